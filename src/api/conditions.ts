@@ -1,0 +1,28 @@
+/** Conditions of nodes and pods, and the words in them that people and dashboards know. */
+
+export type ConditionStatus = 'True' | 'False' | 'Unknown';
+
+export interface Condition {
+  readonly type: string;
+  /** The three answers; anything else a server might send is kept as it is and counts as not ready. */
+  readonly status: ConditionStatus | string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastHeartbeatTime?: string;
+  readonly lastTransitionTime?: string;
+}
+
+/** Conditions that become Unknown together when a node falls silent, in the order in which they are written (2.1 step C). */
+export const heartbeatConditionTypes = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'] as const;
+
+export const neverUpdated = { reason: 'NodeStatusNeverUpdated', message: 'Kubelet never posted node status.' } as const;
+export const stoppedPosting = { reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' } as const;
+export const evictedByTaint = {
+  type: 'DisruptionTarget',
+  reason: 'DeletionByTaintManager',
+  message: 'Taint manager: deleting due to NoExecute taint',
+} as const;
+
+export function findCondition(conditions: readonly Condition[], type: string): Condition | undefined {
+  return conditions.find((condition) => condition.type === type);
+}

@@ -1,0 +1,47 @@
+/** The resources we read, write or serve, and where each lives under the API server's root. */
+
+export type ResourceName = 'nodes' | 'pods' | 'leases' | 'events' | 'namespaces' | 'daemonsets';
+
+export interface Resource {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: ResourceName;
+  readonly kind: string;
+  readonly namespaced: boolean;
+}
+
+export const resources: Readonly<Record<ResourceName, Resource>> = {
+  nodes: { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false },
+  pods: { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true },
+  leases: { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease', namespaced: true },
+  events: { group: '', version: 'v1', plural: 'events', kind: 'Event', namespaced: true },
+  namespaces: { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false },
+  daemonsets: { group: 'apps', version: 'v1', plural: 'daemonsets', kind: 'DaemonSet', namespaced: true },
+};
+
+/** `v1` or `group/version`, as in `apiVersion`. */
+export function groupVersion(resource: Resource): string {
+  return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
+}
+
+/** `/api/v1/...` or `/apis/GROUP/VERSION/...`, without a trailing slash. Names are URL-encoded. */
+export function resourcePath(
+  resource: Resource,
+  where: {
+    readonly namespace?: string | undefined;
+    readonly name?: string | undefined;
+    readonly subresource?: string | undefined;
+  },
+): string {
+  const root = resource.group === '' ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;
+  const parts = [root];
+  if (resource.namespaced && where.namespace !== undefined)
+    parts.push('namespaces', encodeURIComponent(where.namespace));
+  parts.push(resource.plural);
+  if (where.name !== undefined) parts.push(encodeURIComponent(where.name));
+  if (where.subresource !== undefined) parts.push(where.subresource);
+  return parts.join('/');
+}
+
+/** Where the kubelets' leases live; the lease carries the node's name. */
+export const nodeLeaseNamespace = 'kube-node-lease';

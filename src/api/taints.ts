@@ -1,0 +1,53 @@
+/** Taints: keys, and pure questions about lists of them. Identity is key and effect, as in the reference. */
+
+export type TaintEffect = 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
+
+export interface Taint {
+  readonly key: string;
+  readonly value?: string;
+  readonly effect: TaintEffect | string;
+  /** RFC 3339; when a NoExecute taint was put there. The countdown of a pod's toleration starts here. */
+  readonly timeAdded?: string;
+}
+
+export const taintKeys = {
+  notReady: 'node.kubernetes.io/not-ready',
+  unreachable: 'node.kubernetes.io/unreachable',
+  memoryPressure: 'node.kubernetes.io/memory-pressure',
+  diskPressure: 'node.kubernetes.io/disk-pressure',
+  networkUnavailable: 'node.kubernetes.io/network-unavailable',
+  pidPressure: 'node.kubernetes.io/pid-pressure',
+  unschedulable: 'node.kubernetes.io/unschedulable',
+} as const;
+
+/** The two NoExecute keys that stand for a node's health. A node never carries both. */
+export type HealthTaintKey = typeof taintKeys.notReady | typeof taintKeys.unreachable;
+
+export const healthTaintKeys: readonly HealthTaintKey[] = [taintKeys.unreachable, taintKeys.notReady];
+
+export function sameTaint(a: Taint, b: Taint): boolean {
+  return a.key === b.key && a.effect === b.effect;
+}
+
+export function hasTaint(taints: readonly Taint[], key: string, effect: string): boolean {
+  return taints.some((taint) => taint.key === key && taint.effect === effect);
+}
+
+export function noExecuteTaints(taints: readonly Taint[]): readonly Taint[] {
+  return taints.filter((taint) => taint.effect === 'NoExecute');
+}
+
+/**
+ * The list after `add` and `remove`: an existing taint of the same key and effect is replaced at its place, a new one is
+ * appended (upstream `taints.AddOrUpdateTaint`).
+ */
+export function changeTaints(
+  taints: readonly Taint[],
+  change: { readonly add: readonly Taint[]; readonly remove: readonly Taint[] },
+): readonly Taint[] {
+  const kept = taints
+    .filter((taint) => !change.remove.some((gone) => sameTaint(gone, taint)))
+    .map((taint) => change.add.find((added) => sameTaint(added, taint)) ?? taint);
+  const appended = change.add.filter((added) => !kept.some((taint) => sameTaint(taint, added)));
+  return [...kept, ...appended];
+}

@@ -1,0 +1,11 @@
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** Structured lines for operators. Fields first, then one sentence. */
+export interface Logger {
+  debug(fields: LogFields, message: string): void;
+  info(fields: LogFields, message: string): void;
+  warn(fields: LogFields, message: string): void;
+  error(fields: LogFields, message: string): void;
+  /** A logger that adds these fields to each line. */
+  child(fields: LogFields): Logger;
+}

@@ -1,0 +1,14 @@
+import type { Clock } from '../ports/clock.ts';
+
+/** Runs `pass` at once and then again `periodMs` after each run ended: passes never overlap. Ends when the signal aborts. */
+export async function every(
+  periodMs: number,
+  clock: Clock,
+  signal: AbortSignal,
+  pass: () => Promise<void>,
+): Promise<void> {
+  while (!signal.aborted) {
+    await pass();
+    await clock.sleep(periodMs, signal);
+  }
+}

@@ -1,0 +1,31 @@
+// Runs the tests below the folders named as arguments. Unit and architecture tests share one process (they touch
+// neither sockets nor global state); the others get one process a file.
+import { spawnSync } from 'node:child_process';
+import { globSync } from 'node:fs';
+
+const together = new Set(['unit', 'architecture']);
+
+function filesBelow(folder: string): readonly string[] {
+  return globSync(`${folder}/**/*.test.ts`).sort();
+}
+
+function run(files: readonly string[], options: readonly string[]): number {
+  if (files.length === 0) return 0;
+  const { status, signal } = spawnSync(process.execPath, ['--test', ...options, ...files], { stdio: 'inherit' });
+  return signal === null ? (status ?? 1) : 1;
+}
+
+const folders = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+const options = process.argv.slice(2).filter((argument) => argument.startsWith('--'));
+const areaOf = (folder: string): string => folder.split('/')[1] ?? '';
+const shared = folders.filter((folder) => together.has(areaOf(folder))).flatMap(filesBelow);
+const apart = folders.filter((folder) => !together.has(areaOf(folder))).flatMap(filesBelow);
+if (shared.length + apart.length === 0) {
+  console.error(`no *.test.ts below ${folders.join(', ')}`);
+  process.exit(1);
+}
+const codes = [
+  run(shared, ['--test-isolation=none', ...options]),
+  run(apart, ['--test-concurrency=2', '--test-timeout=170000', ...options]),
+];
+process.exit(codes.find((code) => code !== 0) ?? 0);
