@@ -4,8 +4,8 @@ export type ConditionStatus = 'True' | 'False' | 'Unknown';
 
 export interface Condition {
   readonly type: string;
-  /** The three answers; anything else a server might send is kept as it is and counts as not ready. */
-  readonly status: ConditionStatus | string;
+  /** One of {@link ConditionStatus}; anything else a server might send is kept as it is and counts as not ready. */
+  readonly status: string;
   readonly reason?: string;
   readonly message?: string;
   readonly lastHeartbeatTime?: string;

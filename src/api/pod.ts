@@ -25,7 +25,8 @@ export interface Pod extends KubeObject {
     readonly containers?: readonly { readonly name: string; readonly image?: string }[];
   };
   readonly status?: {
-    readonly phase?: PodPhase | string;
+    /** One of {@link PodPhase}. */
+    readonly phase?: string;
     readonly reason?: string;
     readonly conditions?: readonly Condition[] | null;
     readonly containerStatuses?: readonly ContainerStatus[];

@@ -5,7 +5,8 @@ export type TaintEffect = 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
 export interface Taint {
   readonly key: string;
   readonly value?: string;
-  readonly effect: TaintEffect | string;
+  /** One of {@link TaintEffect}; an unknown one is kept and never acted upon. */
+  readonly effect: string;
   /** RFC 3339; when a NoExecute taint was put there. The countdown of a pod's toleration starts here. */
   readonly timeAdded?: string;
 }

@@ -2,7 +2,8 @@ import type { Taint } from './taints.ts';
 
 export interface Toleration {
   readonly key?: string;
-  readonly operator?: 'Exists' | 'Equal' | string;
+  /** `Exists` or `Equal` (the default); an unknown one tolerates nothing. */
+  readonly operator?: string;
   readonly value?: string;
   readonly effect?: string;
   /** Absent: for ever. Zero or less: not at all. */
