@@ -26,3 +26,8 @@ export const evictedByTaint = {
 export function findCondition(conditions: readonly Condition[], type: string): Condition | undefined {
   return conditions.find((condition) => condition.type === type);
 }
+
+/** The conditions of a status as it arrived: what is no condition is left out. */
+export function listConditions(value: unknown): readonly Condition[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : [];
+}

@@ -1,6 +1,6 @@
-import type { Condition } from './conditions.ts';
+import { type Condition, listConditions } from './conditions.ts';
 import type { KubeObject } from './meta.ts';
-import type { Taint } from './taints.ts';
+import { listTaints, type Taint } from './taints.ts';
 import { parseTimestamp } from './timestamps.ts';
 import type { Labels } from './topology.ts';
 
@@ -43,11 +43,7 @@ export function viewNode(node: Node): NodeView {
     createdAtMs: parseTimestamp(metadata.creationTimestamp) ?? 0,
     labels: metadata.labels ?? {},
     unschedulable: spec?.unschedulable === true,
-    taints: listOf(spec?.taints),
-    conditions: listOf(status?.conditions),
+    taints: listTaints(spec?.taints),
+    conditions: listConditions(status?.conditions),
   };
-}
-
-function listOf<T>(value: readonly T[] | null | undefined): readonly T[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : [];
 }

@@ -1,4 +1,4 @@
-import type { Condition } from './conditions.ts';
+import { type Condition, evictedByTaint, findCondition, listConditions } from './conditions.ts';
 import type { KubeObject, ObjectMeta } from './meta.ts';
 import { type ObjectKey, objectKey } from './object-key.ts';
 import { parseTimestamp } from './timestamps.ts';
@@ -58,18 +58,22 @@ export interface PodView {
 
 /** Projects a pod while it is decoded. Never throws: what is missing or of the wrong type becomes empty. */
 export function viewPod(pod: Pod): PodView {
-  const { metadata, spec, status } = pod;
-  const conditions = Array.isArray(status?.conditions) ? (status.conditions as readonly Condition[]) : [];
-  const disruption = conditions.find(
-    (condition) => condition?.type === 'DisruptionTarget' && condition.status === 'True',
-  );
+  const tolerations = pod.spec?.tolerations;
   return {
-    ...viewIdentity(metadata),
-    nodeName: spec?.nodeName ?? '',
+    ...viewIdentity(pod.metadata),
+    ...viewStatus(pod.status),
+    nodeName: pod.spec?.nodeName ?? '',
+    tolerations: Array.isArray(tolerations) ? (tolerations as readonly Toleration[]) : [],
+  };
+}
+
+function viewStatus(status: Pod['status']): Pick<PodView, 'phase' | 'ready' | 'disruptionReason'> {
+  const conditions = listConditions(status?.conditions);
+  const disruption = findCondition(conditions, evictedByTaint.type);
+  return {
     phase: status?.phase ?? '',
-    tolerations: Array.isArray(spec?.tolerations) ? (spec.tolerations as readonly Toleration[]) : [],
-    ready: conditions.find((condition) => condition?.type === 'Ready')?.status,
-    disruptionReason: disruption === undefined ? undefined : (disruption.reason ?? ''),
+    ready: findCondition(conditions, 'Ready')?.status,
+    disruptionReason: disruption?.status === 'True' ? (disruption.reason ?? '') : undefined,
   };
 }
 

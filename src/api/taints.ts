@@ -52,3 +52,8 @@ export function changeTaints(
   const appended = change.add.filter((added) => !kept.some((taint) => sameTaint(taint, added)));
   return [...kept, ...appended];
 }
+
+/** The taints of a spec as they arrived: what is no taint is left out. */
+export function listTaints(value: unknown): readonly Taint[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : [];
+}
