@@ -10,21 +10,27 @@ export interface Toleration {
   readonly tolerationSeconds?: number;
 }
 
-/** Does this toleration cover that taint? (upstream `Toleration.ToleratesTaint`) */
+/** Does this toleration cover that taint? An empty effect or key covers every one (upstream `Toleration.ToleratesTaint`). */
 export function tolerates(toleration: Toleration, taint: Taint): boolean {
-  if (isSet(toleration.effect) && toleration.effect !== taint.effect) return false;
-  if (isSet(toleration.key) && toleration.key !== taint.key) return false;
+  return (
+    isUnsetOr(toleration.effect, taint.effect) &&
+    isUnsetOr(toleration.key, taint.key) &&
+    acceptsValue(toleration, taint.value ?? '')
+  );
+}
+
+function isUnsetOr(wanted: string | undefined, actual: string): boolean {
+  return wanted === undefined || wanted === '' || wanted === actual;
+}
+
+function acceptsValue(toleration: Toleration, value: string): boolean {
   switch (toleration.operator ?? '') {
     case '':
     case 'Equal':
-      return (toleration.value ?? '') === (taint.value ?? '');
+      return (toleration.value ?? '') === value;
     case 'Exists':
       return true;
     default:
       return false;
   }
-}
-
-function isSet(text: string | undefined): boolean {
-  return text !== undefined && text !== '';
 }
