@@ -3,7 +3,7 @@ const MAY_IMPORT = {
   api: [],
   ports: ['api'],
   queueing: [],
-  supervision: ['ports'],
+  supervision: ['ports', 'queueing'],
   informer: ['api', 'ports', 'queueing'],
   events: ['api', 'ports', 'queueing'],
   metrics: ['ports'],

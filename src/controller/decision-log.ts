@@ -1,0 +1,74 @@
+import type { LogFields, Logger } from '../ports/logger.ts';
+import type { Meter, MetricDefinition } from '../ports/meter.ts';
+import type { Decision, DecisionSink } from './decisions.ts';
+import { describeDecision, subjectOfDecision } from './describe-decision.ts';
+
+const historyPerSubjectMax = 50;
+const subjectsMax = 20_000;
+
+export const decisionsTotal: MetricDefinition = {
+  name: 'node_lifecycle_decisions_total',
+  kind: 'counter',
+  help: 'Decisions taken, by kind.',
+  stability: 'ALPHA',
+  labels: ['decision'],
+};
+
+export interface NotedDecision {
+  readonly atMs: number;
+  readonly decision: Decision;
+}
+
+/** Logs and counts every decision, keeps the last ones of each node, pod and zone, and tells whoever listens. */
+export class DecisionLog implements DecisionSink {
+  readonly #logger: Logger;
+  readonly #meter: Meter;
+  readonly #nowMs: () => number;
+  readonly #history = new Map<string, NotedDecision[]>();
+  readonly #listeners = new Set<(noted: NotedDecision) => void>();
+
+  constructor(logger: Logger, meter: Meter, nowMs: () => number) {
+    this.#logger = logger;
+    this.#meter = meter;
+    this.#nowMs = nowMs;
+  }
+
+  note(decision: Decision): void {
+    const noted = { atMs: this.#nowMs(), decision };
+    this.#keep(subjectOfDecision(decision), noted);
+    this.#meter.add(decisionsTotal, 1, { decision: decision.kind });
+    this.#write(decision);
+    for (const listener of this.#listeners) listener(noted);
+  }
+
+  /** The last decisions about one node (`n1`), pod (`ns/p`) or zone, oldest first. */
+  of(subject: string): readonly NotedDecision[] {
+    return this.#history.get(subject) ?? [];
+  }
+
+  onDecision(listener: (noted: NotedDecision) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #keep(subject: string, noted: NotedDecision): void {
+    const history = this.#history.get(subject) ?? [];
+    history.push(noted);
+    if (history.length > historyPerSubjectMax) history.shift();
+    this.#history.delete(subject); // the last touched is the last to be forgotten
+    this.#history.set(subject, history);
+    if (this.#history.size > subjectsMax) this.#forgetOldest();
+  }
+
+  #forgetOldest(): void {
+    const [oldest] = this.#history.keys();
+    if (oldest !== undefined) this.#history.delete(oldest);
+  }
+
+  #write(decision: Decision): void {
+    const { kind, ...fields } = decision;
+    const line: LogFields = { decision: kind, ...fields };
+    const level = kind === 'write-failed' ? 'warn' : 'info';
+    this.#logger[level](line, describeDecision(decision));
+  }
+}

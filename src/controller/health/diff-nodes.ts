@@ -1,0 +1,22 @@
+import type { NodeView } from '../../api/node.ts';
+
+/** Did anything change that a decision depends on? A heartbeat alone does not: it only moves a deadline. */
+export function concernsUs(before: NodeView, after: NodeView): boolean {
+  return (
+    before.uid !== after.uid ||
+    before.unschedulable !== after.unschedulable ||
+    fingerprint(before) !== fingerprint(after) ||
+    !sameLabels(before.labels, after.labels)
+  );
+}
+
+function fingerprint(node: NodeView): string {
+  const conditions = node.conditions.map(({ type, status }) => `${type}=${status}`);
+  const taints = node.taints.map(({ key, value, effect }) => `${key}=${value ?? ''}:${effect}`);
+  return [...conditions, '|', ...taints].join(',');
+}
+
+function sameLabels(a: NodeView['labels'], b: NodeView['labels']): boolean {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
+}

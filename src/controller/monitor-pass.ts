@@ -1,0 +1,165 @@
+// One look at the nodes that changed, fell due, or are new; then at the zones; only then may anything be written. Looking
+// is synchronous and costs what changed, not what there is: a quiet cluster of any size costs a pass nothing.
+import type { NodeView } from '../api/node.ts';
+import { isExcludedFromDisruption, zoneOf } from '../api/topology.ts';
+import type { StoreReader } from '../informer/informer.ts';
+import type { LeaseView } from '../api/lease.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { EventRecorder } from '../ports/event-recorder.ts';
+import type { Meter } from '../ports/meter.ts';
+import type { NodeSource } from './commands.ts';
+import type { DecisionSink } from './decisions.ts';
+import { readyOf } from './health/assess-node.ts';
+import { nodeRegistered, nodeRemoved } from './health/events.ts';
+import type { HealthTable } from './health/health-table.ts';
+import { allNodesHealthDuration } from './health/metrics.ts';
+import type { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
+import type { Judgement, ZoneChange, ZoneTable } from './zones/zone-table.ts';
+
+export interface MonitorPassOptions {
+  readonly nodes: NodeSource;
+  readonly store: Pick<StoreReader<NodeView>, 'keys' | 'get'>;
+  readonly leases: (node: string) => LeaseView | undefined;
+  readonly health: HealthTable;
+  readonly zones: ZoneTable;
+  readonly queues: ZoneTaintQueues;
+  readonly decisions: DecisionSink;
+  readonly recorder: EventRecorder;
+  readonly meter: Meter;
+  readonly clock: Clock;
+  /** This node may need a write: have it looked at. */
+  readonly attend: (node: string) => void;
+  /** This node is gone: nobody may act on it any more. */
+  readonly forget: (node: string) => void;
+}
+
+interface KnownNode {
+  readonly uid: string;
+  readonly ready: string;
+}
+
+export class MonitorPass {
+  readonly #options: MonitorPassOptions;
+  readonly #touched = new Set<string>();
+  readonly #known = new Map<string, KnownNode>();
+  readonly #heldNoted = new Map<string, string>();
+
+  constructor(options: MonitorPassOptions) {
+    this.#options = options;
+  }
+
+  /** Something about this node changed that a decision may depend on. */
+  touch(name: string): void {
+    this.#touched.add(name);
+  }
+
+  touchAll(): void {
+    for (const name of this.#options.store.keys()) this.touch(name);
+    for (const name of this.#known.keys()) this.touch(name);
+  }
+
+  run(): void {
+    const { clock, health, meter } = this.#options;
+    const startedAtMs = clock.monotonicMs();
+    const names = [...new Set([...this.#touched, ...health.takeDue(startedAtMs)])].sort();
+    this.#touched.clear();
+    for (const name of names) this.#look(name);
+    this.#judgeZones();
+    for (const name of names) this.#options.attend(name);
+    this.#noteHeld();
+    meter.observe(allNodesHealthDuration, (clock.monotonicMs() - startedAtMs) / 1_000);
+  }
+
+  #look(name: string): void {
+    const node = this.#options.nodes.get(name);
+    const known = this.#known.get(name);
+    if (known !== undefined && known.uid !== node?.uid) this.#remove(name, known);
+    if (node === undefined) return;
+    if (this.#known.get(name) === undefined) this.#register(node);
+    const ready = this.#assess(node);
+    const standing = ready === 'True' ? 'ready' : 'unready';
+    this.#options.zones.place(name, zoneOf(node.labels), isExcludedFromDisruption(node.labels) ? 'excluded' : standing);
+    this.#noteReady(node, ready);
+  }
+
+  /** The Ready answer that counts: a node that is silent is Unknown from now on, written or not. */
+  #assess(node: NodeView): string {
+    const { health, leases, clock } = this.#options;
+    const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
+    const verdict = health.assess(node, leases(node.name), now);
+    return verdict.kind === 'silent' ? 'Unknown' : readyOf(node);
+  }
+
+  #register(node: NodeView): void {
+    const { decisions, recorder, queues, clock } = this.#options;
+    const zone = zoneOf(node.labels);
+    queues.ensure(zone, clock.monotonicMs());
+    recorder.record(nodeRegistered(node));
+    decisions.note({ kind: 'node-registered', node: node.name, zone });
+    this.#known.set(node.name, { uid: node.uid, ready: readyOf(node) });
+  }
+
+  #remove(name: string, { uid }: KnownNode): void {
+    const { health, zones, recorder, decisions, forget } = this.#options;
+    this.#known.delete(name);
+    health.forget(name);
+    zones.leave(name);
+    forget(name);
+    recorder.record(nodeRemoved({ name, uid }));
+    decisions.note({ kind: 'node-removed', node: name });
+  }
+
+  #noteReady(node: NodeView, ready: string): void {
+    const was = this.#known.get(node.name)?.ready;
+    this.#known.set(node.name, { uid: node.uid, ready });
+    if (was === ready) return;
+    if (ready === 'True') this.#options.decisions.note({ kind: 'node-ready', node: node.name, was: was ?? 'missing' });
+    if (ready === 'False') {
+      const reason = node.conditions.find((condition) => condition.type === 'Ready')?.reason ?? 'no reason given';
+      this.#options.decisions.note({ kind: 'node-not-ready', node: node.name, reason });
+    }
+  }
+
+  #judgeZones(): void {
+    const judgement = this.#options.zones.judge();
+    for (const zone of judgement.vanished) this.#options.queues.forget(zone);
+    for (const change of judgement.changes) this.#applyRate(change);
+    this.#handleOutage(judgement.outage);
+  }
+
+  #applyRate({ from, plan }: ZoneChange): void {
+    const { queues, decisions, clock } = this.#options;
+    const { zone, condition, ratePerSecond, why } = plan;
+    queues.swapRate(zone, ratePerSecond, clock.monotonicMs());
+    decisions.note({ kind: 'zone-changed', zone, from, to: condition, ratePerSecond, why });
+  }
+
+  #handleOutage(outage: Judgement['outage']): void {
+    if (outage === 'unchanged') return;
+    const { zones, decisions, health, clock } = this.#options;
+    const count = zones.zones().length;
+    if (outage === 'entered') decisions.note({ kind: 'outage-entered', zones: count });
+    else {
+      // What we did not hear while everything was dark is not held against anybody.
+      health.trustAll(clock.monotonicMs());
+      decisions.note({ kind: 'outage-left', zones: count });
+    }
+    for (const name of this.#known.keys()) this.#options.attend(name);
+    if (outage === 'left') this.touchAll();
+  }
+
+  /** Says once for each stop that nodes wait and none is served, and why. */
+  #noteHeld(): void {
+    const { queues, zones, decisions } = this.#options;
+    for (const zone of queues.zones()) {
+      const waiting = queues.get(zone)?.size ?? 0;
+      const plan = zones.plan(zone);
+      const held = waiting > 0 && plan?.ratePerSecond === 0;
+      if (!held) this.#heldNoted.delete(zone);
+      else if (this.#heldNoted.get(zone) !== plan.why.rule) {
+        this.#heldNoted.set(zone, plan.why.rule);
+        decisions.note({ kind: 'taints-held', zone, waiting, why: plan.why });
+      }
+    }
+  }
+}

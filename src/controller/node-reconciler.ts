@@ -1,0 +1,98 @@
+// What one node needs written, in this order: the truth about its silence, the taints that keep new pods away, the taint
+// that sends pods away. Each step looks at the node as the step before left it.
+import type { LeaseView } from '../api/lease.ts';
+import type { NodeView } from '../api/node.ts';
+import { zoneOf } from '../api/topology.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { EventRecorder } from '../ports/event-recorder.ts';
+import type { Meter } from '../ports/meter.ts';
+import { backOffAtLeast, forget, type Outcome } from '../queueing/work-queue.ts';
+import type { CommandWriter, NodeSource } from './commands.ts';
+import type { DecisionSink } from './decisions.ts';
+import type { Verdict } from './health/assess-node.ts';
+import { nodeNotReady } from './health/events.ts';
+import type { HealthTable } from './health/health-table.ts';
+import { nodeHealthDuration } from './health/metrics.ts';
+import type { NoExecuteTainter } from './tainting/no-execute-tainter.ts';
+import type { NoScheduleTainter } from './tainting/no-schedule-tainter.ts';
+
+export interface NodeReconcilerOptions {
+  readonly nodes: NodeSource;
+  readonly leases: (node: string) => LeaseView | undefined;
+  readonly health: HealthTable;
+  readonly noSchedule: NoScheduleTainter;
+  readonly noExecute: NoExecuteTainter;
+  readonly writer: CommandWriter;
+  readonly decisions: DecisionSink;
+  readonly recorder: EventRecorder;
+  readonly meter: Meter;
+  readonly clock: Clock;
+  readonly everyZoneDark: () => boolean;
+  /** The node's pods want marking. */
+  readonly markPods: (node: string) => void;
+}
+
+type Silent = Extract<Verdict, { readonly kind: 'silent' }>;
+
+export class NodeReconciler {
+  readonly #options: NodeReconcilerOptions;
+
+  constructor(options: NodeReconcilerOptions) {
+    this.#options = options;
+  }
+
+  async reconcile(name: string): Promise<Outcome> {
+    const startedAtMs = this.#options.clock.monotonicMs();
+    const outcome = await this.#reconcile(name);
+    this.#options.meter.observe(nodeHealthDuration, (this.#options.clock.monotonicMs() - startedAtMs) / 1_000);
+    return outcome;
+  }
+
+  async #reconcile(name: string): Promise<Outcome> {
+    const told = await this.#tellSilence(name);
+    if (told.next !== 'forget') return told;
+    const kept = await this.#options.noSchedule.reconcile(name);
+    const sent = await this.#attendNoExecute(name);
+    return kept.next === 'forget' ? sent : kept;
+  }
+
+  async #tellSilence(name: string): Promise<Outcome> {
+    const node = this.#options.nodes.get(name);
+    if (node === undefined) return forget;
+    const verdict = this.#assess(node);
+    if (verdict.kind === 'alive') return forget;
+    if (verdict.conditions.length > 0) return this.#writeUnknown(node, verdict);
+    this.#options.markPods(name);
+    return forget;
+  }
+
+  #assess(node: NodeView): Verdict {
+    const { health, leases, clock } = this.#options;
+    const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
+    return health.assess(node, leases(node.name), now);
+  }
+
+  async #writeUnknown(node: NodeView, verdict: Silent): Promise<Outcome> {
+    const { writer, health, nodes, decisions, recorder, markPods, clock } = this.#options;
+    const wasReady = node.conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+    const outcome = await writer.carryOut({ kind: 'set-node-conditions', node, conditions: verdict.conditions });
+    if (outcome.result === 'failed') return backOffAtLeast(outcome.retryAfterMs);
+    if (outcome.result !== 'written') return forget;
+    health.becameUnknown(nodes.get(node.name) ?? node, clock.monotonicMs());
+    const { silentMs, graceMs, rule } = verdict;
+    decisions.note({ kind: 'node-silent', node: node.name, silentMs, graceMs, rule });
+    if (wasReady) recorder.record(nodeNotReady(node));
+    markPods(node.name);
+    return forget;
+  }
+
+  async #attendNoExecute(name: string): Promise<Outcome> {
+    const { nodes, noExecute, everyZoneDark } = this.#options;
+    const node = nodes.get(name);
+    if (node === undefined) return forget;
+    const settlement = everyZoneDark()
+      ? await noExecute.pardon(node)
+      : await noExecute.attend(node, zoneOf(node.labels));
+    return settlement === 'settled' ? forget : backOffAtLeast(undefined);
+  }
+}

@@ -1,0 +1,18 @@
+import type { PodView } from '../../api/pod.ts';
+
+/** What is known of the pod's node when we ask. */
+export interface NodeStanding {
+  readonly ready: string;
+  /** Heard of since it became Unknown: the kubelet is back and speaks for its pods itself. */
+  readonly heardSinceUnknown: boolean;
+}
+
+/**
+ * Must we say that this pod is not ready? Yes while its node is Unknown and stays silent. A kubelet that itself says
+ * Ready=False is trusted to report its pods (upstream `MarkPodsNotReady` and `processPod`; level-triggered, so that a
+ * restart in the middle loses nothing: decision 0007).
+ */
+export function decideMarking(pod: PodView, node: NodeStanding | undefined): boolean {
+  if (node === undefined || node.ready !== 'Unknown' || node.heardSinceUnknown) return false;
+  return pod.ready !== undefined && pod.ready !== 'False';
+}

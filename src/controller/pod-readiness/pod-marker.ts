@@ -1,0 +1,74 @@
+import { podKey, type PodView } from '../../api/pod.ts';
+import type { Change, StoreReader } from '../../informer/informer.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { EventRecorder } from '../../ports/event-recorder.ts';
+import { backOffAtLeast, forget, type Outcome, WorkQueue } from '../../queueing/work-queue.ts';
+import { WorkLoop } from '../../supervision/work-loop.ts';
+import type { CommandWriter } from '../commands.ts';
+import type { DecisionSink } from '../decisions.ts';
+import { decideMarking, type NodeStanding } from './decide-marking.ts';
+import { podNodeNotReady } from './events.ts';
+
+const writesAtOnceMax = 8;
+const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
+
+export interface PodMarkerOptions {
+  readonly pods: StoreReader<PodView>;
+  /** Index of the pod store by node. */
+  readonly podsByNode: string;
+  readonly standingOf: (node: string) => NodeStanding | undefined;
+  readonly writer: CommandWriter;
+  readonly decisions: DecisionSink;
+  readonly recorder: EventRecorder;
+  readonly clock: Clock;
+}
+
+/** Says of the pods of a silent node that they are not ready, so that services stop sending them traffic. */
+export class PodMarker {
+  readonly #options: PodMarkerOptions;
+  readonly #loop: WorkLoop;
+
+  constructor(options: PodMarkerOptions) {
+    this.#options = options;
+    this.#loop = new WorkLoop({
+      queue: new WorkQueue(retryLimits),
+      clock: options.clock,
+      workersMax: writesAtOnceMax,
+      handle: (key) => this.#reconcile(key),
+    });
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    return this.#loop.run(signal);
+  }
+
+  /** Marks what waits now; for whoever has no loop running. */
+  drain(): Promise<void> {
+    return this.#loop.drain();
+  }
+
+  /** The node is Unknown: its pods want a look. */
+  lookAtNode(node: string): void {
+    for (const pod of this.#options.pods.byIndex(this.#options.podsByNode, node)) this.#lookAt(pod);
+  }
+
+  onPod(change: Change<PodView>): void {
+    if (change.kind !== 'deleted') this.#lookAt(change.object);
+  }
+
+  #lookAt(pod: PodView): void {
+    if (decideMarking(pod, this.#options.standingOf(pod.nodeName))) this.#loop.add(podKey(pod));
+  }
+
+  async #reconcile(key: string): Promise<Outcome> {
+    const { pods, standingOf, writer, recorder, decisions, clock } = this.#options;
+    const pod = pods.get(key);
+    if (pod === undefined || !decideMarking(pod, standingOf(pod.nodeName))) return forget;
+    const outcome = await writer.carryOut({ kind: 'mark-pod-not-ready', pod, atMs: clock.nowMs() });
+    if (outcome.result === 'gone' || outcome.result === 'not-leader') return forget;
+    if (outcome.result === 'failed') return backOffAtLeast(outcome.retryAfterMs);
+    recorder.record(podNodeNotReady(pod));
+    decisions.note({ kind: 'pod-marked-not-ready', pod: key, node: pod.nodeName });
+    return forget;
+  }
+}

@@ -1,0 +1,19 @@
+import type { MetricDefinition } from '../../ports/meter.ts';
+
+export const evictionsTotal: MetricDefinition = {
+  name: 'node_collector_evictions_total',
+  kind: 'counter',
+  help: 'Number of Node evictions that happened since current instance of NodeController started.',
+  stability: 'STABLE',
+  labels: ['zone'],
+};
+
+export const taintQueueDepth: MetricDefinition = {
+  name: 'node_lifecycle_taint_queue_depth',
+  kind: 'gauge',
+  help: 'Nodes of the zone that wait for a NoExecute taint.',
+  stability: 'ALPHA',
+  labels: ['zone'],
+};
+
+export const taintingMetrics: readonly MetricDefinition[] = [evictionsTotal, taintQueueDepth];

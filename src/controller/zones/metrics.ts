@@ -1,0 +1,35 @@
+import type { MetricDefinition } from '../../ports/meter.ts';
+
+export const zoneSize: MetricDefinition = {
+  name: 'node_collector_zone_size',
+  kind: 'gauge',
+  help: 'Gauge measuring number of registered Nodes per zones.',
+  stability: 'ALPHA',
+  labels: ['zone'],
+};
+
+export const zoneHealth: MetricDefinition = {
+  name: 'node_collector_zone_health',
+  kind: 'gauge',
+  help: 'Gauge measuring percentage of healthy nodes per zone.',
+  stability: 'ALPHA',
+  labels: ['zone'],
+};
+
+export const unhealthyNodesInZone: MetricDefinition = {
+  name: 'node_collector_unhealthy_nodes_in_zone',
+  kind: 'gauge',
+  help: 'Gauge measuring number of not Ready Nodes per zones.',
+  stability: 'ALPHA',
+  labels: ['zone'],
+};
+
+export const zoneEvictionRate: MetricDefinition = {
+  name: 'node_lifecycle_zone_eviction_rate',
+  kind: 'gauge',
+  help: 'NoExecute taints a second that the zone may receive now; 0 while it is stopped.',
+  stability: 'ALPHA',
+  labels: ['zone'],
+};
+
+export const zoneMetrics: readonly MetricDefinition[] = [zoneSize, zoneHealth, unhealthyNodesInZone, zoneEvictionRate];

@@ -1,0 +1,29 @@
+export interface BackoffLimits {
+  readonly delayMsMin: number;
+  readonly delayMsMax: number;
+}
+
+/** Doubles with each failure of a key, up to a limit; forgotten on success. */
+export class Backoff {
+  readonly #limits: BackoffLimits;
+  readonly #failures = new Map<string, number>();
+
+  constructor(limits: BackoffLimits) {
+    this.#limits = limits;
+  }
+
+  /** Counts one more failure of the key and says how long to wait. */
+  nextMs(key: string): number {
+    const failures = this.#failures.get(key) ?? 0;
+    this.#failures.set(key, failures + 1);
+    return Math.min(this.#limits.delayMsMin * 2 ** failures, this.#limits.delayMsMax);
+  }
+
+  failures(key: string): number {
+    return this.#failures.get(key) ?? 0;
+  }
+
+  forget(key: string): void {
+    this.#failures.delete(key);
+  }
+}

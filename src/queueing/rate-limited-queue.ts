@@ -1,0 +1,78 @@
+import { KeyedHeap } from './keyed-heap.ts';
+import type { TokenBucket } from './token-bucket.ts';
+
+/**
+ * Keys in line for an act that is rationed by a token bucket. A token is spent on an act only: the head must be due, and
+ * whoever asks must still want it, before one is taken.
+ */
+export class RateLimitedQueue {
+  readonly #heap = new KeyedHeap();
+  readonly #bucket: TokenBucket;
+
+  constructor(bucket: TokenBucket) {
+    this.#bucket = bucket;
+  }
+
+  get size(): number {
+    return this.#heap.size;
+  }
+
+  get ratePerSecond(): number {
+    return this.#bucket.ratePerSecond;
+  }
+
+  has(key: string): boolean {
+    return this.#heap.has(key);
+  }
+
+  /** False if the key is in line already: it keeps its place. */
+  add(key: string, nowMs: number): boolean {
+    if (this.#heap.has(key)) return false;
+    this.#heap.set(key, nowMs);
+    return true;
+  }
+
+  remove(key: string): boolean {
+    return this.#heap.remove(key);
+  }
+
+  clear(): void {
+    this.#heap.clear();
+  }
+
+  keysInOrder(): readonly string[] {
+    return this.#heap.keysInOrder();
+  }
+
+  /** The head, if it is due. It stays in line. */
+  peekDue(nowMs: number): string | undefined {
+    const head = this.#heap.peek();
+    return head !== undefined && head.dueMs <= nowMs ? head.key : undefined;
+  }
+
+  tryTakeToken(nowMs: number): boolean {
+    return this.#bucket.tryTake(nowMs);
+  }
+
+  tokens(nowMs: number): number {
+    return this.#bucket.available(nowMs);
+  }
+
+  nextTokenAtMs(nowMs: number): number {
+    return this.#bucket.nextAtMs(nowMs);
+  }
+
+  swapRate(ratePerSecond: number, nowMs: number): void {
+    this.#bucket.swapRate(ratePerSecond, nowMs);
+  }
+
+  /** The act the token was taken for did certainly not happen. */
+  giveTokenBack(nowMs: number): void {
+    this.#bucket.giveBack(nowMs);
+  }
+
+  /** Waits in line until then. A key that was removed meanwhile stays removed. */
+  postpone(key: string, dueMs: number): void {
+    if (this.#heap.has(key)) this.#heap.set(key, dueMs);
+  }
+}

@@ -1,0 +1,72 @@
+import type { Clock } from '../ports/clock.ts';
+import type { Outcome, WorkQueue } from '../queueing/work-queue.ts';
+import { Alarm } from './alarm.ts';
+
+const idleWaitMsMax = 60_000;
+
+export interface WorkLoopOptions {
+  readonly queue: WorkQueue;
+  readonly clock: Clock;
+  /** Keys worked on at once. */
+  readonly workersMax: number;
+  /** Looks at one key. Must not throw: a failure is an outcome. */
+  readonly handle: (key: string) => Promise<Outcome>;
+}
+
+/** Takes due keys off a work queue and has them handled, a bounded number at a time. */
+export class WorkLoop {
+  readonly #options: WorkLoopOptions;
+  readonly #alarm: Alarm;
+  readonly #running = new Set<Promise<void>>();
+
+  constructor(options: WorkLoopOptions) {
+    this.#options = options;
+    this.#alarm = new Alarm(options.clock);
+  }
+
+  add(key: string, afterMs = 0): void {
+    this.#options.queue.add(key, this.#options.clock.monotonicMs() + afterMs);
+    this.#alarm.ring();
+  }
+
+  /** Works until the signal aborts, then waits for what is under way. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      this.#startDue();
+      await this.#alarm.wait(this.#waitMs(), signal);
+    }
+    await Promise.all(this.#running);
+  }
+
+  /** Handles everything that is due now, and what that makes due; for whoever has no loop running. */
+  async drain(): Promise<void> {
+    for (;;) {
+      this.#startDue();
+      if (this.#running.size === 0) return;
+      await Promise.all(this.#running);
+    }
+  }
+
+  #startDue(): void {
+    const { queue, clock, workersMax } = this.#options;
+    while (this.#running.size < workersMax) {
+      const key = queue.take(clock.monotonicMs());
+      if (key === undefined) return;
+      const work = this.#work(key).finally(() => this.#running.delete(work));
+      this.#running.add(work);
+    }
+  }
+
+  async #work(key: string): Promise<void> {
+    const { queue, clock, handle } = this.#options;
+    const outcome = await handle(key);
+    queue.done(key, outcome, clock.monotonicMs());
+    this.#alarm.ring();
+  }
+
+  #waitMs(): number {
+    const { queue, clock, workersMax } = this.#options;
+    const due = this.#running.size < workersMax ? queue.nextDueMs() : undefined;
+    return due === undefined ? idleWaitMsMax : Math.max(0, due - clock.monotonicMs());
+  }
+}
