@@ -138,6 +138,8 @@ export class TaintEvictor {
   #cancel(pod: PodView, why: StayReason): void {
     const known = this.#appointments.get(podKey(pod));
     if (known === undefined) return;
+    const isOurDeletion = why === 'already-terminating' && known.announced;
+    if (isOurDeletion) return; // the watch was quicker than the answer to our own request
     if (why !== 'already-terminating') this.#options.recorder.record(cancellingDeletion(pod));
     this.#drop(podKey(pod), known, why);
   }
@@ -161,10 +163,18 @@ export class TaintEvictor {
     const appointment = this.#appointments.get(key);
     const pod = this.#options.pods.get(key);
     if (appointment === undefined || pod === undefined || pod.uid !== appointment.uid) return forget;
+    if (pod.terminating) return this.#miss(key);
     const earlyMs = appointment.leave.atMs - this.#options.clock.monotonicMs();
     if (earlyMs > 0) return { next: 'look-again', afterMs: earlyMs };
     if (this.#isHeld(appointment)) return this.#hold(key, appointment);
     return this.#evict(pod, appointment);
+  }
+
+  /** Somebody else deleted it first. */
+  #miss(key: string): Outcome {
+    this.#appointments.delete(key);
+    this.#publish();
+    return forget;
   }
 
   #isHeld({ leave }: Appointment): boolean {

@@ -9,7 +9,7 @@ import {
 } from '../../api/conditions.ts';
 import type { LeaseView } from '../../api/lease.ts';
 import type { NodeView } from '../../api/node.ts';
-import { formatTime, parseTimestamp } from '../../api/timestamps.ts';
+import { formatTime } from '../../api/timestamps.ts';
 import type { GraceRule } from '../decisions.ts';
 import type { HealthRecord } from './health-record.ts';
 
@@ -86,7 +86,7 @@ function recordFromNow(node: NodeView, ready: Condition, monotonicMs: number): H
 }
 
 function hearLease(record: HealthRecord, lease: LeaseView | undefined, monotonicMs: number): HealthRecord {
-  if (lease === undefined || !isNewer(lease, record.lease)) return record;
+  if (lease === undefined || !isRenewed(lease, record.lease)) return record;
   return {
     ...record,
     lease,
@@ -95,13 +95,14 @@ function hearLease(record: HealthRecord, lease: LeaseView | undefined, monotonic
   };
 }
 
-/** The first lease we see counts; after that only a later renewTime does, and one without renewTime never again. */
-function isNewer(lease: LeaseView, known: LeaseView | undefined): boolean {
+/**
+ * The first lease we see counts; after that a changed renewTime does, and one without renewTime never again. Changed, not
+ * later: a kubelet whose clock was set back is as alive as any other (decision 0004).
+ */
+function isRenewed(lease: LeaseView, known: LeaseView | undefined): boolean {
   if (known === undefined) return true;
   if (lease.renewTime === undefined || known.renewTime === undefined) return false;
-  const renewedAtMs = parseTimestamp(lease.renewTime);
-  const knownAtMs = parseTimestamp(known.renewTime);
-  return renewedAtMs !== undefined && knownAtMs !== undefined && renewedAtMs > knownAtMs;
+  return lease.renewTime !== known.renewTime;
 }
 
 export interface Graces {

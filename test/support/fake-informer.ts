@@ -1,0 +1,80 @@
+import type { Change, Informer, InformerStatus, StoreReader } from '../../src/informer/informer.ts';
+
+/** An informer whose server is the test: what is set shows in the store and then reaches the listeners. */
+export class FakeInformer<T> implements Informer<T>, StoreReader<T> {
+  readonly name: string;
+  readonly store: StoreReader<T> = this;
+  readonly #items = new Map<string, T>();
+  readonly #indexes: Readonly<Record<string, (object: T) => readonly string[]>>;
+  readonly #listeners = new Set<(change: Change<T>) => void>();
+
+  constructor(name: string, indexes: Readonly<Record<string, (object: T) => readonly string[]>> = {}) {
+    this.name = name;
+    this.#indexes = indexes;
+  }
+
+  get size(): number {
+    return this.#items.size;
+  }
+
+  get(key: string): T | undefined {
+    return this.#items.get(key);
+  }
+
+  keys(): Iterable<string> {
+    return [...this.#items.keys()];
+  }
+
+  values(): Iterable<T> {
+    return [...this.#items.values()];
+  }
+
+  byIndex(index: string, value: string): readonly T[] {
+    const indexOf = this.#indexes[index];
+    if (indexOf === undefined) throw new RangeError(`${this.name} has no index ${index}`);
+    return [...this.#items.values()].filter((object) => indexOf(object).includes(value));
+  }
+
+  set(key: string, object: T): void {
+    const previous = this.#items.get(key);
+    this.#items.set(key, object);
+    this.#tell(previous === undefined ? { kind: 'added', key, object } : { kind: 'modified', key, object, previous });
+  }
+
+  delete(key: string): void {
+    const object = this.#items.get(key);
+    if (object === undefined) return;
+    this.#items.delete(key);
+    this.#tell({ kind: 'deleted', key, object });
+  }
+
+  onChange(listener: (change: Change<T>) => void): () => void {
+    this.#listeners.add(listener);
+    for (const [key, object] of this.#items) listener({ kind: 'added', key, object });
+    return () => this.#listeners.delete(listener);
+  }
+
+  hasSynced(): boolean {
+    return true;
+  }
+
+  status(): InformerStatus {
+    return {
+      state: 'watching',
+      synced: true,
+      lastFrameAtMs: 0,
+      lastListAtMs: 0,
+      consecutiveFailures: 0,
+      resourceVersion: '1',
+      lastError: undefined,
+    };
+  }
+
+  run(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  #tell(change: Change<T>): void {
+    for (const listener of this.#listeners) listener(change);
+  }
+}
