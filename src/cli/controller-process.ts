@@ -1,0 +1,223 @@
+// The controller with the real things behind its doors, in the order in which they start: pages, informers, election,
+// and as leader the stages. Down in reverse; the lease is given back when nothing of ours can write any more.
+import type { Connection } from '../adapters/http-connection.ts';
+import { HttpKubeApi } from '../adapters/http-kube-api.ts';
+import { httpMetrics } from '../adapters/http-metrics.ts';
+import { type RunningObservability, startObservability } from '../adapters/observability-server.ts';
+import { PQueueLanes } from '../adapters/p-queue-lanes.ts';
+import type { PromMeter } from '../adapters/prom-meter.ts';
+import type { MetricDefinition } from '../ports/meter.ts';
+import { type Lease, type LeaseView, viewLease } from '../api/lease.ts';
+import { type Node, type NodeView, viewNode } from '../api/node.ts';
+import { type Pod, type PodView, viewPod } from '../api/pod.ts';
+import { nodeLeaseNamespace } from '../api/resources.ts';
+import { controllerMetrics, NodeLifecycle, podsByNode } from '../controller/node-lifecycle.ts';
+import { LeaderElector } from '../election/leader-elector.ts';
+import { masterStatus, slowpathTotal } from '../election/metrics.ts';
+import { EventBroadcaster } from '../events/event-broadcaster.ts';
+import { eventsDroppedTotal } from '../events/metrics.ts';
+import { informerMetrics } from '../informer/metrics.ts';
+import { SharedInformer } from '../informer/shared-informer.ts';
+import { waitForCacheSync } from '../informer/wait-for-cache-sync.ts';
+import { announceBuild } from '../metrics/build-info.ts';
+import { processMetrics } from '../metrics/definitions.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Leadership } from '../ports/leadership.ts';
+import type { Logger } from '../ports/logger.ts';
+import type { Random } from '../ports/random.ts';
+import type { ControllerConfig } from './controller-config.ts';
+import { healthRoutes } from './health-pages.ts';
+import { configzRoute, metricsRoute } from './metrics-pages.ts';
+import { ownVersion, userAgent } from './version.ts';
+
+/** The election talks on a connection and a rate of its own: a burst of writes must not cost the lease. */
+const electionRate = { qps: 10, burst: 20 } as const;
+const eventRate = { qps: 10, burst: 20 } as const;
+const flushMsMax = 2_000;
+const syncWarnMs = 10_000;
+
+/** Every metric that the controller process exposes. */
+export const controllerProcessMetrics: readonly MetricDefinition[] = [
+  ...processMetrics,
+  ...controllerMetrics,
+  ...informerMetrics,
+  eventsDroppedTotal,
+  masterStatus,
+  slowpathTotal,
+  ...httpMetrics,
+];
+
+export interface ControllerProcessOptions {
+  readonly config: ControllerConfig;
+  readonly connection: Connection;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly meter: PromMeter;
+  /** Ours alone among all replicas, ever. */
+  readonly identity: string;
+}
+
+export class ControllerProcess {
+  readonly lifecycle: NodeLifecycle;
+  readonly #options: ControllerProcessOptions;
+  readonly #apis: { readonly main: HttpKubeApi; readonly events: HttpKubeApi; readonly election: HttpKubeApi };
+  readonly #informers: NodeInformers;
+  readonly #broadcaster: EventBroadcaster;
+  readonly #elector: LeaderElector | undefined;
+  #solo = false;
+
+  constructor(options: ControllerProcessOptions) {
+    const { config, meter } = options;
+    this.#options = options;
+    meter.declare(controllerProcessMetrics);
+    announceBuild(meter, { version: ownVersion(), nodeVersion: process.versions.node });
+    this.#apis = {
+      main: this.#makeApi({ qps: config.api.requestsPerSecond, burst: config.api.requestBurst }),
+      events: this.#makeApi(eventRate),
+      election: this.#makeApi(electionRate, config.leaderElection.renewDeadlineMs),
+    };
+    this.#informers = makeInformers({ ...options, api: this.#apis.main });
+    this.#broadcaster = new EventBroadcaster({ ...options, api: this.#apis.events });
+    this.#elector = config.leaderElection.enabled ? this.#makeElector() : undefined;
+    this.lifecycle = new NodeLifecycle({
+      ...options,
+      options: config.controller,
+      informers: this.#informers,
+      api: this.#apis.main,
+      lanes: new PQueueLanes({ concurrencyMax: config.api.concurrentWritesMax }),
+      leadership: this.#elector ?? this.#soloLeadership(),
+      recorders: {
+        nodes: this.#broadcaster.recorder('node-controller'),
+        evictions: this.#broadcaster.recorder('taint-eviction-controller'),
+      },
+    });
+  }
+
+  /** Runs until the signal aborts (`stopped`) or leadership is lost (`lost`); then nothing is left running. */
+  async run(signal: AbortSignal): Promise<'stopped' | 'lost'> {
+    const pages = await this.#startPages();
+    const lifetime = new AbortController();
+    const running = [
+      ...Object.values(this.#informers).map((informer) => informer.run(lifetime.signal)),
+      this.#broadcaster.run(lifetime.signal),
+    ];
+    try {
+      await this.#untilSynced(signal);
+      return await this.#lead(signal);
+    } finally {
+      lifetime.abort();
+      await Promise.all(running);
+      await Promise.all(Object.values(this.#apis).map((api) => api.close()));
+      await pages.close();
+    }
+  }
+
+  async #untilSynced(signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.#options;
+    const informers = Object.values(this.#informers);
+    while (!signal.aborted) {
+      const missing = await waitForCacheSync(informers, { clock, signal, timeoutMs: syncWarnMs });
+      if (missing.length === 0) return logger.info({}, 'caches are in sync');
+      const errors = informers.map((informer) => informer.status().lastError).filter((error) => error !== undefined);
+      logger.warn({ missing, errors }, 'still waiting for caches to sync');
+    }
+  }
+
+  async #lead(signal: AbortSignal): Promise<'stopped' | 'lost'> {
+    const { logger } = this.#options;
+    const work = async (leading: AbortSignal): Promise<void> => {
+      logger.info({}, 'leading');
+      await this.lifecycle.lead(leading);
+      await this.#broadcaster.flush(flushMsMax);
+    };
+    if (this.#elector !== undefined) return this.#elector.run(signal, work);
+    this.#solo = true;
+    await work(signal);
+    this.#solo = false;
+    return 'stopped';
+  }
+
+  async #startPages(): Promise<RunningObservability> {
+    const { config, logger, meter } = this.#options;
+    const { metricsBindAddress, healthProbeBindAddress } = config;
+    const pages = await startObservability({
+      metrics: {
+        address: metricsBindAddress,
+        routes: [metricsRoute(meter), configzRoute('node-lifecycle-controller', config)],
+      },
+      health: { address: healthProbeBindAddress, routes: healthRoutes({ live: [], ready: this.#readyChecks() }) },
+      logger,
+    });
+    if (pages.metricsAddress !== undefined) logger.info({ ...pages.metricsAddress }, 'serving /metrics');
+    if (pages.healthAddress !== undefined) logger.info({ ...pages.healthAddress }, 'serving /livez and /readyz');
+    return pages;
+  }
+
+  /** A standby that is in sync is ready: it can take over. */
+  #readyChecks(): Parameters<typeof healthRoutes>[0]['ready'] {
+    return Object.values(this.#informers).map((informer) => ({
+      name: `informer-sync-${informer.name}`,
+      problem: () => (informer.hasSynced() ? undefined : (informer.status().lastError ?? 'not in sync yet')),
+    }));
+  }
+
+  #makeElector(): LeaderElector {
+    const { config, identity } = this.#options;
+    const { leaseDurationMs, renewDeadlineMs, retryPeriodMs, leaseName, leaseNamespace } = config.leaderElection;
+    return new LeaderElector({
+      ...this.#options,
+      api: this.#apis.election,
+      identity,
+      namespace: leaseNamespace,
+      name: leaseName,
+      leaseDurationMs,
+      renewDeadlineMs,
+      retryPeriodMs,
+      recorder: this.#broadcaster.recorder('node-lifecycle-controller'),
+    });
+  }
+
+  /** Without an election whoever runs leads. */
+  #soloLeadership(): Leadership {
+    return { holds: () => this.#solo };
+  }
+
+  #makeApi(rate: { readonly qps: number; readonly burst: number }, requestTimeoutMs?: number): HttpKubeApi {
+    const timeout = requestTimeoutMs === undefined ? {} : { requestTimeoutMs };
+    const fieldManager = 'node-lifecycle-controller';
+    return new HttpKubeApi({ ...this.#options, ...rate, ...timeout, userAgent: userAgent('controller'), fieldManager });
+  }
+}
+
+interface NodeInformers {
+  readonly nodes: SharedInformer<Node, NodeView>;
+  readonly leases: SharedInformer<Lease, LeaseView>;
+  readonly pods: SharedInformer<Pod, PodView>;
+}
+
+type InformerMeans = Pick<ControllerProcessOptions, 'clock' | 'random' | 'logger' | 'meter'> & {
+  readonly api: HttpKubeApi;
+};
+
+function makeInformers(means: InformerMeans): NodeInformers {
+  const identity = (view: { readonly uid: string; readonly resourceVersion: string }) => view;
+  return {
+    nodes: new SharedInformer({ ...means, resource: 'nodes', view: viewNode, identity, shared: ['labels'] }),
+    leases: new SharedInformer({
+      ...means,
+      resource: 'leases',
+      selection: { namespace: nodeLeaseNamespace },
+      view: viewLease,
+      identity,
+    }),
+    pods: new SharedInformer({
+      ...means,
+      resource: 'pods',
+      view: viewPod,
+      identity,
+      shared: ['tolerations'],
+      indexes: { [podsByNode]: (pod: PodView) => (pod.nodeName === '' ? [] : [pod.nodeName]) },
+    }),
+  };
+}
