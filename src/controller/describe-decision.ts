@@ -35,7 +35,7 @@ const describers: Describers = {
   'eviction-cancelled': ({ pod, node, why }) => `pod ${pod} stays on ${node}: ${why}`,
   'eviction-held': ({ pod, node, why }) => `pod ${pod} is due to leave ${node} but is held: ${why}`,
   'pod-evicted': ({ pod, node, taint, toleratedSeconds }) =>
-    `pod ${pod} evicted from ${node}: ${toleratedSeconds === 0 ? 'does not tolerate' : `tolerated for ${toleratedSeconds} s`} ${taint}`,
+    `pod ${pod} evicted from ${node}: it ${toleratedSeconds === 0 ? `does not tolerate ${taint}` : `tolerated ${taint} for ${toleratedSeconds} s`}`,
   'write-failed': ({ write, subject, reason }) =>
     `${write} of ${subject} failed (${reason}); it is looked at again and repeated if still wanted`,
 };

@@ -58,6 +58,11 @@ export class MonitorPass {
     for (const name of this.#known.keys()) this.touch(name);
   }
 
+  /** The Ready answer by which the last pass counted this node; undefined before its first. */
+  judged(name: string): string | undefined {
+    return this.#known.get(name)?.ready;
+  }
+
   run(): void {
     const { clock, health, meter } = this.#options;
     const startedAtMs = clock.monotonicMs();
@@ -151,6 +156,7 @@ export class MonitorPass {
   /** Says once for each stop that nodes wait and none is served, and why. */
   #noteHeld(): void {
     const { queues, zones, decisions } = this.#options;
+    if (zones.everyZoneDark) return; // said once for all, and nobody stays in line
     for (const zone of queues.zones()) {
       const waiting = queues.get(zone)?.size ?? 0;
       const plan = zones.plan(zone);

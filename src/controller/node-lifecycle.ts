@@ -186,13 +186,17 @@ export class NodeLifecycle {
     this.#abortWrites.abort();
   }
 
-  /** A node changed: take notice of the heartbeat in it now, and of the rest in the next pass. */
+  /**
+   * A node changed: take notice of the heartbeat in it now. What its conditions call for at once is attended to at once;
+   * what is rationed waits for the next pass, which counts first. Recovery does not wait for the monitor period.
+   */
   #hearNode(change: Change<NodeView>): void {
     const { name } = change.object;
     if (change.kind !== 'deleted') this.#observe(change.object);
     if (change.kind === 'modified' && !concernsUs(change.previous, change.object)) return;
     this.#monitor.touch(name);
-    this.#alarm.ring();
+    this.#nodeLoop.add(name);
+    if (change.kind !== 'deleted' && readyOf(change.object) === 'True') this.#alarm.ring();
   }
 
   /** A renewal is not a call to action: it moves a deadline. */
@@ -254,6 +258,7 @@ export class NodeLifecycle {
       meter,
       clock,
       everyZoneDark: () => this.zones.everyZoneDark,
+      judged: (node) => this.#monitor.judged(node),
       markPods: (node) => {
         this.#marker.lookAtNode(node);
       },

@@ -9,7 +9,7 @@ import type { Meter } from '../ports/meter.ts';
 import { backOffAtLeast, forget, type Outcome } from '../queueing/work-queue.ts';
 import type { CommandWriter, NodeSource } from './commands.ts';
 import type { DecisionSink } from './decisions.ts';
-import type { Verdict } from './health/assess-node.ts';
+import { readyOf, type Verdict } from './health/assess-node.ts';
 import { nodeNotReady } from './health/events.ts';
 import type { HealthTable } from './health/health-table.ts';
 import { nodeHealthDuration } from './health/metrics.ts';
@@ -28,6 +28,8 @@ export interface NodeReconcilerOptions {
   readonly meter: Meter;
   readonly clock: Clock;
   readonly everyZoneDark: () => boolean;
+  /** The Ready answer by which the last monitor pass counted the node in its zone. */
+  readonly judged: (node: string) => string | undefined;
   /** The node's pods want marking. */
   readonly markPods: (node: string) => void;
 }
@@ -86,10 +88,16 @@ export class NodeReconciler {
     return forget;
   }
 
+  /** Bad news is counted in its zone before anybody acts on it, and the next pass will have us look again. Good news is not kept waiting. */
+  #awaitsJudgement(node: NodeView): boolean {
+    const ready = readyOf(node);
+    return ready !== 'True' && ready !== this.#options.judged(node.name);
+  }
+
   async #attendNoExecute(name: string): Promise<Outcome> {
     const { nodes, noExecute, everyZoneDark } = this.#options;
     const node = nodes.get(name);
-    if (node === undefined) return forget;
+    if (node === undefined || this.#awaitsJudgement(node)) return forget;
     const settlement = everyZoneDark()
       ? await noExecute.pardon(node)
       : await noExecute.attend(node, zoneOf(node.labels));

@@ -52,8 +52,14 @@ export class PodMarker {
     for (const pod of this.#options.pods.byIndex(this.#options.podsByNode, node)) this.#lookAt(pod);
   }
 
+  /**
+   * Only who is new on its node is looked at: a pod there that becomes Ready again was made so by its kubelet, which is
+   * a sign of life and nothing to quarrel with.
+   */
   onPod(change: Change<PodView>): void {
-    if (change.kind !== 'deleted') this.#lookAt(change.object);
+    if (change.kind === 'deleted') return;
+    if (change.kind === 'modified' && change.previous.nodeName === change.object.nodeName) return;
+    this.#lookAt(change.object);
   }
 
   #lookAt(pod: PodView): void {

@@ -42,7 +42,7 @@ export class NoExecuteTainter {
     const need = deriveNoExecuteNeed(this.#options.readyOf(node), node.taints);
     switch (need.need) {
       case 'settled':
-        this.#withdraw(node.name);
+        this.#leaveLine(node);
         return 'settled';
       case 'none':
         this.#withdraw(node.name);
@@ -126,6 +126,12 @@ export class NoExecuteTainter {
   #queue(node: string, zone: string, key: string): void {
     const ahead = this.#options.queues.add(node, zone, this.#nowMs());
     if (ahead !== undefined) this.#options.decisions.note({ kind: 'taint-queued', node, zone, key, ahead });
+  }
+
+  /** Nothing to wait for: it is Ready, or somebody put the taint there while it waited. */
+  #leaveLine(node: NodeView): void {
+    if (this.#options.readyOf(node) === 'True') this.#withdraw(node.name);
+    else this.#options.queues.remove(node.name);
   }
 
   #withdraw(node: string): void {

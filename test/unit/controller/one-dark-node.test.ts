@@ -139,7 +139,9 @@ test('a kubelet that says itself that it is not ready is tainted not-ready, and 
   world.start();
   await world.advance(1);
   world.post('n0', 'False');
-  await world.advance(1);
+  await world.advance(0.2);
+  assert.deepEqual(world.taints('n0'), ['not-ready:NoSchedule'], 'NoExecute waits for the pass that counts the zone');
+  await world.advance(5);
   assert.deepEqual(world.taints('n0'), ['not-ready:NoExecute', 'not-ready:NoSchedule']);
   assert.equal(world.pod('patient')?.status?.conditions?.find(({ type }) => type === 'Ready')?.status, 'True');
   await world.stop();
@@ -151,7 +153,8 @@ test('not-ready becomes unreachable in one write, never both, and the countdown 
   world.start();
   await world.advance(1);
   world.post('n0', 'False');
-  await world.advance(1);
+  await world.advance(5);
+  assert.deepEqual(world.taints('n0'), ['not-ready:NoExecute', 'not-ready:NoSchedule']);
   const taintedAt = world.seconds();
   world.goDark('n0');
   await world.advance(60);

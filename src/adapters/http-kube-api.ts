@@ -1,0 +1,194 @@
+// The API server over HTTP. Reads and writes are one class because they share sockets, limit and credentials; who may
+// only read gets it as a KubeReader.
+import { ApiError } from '../api/api-error.ts';
+import type { KubeObject } from '../api/meta.ts';
+import { groupVersion, type ResourceName, resourcePath, resources } from '../api/resources.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { KubeReader, ListOptions, ListPage, ObjectName, WatchOptions, WatchStream } from '../ports/kube-reader.ts';
+import type { DeleteOptions, KubeWriter, PatchType, WriteOptions } from '../ports/kube-writer.ts';
+import type { Logger } from '../ports/logger.ts';
+import type { Meter } from '../ports/meter.ts';
+import { bodyBytesMaxDefault } from './http-body.ts';
+import type { Connection } from './http-connection.ts';
+import { HttpExchange, type HttpRequest } from './http-exchange.ts';
+import { formatQuery, listQuery, watchQuery } from './http-query.ts';
+import { HttpRateLimit } from './http-rate-limit.ts';
+import { retriesMaxDefault } from './http-retry.ts';
+import { watchStream } from './http-watch-stream.ts';
+
+export const requestTimeoutMsDefault = 30_000;
+/** Longer than an informer's own patience, which comes first; this is for those who watch without one. */
+export const watchQuietMsMaxDefault = 120_000;
+
+export interface HttpKubeApiOptions {
+  readonly connection: Connection;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly meter: Meter;
+  readonly userAgent: string;
+  /** Named in every write, so that managed fields tell who wrote what. */
+  readonly fieldManager: string;
+  /** Unary requests a second in the long run; 0 or less: no limit. Watches are not limited. */
+  readonly qps: number;
+  readonly burst: number;
+  /** For one attempt; the waits between attempts come on top. */
+  readonly requestTimeoutMs?: number;
+  /** 0: whoever calls owns the repeats, as a lease's renewal does. */
+  readonly retriesMax?: number;
+  readonly watchQuietMsMax?: number;
+  readonly bodyBytesMax?: number;
+}
+
+const patchContentTypes: Readonly<Record<PatchType, string>> = {
+  'strategic-merge': 'application/strategic-merge-patch+json',
+  merge: 'application/merge-patch+json',
+  json: 'application/json-patch+json',
+};
+
+/** Every method rejects with an ApiError and with nothing else. Cheap to make: no connection before the first call. */
+export class HttpKubeApi implements KubeReader, KubeWriter {
+  readonly #exchange: HttpExchange;
+  readonly #fieldManager: string;
+
+  constructor(options: HttpKubeApiOptions) {
+    this.#fieldManager = options.fieldManager;
+    this.#exchange = new HttpExchange({
+      requestTimeoutMs: requestTimeoutMsDefault,
+      retriesMax: retriesMaxDefault,
+      watchQuietMsMax: watchQuietMsMaxDefault,
+      bodyBytesMax: bodyBytesMaxDefault,
+      ...options,
+      limit: new HttpRateLimit(options),
+    });
+  }
+
+  async get(
+    resource: ResourceName,
+    name: ObjectName,
+    { resourceVersion, signal }: { readonly resourceVersion?: string; readonly signal: AbortSignal },
+  ): Promise<KubeObject> {
+    const path = `${pathOf(resource, name)}${formatQuery({ resourceVersion })}`;
+    return parseObject(await this.#exchange.send({ method: 'GET', path, signal }));
+  }
+
+  async list(resource: ResourceName, options: ListOptions & { readonly signal: AbortSignal }): Promise<ListPage> {
+    const path = `${collectionPath(resource, options.namespace)}${listQuery(options)}`;
+    return parseList(await this.#exchange.send({ method: 'GET', path, signal: options.signal }));
+  }
+
+  async watch(resource: ResourceName, options: WatchOptions & { readonly signal: AbortSignal }): Promise<WatchStream> {
+    const path = `${collectionPath(resource, options.namespace)}${watchQuery(options)}`;
+    return watchStream(await this.#exchange.open({ method: 'GET', path, signal: options.signal }));
+  }
+
+  async create(resource: ResourceName, object: KubeObject, options: WriteOptions): Promise<KubeObject> {
+    const { namespace, name } = object.metadata;
+    const path =
+      options.subresource === undefined
+        ? collectionPath(resource, namespaceOf(resource, namespace))
+        : resourcePath(resources[resource], { namespace, name, subresource: options.subresource });
+    return this.#write({ method: 'POST', path, signal: options.signal, body: encode(resource, object) });
+  }
+
+  async replace(resource: ResourceName, object: KubeObject, options: WriteOptions): Promise<KubeObject> {
+    const { namespace, name } = object.metadata;
+    if (name === undefined) throw badRequest(`a ${resource} object without a name cannot be replaced`);
+    const path = pathOf(resource, { name, ...(namespace === undefined ? {} : { namespace }) }, options.subresource);
+    return this.#write({ method: 'PUT', path, signal: options.signal, body: encode(resource, object) });
+  }
+
+  async patch(
+    resource: ResourceName,
+    name: ObjectName,
+    patch: { readonly type: PatchType; readonly body: unknown },
+    options: WriteOptions,
+  ): Promise<KubeObject> {
+    const path = pathOf(resource, name, options.subresource);
+    const contentType = patchContentTypes[patch.type];
+    return this.#write({
+      method: 'PATCH',
+      path,
+      signal: options.signal,
+      body: JSON.stringify(patch.body),
+      contentType,
+    });
+  }
+
+  /** All options go in the body: with a body there the API server ignores the query (apiserver `DeleteResource`). */
+  async delete(resource: ResourceName, name: ObjectName, options: DeleteOptions): Promise<void> {
+    const { signal, uid, resourceVersion, gracePeriodSeconds } = options;
+    const body = JSON.stringify({
+      kind: 'DeleteOptions',
+      apiVersion: 'v1',
+      preconditions: { uid, resourceVersion },
+      gracePeriodSeconds,
+    });
+    const path = pathOf(resource, name);
+    await this.#exchange.send({ method: 'DELETE', path, signal, body, contentType: 'application/json' });
+  }
+
+  /** Ends every call and watch with `aborted`; leaves no socket and no timer. */
+  async close(): Promise<void> {
+    await this.#exchange.close();
+  }
+
+  async #write(request: HttpRequest): Promise<KubeObject> {
+    const path = `${request.path}${formatQuery({ fieldManager: this.#fieldManager })}`;
+    return parseObject(await this.#exchange.send({ contentType: 'application/json', ...request, path }));
+  }
+}
+
+function collectionPath(resource: ResourceName, namespace: string | undefined): string {
+  return resourcePath(resources[resource], { namespace });
+}
+
+function pathOf(resource: ResourceName, { namespace, name }: ObjectName, subresource?: string): string {
+  if (name === '') throw badRequest(`a ${resource} object without a name`);
+  return resourcePath(resources[resource], { namespace: namespaceOf(resource, namespace), name, subresource });
+}
+
+function namespaceOf(resource: ResourceName, namespace: string | undefined): string | undefined {
+  if (!resources[resource].namespaced) return undefined;
+  if (namespace === undefined || namespace === '')
+    throw badRequest(`${resource} live in a namespace and none was named`);
+  return namespace;
+}
+
+function badRequest(message: string): ApiError {
+  return new ApiError({ reason: 'bad-request', message });
+}
+
+function encode(resource: ResourceName, object: KubeObject): string {
+  return JSON.stringify({ apiVersion: groupVersion(resources[resource]), kind: resources[resource].kind, ...object });
+}
+
+function parseObject(text: string): KubeObject {
+  const value = parseJson(text);
+  if (isRecord(value) && isRecord(value['metadata'])) return { ...value, metadata: value['metadata'] };
+  throw new ApiError({ reason: 'internal', message: 'the answer is not an object of the API' });
+}
+
+function parseList(text: string): ListPage {
+  const value = parseJson(text);
+  if (isRecord(value) && isRecord(value['metadata']) && isItems(value['items'])) {
+    return { metadata: value['metadata'], items: value['items'] ?? [] };
+  }
+  throw new ApiError({ reason: 'internal', message: 'the answer is not a list of the API' });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new ApiError({ reason: 'internal', message: 'the answer is not JSON', cause });
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** An empty list may come as null. What the items are is looked at where they are read. */
+function isItems(value: unknown): value is KubeObject[] | null {
+  return Array.isArray(value) || value === null;
+}

@@ -1,0 +1,104 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
+import type { Labels, Meter, MetricDefinition } from '../ports/meter.ts';
+
+export interface PromMeterOptions {
+  /** Adds `process_*` and `nodejs_*`. They watch the whole process, so one meter in it may. */
+  readonly processMetrics: boolean;
+}
+
+type Instrument =
+  | { readonly kind: 'counter'; readonly definition: MetricDefinition; readonly inner: Counter<string> }
+  | { readonly kind: 'gauge'; readonly definition: MetricDefinition; readonly inner: Gauge<string> }
+  | { readonly kind: 'histogram'; readonly definition: MetricDefinition; readonly inner: Histogram<string> };
+
+/** How often the delay of the event loop is sampled. Each sample wakes the process, so not often. */
+const loopDelaySampleMs = 100;
+
+/**
+ * Counts in a registry of its own and prints it for Prometheus. A metric is created when it is declared or first used;
+ * one without labels then stands at 0. Help texts begin with the stability level, as Kubernetes' own do.
+ */
+export class PromMeter implements Meter {
+  readonly #registry = new Registry();
+  readonly #instruments = new Map<string, Instrument>();
+
+  constructor(options: PromMeterOptions = { processMetrics: false }) {
+    if (!options.processMetrics) return;
+    collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: loopDelaySampleMs });
+  }
+
+  /** Makes metrics visible before anything was counted. Throws a RangeError when two tables use one name. */
+  declare(definitions: Iterable<MetricDefinition>): void {
+    for (const definition of definitions) this.#instrument(definition);
+  }
+
+  /** Counters only go up: a negative amount throws. Gauges take either sign. */
+  add(metric: MetricDefinition, amount: number, labels: Labels = {}): void {
+    const instrument = this.#labelled(metric, labels);
+    if (instrument.kind === 'histogram') throw wrongUse(metric, 'added to');
+    instrument.inner.inc(labels, amount);
+  }
+
+  set(metric: MetricDefinition, value: number, labels: Labels = {}): void {
+    const instrument = this.#labelled(metric, labels);
+    if (instrument.kind !== 'gauge') throw wrongUse(metric, 'set');
+    instrument.inner.set(labels, value);
+  }
+
+  observe(metric: MetricDefinition, value: number, labels: Labels = {}): void {
+    const instrument = this.#labelled(metric, labels);
+    if (instrument.kind !== 'histogram') throw wrongUse(metric, 'observed');
+    instrument.inner.observe(labels, value);
+  }
+
+  forget(metric: MetricDefinition, labels: Labels): void {
+    this.#labelled(metric, labels).inner.remove(labels);
+  }
+
+  /** Everything counted so far, in the text format that {@link contentType} names. */
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  #labelled(metric: MetricDefinition, labels: Labels): Instrument {
+    assertLabels(metric, labels);
+    return this.#instrument(metric);
+  }
+
+  #instrument(definition: MetricDefinition): Instrument {
+    const known = this.#instruments.get(definition.name);
+    if (known?.definition === definition) return known;
+    if (known !== undefined) throw new RangeError(`two definitions of ${definition.name}`);
+    const made = this.#make(definition);
+    this.#instruments.set(definition.name, made);
+    return made;
+  }
+
+  #make(definition: MetricDefinition): Instrument {
+    const { name, kind, help, stability, labels: labelNames = [], buckets } = definition;
+    const common = { name, help: `[${stability}] ${help}`, labelNames, registers: [this.#registry] };
+    switch (kind) {
+      case 'counter':
+        return { kind, definition, inner: new Counter(common) };
+      case 'gauge':
+        return { kind, definition, inner: new Gauge(common) };
+      case 'histogram':
+        return { kind, definition, inner: new Histogram(buckets ? { ...common, buckets: [...buckets] } : common) };
+    }
+  }
+}
+
+/** Exactly the declared labels: a series with fewer would be another series under the same name. */
+function assertLabels({ name, labels: declared = [] }: MetricDefinition, labels: Labels): void {
+  const given = Object.keys(labels);
+  if (given.length === declared.length && given.every((label) => declared.includes(label))) return;
+  throw new RangeError(`${name} has the labels [${declared.join(', ')}], not [${given.join(', ')}]`);
+}
+
+function wrongUse({ name, kind }: MetricDefinition, use: string): RangeError {
+  return new RangeError(`${name} is a ${kind}: it cannot be ${use}`);
+}

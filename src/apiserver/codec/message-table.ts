@@ -1,0 +1,79 @@
+/** The types that requests may hold, flat and by name: what decoding, OpenAPI and strict field checks all look up. */
+import descriptor from './descriptor.json' with { type: 'json' };
+
+/** One field as the descriptor has it. */
+export interface MessageField {
+  /** A scalar's protobuf type, or the full name of a message. */
+  readonly type: string;
+  readonly rule?: 'repeated';
+  /** Present for maps. */
+  readonly keyType?: string;
+  readonly options?: {
+    readonly keep?: string;
+    /** Its fields stand among those of the message around it. */
+    readonly inline?: boolean;
+    readonly patchStrategy?: string;
+    readonly mergeKey?: string;
+  };
+}
+
+/** The fields of a message by their JSON name, inlined ones already in place. */
+export type MessageFields = ReadonlyMap<string, MessageField>;
+
+const metaPackage = 'k8s.io.apimachinery.pkg.apis.meta.v1';
+
+/** The Go package of each served group version. */
+const packages: Readonly<Record<string, string>> = {
+  v1: 'k8s.io.api.core.v1',
+  'apps/v1': 'k8s.io.api.apps.v1',
+  'authentication.k8s.io/v1': 'k8s.io.api.authentication.v1',
+  'authorization.k8s.io/v1': 'k8s.io.api.authorization.v1',
+  'coordination.k8s.io/v1': 'k8s.io.api.coordination.v1',
+  'events.k8s.io/v1': 'k8s.io.api.events.v1',
+  'policy/v1': 'k8s.io.api.policy.v1',
+};
+
+const declared = new Map(listMessages(descriptor, ''));
+const flattened = new Map<string, MessageFields>();
+
+/**
+ * Full name of the message for a kind; undefined where requests cannot hold it. Options have one message for all group
+ * versions.
+ */
+export function messageNameOf(apiVersion: string, kind: string): string | undefined {
+  const home = kind === 'DeleteOptions' ? metaPackage : packages[apiVersion];
+  const name = `${home ?? ''}.${kind}`;
+  return home !== undefined && declared.has(name) ? name : undefined;
+}
+
+/** The JSON fields of a message by its full name; undefined for a scalar type. */
+export function messageFields(name: string): MessageFields | undefined {
+  const known = flattened.get(name);
+  if (known !== undefined) return known;
+  const fields = declared.get(name);
+  if (fields === undefined) return undefined;
+  const flat = new Map(Object.entries(fields).flatMap(flatten));
+  flattened.set(name, flat);
+  return flat;
+}
+
+function flatten([name, field]: readonly [string, MessageField]): readonly (readonly [string, MessageField])[] {
+  return field.options?.inline === true ? [...(messageFields(field.type) ?? [])] : [[name, field]];
+}
+
+type Fields = Readonly<Record<string, MessageField>>;
+
+function listMessages(part: unknown, path: string): readonly (readonly [string, Fields])[] {
+  if (!isFolder(part)) return isMessage(part) ? [[path, part.fields]] : [];
+  return Object.entries(part.nested).flatMap(([name, inner]) =>
+    listMessages(inner, path === '' ? name : `${path}.${name}`),
+  );
+}
+
+function isFolder(part: unknown): part is { readonly nested: Readonly<Record<string, unknown>> } {
+  return typeof part === 'object' && part !== null && 'nested' in part;
+}
+
+function isMessage(part: unknown): part is { readonly fields: Fields } {
+  return typeof part === 'object' && part !== null && 'fields' in part;
+}

@@ -1,0 +1,130 @@
+/**
+ * The discovery documents, derived from the table of what is served: the aggregated form, which modern clients ask for
+ * first, and the older one document a group version, which `kubectl drain` and `auth can-i` read all the same.
+ */
+import {
+  apiVersionOf,
+  type GroupVersionKind,
+  resourcesOf,
+  type ServedResource,
+  type ServedSubresource,
+  servedGroups,
+} from './served-resources.ts';
+
+/** Any document that is sent as it is. */
+export type DiscoveryDocument = Readonly<Record<string, unknown>>;
+
+/** Media type of the aggregated documents; clients refuse the answer unless its parameters come back. */
+export const aggregatedDiscoveryType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+
+/** `APIGroupDiscoveryList` for `/api` (the core group alone) or `/apis` (all others), upstream `apidiscovery.k8s.io/v2`. */
+export function aggregatedDiscovery(root: '/api' | '/apis'): DiscoveryDocument {
+  return {
+    kind: 'APIGroupDiscoveryList',
+    apiVersion: 'apidiscovery.k8s.io/v2',
+    metadata: {},
+    items: [...servedGroups()]
+      .filter(([group]) => (group === '') === (root === '/api'))
+      .map(([group, versions]) => ({
+        metadata: group === '' ? {} : { name: group },
+        versions: versions.map((version) => describeVersion(group, version)),
+      })),
+  };
+}
+
+/** `APIVersions`, the answer to a plain `GET /api`. `serverAddress` is `host:port` as clients reach it. */
+export function coreVersions(serverAddress: string): DiscoveryDocument {
+  return {
+    kind: 'APIVersions',
+    versions: [...(servedGroups().get('') ?? [])],
+    serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
+  };
+}
+
+/** `APIGroupList`, the answer to a plain `GET /apis`. */
+export function groupList(): DiscoveryDocument {
+  const names = [...servedGroups().keys()].filter((group) => group !== '');
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: names.map(describeGroup) };
+}
+
+/** `APIGroup`, the answer to `GET /apis/GROUP`; undefined where it is not served. */
+export function groupDocument(group: string): DiscoveryDocument | undefined {
+  if (group === '' || !servedGroups().has(group)) return undefined;
+  return { kind: 'APIGroup', apiVersion: 'v1', ...describeGroup(group) };
+}
+
+/** `APIResourceList`, the answer to `GET /api/v1` and `GET /apis/GROUP/VERSION`; undefined where it is not served. */
+export function resourceList(group: string, version: string): DiscoveryDocument | undefined {
+  const served = resourcesOf(group, version);
+  if (served.length === 0) return undefined;
+  return {
+    kind: 'APIResourceList',
+    ...(group === '' ? {} : { apiVersion: 'v1' }),
+    groupVersion: apiVersionOf({ group, version }),
+    resources: served.flatMap((resource) => [
+      describeResource(resource),
+      ...resource.subresources.map((subresource) => describeSubresource(resource, subresource)),
+    ]),
+  };
+}
+
+function describeGroup(group: string): DiscoveryDocument {
+  const versions = (servedGroups().get(group) ?? []).map((version) => ({
+    groupVersion: apiVersionOf({ group, version }),
+    version,
+  }));
+  return { name: group, versions, preferredVersion: versions[0] };
+}
+
+function describeVersion(group: string, version: string): DiscoveryDocument {
+  return { version, freshness: 'Current', resources: resourcesOf(group, version).map(describeAggregated) };
+}
+
+function describeAggregated(served: ServedResource): DiscoveryDocument {
+  const subresources = served.subresources.map(({ name, responseKind, verbs }) => ({
+    subresource: name,
+    responseKind: kindWithin(served, responseKind),
+    verbs,
+  }));
+  return {
+    resource: served.plural,
+    responseKind: kindWithin(served, served),
+    scope: served.namespaced ? 'Namespaced' : 'Cluster',
+    singularResource: served.singular,
+    verbs: served.verbs,
+    ...names(served),
+    ...(subresources.length === 0 ? {} : { subresources }),
+  };
+}
+
+function describeResource(served: ServedResource): DiscoveryDocument {
+  const { plural, singular, namespaced, kind, verbs } = served;
+  return { name: plural, singularName: singular, namespaced, kind, verbs, ...names(served) };
+}
+
+/** A group and version are told only where they differ from those of the list, as in `pods/eviction`. */
+function describeSubresource(served: ServedResource, subresource: ServedSubresource): DiscoveryDocument {
+  const { group, version, kind } = subresource.responseKind;
+  const foreign = group !== served.group || version !== served.version;
+  return {
+    name: `${served.plural}/${subresource.name}`,
+    singularName: '',
+    namespaced: served.namespaced,
+    ...(foreign ? { group, version } : {}),
+    kind,
+    verbs: subresource.verbs,
+  };
+}
+
+function names({ shortNames, categories }: ServedResource): DiscoveryDocument {
+  return {
+    ...(shortNames.length === 0 ? {} : { shortNames }),
+    ...(categories.length === 0 ? {} : { categories }),
+  };
+}
+
+/** A group version is told only where it is not the one around it; clients fill in the rest. */
+function kindWithin(served: ServedResource, { group, version, kind }: GroupVersionKind): GroupVersionKind {
+  const own = group === served.group && version === served.version;
+  return own ? { group: '', version: '', kind } : { group, version, kind };
+}

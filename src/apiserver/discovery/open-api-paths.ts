@@ -1,0 +1,115 @@
+/**
+ * Paths and operations. Clients look for little in here: which kind an operation is about, that a patch takes
+ * `fieldValidation` (else `kubectl create` refuses to send anything), and which patch types there are.
+ */
+import { messageNameOf } from '../codec/message-table.ts';
+import { gvkOf, type Schema, schemaName, schemaRef } from './open-api-schemas.ts';
+import { apiVersionOf, type GroupVersionKind, type ServedResource, type Verb } from './served-resources.ts';
+
+interface Operation {
+  readonly method: 'delete' | 'get' | 'patch' | 'post' | 'put';
+  readonly action: string;
+  readonly says: string;
+  readonly parameters: readonly string[];
+  /** What is sent: the object itself, one of the patch types, or options of a deletion. */
+  readonly sends?: 'object' | 'patch' | 'options';
+}
+
+const patchTypes = [
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/strategic-merge-patch+json',
+];
+
+const selection = ['labelSelector', 'fieldSelector', 'limit', 'continue', 'resourceVersion', 'resourceVersionMatch'];
+const watching = ['watch', 'allowWatchBookmarks', 'sendInitialEvents', 'timeoutSeconds'];
+const writing = ['dryRun', 'fieldManager', 'fieldValidation'];
+const deleting = ['dryRun', 'gracePeriodSeconds', 'orphanDependents', 'propagationPolicy'];
+
+const parameterTypes: Readonly<Record<string, string>> = {
+  limit: 'integer',
+  timeoutSeconds: 'integer',
+  gracePeriodSeconds: 'integer',
+  watch: 'boolean',
+  allowWatchBookmarks: 'boolean',
+  sendInitialEvents: 'boolean',
+  orphanDependents: 'boolean',
+};
+
+const operations: Readonly<Record<Exclude<Verb, 'watch'>, Operation>> = {
+  list: { method: 'get', action: 'list', says: 'lists or watches', parameters: [...selection, ...watching] },
+  create: { method: 'post', action: 'post', says: 'creates', parameters: writing, sends: 'object' },
+  deletecollection: {
+    method: 'delete',
+    action: 'deletecollection',
+    says: 'deletes all selected',
+    parameters: [...selection, ...deleting],
+    sends: 'options',
+  },
+  get: { method: 'get', action: 'get', says: 'reads', parameters: ['resourceVersion'] },
+  update: { method: 'put', action: 'put', says: 'replaces', parameters: writing, sends: 'object' },
+  patch: { method: 'patch', action: 'patch', says: 'changes', parameters: [...writing, 'force'], sends: 'patch' },
+  delete: { method: 'delete', action: 'delete', says: 'deletes', parameters: deleting, sends: 'options' },
+};
+
+const collectionVerbs = ['list', 'create', 'deletecollection'] as const;
+const objectVerbs = ['get', 'update', 'patch', 'delete'] as const;
+
+/** Every path of one resource, with its operations. */
+export function pathsOf(served: ServedResource): readonly (readonly [string, Schema])[] {
+  const root = served.group === '' ? `/api/${served.version}` : `/apis/${apiVersionOf(served)}`;
+  const scope = served.namespaced ? `${root}/namespaces/{namespace}` : root;
+  const collection = `${scope}/${served.plural}`;
+  const everywhere = served.namespaced && served.verbs.includes('list') ? [`${root}/${served.plural}`] : [];
+  return [
+    [collection, pathItem(served, served, pick(collectionVerbs, served.verbs))],
+    ...(served.verbs.includes('get')
+      ? [[`${collection}/{name}`, pathItem(served, served, pick(objectVerbs, served.verbs))] as const]
+      : []),
+    ...everywhere.map((path) => [path, pathItem(served, served, ['list'])] as const),
+    ...served.subresources.map(({ name, responseKind, verbs }) => {
+      const offered = pick([...objectVerbs, 'create' as const], verbs);
+      return [`${collection}/{name}/${name}`, pathItem(served, responseKind, offered)] as const;
+    }),
+  ];
+}
+
+type OfferedVerb = Exclude<Verb, 'watch'>;
+
+function pick<V extends OfferedVerb>(offered: readonly V[], verbs: readonly Verb[]): readonly V[] {
+  return offered.filter((verb) => verbs.includes(verb));
+}
+
+function pathItem(served: ServedResource, kind: GroupVersionKind, verbs: readonly OfferedVerb[]): Schema {
+  return Object.fromEntries(
+    verbs.map((verb) => [operations[verb].method, describeOperation(served, kind, operations[verb])]),
+  );
+}
+
+function describeOperation(served: ServedResource, kind: GroupVersionKind, operation: Operation): Schema {
+  const sent = requestBody(kind, operation);
+  return {
+    description: `${operation.says} ${served.plural}`,
+    'x-kubernetes-action': operation.action,
+    'x-kubernetes-group-version-kind': gvkOf(kind),
+    parameters: operation.parameters.map(queryParameter),
+    ...(sent === undefined ? {} : { requestBody: { required: operation.sends !== 'options', content: sent } }),
+    responses: { '200': { description: 'OK', content: jsonOf(kind, operation.action === 'list') } },
+  };
+}
+
+function queryParameter(name: string): Schema {
+  return { name, in: 'query', schema: { type: parameterTypes[name] ?? 'string', uniqueItems: true } };
+}
+
+function requestBody(kind: GroupVersionKind, { sends }: Operation): Schema | undefined {
+  if (sends === 'patch') return Object.fromEntries(patchTypes.map((type) => [type, { schema: { type: 'object' } }]));
+  if (sends === 'options') return jsonOf({ ...kind, kind: 'DeleteOptions' }, false);
+  return sends === 'object' ? jsonOf(kind, false) : undefined;
+}
+
+function jsonOf(kind: GroupVersionKind, list: boolean): Schema {
+  const message = messageNameOf(apiVersionOf(kind), kind.kind);
+  if (message === undefined) return { 'application/json': { schema: { type: 'object' } } };
+  return { 'application/json': { schema: schemaRef(`${schemaName(message)}${list ? 'List' : ''}`) } };
+}

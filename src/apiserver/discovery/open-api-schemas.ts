@@ -1,0 +1,140 @@
+/**
+ * Component schemas: the shape of every type that the served kinds use, from the same table that decodes protobuf, with
+ * how lists are merged. `kubectl explain` shows them, and `kubectl apply` plans its patches by them.
+ */
+import { type MessageField, messageFields } from '../codec/message-table.ts';
+import { apiVersionOf, type GroupVersionKind } from './served-resources.ts';
+import { describedFields, describedTypes } from './schema-descriptions.ts';
+
+export type Schema = Readonly<Record<string, unknown>>;
+
+const metaPackage = 'k8s.io.apimachinery.pkg.apis.meta.v1';
+
+/** Types that are one JSON value, and how OpenAPI writes them. */
+const valueSchemas: Readonly<Record<string, Schema>> = {
+  [`${metaPackage}.Time`]: { type: 'string', format: 'date-time' },
+  [`${metaPackage}.MicroTime`]: { type: 'string', format: 'date-time' },
+  [`${metaPackage}.FieldsV1`]: { type: 'object' },
+  'k8s.io.apimachinery.pkg.runtime.RawExtension': { type: 'object' },
+  'k8s.io.apimachinery.pkg.api.resource.Quantity': { oneOf: [{ type: 'string' }, { type: 'number' }] },
+  'k8s.io.apimachinery.pkg.util.intstr.IntOrString': {
+    format: 'int-or-string',
+    oneOf: [{ type: 'integer' }, { type: 'string' }],
+  },
+  'k8s.io.api.authentication.v1.ExtraValue': { type: 'array', items: { type: 'string' } },
+  'k8s.io.api.authorization.v1.ExtraValue': { type: 'array', items: { type: 'string' } },
+};
+
+const scalarSchemas: Readonly<Record<string, Schema>> = {
+  string: { type: 'string' },
+  bool: { type: 'boolean' },
+  int32: { type: 'integer', format: 'int32' },
+  int64: { type: 'integer', format: 'int64' },
+  double: { type: 'number', format: 'double' },
+  bytes: { type: 'string', format: 'byte' },
+};
+
+const typeMetaProperties: Readonly<Record<string, Schema>> = {
+  apiVersion: { type: 'string', description: 'Group and version in which the object is written.' },
+  kind: { type: 'string', description: 'What the object is.' },
+};
+
+/** A name under `#/components/schemas/`: the package, its domain turned round as upstream has it, and the type. */
+export function schemaName(message: string): string {
+  return message.replace(/^k8s\.io\./, 'io.k8s.');
+}
+
+export function schemaRef(name: string): Schema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** Schemas of these messages and of all that they use. `kinds` marks the messages that are objects of their own. */
+export function schemasOf(
+  roots: readonly string[],
+  kinds: ReadonlyMap<string, readonly GroupVersionKind[]>,
+): Readonly<Record<string, Schema>> {
+  const schemas: Record<string, Schema> = {};
+  const waiting = [...roots];
+  for (let message = waiting.pop(); message !== undefined; message = waiting.pop()) {
+    const name = schemaName(message);
+    if (schemas[name] !== undefined) continue;
+    schemas[name] = valueSchemas[message] ?? messageSchema(message, kinds.get(message) ?? []);
+    if (valueSchemas[message] === undefined) waiting.push(...usedBy(message));
+  }
+  return Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The schema of a list of a kind, with the name it goes by. */
+export function listSchema(kind: GroupVersionKind, message: string): readonly [string, Schema] {
+  const items = {
+    type: 'array',
+    items: schemaRef(schemaName(message)),
+    description: `The objects, of kind ${kind.kind}.`,
+  };
+  const schema = {
+    type: 'object',
+    description: `A list of ${kind.kind} objects of ${apiVersionOf(kind)}.`,
+    required: ['items'],
+    properties: { ...typeMetaProperties, metadata: listMetaSchema, items },
+    'x-kubernetes-group-version-kind': [gvkOf({ ...kind, kind: `${kind.kind}List` })],
+  };
+  return [`${schemaName(message)}List`, schema];
+}
+
+/** A kind as the extension `x-kubernetes-group-version-kind` spells it. */
+export function gvkOf({ group, version, kind }: GroupVersionKind): Schema {
+  return { group, kind, version };
+}
+
+const listMetaSchema: Schema = {
+  type: 'object',
+  description: 'What is said of the list as a whole.',
+  properties: {
+    resourceVersion: {
+      type: 'string',
+      description: 'State of the server that the list shows; a watch may begin here.',
+    },
+    continue: { type: 'string', description: 'Token for the next page; empty on the last.' },
+    remainingItemCount: { type: 'integer', format: 'int64', description: 'Objects on the pages that follow.' },
+  },
+};
+
+function messageSchema(message: string, kinds: readonly GroupVersionKind[]): Schema {
+  const name = message.split('.').at(-1) ?? message;
+  const fields = [...(messageFields(message) ?? [])];
+  const properties = Object.fromEntries(
+    fields.map(([field, declared]) => [field, fieldSchema(declared, describedFields[name]?.[field])]),
+  );
+  const description = describedTypes[name];
+  return {
+    type: 'object',
+    ...(description === undefined ? {} : { description }),
+    properties: kinds.length === 0 ? properties : { ...typeMetaProperties, ...properties },
+    ...(kinds.length === 0 ? {} : { 'x-kubernetes-group-version-kind': kinds.map(gvkOf) }),
+  };
+}
+
+function fieldSchema(field: MessageField, description: string | undefined): Schema {
+  const { patchStrategy, mergeKey } = field.options ?? {};
+  return {
+    ...shapeOf(field),
+    ...(description === undefined ? {} : { description }),
+    ...(patchStrategy === undefined ? {} : { 'x-kubernetes-patch-strategy': patchStrategy }),
+    ...(mergeKey === undefined ? {} : { 'x-kubernetes-patch-merge-key': mergeKey }),
+  };
+}
+
+function shapeOf(field: MessageField): Schema {
+  const scalar = scalarSchemas[field.type];
+  const one = scalar ?? schemaRef(schemaName(field.type));
+  if (field.rule === 'repeated') return { type: 'array', items: one };
+  if (field.keyType !== undefined) return { type: 'object', additionalProperties: one };
+  // A reference stands alone: what is said beside it would be ignored.
+  return scalar ?? { allOf: [one] };
+}
+
+function usedBy(message: string): readonly string[] {
+  return [...(messageFields(message)?.values() ?? [])]
+    .map((field) => field.type)
+    .filter((type) => scalarSchemas[type] === undefined);
+}

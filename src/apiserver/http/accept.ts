@@ -1,0 +1,74 @@
+/** What form of answer a client wants (upstream `handlers/negotiation`). Everything that is served is JSON. */
+import { refusal } from '../registry/refusals.ts';
+
+interface MediaType {
+  readonly type: string;
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly quality: number;
+}
+
+/** The object itself, its metadata, or a table of it. */
+export interface AnswerForm {
+  readonly as: 'object' | 'partial' | 'table';
+  readonly version: 'v1' | 'v1beta1';
+}
+
+const plain: AnswerForm = { as: 'object', version: 'v1' };
+const anyJson: ReadonlySet<string> = new Set(['application/json', 'application/*', '*/*']);
+const forms: Readonly<Record<string, AnswerForm['as']>> = {
+  Table: 'table',
+  PartialObjectMetadata: 'partial',
+  PartialObjectMetadataList: 'partial',
+};
+
+/** The first form in the client's order that can be served; throws a 406 ApiError where there is none. */
+export function chooseForm(accept: string): AnswerForm {
+  if (accept.trim() === '') return plain;
+  for (const media of parseAccept(accept)) {
+    const form = formOf(media);
+    if (form !== undefined) return form;
+  }
+  throw refusal(406, 'NotAcceptable', 'only the following media types are accepted: application/json');
+}
+
+/** The client asks for aggregated discovery in the version that is served. */
+export function wantsAggregatedDiscovery(accept: string): boolean {
+  return parseAccept(accept).some(
+    ({ type, parameters }) =>
+      type === 'application/json' &&
+      parameters.get('as') === 'APIGroupDiscoveryList' &&
+      parameters.get('g') === 'apidiscovery.k8s.io' &&
+      parameters.get('v') === 'v2',
+  );
+}
+
+function formOf({ type, parameters }: MediaType): AnswerForm | undefined {
+  if (!anyJson.has(type)) return undefined;
+  const wanted = parameters.get('as');
+  if (wanted === undefined) return plain;
+  const as = forms[wanted];
+  const version = parameters.get('v');
+  if (as === undefined || parameters.get('g') !== 'meta.k8s.io') return undefined;
+  return version === 'v1' || version === 'v1beta1' ? { as, version } : undefined;
+}
+
+function parseAccept(accept: string): readonly MediaType[] {
+  return accept
+    .split(',')
+    .map(parseMediaType)
+    .filter(({ quality }) => quality > 0)
+    .sort((a, b) => b.quality - a.quality);
+}
+
+/** `type/subtype; name=value; ...` */
+export function parseMediaType(text: string): MediaType {
+  const [type = '', ...rest] = text.split(';').map((part) => part.trim());
+  const parameters = new Map(
+    rest.map((parameter) => {
+      const [name = '', value = ''] = parameter.split('=');
+      return [name.trim(), value.trim().replaceAll('"', '')] as const;
+    }),
+  );
+  const quality = Number(parameters.get('q') ?? '1');
+  return { type: type.toLowerCase(), parameters, quality: Number.isNaN(quality) ? 1 : quality };
+}

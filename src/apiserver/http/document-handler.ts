@@ -1,0 +1,167 @@
+/** Everything that is no resource: discovery, OpenAPI, health, version, metrics. */
+import type { OutgoingHttpHeaders } from 'node:http';
+import { contentHash } from '../discovery/content-hash.ts';
+import {
+  aggregatedDiscovery,
+  aggregatedDiscoveryType,
+  coreVersions,
+  type DiscoveryDocument,
+  groupDocument,
+  groupList,
+  resourceList,
+} from '../discovery/discovery-documents.ts';
+import { type EncodedDocument, OpenApi } from '../discovery/open-api.ts';
+import type { VersionedStore } from '../storage/versioned-store.ts';
+import { wantsAggregatedDiscovery } from './accept.ts';
+import { type Exchange, headerOf } from './exchange.ts';
+import { bytesReply, jsonReply, jsonType, type Reply, textReply } from './reply.ts';
+
+/** What the server says it is: the release whose behaviour it follows. */
+export const serverVersion = {
+  major: '1',
+  minor: '36',
+  gitVersion: 'v1.36.3-nlc',
+  gitCommit: '',
+  gitTreeState: 'clean',
+  buildDate: '2026-01-01T00:00:00Z',
+  goVersion: 'none',
+  compiler: 'none',
+  platform: 'embedded',
+} as const;
+
+/** These say nothing that needs a user (upstream role `system:public-info-viewer`). */
+const publicPaths: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version']);
+const discoveryHeaders: OutgoingHttpHeaders = { 'cache-control': 'public', vary: 'Accept' };
+const foreverHeaders: OutgoingHttpHeaders = { 'cache-control': 'public, immutable', vary: 'Accept' };
+const healthChecks = ['ping', 'log', 'storage'] as const;
+
+export function isPublicPath(path: string): boolean {
+  return publicPaths.has(path) || [...publicPaths].some((known) => path.startsWith(`${known}/`));
+}
+
+export interface Gauges {
+  readonly inFlight: number;
+  readonly watches: number;
+}
+
+export class DocumentHandler {
+  readonly #store: VersionedStore;
+  readonly #gauges: () => Gauges;
+  readonly #openApi = new OpenApi({ title: 'Kubernetes', version: serverVersion.gitVersion });
+
+  constructor(store: VersionedStore, gauges: () => Gauges) {
+    this.#store = store;
+    this.#gauges = gauges;
+  }
+
+  /** Undefined where nothing lives under that path. */
+  handle(exchange: Exchange): Reply | undefined {
+    const path = exchange.path === '/' ? '/' : exchange.path.replace(/\/$/, '');
+    switch (path) {
+      case '/':
+        return jsonReply(200, { paths: rootPaths });
+      case '/version':
+        return jsonReply(200, serverVersion);
+      case '/metrics':
+        return textReply(200, this.#metrics());
+      case '/api':
+      case '/apis':
+        return this.#groups(exchange, path);
+      default:
+        return this.#below(exchange, path);
+    }
+  }
+
+  #below(exchange: Exchange, path: string): Reply | undefined {
+    if (isPublicPath(path)) return describeHealth(exchange, path);
+    if (path === '/openapi/v3') return documentReply(exchange, this.#openApi.index(), discoveryHeaders);
+    if (path.startsWith('/openapi/v3/')) return this.#openApiDocument(exchange, path);
+    return legacyDocument(exchange, path.split('/').slice(1));
+  }
+
+  #groups(exchange: Exchange, root: '/api' | '/apis'): Reply {
+    if (wantsAggregatedDiscovery(headerOf(exchange.incoming, 'accept'))) {
+      return documentReply(exchange, encode(aggregatedDiscovery(root)), discoveryHeaders, aggregatedDiscoveryType);
+    }
+    if (root === '/apis') return jsonReply(200, groupList(), discoveryHeaders);
+    return jsonReply(200, coreVersions(authorityOf(exchange)), discoveryHeaders);
+  }
+
+  #openApiDocument(exchange: Exchange, path: string): Reply | undefined {
+    const document = this.#openApi.document(path.slice('/openapi/v3/'.length));
+    if (document === undefined) return undefined;
+    const hashed = exchange.query.get('hash') === document.hash;
+    return documentReply(exchange, document, hashed ? foreverHeaders : discoveryHeaders);
+  }
+
+  /** Upstream's names where they mean the same. */
+  #metrics(): string {
+    const { inFlight, watches } = this.#gauges();
+    const lines = [
+      '# TYPE apiserver_current_inflight_requests gauge',
+      `apiserver_current_inflight_requests ${inFlight}`,
+      '# TYPE apiserver_longrunning_requests gauge',
+      `apiserver_longrunning_requests{verb="WATCH"} ${watches}`,
+      '# TYPE apiserver_storage_objects gauge',
+      ...[...this.#store.tables()].map(([name, { size }]) => `apiserver_storage_objects{resource="${name}"} ${size}`),
+      '# TYPE apiserver_storage_revision gauge',
+      `apiserver_storage_revision ${this.#store.revision}`,
+    ];
+    return `${lines.join('\n')}\n`;
+  }
+}
+
+const rootPaths: readonly string[] = [
+  '/api',
+  '/apis',
+  '/healthz',
+  '/livez',
+  '/metrics',
+  '/openapi/v3',
+  '/readyz',
+  '/version',
+];
+
+function legacyDocument({ method }: Exchange, parts: readonly string[]): Reply | undefined {
+  if (method !== 'GET') return undefined;
+  const document = findLegacy(parts);
+  return document === undefined ? undefined : jsonReply(200, document, discoveryHeaders);
+}
+
+function findLegacy([root, first, second, ...rest]: readonly string[]): DiscoveryDocument | undefined {
+  if (first === undefined || rest.length > 0) return undefined;
+  if (root === 'api') return second === undefined ? resourceList('', first) : undefined;
+  if (root !== 'apis') return undefined;
+  return second === undefined ? groupDocument(first) : resourceList(first, second);
+}
+
+function describeHealth({ query }: Exchange, path: string): Reply | undefined {
+  const [, probe = '', check, ...rest] = path.split('/');
+  if (rest.length > 0 || probe === 'version') return undefined;
+  if (check !== undefined) return healthChecks.some((known) => known === check) ? textReply(200, 'ok') : undefined;
+  if (!query.has('verbose')) return textReply(200, 'ok');
+  const lines = healthChecks.map((name) => `[+]${name} ok`);
+  return textReply(200, `${[...lines, `${probe} check passed`].join('\n')}\n`);
+}
+
+function encode(document: DiscoveryDocument): EncodedDocument {
+  const text = JSON.stringify(document);
+  return { text, hash: contentHash(text) };
+}
+
+function documentReply(
+  { incoming }: Exchange,
+  { text, hash }: EncodedDocument,
+  headers: OutgoingHttpHeaders,
+  contentType = jsonType,
+): Reply {
+  const etag = `"${hash}"`;
+  const all = { ...headers, etag };
+  if (headerOf(incoming, 'if-none-match') === etag) return bytesReply(304, contentType, Buffer.alloc(0), all);
+  return bytesReply(200, contentType, Buffer.from(text), all);
+}
+
+/** `host:port` as the client reached us. */
+function authorityOf({ incoming }: Exchange): string {
+  return headerOf(incoming, ':authority') || headerOf(incoming, 'host');
+}

@@ -1,0 +1,109 @@
+/** The socket: HTTP/1.1 and HTTP/2 on one TLS port, or plain HTTP/1.1, and a way to get rid of everybody on it. */
+import { createServer, type Server } from 'node:http';
+import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Incoming, Outgoing } from './exchange.ts';
+
+/** Clients keep idle connections for 90 s and must never race our close. */
+const keepAliveMs = 180_000;
+/** Label selectors travel in the URL. */
+const headerBytesMax = 64 * 1024;
+/** Upstream `--http2-max-streams-per-connection` is 1,000 for a watch-heavy client's sake. */
+const streamsPerConnectionMax = 1_000;
+
+export interface ListenerOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Absent: plain HTTP. */
+  readonly certificate: { readonly certPem: string; readonly keyPem: string } | undefined;
+  readonly onRequest: (incoming: Incoming, outgoing: Outgoing) => void;
+}
+
+export class Listener {
+  readonly #server: Server | Http2SecureServer;
+  readonly #sockets = new Set<Socket>();
+  readonly #sessions = new Set<ServerHttp2Session>();
+
+  private constructor(server: Server | Http2SecureServer) {
+    this.#server = server;
+  }
+
+  /** Rejects where the address cannot be had. */
+  static async open(options: ListenerOptions): Promise<Listener> {
+    const server =
+      options.certificate === undefined ? plainServer(options) : secureServer(options, options.certificate);
+    const listener = new Listener(server);
+    listener.#follow();
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(options.port, options.host, () => {
+        server.removeListener('error', reject);
+        resolve();
+      });
+    });
+    return listener;
+  }
+
+  get port(): number {
+    const address: AddressInfo | string | null = this.#server.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  }
+
+  /** Cuts every connection, in the middle of whatever it carries. */
+  dropConnections(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** Takes no more connections and tells HTTP/2 clients so. */
+  retire(): Promise<void> {
+    const closed = new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+    });
+    for (const session of this.#sessions) session.close();
+    return closed;
+  }
+
+  #follow(): void {
+    this.#server.on('connection', (socket: Socket) => {
+      socket.setNoDelay(true);
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
+    this.#server.on('session', (session: ServerHttp2Session) => {
+      this.#sessions.add(session);
+      session.once('close', () => this.#sessions.delete(session));
+      // A client that vanishes is nothing to report; without a listener it would end the process.
+      session.on('error', () => session.destroy());
+    });
+  }
+}
+
+function plainServer(options: ListenerOptions): Server {
+  const server = createServer({ keepAliveTimeout: keepAliveMs, maxHeaderSize: headerBytesMax }, options.onRequest);
+  return settle(server);
+}
+
+function secureServer(
+  options: ListenerOptions,
+  { certPem, keyPem }: NonNullable<ListenerOptions['certificate']>,
+): Http2SecureServer {
+  const server = createSecureServer(
+    {
+      allowHTTP1: true,
+      cert: certPem,
+      key: keyPem,
+      settings: { maxConcurrentStreams: streamsPerConnectionMax, maxHeaderListSize: headerBytesMax },
+    },
+    options.onRequest,
+  );
+  // A handshake that fails is the client's affair.
+  server.on('tlsClientError', (_error, socket) => socket.destroy());
+  return settle(server);
+}
+
+/** Watches last for as long as they like. */
+function settle<T extends Server | Http2SecureServer>(server: T): T {
+  server.setTimeout(0);
+  Object.assign(server, { requestTimeout: 0, headersTimeout: keepAliveMs + 1_000, keepAliveTimeout: keepAliveMs });
+  return server;
+}

@@ -1,0 +1,106 @@
+/**
+ * A certificate authority that lives as long as one server, and the certificate it signs for it. Clients get the
+ * authority's PEM in their kubeconfig; its private key is never handed out, so nothing else can be signed with it.
+ */
+import { webcrypto } from 'node:crypto';
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
+import type * as X509 from '@peculiar/x509';
+
+export interface ServingCertificateOptions {
+  /** Names and IP addresses to be valid for, besides the ones that every server answers to. */
+  readonly hosts?: readonly string[];
+  /** Wall time in milliseconds; the machine's by default, because clients judge validity by theirs. */
+  readonly nowMs?: number;
+}
+
+export interface ServingCertificate {
+  readonly caPem: string;
+  readonly certPem: string;
+  /** PKCS #8, not encrypted. */
+  readonly keyPem: string;
+}
+
+const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+const usualHosts = ['localhost', '127.0.0.1', '::1', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'];
+/** Clients whose clock is this much behind still accept it. */
+const backdatedMs = 5 * 60_000;
+const validForMs = 365 * 24 * 3_600_000;
+
+/** Makes a fresh P-256 authority and a serving certificate of it, valid for a year. Rejects only if the runtime has no ECDSA. */
+export async function makeServingCertificate(options: ServingCertificateOptions = {}): Promise<ServingCertificate> {
+  const x509 = await loadX509();
+  const nowMs = options.nowMs ?? Date.now();
+  const validity = { notBefore: new Date(nowMs - backdatedMs), notAfter: new Date(nowMs + validForMs) };
+  const [caKeys, leafKeys] = await Promise.all([makeKeys(), makeKeys()]);
+  const ca = await x509.X509CertificateGenerator.createSelfSigned({
+    ...validity,
+    name: 'CN=node-lifecycle-controller-ca',
+    signingAlgorithm: algorithm,
+    keys: caKeys,
+    extensions: await caExtensions(x509, caKeys.publicKey),
+  });
+  const leaf = await x509.X509CertificateGenerator.create({
+    ...validity,
+    subject: 'CN=kube-apiserver',
+    issuer: ca.subject,
+    publicKey: leafKeys.publicKey,
+    signingKey: caKeys.privateKey,
+    signingAlgorithm: algorithm,
+    extensions: await leafExtensions(x509, caKeys.publicKey, hostsOf(options)),
+  });
+  return {
+    caPem: `${ca.toString('pem')}\n`,
+    certPem: `${leaf.toString('pem')}\n`,
+    keyPem: await privateKeyPem(leafKeys),
+  };
+}
+
+function makeKeys(): Promise<webcrypto.CryptoKeyPair> {
+  return webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+}
+
+function hostsOf(options: ServingCertificateOptions): readonly string[] {
+  return [...new Set([...usualHosts, hostname(), ...(options.hosts ?? [])])];
+}
+
+async function caExtensions(x509: typeof X509, publicKey: webcrypto.CryptoKey): Promise<X509.Extension[]> {
+  const { keyCertSign, cRLSign } = x509.KeyUsageFlags;
+  return [
+    new x509.BasicConstraintsExtension(true, 0, true),
+    new x509.KeyUsagesExtension(keyCertSign | cRLSign, true),
+    await x509.SubjectKeyIdentifierExtension.create(publicKey),
+  ];
+}
+
+async function leafExtensions(
+  x509: typeof X509,
+  caKey: webcrypto.CryptoKey,
+  hosts: readonly string[],
+): Promise<X509.Extension[]> {
+  const { digitalSignature } = x509.KeyUsageFlags;
+  return [
+    new x509.BasicConstraintsExtension(false, undefined, true),
+    new x509.KeyUsagesExtension(digitalSignature, true),
+    new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+    new x509.SubjectAlternativeNameExtension(
+      hosts.map((host) => ({ type: isIP(host) === 0 ? 'dns' : 'ip', value: host })),
+    ),
+    await x509.AuthorityKeyIdentifierExtension.create(caKey),
+  ];
+}
+
+async function privateKeyPem(keys: webcrypto.CryptoKeyPair): Promise<string> {
+  const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey));
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
+  return ['-----BEGIN PRIVATE KEY-----', ...lines, '-----END PRIVATE KEY-----', ''].join('\n');
+}
+
+/**
+ * Imports the X.509 package when the first certificate is wanted: it costs some 150 ms and 24 MB, which a server on
+ * plain HTTP need not pay. Its dependency container refuses to load before `Reflect` has learned to keep metadata.
+ */
+async function loadX509(): Promise<typeof X509> {
+  await import('reflect-metadata');
+  return import('@peculiar/x509');
+}

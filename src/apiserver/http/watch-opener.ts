@@ -1,0 +1,129 @@
+/** Opens watches: finds where to start, sends headers at once, and hands over to the stream. */
+import type { OutgoingHttpHeaders } from 'node:http';
+import { ApiError } from '../../api/api-error.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Random } from '../../ports/random.ts';
+import type { ObjectLister } from '../registry/object-lister.ts';
+import { watchTooOld } from '../registry/refusals.ts';
+import type { Selection } from '../registry/selection.ts';
+import type { VersionedStore } from '../storage/versioned-store.ts';
+import { EventEncoder, eventTypeOf } from './event-encoder.ts';
+import { begin, type Exchange, finish } from './exchange.ts';
+import type { Presenter } from './presenter.ts';
+import { jsonType } from './reply.ts';
+import type { WatchPlan } from './watch-query.ts';
+import { WatchStream } from './watch-stream.ts';
+import type { WatchTicker } from './watch-ticker.ts';
+
+/** Upstream `--min-request-timeout`: a watch without a timeout of its own lasts between this and twice as long. */
+const timeoutMsMin = 1_800_000;
+
+export interface WatchOpenerOptions {
+  readonly store: VersionedStore;
+  readonly lister: ObjectLister;
+  readonly ticker: WatchTicker;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export interface WatchRequest {
+  readonly exchange: Exchange;
+  /** Name of the table in the store. */
+  readonly resource: string;
+  readonly plan: WatchPlan;
+  readonly selection: Selection;
+  readonly presenter: Presenter;
+  readonly headers: OutgoingHttpHeaders;
+}
+
+export class WatchOpener {
+  readonly #options: WatchOpenerOptions;
+  readonly #encoder = new EventEncoder();
+
+  constructor(options: WatchOpenerOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the watch has ended. What goes wrong from here on is told as an ERROR event: the answer has begun. */
+  async serve(request: WatchRequest): Promise<void> {
+    const { exchange, plan, headers } = request;
+    const { outgoing, signal } = exchange;
+    begin(outgoing, 200, { ...headers, 'content-type': jsonType });
+    try {
+      if (plan.stateFirst) await this.#options.lister.reach(plan.revision, signal);
+      const initial = plan.stateFirst ? this.#state(request) : this.#missed(request);
+      await this.#stream(request, initial);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      finish(outgoing, errorLine(error));
+    }
+  }
+
+  async #stream(request: WatchRequest, initial: Iterable<Buffer>): Promise<void> {
+    const { store, ticker, clock } = this.#options;
+    const { exchange, plan, selection, presenter, resource } = request;
+    const stream = new WatchStream({
+      exchange,
+      presenter,
+      encoder: this.#encoder,
+      selection,
+      clock,
+      after: Math.max(plan.revision, store.revision),
+      bookmarks: plan.bookmarks,
+      deadlineMs: clock.monotonicMs() + this.#timeoutMs(plan),
+    });
+    const leave = store.table(resource).hub.add(stream);
+    ticker.add(stream);
+    try {
+      await stream.run(initial);
+    } finally {
+      ticker.remove(stream);
+      leave();
+    }
+  }
+
+  #timeoutMs(plan: WatchPlan): number {
+    if (plan.timeoutSeconds !== undefined) return plan.timeoutSeconds * 1_000;
+    return timeoutMsMin * (1 + this.#options.random.next());
+  }
+
+  /** The present state as ADDED events; lazily encoded, from a snapshot that later writes do not touch. */
+  #state({ resource, selection, presenter, plan }: WatchRequest): Iterable<Buffer> {
+    const { store } = this.#options;
+    const { revision } = store;
+    const prefix = selection.namespace === undefined ? '' : `${selection.namespace}/`;
+    const objects = store.table(resource).now().from(prefix);
+    return (function* lines(): Generator<Buffer> {
+      let first = true;
+      for (const object of objects) {
+        if (!object.key.startsWith(prefix)) break;
+        if (!selection.matches(object)) continue;
+        yield presenter.event('ADDED', object, first);
+        first = false;
+      }
+      if (plan.announcesEnd) yield presenter.bookmark(revision, true);
+    })();
+  }
+
+  /** What happened since the version that the reader has seen. Throws a 410 ApiError where that is no longer known. */
+  #missed({ resource, selection, presenter, plan }: WatchRequest): Iterable<Buffer> {
+    const { window } = this.#options.store.table(resource);
+    const since = plan.revision === 0 ? this.#options.store.revision : plan.revision;
+    const changes = window.since(since);
+    if (changes === undefined) throw watchTooOld(plan.revision, window.floor);
+    const encoder = this.#encoder;
+    return (function* lines(): Generator<Buffer> {
+      let first = true;
+      for (const change of changes) {
+        const type = eventTypeOf(change, selection);
+        if (type === undefined) continue;
+        yield encoder.encode(change, type, presenter, first);
+        first = false;
+      }
+    })();
+  }
+}
+
+function errorLine(error: ApiError): Buffer {
+  return Buffer.from(`${JSON.stringify({ type: 'ERROR', object: { metadata: {}, ...error.status } })}\n`);
+}

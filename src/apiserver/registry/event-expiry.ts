@@ -1,0 +1,58 @@
+/** Events do not last: each goes one hour, or so, after it was last written (upstream `--event-ttl`). */
+import type { Clock } from '../../ports/clock.ts';
+import { decodeDraft } from '../storage/stored-object.ts';
+import type { VersionedStore } from '../storage/versioned-store.ts';
+import { encodeDraft } from './object-registry.ts';
+import type { Strategy } from './strategy.ts';
+
+/** Upstream's default. */
+export const eventTtlMs = 3_600_000;
+
+interface Due {
+  readonly key: string;
+  readonly revision: number;
+  readonly atMs: number;
+}
+
+export class EventExpiry {
+  readonly #store: VersionedStore;
+  readonly #strategy: Strategy;
+  readonly #clock: Clock;
+  /** In order of writing, which is the order of expiry. */
+  #due: Due[] = [];
+  #head = 0;
+
+  constructor(store: VersionedStore, strategy: Strategy, clock: Clock, ttlMs = eventTtlMs) {
+    this.#store = store;
+    this.#strategy = strategy;
+    this.#clock = clock;
+    store.table(strategy.plural).hub.add({
+      bucket: '',
+      deliver: ({ kind, object, revision }) => {
+        if (kind !== 'deleted') this.#due.push({ key: object.key, revision, atMs: clock.monotonicMs() + ttlMs });
+      },
+    });
+  }
+
+  /** Removes what is due, as ordinary deletions; an event that was written again meanwhile stays. */
+  sweep(): void {
+    const nowMs = this.#clock.monotonicMs();
+    for (;;) {
+      const next = this.#due[this.#head];
+      if (next === undefined || next.atMs > nowMs) break;
+      this.#head += 1;
+      this.#expire(next);
+    }
+    if (this.#head * 2 > this.#due.length) {
+      this.#due = this.#due.slice(this.#head);
+      this.#head = 0;
+    }
+  }
+
+  #expire({ key, revision }: Due): void {
+    const stored = this.#store.get(this.#strategy.plural, key);
+    if (stored?.revision !== revision) return;
+    const draft = decodeDraft(stored);
+    this.#store.remove(this.#strategy.plural, (taken) => encodeDraft(this.#strategy, draft, taken));
+  }
+}

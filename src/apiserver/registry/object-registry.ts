@@ -1,0 +1,374 @@
+/**
+ * Writing objects: from a decoded body to a committed version, in the order upstream's generic registry has it - names,
+ * admission, preparation, validation, versions, no-op check, commit. Everything is synchronous, so whatever was checked
+ * against the stored object still holds when the new one is written.
+ */
+import { formatTime, parseTimestamp } from '../../api/timestamps.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Random } from '../../ports/random.ts';
+import { decodeDraft, type Draft, encodeTail, type StoredObject } from '../storage/stored-object.ts';
+import type { VersionedStore } from '../storage/versioned-store.ts';
+import { alignNames, type FieldValidation, readBody, refusePatched } from './body-reader.ts';
+import { type DeletionInput, decideDeletion } from './decide-deletion.ts';
+import { asNewerEvent } from './event-forms.ts';
+import { generateName, generateTriesMax, makeUid } from './identity.ts';
+import { dropRepeatedOwners, validateMetadata, validateMetadataUpdate } from './metadata-rules.ts';
+import { assertNamespaceAccepts, assertNamespaceMortal } from './namespace-lifecycle.ts';
+import { type ObjectPatch, patchObject } from './object-patch.ts';
+import {
+  alreadyExists,
+  conflict,
+  type FieldError,
+  invalid,
+  modifiedMeanwhile,
+  noUniqueName,
+  notFound,
+  refusal,
+} from './refusals.ts';
+import {
+  apiVersionOfTarget,
+  keyOfTarget,
+  kindName,
+  resourceName,
+  speaksNewerEvents,
+  type Target,
+} from './request-target.ts';
+import { sameValue } from './same-value.ts';
+import { mapsOf, type Strategy, textAt } from './strategy.ts';
+
+export interface WriteOptions {
+  /** Everything happens but the commit. */
+  readonly dryRun: boolean;
+  readonly fieldValidation: FieldValidation;
+}
+
+export interface Written {
+  readonly object: StoredObject;
+  readonly created: boolean;
+  /** For the client to show to its user. */
+  readonly warnings: readonly string[];
+}
+
+export interface DeleteRequest {
+  readonly dryRun: boolean;
+  readonly gracePeriodSeconds?: number | undefined;
+  readonly uid?: string | undefined;
+  readonly resourceVersion?: string | undefined;
+  readonly propagation?: 'Background' | 'Foreground' | 'Orphan' | undefined;
+}
+
+export interface Deleted {
+  readonly object: StoredObject;
+  /** False while a grace period or finalizers hold it. */
+  readonly removed: boolean;
+}
+
+const gcFinalizers: Readonly<Record<string, string>> = { Foreground: 'foregroundDeletion', Orphan: 'orphan' };
+
+export class ObjectRegistry {
+  readonly #store: VersionedStore;
+  readonly #clock: Clock;
+  readonly #random: Random;
+
+  constructor(store: VersionedStore, clock: Clock, random: Random) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** Throws a 404 ApiError where there is none. */
+  get(target: Target): StoredObject {
+    const found = this.#store.get(target.strategy.plural, keyOfTarget(target));
+    if (found === undefined) throw notFound(resourceName(target), target.name ?? '');
+    return found;
+  }
+
+  create(target: Target, body: unknown, options: WriteOptions): Written {
+    const { draft, warnings } = readBody(body, target, options.fieldValidation);
+    alignNames(draft, target);
+    if (draft.metadata.resourceVersion !== undefined) {
+      throw refusal(500, '', 'resourceVersion should not be set on objects to be created');
+    }
+    return this.#insert(target, draft, { ...options, warnings });
+  }
+
+  update(target: Target, body: unknown, options: WriteOptions): Written {
+    const { draft, warnings } = readBody(body, target, options.fieldValidation);
+    alignNames(draft, target);
+    const stored = this.#store.get(target.strategy.plural, keyOfTarget(target));
+    if (stored === undefined) return this.#insertByUpdate(target, draft, { ...options, warnings });
+    if (draft.metadata.resourceVersion === undefined && target.strategy.needsVersion) throw versionMissing(target);
+    return this.#replace(target, stored, draft, { ...options, warnings });
+  }
+
+  patch(target: Target, patch: ObjectPatch, options: WriteOptions): Written {
+    const stored = this.get(target);
+    const current = decodeDraft(stored);
+    const seen = speaksNewerEvents(target) ? asNewerEvent(current) : current;
+    const document = { kind: target.served.kind, apiVersion: apiVersionOfTarget(target), ...seen };
+    const patched = patchObject(document, patch, target.strategy.kind);
+    const { draft, warnings } = readBody(patched, target, options.fieldValidation, refusePatched);
+    alignNames(draft, target);
+    return this.#replace(target, stored, draft, { ...options, warnings });
+  }
+
+  /**
+   * Changes a stored object from inside, as subresources do: versions are not compared, rules are not asked. Returns the
+   * object unchanged where `change` changed nothing.
+   */
+  amend(target: Target, change: (draft: Draft) => void, dryRun: boolean): StoredObject {
+    const stored = this.get(target);
+    const draft = decodeDraft(stored);
+    change(draft);
+    return sameValue(draft, decodeDraft(stored)) ? stored : this.#commit(target.strategy, draft, dryRun);
+  }
+
+  delete(target: Target, request: DeleteRequest): Deleted {
+    const stored = this.get(target);
+    assertPreconditions(target, stored, request);
+    assertNamespaceMortal(target);
+    const draft = decodeDraft(stored);
+    if (target.strategy.kind === 'Namespace') return this.#deleteNamespace(target, draft, request.dryRun);
+    const finalizersChanged = applyPropagation(draft, request.propagation);
+    const decision = decideDeletion(this.#deletionInput(target.strategy, draft, request));
+    if (decision.kind === 'remove') return this.#remove(target.strategy, draft, request.dryRun);
+    if (decision.kind === 'unchanged' && !finalizersChanged) return { object: stored, removed: false };
+    if (decision.kind === 'mark') this.#mark(draft, decision);
+    const marked = this.#commit(target.strategy, draft, request.dryRun);
+    if (decision.kind === 'mark' && decision.thenRemove) return this.#remove(target.strategy, draft, request.dryRun);
+    return { object: marked, removed: false };
+  }
+
+  #insert(target: Target, draft: Draft, options: WriteOptions & { readonly warnings: readonly string[] }): Written {
+    const { strategy } = target;
+    this.#begin(target, draft);
+    assertNamespaceAccepts(target, draft.metadata.name ?? '', this.#store);
+    strategy.setDefaults(draft);
+    strategy.prepareCreate(draft);
+    const warnings = [...options.warnings, ...dropRepeatedOwners(draft.metadata)];
+    this.#assertValid(target, draft, [...validateMetadata(draft, strategy), ...strategy.validate(draft)]);
+    const taken = this.#store.get(strategy.plural, keyOfDraft(strategy, draft));
+    if (taken !== undefined) throw this.#taken(target, draft, taken);
+    return { object: this.#commit(strategy, draft, options.dryRun), created: true, warnings };
+  }
+
+  /** The fields that are the server's to set, whatever the client sent. */
+  #begin(target: Target, draft: Draft): void {
+    const { metadata } = draft;
+    delete metadata.deletionTimestamp;
+    delete metadata.deletionGracePeriodSeconds;
+    delete metadata.generation;
+    delete metadata.resourceVersion;
+    if (!target.strategy.namespaced) delete metadata.namespace;
+    metadata.uid = makeUid(this.#random);
+    metadata.creationTimestamp = formatTime(this.#clock.nowMs());
+    if ((metadata.name ?? '') === '' && (metadata.generateName ?? '') !== '') {
+      metadata.name = this.#freeName(target, draft);
+    }
+  }
+
+  #freeName(target: Target, draft: Draft): string {
+    const base = draft.metadata.generateName ?? '';
+    let name = '';
+    for (let tried = 0; tried < generateTriesMax; tried += 1) {
+      name = generateName(base, this.#random);
+      draft.metadata.name = name;
+      if (this.#store.get(target.strategy.plural, keyOfDraft(target.strategy, draft)) === undefined) return name;
+    }
+    throw noUniqueName(resourceName(target), name);
+  }
+
+  #taken(target: Target, draft: Draft, stored: StoredObject): Error {
+    const terminating = decodeDraft(stored).metadata.deletionTimestamp !== undefined;
+    return alreadyExists(resourceName(target), draft.metadata.name ?? '', terminating);
+  }
+
+  #insertByUpdate(
+    target: Target,
+    draft: Draft,
+    options: WriteOptions & { readonly warnings: readonly string[] },
+  ): Written {
+    const name = target.name ?? '';
+    if (!target.strategy.createsOnUpdate || target.endpoint !== '') throw notFound(resourceName(target), name);
+    const { uid } = draft.metadata;
+    if (uid !== undefined) throw uidConflict(target, uid, '');
+    return this.#insert(target, draft, options);
+  }
+
+  #replace(
+    target: Target,
+    stored: StoredObject,
+    draft: Draft,
+    options: WriteOptions & { readonly warnings: readonly string[] },
+  ): Written {
+    const { strategy } = target;
+    const before = decodeDraft(stored);
+    assertVersions(target, stored, draft);
+    restoreSystemFields(draft, before);
+    strategy.setDefaults(draft);
+    strategy.prepareUpdate(draft, before, target.endpoint);
+    const warnings = [...options.warnings, ...dropRepeatedOwners(draft.metadata)];
+    this.#assertValid(target, draft, [
+      ...validateMetadata(draft, strategy),
+      ...validateMetadataUpdate(draft, before),
+      ...strategy.validate(draft),
+      ...strategy.validateUpdate(draft, before, target.endpoint),
+    ]);
+    return { object: this.#settle(target, stored, draft, options.dryRun), created: false, warnings };
+  }
+
+  /** A write that changes nothing takes no revision; one that removes what held a dying object back removes the object. */
+  #settle(target: Target, stored: StoredObject, draft: Draft, dryRun: boolean): StoredObject {
+    if (isReleased(draft)) return this.#remove(target.strategy, draft, dryRun).object;
+    draft.metadata.resourceVersion = String(stored.revision);
+    if (sameValue(draft, decodeDraft(stored))) return stored;
+    return this.#commit(target.strategy, draft, dryRun);
+  }
+
+  #assertValid(target: Target, draft: Draft, errors: readonly FieldError[]): void {
+    if (errors.length > 0) throw invalid(kindName(target), draft.metadata.name ?? '', errors);
+  }
+
+  #deletionInput(strategy: Strategy, draft: Draft, request: DeleteRequest): DeletionInput {
+    const { metadata, spec, status } = draft;
+    const own = spec?.['terminationGracePeriodSeconds'];
+    return {
+      nowMs: this.#clock.nowMs(),
+      deletionAtMs: parseTimestamp(metadata.deletionTimestamp),
+      deletionGraceSeconds: metadata.deletionGracePeriodSeconds,
+      hasFinalizers: (metadata.finalizers ?? []).length > 0,
+      grace: strategy.graceful
+        ? {
+            askedSeconds: request.gracePeriodSeconds,
+            ownSeconds: typeof own === 'number' ? own : undefined,
+            idle: textAt(spec, 'nodeName') === '' || ['Failed', 'Succeeded'].includes(textAt(status, 'phase')),
+          }
+        : undefined,
+    };
+  }
+
+  #mark(
+    { metadata }: Draft,
+    mark: { readonly deletionAtMs: number; readonly graceSeconds: number; readonly firstTime: boolean },
+  ): void {
+    metadata.deletionTimestamp = formatTime(mark.deletionAtMs);
+    metadata.deletionGracePeriodSeconds = mark.graceSeconds;
+    if (mark.firstTime && (metadata.generation ?? 0) > 0) metadata.generation = (metadata.generation ?? 0) + 1;
+  }
+
+  /** A namespace ends only when its `spec.finalizers` are emptied through `/finalize`. */
+  #deleteNamespace(target: Target, draft: Draft, dryRun: boolean): Deleted {
+    const { metadata } = draft;
+    if (metadata.deletionTimestamp !== undefined) {
+      if (isReleased(draft)) return this.#remove(target.strategy, draft, dryRun);
+      return { object: this.get(target), removed: false };
+    }
+    metadata.deletionTimestamp = formatTime(this.#clock.nowMs());
+    draft.status = { ...draft.status, phase: 'Terminating' };
+    if (isReleased(draft)) return this.#remove(target.strategy, draft, dryRun);
+    return { object: this.#commit(target.strategy, draft, dryRun), removed: false };
+  }
+
+  #commit(strategy: Strategy, draft: Draft, dryRun: boolean): StoredObject {
+    const encode = (revision: number): StoredObject => encodeDraft(strategy, draft, revision);
+    return dryRun ? encode(this.#store.revision) : this.#store.put(strategy.plural, encode);
+  }
+
+  #remove(strategy: Strategy, draft: Draft, dryRun: boolean): Deleted {
+    const encode = (revision: number): StoredObject => encodeDraft(strategy, draft, revision);
+    const object = dryRun ? encode(this.#store.revision) : this.#store.remove(strategy.plural, encode);
+    return { object, removed: true };
+  }
+}
+
+/** Gives a draft its version and its place in the store. */
+export function encodeDraft(strategy: Strategy, draft: Draft, revision: number): StoredObject {
+  const { metadata } = draft;
+  metadata.resourceVersion = String(revision);
+  const name = metadata.name ?? '';
+  const namespace = metadata.namespace ?? '';
+  const located = strategy.namespaced ? { 'metadata.namespace': namespace } : {};
+  return {
+    key: keyOfDraft(strategy, draft),
+    namespace,
+    name,
+    uid: metadata.uid ?? '',
+    revision,
+    labels: metadata.labels ?? {},
+    fields: { 'metadata.name': name, ...located, ...strategy.fieldsOf(draft) },
+    tail: encodeTail(draft),
+  };
+}
+
+function keyOfDraft(strategy: Strategy, { metadata }: Draft): string {
+  const name = metadata.name ?? '';
+  return strategy.namespaced ? `${metadata.namespace ?? ''}/${name}` : name;
+}
+
+function restoreSystemFields(draft: Draft, stored: Draft): void {
+  const { metadata } = draft;
+  const kept = stored.metadata;
+  const fields = ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation'] as const;
+  for (const field of [...fields, 'generateName'] as const) {
+    const value = kept[field];
+    if (value === undefined) delete metadata[field];
+    else Object.assign(metadata, { [field]: value });
+  }
+}
+
+function assertVersions(target: Target, stored: StoredObject, { metadata }: Draft): void {
+  const name = target.name ?? '';
+  if (metadata.uid !== undefined && metadata.uid !== stored.uid) throw uidConflict(target, metadata.uid, stored.uid);
+  const { resourceVersion } = metadata;
+  if (resourceVersion !== undefined && resourceVersion !== String(stored.revision)) {
+    throw modifiedMeanwhile(resourceName(target), name);
+  }
+}
+
+function uidConflict(target: Target, wanted: string, actual: string): Error {
+  const why = `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${actual}`;
+  return conflict(resourceName(target), target.name ?? '', `StorageError: invalid object, Code: 4, ${why}`);
+}
+
+function versionMissing(target: Target): Error {
+  const detail = 'must be specified for an update';
+  return invalid(kindName(target), target.name ?? '', [
+    { field: 'metadata.resourceVersion', problem: 'FieldValueInvalid', value: 0, detail },
+  ]);
+}
+
+function assertPreconditions(target: Target, stored: StoredObject, request: DeleteRequest): void {
+  const version = String(stored.revision);
+  const about = kindName(target);
+  if (request.uid !== undefined && request.uid !== stored.uid) {
+    const why = `the UID in the precondition (${request.uid}) does not match the UID in record (${stored.uid}). The object might have been deleted and then recreated`;
+    throw conflict(about, stored.name, why);
+  }
+  if (request.resourceVersion !== undefined && request.resourceVersion !== version) {
+    const why = `the ResourceVersion in the precondition (${request.resourceVersion}) does not match the ResourceVersion in record (${version}). The object might have been modified`;
+    throw conflict(about, stored.name, why);
+  }
+}
+
+/** Finalizers of the garbage collector that the client asked for (upstream `deletionFinalizersForGarbageCollection`). */
+function applyPropagation(draft: Draft, propagation: DeleteRequest['propagation']): boolean {
+  if (propagation === undefined) return false;
+  const before = draft.metadata.finalizers ?? [];
+  const others = before.filter((finalizer) => !Object.values(gcFinalizers).includes(finalizer));
+  const own = gcFinalizers[propagation];
+  const after = own === undefined ? others : [...others, own];
+  if (after.length > 0) draft.metadata.finalizers = after;
+  else delete draft.metadata.finalizers;
+  return !sameValue(before, after);
+}
+
+/** Being deleted, with nothing left to wait for (upstream `ShouldDeleteDuringUpdate`). */
+function isReleased({ metadata, spec }: Draft): boolean {
+  if (metadata.deletionTimestamp === undefined) return false;
+  const held = (metadata.finalizers ?? []).length > 0 || listLength(spec?.['finalizers']) > 0;
+  return !held && (metadata.deletionGracePeriodSeconds ?? 0) === 0;
+}
+
+function listLength(value: unknown): number {
+  return Array.isArray(value) ? value.length : mapsOf(value).length;
+}

@@ -1,0 +1,96 @@
+/** Pods (upstream `pkg/registry/core/pod/strategy.go`). */
+import { taintKeys } from '../../api/taints.ts';
+import type { Draft, JsonMap } from '../storage/stored-object.ts';
+import { isDnsSubdomain } from './names.ts';
+import { admitPodSpec, defaultPodSpec, qosClassOf } from './pod-defaults.ts';
+import { validatePodSpec, validatePodStatusUpdate, validatePodUpdate } from './pod-rules.ts';
+import { sameValue } from './same-value.ts';
+import { type Endpoint, isolateStatus, mapsOf, plainStrategy, type Strategy, textAt } from './strategy.ts';
+
+const selectable = ['restartPolicy', 'schedulerName', 'serviceAccountName', 'nodeName'] as const;
+
+/** `defaultTolerationSeconds`: how long a pod that does not say otherwise bears a node that went silent. */
+export function podStrategy(defaultTolerationSeconds: number): Strategy {
+  return {
+    ...plainStrategy,
+    kind: 'Pod',
+    group: '',
+    plural: 'pods',
+    namespaced: true,
+    returnsDeleted: true,
+    graceful: true,
+    isName: isDnsSubdomain,
+    fieldLabels: {
+      labels: [
+        'metadata.name',
+        'metadata.namespace',
+        ...selectable.map((field) => `spec.${field}`),
+        'spec.hostNetwork',
+        'status.phase',
+        'status.podIP',
+        'status.podIPs',
+        'status.nominatedNodeName',
+      ],
+      aliases: { 'spec.host': 'spec.nodeName' },
+    },
+    setDefaults: (draft) => {
+      const spec = (draft.spec ??= {});
+      defaultPodSpec(spec);
+      admitPodSpec(spec);
+      addDefaultTolerations(spec, defaultTolerationSeconds);
+    },
+    prepareCreate: (draft) => {
+      draft.metadata.generation = 1;
+      draft.status = { phase: 'Pending', qosClass: qosClassOf(draft.spec ?? {}) };
+    },
+    prepareUpdate,
+    validate: (draft) => validatePodSpec(draft.spec ?? {}),
+    validateUpdate: (draft, stored, endpoint) =>
+      endpoint === 'status' ? validatePodStatusUpdate(draft, stored) : validatePodUpdate(draft, stored),
+    fieldsOf,
+  };
+}
+
+/** Upstream admission plugin `DefaultTolerationSeconds`. */
+function addDefaultTolerations(spec: JsonMap, seconds: number): void {
+  const tolerations = mapsOf(spec['tolerations']);
+  const missing = [taintKeys.notReady, taintKeys.unreachable].filter(
+    (key) => !tolerations.some((toleration) => covers(toleration, key)),
+  );
+  if (missing.length === 0) return;
+  spec['tolerations'] = [
+    ...tolerations,
+    ...missing.map((key) => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: seconds })),
+  ];
+}
+
+function covers(toleration: JsonMap, key: string): boolean {
+  return ['', key].includes(textAt(toleration, 'key')) && ['', 'NoExecute'].includes(textAt(toleration, 'effect'));
+}
+
+function prepareUpdate(draft: Draft, stored: Draft, endpoint: Endpoint): void {
+  isolateStatus(draft, stored, endpoint);
+  if (endpoint === 'status') restoreForStatus(draft, stored);
+  else if (!sameValue(draft.spec, stored.spec)) draft.metadata.generation = (stored.metadata.generation ?? 0) + 1;
+}
+
+/** `/status` touches no owners, and a pod's quality of service is decided once. */
+function restoreForStatus(draft: Draft, stored: Draft): void {
+  if (stored.metadata.ownerReferences === undefined) delete draft.metadata.ownerReferences;
+  else draft.metadata.ownerReferences = stored.metadata.ownerReferences;
+  const qosClass = textAt(stored.status, 'qosClass');
+  if (qosClass !== '' && textAt(draft.status, 'qosClass') === '') draft.status = { ...draft.status, qosClass };
+}
+
+function fieldsOf(draft: Draft): Readonly<Record<string, string>> {
+  const { spec, status } = draft;
+  const addresses = mapsOf(status?.['podIPs']).map((address) => textAt(address, 'ip'));
+  return {
+    ...Object.fromEntries(selectable.map((field) => [`spec.${field}`, textAt(spec, field)])),
+    'spec.hostNetwork': spec?.['hostNetwork'] === true ? 'true' : 'false',
+    'status.phase': textAt(status, 'phase'),
+    'status.podIP': textAt(status, 'podIP'),
+    'status.podIPs': addresses.join(','),
+    'status.nominatedNodeName': textAt(status, 'nominatedNodeName'),
+  };
+}

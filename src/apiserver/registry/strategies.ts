@@ -1,0 +1,205 @@
+/** Every stored resource and what is special about it; those with more to say have a file of their own. */
+import type { Draft, JsonMap } from '../storage/stored-object.ts';
+import { isDnsLabel, isDnsSubdomain } from './names.ts';
+import { nodeStrategy } from './node-strategy.ts';
+import { defaultPodSpec } from './pod-defaults.ts';
+import { validatePodSpec } from './pod-rules.ts';
+import { podStrategy } from './pod-strategy.ts';
+import type { FieldError } from './refusals.ts';
+import { sameValue } from './same-value.ts';
+import { type Endpoint, isolateStatus, isRecord, plainStrategy, type Strategy, takeField, textAt } from './strategy.ts';
+
+const namespacedFields = ['metadata.name', 'metadata.namespace'] as const;
+const eventMessageMax = 1_024;
+
+export interface StrategyOptions {
+  readonly defaultTolerationSeconds: number;
+}
+
+/** By plural, which is also the name under which the store keeps them. */
+export function makeStrategies(options: StrategyOptions): ReadonlyMap<string, Strategy> {
+  const all = [
+    nodeStrategy,
+    podStrategy(options.defaultTolerationSeconds),
+    namespaceStrategy,
+    eventStrategy,
+    leaseStrategy,
+    daemonSetStrategy,
+  ];
+  return new Map(all.map((strategy) => [strategy.plural, strategy]));
+}
+
+/** Upstream `pkg/registry/coordination/lease/strategy.go`, `ValidateLease`. */
+const leaseStrategy: Strategy = {
+  ...plainStrategy,
+  kind: 'Lease',
+  group: 'coordination.k8s.io',
+  plural: 'leases',
+  namespaced: true,
+  createsOnUpdate: true,
+  needsVersion: true,
+  isName: isDnsSubdomain,
+  fieldLabels: { labels: namespacedFields },
+  validate: validateLease,
+};
+
+function validateLease({ spec }: Draft): readonly FieldError[] {
+  const [duration, transitions] = [spec?.['leaseDurationSeconds'], spec?.['leaseTransitions']];
+  const errors: FieldError[] = [];
+  if (typeof duration === 'number' && duration <= 0) {
+    const field = 'spec.leaseDurationSeconds';
+    errors.push({ field, problem: 'FieldValueInvalid', value: duration, detail: 'must be greater than 0' });
+  }
+  if (typeof transitions === 'number' && transitions < 0) {
+    const detail = 'must be greater than or equal to 0';
+    errors.push({ field: 'spec.leaseTransitions', problem: 'FieldValueInvalid', value: transitions, detail });
+  }
+  return errors;
+}
+
+/** Upstream `pkg/registry/core/namespace/strategy.go`. */
+const namespaceStrategy: Strategy = {
+  ...plainStrategy,
+  kind: 'Namespace',
+  group: '',
+  plural: 'namespaces',
+  namespaced: false,
+  returnsDeleted: true,
+  isName: isDnsLabel,
+  fieldLabels: { labels: ['metadata.name', 'status.phase'] },
+  setDefaults: (draft) => {
+    draft.metadata.labels = { ...draft.metadata.labels, 'kubernetes.io/metadata.name': draft.metadata.name ?? '' };
+  },
+  prepareCreate: (draft) => {
+    draft.spec = { ...draft.spec, finalizers: ['kubernetes'] };
+    draft.status = { phase: 'Active' };
+  },
+  prepareUpdate: isolateNamespace,
+  fieldsOf: (draft) => ({ 'status.phase': textAt(draft.status, 'phase') }),
+};
+
+/** The spec is nothing but finalizers, and only `/finalize` may touch those. */
+function isolateNamespace(draft: Draft, stored: Draft, endpoint: Endpoint): void {
+  isolateStatus(draft, stored, endpoint);
+  if (endpoint !== 'finalize') takeField(draft, stored, 'spec');
+}
+
+const involvedObjectFields = [
+  'kind',
+  'namespace',
+  'name',
+  'uid',
+  'apiVersion',
+  'resourceVersion',
+  'fieldPath',
+] as const;
+
+/** Upstream `pkg/registry/core/event/strategy.go`, `legacyValidateEvent`. */
+const eventStrategy: Strategy = {
+  ...plainStrategy,
+  kind: 'Event',
+  group: '',
+  plural: 'events',
+  namespaced: true,
+  createsOnUpdate: true,
+  isName: isDnsSubdomain,
+  fieldLabels: {
+    labels: [
+      ...namespacedFields,
+      ...involvedObjectFields.map((field) => `involvedObject.${field}`),
+      'reason',
+      'reportingComponent',
+      'source',
+      'type',
+    ],
+  },
+  validate: validateEvent,
+  fieldsOf: (draft) => ({
+    ...Object.fromEntries(
+      involvedObjectFields.map((field) => [`involvedObject.${field}`, textAt(draft['involvedObject'], field)]),
+    ),
+    reason: textAt(draft, 'reason'),
+    reportingComponent: textAt(draft, 'reportingComponent'),
+    source: textAt(draft, 'source', 'component') || textAt(draft, 'reportingComponent'),
+    type: textAt(draft, 'type'),
+  }),
+};
+
+function validateEvent(draft: Draft): readonly FieldError[] {
+  const about = textAt(draft['involvedObject'], 'namespace');
+  const errors: FieldError[] = [];
+  const expected = about === '' ? homesOf(draft) : [about];
+  if (!expected.includes(draft.metadata.namespace ?? '')) {
+    const detail = 'does not match event.namespace';
+    errors.push({ field: 'involvedObject.namespace', problem: 'FieldValueInvalid', value: about, detail });
+  }
+  if (textAt(draft, 'message').length > eventMessageMax) {
+    errors.push({
+      field: 'message',
+      problem: 'FieldValueTooLong',
+      detail: `may not be more than ${eventMessageMax} bytes`,
+    });
+  }
+  if (textAt(draft, 'eventTime') === '') return errors;
+  for (const field of ['reportingComponent', 'reportingInstance', 'action', 'reason']) {
+    if (textAt(draft, field) === '') errors.push({ field, problem: 'FieldValueRequired' });
+  }
+  return errors;
+}
+
+/** Where an event about something without a namespace may stand; only those in the newer form may choose. */
+function homesOf(draft: Draft): readonly string[] {
+  return textAt(draft, 'eventTime') === '' ? ['default'] : ['default', 'kube-system'];
+}
+
+/** Upstream `pkg/registry/apps/daemonset/strategy.go`. */
+const daemonSetStrategy: Strategy = {
+  ...plainStrategy,
+  kind: 'DaemonSet',
+  group: 'apps',
+  plural: 'daemonsets',
+  namespaced: true,
+  isName: isDnsSubdomain,
+  fieldLabels: { labels: namespacedFields },
+  setDefaults: defaultDaemonSet,
+  prepareCreate: (draft) => {
+    draft.metadata.generation = 1;
+    draft.status = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 };
+  },
+  prepareUpdate: (draft, stored, endpoint) => {
+    isolateStatus(draft, stored, endpoint);
+    if (!sameValue(draft.spec, stored.spec)) draft.metadata.generation = (stored.metadata.generation ?? 0) + 1;
+  },
+  validate: validateDaemonSet,
+};
+
+function defaultDaemonSet(draft: Draft): void {
+  const spec = (draft.spec ??= {});
+  spec['revisionHistoryLimit'] ??= 10;
+  const strategy = isRecord(spec['updateStrategy']) ? spec['updateStrategy'] : {};
+  const type = textAt(strategy, 'type') || 'RollingUpdate';
+  spec['updateStrategy'] = { ...strategy, type };
+  if (type === 'RollingUpdate') {
+    const rolling = isRecord(strategy['rollingUpdate']) ? strategy['rollingUpdate'] : {};
+    spec['updateStrategy'] = { type, rollingUpdate: { maxUnavailable: 1, maxSurge: 0, ...rolling } };
+  }
+  const template = spec['template'];
+  if (isRecord(template) && isRecord(template['spec'])) defaultPodSpec(template['spec']);
+}
+
+function validateDaemonSet({ spec = {} }: Draft): readonly FieldError[] {
+  const template: JsonMap = isRecord(spec['template']) ? spec['template'] : {};
+  const podSpec = isRecord(template['spec']) ? template['spec'] : {};
+  return [...validateSelector(spec, template), ...validatePodSpec(podSpec, 'spec.template.spec')];
+}
+
+function validateSelector(spec: JsonMap, template: JsonMap): readonly FieldError[] {
+  const selector = spec['selector'];
+  if (!isRecord(selector)) return [{ field: 'spec.selector', problem: 'FieldValueRequired' }];
+  const wanted = Object.entries(isRecord(selector['matchLabels']) ? selector['matchLabels'] : {});
+  if (wanted.every(([key, value]) => textAt(template, 'metadata', 'labels', key) === value)) return [];
+  const detail = '`selector` does not match template `labels`';
+  return [
+    { field: 'spec.template.metadata.labels', problem: 'FieldValueInvalid', value: template['metadata'], detail },
+  ];
+}

@@ -1,0 +1,69 @@
+/**
+ * Who listens to one resource. Watchers of one namespace, one object or one node's pods stand in buckets of their own, so
+ * that a change touches only those whom it may concern: with a pod watch per node, anything else is quadratic.
+ */
+import type { ObjectKey } from '../../api/object-key.ts';
+import type { StoreChange } from './store-change.ts';
+import type { StoredObject } from './stored-object.ts';
+
+export interface Watcher {
+  readonly bucket: string;
+  /** Called in order, inside the write: must only note the change. */
+  deliver(change: StoreChange): void;
+}
+
+export interface WatchScope {
+  readonly namespace?: string | undefined;
+  readonly key?: ObjectKey | undefined;
+  readonly nodeName?: string | undefined;
+}
+
+/** The narrowest bucket that still hears everything in that scope. */
+export function bucketOf(scope: WatchScope): string {
+  if (scope.key !== undefined) return scope.key;
+  if (scope.nodeName !== undefined) return nodeBucket(scope.nodeName);
+  return scope.namespace === undefined ? '' : namespaceBucket(scope.namespace);
+}
+
+const namespaceBucket = (namespace: string): string => `${namespace}/`;
+const nodeBucket = (nodeName: string): string => `node=${nodeName}`;
+
+export class WatchHub {
+  readonly #buckets = new Map<string, Set<Watcher>>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Returns the way to leave; leaving twice is harmless. */
+  add(watcher: Watcher): () => void {
+    const bucket = this.#buckets.get(watcher.bucket) ?? new Set();
+    this.#buckets.set(watcher.bucket, bucket);
+    bucket.add(watcher);
+    this.#size += 1;
+    return () => {
+      if (!bucket.delete(watcher)) return;
+      this.#size -= 1;
+      if (bucket.size === 0 && this.#buckets.get(watcher.bucket) === bucket) this.#buckets.delete(watcher.bucket);
+    };
+  }
+
+  publish(change: StoreChange): void {
+    if (this.#size === 0) return;
+    for (const name of bucketsOf(change)) {
+      for (const watcher of this.#buckets.get(name) ?? []) watcher.deliver(change);
+    }
+  }
+}
+
+function bucketsOf(change: StoreChange): ReadonlySet<string> {
+  const names = new Set(['', namespaceBucket(change.object.namespace), change.object.key]);
+  names.add(nodeBucket(nodeNameOf(change.object)));
+  if (change.previous !== undefined) names.add(nodeBucket(nodeNameOf(change.previous)));
+  return names;
+}
+
+function nodeNameOf(object: StoredObject): string {
+  return object.fields['spec.nodeName'] ?? '';
+}

@@ -1,0 +1,207 @@
+// Every flag of `nlc controller`, as data. Names, defaults and units of the flags that kube-controller-manager has too
+// are its own (1.36); ours are marked by standing in a group of ours or by their description.
+import { defaultControllerOptions as defaults } from '../controller/options.ts';
+import type { FlagDefinition } from './flag-definition.ts';
+import type { RemovedFlags } from './flags.ts';
+import { formatGoDuration } from './go-duration.ts';
+import { logFlags } from './shared-flags.ts';
+
+const dnsLabel = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const dnsSubdomain = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+const watching = 'Watching nodes';
+const evicting = 'Zones and eviction rates';
+const api = 'API server';
+const election = 'Leader election';
+const observing = 'Metrics and probes';
+const configuring = 'Configuration';
+
+export const controllerFlags = [
+  {
+    name: 'node-monitor-period',
+    kind: 'duration',
+    group: watching,
+    description: 'Pause between two looks at all nodes; a deadline that falls due in between is acted on at once',
+    default: formatGoDuration(defaults.nodeMonitorPeriodMs),
+    range: { above: 0 },
+  },
+  {
+    name: 'node-monitor-grace-period',
+    kind: 'duration',
+    group: watching,
+    description: 'Silence after which a node that has posted its status counts as unknown',
+    default: formatGoDuration(defaults.nodeMonitorGracePeriodMs),
+    range: { above: 0 },
+  },
+  {
+    name: 'node-startup-grace-period',
+    kind: 'duration',
+    group: watching,
+    description: 'The same for a node that never posted a status, counted from its creation',
+    default: formatGoDuration(defaults.nodeStartupGracePeriodMs),
+    range: { above: 0 },
+  },
+  {
+    name: 'node-eviction-rate',
+    kind: 'number',
+    group: evicting,
+    description: 'NoExecute taints per second and zone while the zone is normal',
+    default: defaults.nodeEvictionRate,
+    range: { min: 0 },
+  },
+  {
+    name: 'secondary-node-eviction-rate',
+    kind: 'number',
+    group: evicting,
+    description: 'The same in a large zone that is partially disrupted; a small one gets none',
+    default: defaults.secondaryNodeEvictionRate,
+    range: { min: 0 },
+  },
+  {
+    name: 'large-cluster-size-threshold',
+    kind: 'integer',
+    group: evicting,
+    description: 'A zone with more nodes than this is large',
+    default: defaults.largeClusterSizeThreshold,
+    range: { min: 0 },
+  },
+  {
+    name: 'unhealthy-zone-threshold',
+    kind: 'number',
+    group: evicting,
+    description: 'Share of unready nodes (three at least) from which a zone is partially disrupted',
+    default: defaults.unhealthyZoneThreshold,
+    range: { min: 0, max: 1 },
+  },
+  {
+    name: 'kubeconfig',
+    kind: 'text',
+    group: api,
+    description: 'File with the server and the credentials; without it the usual kubeconfig, else those of the pod',
+  },
+  { name: 'context', kind: 'text', group: api, description: 'Context of the kubeconfig, instead of its current one' },
+  {
+    name: 'kube-api-qps',
+    kind: 'number',
+    group: api,
+    description: 'Requests per second to the API server, watches not counted',
+    default: 20,
+    range: { above: 0 },
+  },
+  {
+    name: 'kube-api-burst',
+    kind: 'integer',
+    group: api,
+    description: 'Requests that may go at once before the rate holds',
+    default: 30,
+    range: { min: 1 },
+  },
+  {
+    name: 'concurrent-writes',
+    kind: 'integer',
+    group: api,
+    description: 'Writes under way at the same time; the most urgent of those that wait goes next',
+    default: 16,
+    range: { min: 1, max: 256 },
+  },
+  {
+    name: 'leader-elect',
+    kind: 'boolean',
+    group: election,
+    description: 'Act only while holding the lease; needed as soon as there are two replicas',
+    default: true,
+  },
+  {
+    name: 'leader-elect-lease-duration',
+    kind: 'duration',
+    group: election,
+    description: 'Others wait this long after the last renewal before they take over',
+    default: '15s',
+    range: { above: 0 },
+  },
+  {
+    name: 'leader-elect-renew-deadline',
+    kind: 'duration',
+    group: election,
+    description: 'A leader that could not renew for this long stops',
+    default: '10s',
+    range: { above: 0 },
+  },
+  {
+    name: 'leader-elect-retry-period',
+    kind: 'duration',
+    group: election,
+    description: 'Pause between two tries to take or renew the lease',
+    default: '2s',
+    range: { above: 0 },
+  },
+  {
+    name: 'leader-elect-resource-lock',
+    kind: 'text',
+    group: election,
+    description: 'Kind of object that is the lock',
+    default: 'leases',
+    choices: ['leases'],
+  },
+  {
+    name: 'leader-elect-resource-name',
+    kind: 'text',
+    group: election,
+    description: 'Name of the lease',
+    default: 'node-lifecycle-controller',
+    pattern: dnsSubdomain,
+    patternMeaning: 'an object name: lower-case letters, digits, - and .',
+  },
+  {
+    name: 'leader-elect-resource-namespace',
+    kind: 'text',
+    group: election,
+    description: 'Namespace of the lease',
+    default: 'kube-system',
+    pattern: dnsLabel,
+    patternMeaning: 'a namespace name: up to 63 lower-case letters, digits and -',
+  },
+  {
+    name: 'metrics-bind-address',
+    kind: 'address',
+    group: observing,
+    description: 'Where /metrics and /configz are served, as plain HTTP; on this machine only unless you say otherwise',
+    default: '127.0.0.1:8080',
+  },
+  {
+    name: 'health-probe-bind-address',
+    kind: 'address',
+    group: observing,
+    description: 'Where /livez, /readyz and /healthz are served; the kubelet must reach it',
+    default: ':8081',
+  },
+  ...logFlags,
+  {
+    name: 'config',
+    kind: 'text',
+    group: configuring,
+    description: 'YAML file with these settings under their names in camel case; flags win over it',
+    onlyAsFlag: true,
+  },
+  {
+    name: 'validate-only',
+    kind: 'boolean',
+    group: configuring,
+    description: 'Check flags and file, say what is wrong or odd, and end',
+    default: false,
+    onlyAsFlag: true,
+  },
+] as const satisfies readonly FlagDefinition[];
+
+/** Flags of older kube-controller-managers that people still carry over. */
+export const removedControllerFlags: RemovedFlags = {
+  'enable-taint-manager':
+    'removed (from kube-controller-manager in 1.27): pods are always evicted by taints and tolerations; leave it out',
+  'pod-eviction-timeout':
+    'removed (from kube-controller-manager in 1.27): it belongs to the older eviction mode, where nodes are not tainted; ' +
+    'how long a pod may stay is now its tolerationSeconds, 300 unless the API server is told otherwise ' +
+    '(--default-not-ready-toleration-seconds, --default-unreachable-toleration-seconds)',
+  'deleting-pods-qps': 'removed: it had no effect since Kubernetes 1.8; the rate is --node-eviction-rate, in nodes',
+  'deleting-pods-burst': 'removed: it had no effect since Kubernetes 1.8; the rate is --node-eviction-rate, in nodes',
+  'register-retry-count': 'removed: it had no effect since Kubernetes 1.8; leave it out',
+};

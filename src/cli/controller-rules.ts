@@ -1,0 +1,102 @@
+// What must hold, or had better hold, between settings that are fine one by one.
+import type { controllerFlags } from './controller-flags.ts';
+import type { FlagValues } from './flag-definition.ts';
+import { formatGoDuration } from './go-duration.ts';
+
+export type ControllerValues = FlagValues<typeof controllerFlags>;
+
+interface Rule {
+  /** Judged only when none of these was refused by itself. */
+  readonly keys: readonly (keyof ControllerValues)[];
+  broken(values: ControllerValues): boolean;
+  text(values: ControllerValues): string;
+}
+
+/** client-go's `leaderelection.JitterFactor`: a retry may take this much longer. */
+const retryJitterFactor = 1.2;
+/**
+ * A kubelet renews its lease every 10 s and retries a hung connection only after its client timed out (10 s): with less
+ * than this, two lost packets look like a dead node.
+ */
+const gracePeriodDaringMs = 25_000;
+
+const needed: readonly Rule[] = [
+  {
+    keys: ['nodeMonitorGracePeriod', 'nodeMonitorPeriod'],
+    broken: (v) => v.nodeMonitorGracePeriod <= v.nodeMonitorPeriod,
+    text: (v) =>
+      `--node-monitor-grace-period: got ${show(v.nodeMonitorGracePeriod)}; accepted: more than ` +
+      `--node-monitor-period, which is ${show(v.nodeMonitorPeriod)}`,
+  },
+  {
+    keys: ['leaderElectLeaseDuration', 'leaderElectRenewDeadline', 'leaderElect'],
+    broken: (v) => v.leaderElect && v.leaderElectLeaseDuration <= v.leaderElectRenewDeadline,
+    text: (v) =>
+      `--leader-elect-lease-duration: got ${show(v.leaderElectLeaseDuration)}; accepted: more than ` +
+      `--leader-elect-renew-deadline, which is ${show(v.leaderElectRenewDeadline)}`,
+  },
+  {
+    keys: ['leaderElectRenewDeadline', 'leaderElectRetryPeriod', 'leaderElect'],
+    broken: (v) => v.leaderElect && v.leaderElectRenewDeadline <= retryJitterFactor * v.leaderElectRetryPeriod,
+    text: (v) =>
+      `--leader-elect-renew-deadline: got ${show(v.leaderElectRenewDeadline)}; accepted: more than ` +
+      `${retryJitterFactor} times --leader-elect-retry-period, which is ${show(v.leaderElectRetryPeriod)}`,
+  },
+  {
+    keys: ['leaderElectLeaseDuration', 'leaderElect'],
+    broken: (v) => v.leaderElect && v.leaderElectLeaseDuration % 1_000 !== 0,
+    text: (v) =>
+      `--leader-elect-lease-duration: got ${show(v.leaderElectLeaseDuration)}; accepted: whole seconds, ` +
+      'because a lease can say nothing finer',
+  },
+];
+
+const odd: readonly Rule[] = [
+  {
+    keys: ['nodeMonitorGracePeriod'],
+    broken: (v) => v.nodeMonitorGracePeriod <= gracePeriodDaringMs,
+    text: (v) =>
+      `--node-monitor-grace-period is ${show(v.nodeMonitorGracePeriod)}. Kubelets give a sign of life every 10s and may ` +
+      `need more than ${show(gracePeriodDaringMs)} to get over one broken connection: healthy nodes can be taken for ` +
+      'dead and their pods evicted. 50s is the default for that reason',
+  },
+  {
+    keys: ['secondaryNodeEvictionRate', 'nodeEvictionRate'],
+    broken: (v) => v.secondaryNodeEvictionRate > v.nodeEvictionRate,
+    text: (v) =>
+      `--secondary-node-eviction-rate (${v.secondaryNodeEvictionRate}) is above --node-eviction-rate ` +
+      `(${v.nodeEvictionRate}): a disrupted zone would be emptied faster than a healthy one`,
+  },
+  {
+    keys: ['leaderElect'],
+    broken: (v) => !v.leaderElect,
+    text: () =>
+      '--leader-elect is off: a second copy of this process would write at the same time, unnoticed by either',
+  },
+  {
+    keys: ['kubeApiBurst', 'kubeApiQps'],
+    broken: (v) => v.kubeApiBurst < v.kubeApiQps,
+    text: (v) =>
+      `--kube-api-burst (${v.kubeApiBurst}) is below --kube-api-qps (${v.kubeApiQps}): the rate is only reached by ` +
+      'requests that come evenly',
+  },
+];
+
+/** What forbids a start. Rules about refused settings are left out: their values are not the user's. */
+export function brokenRules(values: ControllerValues, refused: ReadonlySet<string>): readonly string[] {
+  return texts(needed, values, refused);
+}
+
+/** What allows a start but deserves to be said loudly. */
+export function oddities(values: ControllerValues): readonly string[] {
+  return texts(odd, values, new Set());
+}
+
+function texts(rules: readonly Rule[], values: ControllerValues, refused: ReadonlySet<string>): readonly string[] {
+  const judged = rules.filter((rule) => !rule.keys.some((key) => refused.has(key)));
+  return judged.filter((rule) => rule.broken(values)).map((rule) => rule.text(values));
+}
+
+function show(ms: number): string {
+  return formatGoDuration(ms);
+}

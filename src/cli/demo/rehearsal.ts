@@ -1,0 +1,149 @@
+// The stage: an API server, sixty hollow nodes and the controller in this process, talking HTTP over loopback, and a pair
+// of eyes of our own on the API, so that what is expected is checked against the world and not against the controller.
+import { HttpKubeApi } from '../../adapters/http-kube-api.ts';
+import type { Connection } from '../../adapters/http-connection.ts';
+import { loadConnection } from '../../adapters/kube-connection.ts';
+import { PromMeter } from '../../adapters/prom-meter.ts';
+import { type Node, type NodeView, viewNode } from '../../api/node.ts';
+import { type Pod, type PodView, viewPod } from '../../api/pod.ts';
+import { healthTaintKeys } from '../../api/taints.ts';
+import { type RunningApiServer, startApiServer } from '../../apiserver/http/api-server.ts';
+import { podsByNode } from '../../controller/node-lifecycle.ts';
+import { SharedInformer } from '../../informer/shared-informer.ts';
+import { waitForCacheSync } from '../../informer/wait-for-cache-sync.ts';
+import { HollowFleet } from '../../kubelet/fleet.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Logger } from '../../ports/logger.ts';
+import type { Random } from '../../ports/random.ts';
+import type { ControllerConfig } from '../controller-config.ts';
+import { ControllerProcess } from '../controller-process.ts';
+import { userAgent } from '../version.ts';
+import { allNodeNames, defaultTolerationSeconds, demoProfile, fleetNodes, podsOf } from './cast.ts';
+
+const unlimited = { qps: 2_000, burst: 4_000 } as const;
+const podsCreatedAtOnceMax = 20;
+
+export interface RehearsalOptions {
+  readonly config: ControllerConfig;
+  readonly port: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Where to write the kubeconfig of this run. */
+  readonly writeKubeconfig: (text: string) => string;
+}
+
+export class Rehearsal {
+  readonly fleet: HollowFleet;
+  readonly nodes: SharedInformer<Node, NodeView>;
+  readonly pods: SharedInformer<Pod, PodView>;
+  readonly controller: ControllerProcess;
+  readonly kubeconfigFile: string;
+  readonly server: RunningApiServer;
+  readonly #options: RehearsalOptions;
+  readonly #crewApi: HttpKubeApi;
+  readonly #meter: PromMeter;
+  readonly #lifetime = new AbortController();
+  readonly #running: Promise<unknown>[] = [];
+
+  private constructor(
+    options: RehearsalOptions,
+    server: RunningApiServer,
+    kubeconfigFile: string,
+    connection: Connection,
+  ) {
+    const { clock, random, logger, config } = options;
+    this.#options = options;
+    this.server = server;
+    this.kubeconfigFile = kubeconfigFile;
+    this.#meter = new PromMeter();
+    const crewMeter = new PromMeter();
+    const means = { connection, clock, random, logger };
+    this.#crewApi = new HttpKubeApi({
+      ...means,
+      ...unlimited,
+      meter: crewMeter,
+      userAgent: userAgent('demo'),
+      fieldManager: 'nlc-demo',
+    });
+    const watching = { clock, random, logger, meter: crewMeter, api: this.#crewApi };
+    const identity = (view: { readonly uid: string; readonly resourceVersion: string }) => view;
+    this.fleet = new HollowFleet({ ...watching, nodes: fleetNodes(), profile: demoProfile });
+    this.nodes = new SharedInformer({ ...watching, resource: 'nodes', view: viewNode, identity });
+    const indexes = { [podsByNode]: (pod: PodView): readonly string[] => [pod.nodeName] };
+    this.pods = new SharedInformer({ ...watching, resource: 'pods', view: viewPod, identity, indexes });
+    this.controller = new ControllerProcess({ ...means, config, meter: this.#meter, identity: 'demo' });
+  }
+
+  /** Builds the stage. Nothing runs on it yet but the API server. */
+  static async build(options: RehearsalOptions): Promise<Rehearsal> {
+    const { clock, random, logger, port } = options;
+    const server = await startApiServer({ port, clock, random, logger, defaultTolerationSeconds });
+    try {
+      const kubeconfigFile = options.writeKubeconfig(server.kubeconfig());
+      return new Rehearsal(options, server, kubeconfigFile, await loadConnection({ kubeconfig: kubeconfigFile }));
+    } catch (error) {
+      await server.close();
+      throw error;
+    }
+  }
+
+  /** Nodes register, pods are bound to them, then the controller starts. */
+  async start(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const lifetime = this.#lifetime.signal;
+    this.#running.push(this.nodes.run(lifetime), this.pods.run(lifetime), this.fleet.run(lifetime));
+    await waitForCacheSync([this.nodes, this.pods], { clock, signal });
+    await this.fleet.whenRegistered(signal);
+    this.#running.push(this.controller.run(lifetime));
+    await this.#bindPods(lifetime);
+  }
+
+  async stop(): Promise<void> {
+    this.#lifetime.abort();
+    await Promise.all(this.#running);
+    await this.#crewApi.close();
+    await this.server.close();
+  }
+
+  /** Requests of the controller that changed something, since it started. */
+  async controllerWrites(): Promise<number> {
+    const lines = (await this.#meter.text()).split('\n');
+    const writes = lines.filter((line) => /^rest_client_requests_total\{.*method="(POST|PUT|PATCH|DELETE)"/.test(line));
+    return writes.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+  }
+
+  node(name: string): NodeView | undefined {
+    return this.nodes.store.get(name);
+  }
+
+  ready(name: string): string | undefined {
+    return this.node(name)?.conditions.find(({ type }) => type === 'Ready')?.status;
+  }
+
+  /** Does the node carry one of our taints with this effect? */
+  isTainted(name: string, effect: 'NoSchedule' | 'NoExecute'): boolean {
+    const taints = this.node(name)?.taints ?? [];
+    return taints.some((taint) => taint.effect === effect && healthTaintKeys.some((key) => key === taint.key));
+  }
+
+  tainted(names: readonly string[], effect: 'NoSchedule' | 'NoExecute'): readonly string[] {
+    return names.filter((name) => this.isTainted(name, effect));
+  }
+
+  podsOn(node: string): readonly PodView[] {
+    return this.pods.store.byIndex(podsByNode, node);
+  }
+
+  allPods(): readonly PodView[] {
+    return [...this.pods.store.values()];
+  }
+
+  async #bindPods(signal: AbortSignal): Promise<void> {
+    const manifests = allNodeNames().flatMap(podsOf);
+    for (let from = 0; from < manifests.length; from += podsCreatedAtOnceMax) {
+      const some = manifests.slice(from, from + podsCreatedAtOnceMax);
+      await Promise.all(some.map((pod) => this.#crewApi.create('pods', pod, { signal })));
+    }
+  }
+}

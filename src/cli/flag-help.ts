@@ -1,0 +1,64 @@
+// Flags as people read them: `--help` on a terminal, a table in the documents. Both come from the same data.
+import { acceptedBy, type FlagDefinition } from './flag-definition.ts';
+
+/** Columns of a terminal that we count on. */
+const columnsMax = 100;
+const indent = '      ';
+
+const placeholders: Readonly<Record<FlagDefinition['kind'], string>> = {
+  boolean: '',
+  number: ' NUMBER',
+  integer: ' NUMBER',
+  duration: ' DURATION',
+  text: ' TEXT',
+  address: ' ADDRESS',
+  map: ' NAME=VALUE,…',
+};
+
+/** The flags under their headings, each with its default, ready for a terminal. */
+export function flagHelp(table: readonly FlagDefinition[]): string {
+  const sections = [...groupsOf(table)].map(
+    ([group, flags]) => `${group}:\n${flags.map((flag) => flagLines(flag)).join('')}`,
+  );
+  return sections.join('\n');
+}
+
+function flagLines(flag: FlagDefinition): string {
+  const placeholder = flag.choices === undefined ? placeholders[flag.kind] : ` ${flag.choices.join('|')}`;
+  const fallback = flag.default === undefined ? '' : ` (default ${String(flag.default)})`;
+  return `  ${nameOf(flag)}${placeholder}${fallback}\n${wrapped(flag.description)}`;
+}
+
+function nameOf({ name, short }: FlagDefinition): string {
+  return short === undefined ? `--${name}` : `-${short}, --${name}`;
+}
+
+function wrapped(text: string): string {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1);
+    if (line !== undefined && line.length + 1 + word.length <= columnsMax) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(`${indent}${word}`);
+  }
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** The flags as Markdown: a table for each heading. */
+export function flagTables(table: readonly FlagDefinition[]): string {
+  const sections = [...groupsOf(table)].map(
+    ([group, flags]) => `### ${group}\n\n${tableHead}${flags.map((flag) => tableRow(flag)).join('')}`,
+  );
+  return sections.join('\n');
+}
+
+const tableHead = '| flag | default | accepted | what it does |\n| --- | --- | --- | --- |\n';
+
+function tableRow(flag: FlagDefinition): string {
+  const fallback = flag.default === undefined ? '' : `\`${String(flag.default)}\``;
+  const cells = [`\`${nameOf(flag)}\``, fallback, acceptedBy(flag), flag.description];
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
+}
+
+function groupsOf(table: readonly FlagDefinition[]): ReadonlyMap<string, readonly FlagDefinition[]> {
+  return Map.groupBy(table, (flag) => flag.group);
+}

@@ -1,0 +1,75 @@
+// Durations as Go writes them (`time.ParseDuration`, `time.Duration.String`), because the flags are Kubernetes' own.
+// Inside we count in milliseconds; Go counts whole nanoseconds, so anything finer is cut off as Go does.
+
+const nanosecondsIn: Readonly<Record<string, bigint>> = {
+  ns: 1n,
+  us: 1_000n,
+  µs: 1_000n, // U+00B5, the micro sign
+  μs: 1_000n, // U+03BC, the Greek letter
+  ms: 1_000_000n,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+};
+
+/** Go keeps a duration in 63 bits of nanoseconds and a sign. */
+const nanosecondsMax = 2n ** 63n - 1n;
+/** More digits of a fraction cannot change a nanosecond. */
+const fractionDigitsMax = 18;
+
+/** What Go accepts as a duration, except for a bare 0. */
+export const goDurationText = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
+const oneTerm = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g;
+
+/**
+ * Milliseconds, or undefined for what Go refuses: a number without a unit (except a bare 0), an unknown unit, spaces,
+ * more than about 292 years.
+ */
+export function parseGoDuration(text: string): number | undefined {
+  if (/^[+-]?0$/.test(text)) return 0;
+  if (!goDurationText.test(text)) return undefined;
+  let nanoseconds = 0n;
+  for (const [, whole = '', fraction = '', unit = ''] of text.matchAll(oneTerm)) {
+    nanoseconds += termNanoseconds(whole, fraction, nanosecondsIn[unit] ?? 0n);
+  }
+  if (nanoseconds > nanosecondsMax) return undefined;
+  // Apart, so that a whole number of milliseconds stays one however large it is.
+  const ms = Number(nanoseconds / 1_000_000n) + Number(nanoseconds % 1_000_000n) / 1e6;
+  return text.startsWith('-') ? -ms : ms;
+}
+
+function termNanoseconds(whole: string, fraction: string, unit: bigint): bigint {
+  const digits = fraction.slice(0, fractionDigitsMax);
+  // Floating point on purpose: Go multiplies the fraction that way, and 0.333…h is twenty minutes to both of us.
+  const part = BigInt(Math.trunc(Number(digits) * (Number(unit) / 10 ** digits.length)));
+  return BigInt(whole) * unit + part;
+}
+
+/** As Go prints it: `1m0s`, `1h2m3.5s`, `500ms`, `0s`. Rounded to whole nanoseconds. */
+export function formatGoDuration(ms: number): string {
+  const signed = BigInt(Math.trunc(ms)) * 1_000_000n + BigInt(Math.round((ms % 1) * 1e6));
+  const nanoseconds = signed < 0n ? -signed : signed;
+  const sign = signed < 0n ? '-' : '';
+  if (nanoseconds === 0n) return '0s';
+  return sign + (nanoseconds < 1_000_000_000n ? belowOneSecond(nanoseconds) : fromOneSecond(nanoseconds));
+}
+
+function belowOneSecond(nanoseconds: bigint): string {
+  if (nanoseconds < 1_000n) return `${nanoseconds}ns`;
+  if (nanoseconds < 1_000_000n) return `${decimal(nanoseconds, 3)}µs`;
+  return `${decimal(nanoseconds, 6)}ms`;
+}
+
+function fromOneSecond(nanoseconds: bigint): string {
+  const minutes = nanoseconds / 60_000_000_000n;
+  const seconds = `${decimal(nanoseconds % 60_000_000_000n, 9)}s`;
+  if (minutes === 0n) return seconds;
+  return minutes < 60n ? `${minutes}m${seconds}` : `${minutes / 60n}h${minutes % 60n}m${seconds}`;
+}
+
+/** `count` of units of 10^-places, without trailing zeros. */
+function decimal(count: bigint, places: number): string {
+  const scale = 10n ** BigInt(places);
+  const fraction = (count % scale).toString().padStart(places, '0').replace(/0+$/, '');
+  return fraction === '' ? `${count / scale}` : `${count / scale}.${fraction}`;
+}

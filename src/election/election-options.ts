@@ -1,0 +1,67 @@
+import type { Clock } from '../ports/clock.ts';
+import type { EventRecorder } from '../ports/event-recorder.ts';
+import type { KubeReader } from '../ports/kube-reader.ts';
+import type { KubeWriter } from '../ports/kube-writer.ts';
+import type { Logger } from '../ports/logger.ts';
+import type { Meter } from '../ports/meter.ts';
+import type { Random } from '../ports/random.ts';
+
+/** All that an election needs of the API server. */
+export type LeaseApi = Pick<KubeReader, 'get'> & Pick<KubeWriter, 'create' | 'replace'>;
+
+export interface ElectionOptions {
+  readonly api: LeaseApi;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly meter: Meter;
+  /** Ours alone among all contenders, ever: a name that another process once had would inherit its lease. */
+  readonly identity: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** How long others wait after the last renewal they saw. Whole seconds on the wire, rounded up. Default 15 s. */
+  readonly leaseDurationMs?: number;
+  /** How long a leader counts on a renewal, from the moment it sent it. Default 10 s. */
+  readonly renewDeadlineMs?: number;
+  /** How long to wait between attempts. Default 2 s. */
+  readonly retryPeriodMs?: number;
+  readonly recorder?: EventRecorder;
+}
+
+/** The defaults of kube-controller-manager's `--leader-elect-*` flags. */
+export const electionDefaults = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 } as const;
+
+/** A contender waits one to 2.2 retry periods (client-go `leaderelection.JitterFactor`). */
+export const jitterFactor = 1.2;
+
+export type ElectionSettings = Pick<ElectionOptions, 'identity' | 'namespace' | 'name'> & ElectionTiming;
+
+interface ElectionTiming {
+  readonly leaseDurationMs: number;
+  readonly renewDeadlineMs: number;
+  readonly retryPeriodMs: number;
+}
+
+/** All that is wrong, one sentence each (client-go `NewLeaderElector`); empty if nothing is. */
+export function electionProblems(settings: ElectionSettings): readonly string[] {
+  return [...namelessness(settings), ...timingProblems(settings)];
+}
+
+function namelessness(settings: ElectionSettings): readonly string[] {
+  return (['identity', 'namespace', 'name'] as const)
+    .filter((field) => settings[field] === '')
+    .map((field) => `${field} must not be empty`);
+}
+
+function timingProblems({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }: ElectionTiming): readonly string[] {
+  const problems: string[] = [];
+  for (const [field, ms] of Object.entries({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }))
+    if (!Number.isFinite(ms) || ms <= 0) problems.push(`${field} must be a positive number, got ${ms}`);
+  if (leaseDurationMs <= renewDeadlineMs)
+    problems.push(`leaseDurationMs (${leaseDurationMs}) must be greater than renewDeadlineMs (${renewDeadlineMs})`);
+  if (renewDeadlineMs <= jitterFactor * retryPeriodMs)
+    problems.push(
+      `renewDeadlineMs (${renewDeadlineMs}) must be greater than ${jitterFactor} times retryPeriodMs (${retryPeriodMs})`,
+    );
+  return problems;
+}

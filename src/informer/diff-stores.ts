@@ -1,0 +1,48 @@
+import type { ObjectKey } from '../api/object-key.ts';
+import type { Incarnation } from './decide-staleness.ts';
+import type { Change } from './informer.ts';
+
+/** What names one state of one object. */
+export type Identify<T> = (object: T) => Incarnation;
+
+/**
+ * What one new state of one key means to a listener. Nothing where it is the state we have; two changes where another
+ * object now bears the name, because whoever counted on the first one has to hear that it is gone.
+ */
+export function describeArrival<T>(
+  key: ObjectKey,
+  object: T,
+  previous: T | undefined,
+  identify: Identify<T>,
+): readonly Change<T>[] {
+  if (previous === undefined) return [{ kind: 'added', key, object }];
+  const now = identify(object);
+  const before = identify(previous);
+  if (now.uid !== before.uid) {
+    return [
+      { kind: 'deleted', key, object: previous },
+      { kind: 'added', key, object },
+    ];
+  }
+  const unchanged = now.resourceVersion === before.resourceVersion && now.resourceVersion !== '';
+  return unchanged ? [] : [{ kind: 'modified', key, object, previous }];
+}
+
+/**
+ * What a relist changed: first everything that vanished, in its last known state, then arrivals in the order of the
+ * list (client-go `RealFIFO.Replace`).
+ */
+export function diffStores<T>(
+  before: ReadonlyMap<ObjectKey, T>,
+  after: ReadonlyMap<ObjectKey, T>,
+  identify: Identify<T>,
+): readonly Change<T>[] {
+  const changes: Change<T>[] = [];
+  for (const [key, object] of before) {
+    if (!after.has(key)) changes.push({ kind: 'deleted', key, object });
+  }
+  for (const [key, object] of after) {
+    for (const change of describeArrival(key, object, before.get(key), identify)) changes.push(change);
+  }
+  return changes;
+}

@@ -1,0 +1,177 @@
+// An informer keeps a local, read-only copy of one kind of object and says which keys changed. The copy is made of small
+// views: an object as the server sends it lives only while it is decoded. Many can listen to one informer.
+import type { KubeObject } from '../api/meta.ts';
+import type { ObjectKey } from '../api/object-key.ts';
+import type { ResourceName } from '../api/resources.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { KubeReader, Selection } from '../ports/kube-reader.ts';
+import type { Logger } from '../ports/logger.ts';
+import type { Meter } from '../ports/meter.ts';
+import type { Random } from '../ports/random.ts';
+import { isStale } from './decide-staleness.ts';
+import { describeArrival, diffStores, type Identify } from './diff-stores.ts';
+import type { Change, Informer, InformerStatus, StoreReader } from './informer.ts';
+import { ListWatch, quietMsMaxDefault } from './list-watch.ts';
+import { Listeners } from './listeners.ts';
+import { listenerErrors, staleEvents, storeObjects } from './metrics.ts';
+import { SharedValues } from './shared-values.ts';
+import { type IndexFunctions, Store } from './store.ts';
+import { type Keyed, type ObjectEventType, readObject } from './watch-reading.ts';
+
+export interface SharedInformerOptions<Raw extends KubeObject, View> {
+  readonly resource: ResourceName;
+  /** All objects of the resource when absent. */
+  readonly selection?: Selection;
+  /** Projects an object while it is decoded. Runs once for each arrival. A method, since what arrives is taken for a Raw. */
+  view(raw: Raw): View;
+  /** What names one state of one object. */
+  readonly identity: Identify<View>;
+  readonly indexes?: IndexFunctions<View>;
+  /** Fields of a view whose values many objects have in common: one copy of each value is kept. */
+  readonly shared?: readonly (keyof View & string)[];
+  readonly api: KubeReader;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly meter: Meter;
+  /** Silence after which a watch is opened again, in milliseconds; 90 s when absent. */
+  readonly quietMsMax?: number;
+}
+
+/**
+ * The informer that runs (client-go `SharedIndexInformer` over its `Reflector`). Listeners are called synchronously and
+ * in order, when the store already shows the change. A deletion that was missed while the watch was down is told after
+ * the next complete state; a name that changed hands is told as a deletion and an addition; an object that a relist
+ * found unchanged is not told at all.
+ */
+export class SharedInformer<Raw extends KubeObject, View extends object> implements Informer<View> {
+  readonly name: string;
+  readonly #options: SharedInformerOptions<Raw, View>;
+  readonly #labels: { readonly resource: string };
+  readonly #store: Store<View>;
+  readonly #sharedValues = new SharedValues();
+  readonly #listeners: Listeners<View>;
+  readonly #listWatch: ListWatch<View>;
+  readonly #synced = Promise.withResolvers<void>();
+  #running = false;
+
+  constructor(options: SharedInformerOptions<Raw, View>) {
+    this.#options = options;
+    this.name = options.resource;
+    this.#labels = { resource: options.resource };
+    this.#store = new Store(options.indexes);
+    this.#listeners = new Listeners({ onError: (error) => this.#listenerFailed(error) });
+    this.#listWatch = this.#createListWatch();
+  }
+
+  get store(): StoreReader<View> {
+    return this.#store;
+  }
+
+  onChange(listener: (change: Change<View>) => void): () => void {
+    return this.#listeners.join(listener, this.#everything());
+  }
+
+  hasSynced(): boolean {
+    return this.#listWatch.record.synced;
+  }
+
+  /** Resolves at the first complete state; never, if there is none. */
+  whenSynced(): Promise<void> {
+    return this.#synced.promise;
+  }
+
+  status(): InformerStatus {
+    return this.#listWatch.record.snapshot();
+  }
+
+  /** Throws where it was started before: an informer runs once. */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#running) throw new Error(`the informer of ${this.name} was started twice`);
+    this.#running = true;
+    await this.#listWatch.run(signal);
+  }
+
+  #createListWatch(): ListWatch<View> {
+    const {
+      resource,
+      selection = {},
+      api,
+      clock,
+      random,
+      logger,
+      meter,
+      quietMsMax = quietMsMaxDefault,
+    } = this.#options;
+    return new ListWatch({
+      resource,
+      selection,
+      api,
+      clock,
+      random,
+      logger,
+      meter,
+      quietMsMax,
+      read: (raw) => this.#read(raw),
+      sink: {
+        replace: (objects) => this.#replace(objects),
+        apply: (type, arrival, reached) => this.#apply(type, arrival, reached),
+      },
+    });
+  }
+
+  *#everything(): Iterable<Change<View>> {
+    for (const [key, object] of this.#store.contents()) yield { kind: 'added', key, object };
+  }
+
+  #read(raw: KubeObject): Keyed<View> {
+    const { key, object } = readObject(raw, this.#options);
+    return { key, object: this.#withSharedValues(object) };
+  }
+
+  #withSharedValues(view: View): View {
+    const { shared = [] } = this.#options;
+    if (shared.length === 0) return view;
+    const values = shared.map((field) => [field, this.#sharedValues.share(view[field])]);
+    return { ...view, ...Object.fromEntries(values) };
+  }
+
+  #replace(objects: Map<ObjectKey, View>): void {
+    const { identity } = this.#options;
+    const changes = diffStores(this.#store.contents(), objects, identity);
+    this.#store.replaceAll(objects);
+    this.#options.meter.set(storeObjects, this.#store.size, this.#labels);
+    this.#listeners.announce(changes);
+    this.#synced.resolve();
+  }
+
+  #apply(type: ObjectEventType, { key, object }: Keyed<View>, reached: string): void {
+    const { identity, meter } = this.#options;
+    const previous = this.#store.get(key);
+    const stored = previous === undefined ? undefined : identity(previous);
+    if (isStale({ type, ...identity(object) }, stored, reached)) {
+      meter.add(staleEvents, 1, this.#labels);
+      return;
+    }
+    if (type === 'DELETED') this.#delete(key, object);
+    else this.#set(key, object, previous);
+    meter.set(storeObjects, this.#store.size, this.#labels);
+  }
+
+  #set(key: ObjectKey, object: View, previous: View | undefined): void {
+    this.#store.set(key, object);
+    this.#listeners.announce(describeArrival(key, object, previous, this.#options.identity));
+  }
+
+  /** Nobody has heard of a key that is not in the store, so nobody need hear that it is gone. */
+  #delete(key: ObjectKey, object: View): void {
+    if (this.#store.get(key) === undefined) return;
+    this.#store.delete(key);
+    this.#listeners.announce([{ kind: 'deleted', key, object }]);
+  }
+
+  #listenerFailed(error: unknown): void {
+    this.#options.meter.add(listenerErrors, 1, this.#labels);
+    this.#options.logger.error({ ...this.#labels, err: error }, 'a listener threw at a change');
+  }
+}

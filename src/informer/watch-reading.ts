@@ -1,0 +1,139 @@
+import { type ApiReason, reasonFor } from '../api/api-error.ts';
+import type { KubeObject, Status } from '../api/meta.ts';
+import { keyOf, type ObjectKey } from '../api/object-key.ts';
+import type { WatchEvent } from '../ports/kube-reader.ts';
+import { isOlder } from './decide-staleness.ts';
+
+const initialEventsEnd = 'k8s.io/initial-events-end';
+
+/** One object as the informer keeps it. */
+export interface Keyed<T> {
+  readonly key: ObjectKey;
+  readonly object: T;
+}
+
+/** Takes what a list or a watch brings, in order. */
+export interface StateSink<T> {
+  /** A complete state; the map is the sink's afterwards. */
+  replace(objects: Map<ObjectKey, T>, resourceVersion: string): void;
+  /** One change. `reached` is the version of the stream before it. */
+  apply(type: ObjectEventType, arrival: Keyed<T>, reached: string): void;
+}
+
+export type ObjectEventType = 'ADDED' | 'MODIFIED' | 'DELETED';
+
+/** The server ended the stream with a reason. */
+export interface ErrorEvent {
+  readonly reason: ApiReason;
+  readonly retryAfterMs: number | undefined;
+  readonly message: string;
+}
+
+/** What cannot be read: silently skipped it would leave a ghost in the store for ever. */
+export class UndecodableError extends Error {
+  override readonly name = 'UndecodableError';
+}
+
+/** What makes a view of an object as it arrives. */
+export interface Viewer<T> {
+  view(raw: KubeObject): T;
+}
+
+/** Projects an object of a list or of an event. Throws an {@link UndecodableError}, and whatever the viewer throws. */
+export function readObject<T>(raw: KubeObject, viewer: Viewer<T>): Keyed<T> {
+  const metadata: unknown = raw?.metadata;
+  if (typeof metadata !== 'object' || metadata === null) throw new UndecodableError('an object without metadata');
+  const key = keyOf(metadata);
+  if (key === '') throw new UndecodableError('an object without a name');
+  return { key, object: viewer.view(raw) };
+}
+
+export interface WatchReadingOptions<T> {
+  readonly read: (raw: KubeObject) => Keyed<T>;
+  readonly sink: StateSink<T>;
+  /** The version the watch was opened at. */
+  readonly reached: string;
+  /** The stream begins with the complete state. */
+  readonly initial: boolean;
+}
+
+/**
+ * Reads the events of one watch. While the initial state arrives it is gathered aside, so that the store goes from one
+ * complete state to the next; the bookmark at its end puts it in place, and from then on each change is applied.
+ */
+export class WatchReading<T> {
+  readonly #read: (raw: KubeObject) => Keyed<T>;
+  readonly #sink: StateSink<T>;
+  #gathered: Map<ObjectKey, T> | undefined;
+  #reached: string;
+
+  constructor(options: WatchReadingOptions<T>) {
+    this.#read = options.read;
+    this.#sink = options.sink;
+    this.#reached = options.reached;
+    this.#gathered = options.initial ? new Map() : undefined;
+  }
+
+  /** The complete state is there and changes follow. */
+  get following(): boolean {
+    return this.#gathered === undefined;
+  }
+
+  get reached(): string {
+    return this.#reached;
+  }
+
+  /** The error the server ended the stream with, if this event is one. Throws at what cannot be read. */
+  take(event: WatchEvent): ErrorEvent | undefined {
+    switch (event.type) {
+      case 'ERROR':
+        return describeErrorEvent(event.object);
+      case 'BOOKMARK':
+        this.#bookmark(event.object);
+        return undefined;
+      case 'ADDED':
+      case 'MODIFIED':
+      case 'DELETED':
+        this.#change(event.type, event.object);
+        return undefined;
+      default:
+        throw new UndecodableError('an event of an unknown type');
+    }
+  }
+
+  #bookmark(object: KubeObject): void {
+    const version = object?.metadata?.resourceVersion;
+    if (version === undefined) throw new UndecodableError('a bookmark without a version');
+    if (this.#gathered === undefined) this.#advance(version);
+    else if (object.metadata.annotations?.[initialEventsEnd] === 'true') this.#complete(this.#gathered, version);
+  }
+
+  #complete(objects: Map<ObjectKey, T>, version: string): void {
+    this.#gathered = undefined;
+    this.#reached = version;
+    this.#sink.replace(objects, version);
+  }
+
+  #change(type: ObjectEventType, raw: KubeObject): void {
+    const arrival = this.#read(raw);
+    if (this.#gathered === undefined) {
+      this.#sink.apply(type, arrival, this.#reached);
+      this.#advance(raw.metadata.resourceVersion);
+    } else if (type === 'DELETED') this.#gathered.delete(arrival.key);
+    else this.#gathered.set(arrival.key, arrival.object);
+  }
+
+  #advance(version: string | undefined): void {
+    if (version === undefined || version === '' || isOlder(version, this.#reached)) return;
+    this.#reached = version;
+  }
+}
+
+function describeErrorEvent(status: Status | undefined): ErrorEvent {
+  const retryAfterSeconds = status?.details?.retryAfterSeconds;
+  return {
+    reason: reasonFor(status?.code ?? 0, status),
+    retryAfterMs: retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1_000,
+    message: status?.message ?? 'the server ended the watch without a message',
+  };
+}

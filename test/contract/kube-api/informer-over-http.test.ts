@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { plainConnection } from '../../../src/adapters/http-connection.ts';
+import { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
+import { SystemClock } from '../../../src/adapters/system-clock.ts';
+import type { Node, NodeView } from '../../../src/api/node.ts';
+import { viewNode } from '../../../src/api/node.ts';
+import type { Change } from '../../../src/informer/informer.ts';
+import { SharedInformer } from '../../../src/informer/shared-informer.ts';
+import { waitForCacheSync } from '../../../src/informer/wait-for-cache-sync.ts';
+import { KeepingLogger, KeepingMeter } from '../../support/quiet.ts';
+import { type RawRequest, RawHttpServer } from '../../support/raw-http-server.ts';
+import { until } from '../../support/until.ts';
+
+const line = (type: string, object: unknown): string => `${JSON.stringify({ type, object })}\n`;
+const node = (name: string, resourceVersion: string): Node => ({
+  metadata: { name, uid: `uid-${name}`, resourceVersion },
+});
+const initialEnd = (resourceVersion: string): string =>
+  line('BOOKMARK', { metadata: { resourceVersion, annotations: { 'k8s.io/initial-events-end': 'true' } } });
+
+describe('an informer over sockets', () => {
+  const clock = new SystemClock();
+  let server: RawHttpServer;
+  let api: HttpKubeApi;
+  let informer: SharedInformer<Node, NodeView>;
+  let meter: KeepingMeter;
+  let stop: AbortController;
+  let running: Promise<void>;
+  let changes: Change<NodeView>[];
+
+  beforeEach(async () => {
+    server = new RawHttpServer();
+    await server.start();
+    meter = new KeepingMeter();
+    stop = new AbortController();
+    changes = [];
+    const logger = new KeepingLogger();
+    api = new HttpKubeApi({
+      connection: plainConnection(server.url),
+      clock,
+      logger,
+      meter,
+      userAgent: 'nlc/test',
+      fieldManager: 'nlc',
+      qps: 0,
+      burst: 0,
+      requestTimeoutMs: 500,
+    });
+    informer = new SharedInformer({
+      resource: 'nodes',
+      view: viewNode,
+      identity: (view: NodeView) => view,
+      // The least delay each time: what is measured here is that it goes on, not how patiently.
+      api,
+      clock,
+      random: { next: () => 0 },
+      logger,
+      meter,
+      quietMsMax: 600,
+    });
+    informer.onChange((change) => changes.push(change));
+  });
+
+  afterEach(async () => {
+    stop.abort();
+    await running;
+    await api.close();
+    await server.stop();
+  });
+
+  /** Serves a complete state at version 10 and then whatever each further watch is given. */
+  function serve(...watches: readonly ((request: RawRequest) => void)[]): void {
+    const left = [...watches];
+    server.handler = (request) => {
+      if (request.url.searchParams.get('sendInitialEvents') === 'true') {
+        request.open();
+        request.chunk(line('ADDED', node('n1', '5')) + initialEnd('10'));
+      }
+      left.shift()?.(request);
+    };
+    running = informer.run(stop.signal);
+  }
+
+  const synced = async (): Promise<void> => {
+    assert.deepEqual(await waitForCacheSync([informer], { clock, signal: stop.signal, timeoutMs: 5_000 }), []);
+  };
+  const versionsAsked = (): readonly (string | null)[] =>
+    server.requests.map(({ url }) => url.searchParams.get('resourceVersion'));
+  const named =
+    (name: string): (() => boolean) =>
+    () =>
+      informer.store.get(name) !== undefined;
+
+  test('syncs and follows', async () => {
+    serve((request) => request.chunk(line('ADDED', node('n2', '11'))));
+    await synced();
+    await until(named('n2'));
+    assert.deepEqual(
+      changes.map(({ kind, key }) => `${kind} ${key}`),
+      ['added n1', 'added n2'],
+    );
+  });
+
+  test('a reset, then a cut in the middle of a line: goes on from where it was, without a list', async () => {
+    serve(
+      (request) => {
+        request.chunk(line('ADDED', node('n2', '11')));
+        setTimeout(() => request.socket.resetAndDestroy(), 20);
+      },
+      (request) => {
+        request.open();
+        request.chunk(line('ADDED', node('n3', '12')) + line('ADDED', node('ghost', '13')).slice(0, 20));
+        request.end();
+      },
+      (request) => {
+        request.open();
+        request.chunk(line('ADDED', node('n4', '14')));
+      },
+    );
+    await until(named('n4'));
+    assert.deepEqual([...informer.store.keys()], ['n1', 'n2', 'n3', 'n4']);
+    assert.deepEqual(versionsAsked(), [null, '11', '12']);
+    assert.equal(meter.series.get('reflector_lists_total{resource="nodes"}'), 1);
+  });
+
+  test('a connection that is open and dead is found out and replaced', async () => {
+    serve(
+      () => undefined, // Nothing comes after the initial state, and nothing says so.
+      (request) => {
+        request.open();
+        request.chunk(line('ADDED', node('n2', '11')));
+      },
+    );
+    await synced();
+    const sinceMs = clock.monotonicMs();
+    await until(named('n2'));
+    assert.ok(clock.monotonicMs() - sinceMs < 2_500);
+    assert.deepEqual(versionsAsked(), [null, '10']);
+    assert.ok(server.connections >= 2, 'by another connection');
+    assert.equal(meter.series.get('reflector_relists_total{resource="nodes",cause="expired"}'), undefined);
+  });
+
+  test('a server that accepts connections and never answers: keeps trying, and recovers', async () => {
+    serve(
+      () => undefined,
+      () => undefined,
+    );
+    await synced();
+    // The second watch gets no headers: its deadline ends it, and a third one is opened.
+    await until(() => server.requests.length >= 3);
+    assert.equal(informer.hasSynced(), true);
+  });
+
+  test('nobody there: keeps trying, and goes on from where it was', async () => {
+    serve((request) => {
+      request.chunk(line('BOOKMARK', { metadata: { resourceVersion: '20' } }));
+      setTimeout(() => request.end(), 1_100);
+    });
+    await synced();
+    await until(() => informer.status().resourceVersion === '20');
+    const { port } = server;
+    await server.stop();
+    await until(() => informer.status().state === 'backing-off');
+    await until(() => informer.status().consecutiveFailures >= 2);
+    server = new RawHttpServer();
+    await server.start(port);
+    server.handler = (request) => {
+      request.open();
+      request.chunk(line('ADDED', node('n2', '21')));
+    };
+    await until(named('n2'));
+    assert.deepEqual(versionsAsked(), ['20']);
+  });
+
+  test('a line that is no JSON: reads everything again', async () => {
+    serve((request) => request.chunk('{"type":"ADDED","object":{"metad}\n'));
+    await until(() => (meter.series.get('reflector_lists_total{resource="nodes"}') ?? 0) >= 2);
+    assert.equal(meter.series.get('reflector_relists_total{resource="nodes",cause="undecodable"}'), 1);
+    assert.equal(changes.length, 1, 'nobody is told what they know');
+  });
+
+  test('no streaming lists: pages', async () => {
+    server.handler = (request) => {
+      const { searchParams } = request.url;
+      if (searchParams.get('sendInitialEvents') === 'true') request.answer(422, { kind: 'Status', reason: 'Invalid' });
+      else if (searchParams.get('watch') === 'true') request.open();
+      else if (searchParams.get('continue') === null) {
+        request.answer(200, { metadata: { resourceVersion: '10', continue: 'next' }, items: [node('n1', '5')] });
+      } else request.answer(200, { metadata: { resourceVersion: '10' }, items: [node('n2', '6')] });
+    };
+    running = informer.run(stop.signal);
+    await synced();
+    assert.deepEqual([...informer.store.keys()], ['n1', 'n2']);
+    await until(() => server.requests.length === 4);
+    assert.equal(server.requests[3]?.url.searchParams.get('resourceVersion'), '10');
+  });
+
+  test('stops at once and leaves no connection', async () => {
+    serve();
+    await synced();
+    stop.abort();
+    await running;
+    assert.equal(informer.status().state, 'stopped');
+    await api.close();
+    await until(() => server.sockets.size === 0);
+  });
+});

@@ -1,0 +1,373 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import type { TLSSocket } from 'node:tls';
+import type { Connection } from '../../../src/adapters/http-connection.ts';
+import { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
+import { ConnectionError, type LoadConnectionOptions, loadConnection } from '../../../src/adapters/kube-connection.ts';
+import { ApiError } from '../../../src/api/api-error.ts';
+import { makeServingCertificate, type ServingCertificate } from '../../../src/apiserver/http/serving-certificate.ts';
+import { ManualClock, settled } from '../../support/manual-clock.ts';
+import { KeepingLogger, KeepingMeter } from '../../support/quiet.ts';
+import { RawHttpServer } from '../../support/raw-http-server.ts';
+
+interface Written {
+  readonly cluster?: Readonly<Record<string, unknown>>;
+  readonly user?: Readonly<Record<string, unknown>>;
+  readonly context?: Readonly<Record<string, unknown>>;
+}
+
+function kubeconfig({ cluster = {}, user = {}, context = {} }: Written = {}): string {
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'here',
+    clusters: [{ name: 'c', cluster: { server: 'https://api.example:6443', ...cluster } }],
+    users: [{ name: 'u', user }],
+    contexts: [{ name: 'here', context: { cluster: 'c', user: 'u', ...context } }],
+  });
+}
+
+async function problem(loading: Promise<unknown>): Promise<ConnectionError> {
+  const error: unknown = await loading.then(
+    () => assert.fail('it should have failed'),
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof ConnectionError, String(error));
+  return error;
+}
+
+const touched = ['HOME', 'KUBECONFIG', 'KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT'] as const;
+const untouched = new Map(touched.map((name) => [name, process.env[name]]));
+
+function restoreEnvironment(): void {
+  for (const [name, value] of untouched) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
+}
+
+describe('finding the API server', () => {
+  let folder: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'nlc-kubeconfig-'));
+    for (const name of touched) delete process.env[name];
+    process.env['HOME'] = folder;
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+    restoreEnvironment();
+  });
+
+  function write(name: string, text: string): string {
+    const path = join(folder, name);
+    mkdirSync(join(path, '..'), { recursive: true });
+    writeFileSync(path, text);
+    return path;
+  }
+
+  const load = (written: Written = {}, options: LoadConnectionOptions = {}): Promise<Connection> =>
+    loadConnection({ kubeconfig: write('config', kubeconfig(written)), ...options });
+
+  test('a file given by name, with its token, namespace and options of TLS', async () => {
+    const connection = await load({
+      cluster: {
+        server: 'https://api.example:6443/',
+        'certificate-authority-data': Buffer.from('CA').toString('base64'),
+        'tls-server-name': 'inner.example',
+        'proxy-url': 'http://proxy.example:3128',
+      },
+      user: { token: 'abc' },
+      context: { namespace: 'ops' },
+    });
+    assert.equal(connection.server, 'https://api.example:6443');
+    assert.equal(connection.namespace, 'ops');
+    assert.equal(connection.proxyUrl, 'http://proxy.example:3128');
+    assert.equal(String(connection.tls.ca), 'CA');
+    assert.equal(connection.tls.servername, 'inner.example');
+    assert.equal(connection.tls.rejectUnauthorized, undefined);
+    assert.deepEqual(await connection.authorization(), { authorization: 'Bearer abc' });
+  });
+
+  test('insecure-skip-tls-verify, and a plain http server without it', async () => {
+    const insecure = await load({ cluster: { 'insecure-skip-tls-verify': true } });
+    assert.equal(insecure.tls.rejectUnauthorized, false);
+    const plain = await load({ cluster: { server: 'http://127.0.0.1:8080' } });
+    assert.equal(plain.server, 'http://127.0.0.1:8080');
+    assert.deepEqual(await plain.authorization(), {});
+  });
+
+  test('name and password, and whom to be instead', async () => {
+    const connection = await load({ user: { username: 'u', password: 'p', as: 'somebody' } });
+    assert.deepEqual(await connection.authorization(), {
+      authorization: `Basic ${Buffer.from('u:p').toString('base64')}`,
+      'impersonate-user': 'somebody',
+    });
+  });
+
+  test('files are found beside the kubeconfig, and read again', async () => {
+    write('sub/ca.pem', 'CA 1');
+    write('sub/cert.pem', 'CERT');
+    write('sub/key.pem', 'KEY');
+    const path = write(
+      'sub/config',
+      kubeconfig({
+        cluster: { 'certificate-authority': 'ca.pem' },
+        user: { 'client-certificate': 'cert.pem', 'client-key': 'key.pem' },
+      }),
+    );
+    const connection = await loadConnection({ kubeconfig: path });
+    assert.deepEqual([connection.tls.ca, connection.tls.cert, connection.tls.key].map(String), ['CA 1', 'CERT', 'KEY']);
+    write('sub/ca.pem', 'CA 2');
+    assert.equal(String((await connection.reloadTls()).ca), 'CA 2');
+  });
+
+  test('a token file wins over a token, and its newline does not count', async () => {
+    write('token', 'from-file\n');
+    const connection = await load({ user: { token: 'from-config', tokenFile: 'token' } });
+    assert.deepEqual(await connection.authorization(), { authorization: 'Bearer from-file' });
+  });
+
+  test('a plugin is run once for all who ask, and its certificate is used', async () => {
+    const script = `
+      require('node:fs').appendFileSync(process.env.RUNS, 'x');
+      console.log(JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential',
+        status: { token: 'from-plugin', clientCertificateData: 'CERT', clientKeyData: 'KEY',
+                  expirationTimestamp: process.env.EXPIRY } }));`;
+    const runs = write('runs', '');
+    const env = [
+      { name: 'RUNS', value: runs },
+      { name: 'EXPIRY', value: '2001-01-01T00:00:00Z' },
+    ];
+    const exec = {
+      apiVersion: 'client.authentication.k8s.io/v1',
+      command: process.execPath,
+      args: ['-e', script],
+      env,
+    };
+    const connection = await load({ user: { exec } });
+    const headers = await Promise.all([connection.authorization(), connection.authorization()]);
+    assert.deepEqual(headers, [{ authorization: 'Bearer from-plugin' }, { authorization: 'Bearer from-plugin' }]);
+    assert.equal(connection.tls.cert, 'CERT');
+    const { readFileSync } = await import('node:fs');
+    assert.equal(readFileSync(runs, 'utf8'), 'xx', 'once to load, once for both');
+  });
+
+  test('a plugin that fails', async () => {
+    const error = await problem(
+      load({ user: { exec: { command: process.execPath, args: ['-e', 'process.exit(3)'] } } }),
+    );
+    assert.equal(error.field, 'credentials');
+  });
+
+  test('KUBECONFIG lists files: the first that says something wins, missing ones are passed over', async () => {
+    const first = write('first', JSON.stringify({ users: [{ name: 'u', user: { token: 'first' } }] }));
+    const second = write('second', kubeconfig({ user: { token: 'second' } }));
+    process.env['KUBECONFIG'] = [join(folder, 'none'), first, second].join(delimiter);
+    const connection = await loadConnection();
+    assert.equal(connection.server, 'https://api.example:6443');
+    assert.deepEqual(await connection.authorization(), { authorization: 'Bearer first' });
+  });
+
+  test('the home folder, and another context', async () => {
+    const config = JSON.parse(kubeconfig()) as { contexts: unknown[]; users: unknown[] };
+    config.contexts.push({ name: 'there', context: { cluster: 'c', user: 'other' } });
+    config.users.push({ name: 'other', user: { token: 'other' } });
+    write('.kube/config', JSON.stringify(config));
+    const connection = await loadConnection({ context: 'there' });
+    assert.deepEqual(await connection.authorization(), { authorization: 'Bearer other' });
+  });
+
+  test('inside a cluster', async () => {
+    const account = 'var/run/secrets/kubernetes.io/serviceaccount';
+    write(`${account}/token`, 'mounted\n');
+    write(`${account}/ca.crt`, 'CA');
+    write(`${account}/namespace`, 'kube-system');
+    process.env['KUBERNETES_SERVICE_HOST'] = 'fd00::1';
+    process.env['KUBERNETES_SERVICE_PORT'] = '443';
+    const connection = await loadConnection({ root: `${folder}/` });
+    assert.equal(connection.server, 'https://[fd00::1]:443');
+    assert.equal(connection.namespace, 'kube-system');
+    assert.equal(String(connection.tls.ca), 'CA');
+    assert.deepEqual(await connection.authorization(), { authorization: 'Bearer mounted' });
+  });
+
+  describe('what is wrong is named', () => {
+    const cases: readonly (readonly [string, Written, string])[] = [
+      ['no server', { cluster: { server: '' } }, 'clusters.c.server'],
+      ['a server that is no address', { cluster: { server: 'api.example' } }, 'clusters.c.server'],
+      ['an unknown cluster', { context: { cluster: 'x' } }, 'contexts.here.cluster'],
+      ['an unknown user', { context: { user: 'x' } }, 'contexts.here.user'],
+      ['a missing CA', { cluster: { 'certificate-authority': 'no.pem' } }, 'clusters.c.certificate-authority'],
+      ['a certificate without a key', { user: { 'client-certificate-data': 'eA==' } }, 'users.u.client-key'],
+      ['a key without a certificate', { user: { 'client-key-data': 'eA==' } }, 'users.u.client-certificate'],
+      ['a missing token file', { user: { tokenFile: 'none' } }, 'users.u.tokenFile'],
+      ['a strange proxy', { cluster: { 'proxy-url': 'ftp://p' } }, 'clusters.c.proxy-url'],
+    ];
+    for (const [what, written, field] of cases) {
+      test(what, async () => {
+        const error = await problem(load(written));
+        assert.equal(error.field, field);
+        assert.equal(error.file, join(folder, 'config'));
+      });
+    }
+
+    test('an unknown context, and none', async () => {
+      assert.equal((await problem(load({}, { context: 'nowhere' }))).field, 'contexts');
+      const path = write('config', JSON.stringify({ clusters: [] }));
+      assert.equal((await problem(loadConnection({ kubeconfig: path }))).field, 'current-context');
+    });
+
+    test('a file that is missing, and files that are no kubeconfig', async () => {
+      assert.equal((await problem(loadConnection({ kubeconfig: join(folder, 'none') }))).file, join(folder, 'none'));
+      for (const text of [
+        '{ "a": ',
+        'just text',
+        '[]',
+        'clusters: 3',
+        'users: [{}]',
+        'contexts: [{name: a, context: 1}]',
+      ]) {
+        await problem(loadConnection({ kubeconfig: write('config', text) }));
+      }
+    });
+
+    test('nothing at all', async () => {
+      assert.equal((await problem(loadConnection())).field, 'KUBERNETES_SERVICE_HOST');
+      process.env['KUBERNETES_SERVICE_HOST'] = '10.0.0.1';
+      process.env['KUBERNETES_SERVICE_PORT'] = '443';
+      assert.equal((await problem(loadConnection({ root: folder }))).field, 'token');
+    });
+  });
+
+  describe('over TLS', () => {
+    let certificate: ServingCertificate;
+    let server: RawHttpServer;
+    let api: HttpKubeApi | undefined;
+    const clock = new ManualClock();
+
+    before(async () => {
+      certificate = await makeServingCertificate({ hosts: ['inner.example'] });
+    });
+    beforeEach(async () => {
+      await serve(certificate);
+    });
+    afterEach(async () => {
+      await api?.close();
+      await server.stop();
+    });
+    after(() => {
+      api = undefined;
+    });
+
+    async function serve({ certPem, keyPem }: ServingCertificate): Promise<void> {
+      server = new RawHttpServer({ cert: certPem, key: keyPem, requestCert: true, rejectUnauthorized: false });
+      server.handler = (request) => request.answer(200, { metadata: { name: 'n1' } });
+      await server.start();
+    }
+
+    async function use(written: Written): Promise<HttpKubeApi> {
+      const connection = await load({ ...written, cluster: { server: server.url, ...written.cluster } });
+      api = new HttpKubeApi({
+        connection,
+        clock,
+        logger: new KeepingLogger(),
+        meter: new KeepingMeter(),
+        userAgent: 'nlc/test',
+        fieldManager: 'nlc',
+        qps: 0,
+        burst: 0,
+        retriesMax: 0,
+      });
+      return api;
+    }
+
+    const get = (from: HttpKubeApi): Promise<unknown> =>
+      from.get('nodes', { name: 'n1' }, { signal: new AbortController().signal });
+    const refusedReason = async (from: HttpKubeApi): Promise<string> => {
+      const error: unknown = await get(from).then(
+        () => assert.fail('it should have failed'),
+        (reason: unknown) => reason,
+      );
+      assert.ok(error instanceof ApiError);
+      return error.reason;
+    };
+    const lastSocket = (): TLSSocket => server.requests.at(-1)?.socket as TLSSocket;
+    const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+    test('the authority of the kubeconfig is believed, and no other', async () => {
+      await get(await use({ cluster: { 'certificate-authority-data': base64(certificate.caPem) } }));
+      await api?.close();
+      assert.equal(await refusedReason(await use({})), 'unavailable');
+      const other = await makeServingCertificate();
+      await api?.close();
+      const strange = await use({ cluster: { 'certificate-authority-data': base64(other.caPem) } });
+      assert.equal(await refusedReason(strange), 'unavailable');
+    });
+
+    test('insecure-skip-tls-verify', async () => {
+      await get(await use({ cluster: { 'insecure-skip-tls-verify': true } }));
+    });
+
+    test('tls-server-name is asked for and checked', async () => {
+      const ca = { 'certificate-authority-data': base64(certificate.caPem) };
+      await get(await use({ cluster: { ...ca, 'tls-server-name': 'inner.example' } }));
+      assert.equal(lastSocket().servername, 'inner.example');
+      await api?.close();
+      assert.equal(
+        await refusedReason(await use({ cluster: { ...ca, 'tls-server-name': 'else.example' } })),
+        'unavailable',
+      );
+    });
+
+    test('a client certificate is shown', async () => {
+      const user = {
+        'client-certificate-data': base64(certificate.certPem),
+        'client-key-data': base64(certificate.keyPem),
+      };
+      await get(await use({ cluster: { 'certificate-authority-data': base64(certificate.caPem) }, user }));
+      assert.equal(lastSocket().getPeerCertificate().subject.CN, 'kube-apiserver');
+    });
+
+    test('a new authority on disk is taken up when the old one fails, and every five minutes', async () => {
+      write('ca.pem', (await makeServingCertificate()).caPem);
+      const client = await use({ cluster: { 'certificate-authority': 'ca.pem' } });
+      assert.equal(await refusedReason(client), 'unavailable');
+      write('ca.pem', certificate.caPem);
+      await get(client);
+      await settled(); // The connection is free again a moment after its answer.
+      const before = server.connections;
+      write('ca.pem', `${certificate.caPem}\n`);
+      await get(client);
+      await settled();
+      assert.equal(server.connections, before);
+      await clock.advance(300_000);
+      await get(client);
+      assert.equal(server.connections, before + 1, 'by a new connection');
+    });
+
+    test('through a proxy: a tunnel for https', async () => {
+      const { connect } = await import('node:net');
+      const tunnels: string[] = [];
+      const proxy = new RawHttpServer();
+      proxy.handler = ({ method, path, socket }) => {
+        tunnels.push(`${method} ${path}`);
+        const onward = connect(Number(path.split(':')[1]), '127.0.0.1', () => {
+          socket.removeAllListeners('data');
+          socket.write('HTTP/1.1 200 Connected\r\n\r\n');
+          socket.pipe(onward).pipe(socket);
+        });
+        socket.on('close', () => onward.destroy());
+      };
+      await proxy.start();
+      const ca = { 'certificate-authority-data': base64(certificate.caPem) };
+      await get(await use({ cluster: { ...ca, 'proxy-url': proxy.url } }));
+      assert.deepEqual(tunnels, [`CONNECT 127.0.0.1:${server.port}`]);
+      await api?.close();
+      await proxy.stop();
+    });
+  });
+});

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+const main = new URL('../../../src/cli/main.ts', import.meta.url).pathname;
+
+function start(...argv: readonly string[]) {
+  const child = spawn(process.execPath, [main, ...argv], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const said = { out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (said.out += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said.err += text));
+  const ended = once(child, 'close').then(([code]) => ({ ...said, code: Number(code) }));
+  return { child, ended, said };
+}
+
+/** Resolves when the process has said it; fails, with everything it did say, when it ends before. */
+async function saying({ child, ended, said }: ReturnType<typeof start>, wanted: RegExp): Promise<void> {
+  const heard = Promise.withResolvers<void>();
+  const look = (): void => {
+    if (wanted.test(said.out)) heard.resolve();
+  };
+  child.stdout.on('data', look);
+  look();
+  await Promise.race([heard.promise, ended.then((end) => assert.fail(`ended with ${JSON.stringify(end)}`))]);
+}
+
+test('help and version end with 0 and say it on standard output', async () => {
+  const help = await start('help').ended;
+  assert.deepEqual([help.code, help.err], [0, '']);
+  assert.match(help.out, /^Usage: nlc COMMAND/m);
+  assert.equal((await start('version').ended).code, 0);
+});
+
+test('an unknown command ends with 2 and says it on standard error', async () => {
+  const { code, out, err } = await start('contrler').ended;
+  assert.deepEqual([code, out], [2, '']);
+  assert.match(err, /did you mean controller\?/);
+});
+
+test('three wrong flags of the controller: three lines, one go, exit code 2', async () => {
+  const { code, out, err } = await start(
+    'controller',
+    '--node-eviction-rate=-1',
+    '--node-monitor-grace-period=banana',
+    '--no-such-flag',
+  ).ended;
+  assert.deepEqual([code, out], [2, '']);
+  for (const flag of [
+    '--node-eviction-rate: got -1',
+    '--node-monitor-grace-period: got "banana"',
+    '--no-such-flag: unknown',
+  ]) {
+    assert.ok(err.includes(flag), err);
+  }
+});
+
+test('only checking the flags ends with 0, and warns all the same', async () => {
+  const { code, out, err } = await start('controller', '--validate-only', '--node-monitor-grace-period=20s').ended;
+  assert.deepEqual([code, out], [0, 'the configuration is valid\n']);
+  assert.match(err, /warning: --node-monitor-grace-period is 20s/);
+});
+
+/** Hollow nodes that talk to a server which never answers: a command that runs until it is told to stop. */
+async function withRunningCommand(use: (running: ReturnType<typeof start>) => Promise<void>): Promise<void> {
+  const asked = Promise.withResolvers<void>();
+  const server = createServer(() => asked.resolve());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  const folder = mkdtempSync(join(tmpdir(), 'nlc-main-'));
+  const kubeconfig = join(folder, 'kubeconfig');
+  writeFileSync(
+    kubeconfig,
+    JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'c',
+      contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+      clusters: [{ name: 'c', cluster: { server: `http://127.0.0.1:${address.port}` } }],
+      users: [{ name: 'u', user: {} }],
+    }),
+  );
+  const running = start('hollow-nodes', `--kubeconfig=${kubeconfig}`, '--nodes=1');
+  try {
+    await Promise.race([asked.promise, running.ended]);
+    await use(running);
+  } finally {
+    running.child.kill('SIGKILL');
+    await running.ended;
+    server.closeAllConnections();
+    server.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  test(`${signal} ends a running command in order`, { timeout: 30_000 }, async () => {
+    await withRunningCommand(async ({ child, ended }) => {
+      child.kill(signal);
+      const { code, err } = await ended;
+      assert.equal(code, 0, err);
+    });
+  });
+}
+
+test('a second signal ends it at once, and says so with 1', { timeout: 30_000 }, async () => {
+  await withRunningCommand(async ({ child, ended }) => {
+    child.kill('SIGTERM');
+    child.kill('SIGINT');
+    assert.equal((await ended).code, 1);
+  });
+});
+
+test('the embedded server and hollow nodes find each other through the kubeconfig', { timeout: 60_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'nlc-pair-'));
+  const kubeconfig = join(folder, 'kubeconfig');
+  const server = start('apiserver', '--port=0', `--kubeconfig-out=${kubeconfig}`);
+  try {
+    await saying(server, /API server at https:\/\/127\.0\.0\.1:\d+/);
+    assert.equal(statSync(kubeconfig).mode & 0o777, 0o600);
+    const nodes = start('hollow-nodes', `--kubeconfig=${kubeconfig}`, '--nodes=3', '--zones=2');
+    await saying(nodes, /3 nodes are registered/);
+    nodes.child.kill('SIGTERM');
+    const nodesEnd = await nodes.ended;
+    assert.equal(nodesEnd.code, 0, nodesEnd.err);
+    server.child.kill('SIGTERM');
+    const serverEnd = await server.ended;
+    assert.equal(serverEnd.code, 0, serverEnd.err);
+  } finally {
+    server.child.kill('SIGKILL');
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('a kubeconfig that somebody else wrote is not overwritten', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'nlc-foreign-'));
+  const kubeconfig = join(folder, 'config');
+  writeFileSync(kubeconfig, 'apiVersion: v1\n');
+  const { code, err } = await start('apiserver', '--port=0', `--kubeconfig-out=${kubeconfig}`).ended;
+  assert.equal(code, 2);
+  assert.match(err, /accepted: a new file, or one that nlc apiserver has written/);
+  assert.equal(readFileSync(kubeconfig, 'utf8'), 'apiVersion: v1\n');
+  rmSync(folder, { recursive: true });
+});
+
+test('a port that is taken ends the embedded server with the reason', async () => {
+  const holder = createServer();
+  holder.listen(0, '127.0.0.1');
+  await once(holder, 'listening');
+  const address = holder.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  const { code, err } = await start('apiserver', `--port=${address.port}`).ended;
+  holder.close();
+  assert.deepEqual(
+    [code, err],
+    [1, `nlc apiserver: port ${address.port} cannot be had (EADDRINUSE); --port=0 takes a free one\n`],
+  );
+});

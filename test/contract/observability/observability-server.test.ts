@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { type Route, startHttp, startObservability, textAnswer } from '../../../src/adapters/observability-server.ts';
+import { PromMeter } from '../../../src/adapters/prom-meter.ts';
+import { healthRoutes } from '../../../src/cli/health-pages.ts';
+import { configzRoute, metricsRoute } from '../../../src/cli/metrics-pages.ts';
+import { announceBuild } from '../../../src/metrics/build-info.ts';
+import { KeepingLogger } from '../../support/quiet.ts';
+
+const freePort = { host: '127.0.0.1', port: 0 };
+
+function urlOf({ host, port }: { readonly host: string; readonly port: number }, path: string): string {
+  return `http://${host}:${port}${path}`;
+}
+
+async function serving(
+  routes: readonly Route[],
+  use: (at: (path: string) => string, logger: KeepingLogger) => Promise<void>,
+) {
+  const logger = new KeepingLogger();
+  const server = await startHttp({ address: freePort, routes, logger });
+  try {
+    await use((path) => urlOf(server.address, path), logger);
+  } finally {
+    await server.close();
+  }
+}
+
+test('metrics of the process and our own, as Prometheus reads them', async () => {
+  const meter = new PromMeter({ processMetrics: true });
+  announceBuild(meter, { version: '1.2.3', nodeVersion: process.version });
+  await serving([metricsRoute(meter)], async (at) => {
+    const response = await fetch(at('/metrics'));
+    const text = await response.text();
+    assert.equal(response.status, 200);
+    assert.match(response.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
+    assert.match(text, /^process_cpu_seconds_total \d/m);
+    assert.match(text, /^process_resident_memory_bytes \d/m);
+    assert.match(text, /^node_lifecycle_controller_build_info\{version="1\.2\.3",/m);
+  });
+});
+
+test('the settings in force', async () => {
+  await serving([configzRoute('node-lifecycle-controller', { controller: { nodeEvictionRate: 0.1 } })], async (at) => {
+    const response = await fetch(at('/configz'));
+    assert.equal(response.headers.get('content-type'), 'application/json');
+    assert.deepEqual(await response.json(), { 'node-lifecycle-controller': { controller: { nodeEvictionRate: 0.1 } } });
+  });
+});
+
+test('probes change their answer as the process does', async () => {
+  let synced = false;
+  const ready = [{ name: 'informer-sync', problem: () => (synced ? undefined : 'not yet') }];
+  await serving(healthRoutes({ live: [], ready }), async (at) => {
+    assert.equal((await fetch(at('/livez'))).status, 200);
+    const before = await fetch(at('/readyz'));
+    assert.equal(before.status, 503);
+    assert.match(await before.text(), /^\[-\]informer-sync failed: not yet$/m);
+    assert.equal((await fetch(at('/readyz/informer-sync'))).status, 503);
+    synced = true;
+    assert.equal(await (await fetch(at('/readyz'))).text(), 'ok');
+    assert.match(await (await fetch(at('/readyz?verbose'))).text(), /^\[\+\]informer-sync ok$/m);
+  });
+});
+
+const pages: readonly Route[] = [
+  { path: '/page', answer: () => textAnswer(200, 'page\n') },
+  { path: '/tree/', answer: (url) => textAnswer(200, `tree ${url.pathname}`) },
+  { path: '/tree/deep/', answer: () => textAnswer(200, 'deep') },
+  {
+    path: '/broken',
+    answer: () => {
+      throw new Error('secret detail');
+    },
+  },
+];
+
+test('only GET and HEAD; unknown paths are 404; the longest path wins', async () => {
+  await serving(pages, async (at) => {
+    assert.equal((await fetch(at('/page'))).status, 200);
+    const head = await fetch(at('/page'), { method: 'HEAD' });
+    assert.deepEqual([head.status, head.headers.get('content-length'), await head.text()], [200, '5', '']);
+    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
+      const refused = await fetch(at('/page'), { method, body: 'x'.repeat(100_000) });
+      assert.deepEqual([refused.status, refused.headers.get('allow')], [405, 'GET, HEAD'], method);
+    }
+    assert.equal((await fetch(at('/page/'))).status, 404);
+    assert.equal((await fetch(at('/'))).status, 404);
+    assert.equal(await (await fetch(at('/tree/node/a%2Fb'))).text(), 'tree /tree/node/a%2Fb');
+    assert.equal(await (await fetch(at('/tree/deep/x'))).text(), 'deep');
+  });
+});
+
+test('a page that fails is a 500 that says nothing, and a line in the log that says all', async () => {
+  await serving(pages, async (at, logger) => {
+    const response = await fetch(at('/broken'));
+    assert.equal(response.status, 500);
+    assert.doesNotMatch(await response.text(), /secret/);
+    const line = logger.lines.find((candidate) => candidate.level === 'error');
+    assert.ok(line?.fields['err'] instanceof Error);
+    assert.equal((await fetch(at('/page'))).status, 200);
+  });
+});
+
+test('closing ends idle keep-alive connections, and one that never asks', async () => {
+  const server = await startHttp({ address: freePort, routes: pages, logger: new KeepingLogger() });
+  await (await fetch(urlOf(server.address, '/page'))).text();
+  const mute = connect(server.address.port, server.address.host);
+  await new Promise((resolve) => mute.once('connect', resolve));
+  const gone = new Promise((resolve) => mute.once('close', resolve));
+  await server.close();
+  await gone;
+  await assert.rejects(fetch(urlOf(server.address, '/page')));
+});
+
+test('a taken address is an error at the start', async () => {
+  const first = await startHttp({ address: freePort, routes: [], logger: new KeepingLogger() });
+  try {
+    await assert.rejects(startHttp({ address: first.address, routes: [], logger: new KeepingLogger() }), {
+      code: 'EADDRINUSE',
+    });
+  } finally {
+    await first.close();
+  }
+});
+
+const metricsPages: readonly Route[] = [{ path: '/metrics', answer: () => textAnswer(200, 'm') }];
+const healthPages: readonly Route[] = [{ path: '/livez', answer: () => textAnswer(200, 'h') }];
+
+function start(metrics: Parameters<typeof startObservability>[0]['metrics']['address'], health: typeof metrics) {
+  return startObservability({
+    metrics: { address: metrics, routes: metricsPages },
+    health: { address: health, routes: healthPages },
+    logger: new KeepingLogger(),
+  });
+}
+
+test('two addresses: each listener has its own pages', async () => {
+  const taken = await startHttp({ address: freePort, routes: [], logger: new KeepingLogger() });
+  await taken.close();
+  const servers = await start(taken.address, freePort);
+  assert.ok(servers.metricsAddress && servers.healthAddress);
+  assert.notEqual(servers.metricsAddress.port, servers.healthAddress.port);
+  assert.equal((await fetch(urlOf(servers.metricsAddress, '/metrics'))).status, 200);
+  assert.equal((await fetch(urlOf(servers.metricsAddress, '/livez'))).status, 404);
+  assert.equal((await fetch(urlOf(servers.healthAddress, '/livez'))).status, 200);
+  assert.equal((await fetch(urlOf(servers.healthAddress, '/metrics'))).status, 404);
+  await servers.close();
+});
+
+test('one address: one listener with all pages', async () => {
+  const servers = await start(freePort, freePort);
+  assert.ok(servers.metricsAddress);
+  assert.deepEqual(servers.metricsAddress, servers.healthAddress);
+  assert.equal((await fetch(urlOf(servers.metricsAddress, '/metrics'))).status, 200);
+  assert.equal((await fetch(urlOf(servers.metricsAddress, '/livez'))).status, 200);
+  await servers.close();
+});
+
+test('switched off: nothing listens', async () => {
+  const servers = await start('off', 'off');
+  assert.deepEqual([servers.metricsAddress, servers.healthAddress], [undefined, undefined]);
+  await servers.close();
+});
+
+test('when the second address is taken the first is given back', async () => {
+  const other = await startHttp({ address: freePort, routes: [], logger: new KeepingLogger() });
+  const freed = await startHttp({ address: freePort, routes: [], logger: new KeepingLogger() });
+  await freed.close();
+  await assert.rejects(start(freed.address, other.address), { code: 'EADDRINUSE' });
+  await assert.rejects(fetch(urlOf(freed.address, '/metrics')));
+  await other.close();
+});

@@ -1,0 +1,48 @@
+// The suite that keeps the embedded API server honest, run against the real one: where they disagree, the suite is wrong.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Row } from './conformance-rows.ts';
+import { type ControlPlane, startControlPlane } from './control-plane.ts';
+
+const projectFolder = join(import.meta.dirname, '..', '..');
+const suite = globSync('test/contract/apiserver/*.test.ts', { cwd: projectFolder }).sort();
+
+test('every row of the API server suite holds on a real API server', async (t) => {
+  assert.notEqual(suite.length, 0, 'there is a suite');
+  await using plane = await startControlPlane();
+  const rows = await runSuite(plane);
+  assert.notEqual(rows.filter(({ outcome }) => outcome === 'passed').length, 0, 'the suite has rows that ran');
+  for (const row of rows) {
+    await t.test(`${row.file}: ${row.name}`, { skip: row.outcome === 'skipped' ? row.why || true : false }, () => {
+      assert.notEqual(row.outcome, 'failed', row.why);
+    });
+  }
+});
+
+async function runSuite(plane: ControlPlane): Promise<readonly Row[]> {
+  const { NODE_TEST_CONTEXT: _ourOwn, ...environment } = process.env;
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'conformance-rows.ts'), ...suite], {
+    cwd: projectFolder,
+    env: {
+      ...environment,
+      CONFORMANCE_BACKEND: 'real',
+      CONFORMANCE_URL: plane.url,
+      CONFORMANCE_TOKEN: plane.adminToken,
+      CONFORMANCE_CA_FILE: plane.caFile,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  let output = '';
+  for await (const chunk of child.stdout.setEncoding('utf8')) output += String(chunk);
+  assert.equal(await ended, 0, 'the runner ran to its end');
+  return output.trimEnd().split('\n').map(parseRow);
+}
+
+function parseRow(line: string): Row {
+  const row: Row = JSON.parse(line);
+  return row;
+}

@@ -1,0 +1,368 @@
+// A real control plane on loopback, for tests: etcd and kube-apiserver in a temporary folder, with kubectl and, when
+// asked, kube-controller-manager. It starts in a few seconds, can be frozen, killed and restarted, and leaves nothing.
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ControlPlaneBinaries, findControlPlane } from './binaries.ts';
+import { type Credentials, kubeconfigText, type User, writeCredentials } from './credentials.ts';
+import { anyTaken, freePorts } from './free-ports.ts';
+import { Guard } from './guard.ts';
+import {
+  apiServerArguments,
+  auditArguments,
+  auditPolicyText,
+  controllerManagerArguments,
+  etcdArguments,
+  type Ports,
+} from './program-arguments.ts';
+import { ProgramRun } from './program-run.ts';
+import { RestClient } from './rest-client.ts';
+import { waitUntil } from './wait-until.ts';
+
+/** How long a program may take to answer that it is ready. A loaded machine needs ten times the usual three seconds. */
+const readyTimeoutMs = 60_000;
+const readyPollMs = 100;
+const readyProbeTimeoutMs = 2_000;
+const portAttemptsMax = 5;
+const kubectlTimeoutMs = 60_000;
+const serviceAccountTokenSeconds = 24 * 3_600;
+/** kube-apiserver makes these by itself, a moment after it says that it is ready. */
+const namespacesAtStart = ['default', 'kube-system', 'kube-node-lease'];
+
+export type AuditLevel = 'Metadata' | 'Request' | 'RequestResponse';
+
+export interface ControlPlaneOptions {
+  /** Users beside the administrator. kube-apiserver reads them at its start only. */
+  readonly users?: readonly User[];
+  /** Writes every request to `auditLogFile`, one JSON object a line. */
+  readonly auditLevel?: AuditLevel;
+  /** After the flags given anyway, so that they win. */
+  readonly apiServerArgs?: readonly string[];
+  readonly etcdArgs?: readonly string[];
+}
+
+export interface ControllerManager {
+  readonly pid: number;
+  readonly url: string;
+  readonly logFile: string;
+  stop(): Promise<void>;
+}
+
+export interface CommandResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface TokenRequest {
+  readonly status: { readonly token: string };
+}
+
+/**
+ * Starts etcd and kube-apiserver and waits until they are ready and the first namespaces exist. Throws an error that
+ * ends with the tails of their logs when they do not come up, or that says what is missing when they are not built.
+ * `pick` names candidates for three ports; it is asked again when one of them turns out to be taken.
+ */
+export async function startControlPlane(options: ControlPlaneOptions = {}, pick = freePorts): Promise<ControlPlane> {
+  const binaries = findControlPlane();
+  if ('missing' in binaries) throw new Error(binaries.missing);
+  return retryOnTakenPorts(
+    () => pick(3),
+    async ([etcdClient = 0, etcdPeer = 0, apiServer = 0]) => {
+      const plane = new ControlPlane(binaries, { etcdClient, etcdPeer, apiServer }, options);
+      await plane.start();
+      return plane;
+    },
+  );
+}
+
+/** A failed start is tried again with other ports if, and only if, somebody else sits on one of those it was given. */
+async function retryOnTakenPorts<T>(
+  pick: () => Promise<readonly number[]>,
+  start: (ports: readonly number[]) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    const ports = await pick();
+    try {
+      return await start(ports);
+    } catch (error) {
+      if (attempt === portAttemptsMax || !(await anyTaken(ports))) throw error;
+    }
+  }
+}
+
+/** A running control plane. Made by {@link startControlPlane}; usable with `await using`. */
+export class ControlPlane implements AsyncDisposable {
+  /** Everything it writes; removed by {@link stop}. */
+  readonly folder: string;
+  readonly binaries: ControlPlaneBinaries;
+  readonly url: string;
+  /** PEM: verifies the API server. */
+  readonly caFile: string;
+  readonly adminToken: string;
+  /** The administrator's. */
+  readonly kubeconfigFile: string;
+  readonly serviceAccountKeyFile: string;
+  /** Only with `auditLevel`. */
+  readonly auditLogFile: string | undefined;
+  readonly #guard: Guard;
+  readonly #credentials: Credentials;
+  readonly #etcdArgs: readonly string[];
+  readonly #apiServerArgs: readonly string[];
+  readonly #managers = new Set<ProgramRun>();
+  readonly #clients = new Set<RestClient>();
+  #etcd: ProgramRun | undefined;
+  #apiServer: ProgramRun | undefined;
+  #kubeconfigs = 0;
+  #managersStarted = 0;
+
+  constructor(binaries: ControlPlaneBinaries, ports: Ports, options: ControlPlaneOptions) {
+    this.binaries = binaries;
+    this.folder = mkdtempSync(join(tmpdir(), 'nlc-control-plane-'));
+    this.#guard = new Guard(this.folder);
+    this.#credentials = writeCredentials(this.folder, options.users ?? []);
+    this.url = `https://127.0.0.1:${ports.apiServer}`;
+    this.caFile = join(this.folder, 'certificates', 'apiserver.crt');
+    this.adminToken = this.#credentials.adminToken;
+    this.serviceAccountKeyFile = this.#credentials.serviceAccountKeyFile;
+    this.kubeconfigFile = join(this.folder, 'admin.kubeconfig');
+    this.auditLogFile = options.auditLevel === undefined ? undefined : join(this.folder, 'audit.log');
+    this.#etcdArgs = [...etcdArguments(this.folder, ports), ...(options.etcdArgs ?? [])];
+    this.#apiServerArgs = [
+      ...apiServerArguments(this.folder, ports, this.#credentials),
+      ...this.#auditArgs(options.auditLevel),
+      ...(options.apiServerArgs ?? []),
+    ];
+  }
+
+  /** Called once, by {@link startControlPlane}. Leaves nothing behind when it throws. */
+  async start(): Promise<void> {
+    try {
+      this.#etcd = await this.#run('etcd', this.binaries.etcd, this.#etcdArgs);
+      await this.#startApiServer();
+      await this.#namespaces();
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  /** Process ids of what runs now. */
+  get pids(): {
+    readonly etcd: number | undefined;
+    readonly apiServer: number | undefined;
+    readonly controllerManagers: readonly number[];
+    readonly guard: number;
+  } {
+    const pidOf = (program: ProgramRun | undefined): number | undefined =>
+      program === undefined || program.hasEnded ? undefined : program.pid;
+    return {
+      etcd: pidOf(this.#etcd),
+      apiServer: pidOf(this.#apiServer),
+      controllerManagers: [...this.#managers].map(({ pid }) => pid),
+      guard: this.#guard.pid,
+    };
+  }
+
+  /** The token of one of the users given at the start. */
+  tokenOf(user: string): string {
+    const token = this.#credentials.tokens.get(user);
+    if (token === undefined) throw new Error(`${user} was not among the users given at the start`);
+    return token;
+  }
+
+  /** Makes a service account, and its namespace if needed, and returns a token for it that lasts a day. */
+  async addServiceAccount(namespace: string, name: string): Promise<string> {
+    const client = this.client();
+    const made = await client.send('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
+    if (made.status !== 201 && made.status !== 409) throw new Error(`namespace ${namespace}: ${made.status}`);
+    const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`;
+    await client.must('POST', accounts, { metadata: { name } });
+    const { status } = await client.must<TokenRequest>('POST', `${accounts}/${name}/token`, {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec: { expirationSeconds: serviceAccountTokenSeconds },
+    });
+    return status.token;
+  }
+
+  /** Writes a kubeconfig for a token and returns its path. */
+  kubeconfigFor(token: string): string {
+    this.#kubeconfigs += 1;
+    const file = join(this.folder, `${this.#kubeconfigs}.kubeconfig`);
+    this.#writeKubeconfig(file, token);
+    return file;
+  }
+
+  /** A bare client, the administrator's unless a token is given. {@link stop} closes it. */
+  client(token: string = this.adminToken): RestClient {
+    const client = new RestClient({ url: this.url, ca: readFileSync(this.caFile, 'utf8'), token });
+    this.#clients.add(client);
+    return client;
+  }
+
+  /** Runs kubectl to its end; an exit code other than 0 is an answer, not an error. */
+  kubectl(args: readonly string[], input = '', kubeconfigFile = this.kubeconfigFile): Promise<CommandResult> {
+    const child = spawn(this.binaries.kubectl, args, {
+      cwd: this.folder,
+      env: { HOME: this.folder, PATH: process.env['PATH'], KUBECONFIG: kubeconfigFile },
+      timeout: kubectlTimeoutMs,
+    });
+    const output = { stdout: '', stderr: '' };
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
+    child.stdin.end(input);
+    return new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', (code) => resolve({ code: code ?? -1, ...output }));
+    });
+  }
+
+  /** Freezes kube-apiserver (SIGSTOP): connections stay open and nothing answers, as when its machine hangs. */
+  stopApiServer(): void {
+    this.#apiServer?.freeze();
+  }
+
+  /** Lets a frozen kube-apiserver go on (SIGCONT). */
+  continueApiServer(): void {
+    this.#apiServer?.thaw();
+  }
+
+  /** Kills kube-apiserver and waits until it is gone: connections break, new ones are refused. */
+  async killApiServer(): Promise<void> {
+    await this.#apiServer?.kill();
+  }
+
+  /** Starts kube-apiserver again, same address, certificate and tokens, and waits until it is ready. */
+  async restartApiServer(): Promise<void> {
+    await this.killApiServer();
+    await this.#startApiServer();
+  }
+
+  /** Starts a kube-controller-manager with these flags beside those it needs; `--controllers=...` is the caller's. */
+  async startControllerManager(args: readonly string[]): Promise<ControllerManager> {
+    return retryOnTakenPorts(
+      () => freePorts(1),
+      ([port = 0]) => this.#startControllerManager(port, args),
+    );
+  }
+
+  /** Kills everything, waits until it is gone and removes the folder. Calling it again does nothing. */
+  async stop(): Promise<void> {
+    const programs = [...this.#managers, this.#apiServer, this.#etcd].filter((program) => program !== undefined);
+    await Promise.all(programs.map((program) => program.kill()));
+    await Promise.all([...this.#clients].map((client) => client.close()));
+    this.#managers.clear();
+    this.#clients.clear();
+    await this.#guard.dismiss();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  async #startApiServer(): Promise<void> {
+    const server = await this.#run('kube-apiserver', this.binaries.kubeApiserver, this.#apiServerArgs);
+    this.#apiServer = server;
+    const keyFile = join(this.folder, 'certificates', 'apiserver.key');
+    await this.#answersReady(server, { url: `${this.url}/readyz`, caFile: this.caFile, lastFile: keyFile });
+    this.#writeKubeconfig(this.kubeconfigFile, this.adminToken);
+  }
+
+  async #startControllerManager(port: number, args: readonly string[]): Promise<ControllerManager> {
+    this.#managersStarted += 1;
+    const name = `kube-controller-manager-${this.#managersStarted}`;
+    const certificateFolder = join(this.folder, name);
+    const files = {
+      kubeconfigFile: this.kubeconfigFile,
+      serviceAccountKeyFile: this.serviceAccountKeyFile,
+      caFile: this.caFile,
+      certificateFolder,
+    };
+    const allArgs = [...controllerManagerArguments(files, port), ...args];
+    const manager = await this.#run(name, this.binaries.kubeControllerManager, allArgs);
+    this.#managers.add(manager);
+    const stop = async (): Promise<void> => {
+      await manager.kill();
+      this.#managers.delete(manager);
+    };
+    const certificate = join(certificateFolder, 'kube-controller-manager');
+    const url = `https://127.0.0.1:${port}`;
+    try {
+      const files = { caFile: `${certificate}.crt`, lastFile: `${certificate}.key` };
+      await this.#answersReady(manager, { url: `${url}/healthz`, ...files });
+    } catch (error) {
+      await stop();
+      throw error;
+    }
+    return { pid: manager.pid, url, logFile: manager.logFile, stop };
+  }
+
+  async #answersReady(
+    program: ProgramRun,
+    { url, caFile, lastFile }: { readonly url: string; readonly caFile: string; readonly lastFile: string },
+  ): Promise<void> {
+    const { origin, pathname } = new URL(url);
+    await waitUntil(program.name, { timeoutMs: readyTimeoutMs, pollMs: readyPollMs }, async () => {
+      // kube-apiserver alone would go on asking for etcd until its own patience ends.
+      if (program.hasEnded || this.#etcd?.hasEnded) return 'ended';
+      // It writes its certificate first and the key after it.
+      if (!existsSync(lastFile)) return undefined;
+      const client = new RestClient({ url: origin, ca: readFileSync(caFile, 'utf8'), token: this.adminToken });
+      return (await isReady(client, pathname)) ? 'ready' : undefined;
+    }).then(
+      (outcome) => {
+        if (outcome === 'ended') throw new Error(this.#tails());
+      },
+      (cause: unknown) => {
+        throw new Error(this.#tails(), { cause });
+      },
+    );
+  }
+
+  async #namespaces(): Promise<void> {
+    const client = this.client();
+    for (const name of namespacesAtStart) {
+      await waitUntil(`namespace ${name}`, { timeoutMs: readyTimeoutMs }, async () => {
+        const { status } = await client.send('GET', `/api/v1/namespaces/${name}`);
+        return status === 200 ? true : undefined;
+      });
+    }
+  }
+
+  #tails(): string {
+    const programs = [this.#etcd, this.#apiServer, ...this.#managers];
+    return programs.map((program) => program?.tail() ?? '').join('\n');
+  }
+
+  #run(name: string, binary: string, args: readonly string[]): Promise<ProgramRun> {
+    const logFile = join(this.folder, `${name}.log`);
+    return ProgramRun.start({ name, binary, args, folder: this.folder, logFile, guard: this.#guard });
+  }
+
+  #auditArgs(level: AuditLevel | undefined): readonly string[] {
+    if (level === undefined || this.auditLogFile === undefined) return [];
+    const policyFile = join(this.folder, 'audit-policy.json');
+    writeFileSync(policyFile, auditPolicyText(level));
+    return auditArguments(policyFile, this.auditLogFile);
+  }
+
+  #writeKubeconfig(file: string, token: string): void {
+    const text = kubeconfigText({ url: this.url, ca: readFileSync(this.caFile, 'utf8'), token });
+    mkdirSync(this.folder, { recursive: true });
+    writeFileSync(file, text, { mode: 0o600 });
+  }
+}
+
+async function isReady(client: RestClient, path: string): Promise<boolean> {
+  try {
+    const { status } = await client.send('GET', path, undefined, { signal: AbortSignal.timeout(readyProbeTimeoutMs) });
+    return status === 200;
+  } catch {
+    // Refused, reset or too slow: not ready yet. The caller's deadline decides how often this may be so.
+    return false;
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,198 @@
+// The faces of the embedded server against those of a real kube-apiserver: the same objects must print the same, and
+// discovery and schemas must say the same about what both serve. Ours are computed from what the real server stores.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { Agent, request } from 'undici';
+import type { KubeObject } from '../../src/api/meta.ts';
+import {
+  aggregatedDiscovery,
+  aggregatedDiscoveryType,
+  groupDocument,
+  resourceList,
+} from '../../src/apiserver/discovery/discovery-documents.ts';
+import { OpenApi } from '../../src/apiserver/discovery/open-api.ts';
+import { apiVersionOf, servedGroups, servedResources } from '../../src/apiserver/discovery/served-resources.ts';
+import type { Column } from '../../src/apiserver/printing/column.ts';
+import { printTable, type Table, type TableRow } from '../../src/apiserver/printing/table.ts';
+import { findControlPlane } from './binaries.ts';
+import { type ControlPlane, startControlPlane } from './control-plane.ts';
+import { tellingObjects } from './telling-objects.ts';
+
+const binaries = findControlPlane();
+const skip = 'missing' in binaries ? binaries.missing : false;
+
+describe('the faces of a real server', { skip }, () => {
+  let plane: ControlPlane;
+  let agent: Agent;
+
+  async function send<T>(
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+    path: string,
+    body?: object,
+    accept = '*/*',
+  ): Promise<T> {
+    const type = method === 'PATCH' ? 'application/strategic-merge-patch+json' : 'application/json';
+    const answer = await request(plane.url + path, {
+      method,
+      dispatcher: agent,
+      headers: {
+        authorization: `Bearer ${plane.adminToken}`,
+        accept,
+        ...(body === undefined ? {} : { 'content-type': type }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+    const text = await answer.body.text();
+    assert.ok(answer.statusCode < 300, `${method} ${path}: ${text}`);
+    const parsed: T = JSON.parse(text);
+    return parsed;
+  }
+
+  before(async () => {
+    plane = await startControlPlane();
+    agent = new Agent({ connect: { ca: readFileSync(plane.caFile, 'utf8') } });
+    for (const { path, body, status } of tellingObjects) {
+      await send('POST', path, body);
+      if (status !== undefined) await send('PATCH', `${path}/${body.metadata.name}/status`, { status });
+    }
+    for (const { path, body, deleted } of tellingObjects) {
+      if (deleted === true) await send('DELETE', `${path}/${body.metadata.name}`);
+    }
+  });
+  after(async () => {
+    await agent.close();
+    await plane.stop();
+  });
+
+  for (const served of servedResources.filter(({ review }) => !review)) {
+    const path = `${served.group === '' ? '/api' : '/apis'}/${apiVersionOf(served)}/${served.plural}`;
+    for (const includeObject of ['None', 'Metadata', 'Object'] as const) {
+      test(`print ${path} as we do, with ${includeObject} of each object`, async () => {
+        const list = await send<{ items: KubeObject[] }>('GET', path);
+        const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+        const earlierMs = Date.now();
+        const real = await send<Table>('GET', `${path}?includeObject=${includeObject}`, undefined, accept);
+        // Ages tick at whole seconds, which may pass in between: the real table is one of two.
+        const ours = [earlierMs, Date.now()].map((nowMs) => {
+          return comparable(structuredClone(printTable(served, list.items, {}, { nowMs, includeObject })));
+        });
+        assert.ok(real.rows.length > 0);
+        const matching = ours.find((table) => JSON.stringify(table) === JSON.stringify(comparable(real)));
+        assert.deepEqual(comparable(real), matching ?? ours[0]);
+      });
+    }
+  }
+
+  for (const root of ['/api', '/apis'] as const) {
+    test(`tell of ${root} what we tell, among more`, async () => {
+      const real = await send<Discovery>('GET', root, undefined, aggregatedDiscoveryType);
+      const ours: Discovery = structuredClone(aggregatedDiscovery(root)) as never;
+      for (const { metadata, versions } of ours.items) {
+        const group = real.items.find((item) => item.metadata.name === metadata.name);
+        for (const { version, resources } of versions) {
+          const known = group?.versions.find((each) => each.version === version)?.resources ?? [];
+          for (const resource of resources) assert.deepEqual(onlyOurs(known, resource), resource);
+        }
+      }
+    });
+  }
+
+  test('list the resources of each group version as we do, among more', async () => {
+    for (const [group, versions] of servedGroups()) {
+      for (const version of versions) {
+        const path = `${group === '' ? '/api' : '/apis'}/${apiVersionOf({ group, version })}`;
+        const real = await send<ResourceList>('GET', path);
+        const ours: ResourceList = structuredClone(resourceList(group, version)) as never;
+        assert.deepEqual({ ...real, resources: [] }, { ...ours, resources: [] });
+        for (const resource of ours.resources) {
+          const { storageVersionHash: _hash, ...known } =
+            real.resources.find(({ name }) => name === resource.name) ?? {};
+          assert.deepEqual(known, resource);
+        }
+      }
+    }
+  });
+
+  test('describe a group as we do', async () => {
+    assert.deepEqual(await send('GET', '/apis/apps'), structuredClone(groupDocument('apps')));
+  });
+
+  test('have the same schemas: fields, types, and how lists are merged', async () => {
+    const openApi = new OpenApi({ title: 'ours', version: 'v1' });
+    for (const path of ['api/v1', 'apis/apps/v1', 'apis/coordination.k8s.io/v1', 'apis/events.k8s.io/v1']) {
+      const real = (await send<OpenApiDocument>('GET', `/openapi/v3/${path}`)).components.schemas;
+      const ours: OpenApiDocument = JSON.parse(openApi.document(path)?.text ?? '');
+      for (const [name, schema] of Object.entries(ours.components.schemas)) {
+        if (name.endsWith('List')) continue;
+        assert.deepEqual(shapes(schema), shapes(real[name] ?? {}), name);
+      }
+    }
+  });
+});
+
+interface Discovered {
+  readonly resource: string;
+  readonly subresources?: readonly { readonly subresource: string }[];
+}
+
+interface Discovery {
+  readonly items: readonly {
+    readonly metadata: { readonly name?: string };
+    readonly versions: readonly { readonly version: string; readonly resources: readonly Discovered[] }[];
+  }[];
+}
+
+interface ResourceList {
+  readonly resources: readonly { readonly name: string; readonly storageVersionHash?: string }[];
+}
+
+interface Schema extends Readonly<Record<string, unknown>> {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly allOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly additionalProperties?: Schema;
+}
+
+interface OpenApiDocument {
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+/** What a client can tell apart in a table, but for the words that are ours. */
+function comparable(table: Table): object {
+  return {
+    kind: table.kind,
+    apiVersion: table.apiVersion,
+    columns: table.columnDefinitions?.map(({ description: _description, ...column }: Column) => column),
+    rows: table.rows.map(({ cells, conditions, object }: TableRow) => ({
+      cells,
+      conditions: conditions?.map(({ message: _message, ...condition }) => condition),
+      object:
+        object === null ? null : [object.kind, object.apiVersion, object.metadata.uid, Object.keys(object).sort()],
+    })),
+  };
+}
+
+/** The real server's entry for a resource, without the subresources that we do not serve. */
+function onlyOurs(known: readonly Discovered[], ours: Discovered): Discovered | undefined {
+  const real = known.find(({ resource }) => resource === ours.resource);
+  if (real?.subresources === undefined) return real;
+  const names = new Set(ours.subresources?.map(({ subresource }) => subresource));
+  return { ...real, subresources: real.subresources.filter(({ subresource }) => names.has(subresource)) };
+}
+
+/** Each property's type, format, reference and merge rule. */
+function shapes(schema: Schema): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(schema.properties ?? {})
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, property]) => [name, shape(property)]),
+  );
+}
+
+function shape(schema: Schema | undefined): unknown {
+  if (schema === undefined) return undefined;
+  const { type, format, $ref } = { ...schema, ...schema.allOf?.[0] };
+  const merged = [schema['x-kubernetes-patch-strategy'], schema['x-kubernetes-patch-merge-key']];
+  return [type, format, $ref, ...merged, shape(schema.items), shape(schema.additionalProperties)];
+}

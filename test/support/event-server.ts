@@ -1,0 +1,77 @@
+import { ApiError } from '../../src/api/api-error.ts';
+import type { Event } from '../../src/api/event.ts';
+import type { KubeObject } from '../../src/api/meta.ts';
+import type { EventApi } from '../../src/events/event-sink.ts';
+import type { PatchType } from '../../src/ports/kube-writer.ts';
+
+export interface EventRequest {
+  readonly verb: 'POST' | 'PATCH';
+  readonly name: string;
+  readonly body: unknown;
+}
+
+/** Stores events as the API server would, and fails when told to. */
+export class EventServer implements EventApi {
+  readonly events = new Map<string, Event>();
+  readonly requests: EventRequest[] = [];
+  /** Consulted before each request; what it returns is thrown, before (or, `late`, after) the request is carried out. */
+  failure: (request: EventRequest) => ApiError | undefined = () => undefined;
+  late = false;
+  /** Requests never come back, whatever their signal says (`deaf`), or until it aborts. */
+  hanging: 'no' | 'until-aborted' | 'deaf' = 'no';
+
+  create(_resource: string, object: KubeObject, options: { readonly signal: AbortSignal }): Promise<KubeObject> {
+    const name = object.metadata.name ?? '';
+    return this.#serve({ verb: 'POST', name, body: object }, options.signal, () => {
+      if (this.events.has(name)) throw new ApiError({ reason: 'already-exists', code: 409, message: name });
+      return this.#store(object as Event);
+    });
+  }
+
+  patch(
+    _resource: string,
+    { name }: { readonly name: string },
+    { type, body }: { readonly type: PatchType; readonly body: unknown },
+    options: { readonly signal: AbortSignal },
+  ): Promise<KubeObject> {
+    return this.#serve({ verb: 'PATCH', name, body }, options.signal, () => {
+      const stored = this.events.get(name);
+      if (type !== 'strategic-merge')
+        throw new ApiError({ reason: 'unsupported-media-type', code: 415, message: type });
+      if (stored === undefined) throw new ApiError({ reason: 'not-found', code: 404, message: name });
+      return this.#store({ ...stored, ...(body as Partial<Event>) });
+    });
+  }
+
+  async #serve(request: EventRequest, signal: AbortSignal, act: () => Event): Promise<Event> {
+    if (signal.aborted) throw new ApiError({ reason: 'aborted', message: 'aborted' });
+    this.requests.push(request);
+    if (this.hanging !== 'no') return this.#hang(signal);
+    const failure = this.failure(request);
+    if (failure !== undefined && !this.late) throw failure;
+    const stored = act();
+    if (failure !== undefined) throw failure;
+    return stored;
+  }
+
+  #hang(signal: AbortSignal): Promise<never> {
+    return new Promise((_resolve, reject) => {
+      if (this.hanging === 'deaf') return;
+      const abort = (): void => reject(new ApiError({ reason: 'aborted', message: 'aborted' }));
+      signal.addEventListener('abort', abort, { once: true });
+    });
+  }
+
+  #store(event: Event): Event {
+    this.events.set(event.metadata.name ?? '', event);
+    return event;
+  }
+}
+
+export function connectionLost(): ApiError {
+  return new ApiError({ reason: 'unavailable', message: 'connection lost' });
+}
+
+export function answered(reason: 'forbidden' | 'invalid' | 'too-many-requests' | 'internal', code: number): ApiError {
+  return new ApiError({ reason, code, message: reason });
+}

@@ -1,0 +1,150 @@
+import { ApiError } from '../../src/api/api-error.ts';
+import type { Lease } from '../../src/api/lease.ts';
+import type { KubeObject } from '../../src/api/meta.ts';
+import type { LeaseApi } from '../../src/election/election-options.ts';
+import type { Clock } from '../../src/ports/clock.ts';
+
+/** One lease, with versions and conflicts as a real server has them, and any number of links to it. */
+export class LeaseServer {
+  #lease: Lease | undefined;
+  #version = 100;
+  #uid = 0;
+  readonly #clock: Clock;
+  /** Every write that was carried out, with the monotonic time at which it was. */
+  readonly writes: { readonly atMs: number; readonly verb: 'create' | 'replace' | 'delete'; readonly lease: Lease }[] =
+    [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get lease(): Lease | undefined {
+    return this.#lease;
+  }
+
+  get holder(): string | undefined {
+    return this.#lease?.spec?.holderIdentity ?? undefined;
+  }
+
+  read(): Lease {
+    if (this.#lease === undefined) throw refusal('not-found', 404);
+    return this.#lease;
+  }
+
+  create(object: Lease): Lease {
+    if (this.#lease !== undefined) throw refusal('already-exists', 409);
+    return this.#store('create', { ...object, metadata: { ...object.metadata, uid: `uid-${this.#uid++}` } });
+  }
+
+  replace(object: Lease): Lease {
+    const stored = this.read();
+    const { resourceVersion, uid } = object.metadata;
+    if (resourceVersion !== undefined && resourceVersion !== stored.metadata.resourceVersion)
+      throw refusal('conflict', 409);
+    if (uid !== undefined && uid !== stored.metadata.uid) throw refusal('conflict', 409);
+    return this.#store('replace', object);
+  }
+
+  delete(): void {
+    if (this.#lease === undefined) return;
+    this.writes.push({ atMs: this.#clock.monotonicMs(), verb: 'delete', lease: this.#lease });
+    this.#lease = undefined;
+  }
+
+  /** As `kubectl edit` would: changes the record without asking for a version. */
+  edit(spec: Lease['spec'] & object): void {
+    const stored = this.read();
+    this.#store('replace', { ...stored, spec: { ...stored.spec, ...spec } });
+  }
+
+  #store(verb: 'create' | 'replace', object: Lease): Lease {
+    const lease = { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#version++) } };
+    this.#lease = lease;
+    this.writes.push({ atMs: this.#clock.monotonicMs(), verb, lease });
+    return lease;
+  }
+}
+
+function refusal(reason: 'not-found' | 'already-exists' | 'conflict', code: number): ApiError {
+  return new ApiError({ reason, code, message: reason });
+}
+
+const never = new AbortController().signal;
+
+/**
+ * One process's way to the server. Requests and answers take their time, get lost while it is cut, and arrive at the
+ * server even when the caller has given up on them.
+ */
+export class LeaseLink implements LeaseApi {
+  readonly #server: LeaseServer;
+  readonly #clock: Clock;
+  requestMs = 0;
+  answerMs = 0;
+  cut = false;
+  /** A transport that does not listen to its signal. */
+  deaf = false;
+  /** Thrown instead of the next answers, before the server sees anything. */
+  readonly refusals: ApiError[] = [];
+  readonly calls: string[] = [];
+  /** A suspended process hears nothing until it goes on. */
+  resumed: () => Promise<void> = () => Promise.resolve();
+
+  constructor(server: LeaseServer, clock: Clock) {
+    this.#server = server;
+    this.#clock = clock;
+  }
+
+  get(_resource: string, _name: unknown, options: { readonly signal: AbortSignal }): Promise<KubeObject> {
+    return this.#call('get', options.signal, () => this.#server.read());
+  }
+
+  create(_resource: string, object: KubeObject, options: { readonly signal: AbortSignal }): Promise<KubeObject> {
+    return this.#call('create', options.signal, () => this.#server.create(object));
+  }
+
+  replace(_resource: string, object: KubeObject, options: { readonly signal: AbortSignal }): Promise<KubeObject> {
+    return this.#call('replace', options.signal, () => this.#server.replace(object));
+  }
+
+  async #call(verb: string, signal: AbortSignal, act: () => Lease): Promise<Lease> {
+    this.calls.push(verb);
+    const refused = this.refusals.shift();
+    if (refused !== undefined) throw refused;
+    try {
+      return await (this.deaf ? this.#exchange(act) : Promise.race([this.#exchange(act), abortion(signal)]));
+    } finally {
+      await this.resumed();
+    }
+  }
+
+  async #exchange(act: () => Lease): Promise<Lease> {
+    if (this.cut) return lost();
+    await this.#clock.sleep(this.requestMs, never);
+    const answer = outcome(act);
+    await this.#clock.sleep(this.answerMs, never);
+    return this.cut ? lost() : answer();
+  }
+}
+
+function outcome(act: () => Lease): () => Lease {
+  try {
+    const lease = act();
+    return () => lease;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+}
+
+function lost(): Promise<never> {
+  return new Promise(() => {});
+}
+
+function abortion(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const abort = (): void => reject(new ApiError({ reason: 'aborted', message: 'aborted' }));
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
+}

@@ -1,0 +1,259 @@
+import { ApiError, type ApiReason } from '../../src/api/api-error.ts';
+import type { KubeObject } from '../../src/api/meta.ts';
+import type { Pod } from '../../src/api/pod.ts';
+import { objectKey } from '../../src/api/object-key.ts';
+import type { ResourceName } from '../../src/api/resources.ts';
+import { formatTime } from '../../src/api/timestamps.ts';
+import type { Clock } from '../../src/ports/clock.ts';
+import type {
+  KubeReader,
+  ListOptions,
+  ListPage,
+  ObjectName,
+  WatchEvent,
+  WatchOptions,
+  WatchStream,
+} from '../../src/ports/kube-reader.ts';
+import type { DeleteOptions, KubeWriter, PatchType, WriteOptions } from '../../src/ports/kube-writer.ts';
+
+type Verb = 'get' | 'list' | 'watch' | 'create' | 'replace' | 'patch' | 'delete';
+type Json = Readonly<Record<string, unknown>>;
+
+export interface MemoryRequest {
+  readonly verb: Verb;
+  readonly resource: ResourceName;
+  readonly name: string;
+  readonly body?: unknown;
+}
+
+interface Fault {
+  readonly verb: Verb;
+  readonly resource: ResourceName;
+  readonly reason: ApiReason;
+  times: number;
+}
+
+/**
+ * An API server's memory without the server: versions, uids, preconditions, merge by condition type and graceful
+ * deletion of pods, as much of it as kubelets and informers meet. It answers in the same turn and keeps what it was asked.
+ */
+export class MemoryApi implements KubeReader, KubeWriter {
+  readonly requests: MemoryRequest[] = [];
+  readonly #clock: Clock;
+  readonly #objects = new Map<ResourceName, Map<string, KubeObject>>();
+  readonly #watchers = new Set<{ readonly resource: ResourceName; push(event: WatchEvent): void }>();
+  readonly #listeners = new Set<(resource: ResourceName, event: WatchEvent) => void>();
+  readonly #faults: Fault[] = [];
+  #version = 0;
+  #uids = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The next `times` requests of this kind are answered with an error. */
+  fail(verb: Verb, resource: ResourceName, reason: ApiReason, times = 1): void {
+    this.#faults.push({ verb, resource, reason, times });
+  }
+
+  /** Requests of this kind so far. */
+  count(verb: Verb, resource: ResourceName): number {
+    return this.requests.filter((request) => request.verb === verb && request.resource === resource).length;
+  }
+
+  /** The stored object, read past the front door. */
+  peek(resource: ResourceName, key: string): KubeObject | undefined {
+    return this.#table(resource).get(key);
+  }
+
+  onEvent(listener: (resource: ResourceName, event: WatchEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  all(resource: ResourceName): readonly KubeObject[] {
+    return [...this.#table(resource).values()];
+  }
+
+  async get(resource: ResourceName, name: ObjectName): Promise<KubeObject> {
+    this.#note('get', resource, name);
+    return this.#existing(resource, name);
+  }
+
+  async list(resource: ResourceName, _options: ListOptions & { readonly signal: AbortSignal }): Promise<ListPage> {
+    this.#note('list', resource, { name: '' });
+    return { metadata: { resourceVersion: String(this.#version) }, items: this.all(resource) };
+  }
+
+  async watch(resource: ResourceName, options: WatchOptions & { readonly signal: AbortSignal }): Promise<WatchStream> {
+    this.#note('watch', resource, { name: '' });
+    return this.#stream(resource, options);
+  }
+
+  async create(resource: ResourceName, object: KubeObject): Promise<KubeObject> {
+    const { namespace, name = '' } = object.metadata;
+    this.#note('create', resource, { name }, object);
+    const key = objectKey(namespace, name);
+    if (this.#table(resource).has(key)) throw refusal('already-exists');
+    const creationTimestamp = formatTime(this.#clock.nowMs());
+    const uid = `uid-${++this.#uids}`;
+    return this.#store(resource, key, { ...object, metadata: { ...object.metadata, uid, creationTimestamp } }, 'ADDED');
+  }
+
+  async replace(resource: ResourceName, object: KubeObject): Promise<KubeObject> {
+    const { namespace, name = '', resourceVersion } = object.metadata;
+    this.#note('replace', resource, { name }, object);
+    const stored = this.#existing(resource, { ...(namespace === undefined ? {} : { namespace }), name });
+    if (resourceVersion !== undefined && resourceVersion !== stored.metadata.resourceVersion) throw refusal('conflict');
+    return this.#store(resource, objectKey(namespace, name), object, 'MODIFIED');
+  }
+
+  async patch(
+    resource: ResourceName,
+    name: ObjectName,
+    patch: { readonly type: PatchType; readonly body: unknown },
+    _options: WriteOptions,
+  ): Promise<KubeObject> {
+    this.#note('patch', resource, name, patch.body);
+    const stored = this.#existing(resource, name);
+    const body = mapOf(patch.body);
+    const uid = mapOf(body['metadata'])['uid'];
+    if (uid !== undefined && uid !== stored.metadata.uid) throw refusal('conflict');
+    const merged = { ...stored, ...merge(mapOf(stored), body) };
+    return this.#store(resource, objectKey(name.namespace, name.name), merged, 'MODIFIED');
+  }
+
+  async delete(resource: ResourceName, name: ObjectName, options: DeleteOptions): Promise<void> {
+    this.#note('delete', resource, name, { uid: options.uid, gracePeriodSeconds: options.gracePeriodSeconds });
+    const stored = this.#existing(resource, name);
+    if (options.uid !== stored.metadata.uid) throw refusal('conflict');
+    const key = objectKey(name.namespace, name.name);
+    const graceSeconds = options.gracePeriodSeconds ?? 30;
+    if (resource !== 'pods' || graceSeconds === 0 || isOver(stored)) this.#remove(resource, key, stored);
+    else this.#markDeleted(key, stored, graceSeconds);
+  }
+
+  #markDeleted(key: string, stored: KubeObject, graceSeconds: number): void {
+    const deletionTimestamp = formatTime(this.#clock.nowMs() + graceSeconds * 1_000);
+    const metadata = { ...stored.metadata, deletionTimestamp, deletionGracePeriodSeconds: graceSeconds };
+    this.#store('pods', key, { ...stored, metadata }, 'MODIFIED');
+  }
+
+  #remove(resource: ResourceName, key: string, stored: KubeObject): void {
+    this.#table(resource).delete(key);
+    this.#tell(resource, { type: 'DELETED', object: withVersion(stored, ++this.#version) });
+  }
+
+  #store(resource: ResourceName, key: string, object: KubeObject, type: 'ADDED' | 'MODIFIED'): KubeObject {
+    const stored = withVersion(object, ++this.#version);
+    this.#table(resource).set(key, stored);
+    this.#tell(resource, { type, object: stored });
+    return stored;
+  }
+
+  #tell(resource: ResourceName, event: WatchEvent): void {
+    for (const watcher of this.#watchers) if (watcher.resource === resource) watcher.push(event);
+    for (const listener of this.#listeners) listener(resource, event);
+  }
+
+  #existing(resource: ResourceName, name: ObjectName): KubeObject {
+    const stored = this.#table(resource).get(objectKey(name.namespace, name.name));
+    if (stored === undefined) throw refusal('not-found');
+    return stored;
+  }
+
+  #table(resource: ResourceName): Map<string, KubeObject> {
+    const table = this.#objects.get(resource) ?? new Map<string, KubeObject>();
+    this.#objects.set(resource, table);
+    return table;
+  }
+
+  #note(verb: Verb, resource: ResourceName, { name }: ObjectName, body?: unknown): void {
+    this.requests.push({ verb, resource, name, ...(body === undefined ? {} : { body }) });
+    const fault = this.#faults.find(
+      (candidate) => candidate.verb === verb && candidate.resource === resource && candidate.times > 0,
+    );
+    if (fault === undefined) return;
+    fault.times -= 1;
+    throw refusal(fault.reason);
+  }
+
+  async *#stream(
+    resource: ResourceName,
+    options: WatchOptions & { readonly signal: AbortSignal },
+  ): AsyncGenerator<readonly WatchEvent[]> {
+    const pending: WatchEvent[] = options.sendInitialEvents === true ? this.#initialEvents(resource) : [];
+    let wake = (): void => {};
+    const watcher = {
+      resource,
+      push: (event: WatchEvent): void => {
+        pending.push(event);
+        wake();
+      },
+    };
+    this.#watchers.add(watcher);
+    options.signal.addEventListener('abort', () => wake());
+    try {
+      while (!options.signal.aborted) {
+        if (pending.length > 0) yield pending.splice(0);
+        else await new Promise<void>((resolve) => (wake = resolve));
+      }
+    } finally {
+      this.#watchers.delete(watcher);
+    }
+  }
+
+  #initialEvents(resource: ResourceName): WatchEvent[] {
+    const added = this.all(resource).map((object): WatchEvent => ({ type: 'ADDED', object }));
+    const metadata = {
+      resourceVersion: String(this.#version),
+      annotations: { 'k8s.io/initial-events-end': 'true' },
+    };
+    return [...added, { type: 'BOOKMARK', object: { metadata } }];
+  }
+}
+
+function refusal(reason: ApiReason): ApiError {
+  return new ApiError({ reason, message: `the memory API answers ${reason}` });
+}
+
+function withVersion(object: KubeObject, version: number): KubeObject {
+  return { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
+}
+
+function isOver(pod: Pod): boolean {
+  return pod.spec?.nodeName === undefined || pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
+}
+
+function isMap(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function mapOf(value: unknown): Json {
+  return isMap(value) ? value : {};
+}
+
+function mapsOf(value: unknown): readonly Json[] {
+  return Array.isArray(value) ? value.filter(isMap) : [];
+}
+
+/** Maps merge, null takes away, conditions merge by type in the order that the patch names, other lists are replaced. */
+function merge(stored: Json, patch: Json): Json {
+  const merged: Record<string, unknown> = { ...stored };
+  for (const [key, value] of Object.entries(patch)) {
+    if (key.startsWith('$setElementOrder/')) continue;
+    if (value === null) delete merged[key];
+    else if (key === 'conditions') merged[key] = mergeConditions(mapsOf(stored[key]), mapsOf(value), patch);
+    else if (Array.isArray(value)) merged[key] = mapsOf(value).filter((item) => item['$patch'] === undefined);
+    else merged[key] = isMap(value) ? merge(mapOf(stored[key]), value) : value;
+  }
+  return merged;
+}
+
+function mergeConditions(stored: readonly Json[], patch: readonly Json[], around: Json): readonly Json[] {
+  const byType = new Map(stored.map((item) => [item['type'], item]));
+  for (const item of patch) byType.set(item['type'], merge(byType.get(item['type']) ?? {}, item));
+  const order = mapsOf(around['$setElementOrder/conditions']).map((item) => item['type']);
+  const types = [...new Set([...order, ...byType.keys()])].filter((type) => byType.has(type));
+  return types.map((type) => byType.get(type) ?? {});
+}

@@ -1,0 +1,12 @@
+import assert from 'node:assert/strict';
+
+const pollMs = 5;
+
+/** Waits, for tests over real sockets, until something is so. Fails after `limitMs`. */
+export async function until(isSo: () => boolean, limitMs = 10_000): Promise<void> {
+  const giveUpAtMs = performance.now() + limitMs;
+  while (!isSo()) {
+    assert.ok(performance.now() < giveUpAtMs, `not so within ${limitMs} ms: ${isSo.toString()}`);
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
+  }
+}

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  aggregatedDiscovery,
+  coreVersions,
+  groupDocument,
+  groupList,
+  resourceList,
+} from '../../../../src/apiserver/discovery/discovery-documents.ts';
+import {
+  apiVersionOf,
+  findServedResource,
+  servedGroups,
+  servedResources,
+} from '../../../../src/apiserver/discovery/served-resources.ts';
+
+interface Aggregated {
+  readonly items: readonly {
+    readonly metadata: { readonly name?: string };
+    readonly versions: readonly {
+      readonly version: string;
+      readonly resources: readonly { readonly resource: string; readonly subresources?: readonly object[] }[];
+    }[];
+  }[];
+}
+
+const aggregated = (root: '/api' | '/apis'): Aggregated => structuredClone(aggregatedDiscovery(root)) as never;
+
+test('the core group is told under /api, every other under /apis', () => {
+  assert.deepEqual(
+    aggregated('/api').items.map((item) => item.metadata),
+    [{}],
+  );
+  assert.deepEqual(
+    aggregated('/apis').items.map((item) => item.metadata.name),
+    ['apps', 'events.k8s.io', 'authentication.k8s.io', 'authorization.k8s.io', 'coordination.k8s.io'],
+  );
+});
+
+test('aggregated discovery tells all that is served, and nothing else', () => {
+  const told = [...aggregated('/api').items, ...aggregated('/apis').items].flatMap((item) =>
+    item.versions.flatMap(({ version, resources }) =>
+      resources.map(({ resource }) => findServedResource(item.metadata.name ?? '', version, resource)),
+    ),
+  );
+  assert.deepEqual(
+    told,
+    [...servedResources].sort((a, b) => told.indexOf(a) - told.indexOf(b)),
+  );
+});
+
+test('an entry of aggregated discovery', () => {
+  const pods = aggregated('/api').items[0]?.versions[0]?.resources.find(({ resource }) => resource === 'pods');
+  assert.deepEqual(pods?.subresources?.[1], {
+    subresource: 'eviction',
+    responseKind: { group: 'policy', version: 'v1', kind: 'Eviction' },
+    verbs: ['create'],
+  });
+  assert.deepEqual(
+    { ...pods, subresources: undefined },
+    {
+      resource: 'pods',
+      responseKind: { group: '', version: '', kind: 'Pod' },
+      scope: 'Namespaced',
+      singularResource: 'pod',
+      verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
+      shortNames: ['po'],
+      categories: ['all'],
+      subresources: undefined,
+    },
+  );
+});
+
+test('a resource list tells the group of a subresource only where it is another', () => {
+  const { resources } = resourceList('', 'v1') as { resources: readonly { name: string }[] };
+  const named = (name: string): object | undefined => resources.find((resource) => resource.name === name);
+  assert.deepEqual(named('pods/eviction'), {
+    name: 'pods/eviction',
+    singularName: '',
+    namespaced: true,
+    group: 'policy',
+    version: 'v1',
+    kind: 'Eviction',
+    verbs: ['create'],
+  });
+  assert.deepEqual(named('nodes/status'), {
+    name: 'nodes/status',
+    singularName: '',
+    namespaced: false,
+    kind: 'Node',
+    verbs: ['get', 'patch', 'update'],
+  });
+});
+
+test('every served group version has a resource list, and no other has', () => {
+  for (const [group, versions] of servedGroups()) {
+    for (const version of versions) {
+      assert.equal(resourceList(group, version)?.['groupVersion'], apiVersionOf({ group, version }));
+    }
+  }
+  assert.equal(resourceList('policy', 'v1'), undefined);
+  assert.equal(resourceList('apps', 'v2'), undefined);
+});
+
+test('the older documents of groups', () => {
+  assert.deepEqual(coreVersions('127.0.0.1:6443'), {
+    kind: 'APIVersions',
+    versions: ['v1'],
+    serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: '127.0.0.1:6443' }],
+  });
+  const version = { groupVersion: 'apps/v1', version: 'v1' };
+  assert.deepEqual(groupDocument('apps'), {
+    kind: 'APIGroup',
+    apiVersion: 'v1',
+    name: 'apps',
+    versions: [version],
+    preferredVersion: version,
+  });
+  assert.equal(groupDocument('policy'), undefined);
+  assert.equal(groupDocument(''), undefined);
+  const { groups } = groupList() as { groups: readonly { name: string }[] };
+  assert.equal(groups.length, servedGroups().size - 1);
+});

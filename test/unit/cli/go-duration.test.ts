@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { formatGoDuration, parseGoDuration } from '../../../src/cli/go-duration.ts';
+
+const hour = 3_600_000;
+
+test('what Go reads, we read', () => {
+  const table: readonly [string, number][] = [
+    ['0', 0],
+    ['-0', 0],
+    ['5s', 5_000],
+    ['1m30s', 90_000],
+    ['500ms', 500],
+    ['1h2m3.5s', hour + 2 * 60_000 + 3_500],
+    ['5m0.5s', 300_500],
+    ['1.5h', 1.5 * hour],
+    ['.5s', 500],
+    ['5.s', 5_000],
+    ['+5s', 5_000],
+    ['-1.5s', -1_500],
+    ['1s1s', 2_000],
+    ['100us', 0.1],
+    ['100µs', 0.1],
+    ['100μs', 0.1],
+    ['1ns', 0.000001],
+    ['0.3333333333333333333h', 20 * 60_000],
+    ['2562047h47m16.854775807s', 9_223_372_036_854.775],
+  ];
+  for (const [text, ms] of table) {
+    const parsed = parseGoDuration(text);
+    assert.ok(parsed !== undefined && Math.abs(parsed - ms) < 0.001, `${text}: ${parsed}, wanted ${ms}`);
+  }
+});
+
+test('what Go refuses, we refuse', () => {
+  const table = [
+    '',
+    '5',
+    '1.5',
+    's',
+    '.s',
+    '-',
+    '+',
+    '1 s',
+    ' 1s',
+    '1s ',
+    '1d',
+    '1S',
+    '1h-1m',
+    '--1s',
+    '1..5s',
+    'banana',
+  ];
+  for (const text of [...table, '1e3s', 'Infinity', '2562047h47m16.854775808s', '9223372036854775808ns']) {
+    assert.equal(parseGoDuration(text), undefined, JSON.stringify(text));
+  }
+});
+
+test('prints as Go prints', () => {
+  const table: readonly [number, string][] = [
+    [0, '0s'],
+    [0.000001, '1ns'],
+    [0.0011, '1.1µs'],
+    [2.2, '2.2ms'],
+    [500, '500ms'],
+    [3_300, '3.3s'],
+    [50_000, '50s'],
+    [60_000, '1m0s'],
+    [4 * 60_000 + 5_001, '4m5.001s'],
+    [hour, '1h0m0s'],
+    [hour + 2 * 60_000 + 3_500, '1h2m3.5s'],
+    [-90_000, '-1m30s'],
+  ];
+  for (const [ms, text] of table) assert.equal(formatGoDuration(ms), text);
+});
+
+test('law: what was printed reads back as the same duration', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: -1e12, max: 1e12 }), (ms) => {
+      assert.equal(parseGoDuration(formatGoDuration(ms)), ms === 0 ? 0 : ms);
+    }),
+  );
+});
+
+test('law: single nanoseconds survive the round trip', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 1e12 }), (nanoseconds) => {
+      const text = formatGoDuration(nanoseconds / 1e6);
+      assert.equal(Math.round((parseGoDuration(text) ?? Number.NaN) * 1e6), nanoseconds, text);
+    }),
+  );
+});
+
+test('law: a text of arbitrary characters is read or refused, never thrown at', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom(...Array.from('0123456789.+-hmsunµ ')), maxLength: 12 }), (text) => {
+      const ms = parseGoDuration(text);
+      assert.ok(ms === undefined || Number.isFinite(ms), text);
+    }),
+  );
+});

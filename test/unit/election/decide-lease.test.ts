@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Lease, LeaseSpec } from '../../../src/api/lease.ts';
+import {
+  decideLease,
+  type LeaseDecision,
+  type LeaseQuestion,
+  type ObservedLease,
+  observeLease,
+} from '../../../src/election/decide-lease.ts';
+
+const held: LeaseSpec = {
+  holderIdentity: 'b',
+  leaseDurationSeconds: 15,
+  acquireTime: '2026-01-02T03:04:05.000000Z',
+  renewTime: '2026-01-02T03:04:05.000000Z',
+  leaseTransitions: 3,
+};
+
+function aLease(spec: LeaseSpec = held): Lease {
+  return { metadata: { name: 'nlc', namespace: 'kube-system', resourceVersion: '7' }, spec };
+}
+
+function decide(observed: ObservedLease | undefined, over: Partial<LeaseQuestion> = {}): LeaseDecision {
+  return decideLease({ observed, identity: 'a', leading: false, leaseDurationMs: 15_000, nowMs: 1_000, ...over });
+}
+
+test('a lease that never was is not an observation', () => {
+  assert.equal(observeLease(undefined, undefined, 5), undefined);
+});
+
+test('an unchanged record keeps the time at which it was first seen', () => {
+  const known = observeLease(undefined, aLease(), 5);
+  assert.deepEqual(known, { record: held, seenAtMs: 5 });
+  assert.equal(observeLease(known, aLease({ ...held }), 9), known);
+});
+
+test('metadata alone is no sign of life', () => {
+  const known = observeLease(undefined, aLease(), 5);
+  const touched = { ...aLease(), metadata: { name: 'nlc', resourceVersion: '8' } };
+  assert.equal(observeLease(known, touched, 9), known);
+});
+
+for (const [field, value] of Object.entries({
+  holderIdentity: 'c',
+  leaseDurationSeconds: 16,
+  acquireTime: '2026-01-02T03:04:06.000000Z',
+  renewTime: '2026-01-02T03:04:06.000000Z',
+  leaseTransitions: 4,
+}))
+  test(`a changed ${field} is a new observation`, () => {
+    const known = observeLease(undefined, aLease(), 5);
+    assert.equal(observeLease(known, aLease({ ...held, [field]: value }), 9)?.seenAtMs, 9);
+  });
+
+test('null and absent are the same record', () => {
+  const known = observeLease(undefined, aLease({ holderIdentity: 'b' }), 5);
+  assert.equal(observeLease(known, aLease({ holderIdentity: 'b', renewTime: null }), 9), known);
+});
+
+test('a lease that vanished is a new observation, once', () => {
+  const known = observeLease(undefined, aLease(), 5);
+  const gone = observeLease(known, undefined, 9);
+  assert.deepEqual(gone, { record: 'missing', seenAtMs: 9 });
+  assert.equal(observeLease(gone, undefined, 20), gone);
+  assert.equal(observeLease(gone, aLease(), 30)?.seenAtMs, 30);
+});
+
+test('nobody ever saw it: create', () => {
+  assert.deepEqual(decide(undefined), { next: 'create', reason: 'never-seen' });
+});
+
+test('ours: renew, leading or not, however old', () => {
+  const observed = { record: { ...held, holderIdentity: 'a' }, seenAtMs: 0 };
+  for (const leading of [true, false])
+    assert.deepEqual(decide(observed, { leading, nowMs: 1e9 }), { next: 'renew', reason: 'ours' });
+});
+
+for (const holderIdentity of ['', null])
+  test(`released (${JSON.stringify(holderIdentity)}): take`, () => {
+    const observed = { record: { ...held, holderIdentity }, seenAtMs: 1_000 };
+    assert.deepEqual(decide(observed), { next: 'take', reason: 'released' });
+  });
+
+test('held by another: wait until its whole duration has passed since we saw it change', () => {
+  const observed = { record: held, seenAtMs: 1_000 };
+  assert.deepEqual(decide(observed, { nowMs: 15_999 }), { next: 'wait', reason: 'held' });
+  assert.deepEqual(decide(observed, { nowMs: 16_000 }), { next: 'take', reason: 'expired' });
+});
+
+test("the record's own duration counts, not ours", () => {
+  const observed = { record: { ...held, leaseDurationSeconds: 60 }, seenAtMs: 0 };
+  assert.equal(decide(observed, { nowMs: 59_999 }).next, 'wait');
+  assert.equal(decide(observed, { nowMs: 60_000 }).next, 'take');
+});
+
+for (const leaseDurationSeconds of [null, 0, undefined])
+  test(`a record with duration ${leaseDurationSeconds} binds for our own`, () => {
+    const observed = {
+      record: { holderIdentity: 'b', leaseDurationSeconds: leaseDurationSeconds ?? null },
+      seenAtMs: 0,
+    };
+    assert.equal(decide(observed, { nowMs: 14_999 }).next, 'wait');
+    assert.equal(decide(observed, { nowMs: 15_000 }).next, 'take');
+  });
+
+test('a leader that finds another name, or none, does not take the lease back', () => {
+  for (const holderIdentity of ['b', '', null])
+    assert.deepEqual(decide({ record: { ...held, holderIdentity }, seenAtMs: 0 }, { leading: true, nowMs: 1e9 }), {
+      next: 'wait',
+      reason: 'taken-from-us',
+    });
+});
+
+test('deleted under its leader: the leader makes a new one at once, others wait one duration', () => {
+  const observed = { record: 'missing', seenAtMs: 1_000 } as const;
+  assert.deepEqual(decide(observed, { leading: true }), { next: 'create', reason: 'deleted-under-us' });
+  assert.deepEqual(decide(observed, { nowMs: 15_999 }), { next: 'wait', reason: 'missing-too-shortly' });
+  assert.deepEqual(decide(observed, { nowMs: 16_000 }), { next: 'create', reason: 'missing-long-enough' });
+});

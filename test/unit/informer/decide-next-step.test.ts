@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import * as fc from 'fast-check';
+import type { ApiReason } from '../../../src/api/api-error.ts';
+import { decideNextStep, type ListAttempt, type Step, type StepEnd } from '../../../src/informer/decide-next-step.ts';
+
+const reasons: readonly ApiReason[] = [
+  ...(['bad-request', 'unauthorized', 'forbidden', 'not-found', 'method-not-allowed', 'not-acceptable'] as const),
+  ...(['unsupported-media-type', 'already-exists', 'conflict', 'expired', 'invalid', 'too-large'] as const),
+  ...(['too-many-requests', 'too-large-resource-version', 'timeout', 'unavailable', 'internal', 'aborted'] as const),
+];
+const anyReason = fc.constantFrom(...reasons);
+const anyVersion = fc.constantFrom('', '7', '900');
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ kind: fc.constant('watch-list' as const), resourceVersion: anyVersion }),
+  fc.record({
+    kind: fc.constant('list' as const),
+    attempt: fc.constantFrom<ListAttempt>('pages', 'pages-again', 'whole'),
+  }),
+  fc.record({ kind: fc.constant('watch' as const), resourceVersion: anyVersion }),
+);
+const anyEnd: fc.Arbitrary<StepEnd> = fc.oneof(
+  fc.constant<StepEnd>({ kind: 'listed' }),
+  fc.constant<StepEnd>({ kind: 'undecodable' }),
+  fc.record({
+    kind: fc.constant('ended' as const),
+    by: fc.constantFrom('server' as const, 'lost' as const, 'guard' as const),
+    brief: fc.boolean(),
+  }),
+  fc.record({ kind: fc.constant('refused' as const), reason: anyReason, laterPage: fc.boolean() }),
+  fc.record({ kind: fc.constant('error-event' as const), reason: anyReason }),
+);
+const isForgotten = (reason: ApiReason): boolean => reason === 'expired' || reason === 'too-large-resource-version';
+
+describe('the next step', () => {
+  test('there is always one', () => {
+    fc.assert(
+      fc.property(anyStep, anyEnd, anyVersion, fc.boolean(), (step, end, reached, listedLately) => {
+        const plan = decideNextStep(step, end, { reached, listedLately });
+        assert.ok(['watch-list', 'list', 'watch'].includes(plan.step.kind));
+      }),
+    );
+  });
+
+  test('no failure repeats the same step for ever without a pause', () => {
+    fc.assert(
+      fc.property(anyStep, anyReason, fc.boolean(), (first, reason, laterPage) => {
+        let step = first;
+        const end: StepEnd = { kind: 'refused', reason, laterPage };
+        for (let steps = 0; steps < 6; steps += 1) {
+          const plan = decideNextStep(step, end, { reached: '7', listedLately: false });
+          if (plan.pause) return;
+          step = plan.step;
+        }
+        assert.fail(`no pause at ${reason}`);
+      }),
+    );
+  });
+
+  test('while the version is good, a watch that cannot go on never costs a complete state', () => {
+    const passing = ['too-many-requests', 'unavailable', 'timeout', 'internal', 'aborted', 'unauthorized', 'forbidden'];
+    for (const reason of reasons) {
+      const step: Step = { kind: 'watch', resourceVersion: '7' };
+      for (const end of [
+        { kind: 'refused', reason, laterPage: false },
+        { kind: 'error-event', reason },
+      ] as const) {
+        const plan = decideNextStep(step, end, { reached: '8', listedLately: false });
+        assert.equal(plan.step.kind, passing.includes(reason) ? 'watch' : 'watch-list', reason);
+        assert.equal(plan.relist, passing.includes(reason) ? undefined : isForgotten(reason) ? 'expired' : 'refused');
+        assert.equal('resourceVersion' in plan.step && plan.step.resourceVersion, '8', 'from where we are now');
+      }
+    }
+  });
+
+  test('an expired version is replaced at once, unless it was got a moment ago', () => {
+    const end: StepEnd = { kind: 'error-event', reason: 'expired' };
+    const step: Step = { kind: 'watch', resourceVersion: '7' };
+    assert.equal(decideNextStep(step, end, { reached: '7', listedLately: false }).pause, false);
+    assert.equal(decideNextStep(step, end, { reached: '7', listedLately: true }).pause, true);
+  });
+
+  test('a streaming list at a version that the server does not have asks for the newest, then waits', () => {
+    const end: StepEnd = { kind: 'refused', reason: 'expired', laterPage: false };
+    const once = decideNextStep({ kind: 'watch-list', resourceVersion: '7' }, end, {
+      reached: '7',
+      listedLately: false,
+    });
+    assert.deepEqual(once, { step: { kind: 'watch-list', resourceVersion: '' }, pause: false });
+    const twice = decideNextStep(once.step, end, { reached: '7', listedLately: false });
+    assert.deepEqual(twice, { step: { kind: 'watch-list', resourceVersion: '' }, pause: true });
+  });
+});

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { RetryDelay, retryForgetMs, retryMsMax, retryMsMin } from '../../../src/informer/retry-delay.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+describe('the delay between attempts', () => {
+  test('doubles from 800 ms to 30 s, and chance adds up to as much again', () => {
+    const shortest = new RetryDelay(new ManualClock(), { next: () => 0 });
+    const delays = Array.from({ length: 8 }, () => shortest.nextMs());
+    assert.deepEqual(delays, [800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000]);
+    const longest = new RetryDelay(new ManualClock(), { next: () => 0.999 });
+    assert.ok(longest.nextMs() > 1.99 * retryMsMin);
+  });
+
+  test('is short again after two minutes in which nobody asked', async () => {
+    const clock = new ManualClock();
+    const delay = new RetryDelay(clock, { next: () => 0 });
+    for (let asked = 0; asked < 7; asked += 1) delay.nextMs();
+    await clock.advance(retryForgetMs);
+    assert.equal(delay.nextMs(), retryMsMax);
+    await clock.advance(retryForgetMs + 1);
+    assert.equal(delay.nextMs(), retryMsMin);
+  });
+});
