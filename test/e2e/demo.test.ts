@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { findKubectl } from '../control-plane/binaries.ts';
+import { NlcProcess } from '../support/nlc-process.ts';
+
+const storyMsMax = 90_000;
+
+interface Line {
+  readonly type: 'scene' | 'note' | 'decision' | 'expectation' | 'end';
+  readonly text?: string;
+  readonly met?: boolean;
+  readonly what?: string;
+  readonly found?: string;
+  readonly expectations?: number;
+  readonly failed?: readonly unknown[];
+}
+
+test('the demo tells its story to the end, every expectation is met, and kubectl follows it', {
+  timeout: storyMsMax + 20_000,
+}, async (t) => {
+  const startedAtMs = performance.now();
+  const demo = new NlcProcess(['demo', '--once', '--output=json']);
+  t.after(() => demo.kill());
+  const follower = await followWithKubectl(demo);
+  const exit = await demo.exited;
+  const tookMs = performance.now() - startedAtMs;
+
+  const lines = demo.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+  const unmet = lines.filter(({ type, met }) => type === 'expectation' && met !== true);
+  assert.deepEqual(unmet, []);
+  assert.deepEqual(exit, { code: 0, signal: null }, demo.stderr);
+  assert.ok(tookMs < storyMsMax, `the story took ${Math.round(tookMs / 1_000)} s`);
+  assert.deepEqual(lines.filter(({ type }) => type === 'scene').length, 5);
+  assert.ok(lines.filter(({ type }) => type === 'expectation').length >= 15);
+  const decisions = lines.filter(({ type }) => type === 'decision');
+  for (const kind of [
+    'is silent',
+    'every zone is dark',
+    'secondary rate applies',
+    'evicted from',
+    'stays on',
+    'Ready again',
+  ]) {
+    assert.ok(
+      decisions.some(({ text }) => text?.includes(kind)),
+      `no decision tells "${kind}"`,
+    );
+  }
+  const end = lines.at(-1);
+  assert.ok(end?.type === 'end' && end.failed?.length === 0);
+
+  if (follower === undefined) return t.diagnostic('kubectl was not found: that it can follow the story was not tried');
+  const seen = await follower;
+  assert.match(seen, /^a-07\s+Ready /m);
+  assert.match(seen, /^a-07\s+NotReady /m);
+});
+
+/** `kubectl get nodes -w` as the demo proposes it; resolves with what it printed when the demo's server has gone. */
+async function followWithKubectl(demo: NlcProcess): Promise<Promise<string> | undefined> {
+  const kubectl = findKubectl();
+  if (kubectl === undefined) return undefined;
+  const kubeconfig = await kubeconfigOf(demo);
+  const child = spawn(kubectl, ['--kubeconfig', kubeconfig, 'get', 'nodes', '-w'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+  void demo.exited.then(() => child.kill());
+  return once(child, 'close').then(() => text);
+}
+
+async function kubeconfigOf(demo: NlcProcess): Promise<string> {
+  for (;;) {
+    const found = /--kubeconfig (\S+) get nodes -w/.exec(demo.stdout)?.[1];
+    if (found !== undefined) return found;
+    if (demo.hasEnded) throw new Error(`the demo ended before it named a kubeconfig: ${demo.stderr}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+test('the demo refuses what it does not know, all at once', async () => {
+  const demo = new NlcProcess(['demo', '--output=xml', '--port=banana', '--nonsense']);
+  assert.deepEqual(await demo.exited, { code: 2, signal: null });
+  for (const problem of ['--output', '--port', '--nonsense']) assert.ok(demo.stderr.includes(problem), demo.stderr);
+});
+
+test('an interrupted demo ends at once and says that the story was not finished', { timeout: 30_000 }, async () => {
+  const demo = new NlcProcess(['demo', '--once']);
+  await kubeconfigOf(demo);
+  demo.signal('SIGTERM');
+  const { code } = await demo.exited;
+  assert.equal(code, 1);
+});
