@@ -108,6 +108,7 @@ export class ControllerProcess {
     } finally {
       lifetime.abort();
       await Promise.all(running);
+      await this.#broadcaster.flush(flushMsMax);
       await Promise.all(Object.values(this.#apis).map((api) => api.close()));
       await pages.close();
     }
@@ -216,7 +217,7 @@ function makeInformers(means: InformerMeans): NodeInformers {
       resource: 'pods',
       view: viewPod,
       identity,
-      shared: ['tolerations'],
+      shared: ['namespace', 'nodeName', 'tolerations'],
       indexes: { [podsByNode]: (pod: PodView) => (pod.nodeName === '' ? [] : [pod.nodeName]) },
     }),
   };

@@ -3,7 +3,7 @@ import type { MetricDefinition } from '../../ports/meter.ts';
 export const podDeletionsTotal: MetricDefinition = {
   name: 'taint_eviction_controller_pod_deletions_total',
   kind: 'counter',
-  help: 'Total number of Pods deleted by TaintEvictionController since its start.',
+  help: 'Pods deleted because of a NoExecute taint since this process started.',
   stability: 'ALPHA',
 };
 
@@ -11,7 +11,7 @@ export const podDeletionsTotal: MetricDefinition = {
 export const podDeletionDuration: MetricDefinition = {
   name: 'taint_eviction_controller_pod_deletion_duration_seconds',
   kind: 'histogram',
-  help: 'Latency, in seconds, between the time when a taint effect has been activated for the Pod and its deletion via TaintEvictionController.',
+  help: "Time from the end of a pod's patience to its deletion, in seconds.",
   stability: 'ALPHA',
   buckets: [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60, 120, 180, 240],
 };

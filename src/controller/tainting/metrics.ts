@@ -3,7 +3,7 @@ import type { MetricDefinition } from '../../ports/meter.ts';
 export const evictionsTotal: MetricDefinition = {
   name: 'node_collector_evictions_total',
   kind: 'counter',
-  help: 'Number of Node evictions that happened since current instance of NodeController started.',
+  help: "NoExecute taints added at the zone's rate since this process started.",
   stability: 'STABLE',
   labels: ['zone'],
 };

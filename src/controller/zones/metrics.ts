@@ -3,7 +3,7 @@ import type { MetricDefinition } from '../../ports/meter.ts';
 export const zoneSize: MetricDefinition = {
   name: 'node_collector_zone_size',
   kind: 'gauge',
-  help: 'Gauge measuring number of registered Nodes per zones.',
+  help: "Nodes that count in the zone's arithmetic.",
   stability: 'ALPHA',
   labels: ['zone'],
 };
@@ -11,7 +11,7 @@ export const zoneSize: MetricDefinition = {
 export const zoneHealth: MetricDefinition = {
   name: 'node_collector_zone_health',
   kind: 'gauge',
-  help: 'Gauge measuring percentage of healthy nodes per zone.',
+  help: "Share of the zone's counted nodes that are Ready, in per cent.",
   stability: 'ALPHA',
   labels: ['zone'],
 };
@@ -19,7 +19,7 @@ export const zoneHealth: MetricDefinition = {
 export const unhealthyNodesInZone: MetricDefinition = {
   name: 'node_collector_unhealthy_nodes_in_zone',
   kind: 'gauge',
-  help: 'Gauge measuring number of not Ready Nodes per zones.',
+  help: 'Counted nodes of the zone that are not Ready or Unknown.',
   stability: 'ALPHA',
   labels: ['zone'],
 };

@@ -1,0 +1,62 @@
+// What is written down twice must say the same: these tests remind whoever changes only one of the two.
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { referencePages } from '../docs/reference-pages.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const sources = (): readonly string[] => globSync('{src,test}/**/*.ts', { cwd: root });
+
+test('the reference pages of flags and metrics are what the code says: npm run docs', async () => {
+  for (const { path, text } of await referencePages()) assert.equal(read(path), text, `${path} is out of step`);
+});
+
+test('every decision that the code names has its record, and every record is well formed', () => {
+  const records = globSync('docs/decisions/[0-9]*.md', { cwd: root });
+  const numbers = records.map((path) => /(\d{4})-[a-z0-9-]+\.md$/.exec(path)?.[1]);
+  assert.equal(new Set(numbers).size, records.length, 'two records share a number');
+  for (const path of sources()) {
+    for (const [, number] of read(path).matchAll(/\bdecision (\d{4})\b/g)) {
+      assert.ok(numbers.includes(number), `${path} names decision ${number}, which does not exist`);
+    }
+  }
+  for (const path of records) {
+    for (const heading of ['## Context', '## Decision', '## Consequences'])
+      assert.ok(read(path).includes(heading), `${path} lacks "${heading}"`);
+  }
+});
+
+test('every script that a document names exists', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+  for (const path of ['README.md', 'CONTRIBUTING.md', 'docs/ARCHITECTURE.md', 'test/control-plane/README.md']) {
+    for (const [, name] of read(path).matchAll(/npm run ([a-z:-]+)/g)) {
+      assert.ok(name !== undefined && scripts[name] !== undefined, `${path} names "npm run ${name}"`);
+    }
+  }
+});
+
+test('every folder of src is described in ARCHITECTURE.md', () => {
+  const text = read('docs/ARCHITECTURE.md');
+  for (const folder of globSync('src/{*/,controller/*/}', { cwd: root })) {
+    const name = folder.replace(/\/$/, '');
+    assert.ok(text.includes(`\`${name.slice('src/'.length)}\``), `${name} is not described`);
+  }
+});
+
+test('every dependency is named in decision 0001 with what it is for', () => {
+  const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Record<string, Record<string, string>>;
+  const text = read('docs/decisions/0001-dependencies.md');
+  for (const name of Object.keys({ ...dependencies, ...devDependencies }))
+    assert.ok(text.includes(`\`${name}\``), `${name} is not named`);
+});
+
+test('links between documents lead somewhere', () => {
+  for (const path of globSync('{*.md,docs/**/*.md,test/**/*.md}', { cwd: root })) {
+    for (const [, target] of read(path).matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)) {
+      const file = join(root, path, '..', target ?? '');
+      assert.doesNotThrow(() => globSync(file).length > 0 || assert.fail(), `${path} links to ${target}`);
+    }
+  }
+});
