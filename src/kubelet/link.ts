@@ -82,7 +82,7 @@ export class Link implements KubeReader, KubeWriter, Cable {
   /** The stream stalls while the cable is out; after that it is dead, which shows when the next events would come. */
   async watch(resource: ResourceName, options: WatchOptions & { readonly signal: AbortSignal }): Promise<WatchStream> {
     const stream = await this.#carry(options.signal, () => this.#options.api.watch(resource, options));
-    return this.#carryStream(stream, options.signal);
+    return this.#carryStream(stream, options.signal, this.#cuts);
   }
 
   create(resource: ResourceName, object: KubeObject, options: WriteOptions): Promise<KubeObject> {
@@ -116,8 +116,11 @@ export class Link implements KubeReader, KubeWriter, Cable {
     throw answered.error;
   }
 
-  async *#carryStream(stream: WatchStream, signal: AbortSignal): AsyncGenerator<readonly WatchEvent[]> {
-    const cutsBefore = this.#cuts;
+  async *#carryStream(
+    stream: WatchStream,
+    signal: AbortSignal,
+    cutsBefore: number,
+  ): AsyncGenerator<readonly WatchEvent[]> {
     for await (const batch of stream) {
       if (this.#isCut) throw await this.#hang(Number.POSITIVE_INFINITY, signal);
       if (this.#cuts !== cutsBefore) throw lost();

@@ -23,7 +23,7 @@ test('the demo tells its story to the end, every expectation is met, and kubectl
   const startedAtMs = performance.now();
   const demo = new NlcProcess(['demo', '--once', '--output=json']);
   t.after(() => demo.kill());
-  const follower = await followWithKubectl(demo);
+  const following = followWithKubectl(demo);
   const exit = await demo.exited;
   const tookMs = performance.now() - startedAtMs;
 
@@ -54,14 +54,14 @@ test('the demo tells its story to the end, every expectation is met, and kubectl
   const end = lines.at(-1);
   assert.ok(end?.type === 'end' && end.failed?.length === 0);
 
-  if (follower === undefined) return t.diagnostic('kubectl was not found: that it can follow the story was not tried');
-  const seen = await follower;
+  const seen = await following;
+  if (seen === undefined) return t.diagnostic('kubectl was not found: that it can follow the story was not tried');
   assert.match(seen, /^a-07\s+Ready /m);
   assert.match(seen, /^a-07\s+NotReady /m);
 });
 
-/** `kubectl get nodes -w` as the demo proposes it; resolves with what it printed when the demo's server has gone. */
-async function followWithKubectl(demo: NlcProcess): Promise<Promise<string> | undefined> {
+/** `kubectl get nodes -w` as the demo proposes it: what it had printed when the demo ended; undefined without kubectl. */
+async function followWithKubectl(demo: NlcProcess): Promise<string | undefined> {
   const kubectl = findKubectl();
   if (kubectl === undefined) return undefined;
   const kubeconfig = await kubeconfigOf(demo);
@@ -71,7 +71,8 @@ async function followWithKubectl(demo: NlcProcess): Promise<Promise<string> | un
   let text = '';
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
   void demo.exited.then(() => child.kill());
-  return once(child, 'close').then(() => text);
+  await once(child, 'close');
+  return text;
 }
 
 async function kubeconfigOf(demo: NlcProcess): Promise<string> {

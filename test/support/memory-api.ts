@@ -178,29 +178,26 @@ export class MemoryApi implements KubeReader, KubeWriter {
     throw refusal(fault.reason);
   }
 
-  async *#stream(
+  /** Follows from now on, whether or not anybody reads yet. */
+  #stream(
     resource: ResourceName,
-    options: WatchOptions & { readonly signal: AbortSignal },
+    { signal, sendInitialEvents }: WatchOptions & { readonly signal: AbortSignal },
   ): AsyncGenerator<readonly WatchEvent[]> {
-    const pending: WatchEvent[] = options.sendInitialEvents === true ? this.#initialEvents(resource) : [];
+    const pending: WatchEvent[] = sendInitialEvents === true ? this.#initialEvents(resource) : [];
     let wake = (): void => {};
-    const watcher = {
-      resource,
-      push: (event: WatchEvent): void => {
-        pending.push(event);
-        wake();
-      },
+    const push = (event: WatchEvent): void => {
+      pending.push(event);
+      wake();
     };
+    const watcher = { resource, push };
     this.#watchers.add(watcher);
-    options.signal.addEventListener('abort', () => wake());
-    try {
-      while (!options.signal.aborted) {
-        if (pending.length > 0) yield pending.splice(0);
-        else await new Promise<void>((resolve) => (wake = resolve));
-      }
-    } finally {
+    signal.addEventListener('abort', () => {
       this.#watchers.delete(watcher);
-    }
+      wake();
+    });
+    return read(pending, signal, (waker) => {
+      wake = waker;
+    });
   }
 
   #initialEvents(resource: ResourceName): WatchEvent[] {
@@ -210,6 +207,17 @@ export class MemoryApi implements KubeReader, KubeWriter {
       annotations: { 'k8s.io/initial-events-end': 'true' },
     };
     return [...added, { type: 'BOOKMARK', object: { metadata } }];
+  }
+}
+
+async function* read(
+  pending: WatchEvent[],
+  signal: AbortSignal,
+  onWait: (wake: () => void) => void,
+): AsyncGenerator<readonly WatchEvent[]> {
+  while (!signal.aborted) {
+    if (pending.length > 0) yield pending.splice(0);
+    else await new Promise<void>(onWait);
   }
 }
 

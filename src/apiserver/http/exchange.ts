@@ -1,6 +1,7 @@
 /** One request and its answer, the same for HTTP/1.1 and HTTP/2. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import { badRequest } from '../registry/refusals.ts';
 
 export type Incoming = IncomingMessage | Http2ServerRequest;
 export type Outgoing = ServerResponse | Http2ServerResponse;
@@ -27,6 +28,13 @@ export interface Exchange {
 export function headerOf(incoming: Incoming, name: string): string {
   const value = incoming.headers[name];
   return Array.isArray(value) ? value.join(',') : (value ?? '');
+}
+
+/** An integer parameter, 0 where it is missing; throws a 400 ApiError for anything else. */
+export function integerOf(query: URLSearchParams, name: string): number {
+  const text = query.get(name) ?? '0';
+  if (/^[+-]?\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+  throw badRequest(`${name}: strconv.ParseInt: parsing "${text}": invalid syntax`);
 }
 
 /** True also for a parameter without a value, as in `?watch`. */

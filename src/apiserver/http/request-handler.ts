@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { ApiError } from '../../api/api-error.ts';
 import type { Logger } from '../../ports/logger.ts';
-import { refusal } from '../registry/refusals.ts';
+import { pathNotFound, refusal } from '../registry/refusals.ts';
 import { type DocumentHandler, isPublicPath } from './document-handler.ts';
 import { cutOff, type Exchange, headerOf, type Incoming, type Outgoing, type User } from './exchange.ts';
 import { errorReply, pageNotFound, type Reply, sendReply, textReply } from './reply.ts';
 import type { RequestGate } from './request-gate.ts';
-import { routeOf } from './request-route.ts';
+import { isServedVersion, routeOf } from './request-route.ts';
 import { refuseStreamed, type ResourceHandler, verbOf } from './resource-handler.ts';
 import type { TokenAuthenticator } from './token-authenticator.ts';
 
@@ -101,12 +101,18 @@ export class RequestHandler {
     if (leave === undefined) return tooManyRequests();
     try {
       if (route !== undefined) return await this.#options.resources.handle(exchange, route, headers);
-      refuseStreamed(exchange.path);
-      return this.#options.documents.handle(exchange) ?? pageNotFound();
+      return this.#options.documents.handle(exchange) ?? nothingThere(exchange.path);
     } finally {
       leave();
     }
   }
+}
+
+/** Below a served group version the API itself says so, elsewhere nobody does. */
+function nothingThere(path: string): Reply {
+  refuseStreamed(path);
+  if (isServedVersion(path)) throw pathNotFound();
+  return pageNotFound();
 }
 
 /** No Status: whoever is that busy writes no JSON (upstream `filters.tooManyRequests`). */

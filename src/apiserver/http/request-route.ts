@@ -1,5 +1,10 @@
 /** Paths of the API, as upstream reads them (`request.RequestInfoFactory`). */
-import { findServedResource, type ServedResource, type ServedSubresource } from '../discovery/served-resources.ts';
+import {
+  findServedResource,
+  resourcesOf,
+  type ServedResource,
+  type ServedSubresource,
+} from '../discovery/served-resources.ts';
 
 export interface ResourceRoute {
   readonly served: ServedResource;
@@ -16,6 +21,13 @@ export function routeOf(path: string): ResourceRoute | undefined {
   if (parts === undefined) return undefined;
   if (parts[0] === 'api') return route('', parts[1] ?? '', parts.slice(2));
   return parts[0] === 'apis' ? route(parts[1] ?? '', parts[2] ?? '', parts.slice(3)) : undefined;
+}
+
+/** The path lies below a group version of which something is served. */
+export function isServedVersion(path: string): boolean {
+  const [, root, first = '', second = ''] = path.split('/');
+  if (root === 'api') return resourcesOf('', first).length > 0;
+  return root === 'apis' && resourcesOf(first, second).length > 0;
 }
 
 function decodeParts(path: string): readonly string[] | undefined {

@@ -14,7 +14,7 @@ import type { Target } from '../registry/request-target.ts';
 import { parseSelection, type Selection } from '../registry/selection.ts';
 import { type Endpoint, isRecord, type Strategy } from '../registry/strategy.ts';
 import { chooseForm, parseMediaType } from './accept.ts';
-import { type Exchange, headerOf, isSet } from './exchange.ts';
+import { type Exchange, headerOf, integerOf, isSet } from './exchange.ts';
 import { Presenter } from './presenter.ts';
 import { bytesReply, jsonReply, jsonType, type Reply, textReply } from './reply.ts';
 import { decodeBody, decodeJson, type ExpectedBody, readBytes, unsupported } from './request-body.ts';
@@ -308,10 +308,7 @@ function selectionOf({ exchange: { query }, namespace }: Call, target: Target): 
 }
 
 function limitOf(query: URLSearchParams): number {
-  const text = query.get('limit') ?? '0';
-  const limit = Number(text);
-  if (!Number.isSafeInteger(limit)) throw badRequest(`limit: Invalid value: "${text}"`);
-  return Math.max(0, limit);
+  return Math.max(0, integerOf(query, 'limit'));
 }
 
 function wantsIndent({ query, incoming }: Exchange): boolean {
@@ -321,8 +318,7 @@ function wantsIndent({ query, incoming }: Exchange): boolean {
 }
 
 function written(presenter: Presenter, { object, created, warnings }: Written): Reply {
-  const headers: OutgoingHttpHeaders = {};
-  if (warnings.length > 0) headers['warning'] = warnings.map(warningHeader).join(', ');
+  const headers: Record<string, string[]> = warnings.length === 0 ? {} : { warning: warnings.map(warningHeader) };
   return bytesReply(created ? 201 : 200, jsonType, presenter.object(object), headers);
 }
 

@@ -1,7 +1,7 @@
 /** The options of a watch, and where each combination starts (upstream `ValidateListOptions`, `cacher.Watch`). */
 import { parseRevision } from '../registry/list-query.ts';
 import { type FieldError, invalidOptions, refusal } from '../registry/refusals.ts';
-import { isSet } from './exchange.ts';
+import { integerOf, isSet } from './exchange.ts';
 
 export interface WatchPlan {
   /** The state first, then changes; otherwise changes after `revision`. */
@@ -23,7 +23,7 @@ export function parseWatchPlan(query: URLSearchParams): WatchPlan {
   const revision = parseRevision(resourceVersion);
   if (revision === undefined) throw badVersion(resourceVersion);
   const bookmarks = isSet(query, 'allowWatchBookmarks');
-  const seconds = Number(query.get('timeoutSeconds') ?? '0');
+  const seconds = integerOf(query, 'timeoutSeconds');
   return {
     stateFirst: sendInitialEvents ?? revision === 0,
     revision,
@@ -50,6 +50,9 @@ function validate(match: string, sendInitialEvents: boolean | undefined): readon
     return [{ field, problem: 'FieldValueForbidden', detail }];
   }
   if (match === 'NotOlderThan') return [];
+  const supported = 'supported values: "NotOlderThan"';
+  const unsupported: FieldError = { field, problem: 'FieldValueNotSupported', value: match, detail: supported };
   const detail = 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan';
-  return [{ field, problem: 'FieldValueForbidden', detail }];
+  const forbidden: FieldError = { field, problem: 'FieldValueForbidden', detail };
+  return match === '' ? [forbidden] : [forbidden, unsupported];
 }

@@ -46,6 +46,8 @@ export class WatchStream implements Watcher {
   #sentAny = false;
   /** The initial state is out; bookmarks before that would promise too much. */
   #live = false;
+  /** Aborts when nothing more is to be written, not even what is pending. */
+  readonly #silenced = new AbortController();
 
   constructor(options: WatchStreamOptions) {
     this.#options = options;
@@ -86,13 +88,12 @@ export class WatchStream implements Watcher {
   /** Writes `initial`, then changes as they come. Resolves when the stream has ended, whoever ended it. */
   async run(initial: Iterable<Buffer>): Promise<void> {
     const { exchange } = this.#options;
-    const stop = (): void => this.end();
+    const stop = (): void => this.#silence();
     exchange.signal.addEventListener('abort', stop);
     if (exchange.signal.aborted) stop();
-    for (const chunk of joinParts(this.#noting(initial))) await write(exchange.outgoing, chunk, exchange.signal);
+    await this.#write(this.#noting(initial));
     this.#live = true;
     while (!this.#ended || this.#pending.length > 0) {
-      if (exchange.signal.aborted) break;
       await this.#next();
       await this.#flush();
     }
@@ -100,11 +101,27 @@ export class WatchStream implements Watcher {
     finish(exchange.outgoing);
   }
 
+  async #write(lines: Iterable<Buffer>): Promise<void> {
+    const { signal } = this.#silenced;
+    for (const chunk of joinParts(lines)) await write(this.#options.exchange.outgoing, chunk, signal);
+  }
+
+  #silence(): void {
+    this.#drop();
+    this.#silenced.abort();
+    this.end();
+  }
+
+  #drop(): void {
+    this.#pending = [];
+    this.#pendingBytes = 0;
+  }
+
   *#noting(initial: Iterable<Buffer>): Generator<Buffer> {
     for (const line of initial) {
       this.#sentAny = true;
       yield line;
-      if (this.#options.exchange.signal.aborted) return;
+      if (this.#silenced.signal.aborted) return;
     }
   }
 
@@ -122,11 +139,9 @@ export class WatchStream implements Watcher {
   }
 
   async #flush(): Promise<void> {
-    const { exchange } = this.#options;
     const taken = this.#pending;
-    this.#pending = [];
-    this.#pendingBytes = 0;
-    for (const chunk of joinParts(this.#lines(taken))) await write(exchange.outgoing, chunk, exchange.signal);
+    this.#drop();
+    await this.#write(this.#lines(taken));
   }
 
   *#lines(taken: readonly Pending[]): Generator<Buffer> {
@@ -144,10 +159,7 @@ export class WatchStream implements Watcher {
   /** The stream ends without a word; the reader comes back with the last version it has seen, or lists again. */
   #giveUp(): void {
     const { exchange, clock } = this.#options;
-    this.#pending = [];
-    this.#pendingBytes = 0;
-    this.end();
-    finish(exchange.outgoing);
+    this.#silence();
     void clock.sleep(partingMs, exchange.signal).then(() => {
       if (!exchange.signal.aborted) cutOff(exchange.outgoing);
     });

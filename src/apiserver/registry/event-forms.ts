@@ -19,8 +19,13 @@ export function asCoreEvent(draft: Draft): Draft {
   return rename(draft, toCore);
 }
 
+/** What the core form always writes and the newer one only when there is something. */
+const omittedWhenEmpty = ['reportingController', 'reportingInstance'] as const;
+
 export function asNewerEvent(draft: Draft): Draft {
-  return rename(draft, toNewer);
+  const newer = rename(draft, toNewer);
+  for (const field of omittedWhenEmpty) if (newer[field] === '') delete newer[field];
+  return newer;
 }
 
 function rename(draft: Draft, names: ReadonlyMap<string, string>): Draft {

@@ -41,7 +41,7 @@ function byDirective(original: JsonMap, patch: JsonMap, rules: MergeRules): Json
   if (word === 'replace') return cleaned(rest);
   if (word === 'delete') return {};
   if (word === 'merge') return mergeStrategic(original, rest, rules);
-  throw new PatchProblem(`unknown patch type found: ${JSON.stringify(word)}`, true);
+  throw new PatchProblem(`unknown patch type found: ${JSON.stringify(word)}`);
 }
 
 function keepRetained(original: JsonMap, patch: JsonMap): JsonMap {

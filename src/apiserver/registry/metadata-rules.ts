@@ -8,7 +8,17 @@ import { type Strategy, textAt } from './strategy.ts';
 /** Upstream `TotalAnnotationSizeLimitB`: keys and values together. */
 export const annotationBytesMax = 256 * 1024;
 
-const immutable = ['name', 'namespace', 'uid', 'creationTimestamp'] as const;
+/** The only ones that may go without a domain. */
+const coreFinalizers: ReadonlySet<string> = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
+
+const immutable = [
+  'name',
+  'namespace',
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+] as const;
 
 export function validateMetadata(draft: Draft, strategy: Strategy): readonly FieldError[] {
   const { metadata } = draft;
@@ -91,12 +101,12 @@ function validateAnnotations(annotations: Readonly<Record<string, string>>): rea
 }
 
 function validateOwners(owners: readonly JsonMap[]): readonly FieldError[] {
-  const errors = owners.flatMap((owner, index) =>
+  const errors = owners.flatMap((owner) =>
     ['apiVersion', 'kind', 'name', 'uid']
       .filter((field) => textAt(owner, field) === '')
       .map(
         (field): FieldError => ({
-          field: `metadata.ownerReferences[${index}].${field}`,
+          field: `metadata.ownerReferences.${field}`,
           problem: 'FieldValueInvalid',
           value: '',
           detail: 'must not be empty',
@@ -111,14 +121,11 @@ function validateOwners(owners: readonly JsonMap[]): readonly FieldError[] {
 }
 
 function validateFinalizers(finalizers: readonly string[]): readonly FieldError[] {
-  return finalizers
-    .filter((finalizer) => !isQualifiedName(finalizer))
-    .map((value) => ({
-      field: 'metadata.finalizers',
-      problem: 'FieldValueInvalid',
-      value,
-      detail: 'name part must be valid',
-    }));
+  return finalizers.flatMap((value, index): readonly FieldError[] => {
+    if (coreFinalizers.has(value) || (value.includes('/') && isQualifiedName(value))) return [];
+    const detail = 'name is neither a standard finalizer name nor is it fully qualified';
+    return [{ field: `metadata.finalizers[${index}]`, problem: 'FieldValueInvalid', value, detail }];
+  });
 }
 
 /** Drops owners that were named twice and says so; upstream answers with a warning, too. */

@@ -3,10 +3,11 @@ import { taintKeys } from '../../api/taints.ts';
 import type { Draft, JsonMap } from '../storage/stored-object.ts';
 import { isDnsSubdomain, isLabelValue, isQualifiedName } from './names.ts';
 import type { FieldError } from './refusals.ts';
+import { sameValue } from './same-value.ts';
 import { isolateStatus, mapsOf, plainStrategy, type Strategy, textAt } from './strategy.ts';
 
 export const taintEffects: readonly string[] = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
-const setOnce = ['podCIDR', 'providerID'] as const;
+const setOnce = ['podCIDRs', 'providerID'] as const;
 
 export const nodeStrategy: Strategy = {
   ...plainStrategy,
@@ -16,11 +17,14 @@ export const nodeStrategy: Strategy = {
   namespaced: false,
   isName: isDnsSubdomain,
   fieldLabels: { labels: ['metadata.name', 'spec.unschedulable'] },
-  setDefaults: defaultAllocatable,
+  setDefaults: (draft) => {
+    defaultAllocatable(draft);
+    pairPodCidrs(draft);
+  },
   prepareCreate: taintUntilReady,
   prepareUpdate: isolateStatus,
-  validate: (draft) => [...validateTaints(mapsOf(draft.spec?.['taints'])), ...validateAddresses(draft)],
-  validateUpdate: validateSetOnce,
+  validate: (draft) => validateTaints(mapsOf(draft.spec?.['taints'])),
+  validateUpdate: (draft, stored) => [...validateAddresses(draft), ...validateSetOnce(draft, stored)],
   fieldsOf: (draft) => ({ 'spec.unschedulable': draft.spec?.['unschedulable'] === true ? 'true' : 'false' }),
 };
 
@@ -29,6 +33,15 @@ function defaultAllocatable(draft: Draft): void {
   if (status?.['capacity'] !== undefined && status['allocatable'] === undefined) {
     status['allocatable'] = status['capacity'];
   }
+}
+
+/** The older single field and the first of the newer list are one value (upstream conversion of `NodeSpec`). */
+function pairPodCidrs({ spec }: Draft): void {
+  if (spec === undefined) return;
+  const single = textAt(spec, 'podCIDR');
+  const list: readonly unknown[] = Array.isArray(spec['podCIDRs']) ? spec['podCIDRs'] : [];
+  if (single !== '' && list[0] !== single) spec['podCIDRs'] = [single];
+  else if (single === '' && typeof list[0] === 'string') spec['podCIDR'] = list[0];
 }
 
 /** A new node takes no pods before somebody has seen it ready (upstream admission plugin `TaintNodesByCondition`). */
@@ -84,8 +97,8 @@ function validateAddresses(draft: Draft): readonly FieldError[] {
 function validateSetOnce(draft: Draft, stored: Draft): readonly FieldError[] {
   return setOnce
     .filter((field) => {
-      const before = textAt(stored.spec, field);
-      return before !== '' && before !== textAt(draft.spec, field);
+      const before = stored.spec?.[field];
+      return before !== undefined && !sameValue(before, draft.spec?.[field]);
     })
     .map((field) => ({
       field: `spec.${field}`,

@@ -51,7 +51,7 @@ function isOperation(value: unknown): value is Operation {
 
 function asDraft(value: unknown): Draft {
   if (isDraft(value)) return value;
-  throw rejected('the patch leaves no object with metadata');
+  throw badRequest('the patch leaves no object with metadata');
 }
 
 function rejected(why: string): Error {

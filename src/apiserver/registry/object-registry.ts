@@ -12,6 +12,7 @@ import { alignNames, type FieldValidation, readBody, refusePatched } from './bod
 import { type DeletionInput, decideDeletion } from './decide-deletion.ts';
 import { asNewerEvent } from './event-forms.ts';
 import { generateName, generateTriesMax, makeUid } from './identity.ts';
+import { parseRevision } from './list-query.ts';
 import { dropRepeatedOwners, validateMetadata, validateMetadataUpdate } from './metadata-rules.ts';
 import { assertNamespaceAccepts, assertNamespaceMortal } from './namespace-lifecycle.ts';
 import { type ObjectPatch, patchObject } from './object-patch.ts';
@@ -97,6 +98,7 @@ export class ObjectRegistry {
     alignNames(draft, target);
     const stored = this.#store.get(target.strategy.plural, keyOfTarget(target));
     if (stored === undefined) return this.#insertByUpdate(target, draft, { ...options, warnings });
+    assertUid(target, stored, draft);
     if (draft.metadata.resourceVersion === undefined && target.strategy.needsVersion) throw versionMissing(target);
     return this.#replace(target, stored, draft, { ...options, warnings });
   }
@@ -159,7 +161,6 @@ export class ObjectRegistry {
     delete metadata.deletionGracePeriodSeconds;
     delete metadata.generation;
     delete metadata.resourceVersion;
-    if (!target.strategy.namespaced) delete metadata.namespace;
     metadata.uid = makeUid(this.#random);
     metadata.creationTimestamp = formatTime(this.#clock.nowMs());
     if ((metadata.name ?? '') === '' && (metadata.generateName ?? '') !== '') {
@@ -203,7 +204,7 @@ export class ObjectRegistry {
   ): Written {
     const { strategy } = target;
     const before = decodeDraft(stored);
-    assertVersions(target, stored, draft);
+    assertVersion(target, stored, draft);
     restoreSystemFields(draft, before);
     strategy.setDefaults(draft);
     strategy.prepareUpdate(draft, before, target.endpoint);
@@ -305,24 +306,29 @@ function keyOfDraft(strategy: Strategy, { metadata }: Draft): string {
   return strategy.namespaced ? `${metadata.namespace ?? ''}/${name}` : name;
 }
 
-function restoreSystemFields(draft: Draft, stored: Draft): void {
-  const { metadata } = draft;
-  const kept = stored.metadata;
-  const fields = ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation'] as const;
-  for (const field of [...fields, 'generateName'] as const) {
+/** What clients need not send, and what they cannot set; a value of their own in the others is judged by validation. */
+function restoreSystemFields({ metadata }: Draft, { metadata: kept }: Draft): void {
+  for (const field of ['creationTimestamp', 'generation'] as const) {
     const value = kept[field];
     if (value === undefined) delete metadata[field];
     else Object.assign(metadata, { [field]: value });
   }
+  for (const field of ['uid', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const) {
+    if (metadata[field] === undefined && kept[field] !== undefined) Object.assign(metadata, { [field]: kept[field] });
+  }
 }
 
-function assertVersions(target: Target, stored: StoredObject, { metadata }: Draft): void {
-  const name = target.name ?? '';
-  if (metadata.uid !== undefined && metadata.uid !== stored.uid) throw uidConflict(target, metadata.uid, stored.uid);
-  const { resourceVersion } = metadata;
-  if (resourceVersion !== undefined && resourceVersion !== String(stored.revision)) {
-    throw modifiedMeanwhile(resourceName(target), name);
+/** A PUT speaks of one object: another uid under the name is not it. Patches are judged by validation instead. */
+function assertUid(target: Target, stored: StoredObject, { metadata: { uid } }: Draft): void {
+  if (uid !== undefined && uid !== stored.uid) throw uidConflict(target, uid, stored.uid);
+}
+
+function assertVersion(target: Target, stored: StoredObject, { metadata: { resourceVersion } }: Draft): void {
+  if (resourceVersion === undefined) return;
+  if (parseRevision(resourceVersion) === undefined) {
+    throw refusal(500, '', `strconv.ParseUint: parsing "${resourceVersion}": invalid syntax`);
   }
+  if (resourceVersion !== String(stored.revision)) throw modifiedMeanwhile(resourceName(target), target.name ?? '');
 }
 
 function uidConflict(target: Target, wanted: string, actual: string): Error {
@@ -332,7 +338,7 @@ function uidConflict(target: Target, wanted: string, actual: string): Error {
 
 function versionMissing(target: Target): Error {
   const detail = 'must be specified for an update';
-  return invalid(kindName(target), target.name ?? '', [
+  return invalid(resourceName(target), target.name ?? '', [
     { field: 'metadata.resourceVersion', problem: 'FieldValueInvalid', value: 0, detail },
   ]);
 }

@@ -8,11 +8,11 @@ const podDefaults: Readonly<Record<string, unknown>> = {
   dnsPolicy: 'ClusterFirst',
   securityContext: {},
   schedulerName: 'default-scheduler',
-  enableServiceLinks: true,
 };
 
-/** Of pods themselves, not of templates: upstream admission sets these. */
+/** Of pods themselves, not of templates: upstream sets these in admission, or for pods alone. */
 const admittedPodDefaults: Readonly<Record<string, unknown>> = {
+  enableServiceLinks: true,
   serviceAccountName: 'default',
   serviceAccount: 'default',
   priority: 0,

@@ -91,10 +91,18 @@ function validateOperator(toleration: JsonMap, path: string): readonly FieldErro
 export function validatePodUpdate(draft: Draft, stored: Draft): readonly FieldError[] {
   const [spec, before] = [draft.spec ?? {}, stored.spec ?? {}];
   const errors = [...validateKeptTolerations(mapsOf(spec['tolerations']), mapsOf(before['tolerations']))];
+  if (['containers', 'initContainers'].some((field) => !sameNames(spec[field], before[field]))) {
+    const detail = 'pod updates may not add or remove containers';
+    return [...errors, { field: 'spec.containers', problem: 'FieldValueForbidden', detail }];
+  }
   if (!sameValue(fixedPart(spec), fixedPart(before)) || !mayEndSo(spec, before)) {
     errors.push({ field: 'spec', problem: 'FieldValueForbidden', detail: onlyThese });
   }
   return errors;
+}
+
+function sameNames(containers: unknown, before: unknown): boolean {
+  return mapsOf(containers).length === mapsOf(before).length;
 }
 
 /** The spec without what may change. */

@@ -3,8 +3,8 @@ import { formatTime } from '../../api/timestamps.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Draft, JsonMap } from '../storage/stored-object.ts';
 import type { DeleteRequest, ObjectRegistry } from './object-registry.ts';
-import { badRequest, conflict, type FieldError, invalid } from './refusals.ts';
-import type { Target } from './request-target.ts';
+import { badRequest, conflict, refusal } from './refusals.ts';
+import { resourceName, type Target } from './request-target.ts';
 import { isRecord, mapsOf, textAt } from './strategy.ts';
 
 const bindings = { group: '', name: 'pods/binding' } as const;
@@ -33,7 +33,6 @@ export class PodSubresources {
     const change = (draft: Draft): void => {
       assertBindable(draft, target.name ?? '');
       draft.spec = { ...draft.spec, nodeName };
-      draft.metadata.generation = (draft.metadata.generation ?? 0) + 1;
       draft.status = withCondition(draft.status ?? {}, condition);
       const annotations = isRecord(binding['metadata']) ? binding['metadata']['annotations'] : undefined;
       if (isRecord(annotations)) Object.assign((draft.metadata.annotations ??= {}), annotations);
@@ -48,7 +47,7 @@ export class PodSubresources {
   evict(target: Target, eviction: JsonMap, request: DeleteRequest): void {
     const name = textAt(eviction, 'metadata', 'name');
     if (name !== '' && name !== target.name) {
-      throw badRequest(`name in URL does not match name in Eviction object: ${target.name ?? ''} vs ${name}`);
+      throw badRequest('name in URL does not match name in Eviction object');
     }
     const before = this.#registry.get(target);
     const { resourceVersion, uid } = request;
@@ -78,20 +77,14 @@ export class PodSubresources {
   }
 }
 
+/** Upstream answers a bad target with 500 and no causes. */
 function validateBinding(binding: JsonMap): string {
   const kind = textAt(binding, 'target', 'kind');
   const name = textAt(binding, 'target', 'name');
-  const errors: FieldError[] = [];
   if (!['', 'Node'].includes(kind)) {
-    errors.push({
-      field: 'target.kind',
-      problem: 'FieldValueNotSupported',
-      value: kind,
-      detail: 'supported values: "Node", ""',
-    });
+    throw refusal(500, '', `target.kind: Unsupported value: "${kind}": supported values: "Node", "<empty>"`);
   }
-  if (name === '') errors.push({ field: 'target.name', problem: 'FieldValueRequired' });
-  if (errors.length > 0) throw invalid({ group: '', name: 'Binding' }, '', errors);
+  if (name === '') throw refusal(500, '', 'target.name: Required value');
   return name;
 }
 
@@ -103,14 +96,14 @@ function assertSameObject(registry: ObjectRegistry, target: Target, binding: Jso
   const name = target.name ?? '';
   if (uid !== '' && uid !== stored.uid) {
     throw conflict(
-      bindings,
+      resourceName(target),
       name,
       `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored.uid}`,
     );
   }
   if (version !== '' && version !== String(stored.revision)) {
     const why = `Precondition failed: ResourceVersion in precondition: ${version}, ResourceVersion in object meta: ${stored.revision}`;
-    throw conflict(bindings, name, why);
+    throw conflict(resourceName(target), name, why);
   }
 }
 

@@ -38,7 +38,7 @@ function about(resource: GroupName, name: string, causes?: readonly StatusCause[
   return {
     ...(name === '' ? {} : { name }),
     ...(resource.group === '' ? {} : { group: resource.group }),
-    kind: resource.name,
+    ...(resource.name === '' ? {} : { kind: resource.name }),
     ...(causes === undefined ? {} : { causes }),
   };
 }

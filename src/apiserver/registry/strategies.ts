@@ -7,7 +7,16 @@ import { validatePodSpec } from './pod-rules.ts';
 import { podStrategy } from './pod-strategy.ts';
 import type { FieldError } from './refusals.ts';
 import { sameValue } from './same-value.ts';
-import { type Endpoint, isolateStatus, isRecord, plainStrategy, type Strategy, takeField, textAt } from './strategy.ts';
+import {
+  type Endpoint,
+  isolateStatus,
+  isRecord,
+  mapsOf,
+  plainStrategy,
+  type Strategy,
+  takeField,
+  textAt,
+} from './strategy.ts';
 
 const namespacedFields = ['metadata.name', 'metadata.namespace'] as const;
 const eventMessageMax = 1_024;
@@ -71,7 +80,8 @@ const namespaceStrategy: Strategy = {
     draft.metadata.labels = { ...draft.metadata.labels, 'kubernetes.io/metadata.name': draft.metadata.name ?? '' };
   },
   prepareCreate: (draft) => {
-    draft.spec = { ...draft.spec, finalizers: ['kubernetes'] };
+    const finalizers: readonly unknown[] = Array.isArray(draft.spec?.['finalizers']) ? draft.spec['finalizers'] : [];
+    draft.spec = { ...draft.spec, finalizers: [...new Set([...finalizers, 'kubernetes'])] };
     draft.status = { phase: 'Active' };
   },
   prepareUpdate: isolateNamespace,
@@ -171,6 +181,7 @@ const daemonSetStrategy: Strategy = {
     if (!sameValue(draft.spec, stored.spec)) draft.metadata.generation = (stored.metadata.generation ?? 0) + 1;
   },
   validate: validateDaemonSet,
+  validateUpdate: validateSelectorKept,
 };
 
 function defaultDaemonSet(draft: Draft): void {
@@ -194,12 +205,26 @@ function validateDaemonSet({ spec = {} }: Draft): readonly FieldError[] {
 }
 
 function validateSelector(spec: JsonMap, template: JsonMap): readonly FieldError[] {
-  const selector = spec['selector'];
-  if (!isRecord(selector)) return [{ field: 'spec.selector', problem: 'FieldValueRequired' }];
-  const wanted = Object.entries(isRecord(selector['matchLabels']) ? selector['matchLabels'] : {});
-  if (wanted.every(([key, value]) => textAt(template, 'metadata', 'labels', key) === value)) return [];
+  const wanted = Object.entries(labelsWanted(spec['selector']));
+  const metadata = isRecord(template['metadata']) ? template['metadata'] : {};
+  const matched = wanted.every(([key, value]) => textAt(metadata, 'labels', key) === value);
+  // Expressions are taken as they are: whether they match the template is not checked here.
+  if (matched && (wanted.length > 0 || hasExpressions(spec['selector']))) return [];
   const detail = '`selector` does not match template `labels`';
-  return [
-    { field: 'spec.template.metadata.labels', problem: 'FieldValueInvalid', value: template['metadata'], detail },
-  ];
+  const value = metadata['labels'] ?? {};
+  return [{ field: 'spec.template.metadata.labels', problem: 'FieldValueInvalid', value, detail }];
+}
+
+function hasExpressions(selector: unknown): boolean {
+  return isRecord(selector) && mapsOf(selector['matchExpressions']).length > 0;
+}
+
+function labelsWanted(selector: unknown): JsonMap {
+  return isRecord(selector) && isRecord(selector['matchLabels']) ? selector['matchLabels'] : {};
+}
+
+function validateSelectorKept(draft: Draft, stored: Draft): readonly FieldError[] {
+  const value = draft.spec?.['selector'];
+  if (sameValue(value, stored.spec?.['selector'])) return [];
+  return [{ field: 'spec.selector', problem: 'FieldValueInvalid', value, detail: 'field is immutable' }];
 }

@@ -5,7 +5,6 @@
  */
 import { formatTime, parseTimestamp } from '../../api/timestamps.ts';
 import type { JsonMap } from '../storage/stored-object.ts';
-import { badRequest } from './refusals.ts';
 import { type WireField, wireFieldsOf } from './wire-types.ts';
 
 export interface WireForm {
@@ -19,7 +18,10 @@ const sixDigits = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.(\d{6})(Z|[+-]\d\d:\d\d)$/;
 const quantityPattern = /^[+-]?(\d+|\d+\.\d*|\.\d+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
 const zeroTime = '0001-01-01T00:00:00Z';
 
-/** Throws a 400 ApiError where a value cannot be of its field's type. Objects of unknown messages pass untouched. */
+/** A value that its field cannot have. */
+export class WireFormError extends Error {}
+
+/** Throws a {@link WireFormError} where a value cannot be of its field's type. Objects of unknown messages pass untouched. */
 export function toWireForm(message: string, object: JsonMap): WireForm {
   const unknown: string[] = [];
   return { object: new Reader(unknown).message(message, object, ''), unknown };
@@ -129,12 +131,12 @@ function readQuantity(value: unknown, path: string): string {
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text !== 'string') return refuse(path, 'Quantity', value);
   if (!quantityPattern.test(text))
-    throw badRequest(`${path}: quantities must match the regular expression of a quantity`);
+    throw new WireFormError(`${path}: quantities must match the regular expression of a quantity`);
   return text;
 }
 
 function unreadableTime(value: string, layout: string, path: string): Error {
-  return badRequest(`parsing time "${value}" as "${layout}": cannot parse it (${path})`);
+  return new WireFormError(`parsing time "${value}" as "${layout}": cannot parse it (${path})`);
 }
 
 function refuse(path: string, wanted: string, value: unknown): never {
@@ -142,7 +144,7 @@ function refuse(path: string, wanted: string, value: unknown): never {
 }
 
 function wrongType(path: string, wanted: string, value: unknown): Error {
-  return badRequest(`json: cannot unmarshal ${nameOfType(value)} into field ${path} of type ${wanted}`);
+  return new WireFormError(`json: cannot unmarshal ${nameOfType(value)} into field ${path} of type ${wanted}`);
 }
 
 function nameOfType(value: unknown): string {

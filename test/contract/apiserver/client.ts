@@ -250,9 +250,9 @@ export async function openClient(): Promise<Client> {
   return new Client(await startBackend());
 }
 
-/** `details.causes[].reason` of a Status. */
+/** `details.causes[].reason` of a Status, each once: upstream validates some things twice and says so twice. */
 export function causesOf(answer: Answer): readonly string[] {
-  return (answer.body?.details?.causes ?? []).map((cause: Json) => cause.reason);
+  return [...new Set<string>((answer.body?.details?.causes ?? []).map((cause: Json) => cause.reason))];
 }
 
 export function revisionOf(object: Json): number {

@@ -215,7 +215,7 @@ test('T099 a list of all namespaces is ordered by namespace and name', async () 
   const keys = body.items.map(({ metadata }: Json) => `${metadata.namespace}/${metadata.name}`);
   const ours = keys.filter((key: string) => key.startsWith(`${first}/`) || key.startsWith(`${second}/`));
   assert.deepEqual(ours, [`${first}/a`, `${first}/b`, `${second}/a`].sort());
-  assert.deepEqual(keys, [...keys].sort());
+  assert.ok(keys.every((key: string, index: number) => index === 0 || keys[index - 1] < key));
 });
 
 test('T100 the list has a kind, its items have none', async () => {

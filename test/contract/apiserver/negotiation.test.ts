@@ -121,7 +121,11 @@ test('T155 a token that is unknown is 401', async () => {
 test('reviews of oneself are answered', async () => {
   const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
   const spec = { resourceAttributes: { verb: 'get', resource: 'nodes' } };
-  const answer = await client.post(path, { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec });
+  const answer = await client.post(path, {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SelfSubjectAccessReview',
+    spec,
+  });
   assert.equal(answer.code, 201, answer.text);
   assert.equal(answer.body.status.allowed, true);
 });

@@ -212,7 +212,8 @@ test('T040 clients neither set nor clear the deletion time', async () => {
   const node = await client.node();
   const deletionTimestamp = '2030-01-01T00:00:00Z';
   const set = await client.put(nodePath(node), { ...node, metadata: { ...node.metadata, deletionTimestamp } });
-  assert.equal(set.body.metadata.deletionTimestamp, undefined);
+  assert.equal(set.code, 422);
+  assert.equal((await client.get(nodePath(node))).body.metadata.deletionTimestamp, undefined);
   const held = await client.node({ metadata: { finalizers: ['example.com/hold'] } });
   await client.delete(nodePath(held));
   const { body: dying } = await client.get(nodePath(held));
@@ -392,8 +393,6 @@ test('T060 a patch must say of which kind it is', async () => {
     assert.equal(answer.code, 415, String(type));
     assert.equal(answer.body.reason, 'UnsupportedMediaType');
   }
-  const { body } = await client.patch(nodePath(node), 'application/json', '{}');
-  assert.match(body.message, /application\/merge-patch\+json/);
 });
 
 test('T061 only server-side apply can be forced', async () => {

@@ -24,7 +24,9 @@ test('T135 taints must be well formed and unique', async () => {
 
 test('T136 what a node gets once it keeps', async () => {
   const node = await client.node({ spec: { podCIDR: '10.0.0.0/24', podCIDRs: ['10.0.0.0/24'], providerID: 'x://1' } });
-  const answer = await client.patch(`/api/v1/nodes/${node.metadata.name}`, mergePatch, { spec: { providerID: 'x://2' } });
+  const answer = await client.patch(`/api/v1/nodes/${node.metadata.name}`, mergePatch, {
+    spec: { providerID: 'x://2' },
+  });
   assert.equal(answer.code, 422);
   assert.ok(causesOf(answer).includes('FieldValueForbidden'));
 });
@@ -81,8 +83,13 @@ test('T141 names follow the rules of their kind', async () => {
 
 test('T142 T143 annotations and bodies have a size', async () => {
   const annotations = { big: 'x'.repeat(257 * 1024) };
-  assert.equal((await client.post('/api/v1/nodes', { metadata: { name: client.name('node'), annotations } })).code, 422);
-  const huge = await client.post('/api/v1/nodes', { metadata: { name: 'x', annotations: { big: 'x'.repeat(3_300_000) } } });
+  assert.equal(
+    (await client.post('/api/v1/nodes', { metadata: { name: client.name('node'), annotations } })).code,
+    422,
+  );
+  const huge = await client.post('/api/v1/nodes', {
+    metadata: { name: 'x', annotations: { big: 'x'.repeat(3_300_000) } },
+  });
   assert.equal(huge.code, 413);
 });
 
@@ -91,7 +98,12 @@ test('T144 owners are complete, single and named once', async () => {
   const send = (ownerReferences: readonly Json[]): Promise<Answer> =>
     client.post('/api/v1/nodes', { metadata: { name: client.name('node'), ownerReferences } });
   assert.equal((await send([{ ...owner, uid: '' }])).code, 422);
-  const controllers = ['a', 'b'].map((name) => ({ ...owner, name, uid: owner.uid.replaceAll('5', name), controller: true }));
+  const controllers = ['a', 'b'].map((name) => ({
+    ...owner,
+    name,
+    uid: owner.uid.replaceAll('5', name),
+    controller: true,
+  }));
   assert.equal((await send(controllers)).code, 422);
   const twice = await send([owner, owner]);
   assert.equal(twice.code, 201);

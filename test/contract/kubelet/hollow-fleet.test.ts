@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { plainConnection } from '../../../src/adapters/http-connection.ts';
+import { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
+import { SystemClock } from '../../../src/adapters/system-clock.ts';
+import { findCondition, listConditions } from '../../../src/api/conditions.ts';
+import type { Lease } from '../../../src/api/lease.ts';
+import type { KubeObject } from '../../../src/api/meta.ts';
+import type { Node } from '../../../src/api/node.ts';
+import type { Pod } from '../../../src/api/pod.ts';
+import { nodeLeaseNamespace, type ResourceName } from '../../../src/api/resources.ts';
+import { type RunningApiServer, startApiServer } from '../../../src/apiserver/http/api-server.ts';
+import { HollowFleet } from '../../../src/kubelet/fleet.ts';
+import { KeepingLogger, KeepingMeter, SeededRandom } from '../../support/quiet.ts';
+import { until } from '../../support/small-world.ts';
+
+const clock = new SystemClock();
+const waitMs = 15_000;
+const names = Array.from({ length: 20 }, (_, index) => `node-${index}`);
+
+/** A tenth of the real periods: leases every second, statuses too. */
+const profile = {
+  leaseDurationSeconds: 4,
+  nodeStatusUpdateFrequencyMs: 1_000,
+  podStatusPassMs: 1_000,
+  podStartDelayMs: 200,
+  podStopDelayMs: 200,
+};
+
+describe('twenty hollow nodes on the embedded API server', () => {
+  const logger = new KeepingLogger();
+  const life = new AbortController();
+  const { signal } = life;
+  let server: RunningApiServer;
+  let api: HttpKubeApi;
+  let fleet: HollowFleet;
+  let running: Promise<void>;
+  let podNumber = 0;
+  let pod: string;
+
+  before(async () => {
+    server = await startApiServer({ clock, random: new SeededRandom(1), logger, tls: false });
+    api = new HttpKubeApi({
+      connection: plainConnection(server.url, { token: server.adminToken }),
+      clock,
+      logger,
+      meter: new KeepingMeter(),
+      userAgent: 'hollow-nodes',
+      fieldManager: 'kubelet',
+      qps: 0,
+      burst: 0,
+    });
+    fleet = new HollowFleet({
+      nodes: names.map((name) => ({ name, labels: { 'topology.kubernetes.io/zone': 'a' } })),
+      api,
+      clock,
+      random: new SeededRandom(1),
+      logger,
+      profile,
+    });
+    running = fleet.run(signal);
+    await fleet.whenRegistered(signal);
+  });
+
+  after(async () => {
+    life.abort();
+    await running;
+    await api.close();
+    await server.close();
+    assert.deepEqual(
+      logger.lines.filter((line) => line.level === 'error'),
+      [],
+    );
+  });
+
+  beforeEach(() => {
+    podNumber += 1;
+    pod = `web-${podNumber}`;
+  });
+
+  async function find(resource: ResourceName, name: string, namespace?: string): Promise<KubeObject | undefined> {
+    const { items } = await api.list(resource, {
+      fieldSelector: `metadata.name=${name}`,
+      ...(namespace === undefined ? {} : { namespace }),
+      signal,
+    });
+    return items[0];
+  }
+
+  const readyOf = (object: Node | Pod | undefined) =>
+    findCondition(listConditions(object?.status?.conditions), 'Ready');
+  const nodeReady = async (name: string) => readyOf(await find('nodes', name))?.status;
+  const findPod = (name: string): Promise<Pod | undefined> => find('pods', name, 'default');
+  const podReady = async (name: string) => readyOf(await findPod(name))?.status;
+
+  async function renewTime(name: string): Promise<string> {
+    const lease: Lease | undefined = await find('leases', name, nodeLeaseNamespace);
+    return lease?.spec?.renewTime ?? '';
+  }
+
+  function bind(name: string, nodeName: string): Promise<Pod> {
+    const wanted: Pod = {
+      metadata: { name, namespace: 'default' },
+      spec: { nodeName, containers: [{ name: 'main', image: 'registry.invalid/pause:1' }] },
+    };
+    return api.create('pods', wanted, { signal });
+  }
+
+  async function run(name: string, nodeName: string): Promise<Pod> {
+    const created = await bind(name, nodeName);
+    await until(`${name} ready`, waitMs, async () => (await podReady(name)) === 'True');
+    return created;
+  }
+
+  async function remove(name: string, gracePeriodSeconds?: number): Promise<void> {
+    const uid = (await findPod(name))?.metadata.uid ?? '';
+    const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
+    await api.delete('pods', { namespace: 'default', name }, { uid, ...grace, signal });
+  }
+
+  async function vanished(name: string): Promise<void> {
+    await until(`${name} gone`, waitMs, async () => (await findPod(name)) === undefined);
+  }
+
+  async function markNotReady(name: string): Promise<void> {
+    const conditions = [{ type: 'Ready', status: 'False', reason: 'NodeNotReady' }];
+    const patch = { type: 'strategic-merge', body: { status: { conditions } } } as const;
+    await api.patch('pods', { namespace: 'default', name }, patch, { signal, subresource: 'status' });
+  }
+
+  it('are all registered, become ready, and have machines of their own', async () => {
+    await until('all ready', waitMs, async () => fleet.status().ready === names.length);
+    const { items } = await api.list('nodes', { signal });
+    const nodes: readonly Node[] = items;
+    assert.equal(nodes.length, names.length);
+    assert.deepEqual(
+      nodes.map((node) => readyOf(node)?.status),
+      names.map(() => 'True'),
+    );
+    assert.equal(new Set(nodes.map((node) => node.status?.addresses?.[0]?.address)).size, names.length);
+    assert.equal(nodes[0]?.status?.capacity?.['memory'], '32Gi');
+  });
+
+  it('renew their leases, each owned by its node', async () => {
+    await until('a lease each', waitMs, async () => {
+      const { items } = await api.list('leases', { namespace: nodeLeaseNamespace, signal });
+      return items.length === names.length;
+    });
+    const node = await find('nodes', 'node-7');
+    const lease: Lease | undefined = await find('leases', 'node-7', nodeLeaseNamespace);
+    assert.equal(lease?.metadata.ownerReferences?.[0]?.uid, node?.metadata.uid);
+    assert.equal(lease?.spec?.leaseDurationSeconds, 4);
+    const renewed = lease?.spec?.renewTime ?? '';
+    await until('a renewal', waitMs, async () => (await renewTime('node-7')) > renewed);
+  });
+
+  it('leave a settled node and a settled pod unwritten', async () => {
+    await run(pod, 'node-2');
+    await until('nothing to write', waitMs, async () => fleet.status().unwrittenPods === 0);
+    const [node, settled] = [await find('nodes', 'node-2'), await findPod(pod)];
+    await clock.sleep(2_500, signal);
+    assert.equal((await find('nodes', 'node-2'))?.metadata.resourceVersion, node?.metadata.resourceVersion);
+    assert.equal((await findPod(pod))?.metadata.resourceVersion, settled?.metadata.resourceVersion);
+  });
+
+  it('run a bound pod', async () => {
+    await run(pod, 'node-3');
+    const status = (await findPod(pod))?.status;
+    assert.equal(status?.phase, 'Running');
+    assert.match(status?.podIP ?? '', /^10\.128\.3\./);
+    assert.equal(status?.containerStatuses?.[0]?.ready, true);
+    assert.ok(status?.startTime !== undefined);
+  });
+
+  it('finish a graceful deletion', async () => {
+    await run(pod, 'node-3');
+    await remove(pod);
+    await vanished(pod);
+  });
+
+  it('live with a deletion by force and a new pod of the same name', async () => {
+    const first = await run(pod, 'node-4');
+    await remove(pod, 0);
+    const second = await run(pod, 'node-4');
+    assert.notEqual(second.metadata.uid, first.metadata.uid);
+  });
+
+  it('put a pod right that somebody else marked not ready', async () => {
+    await run(pod, 'node-5');
+    const since = readyOf(await findPod(pod))?.lastTransitionTime;
+    await markNotReady(pod);
+    await until('ready again', waitMs, async () => (await podReady(pod)) === 'True');
+    const ready = readyOf(await findPod(pod));
+    assert.deepEqual([ready?.lastTransitionTime, ready?.reason], [since, undefined]);
+  });
+
+  it('report what was broken, and that it was mended', async () => {
+    fleet.makeUnhealthy(['node-6'], 'the disk is on fire');
+    fleet.setCondition(['node-6'], 'DiskPressure', 'True');
+    await until('not ready', waitMs, async () => (await nodeReady('node-6')) === 'False');
+    const node: Node | undefined = await find('nodes', 'node-6');
+    assert.equal(readyOf(node)?.message, 'the disk is on fire');
+    assert.equal(findCondition(listConditions(node?.status?.conditions), 'DiskPressure')?.status, 'True');
+    fleet.makeHealthy(['node-6']);
+    await until('ready', waitMs, async () => (await nodeReady('node-6')) === 'True');
+  });
+
+  it('fall silent when they are cut off, and catch up when they are brought back', async () => {
+    const dark = ['node-10', 'node-11', 'node-12'];
+    const [kept, deleted, forced, late] = ['kept', 'deleted', 'forced', 'late'].map((word) => `${pod}-${word}`);
+    assert.ok(kept !== undefined && deleted !== undefined && forced !== undefined && late !== undefined);
+    for (const name of [kept, deleted, forced]) await run(name, 'node-10');
+
+    fleet.cutOff(dark);
+    // What was on its way when the cable was pulled still arrives.
+    await clock.sleep(500, signal);
+    const silentSince = await renewTime('node-10');
+    await markNotReady(kept);
+    await remove(deleted);
+    await remove(forced, 0);
+    await bind(late, 'node-10');
+    await clock.sleep(2_500, signal);
+    assert.equal(await renewTime('node-10'), silentSince);
+    assert.equal((await findPod(deleted))?.status?.phase, 'Running', 'nobody has stopped it');
+    assert.equal((await findPod(late))?.status?.phase, 'Pending', 'nobody has seen it');
+    assert.equal(await podReady(kept), 'False');
+    assert.equal(fleet.node('node-10')?.pods, 3);
+
+    fleet.bringBack(dark);
+    await until('renewed', waitMs, async () => (await renewTime('node-10')) > silentSince);
+    await vanished(deleted);
+    await until('kept ready again', waitMs, async () => (await podReady(kept)) === 'True');
+    await until('late ready', waitMs, async () => (await podReady(late)) === 'True');
+    await until('the forced one forgotten', waitMs, async () => fleet.node('node-10')?.pods === 2);
+  });
+
+  it('outlive a server that drops every connection', async () => {
+    const renewedAtMs = (): number => fleet.node('node-15')?.renewedAtMs ?? 0;
+    const before = renewedAtMs();
+    server.dropConnections();
+    await until('a renewal', waitMs, async () => renewedAtMs() > before);
+    await run(pod, 'node-15');
+  });
+});
