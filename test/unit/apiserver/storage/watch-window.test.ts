@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { StoreChange } from '../../../../src/apiserver/storage/store-change.ts';
+import { WatchWindow } from '../../../../src/apiserver/storage/watch-window.ts';
+
+function change(revision: number, atMs: number): StoreChange {
+  const object = {
+    key: 'a',
+    namespace: '',
+    name: 'a',
+    uid: 'u',
+    revision,
+    labels: {},
+    fields: {},
+    tail: Buffer.from('"metadata":{}}'),
+  };
+  return { kind: 'modified', revision, object, previous: object, atMs };
+}
+
+const revisionsSince = (window: WatchWindow, revision: number): readonly number[] | undefined =>
+  window.since(revision)?.map((each) => each.revision);
+
+test('before anything was dropped, a watch may start where the window began', () => {
+  const window = new WatchWindow(10, { eventsMin: 4, eventsMax: 4 });
+  for (const revision of [12, 15]) window.append(change(revision, 0));
+  assert.deepEqual(revisionsSince(window, 10), [12, 15]);
+  assert.deepEqual(revisionsSince(window, 12), [15]);
+  assert.deepEqual(revisionsSince(window, 15), []);
+  assert.equal(revisionsSince(window, 9), undefined);
+});
+
+test('a full window forgets its oldest changes', () => {
+  const window = new WatchWindow(0, { eventsMin: 3, eventsMax: 3 });
+  for (let revision = 1; revision <= 10; revision += 1) window.append(change(revision, 0));
+  assert.equal(window.length, 3);
+  assert.deepEqual(revisionsSince(window, 7), [8, 9, 10]);
+  assert.equal(revisionsSince(window, 6), undefined);
+});
+
+test('fresh changes make it grow, stale ones let it shrink', () => {
+  const window = new WatchWindow(0, { eventsMin: 4, eventsMax: 16 });
+  for (let revision = 1; revision <= 16; revision += 1) window.append(change(revision, 0));
+  assert.equal(window.length, 16);
+  for (let revision = 17; revision <= 20; revision += 1) window.append(change(revision, 100_000));
+  assert.ok(window.length <= 8, `${window.length} are kept`);
+  assert.deepEqual(revisionsSince(window, 19), [20]);
+});
+
+test('cleared, it forgets everything up to then', () => {
+  const window = new WatchWindow(0);
+  window.append(change(5, 0));
+  window.clear(7);
+  assert.equal(revisionsSince(window, 6), undefined);
+  assert.deepEqual(revisionsSince(window, 7), []);
+});
