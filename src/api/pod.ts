@@ -3,6 +3,7 @@ import type { KubeObject, ObjectMeta } from './meta.ts';
 import { type ObjectKey, objectKey } from './object-key.ts';
 import { parseTimestamp } from './timestamps.ts';
 import type { Toleration } from './tolerations.ts';
+import type { Labels } from './topology.ts';
 
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
 
@@ -44,10 +45,16 @@ export interface PodView {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly generation: number | undefined;
+  /** By which a DaemonSet knows its pods. May be shared between pods. */
+  readonly labels: Labels;
   /** Empty while the pod is not bound. */
   readonly nodeName: string;
   readonly phase: string;
+  /** `status.reason`, as `Evicted`; empty where nothing was said. */
+  readonly reason: string;
   readonly terminating: boolean;
+  /** Of its deletion, in seconds; undefined while it is not terminating. At 0 only finalizers hold it. */
+  readonly deletionGraceSeconds: number | undefined;
   readonly tolerations: readonly Toleration[];
   /** Status of its Ready condition; undefined without one. */
   readonly ready: string | undefined;
@@ -67,28 +74,38 @@ export function viewPod(pod: Pod): PodView {
   };
 }
 
-function viewStatus(status: Pod['status']): Pick<PodView, 'phase' | 'ready' | 'disruptionReason'> {
+function viewStatus(status: Pod['status']): Pick<PodView, 'phase' | 'reason' | 'ready' | 'disruptionReason'> {
   const conditions = listConditions(status?.conditions);
   const disruption = findCondition(conditions, evictedByTaint.type);
   return {
     phase: status?.phase ?? '',
+    reason: status?.reason ?? '',
     ready: findCondition(conditions, 'Ready')?.status,
     disruptionReason: disruption?.status === 'True' ? (disruption.reason ?? '') : undefined,
   };
 }
 
-function viewIdentity(
-  metadata: ObjectMeta,
-): Pick<PodView, 'namespace' | 'name' | 'uid' | 'resourceVersion' | 'generation' | 'terminating' | 'createdAtMs'> {
+type PodIdentity = Omit<PodView, keyof ReturnType<typeof viewStatus> | 'nodeName' | 'tolerations'>;
+
+function viewIdentity(metadata: ObjectMeta): PodIdentity {
   return {
     namespace: metadata.namespace ?? '',
     name: metadata.name ?? '',
     uid: metadata.uid ?? '',
     resourceVersion: metadata.resourceVersion ?? '',
     generation: metadata.generation,
+    labels: metadata.labels ?? {},
     terminating: metadata.deletionTimestamp !== undefined && metadata.deletionTimestamp !== null,
+    deletionGraceSeconds: metadata.deletionGracePeriodSeconds,
     createdAtMs: parseTimestamp(metadata.creationTimestamp) ?? 0,
   };
+}
+
+/** Said of a pod whose node was given up (upstream `NodeUnreachablePodReason` and its message). */
+export const nodeLostReason = 'NodeLost';
+
+export function nodeLostMessage({ name, nodeName }: Pick<PodView, 'name' | 'nodeName'>): string {
+  return `Node ${nodeName} which was running pod ${name} is unresponsive`;
 }
 
 export function podKey(pod: Pick<PodView, 'namespace' | 'name'>): ObjectKey {

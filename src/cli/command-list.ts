@@ -5,6 +5,8 @@ import type { FlagDefinition } from './flag-definition.ts';
 export interface CommandEntry {
   readonly name: string;
   readonly summary: string;
+  /** The word that must follow, as usage prints it. */
+  readonly operand?: string;
   /** Imports the command and everything it needs: only when it is going to run, because that takes a while. */
   load(): Promise<CommandModule>;
   /** Its flags without the rest of it, so that help is quick. */
@@ -18,6 +20,20 @@ export const commandList: readonly CommandEntry[] = [
     summary: 'Watches nodes, taints the silent ones at the pace of their zone, evicts pods that do not tolerate it',
     load: () => import('./commands/controller.ts'),
     loadFlags: async () => (await import('./controller-flags.ts')).controllerFlags,
+  },
+  {
+    name: 'explain',
+    operand: 'node/NAME|pod/NAMESPACE/NAME',
+    summary:
+      'Asks a running controller about node/NAME or pod/NAMESPACE/NAME: why it acts or does not, what comes next',
+    load: () => import('./commands/explain.ts'),
+    loadFlags: async () => (await import('./explain-flags.ts')).explainFlags,
+  },
+  {
+    name: 'status',
+    summary: 'Asks a running controller who leads, what it sees, which zones are slowed down and what waits',
+    load: () => import('./commands/status.ts'),
+    loadFlags: async () => (await import('./explain-flags.ts')).explainFlags,
   },
   {
     name: 'demo',

@@ -1,6 +1,6 @@
 // Flags and file, read once, become one frozen object. Nothing behind it reads flags, files or the environment.
 import { z } from 'zod';
-import type { ControllerOptions } from '../controller/options.ts';
+import type { ControllerOptions, ControllerSelection, PodGcOptions } from '../controller/options.ts';
 import type { BindAddress } from './bind-address.ts';
 import { type ConfigFile, configApiVersion, configKind, readConfigFile } from './config-file.ts';
 import { controllerFlags, removedControllerFlags } from './controller-flags.ts';
@@ -8,10 +8,13 @@ import { brokenRules, type ControllerValues, oddities } from './controller-rules
 import type { FlagDefinition } from './flag-definition.ts';
 import { readValues, shapeOf } from './flag-schema.ts';
 import { parseFlags } from './flags.ts';
+import { selectControllers } from './controller-selection.ts';
 import { type LogFormat, logFormat } from './shared-flags.ts';
 
 export interface ControllerConfig {
   readonly controller: ControllerOptions;
+  readonly controllers: ControllerSelection;
+  readonly podGc: PodGcOptions;
   readonly api: ApiConfig;
   readonly leaderElection: LeaderElectionConfig;
   readonly metricsBindAddress: BindAddress;
@@ -91,6 +94,8 @@ function fileNamed(path: unknown, readFile: ReadFile): ConfigFile {
 function assemble(values: ControllerValues): ControllerConfig {
   return {
     controller: controllerOptions(values),
+    controllers: selectControllers(values.controllers),
+    podGc: { terminatedPodGcThreshold: values.terminatedPodGcThreshold },
     api: {
       kubeconfig: values.kubeconfig,
       context: values.context,

@@ -1,6 +1,6 @@
 // Every flag of `nlc controller`, as data. Names, defaults and units of the flags that kube-controller-manager has too
 // are its own (1.36); ours are marked by standing in a group of ours or by their description.
-import { defaultControllerOptions as defaults } from '../controller/options.ts';
+import { defaultControllerOptions as defaults, defaultPodGcOptions } from '../controller/options.ts';
 import type { FlagDefinition } from './flag-definition.ts';
 import type { RemovedFlags } from './flags.ts';
 import { formatGoDuration } from './go-duration.ts';
@@ -9,6 +9,7 @@ import { logFlags } from './shared-flags.ts';
 const dnsLabel = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const dnsSubdomain = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
+const selection = 'What runs';
 const watching = 'Watching nodes';
 const evicting = 'Zones and eviction rates';
 const api = 'API server';
@@ -17,6 +18,23 @@ const observing = 'Metrics and probes';
 const configuring = 'Configuration';
 
 export const controllerFlags = [
+  {
+    name: 'controllers',
+    kind: 'text',
+    group: selection,
+    description:
+      'Which controllers run, separated by commas: * is node-lifecycle-controller and taint-eviction-controller; ' +
+      'pod-garbage-collector-controller must be named, because kube-controller-manager usually goes on running its own',
+    default: '*',
+  },
+  {
+    name: 'terminated-pod-gc-threshold',
+    kind: 'integer',
+    group: selection,
+    description: 'Finished pods that the pod garbage collector keeps before it deletes the oldest; 0 keeps all',
+    default: defaultPodGcOptions.terminatedPodGcThreshold,
+    range: { min: 0 },
+  },
   {
     name: 'node-monitor-period',
     kind: 'duration',

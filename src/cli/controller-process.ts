@@ -12,6 +12,8 @@ import { type Node, type NodeView, viewNode } from '../api/node.ts';
 import { type Pod, type PodView, viewPod } from '../api/pod.ts';
 import { nodeLeaseNamespace } from '../api/resources.ts';
 import { controllerMetrics, NodeLifecycle, podsByNode } from '../controller/node-lifecycle.ts';
+import { LiveSnapshot, type Snapshot } from '../controller/snapshot.ts';
+import { ApiLiveLeases } from '../controller/sight/api-live-leases.ts';
 import { LeaderElector } from '../election/leader-elector.ts';
 import { masterStatus, slowpathTotal } from '../election/metrics.ts';
 import { EventBroadcaster } from '../events/event-broadcaster.ts';
@@ -26,6 +28,7 @@ import type { Leadership } from '../ports/leadership.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Random } from '../ports/random.ts';
 import type { ControllerConfig } from './controller-config.ts';
+import { explainRoutes } from './explain-pages.ts';
 import { healthRoutes } from './health-pages.ts';
 import { configzRoute, metricsRoute } from './metrics-pages.ts';
 import { ownVersion, userAgent } from './version.ts';
@@ -33,6 +36,9 @@ import { ownVersion, userAgent } from './version.ts';
 /** The election talks on a connection and a rate of its own: a burst of writes must not cost the lease. */
 const electionRate = { qps: 10, burst: 20 } as const;
 const eventRate = { qps: 10, burst: 20 } as const;
+/** Asking whether the API server is there must not wait behind what it is not answering. */
+const sightRate = { qps: 20, burst: 40 } as const;
+const sightTimeoutMs = 5_000;
 const flushMsMax = 2_000;
 const syncWarnMs = 10_000;
 
@@ -61,7 +67,8 @@ export interface ControllerProcessOptions {
 export class ControllerProcess {
   readonly lifecycle: NodeLifecycle;
   readonly #options: ControllerProcessOptions;
-  readonly #apis: { readonly main: HttpKubeApi; readonly events: HttpKubeApi; readonly election: HttpKubeApi };
+  readonly #apis: Readonly<Record<'main' | 'events' | 'election' | 'sight', HttpKubeApi>>;
+  readonly #lifetime = new AbortController();
   readonly #informers: NodeInformers;
   readonly #broadcaster: EventBroadcaster;
   readonly #elector: LeaderElector | undefined;
@@ -76,6 +83,7 @@ export class ControllerProcess {
       main: this.#makeApi({ qps: config.api.requestsPerSecond, burst: config.api.requestBurst }),
       events: this.#makeApi(eventRate),
       election: this.#makeApi(electionRate, config.leaderElection.renewDeadlineMs),
+      sight: this.#makeApi(sightRate, sightTimeoutMs),
     };
     this.#informers = makeInformers({ ...options, api: this.#apis.main });
     this.#broadcaster = new EventBroadcaster({ ...options, api: this.#apis.events });
@@ -83,8 +91,11 @@ export class ControllerProcess {
     this.lifecycle = new NodeLifecycle({
       ...options,
       options: config.controller,
+      controllers: config.controllers,
+      podGc: config.podGc,
       informers: this.#informers,
       api: this.#apis.main,
+      liveLeases: new ApiLiveLeases(this.#apis.sight, this.#lifetime.signal),
       lanes: new PQueueLanes({ concurrencyMax: config.api.concurrentWritesMax }),
       leadership: this.#elector ?? this.#soloLeadership(),
       recorders: {
@@ -97,7 +108,7 @@ export class ControllerProcess {
   /** Runs until the signal aborts (`stopped`) or leadership is lost (`lost`); then nothing is left running. */
   async run(signal: AbortSignal): Promise<'stopped' | 'lost'> {
     const pages = await this.#startPages();
-    const lifetime = new AbortController();
+    const lifetime = this.#lifetime;
     const running = [
       ...Object.values(this.#informers).map((informer) => informer.run(lifetime.signal)),
       this.#broadcaster.run(lifetime.signal),
@@ -145,7 +156,11 @@ export class ControllerProcess {
     const pages = await startObservability({
       metrics: {
         address: metricsBindAddress,
-        routes: [metricsRoute(meter), configzRoute('node-lifecycle-controller', config)],
+        routes: [
+          metricsRoute(meter),
+          configzRoute('node-lifecycle-controller', config),
+          ...explainRoutes(this.#snapshot()),
+        ],
       },
       health: { address: healthProbeBindAddress, routes: healthRoutes({ live: [], ready: this.#readyChecks() }) },
       logger,
@@ -153,6 +168,19 @@ export class ControllerProcess {
     if (pages.metricsAddress !== undefined) logger.info({ ...pages.metricsAddress }, 'serving /metrics');
     if (pages.healthAddress !== undefined) logger.info({ ...pages.healthAddress }, 'serving /livez and /readyz');
     return pages;
+  }
+
+  /** What the explain pages read; it looks anew at each request. */
+  #snapshot(): Snapshot {
+    const { config, clock, identity } = this.#options;
+    return new LiveSnapshot({
+      options: config.controller,
+      stages: this.lifecycle,
+      informers: this.#informers,
+      leadership: this.#elector ?? this.#soloLeadership(),
+      holder: () => (this.#elector === undefined ? identity : this.#elector.holder()),
+      clock,
+    });
   }
 
   /** A standby that is in sync is ready: it can take over. */

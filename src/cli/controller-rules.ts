@@ -1,5 +1,6 @@
 // What must hold, or had better hold, between settings that are fine one by one.
 import type { controllerFlags } from './controller-flags.ts';
+import { controllerWords, unknownControllers } from './controller-selection.ts';
 import type { FlagValues } from './flag-definition.ts';
 import { formatGoDuration } from './go-duration.ts';
 
@@ -21,6 +22,14 @@ const retryJitterFactor = 1.2;
 const gracePeriodDaringMs = 25_000;
 
 const needed: readonly Rule[] = [
+  {
+    keys: ['controllers'],
+    broken: (v) => unknownControllers(v.controllers).length > 0,
+    text: (v) =>
+      `--controllers: got ${unknownControllers(v.controllers)
+        .map((word) => JSON.stringify(word))
+        .join(', ')}; accepted, with a - in front to switch off: ${controllerWords}`,
+  },
   {
     keys: ['nodeMonitorGracePeriod', 'nodeMonitorPeriod'],
     broken: (v) => v.nodeMonitorGracePeriod <= v.nodeMonitorPeriod,

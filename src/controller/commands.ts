@@ -4,6 +4,7 @@ import type { Condition } from '../api/conditions.ts';
 import type { NodeView } from '../api/node.ts';
 import type { PodView } from '../api/pod.ts';
 import type { Taint } from '../api/taints.ts';
+import type { Labels } from '../api/topology.ts';
 
 export type Command =
   | {
@@ -19,9 +20,30 @@ export type Command =
       readonly remove: readonly Taint[];
       readonly urgency: 'untaint' | 'no-execute' | 'other';
     }
+  | { readonly kind: 'set-node-labels'; readonly node: NodeView; readonly labels: Labels }
   | { readonly kind: 'mark-pod-not-ready'; readonly pod: PodView; readonly atMs: number }
   | { readonly kind: 'mark-pod-disrupted'; readonly pod: PodView; readonly atMs: number }
-  | { readonly kind: 'delete-pod'; readonly pod: PodView };
+  | {
+      readonly kind: 'mark-pod-failed';
+      readonly pod: PodView;
+      readonly atMs: number;
+      /** Said with it as DisruptionTarget=True, where somebody should learn why. */
+      readonly disruption: DisruptionWords | undefined;
+    }
+  /** Its status says that its node was given up. */
+  | { readonly kind: 'mark-pod-lost'; readonly pod: PodView }
+  | {
+      readonly kind: 'delete-pod';
+      readonly pod: PodView;
+      /** Absent: the pod's own. 0 does not wait for a kubelet. */
+      readonly gracePeriodSeconds?: number;
+    };
+
+/** Reason and message of a DisruptionTarget condition. */
+export interface DisruptionWords {
+  readonly reason: string;
+  readonly message: string;
+}
 
 /** What became of a command. `gone`: its object no longer exists, so there is nothing left to want. */
 export type WriteOutcome =

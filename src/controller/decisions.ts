@@ -1,6 +1,8 @@
 /** What was decided and why, as small values: logged, counted, kept, and told to people. Never a string built at the end. */
 import type { ApiReason } from '../api/api-error.ts';
+import type { Labels } from '../api/topology.ts';
 import type { ZoneCondition } from '../api/zone.ts';
+import type { BlindReason } from '../ports/sight.ts';
 
 /** Which rule set the grace period in force. */
 export type GraceRule = 'monitor' | 'startup';
@@ -25,6 +27,12 @@ export type StayReason =
   | 'node-gone'
   | 'already-terminating';
 
+/** Which rule of the garbage collector a pod fell under. The words are those of its metrics. */
+export type PodGcReason = 'terminated' | 'out-of-service' | 'orphaned' | 'unscheduled';
+
+/** Why a pod leaves in eviction mode: its node's turn came, it arrived later, or its node no longer exists. */
+export type DepartureReason = 'node-evicted' | 'landed-on-evicted-node' | 'node-gone';
+
 export type Decision =
   | { readonly kind: 'node-registered'; readonly node: string; readonly zone: string }
   | { readonly kind: 'node-removed'; readonly node: string }
@@ -35,6 +43,10 @@ export type Decision =
       readonly graceMs: number;
       readonly rule: GraceRule;
     }
+  /** It looked silent, and the API server itself said otherwise, or could not be asked. */
+  | { readonly kind: 'verdict-held'; readonly node: string; readonly why: 'lease-renewed' | 'api-not-answering' }
+  | { readonly kind: 'sight-lost'; readonly why: BlindReason }
+  | { readonly kind: 'sight-regained'; readonly blindMs: number }
   | { readonly kind: 'node-ready'; readonly node: string; readonly was: string }
   | { readonly kind: 'node-not-ready'; readonly node: string; readonly reason: string }
   | {
@@ -67,6 +79,7 @@ export type Decision =
       readonly removed: readonly string[];
       readonly why: TaintReason;
     }
+  | { readonly kind: 'labels-set'; readonly node: string; readonly labels: Labels }
   | { readonly kind: 'pod-marked-not-ready'; readonly pod: string; readonly node: string }
   | {
       readonly kind: 'eviction-scheduled';
@@ -84,6 +97,52 @@ export type Decision =
       readonly node: string;
       readonly taint: string;
       readonly toleratedSeconds: number;
+    }
+  | { readonly kind: 'pod-collected'; readonly pod: string; readonly node: string; readonly why: PodGcReason }
+  | { readonly kind: 'terminated-pods-surplus'; readonly terminated: number; readonly threshold: number }
+  | { readonly kind: 'node-missing'; readonly node: string; readonly pods: number; readonly quarantineMs: number }
+  | {
+      readonly kind: 'orphans-kept';
+      readonly node: string;
+      readonly why: 'node-back' | 'node-found' | 'api-not-answering';
+    }
+  | {
+      readonly kind: 'node-eviction-scheduled';
+      readonly node: string;
+      readonly ready: string;
+      readonly inMs: number;
+      readonly timeoutMs: number;
+    }
+  | {
+      readonly kind: 'node-eviction-queued';
+      readonly node: string;
+      readonly zone: string;
+      readonly ready: string;
+      readonly unreadyMs: number;
+      readonly timeoutMs: number;
+      readonly ahead: number;
+    }
+  | {
+      readonly kind: 'node-eviction-withdrawn';
+      readonly node: string;
+      /** `not-due`: something was heard of it, and its time starts anew. */
+      readonly why: 'node-ready' | 'not-due' | 'node-gone' | 'outage';
+    }
+  | {
+      readonly kind: 'node-evicted';
+      readonly node: string;
+      readonly zone: string;
+      /** Its pods, by what becomes of them. */
+      readonly leaving: number;
+      readonly spared: number;
+      readonly terminating: number;
+    }
+  | { readonly kind: 'pod-spared'; readonly pod: string; readonly node: string; readonly daemonSet: string }
+  | {
+      readonly kind: 'pod-evicted-with-node';
+      readonly pod: string;
+      readonly node: string;
+      readonly why: DepartureReason;
     }
   | {
       readonly kind: 'write-failed';

@@ -1,4 +1,5 @@
-import type { Decision, RateRule, ZoneReckoning } from './decisions.ts';
+import type { BlindReason } from '../ports/sight.ts';
+import type { Decision, DepartureReason, PodGcReason, RateRule, ZoneReckoning } from './decisions.ts';
 
 /** What the decision is about: the key under which it is kept. */
 export function subjectOfDecision(decision: Decision): string {
@@ -15,6 +16,9 @@ const describers: Describers = {
   'node-removed': ({ node }) => `node ${node} was deleted and is forgotten`,
   'node-silent': ({ node, silentMs, graceMs, rule }) =>
     `node ${node} is silent: nothing heard for ${seconds(silentMs)}, more than the ${rule} grace period of ${seconds(graceMs)}`,
+  'verdict-held': ({ node, why }) => `node ${node} looks silent, but no verdict: ${heldReasons[why]}`,
+  'sight-lost': ({ why }) => `we do not trust our eyes: ${blindReasons[why]}; no node is called silent for now`,
+  'sight-regained': ({ blindMs }) => `we see again: ${seconds(blindMs)} without sight are held against no node`,
   'node-ready': ({ node, was }) => `node ${node} is Ready again (was ${was})`,
   'node-not-ready': ({ node, reason }) => `node ${node} says itself that it is not ready: ${reason}`,
   'zone-changed': ({ zone, from, to, ratePerSecond, why }) =>
@@ -29,6 +33,10 @@ const describers: Describers = {
   'taint-withdrawn': ({ node, why }) => `node ${node} left the line for its NoExecute taint: ${why}`,
   'taints-changed': ({ node, added, removed, why }) =>
     `node ${node} ${[...added.map((taint) => `+${taint}`), ...removed.map((taint) => `-${taint}`)].join(' ')} (${why})`,
+  'labels-set': ({ node, labels }) =>
+    `node ${node} got ${Object.entries(labels)
+      .map(([name, value]) => `${name}=${value}`)
+      .join(', ')}`,
   'pod-marked-not-ready': ({ pod, node }) => `pod ${pod} marked not ready: its node ${node} is silent`,
   'eviction-scheduled': ({ pod, node, inMs, taint, toleratedSeconds }) =>
     `pod ${pod} leaves ${node} in ${seconds(inMs)}: it tolerates ${taint} for ${toleratedSeconds} s`,
@@ -36,8 +44,54 @@ const describers: Describers = {
   'eviction-held': ({ pod, node, why }) => `pod ${pod} is due to leave ${node} but is held: ${why}`,
   'pod-evicted': ({ pod, node, taint, toleratedSeconds }) =>
     `pod ${pod} evicted from ${node}: it ${toleratedSeconds === 0 ? `does not tolerate ${taint}` : `tolerated ${taint} for ${toleratedSeconds} s`}`,
+  'pod-collected': ({ pod, node, why }) =>
+    `pod ${pod} ${node === '' ? '' : `of ${node} `}deleted without grace: ${collectReasons[why]}`,
+  'terminated-pods-surplus': ({ terminated, threshold }) =>
+    `${terminated} pods have finished, ${terminated - threshold} more than the threshold of ${threshold}: the oldest go, evicted ones first`,
+  'node-missing': ({ node, pods, quarantineMs }) =>
+    `node ${node} is not known and ${pods} pods are bound to it: if it is still missing in ${seconds(quarantineMs)} and the API server confirms it, they go`,
+  'orphans-kept': ({ node, why }) => `the pods of ${node} stay: ${keepReasons[why]}`,
+  'node-eviction-scheduled': ({ node, ready, inMs, timeoutMs }) =>
+    `node ${node} loses its pods in ${seconds(inMs)} if it is ${ready} until then: the pod eviction timeout is ${seconds(timeoutMs)}`,
+  'node-eviction-queued': ({ node, zone, ready, unreadyMs, timeoutMs, ahead }) =>
+    `node ${node} waits to lose its pods in zone ${zoneName(zone)}, ${ahead} ahead: ${ready} for ${seconds(unreadyMs)}, more than ${seconds(timeoutMs)}`,
+  'node-eviction-withdrawn': ({ node, why }) => `node ${node} keeps its pods: ${why}`,
+  'node-evicted': ({ node, leaving, spared, terminating }) =>
+    `node ${node} loses its pods: ${leaving} leave, ${spared} belong to a DaemonSet and stay, ${terminating} are terminating already`,
+  'pod-spared': ({ pod, node, daemonSet }) => `pod ${pod} stays on ${node}: DaemonSet ${daemonSet} selects it`,
+  'pod-evicted-with-node': ({ pod, node, why }) => `pod ${pod} evicted from ${node}: ${departures[why]}`,
   'write-failed': ({ write, subject, reason }) =>
     `${write} of ${subject} failed (${reason}); it is looked at again and repeated if still wanted`,
+};
+
+const heldReasons = {
+  'lease-renewed': 'the API server itself has a renewed lease, so our stream is behind',
+  'api-not-answering': 'the API server could not be asked for its lease',
+} as const;
+
+const blindReasons: Readonly<Record<BlindReason, string>> = {
+  'no-contact': 'nothing comes from the API server and it does not answer',
+  'streams-not-open': 'the streams of nodes and leases are being opened anew',
+  observing: 'contact is back, and everybody gets time to be heard',
+};
+
+const collectReasons: Readonly<Record<PodGcReason, string>> = {
+  terminated: 'it has finished, and more finished pods are kept than the threshold allows',
+  'out-of-service': 'it is terminating on a node that is not ready and was declared out of service',
+  orphaned: 'its node no longer exists',
+  unscheduled: 'it is terminating and was never bound to a node',
+};
+
+const keepReasons = {
+  'node-back': 'the node is known again',
+  'node-found': 'the API server itself has the node, so our stream is behind',
+  'api-not-answering': 'the API server could not be asked for the node',
+} as const;
+
+const departures: Readonly<Record<DepartureReason, string>> = {
+  'node-evicted': 'the node was not Ready for longer than the pod eviction timeout',
+  'landed-on-evicted-node': 'it was bound to the node after the others were sent away',
+  'node-gone': 'the node no longer exists',
 };
 
 /** One sentence for people, with the reason in it. */

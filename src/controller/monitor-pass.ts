@@ -9,7 +9,7 @@ import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { NodeSource } from './commands.ts';
 import type { DecisionSink } from './decisions.ts';
-import { readyOf } from './health/assess-node.ts';
+import { type Now, readyOf } from './health/assess-node.ts';
 import { nodeRegistered, nodeRemoved } from './health/events.ts';
 import type { HealthTable } from './health/health-table.ts';
 import { allNodesHealthDuration } from './health/metrics.ts';
@@ -27,6 +27,10 @@ export interface MonitorPassOptions {
   readonly recorder: EventRecorder;
   readonly meter: Meter;
   readonly clock: Clock;
+  /** Time as health counts it: it stands still while we are blind. */
+  readonly healthNow: () => Now;
+  /** These nodes look silent: have it confirmed. */
+  readonly confirm: (nodes: readonly string[]) => void;
   /** This node may need a write: have it looked at. */
   readonly attend: (node: string) => void;
   /** This node is gone: nobody may act on it any more. */
@@ -43,6 +47,7 @@ export class MonitorPass {
   readonly #touched = new Set<string>();
   readonly #known = new Map<string, KnownNode>();
   readonly #heldNoted = new Map<string, string>();
+  #suspects: string[] = [];
 
   constructor(options: MonitorPassOptions) {
     this.#options = options;
@@ -64,14 +69,15 @@ export class MonitorPass {
   }
 
   run(): void {
-    const { clock, health, meter } = this.#options;
+    const { clock, health, healthNow, meter } = this.#options;
     const startedAtMs = clock.monotonicMs();
-    const names = [...new Set([...this.#touched, ...health.takeDue(startedAtMs)])].sort();
+    const names = [...new Set([...this.#touched, ...health.takeDue(healthNow().monotonicMs)])].sort();
     this.#touched.clear();
     for (const name of names) this.#look(name);
     this.#judgeZones();
     for (const name of names) this.#options.attend(name);
     this.#noteHeld();
+    this.#askForConfirmation();
     meter.observe(allNodesHealthDuration, (clock.monotonicMs() - startedAtMs) / 1_000);
   }
 
@@ -89,9 +95,9 @@ export class MonitorPass {
 
   /** The Ready answer that counts: a node that is silent is Unknown from now on, written or not. */
   #assess(node: NodeView): string {
-    const { health, leases, clock } = this.#options;
-    const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
-    const verdict = health.assess(node, leases(node.name), now);
+    const { health, leases, healthNow } = this.#options;
+    const verdict = health.assess(node, leases(node.name), healthNow());
+    if (verdict.kind === 'suspect') this.#suspects.push(node.name);
     return verdict.kind === 'silent' ? 'Unknown' : readyOf(node);
   }
 
@@ -141,16 +147,22 @@ export class MonitorPass {
 
   #handleOutage(outage: Judgement['outage']): void {
     if (outage === 'unchanged') return;
-    const { zones, decisions, health, clock } = this.#options;
+    const { zones, decisions, health, healthNow } = this.#options;
     const count = zones.zones().length;
     if (outage === 'entered') decisions.note({ kind: 'outage-entered', zones: count });
     else {
       // What we did not hear while everything was dark is not held against anybody.
-      health.trustAll(clock.monotonicMs());
+      health.trustAll(healthNow().monotonicMs);
       decisions.note({ kind: 'outage-left', zones: count });
     }
     for (const name of this.#known.keys()) this.#options.attend(name);
     if (outage === 'left') this.touchAll();
+  }
+
+  #askForConfirmation(): void {
+    const suspects = this.#suspects;
+    this.#suspects = [];
+    if (suspects.length > 0) this.#options.confirm(suspects);
   }
 
   /** Says once for each stop that nodes wait and none is served, and why. */

@@ -6,11 +6,13 @@ import type { NodeView } from '../api/node.ts';
 import type { PodView } from '../api/pod.ts';
 import { nodeLeaseNamespace } from '../api/resources.ts';
 import type { Change, Informer } from '../informer/informer.ts';
+import { NewerAnswers } from '../informer/newer-answers.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { Leadership } from '../ports/leadership.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Meter, MetricDefinition } from '../ports/meter.ts';
+import type { LiveLeases } from '../ports/sight.ts';
 import type { WriteLanes } from '../ports/write-lanes.ts';
 import { WorkQueue } from '../queueing/work-queue.ts';
 import { Alarm } from '../supervision/alarm.ts';
@@ -19,13 +21,18 @@ import { WorkLoop } from '../supervision/work-loop.ts';
 import { DecisionLog, decisionsTotal } from './decision-log.ts';
 import { evictionMetrics } from './eviction/metrics.ts';
 import { podsByNode, TaintEvictor } from './eviction/taint-evictor.ts';
-import { readyOf } from './health/assess-node.ts';
+import { type Now, readyOf } from './health/assess-node.ts';
 import { concernsUs } from './health/diff-nodes.ts';
 import { HealthTable } from './health/health-table.ts';
+import { SilenceConfirmer } from './health/silence-confirmer.ts';
 import { healthMetrics } from './health/metrics.ts';
+import { LabelKeeper } from './labels/label-keeper.ts';
 import { MonitorPass } from './monitor-pass.ts';
 import { NodeReconciler } from './node-reconciler.ts';
-import type { ControllerOptions } from './options.ts';
+import type { ControllerOptions, ControllerSelection, PodGcOptions } from './options.ts';
+import { podGcMetrics } from './pod-gc/metrics.ts';
+import { readNodePresence } from './pod-gc/node-presence.ts';
+import { PodGarbageCollector } from './pod-gc/pod-garbage-collector.ts';
 import type { NodeStanding } from './pod-readiness/decide-marking.ts';
 import { PodMarker } from './pod-readiness/pod-marker.ts';
 import { taintingMetrics } from './tainting/metrics.ts';
@@ -33,7 +40,8 @@ import { NoExecuteTainter } from './tainting/no-execute-tainter.ts';
 import { NoScheduleTainter } from './tainting/no-schedule-tainter.ts';
 import { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
 import { ApiWriter, type ApiWriterOptions } from './writer/api-writer.ts';
-import { WrittenNodes } from './writer/written-nodes.ts';
+import { sightMetrics } from './sight/metrics.ts';
+import { Observer } from './sight/observer.ts';
 import { zoneMetrics } from './zones/metrics.ts';
 import { ZoneTable } from './zones/zone-table.ts';
 
@@ -51,11 +59,15 @@ export const controllerMetrics: readonly MetricDefinition[] = [
   ...zoneMetrics,
   ...taintingMetrics,
   ...evictionMetrics,
+  ...sightMetrics,
+  ...podGcMetrics,
   decisionsTotal,
 ];
 
 export interface NodeLifecycleOptions {
   readonly options: ControllerOptions;
+  readonly controllers: ControllerSelection;
+  readonly podGc: PodGcOptions;
   readonly informers: {
     readonly nodes: Informer<NodeView>;
     /** Of the namespace `kube-node-lease`. */
@@ -65,6 +77,8 @@ export interface NodeLifecycleOptions {
   };
   readonly api: ApiWriterOptions['api'];
   readonly lanes: WriteLanes;
+  /** The API server itself, to be asked before a node is called silent, and whether it is there at all. */
+  readonly liveLeases: LiveLeases;
   readonly leadership: Leadership;
   readonly recorders: { readonly nodes: EventRecorder; readonly evictions: EventRecorder };
   readonly clock: Clock;
@@ -78,8 +92,12 @@ export class NodeLifecycle {
   readonly queues: ZoneTaintQueues;
   readonly health: HealthTable;
   readonly evictor: TaintEvictor;
+  readonly sight: Observer;
+  readonly podGc: PodGarbageCollector;
   readonly #options: NodeLifecycleOptions;
-  readonly #nodes: WrittenNodes;
+  readonly #nodes: NewerAnswers<NodeView>;
+  readonly #leases: NewerAnswers<LeaseView>;
+  readonly #confirmer: SilenceConfirmer;
   readonly #writer: ApiWriter;
   readonly #abortWrites = new AbortController();
   readonly #noExecute: NoExecuteTainter;
@@ -93,7 +111,9 @@ export class NodeLifecycle {
     this.#options = options;
     this.decisions = new DecisionLog(logger, meter, () => clock.nowMs());
     this.#alarm = new Alarm(clock);
-    this.#nodes = new WrittenNodes(informers.nodes.store);
+    this.#nodes = new NewerAnswers((name) => informers.nodes.store.get(name));
+    this.#leases = new NewerAnswers((name) => informers.leases.store.get(objectKey(nodeLeaseNamespace, name)));
+    this.sight = this.#makeSight();
     this.health = new HealthTable(options.options);
     this.zones = new ZoneTable(options.options, meter);
     this.queues = new ZoneTaintQueues(options.options.nodeEvictionRate, meter);
@@ -115,7 +135,14 @@ export class NodeLifecycle {
       standingOf: (node) => this.#standingOf(node),
       recorder: recorders.nodes,
     });
-    this.#nodeLoop = this.#makeNodeLoop(new NoScheduleTainter(common));
+    this.podGc = new PodGarbageCollector({
+      ...common,
+      ...options.podGc,
+      pods: informers.pods.store,
+      readNode: (name) => readNodePresence(options.api, name, this.#abortWrites.signal),
+    });
+    this.#confirmer = this.#makeConfirmer();
+    this.#nodeLoop = this.#makeNodeLoop(new NoScheduleTainter(common), new LabelKeeper(common));
     this.#monitor = this.#makeMonitor();
     informers.nodes.onChange((change) => {
       this.#hearNode(change);
@@ -127,33 +154,55 @@ export class NodeLifecycle {
 
   /** Leads until the signal aborts; resolves when nothing of ours can write any more. Call it once, with caches synced. */
   async lead(signal: AbortSignal): Promise<void> {
-    const { informers, clock } = this.#options;
-    const leave = [
-      informers.nodes.onChange((change) => {
-        this.evictor.onNode(change);
-      }),
-      informers.pods.onChange((change) => {
-        this.evictor.onPod(change);
-      }),
-      informers.pods.onChange((change) => {
-        this.#marker.onPod(change);
-      }),
+    const { nodeLifecycle, taintEviction, podGc } = this.#options.controllers;
+    const parts = [
+      ...(nodeLifecycle ? [this.#runLifecycle(signal)] : []),
+      ...(taintEviction ? [this.#runTaintEviction(signal)] : []),
+      ...(podGc ? [this.podGc.run(signal)] : []),
     ];
+    await untilAborted(signal);
+    await Promise.all([...parts, this.#stopWriting()]);
+  }
+
+  /** Health, zones, taints and the marking of pods. */
+  async #runLifecycle(signal: AbortSignal): Promise<void> {
+    const { informers, clock } = this.#options;
+    const stopListening = informers.pods.onChange((change) => {
+      this.#marker.onPod(change);
+    });
     this.#monitor.touchAll();
     const loops = [
+      this.sight.run(signal),
       this.#runMonitor(signal),
       every(noExecutePassPeriodMs, clock, signal, () => this.noExecutePass()),
       this.#nodeLoop.run(signal),
       this.#marker.run(signal),
-      this.evictor.run(signal),
     ];
     await untilAborted(signal);
+    stopListening();
+    await Promise.all(loops);
+  }
+
+  async #runTaintEviction(signal: AbortSignal): Promise<void> {
+    const { nodes, pods } = this.#options.informers;
+    const leave = [
+      nodes.onChange((change) => {
+        this.evictor.onNode(change);
+      }),
+      pods.onChange((change) => {
+        this.evictor.onPod(change);
+      }),
+    ];
+    const running = this.evictor.run(signal);
+    await untilAborted(signal);
     for (const stopListening of leave) stopListening();
-    await Promise.all([...loops, this.#stopWriting()]);
+    await running;
   }
 
   /** One monitor pass, and all the writes it asked for. */
   async monitorPass(): Promise<void> {
+    this.#monitor.run();
+    await this.#confirmer.settled();
     this.#monitor.run();
     await this.#nodeLoop.drain();
     await this.#marker.drain();
@@ -165,12 +214,13 @@ export class NodeLifecycle {
   }
 
   async #runMonitor(signal: AbortSignal): Promise<void> {
-    const { clock, options } = this.#options;
+    const { nodeMonitorPeriodMs } = this.#options.options;
     while (!signal.aborted) {
       this.#monitor.run();
-      const dueMs = this.health.nextDeadlineMs() ?? Infinity;
-      await this.#alarm.wait(Math.min(options.nodeMonitorPeriodMs, Math.max(0, dueMs - clock.monotonicMs())), signal);
+      const dueInMs = (this.health.nextDeadlineMs() ?? Infinity) - this.sight.nowMs();
+      await this.#alarm.wait(Math.min(nodeMonitorPeriodMs, Math.max(0, dueInMs)), signal);
     }
+    await this.#confirmer.settled();
   }
 
   /** While we may still write, what is under way may finish; once we may not, it is cut off. */
@@ -207,12 +257,16 @@ export class NodeLifecycle {
   }
 
   #observe(node: NodeView): void {
-    const { clock } = this.#options;
-    this.health.observe(node, this.#leaseOf(node.name), { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() });
+    this.health.observe(node, this.#leaseOf(node.name), this.#healthNow());
   }
 
   #leaseOf(node: string): LeaseView | undefined {
-    return this.#options.informers.leases.store.get(objectKey(nodeLeaseNamespace, node));
+    return this.#leases.get(node);
+  }
+
+  /** Health counts time in which we could have heard something, and no other. */
+  #healthNow(): Now {
+    return { monotonicMs: this.sight.nowMs(), wallMs: this.#options.clock.nowMs() };
   }
 
   #standingOf(name: string): NodeStanding | undefined {
@@ -220,6 +274,39 @@ export class NodeLifecycle {
     const record = this.health.get(name);
     if (node === undefined || record === undefined) return undefined;
     return { ready: readyOf(node), heardSinceUnknown: record.heardSinceUnknown };
+  }
+
+  #makeSight(): Observer {
+    const { options, informers, liveLeases, recorders, clock, meter } = this.#options;
+    return new Observer({
+      nodeMonitorGracePeriodMs: options.nodeMonitorGracePeriodMs,
+      nodes: informers.nodes,
+      leases: informers.leases,
+      live: liveLeases,
+      reopen: () => {
+        for (const informer of Object.values(informers)) informer.reopen();
+      },
+      decisions: this.decisions,
+      recorder: recorders.nodes,
+      meter,
+      clock,
+    });
+  }
+
+  #makeConfirmer(): SilenceConfirmer {
+    return new SilenceConfirmer({
+      live: this.#options.liveLeases,
+      leases: this.#leases,
+      health: this.health,
+      decisions: this.decisions,
+      foundBehind: () => {
+        this.sight.foundBehind();
+      },
+      judgeAgain: (node, when) => {
+        this.#monitor.touch(node);
+        if (when === 'now') this.#alarm.ring();
+      },
+    });
   }
 
   #makeMonitor(): MonitorPass {
@@ -235,6 +322,10 @@ export class NodeLifecycle {
       recorder: recorders.nodes,
       meter,
       clock,
+      healthNow: () => this.#healthNow(),
+      confirm: (nodes) => {
+        this.#confirmer.confirm(nodes);
+      },
       attend: (node) => {
         this.#nodeLoop.add(node);
       },
@@ -244,7 +335,7 @@ export class NodeLifecycle {
     });
   }
 
-  #makeNodeLoop(noSchedule: NoScheduleTainter): WorkLoop {
+  #makeNodeLoop(noSchedule: NoScheduleTainter, labels: LabelKeeper): WorkLoop {
     const { clock, meter, recorders } = this.#options;
     const reconciler = new NodeReconciler({
       nodes: this.#nodes,
@@ -252,11 +343,13 @@ export class NodeLifecycle {
       health: this.health,
       noSchedule,
       noExecute: this.#noExecute,
+      labels,
       writer: this.#writer,
       decisions: this.decisions,
       recorder: recorders.nodes,
       meter,
       clock,
+      healthNow: () => this.#healthNow(),
       everyZoneDark: () => this.zones.everyZoneDark,
       judged: (node) => this.#monitor.judged(node),
       markPods: (node) => {

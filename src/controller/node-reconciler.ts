@@ -9,10 +9,11 @@ import type { Meter } from '../ports/meter.ts';
 import { backOffAtLeast, forget, type Outcome } from '../queueing/work-queue.ts';
 import type { CommandWriter, NodeSource } from './commands.ts';
 import type { DecisionSink } from './decisions.ts';
-import { readyOf, type Verdict } from './health/assess-node.ts';
+import { type Now, readyOf, type Verdict } from './health/assess-node.ts';
 import { nodeNotReady } from './health/events.ts';
-import type { HealthTable } from './health/health-table.ts';
+import type { HealthTable, HealthVerdict } from './health/health-table.ts';
 import { nodeHealthDuration } from './health/metrics.ts';
+import type { LabelKeeper } from './labels/label-keeper.ts';
 import type { NoExecuteTainter } from './tainting/no-execute-tainter.ts';
 import type { NoScheduleTainter } from './tainting/no-schedule-tainter.ts';
 
@@ -22,11 +23,14 @@ export interface NodeReconcilerOptions {
   readonly health: HealthTable;
   readonly noSchedule: NoScheduleTainter;
   readonly noExecute: NoExecuteTainter;
+  readonly labels: LabelKeeper;
   readonly writer: CommandWriter;
   readonly decisions: DecisionSink;
   readonly recorder: EventRecorder;
   readonly meter: Meter;
   readonly clock: Clock;
+  /** Time as health counts it: it stands still while we are blind. */
+  readonly healthNow: () => Now;
   readonly everyZoneDark: () => boolean;
   /** The Ready answer by which the last monitor pass counted the node in its zone. */
   readonly judged: (node: string) => string | undefined;
@@ -55,32 +59,32 @@ export class NodeReconciler {
     if (told.next !== 'forget') return told;
     const kept = await this.#options.noSchedule.reconcile(name);
     const sent = await this.#attendNoExecute(name);
-    return kept.next === 'forget' ? sent : kept;
+    const labelled = await this.#options.labels.reconcile(name);
+    return [kept, sent, labelled].find(({ next }) => next !== 'forget') ?? forget;
   }
 
   async #tellSilence(name: string): Promise<Outcome> {
     const node = this.#options.nodes.get(name);
     if (node === undefined) return forget;
     const verdict = this.#assess(node);
-    if (verdict.kind === 'alive') return forget;
+    if (verdict.kind !== 'silent') return forget;
     if (verdict.conditions.length > 0) return this.#writeUnknown(node, verdict);
     this.#options.markPods(name);
     return forget;
   }
 
-  #assess(node: NodeView): Verdict {
-    const { health, leases, clock } = this.#options;
-    const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
-    return health.assess(node, leases(node.name), now);
+  #assess(node: NodeView): HealthVerdict {
+    const { health, leases, healthNow } = this.#options;
+    return health.assess(node, leases(node.name), healthNow());
   }
 
   async #writeUnknown(node: NodeView, verdict: Silent): Promise<Outcome> {
-    const { writer, health, nodes, decisions, recorder, markPods, clock } = this.#options;
+    const { writer, health, nodes, decisions, recorder, markPods, healthNow } = this.#options;
     const wasReady = node.conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
     const outcome = await writer.carryOut({ kind: 'set-node-conditions', node, conditions: verdict.conditions });
     if (outcome.result === 'failed') return backOffAtLeast(outcome.retryAfterMs);
     if (outcome.result !== 'written') return forget;
-    health.becameUnknown(nodes.get(node.name) ?? node, clock.monotonicMs());
+    health.becameUnknown(nodes.get(node.name) ?? node, healthNow().monotonicMs);
     const { silentMs, graceMs, rule } = verdict;
     decisions.note({ kind: 'node-silent', node: node.name, silentMs, graceMs, rule });
     if (wasReady) recorder.record(nodeNotReady(node));

@@ -16,6 +16,41 @@ export interface ControllerOptions {
   readonly unhealthyZoneThreshold: number;
 }
 
+/** Which of the two modes, and what only the older one needs. */
+export interface EvictionModeOptions {
+  /** False for the older mode: a node's pods are deleted, not its taints left to send them away. */
+  readonly taintBasedEvictions: boolean;
+  /** Eviction mode: a node that is not Ready for longer loses its pods. */
+  readonly podEvictionTimeoutMs: number;
+}
+
+export const defaultEvictionModeOptions: EvictionModeOptions = {
+  taintBasedEvictions: true,
+  podEvictionTimeoutMs: 300_000,
+};
+
+/** Which of our controllers run. The names are kube-controller-manager's. */
+export interface ControllerSelection {
+  /** Health, zones, taints, marking of pods. */
+  readonly nodeLifecycle: boolean;
+  /** Deletion of pods that do not tolerate NoExecute taints. */
+  readonly taintEviction: boolean;
+  readonly podGc: boolean;
+}
+
+export const defaultControllerSelection: ControllerSelection = {
+  nodeLifecycle: true,
+  taintEviction: true,
+  podGc: false,
+};
+
+export interface PodGcOptions {
+  /** Finished pods that are kept in the cluster; 0 or less keeps all. */
+  readonly terminatedPodGcThreshold: number;
+}
+
+export const defaultPodGcOptions: PodGcOptions = { terminatedPodGcThreshold: 12_500 };
+
 export const defaultControllerOptions: ControllerOptions = {
   nodeMonitorPeriodMs: 5_000,
   nodeMonitorGracePeriodMs: 50_000,

@@ -41,6 +41,8 @@ export interface Informer<T> {
   /** The first complete state is in the store. */
   hasSynced(): boolean;
   status(): InformerStatus;
+  /** Somebody knows that the stream is dead although nothing says so: opens it anew from where it was, without a relist. */
+  reopen(): void;
   /** Lists and watches until the signal aborts, through every failure of the server. Resolves when nothing runs any more. */
   run(signal: AbortSignal): Promise<void>;
 }

@@ -59,6 +59,7 @@ export class ListWatch<T> {
   readonly #delay: RetryDelay;
   readonly #labels: { readonly resource: string };
   readonly record: StreamRecord;
+  #guard: WatchGuard | undefined;
   #step: Step = { kind: 'watch-list', resourceVersion: '' };
 
   constructor(options: ListWatchOptions<T>) {
@@ -78,6 +79,11 @@ export class ListWatch<T> {
       await this.#proceed(plan, outcome, signal);
     }
     this.record.state = 'stopped';
+  }
+
+  /** Opens the stream anew from where it was, if one is open. */
+  reopen(): void {
+    this.#guard?.trip();
   }
 
   #listedLately(): boolean {
@@ -146,9 +152,11 @@ export class ListWatch<T> {
     const timeoutSeconds = watchSecondsMin + Math.floor(random.next() * (watchSecondsMax - watchSecondsMin));
     const ageMsMax = timeoutSeconds * 1_000 + watchOverrunMsMax;
     const guard = new WatchGuard({ clock, signal, quietMsMax, ageMsMax });
+    this.#guard = guard;
     try {
       return await this.#follow(step, timeoutSeconds, guard);
     } finally {
+      this.#guard = undefined;
       await guard.close();
     }
   }

@@ -85,6 +85,10 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
     return this.#listWatch.record.snapshot();
   }
 
+  reopen(): void {
+    this.#listWatch.reopen();
+  }
+
   /** Throws where it was started before: an informer runs once. */
   async run(signal: AbortSignal): Promise<void> {
     if (this.#running) throw new Error(`the informer of ${this.name} was started twice`);

@@ -41,6 +41,13 @@ export class WatchGuard {
     return this.#tripped;
   }
 
+  /** Somebody knows better than the clock that nothing can be heard. */
+  trip(): void {
+    if (this.signal.aborted) return;
+    this.#tripped = true;
+    this.#cancel();
+  }
+
   heard(): void {
     this.#heardAtMs = this.#options.clock.monotonicMs();
   }
@@ -62,8 +69,7 @@ export class WatchGuard {
       await clock.sleep(leftMs, this.signal);
       if (this.signal.aborted) return;
     }
-    this.#tripped = true;
-    this.#cancel();
+    this.trip();
   }
 
   #leftMs(): number {

@@ -37,6 +37,7 @@ export class ScriptedCluster {
   readonly #alive = new Set<string>();
   readonly #stop = new AbortController();
   #renewing: Promise<void> | undefined;
+  failedRenewals = 0;
 
   constructor(client: RestClient) {
     this.#client = client;
@@ -124,8 +125,17 @@ export class ScriptedCluster {
 
   async #renewForEver(): Promise<void> {
     while (!this.#stop.signal.aborted) {
-      await Promise.all([...this.#alive].map((name) => this.#renew(name)));
+      await Promise.all([...this.#alive].map((name) => this.#tryRenew(name)));
       await pause(renewEveryMs, this.#stop.signal);
+    }
+  }
+
+  /** As a kubelet does: what fails now is tried again next time. */
+  async #tryRenew(name: string): Promise<void> {
+    try {
+      await this.#renew(name);
+    } catch {
+      this.failedRenewals += 1;
     }
   }
 

@@ -11,7 +11,13 @@ import { formatMicroTime, formatTime } from '../../src/api/timestamps.ts';
 import type { Toleration } from '../../src/api/tolerations.ts';
 import type { NotedDecision } from '../../src/controller/decision-log.ts';
 import { NodeLifecycle, podsByNode } from '../../src/controller/node-lifecycle.ts';
-import { type ControllerOptions, defaultControllerOptions } from '../../src/controller/options.ts';
+import {
+  type ControllerOptions,
+  type ControllerSelection,
+  defaultControllerOptions,
+  defaultControllerSelection,
+  defaultPodGcOptions,
+} from '../../src/controller/options.ts';
 import type { WriteLane, WriteLanes } from '../../src/ports/write-lanes.ts';
 import { FakeInformer } from './fake-informer.ts';
 import { ManualClock, settled } from './manual-clock.ts';
@@ -69,11 +75,15 @@ export class ControllerWorld {
   readonly writes: Write[] = [];
   readonly decisions: NotedDecision[] = [];
   leading = true;
+  /** Does the API server answer reads? */
+  answering = true;
   frozen = false;
   lifecycle: NodeLifecycle;
   readonly #options: ControllerOptions;
+  readonly #controllers: ControllerSelection;
   readonly #apiNodes = new Map<string, StoredNode>();
   readonly #apiPods = new Map<string, StoredPod>();
+  readonly #apiLeases = new Map<string, LeaseView>();
   readonly #failures: Failure[] = [];
   readonly #renewing = new Set<string>();
   readonly startedAtMs: number;
@@ -82,15 +92,19 @@ export class ControllerWorld {
   #stop = new AbortController();
   #running: Promise<void> | undefined;
 
-  constructor(options: Partial<ControllerOptions> = {}) {
+  constructor(options: Partial<ControllerOptions> = {}, controllers: Partial<ControllerSelection> = {}) {
+    this.#controllers = { ...defaultControllerSelection, ...controllers };
     this.#options = { ...defaultControllerOptions, ...options };
     this.startedAtMs = this.clock.monotonicMs();
+    this.leases.lastFrameAtMs = () => this.clock.monotonicMs();
     this.lifecycle = this.#newLifecycle();
   }
 
   #newLifecycle(): NodeLifecycle {
     const lifecycle = new NodeLifecycle({
       options: this.#options,
+      controllers: this.#controllers,
+      podGc: defaultPodGcOptions,
       informers: { nodes: this.nodes, leases: this.leases, pods: this.pods },
       api: {
         get: (resource, { name }) => this.#get(resource, name),
@@ -102,6 +116,10 @@ export class ControllerWorld {
             namespace,
           );
         },
+      },
+      liveLeases: {
+        read: (nodes) => this.#readLeases(nodes),
+        probe: () => (this.answering ? Promise.resolve() : Promise.reject(noAnswer())),
       },
       lanes: new OpenLanes(),
       leadership: { holds: () => this.leading },
@@ -195,6 +213,11 @@ export class ControllerWorld {
     if (node !== undefined) this.#storeNode({ ...node, spec: { ...node.spec, taints } });
   }
 
+  setLabels(name: string, labels: Readonly<Record<string, string>>): void {
+    const node = this.#apiNodes.get(name);
+    if (node !== undefined) this.#storeNode({ ...node, metadata: { ...node.metadata, labels } });
+  }
+
   failNext(verb: Failure['verb'], resource: string, reason: ApiReason, left = 1, butDone = false): void {
     this.#failures.push({ verb, resource, reason, left, butDone });
   }
@@ -285,8 +308,15 @@ export class ControllerWorld {
         },
         spec: { renewTime: formatMicroTime(this.clock.nowMs()) },
       };
+      this.#apiLeases.set(name, viewLease(lease));
       if (!this.frozen) this.leases.set(`kube-node-lease/${name}`, viewLease(lease));
     }
+  }
+
+  async #readLeases(nodes: readonly string[]): Promise<ReadonlyMap<string, LeaseView>> {
+    await Promise.resolve();
+    if (!this.answering) throw noAnswer();
+    return new Map([...this.#apiLeases].filter(([name]) => nodes.includes(name)));
   }
 
   #storeNode(node: Node): void {
@@ -305,8 +335,7 @@ export class ControllerWorld {
     await Promise.resolve();
     this.#maybeFail('get', resource);
     const node = this.#apiNodes.get(name);
-    if (node === undefined)
-      throw new ApiError({ reason: 'not-found', message: `${resource} "${name}" not found`, code: 404 });
+    if (node === undefined) throw notFound(resource, name);
     return node;
   }
 
@@ -317,8 +346,7 @@ export class ControllerWorld {
     );
     if (failure?.butDone !== true) this.#maybeFail(write.verb, write.resource);
     const stored = write.resource === 'nodes' ? this.#apiNodes.get(write.name) : this.#apiPods.get(write.name);
-    if (stored === undefined)
-      throw new ApiError({ reason: 'not-found', message: `"${write.name}" not found`, code: 404 });
+    if (stored === undefined) throw notFound(write.resource, write.name);
     this.#checkGuards(stored, write);
     this.writes.push({ ...write, atMs: this.seconds() });
     const answer = this.#carryOut(stored, write);
@@ -352,7 +380,9 @@ export class ControllerWorld {
     }
     const body = write.body as { spec?: { taints: Taint[] | null }; status?: { conditions: Condition[] } };
     const conditions = mergeByType(stored.status?.conditions ?? [], body.status?.conditions ?? []);
-    const patched = { ...stored, status: { ...stored.status, conditions } };
+    const { labels } = (write.body as { metadata: { labels?: Record<string, string> } }).metadata;
+    const metadata = { ...stored.metadata, labels: { ...stored.metadata.labels, ...labels } };
+    const patched = { ...stored, metadata, status: { ...stored.status, conditions } };
     if (write.resource === 'pods') this.#storePod(patched as Pod);
     else
       this.#storeNode(
@@ -362,6 +392,15 @@ export class ControllerWorld {
       );
     return (write.resource === 'pods' ? this.#apiPods.get(write.name) : this.#apiNodes.get(write.name)) ?? stored;
   }
+}
+
+function notFound(resource: string, name: string): ApiError {
+  const status = { reason: 'NotFound', code: 404, details: { name, kind: resource } };
+  return new ApiError({ reason: 'not-found', message: `${resource} "${name}" not found`, code: 404, status });
+}
+
+function noAnswer(): ApiError {
+  return new ApiError({ reason: 'timeout', message: 'no answer' });
 }
 
 function matches(failure: Failure, verb: string, resource: string): boolean {

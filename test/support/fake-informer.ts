@@ -4,6 +4,10 @@ import type { Change, Informer, InformerStatus, StoreReader } from '../../src/in
 export class FakeInformer<T> implements Informer<T>, StoreReader<T> {
   readonly name: string;
   readonly store: StoreReader<T> = this;
+  /** When the stream was last heard of; a test that is about blindness sets it. */
+  lastFrameAtMs: () => number | undefined = () => 0;
+  state: InformerStatus['state'] = 'watching';
+  reopened = 0;
   readonly #items = new Map<string, T>();
   readonly #indexes: Readonly<Record<string, (object: T) => readonly string[]>>;
   readonly #listeners = new Set<(change: Change<T>) => void>();
@@ -54,15 +58,19 @@ export class FakeInformer<T> implements Informer<T>, StoreReader<T> {
     return () => this.#listeners.delete(listener);
   }
 
+  reopen(): void {
+    this.reopened += 1;
+  }
+
   hasSynced(): boolean {
     return true;
   }
 
   status(): InformerStatus {
     return {
-      state: 'watching',
+      state: this.state,
       synced: true,
-      lastFrameAtMs: 0,
+      lastFrameAtMs: this.lastFrameAtMs(),
       lastListAtMs: 0,
       consecutiveFailures: 0,
       resourceVersion: '1',

@@ -81,6 +81,7 @@ async function tell({ rehearsal, narrator, clock, io, once }: Telling): Promise<
   });
   narrator.say(`an API server on ${rehearsal.server.url}; follow the story in another terminal:`);
   narrator.say(`  kubectl --kubeconfig ${rehearsal.kubeconfigFile} get nodes -w`);
+  narrator.say('sixty hollow nodes register ...');
   await rehearsal.start(signal);
   const world: World = { rehearsal, decisions, notes: new Map(), nowMs: () => clock.monotonicMs() };
   const outcomes = await play(story, { world, narrator, clock, signal });

@@ -39,6 +39,6 @@ Exit codes: 0 done, 1 failed, 2 called the wrong way.
 
 async function commandHelp(entry: CommandEntry): Promise<string> {
   const flags = await entry.loadFlags();
-  const head = `nlc ${entry.name} - ${entry.summary}\n\nUsage: nlc ${entry.name}${flags.length === 0 ? '' : ' [FLAGS]'}\n`;
+  const head = `nlc ${entry.name} - ${entry.summary}\n\nUsage: nlc ${entry.name}${entry.operand === undefined ? '' : ` ${entry.operand}`}${flags.length === 0 ? '' : ' [FLAGS]'}\n`;
   return flags.length === 0 ? head : `${head}\n${flagHelp(flags)}`;
 }

@@ -22,6 +22,7 @@ import { allNodeNames, defaultTolerationSeconds, demoProfile, fleetNodes, podsOf
 
 const unlimited = { qps: 2_000, burst: 4_000 } as const;
 const podsCreatedAtOnceMax = 20;
+const lookEveryMs = 50;
 
 export interface RehearsalOptions {
   readonly config: ControllerConfig;
@@ -95,6 +96,8 @@ export class Rehearsal {
     this.#running.push(this.nodes.run(lifetime), this.pods.run(lifetime), this.fleet.run(lifetime));
     await waitForCacheSync([this.nodes, this.pods], { clock, signal });
     await this.fleet.whenRegistered(signal);
+    while (!signal.aborted && allNodeNames().some((name) => this.ready(name) !== 'True'))
+      await clock.sleep(lookEveryMs, signal);
     this.#running.push(this.controller.run(lifetime));
     await this.#bindPods(lifetime);
   }

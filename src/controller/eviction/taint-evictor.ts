@@ -12,7 +12,7 @@ import { backOffAtLeast, forget, type Outcome, WorkQueue } from '../../queueing/
 import { WorkLoop } from '../../supervision/work-loop.ts';
 import type { CommandWriter, WriteOutcome } from '../commands.ts';
 import type { DecisionSink, StayReason } from '../decisions.ts';
-import { decideEviction, type EvictionDecision } from './decide-eviction.ts';
+import { decideEviction, type EvictionDecision, type RunningTaint } from './decide-eviction.ts';
 import { cancellingDeletion, markingForDeletion } from './events.ts';
 import { evictionsScheduled, podDeletionDuration, podDeletionsTotal } from './metrics.ts';
 import { TaintClock } from './taint-clock.ts';
@@ -75,6 +75,16 @@ export class TaintEvictor {
   /** Due times of all appointments, on the monotonic clock. */
   scheduled(): ReadonlyMap<string, number> {
     return new Map([...this.#appointments].map(([key, appointment]) => [key, appointment.leave.atMs]));
+  }
+
+  /** When this pod (`namespace/name`) is to leave and why, on the monotonic clock; undefined without an appointment. */
+  appointment(pod: string): Leave | undefined {
+    return this.#appointments.get(pod)?.leave;
+  }
+
+  /** The NoExecute taints of a node whose countdowns run, each with its start. */
+  runningTaints(node: string): readonly RunningTaint[] {
+    return this.#taints.get(node);
   }
 
   onNode(change: Change<NodeView>): void {

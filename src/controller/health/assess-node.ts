@@ -49,6 +49,7 @@ function hearStatus(record: HealthRecord | undefined, node: NodeView, now: Now):
   return {
     ...record,
     heardAtMs: now.monotonicMs,
+    channel: 'status',
     readyChangedAtMs: transitioned ? now.monotonicMs : record.readyChangedAtMs,
     readyHeartbeat: ready.lastHeartbeatTime,
     readyTransition: ready.lastTransitionTime,
@@ -63,6 +64,7 @@ function recordFromCreation(node: NodeView, now: Now): HealthRecord {
   return {
     uid: node.uid,
     heardAtMs: atMs,
+    channel: 'creation',
     readyChangedAtMs: atMs,
     readyHeartbeat: undefined,
     readyTransition: undefined,
@@ -76,6 +78,7 @@ function recordFromNow(node: NodeView, ready: Condition, monotonicMs: number): H
   return {
     uid: node.uid,
     heardAtMs: monotonicMs,
+    channel: 'status',
     readyChangedAtMs: monotonicMs,
     readyHeartbeat: ready.lastHeartbeatTime,
     readyTransition: ready.lastTransitionTime,
@@ -91,6 +94,7 @@ function hearLease(record: HealthRecord, lease: LeaseView | undefined, monotonic
     ...record,
     lease,
     heardAtMs: monotonicMs,
+    channel: 'lease',
     heardSinceUnknown: record.heardSinceUnknown || record.lease !== undefined,
   };
 }
@@ -122,10 +126,19 @@ export type Verdict =
       readonly conditions: readonly Condition[];
     };
 
+/** The silence that is tolerated of this node, and the rule that says so. */
+export function graceOf(
+  record: Pick<HealthRecord, 'hasReady'>,
+  graces: Graces,
+): { readonly rule: GraceRule; readonly graceMs: number } {
+  return record.hasReady
+    ? { rule: 'monitor', graceMs: graces.nodeMonitorGracePeriodMs }
+    : { rule: 'startup', graceMs: graces.nodeStartupGracePeriodMs };
+}
+
 /** Silent, if nothing was heard for longer than (not: as long as) the grace period. */
 export function assessNode(node: NodeView, record: HealthRecord, now: Now, graces: Graces): Verdict {
-  const rule: GraceRule = record.hasReady ? 'monitor' : 'startup';
-  const graceMs = rule === 'monitor' ? graces.nodeMonitorGracePeriodMs : graces.nodeStartupGracePeriodMs;
+  const { rule, graceMs } = graceOf(record, graces);
   const silentMs = now.monotonicMs - record.heardAtMs;
   if (silentMs <= graceMs) return { kind: 'alive', silentFromMs: record.heardAtMs + graceMs + 1 };
   return { kind: 'silent', silentMs, graceMs, rule, conditions: unknownConditions(node, now.wallMs) };

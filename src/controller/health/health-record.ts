@@ -1,10 +1,15 @@
 import type { LeaseView } from '../../api/lease.ts';
 
+/** What a time of hearing rests on. `outage-end`: nothing was heard, but after an outage everybody counts as heard. */
+export type HeartbeatChannel = 'lease' | 'status' | 'creation' | 'outage-end';
+
 /** What we remember of one node's signs of life. All times are our own monotonic clock at the moment we noticed. */
 export interface HealthRecord {
   readonly uid: string;
   /** The last time a heartbeat changed (upstream `probeTimestamp`). */
   readonly heardAtMs: number;
+  /** By which it changed. */
+  readonly channel: HeartbeatChannel;
   /** The last time the Ready condition changed (upstream `readyTransitionTimestamp`). */
   readonly readyChangedAtMs: number;
   /** The Ready condition as last seen; compared with the next one, never with our clock. */

@@ -4,6 +4,11 @@ import { KeyedHeap } from '../../queueing/keyed-heap.ts';
 import { type Graces, type Now, type Verdict, assessNode, deriveRecord, readyOf } from './assess-node.ts';
 import type { HealthRecord } from './health-record.ts';
 
+/** A verdict, or the suspicion of silence that nobody has confirmed yet. */
+export type HealthVerdict =
+  | Verdict
+  | (Omit<Extract<Verdict, { kind: 'silent' }>, 'kind'> & { readonly kind: 'suspect' });
+
 /**
  * What is remembered of each node, and when each will be silent. A heartbeat only updates its record; the deadline in
  * the heap is moved when it comes up, so a heartbeat costs the same however many nodes there are.
@@ -12,6 +17,8 @@ export class HealthTable {
   readonly #graces: Graces;
   readonly #records = new Map<string, HealthRecord>();
   readonly #deadlines = new KeyedHeap();
+  /** What each node's last heartbeat was when its silence was confirmed: a newer one makes the confirmation void. */
+  readonly #confirmed = new Map<string, number>();
 
   constructor(graces: Graces) {
     this.#graces = graces;
@@ -28,12 +35,23 @@ export class HealthTable {
     return record;
   }
 
-  /** Observes and judges. A node that is not silent, and not Unknown, gets its deadline. */
-  assess(node: NodeView, lease: LeaseView | undefined, now: Now): Verdict {
-    const verdict = assessNode(node, this.observe(node, lease, now), now, this.#graces);
+  /**
+   * Observes and judges. A node that is not silent, and not Unknown, gets its deadline. One that looks silent is suspect
+   * until somebody has confirmed it.
+   */
+  assess(node: NodeView, lease: LeaseView | undefined, now: Now): HealthVerdict {
+    const record = this.observe(node, lease, now);
+    const verdict = assessNode(node, record, now, this.#graces);
     if (verdict.kind === 'alive' && readyOf(node) !== 'Unknown') this.#deadlines.set(node.name, verdict.silentFromMs);
     else this.#deadlines.remove(node.name);
-    return verdict;
+    if (verdict.kind !== 'silent' || verdict.conditions.length === 0) return verdict;
+    return this.#confirmed.get(node.name) === record.heardAtMs ? verdict : { ...verdict, kind: 'suspect' };
+  }
+
+  /** The API server itself has nothing newer than what we last heard of this node. */
+  confirmSilence(name: string): void {
+    const record = this.#records.get(name);
+    if (record !== undefined) this.#confirmed.set(name, record.heardAtMs);
   }
 
   /** We wrote Unknown: from here on the next sign of life is news. */
@@ -55,12 +73,18 @@ export class HealthTable {
   /** Gives every node a full grace period from now: after an outage nobody is held to what we could not hear. */
   trustAll(monotonicMs: number): void {
     for (const [name, record] of this.#records) {
-      this.#records.set(name, { ...record, heardAtMs: monotonicMs, readyChangedAtMs: monotonicMs });
+      this.#records.set(name, {
+        ...record,
+        heardAtMs: monotonicMs,
+        channel: 'outage-end',
+        readyChangedAtMs: monotonicMs,
+      });
     }
   }
 
   forget(name: string): void {
     this.#records.delete(name);
+    this.#confirmed.delete(name);
     this.#deadlines.remove(name);
   }
 

@@ -12,7 +12,9 @@ export interface NodeStanding {
  * Ready=False is trusted to report its pods (upstream `MarkPodsNotReady` and `processPod`; level-triggered, so that a
  * restart in the middle loses nothing: decision 0007).
  */
-export function decideMarking(pod: PodView, node: NodeStanding | undefined): boolean {
-  if (node === undefined || node.ready !== 'Unknown' || node.heardSinceUnknown) return false;
-  return pod.ready !== undefined && pod.ready !== 'False';
+export function decideMarking(pod: PodView, node: NodeStanding | undefined, bound: 'newly' | 'before'): boolean {
+  if (node === undefined || pod.ready === undefined || pod.ready === 'False') return false;
+  // A pod that comes to a node which says itself that it is not ready has nobody there to say so yet.
+  if (node.ready === 'False') return bound === 'newly';
+  return node.ready === 'Unknown' && !node.heardSinceUnknown;
 }

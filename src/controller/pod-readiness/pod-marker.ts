@@ -27,6 +27,8 @@ export interface PodMarkerOptions {
 export class PodMarker {
   readonly #options: PodMarkerOptions;
   readonly #loop: WorkLoop;
+  /** Came to their node while it was not ready, and wait to be marked. */
+  readonly #newlyBound = new Set<string>();
 
   constructor(options: PodMarkerOptions) {
     this.#options = options;
@@ -49,7 +51,7 @@ export class PodMarker {
 
   /** The node is Unknown: its pods want a look. */
   lookAtNode(node: string): void {
-    for (const pod of this.#options.pods.byIndex(this.#options.podsByNode, node)) this.#lookAt(pod);
+    for (const pod of this.#options.pods.byIndex(this.#options.podsByNode, node)) this.#lookAt(pod, 'before');
   }
 
   /**
@@ -59,22 +61,30 @@ export class PodMarker {
   onPod(change: Change<PodView>): void {
     if (change.kind === 'deleted') return;
     if (change.kind === 'modified' && change.previous.nodeName === change.object.nodeName) return;
-    this.#lookAt(change.object);
+    this.#lookAt(change.object, 'newly');
   }
 
-  #lookAt(pod: PodView): void {
-    if (decideMarking(pod, this.#options.standingOf(pod.nodeName))) this.#loop.add(podKey(pod));
+  #lookAt(pod: PodView, bound: 'newly' | 'before'): void {
+    if (!decideMarking(pod, this.#options.standingOf(pod.nodeName), bound)) return;
+    if (bound === 'newly') this.#newlyBound.add(podKey(pod));
+    this.#loop.add(podKey(pod));
   }
 
   async #reconcile(key: string): Promise<Outcome> {
     const { pods, standingOf, writer, recorder, decisions, clock } = this.#options;
     const pod = pods.get(key);
-    if (pod === undefined || !decideMarking(pod, standingOf(pod.nodeName))) return forget;
+    const bound = this.#newlyBound.has(key) ? 'newly' : 'before';
+    if (pod === undefined || !decideMarking(pod, standingOf(pod.nodeName), bound)) return this.#done(key);
     const outcome = await writer.carryOut({ kind: 'mark-pod-not-ready', pod, atMs: clock.nowMs() });
-    if (outcome.result === 'gone' || outcome.result === 'not-leader') return forget;
+    if (outcome.result === 'gone' || outcome.result === 'not-leader') return this.#done(key);
     if (outcome.result === 'failed') return backOffAtLeast(outcome.retryAfterMs);
     recorder.record(podNodeNotReady(pod));
     decisions.note({ kind: 'pod-marked-not-ready', pod: key, node: pod.nodeName });
+    return this.#done(key);
+  }
+
+  #done(key: string): Outcome {
+    this.#newlyBound.delete(key);
     return forget;
   }
 }

@@ -4,6 +4,7 @@
 import { ApiError } from '../../api/api-error.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import { type NodeView, viewNode } from '../../api/node.ts';
+import type { NewerAnswers } from '../../informer/newer-answers.ts';
 import type { KubeReader } from '../../ports/kube-reader.ts';
 import type { KubeWriter } from '../../ports/kube-writer.ts';
 import type { Leadership } from '../../ports/leadership.ts';
@@ -11,13 +12,12 @@ import type { WriteLane, WriteLanes } from '../../ports/write-lanes.ts';
 import type { Command, CommandWriter, WriteOutcome } from '../commands.ts';
 import type { DecisionSink } from '../decisions.ts';
 import { type PatchRequest, planRequest } from './plan-request.ts';
-import type { WrittenNodes } from './written-nodes.ts';
 
 export interface ApiWriterOptions {
   readonly api: Pick<KubeReader, 'get'> & Pick<KubeWriter, 'patch' | 'delete'>;
   readonly lanes: WriteLanes;
   readonly leadership: Leadership;
-  readonly nodes: WrittenNodes;
+  readonly nodes: NewerAnswers<NodeView>;
   readonly decisions: DecisionSink;
   /** Aborts what is under way when the process must stop at once. */
   readonly signal: AbortSignal;
@@ -69,8 +69,9 @@ export class ApiWriter implements CommandWriter {
     const { api, nodes, signal } = this.#options;
     const request = planRequest(command);
     if (request.verb === 'delete') {
-      const { namespace, name, uid } = request;
-      return api.delete(request.resource, { namespace, name }, { uid, signal });
+      const { namespace, name, uid, gracePeriodSeconds } = request;
+      const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
+      return api.delete(request.resource, { namespace, name }, { uid, signal, ...grace });
     }
     const patch = { type: 'strategic-merge', body: request.body } as const;
     const answer = await api.patch(request.resource, nameOf(request), patch, optionsOf(request, signal));
@@ -106,7 +107,7 @@ export class ApiWriter implements CommandWriter {
 }
 
 /** A taint change is a difference: it is applied to the newest list we know, which may be our own last write. */
-function onNewest(command: Command, nodes: WrittenNodes): Command {
+function onNewest(command: Command, nodes: NewerAnswers<NodeView>): Command {
   if (command.kind !== 'change-taints') return command;
   const newest = nodes.get(command.node.name);
   return newest === undefined || newest.uid !== command.node.uid ? command : { ...command, node: newest };
@@ -119,7 +120,10 @@ function laneOf(command: Command): WriteLane {
     case 'set-node-conditions':
     case 'mark-pod-not-ready':
       return 'status';
+    case 'set-node-labels':
     case 'mark-pod-disrupted':
+    case 'mark-pod-lost':
+    case 'mark-pod-failed':
     case 'delete-pod':
       return 'other';
   }

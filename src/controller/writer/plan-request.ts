@@ -1,9 +1,9 @@
-import { evictedByTaint } from '../../api/conditions.ts';
-import type { PodView } from '../../api/pod.ts';
+import { type Condition, evictedByTaint } from '../../api/conditions.ts';
+import { nodeLostMessage, nodeLostReason, type PodView } from '../../api/pod.ts';
 import { changeTaints } from '../../api/taints.ts';
 import { formatTime } from '../../api/timestamps.ts';
 import type { ResourceName } from '../../api/resources.ts';
-import type { Command } from '../commands.ts';
+import type { Command, DisruptionWords } from '../commands.ts';
 
 export interface PatchRequest {
   readonly verb: 'patch';
@@ -20,6 +20,8 @@ export interface DeleteRequest {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
+  /** Absent: the object's own. */
+  readonly gracePeriodSeconds?: number;
 }
 
 /**
@@ -40,14 +42,21 @@ export function planRequest(command: Command): PatchRequest | DeleteRequest {
       const body = { metadata: guardOf(node), spec: { taints: taints.length === 0 ? null : taints } };
       return { verb: 'patch', resource: 'nodes', name: node.name, body };
     }
+    case 'set-node-labels': {
+      const { node, labels } = command;
+      // Labels merge by key, so the uid is guard enough.
+      return { verb: 'patch', resource: 'nodes', name: node.name, body: { metadata: { uid: node.uid, labels } } };
+    }
     case 'mark-pod-not-ready':
       return podStatus(command.pod, { type: 'Ready', status: 'False', lastTransitionTime: formatTime(command.atMs) });
     case 'mark-pod-disrupted':
-      return podStatus(command.pod, disruption(command.pod, command.atMs));
-    case 'delete-pod': {
-      const { namespace, name, uid } = command.pod;
-      return { verb: 'delete', resource: 'pods', namespace, name, uid };
-    }
+      return podStatus(command.pod, disruption(command.pod, evictedByTaint, command.atMs));
+    case 'mark-pod-lost':
+      return patchPodStatus(command.pod, { reason: nodeLostReason, message: nodeLostMessage(command.pod) });
+    case 'mark-pod-failed':
+      return podFailed(command);
+    case 'delete-pod':
+      return podDeletion(command);
   }
 }
 
@@ -56,13 +65,32 @@ function guardOf({ uid, resourceVersion }: { readonly uid: string; readonly reso
 }
 
 function podStatus(pod: PodView, condition: object): PatchRequest {
+  return patchPodStatus(pod, { conditions: [condition] });
+}
+
+function patchPodStatus(pod: PodView, status: object): PatchRequest {
   const { namespace, name, uid } = pod;
-  const body = { metadata: { uid }, status: { conditions: [condition] } };
+  const body = { metadata: { uid }, status };
   return { verb: 'patch', resource: 'pods', namespace, name, subresource: 'status', body };
 }
 
-function disruption(pod: PodView, atMs: number): object {
-  const { type, reason, message } = evictedByTaint;
+function podDeletion({ pod, gracePeriodSeconds }: Extract<Command, { kind: 'delete-pod' }>): DeleteRequest {
+  const { namespace, name, uid } = pod;
+  const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
+  return { verb: 'delete', resource: 'pods', namespace, name, uid, ...grace };
+}
+
+function podFailed({ pod, disruption: words, atMs }: Extract<Command, { kind: 'mark-pod-failed' }>): PatchRequest {
+  const status = { phase: 'Failed' };
+  if (words === undefined) return patchPodStatus(pod, status);
+  const { lastTransitionTime, ...condition } = disruption(pod, words, atMs);
+  // A condition that is True already has no transition: the merge keeps the time of the one that was.
+  const transition = pod.disruptionReason === undefined ? { lastTransitionTime } : {};
+  return patchPodStatus(pod, { ...status, conditions: [{ ...condition, ...transition }] });
+}
+
+function disruption(pod: PodView, { reason, message }: DisruptionWords, atMs: number): Condition {
   const observed = pod.generation === undefined ? {} : { observedGeneration: pod.generation };
+  const { type } = evictedByTaint;
   return { type, status: 'True', reason, message, lastTransitionTime: formatTime(atMs), ...observed };
 }

@@ -43,9 +43,12 @@ function aPod(over: Partial<PodView> = {}): PodView {
     uid: 'pu',
     resourceVersion: '1',
     generation: 1,
+    labels: {},
     nodeName: 'n',
     phase: 'Running',
+    reason: '',
     terminating: false,
+    deletionGraceSeconds: undefined,
     tolerations: [],
     ready: 'True',
     disruptionReason: undefined,
@@ -283,12 +286,20 @@ test('a taint that stays keeps its start, whatever happens to its stamp or to th
 });
 
 test('marking: while the node is Unknown and stays silent, and only pods that are not marked yet', () => {
-  assert.equal(decideMarking(aPod(), { ready: 'Unknown', heardSinceUnknown: false }), true);
-  assert.equal(decideMarking(aPod({ ready: 'False' }), { ready: 'Unknown', heardSinceUnknown: false }), false);
-  assert.equal(decideMarking(aPod({ ready: undefined }), { ready: 'Unknown', heardSinceUnknown: false }), false);
-  assert.equal(decideMarking(aPod(), { ready: 'Unknown', heardSinceUnknown: true }), false);
-  assert.equal(decideMarking(aPod(), { ready: 'False', heardSinceUnknown: false }), false);
-  assert.equal(decideMarking(aPod(), undefined), false);
+  assert.equal(decideMarking(aPod(), { ready: 'Unknown', heardSinceUnknown: false }, 'before'), true);
+  assert.equal(
+    decideMarking(aPod({ ready: 'False' }), { ready: 'Unknown', heardSinceUnknown: false }, 'before'),
+    false,
+  );
+  assert.equal(
+    decideMarking(aPod({ ready: undefined }), { ready: 'Unknown', heardSinceUnknown: false }, 'before'),
+    false,
+  );
+  assert.equal(decideMarking(aPod(), { ready: 'Unknown', heardSinceUnknown: true }, 'before'), false);
+  assert.equal(decideMarking(aPod(), { ready: 'False', heardSinceUnknown: false }, 'before'), false);
+  assert.equal(decideMarking(aPod(), undefined, 'newly'), false);
+  assert.equal(decideMarking(aPod(), { ready: 'False', heardSinceUnknown: false }, 'newly'), true);
+  assert.equal(decideMarking(aPod(), { ready: 'True', heardSinceUnknown: false }, 'newly'), false);
 });
 
 test('every request names the version or the uid that was decided upon', () => {

@@ -1,0 +1,43 @@
+import { askController } from '../ask-controller.ts';
+import { type CommandIo, refuse } from '../command-io.ts';
+import { explainFlags } from '../explain-flags.ts';
+import { readFlags } from '../flag-schema.ts';
+
+/** `nlc explain node/NAME` or `pod/NAMESPACE/NAME`: what a running controller knows of it and will do next. */
+export async function run(argv: readonly string[], io: CommandIo): Promise<number> {
+  const { subject, flags } = subjectIn(argv);
+  const path = subject === undefined ? undefined : pathOf(subject);
+  const read = readFlags(flags, explainFlags);
+  const problems = path === undefined ? [subjectProblem(subject)] : [];
+  if ('problems' in read) return refuse(io, 'explain', [...problems, ...read.problems]);
+  if (path === undefined) return refuse(io, 'explain', problems);
+  return askController({ command: 'explain', path, ...read.values }, io);
+}
+
+/** The first word that is neither a flag nor a flag's value; every flag of this command takes one. */
+function subjectIn(argv: readonly string[]): {
+  readonly subject: string | undefined;
+  readonly flags: readonly string[];
+} {
+  const place = argv.findIndex((word, index) => !word.startsWith('-') && !takesNext(argv[index - 1] ?? ''));
+  return place < 0 ? { subject: undefined, flags: argv } : { subject: argv[place], flags: argv.toSpliced(place, 1) };
+}
+
+function takesNext(word: string): boolean {
+  return word.startsWith('--') && !word.includes('=');
+}
+
+/** The page of `node/NAME` or `pod/NAMESPACE/NAME`, in singular, plural or kubectl's short form. */
+function pathOf(subject: string): string | undefined {
+  const [kind = '', ...names] = subject.split('/');
+  if (names.includes('')) return undefined;
+  const encoded = names.map(encodeURIComponent);
+  if (['node', 'nodes', 'no'].includes(kind) && names.length === 1) return `/explain/nodes/${encoded.join('/')}`;
+  if (['pod', 'pods', 'po'].includes(kind) && names.length === 2) return `/explain/pods/${encoded.join('/')}`;
+  return undefined;
+}
+
+function subjectProblem(subject: string | undefined): string {
+  const got = subject === undefined ? 'nothing to explain' : `got ${JSON.stringify(subject)}`;
+  return `${got}; accepted: node/NAME or pod/NAMESPACE/NAME`;
+}

@@ -1,0 +1,44 @@
+import type { RateRule } from '../decisions.ts';
+import type { Circumstances, NodeFacts, ZoneFacts } from './facts.ts';
+import type { Hold, Unblocker } from './outlook.ts';
+
+/** What keeps us from acting anywhere. */
+export function deriveHolds({ leading, holder, blind, everyZoneDark }: Circumstances): readonly Hold[] {
+  const holds: Hold[] = [];
+  if (!leading) holds.push({ kind: 'not-leader', unblockedBy: [{ kind: 'ask-leader', holder: holder ?? null }] });
+  if (blind !== undefined) holds.push({ kind: 'blind', reason: blind, unblockedBy: [{ kind: 'contact-with-api' }] });
+  if (everyZoneDark) {
+    const unblockedBy: readonly Unblocker[] = [{ kind: 'nodes-ready', zone: null, count: 1 }];
+    holds.push({ kind: 'every-zone-dark', unblockedBy });
+  }
+  return holds;
+}
+
+/** What keeps us from calling this node silent: before that the API server itself is asked, and no answer is no evidence. */
+export function deriveNodeHolds({ health, ready, history }: NodeFacts): readonly Hold[] {
+  const last = history.at(-1)?.decision;
+  const unconfirmed = last?.kind === 'verdict-held' && last.why === 'api-not-answering';
+  if (!unconfirmed || health?.silent !== true || ready === 'Unknown') return [];
+  return [{ kind: 'unconfirmed', unblockedBy: [{ kind: 'contact-with-api' }] }];
+}
+
+/** What keeps this zone's line from moving, besides what keeps all of them. */
+export function deriveZoneHolds(facts: ZoneFacts): readonly Hold[] {
+  const { zone, reckoning, line } = facts;
+  if (reckoning === undefined || line.ratePerSecond > 0 || reckoning.rule === 'every-zone-dark') return [];
+  return [{ kind: 'zone-stopped', zone, rule: reckoning.rule, unblockedBy: unblockers(facts, reckoning.rule) }];
+}
+
+const rateFlags: Readonly<Partial<Record<RateRule, string>>> = {
+  normal: 'node-eviction-rate',
+  'zone-dark': 'node-eviction-rate',
+  'large-zone-disrupted': 'secondary-node-eviction-rate',
+};
+
+function unblockers({ zone, recoveriesToNormal }: ZoneFacts, rule: RateRule): readonly Unblocker[] {
+  const flag = rateFlags[rule];
+  const byFlag: readonly Unblocker[] = flag === undefined ? [] : [{ kind: 'flag', flag, wanted: 'above 0' }];
+  const helps = rule === 'small-zone-disrupted' || rule === 'large-zone-disrupted';
+  if (!helps || recoveriesToNormal === undefined) return byFlag;
+  return [{ kind: 'nodes-ready', zone, count: recoveriesToNormal }, ...byFlag];
+}

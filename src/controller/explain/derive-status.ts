@@ -1,0 +1,32 @@
+import { formatMicroTime } from '../../api/timestamps.ts';
+import { deriveHolds } from './derive-holds.ts';
+import { deriveEstimate, deriveHistory, derivePast } from './derive-time.ts';
+import { deriveZoneOutlook } from './derive-zone-outlook.ts';
+import type { Circumstances, InformerFacts, Moment, StatusFacts } from './facts.ts';
+import type { InformerOutlook, StatusOutlook } from './outlook.ts';
+
+/** The whole controller at a glance: does it lead, does it see, what waits, what holds it. */
+export function deriveStatus(facts: StatusFacts, circumstances: Circumstances): StatusOutlook {
+  const { now, leading, holder } = circumstances;
+  const zones = facts.zones.map((zone) => deriveZoneOutlook(zone, now));
+  const { scheduled, firstAtMs } = facts.evictions;
+  return {
+    at: formatMicroTime(now.wallMs),
+    leading,
+    leader: holder ?? null,
+    holds: [...deriveHolds(circumstances), ...zones.flatMap(({ holds }) => holds)],
+    informers: facts.informers.map((informer) => informerOutlook(informer, now)),
+    zones,
+    waiting: zones.reduce((sum, { line }) => sum + line.waiting, 0),
+    evictions: { scheduled, first: firstAtMs === undefined ? null : deriveEstimate(firstAtMs, now) },
+    history: deriveHistory(facts.history),
+  };
+}
+
+function informerOutlook({ lastFrameAtMs, lastError, ...rest }: InformerFacts, now: Moment): InformerOutlook {
+  return {
+    ...rest,
+    lastFrame: lastFrameAtMs === undefined ? null : derivePast(lastFrameAtMs, now),
+    lastError: lastError ?? null,
+  };
+}

@@ -1,0 +1,85 @@
+// Small values in words, shared by the pages for people.
+import type { Taint } from '../../api/taints.ts';
+import type { Estimate, EvictionOutlook, HistoryLine, Hold, NextAction, Unblocker } from './outlook.ts';
+
+const labelColumns = 11;
+
+/** One line of a page: what it is about, and what there is to say. */
+export function describeLine(label: string, text: string): string {
+  return `  ${label.padEnd(labelColumns)}${text}\n`;
+}
+
+export function describeSeconds(seconds: number): string {
+  return `${Number(seconds.toFixed(seconds < 10 ? 1 : 0))} s`;
+}
+
+export function describeEstimate({ at, inSeconds }: Estimate): string {
+  if (at === null || inSeconds === null) return 'not while things are as they are';
+  return inSeconds === 0 ? 'now' : `in about ${describeSeconds(inSeconds)} (${at})`;
+}
+
+export function describeTaints(taints: readonly Taint[]): string {
+  return taints.length === 0 ? 'none' : taints.map(({ key, effect }) => `${key}:${effect}`).join(', ');
+}
+
+const acts: Readonly<Record<NextAction['act'], (subject: string) => string>> = {
+  'mark-unknown': () => 'its conditions become Unknown',
+  'change-taints': (subject) => `taints change: ${subject}`,
+  'add-taint': (subject) => `it gets ${subject}`,
+  'evict-pod': (subject) => `pod ${subject} is evicted`,
+  none: () => 'nothing',
+};
+
+export function describeNext({ act, subject, given, when }: NextAction): string {
+  const what = acts[act](subject ?? '');
+  if (when === null) return what;
+  return `${what}: ${describeEstimate(when)}, if ${given === 'nothing-heard' ? 'nothing is heard of it' : 'nothing changes'}`;
+}
+
+export function describeHold(hold: Hold): string {
+  return `${reasonOf(hold)}; would end: ${hold.unblockedBy.map((way) => unblockerText(way)).join(', or ')}`;
+}
+
+function reasonOf(hold: Hold): string {
+  switch (hold.kind) {
+    case 'not-leader':
+      return 'this replica does not lead, so it does nothing and judges no zone';
+    case 'blind':
+      return `we do not trust what we see (${hold.reason}), so no node is called silent`;
+    case 'unconfirmed':
+      return 'it looks silent, and the API server could not be asked for its lease';
+    case 'every-zone-dark':
+      return 'every zone is dark, so nobody is tainted or evicted';
+    case 'zone-stopped':
+      return `the line of zone ${hold.zone} is stopped (${hold.rule})`;
+  }
+}
+
+function unblockerText(way: Unblocker): string {
+  switch (way.kind) {
+    case 'ask-leader':
+      return way.holder === null ? 'somebody leads' : `ask the leader, ${way.holder}`;
+    case 'contact-with-api':
+      return 'contact with the API server is back and everybody had time to be heard';
+    case 'nodes-ready':
+      return `${way.count} of the unready nodes of ${way.zone === null ? 'any zone' : `zone ${way.zone}`} ready again`;
+    case 'flag':
+      return `--${way.flag} is ${way.wanted}`;
+  }
+}
+
+export function describeEviction({ pod, state, taint, toleratedSeconds, when }: EvictionOutlook): string {
+  const patience =
+    toleratedSeconds === 0 ? `does not tolerate ${taint}` : `tolerates ${taint} for ${toleratedSeconds} s`;
+  return `${pod} ${patience}; eviction ${state}: ${describeEstimate(when)}`;
+}
+
+export function describeHistory(history: readonly HistoryLine[]): string {
+  if (history.length === 0) return describeLine('history', 'none');
+  return `  history\n${history.map(({ at, text }) => `    ${at}  ${text}\n`).join('')}`;
+}
+
+export function describeHolds(holds: readonly Hold[]): string {
+  if (holds.length === 0) return describeLine('holds', 'none');
+  return holds.map((hold) => describeLine('held', describeHold(hold))).join('');
+}

@@ -1,0 +1,135 @@
+/** What an explanation is made of: the state of the stages at one moment, as values. Times are on the monotonic clock. */
+import type { Taint } from '../../api/taints.ts';
+import type { Toleration } from '../../api/tolerations.ts';
+import type { ZoneCondition } from '../../api/zone.ts';
+import type { Decision, GraceRule, ZoneReckoning } from '../decisions.ts';
+
+/** The same moment on both clocks, so that one can be told in terms of the other. */
+export interface Moment {
+  readonly monotonicMs: number;
+  readonly wallMs: number;
+}
+
+/** What holds for all nodes at once. */
+export interface Circumstances {
+  readonly now: Moment;
+  readonly leading: boolean;
+  /** Identity of the leader as far as we know. */
+  readonly holder: string | undefined;
+  /** Why we do not trust what we see; undefined while we see. */
+  readonly blind: string | undefined;
+  readonly everyZoneDark: boolean;
+}
+
+/** The nodes of one zone that wait for their NoExecute taint, and what rations it. */
+export interface LineFacts {
+  /** In the order in which they are served. */
+  readonly nodes: readonly string[];
+  readonly tokens: number;
+  /** Infinity while stopped. */
+  readonly nextTokenAtMs: number;
+  readonly ratePerSecond: number;
+}
+
+export interface ZoneFacts {
+  readonly zone: string;
+  readonly condition: ZoneCondition;
+  /** Undefined until the zone is judged for the first time; a standby judges none. */
+  readonly reckoning: ZoneReckoning | undefined;
+  readonly line: LineFacts;
+  /** How many of its unready nodes would have to become ready for the zone to be normal; undefined if it is. */
+  readonly recoveriesToNormal: number | undefined;
+}
+
+/** `outage-end`: nothing was heard, but after an outage everybody counts as heard. */
+export type HeartbeatChannel = 'lease' | 'status' | 'creation' | 'outage-end';
+
+export interface HealthFacts {
+  readonly heardAtMs: number;
+  readonly channel: HeartbeatChannel;
+  readonly graceMs: number;
+  readonly rule: GraceRule;
+  readonly silent: boolean;
+  /** The first moment at which it is silent, or was; if we go on seeing and hear nothing. */
+  readonly silentFromMs: number;
+}
+
+export interface TaintFacts {
+  readonly carried: readonly Taint[];
+  /** Of the taints that are ours: what the node should carry now. */
+  readonly wanted: readonly Taint[];
+  /** Of the taints it carries: what is ours and should go. */
+  readonly surplus: readonly Taint[];
+  /** The NoExecute key that it should have and that only its turn in line can give it. */
+  readonly rationedKey: string | undefined;
+}
+
+export interface AppointmentFacts {
+  readonly atMs: number;
+  readonly taint: string;
+  readonly toleratedSeconds: number;
+}
+
+/** A pod as far as its eviction goes. */
+export interface PodBrief {
+  /** `namespace/name`. */
+  readonly pod: string;
+  readonly tolerations: readonly Toleration[];
+  readonly terminating: boolean;
+  readonly appointment: AppointmentFacts | undefined;
+}
+
+export interface HistoryFact {
+  /** Wall time. */
+  readonly atMs: number;
+  readonly decision: Decision;
+  readonly text: string;
+}
+
+export interface NodeFacts {
+  readonly node: string;
+  /** Status of the Ready condition, or `missing`. */
+  readonly ready: string;
+  /** Does it count in its zone's arithmetic? */
+  readonly counted: boolean;
+  readonly health: HealthFacts | undefined;
+  readonly taints: TaintFacts;
+  readonly zone: ZoneFacts;
+  /** NoExecute taints a second in its zone if this node, and nobody else, fell silent. */
+  readonly ratePerSecondIfSilent: number;
+  readonly pods: readonly PodBrief[];
+  readonly history: readonly HistoryFact[];
+}
+
+/** A NoExecute taint and since when its countdown runs. */
+export interface RunningTaintFacts {
+  readonly taint: Taint;
+  readonly sinceMs: number;
+}
+
+export interface PodFacts extends PodBrief {
+  /** Empty while the pod is not bound. */
+  readonly nodeName: string;
+  readonly phase: string;
+  readonly running: readonly RunningTaintFacts[];
+  /** Undefined when its node is not known. */
+  readonly node: NodeFacts | undefined;
+  readonly history: readonly HistoryFact[];
+}
+
+export interface InformerFacts {
+  readonly name: string;
+  readonly state: string;
+  readonly synced: boolean;
+  readonly objects: number;
+  readonly lastFrameAtMs: number | undefined;
+  readonly consecutiveFailures: number;
+  readonly lastError: string | undefined;
+}
+
+export interface StatusFacts {
+  readonly informers: readonly InformerFacts[];
+  readonly zones: readonly ZoneFacts[];
+  readonly evictions: { readonly scheduled: number; readonly firstAtMs: number | undefined };
+  readonly history: readonly HistoryFact[];
+}

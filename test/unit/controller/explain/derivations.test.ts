@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { deriveRateAfterLoss, deriveRecoveriesToNormal } from '../../../../src/controller/derive-hypotheses.ts';
+import { deriveZoneHolds } from '../../../../src/controller/explain/derive-holds.ts';
+import { deriveEstimate, derivePast } from '../../../../src/controller/explain/derive-time.ts';
+import { deriveTurnAfterJoiningMs, deriveTurnMs } from '../../../../src/controller/explain/derive-turn.ts';
+import { describeReckoning } from '../../../../src/controller/explain/describe-reckoning.ts';
+import type { LineFacts } from '../../../../src/controller/explain/facts.ts';
+import { defaultControllerOptions } from '../../../../src/controller/options.ts';
+import { classifyZone } from '../../../../src/controller/zones/classify-zone.ts';
+import { planRates } from '../../../../src/controller/zones/plan-rates.ts';
+import { RateLimitedQueue } from '../../../../src/queueing/rate-limited-queue.ts';
+import { TokenBucket } from '../../../../src/queueing/token-bucket.ts';
+
+const rates = fc.constantFrom(0, 0.01, 0.1, 1, 2.5);
+
+function lineOf(queue: RateLimitedQueue, nowMs: number): LineFacts {
+  const { ratePerSecond } = queue;
+  const nextTokenAtMs = queue.nextTokenAtMs(nowMs);
+  return { nodes: queue.keysInOrder(), tokens: queue.tokens(nowMs), nextTokenAtMs, ratePerSecond };
+}
+
+/** Serves everybody the moment a token is there, and says when each was served. */
+function serveAll(queue: RateLimitedQueue, fromMs: number, untilMs: number): ReadonlyMap<string, number> {
+  const served = new Map<string, number>();
+  for (let nowMs = fromMs; ; ) {
+    nowMs = queue.nextTokenAtMs(nowMs);
+    const head = queue.peekDue(nowMs);
+    if (nowMs > untilMs || head === undefined) return served;
+    assert.ok(queue.tryTakeToken(nowMs));
+    queue.remove(head);
+    served.set(head, nowMs);
+  }
+}
+
+test('the turns that are told are the turns that a real line gives', () => {
+  fc.assert(
+    fc.property(rates, fc.integer({ min: 0, max: 8 }), fc.integer({ min: 0, max: 200_000 }), (rate, length, nowMs) => {
+      const queue = new RateLimitedQueue(new TokenBucket(rate, 1, 0));
+      queue.tryTakeToken(0);
+      for (let i = 0; i < length; i++) queue.add(`n${i}`, nowMs);
+      const line = lineOf(queue, nowMs);
+      const told = line.nodes.map((_, ahead) => deriveTurnMs(line, ahead));
+      const served = serveAll(queue, nowMs, 1e9);
+      for (const [ahead, node] of line.nodes.entries()) {
+        const servedMs = served.get(node) ?? Infinity;
+        if (servedMs === Infinity) assert.equal(told[ahead], Infinity);
+        else assert.ok(Math.abs((told[ahead] ?? 0) - servedMs) < 0.01, `${told[ahead]} is not ${servedMs}`);
+      }
+    }),
+  );
+});
+
+test('the turn of one who will join, and change the rate by it, is the turn that a real line gives', () => {
+  const waits = fc.integer({ min: 0, max: 100_000 });
+  fc.assert(
+    fc.property(rates, rates, fc.integer({ min: 0, max: 5 }), waits, (before, after, length, waitMs) => {
+      const nowMs = 1_000;
+      const queue = new RateLimitedQueue(new TokenBucket(before, 1, 0));
+      queue.tryTakeToken(0);
+      for (let i = 0; i < length; i++) queue.add(`n${i}`, nowMs);
+      const atMs = nowMs + waitMs;
+      const told = deriveTurnAfterJoiningMs(lineOf(queue, nowMs), { atMs, ratePerSecond: after });
+      serveAll(queue, nowMs, atMs);
+      queue.swapRate(after, atMs);
+      queue.add('late', atMs);
+      const servedMs = serveAll(queue, atMs, 1e9).get('late') ?? Infinity;
+      if (servedMs === Infinity) assert.equal(told, Infinity);
+      else assert.ok(Math.abs(told - servedMs) < 0.01, `${told} is not ${servedMs}`);
+    }),
+  );
+});
+
+test('so many recoveries make a zone normal, and one less does not', () => {
+  const counts = fc.integer({ min: 0, max: 300 });
+  fc.assert(
+    fc.property(counts, counts, fc.double({ min: 0.01, max: 1, noNaN: true }), (ready, unready, threshold) => {
+      const needed = deriveRecoveriesToNormal({ ready, unready }, threshold) ?? 0;
+      const after = (recovered: number): string =>
+        classifyZone({ ready: ready + recovered, unready: unready - recovered }, threshold);
+      assert.equal(after(needed), 'normal');
+      if (needed > 0) assert.notEqual(after(needed - 1), 'normal');
+    }),
+  );
+});
+
+test('the rate after a loss is the one that the zone gets when it has lost the node', () => {
+  const tallies = new Map([
+    ['a', { ready: 3, unready: 2 }],
+    ['b', { ready: 1, unready: 0 }],
+  ]);
+  assert.equal(deriveRateAfterLoss('a', tallies, defaultControllerOptions), 0, 'three of five: a small zone stops');
+  assert.equal(deriveRateAfterLoss('b', tallies, defaultControllerOptions), 0.1, 'a dark zone among others');
+  assert.equal(deriveRateAfterLoss('b', new Map([['b', { ready: 1, unready: 0 }]]), defaultControllerOptions), 0);
+  assert.equal(tallies.get('a')?.ready, 3, 'nothing was changed');
+});
+
+const readings: readonly (readonly [number, number, Readonly<Record<string, readonly [number, number]>>, string])[] = [
+  [2, 3, {}, '3/5 not ready = 0.60 >= 0.55 -> partially-disrupted, zone size 5 <= 50 -> rate 0'],
+  [24, 36, {}, '36/60 not ready = 0.60 >= 0.55 -> partially-disrupted, zone size 60 > 50 -> rate 0.01'],
+  [9, 1, {}, '1/10 not ready = 0.10 < 0.55 -> normal -> rate 0.1'],
+  [1, 2, {}, '2/3 not ready = 0.67 >= 0.55, but 2 are too few to judge by -> normal -> rate 0.1'],
+  [453, 547, {}, '547/1000 not ready = 0.5470 < 0.55 -> normal -> rate 0.1'],
+  [
+    0,
+    4,
+    { other: [1, 0] },
+    '4/4 not ready = 1.00, none ready -> fully-disrupted, other zones have ready nodes -> rate 0.1',
+  ],
+  [0, 4, {}, '4/4 not ready = 1.00, none ready -> fully-disrupted, no zone has a ready node -> rate 0'],
+  [0, 0, { other: [1, 0] }, 'no node counts -> normal -> rate 0.1'],
+];
+
+for (const [ready, unready, others, reading] of readings) {
+  test(`the arithmetic of ${ready} ready and ${unready} unready reads: ${reading}`, () => {
+    const rest = Object.entries(others).map(([zone, [r, u]]) => [zone, { ready: r, unready: u }] as const);
+    const tallies = new Map([['a', { ready, unready }], ...rest]);
+    const plan = planRates(tallies, defaultControllerOptions).zones.find(({ zone }) => zone === 'a');
+    assert.ok(plan);
+    assert.equal(describeReckoning(plan.why, plan.condition, plan.ratePerSecond), reading);
+  });
+}
+
+test('a line that a flag has stopped is started by that flag', () => {
+  const options = { ...defaultControllerOptions, nodeEvictionRate: 0 };
+  const plan = planRates(new Map([['a', { ready: 5, unready: 1 }]]), options).zones[0];
+  assert.ok(plan);
+  const line: LineFacts = { nodes: ['n'], tokens: 0, nextTokenAtMs: Infinity, ratePerSecond: plan.ratePerSecond };
+  const facts = { zone: 'a', condition: plan.condition, reckoning: plan.why, line, recoveriesToNormal: undefined };
+  assert.deepEqual(deriveZoneHolds(facts), [
+    {
+      kind: 'zone-stopped',
+      zone: 'a',
+      rule: 'normal',
+      unblockedBy: [{ kind: 'flag', flag: 'node-eviction-rate', wanted: 'above 0' }],
+    },
+  ]);
+});
+
+test('times are told on the wall clock; never is null, and what is overdue is due now', () => {
+  const now = { monotonicMs: 50_000, wallMs: Date.parse('2026-01-02T03:04:05Z') };
+  assert.deepEqual(deriveEstimate(61_500, now), {
+    estimate: true,
+    at: '2026-01-02T03:04:16.500000Z',
+    inSeconds: 11.5,
+  });
+  assert.deepEqual(deriveEstimate(Infinity, now), { estimate: true, at: null, inSeconds: null });
+  assert.equal(deriveEstimate(10, now).inSeconds, 0);
+  assert.deepEqual(derivePast(49_000, now), { at: '2026-01-02T03:04:04.000000Z', secondsAgo: 1 });
+});

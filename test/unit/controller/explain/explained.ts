@@ -1,0 +1,43 @@
+// The explanations of a controller in its small world.
+import assert from 'node:assert/strict';
+import { deriveNodeOutlook } from '../../../../src/controller/explain/derive-node-outlook.ts';
+import { derivePodOutlook } from '../../../../src/controller/explain/derive-pod-outlook.ts';
+import { deriveStatus } from '../../../../src/controller/explain/derive-status.ts';
+import type { NodeOutlook, PodOutlook, StatusOutlook } from '../../../../src/controller/explain/outlook.ts';
+import { type ControllerOptions, defaultControllerOptions } from '../../../../src/controller/options.ts';
+import { LiveSnapshot } from '../../../../src/controller/snapshot.ts';
+import type { ControllerWorld } from '../../../support/controller-world.ts';
+
+export function snapshotOf(world: ControllerWorld, options: Partial<ControllerOptions> = {}): LiveSnapshot {
+  return new LiveSnapshot({
+    options: { ...defaultControllerOptions, ...options },
+    stages: world.lifecycle,
+    informers: { nodes: world.nodes, leases: world.leases, pods: world.pods },
+    leadership: { holds: () => world.leading },
+    holder: () => (world.leading ? 'us' : 'them'),
+    clock: world.clock,
+  });
+}
+
+export function explainNode(
+  world: ControllerWorld,
+  name: string,
+  options: Partial<ControllerOptions> = {},
+): NodeOutlook {
+  const snapshot = snapshotOf(world, options);
+  const facts = snapshot.node(name);
+  assert.ok(facts, `node ${name} is known`);
+  return deriveNodeOutlook(facts, snapshot.circumstances());
+}
+
+export function explainPod(world: ControllerWorld, name: string): PodOutlook {
+  const snapshot = snapshotOf(world);
+  const facts = snapshot.pod('default', name);
+  assert.ok(facts, `pod ${name} is known`);
+  return derivePodOutlook(facts, snapshot.circumstances());
+}
+
+export function statusOf(world: ControllerWorld): StatusOutlook {
+  const snapshot = snapshotOf(world);
+  return deriveStatus(snapshot.status(), snapshot.circumstances());
+}

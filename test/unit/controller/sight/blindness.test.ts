@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ControllerWorld } from '../../../support/controller-world.ts';
+
+const nodes = ['a-0', 'a-1', 'a-2', 'b-0', 'b-1', 'b-2'];
+
+function aWorld(): ControllerWorld {
+  const world = new ControllerWorld();
+  for (const name of nodes) world.addNode(name, { zone: name.slice(0, 1) });
+  world.addPod('impatient', 'a-0', []);
+  world.renewing(...nodes);
+  return world;
+}
+
+/** Nothing comes from the API server any more and it answers nothing; nobody can renew either. */
+function freezeApiServer(world: ControllerWorld): void {
+  const frozenAtMs = world.clock.monotonicMs();
+  world.leases.lastFrameAtMs = () => frozenAtMs;
+  world.answering = false;
+  world.goDark(...nodes);
+}
+
+function thawApiServer(world: ControllerWorld): void {
+  world.leases.lastFrameAtMs = () => world.clock.monotonicMs();
+  world.answering = true;
+}
+
+for (const seconds of [20, 120, 7_200]) {
+  test(`an API server that is gone for ${seconds} s: no verdict, no taint, no eviction, during it or after`, async () => {
+    const world = aWorld();
+    world.start();
+    await world.advance(30);
+    freezeApiServer(world);
+    await world.advance(seconds);
+    thawApiServer(world);
+    await world.advance(9);
+    world.renewing(...nodes);
+    await world.advance(300);
+    assert.deepEqual(world.writes, []);
+    assert.equal(world.kinds().filter((kind) => kind === 'sight-lost').length >= 1, true);
+    assert.equal(world.kinds().filter((kind) => kind === 'sight-regained').length, 1);
+    const reasons = world.nodeEvents.drafts.map(({ reason }) => reason);
+    assert.equal(reasons.filter((reason) => reason === 'NodeVerdictsFrozen').length, 1);
+    assert.equal(reasons.filter((reason) => reason === 'NodeVerdictsResumed').length, 1);
+    assert.ok((world.meter.series.get('node_lifecycle_blind_seconds_total') ?? 0) >= seconds - 6);
+    await world.stop();
+  });
+}
+
+test('a node that really fell silent while we were blind is noticed one grace period of sight later', async () => {
+  const world = aWorld();
+  world.start();
+  await world.advance(30);
+  freezeApiServer(world);
+  await world.advance(120);
+  thawApiServer(world);
+  world.renewing(...nodes.filter((name) => name !== 'a-0'));
+  await world.advance(62);
+  assert.equal(world.ready('a-0'), 'Unknown');
+  assert.deepEqual(world.evicted(), ['impatient']);
+  assert.deepEqual(
+    nodes.filter((name) => world.ready(name) !== 'True'),
+    ['a-0'],
+  );
+  await world.stop();
+});
+
+test('a lease stream that is dead without a word: the API server itself is asked, and nobody is called silent', async () => {
+  const world = aWorld();
+  world.start();
+  await world.advance(30);
+  world.frozen = true; // nodes renew, our stream shows nothing of it; everything else answers
+  const frozenAtMs = world.clock.monotonicMs();
+  world.leases.lastFrameAtMs = () => frozenAtMs;
+  await world.advance(600);
+  assert.deepEqual(world.writes, []);
+  assert.ok(
+    world.decisions.some(({ decision }) => decision.kind === 'verdict-held' && decision.why === 'lease-renewed'),
+  );
+  assert.ok(world.leases.reopened > 0 && world.nodes.reopened > 0, 'and the streams are opened anew');
+  world.goDark('a-0');
+  await world.advance(120);
+  assert.equal(world.ready('a-0'), 'Unknown', 'who stops renewing is noticed all the same');
+  assert.deepEqual(
+    nodes.filter((name) => world.ready(name) !== 'True'),
+    ['a-0'],
+  );
+  await world.stop();
+});
+
+test('while streams are opened anew nothing is held against anybody', async () => {
+  const world = aWorld();
+  world.start();
+  await world.advance(30);
+  world.leases.state = 'listing';
+  const since = world.clock.monotonicMs();
+  world.leases.lastFrameAtMs = () => since;
+  world.frozen = true;
+  await world.advance(300);
+  assert.deepEqual(world.writes, []);
+  const lost = world.decisions.find(({ decision }) => decision.kind === 'sight-lost')?.decision;
+  assert.ok(lost?.kind === 'sight-lost' && lost.why === 'streams-not-open');
+  await world.stop();
+});
+
+test('an API server that answers nothing when it is asked for one lease: the verdict waits for its answer', async () => {
+  const world = aWorld();
+  world.start();
+  world.goDark('a-0');
+  await world.advance(45);
+  world.answering = false; // the lease stream of the others goes on, so contact is not lost
+  await world.advance(60);
+  assert.equal(world.ready('a-0'), 'True');
+  assert.ok(
+    world.decisions.some(({ decision }) => decision.kind === 'verdict-held' && decision.why === 'api-not-answering'),
+  );
+  world.answering = true;
+  await world.advance(6);
+  assert.equal(world.ready('a-0'), 'Unknown');
+  await world.stop();
+});

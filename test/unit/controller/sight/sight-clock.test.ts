@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { planSight } from '../../../../src/controller/sight/plan-sight.ts';
+import { SightClock } from '../../../../src/controller/sight/sight-clock.ts';
+
+const limits = { contactMsMax: 5_000, observeMs: 12_000 };
+
+test('while contact is frequent it runs with the clock', () => {
+  const sight = new SightClock(limits, 1_000);
+  for (let nowMs = 2_000; nowMs <= 60_000; nowMs += 3_000) sight.contact(nowMs);
+  assert.equal(sight.nowMs(60_000), 60_000);
+  assert.equal(sight.blindMs(60_000), 0);
+});
+
+test('without contact it stands still after a moment; when contact is back it waits for everybody to be heard', () => {
+  const sight = new SightClock(limits, 0);
+  assert.equal(sight.nowMs(4_000), 4_000);
+  assert.equal(sight.nowMs(60_000), 5_000);
+  assert.equal(sight.isOutOfContact(60_000), true);
+  sight.contact(60_000);
+  assert.equal(sight.isObserving(60_000), true);
+  for (let nowMs = 61_000; nowMs <= 80_000; nowMs += 1_000) sight.contact(nowMs);
+  assert.equal(sight.isObserving(72_000), false);
+  assert.equal(sight.nowMs(80_000), 5_000 + 8_000);
+  assert.equal(sight.blindMs(80_000), 80_000 - 13_000);
+});
+
+test('it never goes back, never outruns the clock, and counts no gap for more than the limit', () => {
+  fc.assert(
+    fc.property(fc.array(fc.record({ waitMs: fc.nat(30_000), contact: fc.boolean() }), { maxLength: 80 }), (steps) => {
+      const sight = new SightClock(limits, 0);
+      let nowMs = 0;
+      let seenMs = 0;
+      let sinceContactMs = 0;
+      for (const { waitMs, contact } of steps) {
+        const before = sight.nowMs(nowMs);
+        nowMs += waitMs;
+        const after = sight.nowMs(nowMs);
+        assert.ok(after >= before && after >= seenMs);
+        assert.ok(after - before <= waitMs);
+        assert.ok(after <= nowMs);
+        sinceContactMs += after - before;
+        assert.ok(sinceContactMs <= limits.contactMsMax);
+        assert.ok(
+          Math.abs(sight.blindMs(nowMs) + after - nowMs) < 1e-6,
+          'seen and blind time are all the time there was',
+        );
+        if (contact) {
+          sight.contact(nowMs);
+          assert.equal(sight.nowMs(nowMs), after);
+          sinceContactMs = 0;
+        }
+        seenMs = after;
+      }
+    }),
+  );
+});
+
+test('blindness shows well within any grace period', () => {
+  for (const graceMs of [8_000, 25_000, 50_000, 300_000]) {
+    const plan = planSight(graceMs);
+    assert.ok(plan.contactMsMax <= graceMs / 8 && plan.probeAfterMs < plan.contactMsMax && plan.observeMs < graceMs);
+  }
+});
