@@ -23,8 +23,7 @@ export const controllerFlags = [
     kind: 'text',
     group: selection,
     description:
-      'Which controllers run, separated by commas: * is node-lifecycle-controller and taint-eviction-controller; ' +
-      'pod-garbage-collector-controller must be named, because kube-controller-manager usually goes on running its own',
+      'Which controllers run, with commas: * is all but pod-garbage-collector-controller, which must be named; -NAME leaves one out',
     default: '*',
   },
   {

@@ -35,6 +35,8 @@ test('the defaults are those of kube-controller-manager 1.36', () => {
       largeClusterSizeThreshold: 50,
       unhealthyZoneThreshold: 0.55,
     },
+    controllers: { nodeLifecycle: true, taintEviction: true, podGc: false },
+    podGc: { terminatedPodGcThreshold: 12_500 },
     api: {
       kubeconfig: undefined,
       context: undefined,
@@ -66,6 +68,8 @@ test('the configuration cannot be changed afterwards, at any depth', () => {
 
 test('every flag reaches its place', () => {
   const { config } = configOf([
+    '--controllers=*,-taint-eviction-controller,podgc',
+    '--terminated-pod-gc-threshold=7',
     '--node-monitor-period=2s',
     '--node-monitor-grace-period=1m',
     '--node-startup-grace-period=90s',
@@ -101,6 +105,8 @@ test('every flag reaches its place', () => {
       largeClusterSizeThreshold: 7,
       unhealthyZoneThreshold: 1,
     },
+    controllers: { nodeLifecycle: true, taintEviction: false, podGc: true },
+    podGc: { terminatedPodGcThreshold: 7 },
     api: { kubeconfig: '/k', context: 'c', requestsPerSecond: 0.5, requestBurst: 1, concurrentWritesMax: 256 },
     leaderElection: {
       enabled: false,
@@ -279,4 +285,11 @@ test('the schema of the file names every setting, with its default', () => {
   );
   assert.deepEqual(schema.required, ['apiVersion', 'kind']);
   assert.equal(schema.additionalProperties, false);
+});
+
+test('controllers that are not ours are named, all of them', () => {
+  assert.deepEqual(problemsOf(['--controllers=*,-endpoint-controller,replicaset']), [
+    '--controllers: got "-endpoint-controller", "replicaset"; accepted, with a - in front to switch off: *, ' +
+      'node-lifecycle-controller, nodelifecycle, taint-eviction-controller, pod-garbage-collector-controller, podgc',
+  ]);
 });
