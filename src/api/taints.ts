@@ -38,14 +38,24 @@ export function noExecuteTaints(taints: readonly Taint[]): readonly Taint[] {
   return taints.filter((taint) => taint.effect === 'NoExecute');
 }
 
+export interface TaintChange {
+  readonly add: readonly Taint[];
+  readonly remove: readonly Taint[];
+}
+
+/** What is missing and what is too much, by key and effect; values are not compared (upstream `taints.TaintSetDiff`). */
+export function diffTaints(wanted: readonly Taint[], existing: readonly Taint[]): TaintChange {
+  return {
+    add: wanted.filter((taint) => !existing.some((other) => sameTaint(taint, other))),
+    remove: existing.filter((taint) => !wanted.some((other) => sameTaint(taint, other))),
+  };
+}
+
 /**
  * The list after `add` and `remove`: an existing taint of the same key and effect is replaced at its place, a new one is
  * appended (upstream `taints.AddOrUpdateTaint`).
  */
-export function changeTaints(
-  taints: readonly Taint[],
-  change: { readonly add: readonly Taint[]; readonly remove: readonly Taint[] },
-): readonly Taint[] {
+export function changeTaints(taints: readonly Taint[], change: TaintChange): readonly Taint[] {
   const kept = taints
     .filter((taint) => !change.remove.some((gone) => sameTaint(gone, taint)))
     .map((taint) => change.add.find((added) => sameTaint(added, taint)) ?? taint);
@@ -56,4 +66,13 @@ export function changeTaints(
 /** The taints of a spec as they arrived: what is no taint is left out. */
 export function listTaints(value: unknown): readonly Taint[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : [];
+}
+
+/** The same taints in the same order, to the last field. */
+export function equalTaints(a: readonly Taint[], b: readonly Taint[]): boolean {
+  return a.length === b.length && a.every((taint, place) => isEqual(taint, b[place]));
+}
+
+function isEqual(a: Taint, b: Taint | undefined): boolean {
+  return b !== undefined && sameTaint(a, b) && (a.value ?? '') === (b.value ?? '') && a.timeAdded === b.timeAdded;
 }

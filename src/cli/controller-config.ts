@@ -1,10 +1,15 @@
 // Flags and file, read once, become one frozen object. Nothing behind it reads flags, files or the environment.
 import { z } from 'zod';
-import type { ControllerOptions, ControllerSelection, PodGcOptions } from '../controller/options.ts';
+import {
+  type ControllerOptions,
+  type ControllerSelection,
+  defaultEvictionModeOptions,
+  type PodGcOptions,
+} from '../controller/options.ts';
 import type { BindAddress } from './bind-address.ts';
 import { type ConfigFile, configApiVersion, configKind, readConfigFile } from './config-file.ts';
 import { controllerFlags, removedControllerFlags } from './controller-flags.ts';
-import { brokenRules, type ControllerValues, oddities } from './controller-rules.ts';
+import { brokenRules, type ControllerValues, oddities, taintBasedEvictions } from './controller-rules.ts';
 import type { FlagDefinition } from './flag-definition.ts';
 import { readValues, shapeOf } from './flag-schema.ts';
 import { parseFlags } from './flags.ts';
@@ -120,6 +125,8 @@ function controllerOptions(values: ControllerValues): ControllerOptions {
     secondaryNodeEvictionRate: values.secondaryNodeEvictionRate,
     largeClusterSizeThreshold: values.largeClusterSizeThreshold,
     unhealthyZoneThreshold: values.unhealthyZoneThreshold,
+    taintBasedEvictions: taintBasedEvictions(values.featureGates),
+    podEvictionTimeoutMs: values.podEvictionTimeout ?? defaultEvictionModeOptions.podEvictionTimeoutMs,
   };
 }
 

@@ -27,6 +27,21 @@ export const controllerFlags = [
     default: '*',
   },
   {
+    name: 'feature-gates',
+    kind: 'map',
+    group: selection,
+    description:
+      'TaintBasedEvictions=false selects the older eviction mode: pods are deleted, nodes are not tainted NoExecute',
+  },
+  {
+    name: 'pod-eviction-timeout',
+    kind: 'duration',
+    group: selection,
+    description:
+      'In the older eviction mode: how long a node may be unready before its pods are deleted; 5m0s if not given',
+    range: { above: 0 },
+  },
+  {
     name: 'terminated-pod-gc-threshold',
     kind: 'integer',
     group: selection,
@@ -214,10 +229,6 @@ export const controllerFlags = [
 export const removedControllerFlags: RemovedFlags = {
   'enable-taint-manager':
     'removed (from kube-controller-manager in 1.27): pods are always evicted by taints and tolerations; leave it out',
-  'pod-eviction-timeout':
-    'removed (from kube-controller-manager in 1.27): it belongs to the older eviction mode, where nodes are not tainted; ' +
-    'how long a pod may stay is now its tolerationSeconds, 300 unless the API server is told otherwise ' +
-    '(--default-not-ready-toleration-seconds, --default-unreachable-toleration-seconds)',
   'deleting-pods-qps': 'removed: it had no effect since Kubernetes 1.8; the rate is --node-eviction-rate, in nodes',
   'deleting-pods-burst': 'removed: it had no effect since Kubernetes 1.8; the rate is --node-eviction-rate, in nodes',
   'register-retry-count': 'removed: it had no effect since Kubernetes 1.8; leave it out',

@@ -7,11 +7,12 @@ import { type RunningObservability, startObservability } from '../adapters/obser
 import { PQueueLanes } from '../adapters/p-queue-lanes.ts';
 import type { PromMeter } from '../adapters/prom-meter.ts';
 import type { MetricDefinition } from '../ports/meter.ts';
+import { type DaemonSet, type DaemonSetView, viewDaemonSet } from '../api/daemonset.ts';
 import { type Lease, type LeaseView, viewLease } from '../api/lease.ts';
 import { type Node, type NodeView, viewNode } from '../api/node.ts';
 import { type Pod, type PodView, viewPod } from '../api/pod.ts';
 import { nodeLeaseNamespace } from '../api/resources.ts';
-import { controllerMetrics, NodeLifecycle, podsByNode } from '../controller/node-lifecycle.ts';
+import { controllerMetrics, daemonSetsByNamespace, NodeLifecycle, podsByNode } from '../controller/node-lifecycle.ts';
 import { LiveSnapshot, type Snapshot } from '../controller/snapshot.ts';
 import { ApiLiveLeases } from '../controller/sight/api-live-leases.ts';
 import { LeaderElector } from '../election/leader-elector.ts';
@@ -85,7 +86,7 @@ export class ControllerProcess {
       election: this.#makeApi(electionRate, config.leaderElection.renewDeadlineMs),
       sight: this.#makeApi(sightRate, sightTimeoutMs),
     };
-    this.#informers = makeInformers({ ...options, api: this.#apis.main });
+    this.#informers = makeInformers({ ...options, api: this.#apis.main }, config.controller.taintBasedEvictions);
     this.#broadcaster = new EventBroadcaster({ ...options, api: this.#apis.events });
     this.#elector = config.leaderElection.enabled ? this.#makeElector() : undefined;
     this.lifecycle = new NodeLifecycle({
@@ -223,30 +224,42 @@ interface NodeInformers {
   readonly nodes: SharedInformer<Node, NodeView>;
   readonly leases: SharedInformer<Lease, LeaseView>;
   readonly pods: SharedInformer<Pod, PodView>;
+  /** In the older eviction mode only: nobody else asks for them. */
+  readonly daemonSets?: SharedInformer<DaemonSet, DaemonSetView>;
 }
 
 type InformerMeans = Pick<ControllerProcessOptions, 'clock' | 'random' | 'logger' | 'meter'> & {
   readonly api: HttpKubeApi;
 };
 
-function makeInformers(means: InformerMeans): NodeInformers {
+function makeInformers(means: InformerMeans, taintBasedEvictions: boolean): NodeInformers {
   const identity = (view: { readonly uid: string; readonly resourceVersion: string }) => view;
-  return {
-    nodes: new SharedInformer({ ...means, resource: 'nodes', view: viewNode, identity, shared: ['labels'] }),
-    leases: new SharedInformer({
-      ...means,
-      resource: 'leases',
-      selection: { namespace: nodeLeaseNamespace },
-      view: viewLease,
-      identity,
-    }),
-    pods: new SharedInformer({
-      ...means,
-      resource: 'pods',
-      view: viewPod,
-      identity,
-      shared: ['namespace', 'nodeName', 'tolerations'],
-      indexes: { [podsByNode]: (pod: PodView) => (pod.nodeName === '' ? [] : [pod.nodeName]) },
-    }),
-  };
+  const nodes = new SharedInformer({ ...means, resource: 'nodes', view: viewNode, identity, shared: ['labels'] });
+  const leases = new SharedInformer({
+    ...means,
+    resource: 'leases',
+    selection: { namespace: nodeLeaseNamespace },
+    view: viewLease,
+    identity,
+  });
+  const pods = new SharedInformer({
+    ...means,
+    resource: 'pods',
+    view: viewPod,
+    identity,
+    shared: ['namespace', 'nodeName', 'tolerations', 'labels'],
+    indexes: { [podsByNode]: (pod: PodView) => (pod.nodeName === '' ? [] : [pod.nodeName]) },
+  });
+  return taintBasedEvictions ? { nodes, leases, pods } : { nodes, leases, pods, daemonSets: daemonSetInformer(means) };
+}
+
+function daemonSetInformer(means: InformerMeans): SharedInformer<DaemonSet, DaemonSetView> {
+  return new SharedInformer({
+    ...means,
+    resource: 'daemonsets',
+    view: viewDaemonSet,
+    identity: (view) => view,
+    shared: ['namespace', 'selector'],
+    indexes: { [daemonSetsByNamespace]: ({ namespace }) => [namespace] },
+  });
 }

@@ -23,6 +23,20 @@ const gracePeriodDaringMs = 25_000;
 
 const needed: readonly Rule[] = [
   {
+    keys: ['featureGates'],
+    broken: (v) => wrongGates(v.featureGates).length > 0,
+    text: (v) =>
+      `--feature-gates: got ${wrongGates(v.featureGates).join(', ')}; accepted: TaintBasedEvictions=true or =false`,
+  },
+  {
+    keys: ['podEvictionTimeout', 'featureGates'],
+    broken: (v) => v.podEvictionTimeout !== undefined && taintBasedEvictions(v.featureGates),
+    text: (v) =>
+      `--pod-eviction-timeout: got ${show(v.podEvictionTimeout ?? 0)}; accepted: only with ` +
+      '--feature-gates=TaintBasedEvictions=false; otherwise how long a pod may stay is its tolerationSeconds, 300 unless ' +
+      'the API server is told otherwise (--default-not-ready-toleration-seconds, --default-unreachable-toleration-seconds)',
+  },
+  {
     keys: ['controllers'],
     broken: (v) => unknownControllers(v.controllers).length > 0,
     text: (v) =>
@@ -90,6 +104,20 @@ const odd: readonly Rule[] = [
       'requests that come evenly',
   },
 ];
+
+const gate = 'TaintBasedEvictions';
+
+function wrongGates(gates: ControllerValues['featureGates']): readonly string[] {
+  const given = Object.entries(gates ?? {});
+  return given
+    .filter(([name, value]) => name !== gate || !['true', 'false'].includes(value))
+    .map(([name, value]) => `${name}=${value}`);
+}
+
+/** The mode: true unless the gate says false. */
+export function taintBasedEvictions(gates: ControllerValues['featureGates']): boolean {
+  return gates?.[gate] !== 'false';
+}
 
 /** What forbids a start. Rules about refused settings are left out: their values are not the user's. */
 export function brokenRules(values: ControllerValues, refused: ReadonlySet<string>): readonly string[] {

@@ -1,6 +1,8 @@
 // Puts the stages in order and owns their loops. Heartbeats are noticed from the moment the informers run, leader or not,
 // so that taking over is quick; everything that writes runs only while leading.
+import { findCondition, neverUpdated } from '../api/conditions.ts';
 import { objectKey } from '../api/object-key.ts';
+import type { DaemonSetView } from '../api/daemonset.ts';
 import type { LeaseView } from '../api/lease.ts';
 import type { NodeView } from '../api/node.ts';
 import type { PodView } from '../api/pod.ts';
@@ -32,10 +34,11 @@ import { NodeReconciler } from './node-reconciler.ts';
 import type { ControllerOptions, ControllerSelection, PodGcOptions } from './options.ts';
 import { podGcMetrics } from './pod-gc/metrics.ts';
 import { readNodePresence } from './pod-gc/node-presence.ts';
+import { PodEvictor } from './pod-eviction/pod-evictor.ts';
 import { PodGarbageCollector } from './pod-gc/pod-garbage-collector.ts';
 import type { NodeStanding } from './pod-readiness/decide-marking.ts';
 import { PodMarker } from './pod-readiness/pod-marker.ts';
-import { taintingMetrics } from './tainting/metrics.ts';
+import { evictionsTotal, taintingMetrics } from './tainting/metrics.ts';
 import { NoExecuteTainter } from './tainting/no-execute-tainter.ts';
 import { NoScheduleTainter } from './tainting/no-schedule-tainter.ts';
 import { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
@@ -52,6 +55,7 @@ const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
 const drainMsMax = 5_000;
 
 export { podsByNode } from './eviction/taint-evictor.ts';
+export { daemonSetsByNamespace } from './pod-eviction/pod-deleter.ts';
 
 /** Every metric of the controller, for whoever exposes or documents them. */
 export const controllerMetrics: readonly MetricDefinition[] = [
@@ -74,6 +78,8 @@ export interface NodeLifecycleOptions {
     readonly leases: Informer<LeaseView>;
     /** With the index `podsByNode`. */
     readonly pods: Informer<PodView>;
+    /** With the index `daemonSetsByNamespace`; for the older eviction mode only, which must have it. */
+    readonly daemonSets?: Informer<DaemonSetView>;
   };
   readonly api: ApiWriterOptions['api'];
   readonly lanes: WriteLanes;
@@ -100,7 +106,9 @@ export class NodeLifecycle {
   readonly #confirmer: SilenceConfirmer;
   readonly #writer: ApiWriter;
   readonly #abortWrites = new AbortController();
-  readonly #noExecute: NoExecuteTainter;
+  /** Undefined in taint mode. */
+  readonly podEvictor: PodEvictor | undefined;
+  readonly #noExecute: NoExecuteTainter | PodEvictor;
   readonly #marker: PodMarker;
   readonly #monitor: MonitorPass;
   readonly #nodeLoop: WorkLoop;
@@ -121,7 +129,8 @@ export class NodeLifecycle {
     const nodes = this.#nodes;
     this.#writer = new ApiWriter({ ...options, nodes, decisions, signal: this.#abortWrites.signal });
     const common = { nodes, writer: this.#writer, decisions, clock, meter };
-    this.#noExecute = new NoExecuteTainter({ ...common, queues: this.queues, readyOf });
+    this.podEvictor = options.options.taintBasedEvictions ? undefined : this.#makePodEvictor();
+    this.#noExecute = this.podEvictor ?? new NoExecuteTainter({ ...common, queues: this.queues, readyOf });
     this.evictor = new TaintEvictor({
       ...common,
       pods: informers.pods.store,
@@ -155,9 +164,10 @@ export class NodeLifecycle {
   /** Leads until the signal aborts; resolves when nothing of ours can write any more. Call it once, with caches synced. */
   async lead(signal: AbortSignal): Promise<void> {
     const { nodeLifecycle, taintEviction, podGc } = this.#options.controllers;
+    const taintsEvict = taintEviction && this.podEvictor === undefined;
     const parts = [
       ...(nodeLifecycle ? [this.#runLifecycle(signal)] : []),
-      ...(taintEviction ? [this.#runTaintEviction(signal)] : []),
+      ...(taintsEvict ? [this.#runTaintEviction(signal)] : []),
       ...(podGc ? [this.podGc.run(signal)] : []),
     ];
     await untilAborted(signal);
@@ -169,6 +179,7 @@ export class NodeLifecycle {
     const { informers, clock } = this.#options;
     const stopListening = informers.pods.onChange((change) => {
       this.#marker.onPod(change);
+      this.podEvictor?.onPod(change);
     });
     this.#monitor.touchAll();
     const loops = [
@@ -177,6 +188,7 @@ export class NodeLifecycle {
       every(noExecutePassPeriodMs, clock, signal, () => this.noExecutePass()),
       this.#nodeLoop.run(signal),
       this.#marker.run(signal),
+      ...(this.podEvictor === undefined ? [] : [this.podEvictor.run(signal)]),
     ];
     await untilAborted(signal);
     stopListening();
@@ -273,7 +285,31 @@ export class NodeLifecycle {
     const node = this.#nodes.get(name);
     const record = this.health.get(name);
     if (node === undefined || record === undefined) return undefined;
-    return { ready: readyOf(node), heardSinceUnknown: record.heardSinceUnknown };
+    const neverPosted = findCondition(node.conditions, 'Ready')?.reason === neverUpdated.reason;
+    return { ready: readyOf(node), heardSinceUnknown: record.heardSinceUnknown, neverPosted };
+  }
+
+  #makePodEvictor(): PodEvictor {
+    const { options, informers, recorders, clock, meter } = this.#options;
+    if (informers.daemonSets === undefined) throw new TypeError('eviction mode needs an informer of daemonsets');
+    return new PodEvictor({
+      podEvictionTimeoutMs: options.podEvictionTimeoutMs,
+      nodes: this.#nodes,
+      pods: informers.pods.store,
+      podsByNode,
+      daemonSets: informers.daemonSets.store,
+      lines: this.queues,
+      writer: this.#writer,
+      decisions: this.decisions,
+      recorder: recorders.nodes,
+      meter,
+      evictionsTotal,
+      clock,
+      readyOf,
+      healthOf: (node) => this.health.get(node),
+      healthNowMs: () => this.sight.nowMs(),
+      isHeld: () => this.zones.everyZoneDark || this.sight.blindness() !== undefined,
+    });
   }
 
   #makeSight(): Observer {

@@ -14,15 +14,21 @@ import { nodeNotReady } from './health/events.ts';
 import type { HealthTable, HealthVerdict } from './health/health-table.ts';
 import { nodeHealthDuration } from './health/metrics.ts';
 import type { LabelKeeper } from './labels/label-keeper.ts';
-import type { NoExecuteTainter } from './tainting/no-execute-tainter.ts';
 import type { NoScheduleTainter } from './tainting/no-schedule-tainter.ts';
+
+/** `unsettled`: a write is still wanted and must be tried again. */
+export interface PodMover {
+  attend(node: NodeView, zone: string): Promise<'settled' | 'unsettled'>;
+  pardon(node: NodeView): Promise<'settled' | 'unsettled'>;
+}
 
 export interface NodeReconcilerOptions {
   readonly nodes: NodeSource;
   readonly leases: (node: string) => LeaseView | undefined;
   readonly health: HealthTable;
   readonly noSchedule: NoScheduleTainter;
-  readonly noExecute: NoExecuteTainter;
+  /** What sends pods away: NoExecute taints, or in the older mode the pods' deletion. */
+  readonly noExecute: PodMover;
   readonly labels: LabelKeeper;
   readonly writer: CommandWriter;
   readonly decisions: DecisionSink;

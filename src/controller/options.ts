@@ -1,5 +1,18 @@
+/** Which of the two modes, and what only the older one needs. */
+export interface EvictionModeOptions {
+  /** False for the older mode: a node's pods are deleted, not its taints left to send them away. */
+  readonly taintBasedEvictions: boolean;
+  /** Eviction mode: a node that is not Ready for longer loses its pods. */
+  readonly podEvictionTimeoutMs: number;
+}
+
+export const defaultEvictionModeOptions: EvictionModeOptions = {
+  taintBasedEvictions: true,
+  podEvictionTimeoutMs: 300_000,
+};
+
 /** What an operator may set, in our units. The names and defaults are kube-controller-manager's (1.36). */
-export interface ControllerOptions {
+export interface ControllerOptions extends EvictionModeOptions {
   /** How often the safety net looks. Deadlines wake the monitor in between. */
   readonly nodeMonitorPeriodMs: number;
   /** Silence tolerated of a node that has posted its status. */
@@ -15,19 +28,6 @@ export interface ControllerOptions {
   /** Share of unready nodes, from 0 to 1, at which a zone with more than two of them is partially disrupted. */
   readonly unhealthyZoneThreshold: number;
 }
-
-/** Which of the two modes, and what only the older one needs. */
-export interface EvictionModeOptions {
-  /** False for the older mode: a node's pods are deleted, not its taints left to send them away. */
-  readonly taintBasedEvictions: boolean;
-  /** Eviction mode: a node that is not Ready for longer loses its pods. */
-  readonly podEvictionTimeoutMs: number;
-}
-
-export const defaultEvictionModeOptions: EvictionModeOptions = {
-  taintBasedEvictions: true,
-  podEvictionTimeoutMs: 300_000,
-};
 
 /** Which of our controllers run. The names are kube-controller-manager's. */
 export interface ControllerSelection {
@@ -59,4 +59,5 @@ export const defaultControllerOptions: ControllerOptions = {
   secondaryNodeEvictionRate: 0.01,
   largeClusterSizeThreshold: 50,
   unhealthyZoneThreshold: 0.55,
+  ...defaultEvictionModeOptions,
 };

@@ -1,6 +1,9 @@
 import { KeyedHeap } from './keyed-heap.ts';
 import type { TokenBucket } from './token-bucket.ts';
 
+/** As the reference: a retry is due after its wait, not at its end. */
+const nanosecondMs = 1e-6;
+
 /**
  * Keys in line for an act that is rationed by a token bucket. A token is spent on an act only: the head must be due, and
  * whoever asks must still want it, before one is taken.
@@ -71,8 +74,8 @@ export class RateLimitedQueue {
     this.#bucket.giveBack(nowMs);
   }
 
-  /** Waits in line until then. A key that was removed meanwhile stays removed. */
+  /** Waits in line until that moment is over. A key that was removed meanwhile stays removed. */
   postpone(key: string, dueMs: number): void {
-    if (this.#heap.has(key)) this.#heap.set(key, dueMs);
+    if (this.#heap.has(key)) this.#heap.set(key, dueMs + nanosecondMs);
   }
 }

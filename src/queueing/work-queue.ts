@@ -22,7 +22,8 @@ export function backOffAtLeast(atLeastMs: number | undefined): Outcome {
 export class WorkQueue {
   readonly #waiting = new KeyedHeap();
   readonly #working = new Set<string>();
-  readonly #addedMeanwhile = new Set<string>();
+  /** When each is to be looked at again. */
+  readonly #addedMeanwhile = new Map<string, number>();
   readonly #backoff: Backoff;
 
   constructor(limits: BackoffLimits) {
@@ -45,7 +46,7 @@ export class WorkQueue {
   /** To be looked at from `dueMs` on. Of two times for one key the earlier wins. */
   add(key: string, dueMs: number): void {
     if (this.#working.has(key)) {
-      this.#addedMeanwhile.add(key);
+      this.#addedMeanwhile.set(key, Math.min(dueMs, this.#addedMeanwhile.get(key) ?? Infinity));
       return;
     }
     const known = this.#waiting.dueMs(key);
@@ -63,15 +64,17 @@ export class WorkQueue {
     this.#working.delete(key);
     const waitMs = this.#waitMs(key, outcome);
     if (waitMs !== undefined) this.add(key, nowMs + waitMs);
-    // What was added while we worked may have changed the answer: look again at once, even before a back-off ends.
-    if (this.#addedMeanwhile.delete(key)) this.add(key, nowMs);
+    // What was added while we worked may have changed the answer: look again when it asks to, even before a back-off ends.
+    const againMs = this.#addedMeanwhile.get(key);
+    this.#addedMeanwhile.delete(key);
+    if (againMs !== undefined) this.add(key, againMs);
   }
 
-  /** Drops a key that nobody wants any more. One that is being worked on ends as usual. */
-  remove(key: string): void {
-    this.#waiting.remove(key);
-    this.#addedMeanwhile.delete(key);
+  /** Drops a key that nobody wants any more; says whether it waited. One that is being worked on ends as usual. */
+  remove(key: string): boolean {
+    const waited = this.#waiting.remove(key);
     this.#backoff.forget(key);
+    return this.#addedMeanwhile.delete(key) || waited;
   }
 
   nextDueMs(): number | undefined {

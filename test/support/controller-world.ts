@@ -2,6 +2,7 @@
 // does, and caches that follow it at once or, when frozen, not at all.
 import { ApiError, type ApiReason } from '../../src/api/api-error.ts';
 import type { Condition } from '../../src/api/conditions.ts';
+import type { DaemonSetView } from '../../src/api/daemonset.ts';
 import { type LeaseView, viewLease } from '../../src/api/lease.ts';
 import type { KubeObject } from '../../src/api/meta.ts';
 import { type Node, type NodeView, viewNode } from '../../src/api/node.ts';
@@ -10,7 +11,7 @@ import type { Taint } from '../../src/api/taints.ts';
 import { formatMicroTime, formatTime } from '../../src/api/timestamps.ts';
 import type { Toleration } from '../../src/api/tolerations.ts';
 import type { NotedDecision } from '../../src/controller/decision-log.ts';
-import { NodeLifecycle, podsByNode } from '../../src/controller/node-lifecycle.ts';
+import { daemonSetsByNamespace, NodeLifecycle, podsByNode } from '../../src/controller/node-lifecycle.ts';
 import {
   type ControllerOptions,
   type ControllerSelection,
@@ -72,6 +73,9 @@ export class ControllerWorld {
   readonly pods = new FakeInformer<PodView>('pods', {
     [podsByNode]: (pod) => (pod.nodeName === '' ? [] : [pod.nodeName]),
   });
+  readonly daemonSets = new FakeInformer<DaemonSetView>('daemonsets', {
+    [daemonSetsByNamespace]: ({ namespace }) => [namespace],
+  });
   readonly writes: Write[] = [];
   readonly decisions: NotedDecision[] = [];
   leading = true;
@@ -105,7 +109,7 @@ export class ControllerWorld {
       options: this.#options,
       controllers: this.#controllers,
       podGc: defaultPodGcOptions,
-      informers: { nodes: this.nodes, leases: this.leases, pods: this.pods },
+      informers: { nodes: this.nodes, leases: this.leases, pods: this.pods, daemonSets: this.daemonSets },
       api: {
         get: (resource, { name }) => this.#get(resource, name),
         patch: (resource, { namespace, name }, patch, { subresource }) =>

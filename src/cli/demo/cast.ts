@@ -3,7 +3,7 @@
 import type { KubeObject } from '../../api/meta.ts';
 import { taintKeys } from '../../api/taints.ts';
 import type { Toleration } from '../../api/tolerations.ts';
-import type { ControllerOptions } from '../../controller/options.ts';
+import { type ControllerOptions, defaultEvictionModeOptions } from '../../controller/options.ts';
 import type { FleetNode } from '../../kubelet/fleet.ts';
 import type { KubeletProfile } from '../../kubelet/profile.ts';
 
@@ -20,6 +20,7 @@ export const demoControllerOptions: ControllerOptions = {
   secondaryNodeEvictionRate: 0.2,
   largeClusterSizeThreshold: 10,
   unhealthyZoneThreshold: 0.55,
+  ...defaultEvictionModeOptions,
 };
 export const defaultTolerationSeconds = 2;
 export const patienceSeconds = 30;

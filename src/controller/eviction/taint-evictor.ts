@@ -154,11 +154,13 @@ export class TaintEvictor {
     this.#drop(podKey(pod), known, why);
   }
 
-  /** The pod itself is gone: nothing to cancel in anybody's eyes. */
+  /** The pod itself is gone; if not by our hand, its appointment is called off in public. */
   #leave(pod: PodView, why: StayReason): void {
     const known = this.#appointments.get(podKey(pod));
     this.#evicted.delete(podKey(pod));
-    if (known !== undefined) this.#drop(podKey(pod), known, why);
+    if (known === undefined) return;
+    if (!known.announced) this.#options.recorder.record(cancellingDeletion(pod));
+    this.#drop(podKey(pod), known, why);
   }
 
   #drop(key: string, appointment: Appointment, why: StayReason): void {

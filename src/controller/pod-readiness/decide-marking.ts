@@ -5,6 +5,8 @@ export interface NodeStanding {
   readonly ready: string;
   /** Heard of since it became Unknown: the kubelet is back and speaks for its pods itself. */
   readonly heardSinceUnknown: boolean;
+  /** It is Unknown because its kubelet never posted a status. */
+  readonly neverPosted: boolean;
 }
 
 /**
@@ -16,5 +18,7 @@ export function decideMarking(pod: PodView, node: NodeStanding | undefined, boun
   if (node === undefined || pod.ready === undefined || pod.ready === 'False') return false;
   // A pod that comes to a node which says itself that it is not ready has nobody there to say so yet.
   if (node.ready === 'False') return bound === 'newly';
-  return node.ready === 'Unknown' && !node.heardSinceUnknown;
+  if (node.ready !== 'Unknown' || node.heardSinceUnknown) return false;
+  // Nobody ever said that a node without a status was ready: what is on it is left as it is.
+  return bound === 'newly' || !node.neverPosted;
 }

@@ -1,6 +1,13 @@
 import type { Condition } from '../../api/conditions.ts';
 import type { NodeView } from '../../api/node.ts';
-import { type HealthTaintKey, healthTaintKeys, sameTaint, type Taint, taintKeys } from '../../api/taints.ts';
+import {
+  diffTaints,
+  type HealthTaintKey,
+  healthTaintKeys,
+  type Taint,
+  type TaintChange,
+  taintKeys,
+} from '../../api/taints.ts';
 
 /** Condition type and status that call for a NoSchedule taint (upstream `nodeConditionToTaintKeyStatusMap`). */
 const noScheduleKeys: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -13,19 +20,11 @@ const noScheduleKeys: Readonly<Record<string, Readonly<Record<string, string>>>>
 
 const managedNoScheduleKeys: ReadonlySet<string> = new Set(Object.values(taintKeys));
 
-export interface TaintChange {
-  readonly add: readonly Taint[];
-  readonly remove: readonly Taint[];
-}
-
 /** What is missing and what is too much among the NoSchedule taints that conditions call for. Values are not compared. */
 export function deriveNoScheduleChange(node: NodeView, timeAdded: string): TaintChange {
   const wanted = wantedNoScheduleKeys(node).map((key): Taint => ({ key, effect: 'NoSchedule', timeAdded }));
   const existing = node.taints.filter((taint) => taint.effect === 'NoSchedule' && managedNoScheduleKeys.has(taint.key));
-  return {
-    add: wanted.filter((taint) => !existing.some((other) => sameTaint(taint, other))),
-    remove: existing.filter((taint) => !wanted.some((other) => sameTaint(taint, other))),
-  };
+  return diffTaints(wanted, existing);
 }
 
 function wantedNoScheduleKeys(node: NodeView): readonly string[] {

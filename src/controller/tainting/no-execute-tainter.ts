@@ -2,14 +2,14 @@
 // its turn comes. Taking one back, or swapping one for the other, does no harm and is never rationed.
 import type { ApiReason } from '../../api/api-error.ts';
 import type { NodeView } from '../../api/node.ts';
-import type { Taint } from '../../api/taints.ts';
+import type { Taint, TaintChange } from '../../api/taints.ts';
 import { formatTime } from '../../api/timestamps.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Meter } from '../../ports/meter.ts';
 import type { RateLimitedQueue } from '../../queueing/rate-limited-queue.ts';
 import type { CommandWriter, NodeSource, WriteOutcome } from '../commands.ts';
 import type { DecisionSink, TaintReason } from '../decisions.ts';
-import { deriveNoExecuteNeed, healthTaintsOf, type NoExecuteNeed, type TaintChange } from './derive-taints.ts';
+import { deriveNoExecuteNeed, healthTaintsOf, type NoExecuteNeed } from './derive-taints.ts';
 import { evictionsTotal } from './metrics.ts';
 import type { ZoneTaintQueues } from './zone-taint-queues.ts';
 

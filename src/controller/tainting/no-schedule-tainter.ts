@@ -1,9 +1,10 @@
+import type { TaintChange } from '../../api/taints.ts';
 import { formatTime } from '../../api/timestamps.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { backOffAtLeast, forget, type Outcome } from '../../queueing/work-queue.ts';
 import type { CommandWriter, NodeSource, WriteOutcome } from '../commands.ts';
 import type { DecisionSink } from '../decisions.ts';
-import { deriveNoScheduleChange, type TaintChange } from './derive-taints.ts';
+import { deriveNoScheduleChange } from './derive-taints.ts';
 
 export interface NoScheduleTainterOptions {
   readonly nodes: NodeSource;

@@ -11,7 +11,7 @@ import type { Leadership } from '../../ports/leadership.ts';
 import type { WriteLane, WriteLanes } from '../../ports/write-lanes.ts';
 import type { Command, CommandWriter, WriteOutcome } from '../commands.ts';
 import type { DecisionSink } from '../decisions.ts';
-import { type PatchRequest, planRequest } from './plan-request.ts';
+import { changesNothing, type PatchRequest, planRequest } from './plan-request.ts';
 
 export interface ApiWriterOptions {
   readonly api: Pick<KubeReader, 'get'> & Pick<KubeWriter, 'patch' | 'delete'>;
@@ -56,6 +56,7 @@ export class ApiWriter implements CommandWriter {
   }
 
   async #send(command: Command): Promise<WriteOutcome> {
+    if (changesNothing(command)) return { result: 'written' };
     if (!this.#options.leadership.holds()) return { result: 'not-leader' };
     try {
       await this.#request(command);

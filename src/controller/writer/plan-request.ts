@@ -1,6 +1,6 @@
 import { type Condition, evictedByTaint } from '../../api/conditions.ts';
 import { nodeLostMessage, nodeLostReason, type PodView } from '../../api/pod.ts';
-import { changeTaints } from '../../api/taints.ts';
+import { changeTaints, equalTaints } from '../../api/taints.ts';
 import { formatTime } from '../../api/timestamps.ts';
 import type { ResourceName } from '../../api/resources.ts';
 import type { Command, DisruptionWords } from '../commands.ts';
@@ -58,6 +58,13 @@ export function planRequest(command: Command): PatchRequest | DeleteRequest {
     case 'delete-pod':
       return podDeletion(command);
   }
+}
+
+/** A taint change that leaves the list as it is: not worth a request. */
+export function changesNothing(command: Command): boolean {
+  return (
+    command.kind === 'change-taints' && equalTaints(command.node.taints, changeTaints(command.node.taints, command))
+  );
 }
 
 function guardOf({ uid, resourceVersion }: { readonly uid: string; readonly resourceVersion: string }): object {

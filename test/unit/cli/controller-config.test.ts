@@ -34,6 +34,8 @@ test('the defaults are those of kube-controller-manager 1.36', () => {
       secondaryNodeEvictionRate: 0.01,
       largeClusterSizeThreshold: 50,
       unhealthyZoneThreshold: 0.55,
+      taintBasedEvictions: true,
+      podEvictionTimeoutMs: 300_000,
     },
     controllers: { nodeLifecycle: true, taintEviction: true, podGc: false },
     podGc: { terminatedPodGcThreshold: 12_500 },
@@ -70,6 +72,8 @@ test('every flag reaches its place', () => {
   const { config } = configOf([
     '--controllers=*,-taint-eviction-controller,podgc',
     '--terminated-pod-gc-threshold=7',
+    '--feature-gates=TaintBasedEvictions=false',
+    '--pod-eviction-timeout=1m',
     '--node-monitor-period=2s',
     '--node-monitor-grace-period=1m',
     '--node-startup-grace-period=90s',
@@ -104,6 +108,8 @@ test('every flag reaches its place', () => {
       secondaryNodeEvictionRate: 0,
       largeClusterSizeThreshold: 7,
       unhealthyZoneThreshold: 1,
+      taintBasedEvictions: false,
+      podEvictionTimeoutMs: 60_000,
     },
     controllers: { nodeLifecycle: true, taintEviction: false, podGc: true },
     podGc: { terminatedPodGcThreshold: 7 },
@@ -291,5 +297,15 @@ test('controllers that are not ours are named, all of them', () => {
   assert.deepEqual(problemsOf(['--controllers=*,-endpoint-controller,replicaset']), [
     '--controllers: got "-endpoint-controller", "replicaset"; accepted, with a - in front to switch off: *, ' +
       'node-lifecycle-controller, nodelifecycle, taint-eviction-controller, pod-garbage-collector-controller, podgc',
+  ]);
+});
+
+test('the older eviction mode: its timeout only there, and no other gate', () => {
+  assert.match(
+    problemsOf(['--pod-eviction-timeout=1m']).join('\n'),
+    /^--pod-eviction-timeout: got 1m0s; accepted: only with --feature-gates=TaintBasedEvictions=false/,
+  );
+  assert.deepEqual(problemsOf(['--feature-gates=TaintBasedEvictions=perhaps,NodeLease=true']), [
+    '--feature-gates: got TaintBasedEvictions=perhaps, NodeLease=true; accepted: TaintBasedEvictions=true or =false',
   ]);
 });

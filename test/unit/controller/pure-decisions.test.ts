@@ -286,20 +286,17 @@ test('a taint that stays keeps its start, whatever happens to its stamp or to th
 });
 
 test('marking: while the node is Unknown and stays silent, and only pods that are not marked yet', () => {
-  assert.equal(decideMarking(aPod(), { ready: 'Unknown', heardSinceUnknown: false }, 'before'), true);
-  assert.equal(
-    decideMarking(aPod({ ready: 'False' }), { ready: 'Unknown', heardSinceUnknown: false }, 'before'),
-    false,
-  );
-  assert.equal(
-    decideMarking(aPod({ ready: undefined }), { ready: 'Unknown', heardSinceUnknown: false }, 'before'),
-    false,
-  );
-  assert.equal(decideMarking(aPod(), { ready: 'Unknown', heardSinceUnknown: true }, 'before'), false);
-  assert.equal(decideMarking(aPod(), { ready: 'False', heardSinceUnknown: false }, 'before'), false);
+  const silent = { ready: 'Unknown', heardSinceUnknown: false, neverPosted: false };
+  assert.equal(decideMarking(aPod(), silent, 'before'), true);
+  assert.equal(decideMarking(aPod({ ready: 'False' }), silent, 'before'), false);
+  assert.equal(decideMarking(aPod({ ready: undefined }), silent, 'before'), false);
+  assert.equal(decideMarking(aPod(), { ...silent, heardSinceUnknown: true }, 'before'), false);
+  assert.equal(decideMarking(aPod(), { ...silent, neverPosted: true }, 'before'), false);
+  assert.equal(decideMarking(aPod(), { ...silent, neverPosted: true }, 'newly'), true);
+  assert.equal(decideMarking(aPod(), { ...silent, ready: 'False' }, 'before'), false);
+  assert.equal(decideMarking(aPod(), { ...silent, ready: 'False' }, 'newly'), true);
+  assert.equal(decideMarking(aPod(), { ...silent, ready: 'True' }, 'newly'), false);
   assert.equal(decideMarking(aPod(), undefined, 'newly'), false);
-  assert.equal(decideMarking(aPod(), { ready: 'False', heardSinceUnknown: false }, 'newly'), true);
-  assert.equal(decideMarking(aPod(), { ready: 'True', heardSinceUnknown: false }, 'newly'), false);
 });
 
 test('every request names the version or the uid that was decided upon', () => {

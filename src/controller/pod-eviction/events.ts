@@ -1,0 +1,23 @@
+import type { EventDraft } from '../../api/event.ts';
+import type { PodView } from '../../api/pod.ts';
+
+/** The node has pods and loses them. Without uid where the node itself no longer exists. */
+export function deletingAllPods({ name, uid }: { readonly name: string; readonly uid?: string }): EventDraft {
+  const identity = uid === undefined ? { name } : { name, uid };
+  return {
+    about: { apiVersion: 'v1', kind: 'Node', ...identity },
+    type: 'Normal',
+    reason: 'DeletingAllPods',
+    message: `Node ${name} event: Deleting all Pods from Node ${name}.`,
+  };
+}
+
+/** Once for each pod that is deleted. */
+export function nodeControllerEviction({ namespace, name, uid, nodeName }: PodView): EventDraft {
+  return {
+    about: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
+    type: 'Normal',
+    reason: 'NodeControllerEviction',
+    message: `Marking for deletion Pod ${name} from Node ${nodeName}`,
+  };
+}
