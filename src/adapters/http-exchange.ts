@@ -40,6 +40,8 @@ export interface HttpExchangeOptions {
   /** Silence after which a watch is cut. */
   readonly watchQuietMsMax: number;
   readonly bodyBytesMax: number;
+  /** Asked at the last moment before each write leaves, repeats included; false refuses it with `aborted`. */
+  readonly mayWrite?: () => boolean;
 }
 
 type Response = Dispatcher.ResponseData;
@@ -159,6 +161,7 @@ export class HttpExchange {
     const { requestTimeoutMs, watchQuietMsMax } = this.#options;
     const headers = await unlessAborted(this.#headers(request), signal);
     const pools = await this.#pools.current();
+    this.#assertMayWrite(request);
     const options: Dispatcher.RequestOptions = {
       origin: this.#url.origin,
       path: this.#pathOf(request),
@@ -172,6 +175,12 @@ export class HttpExchange {
     return unlessAborted(pools[role].request(options), signal).catch((error: unknown) => {
       throw pools.isUnsent(error) ? new UnsentError(error) : error;
     });
+  }
+
+  /** Waiting for the limit, for a repeat or for credentials may have taken longer than the right to write lasts. */
+  #assertMayWrite({ method }: HttpRequest): void {
+    if (method === 'GET' || this.#options.mayWrite === undefined || this.#options.mayWrite()) return;
+    throw new ApiError({ reason: 'aborted', message: `${method} was not sent: the right to write has ended` });
   }
 
   /** What went wrong with an attempt, in the caller's words. */

@@ -35,6 +35,8 @@ export interface HttpKubeApiOptions {
   readonly requestTimeoutMs?: number;
   /** 0: whoever calls owns the repeats, as a lease's renewal does. */
   readonly retriesMax?: number;
+  /** Asked right before each write is sent, and before each time it is sent again; false refuses it with `aborted`. */
+  readonly mayWrite?: () => boolean;
   readonly watchQuietMsMax?: number;
   readonly bodyBytesMax?: number;
 }

@@ -1,7 +1,7 @@
 // The controller with the real things behind its doors, in the order in which they start: pages, informers, election,
 // and as leader the stages. Down in reverse; the lease is given back when nothing of ours can write any more.
 import type { Connection } from '../adapters/http-connection.ts';
-import { HttpKubeApi } from '../adapters/http-kube-api.ts';
+import { HttpKubeApi, type HttpKubeApiOptions } from '../adapters/http-kube-api.ts';
 import { httpMetrics } from '../adapters/http-metrics.ts';
 import { type RunningObservability, startObservability } from '../adapters/observability-server.ts';
 import { PQueueLanes } from '../adapters/p-queue-lanes.ts';
@@ -80,11 +80,17 @@ export class ControllerProcess {
     this.#options = options;
     meter.declare(controllerProcessMetrics);
     announceBuild(meter, { version: ownVersion(), nodeVersion: process.versions.node });
+    const { requestsPerSecond: qps, requestBurst: burst } = config.api;
     this.#apis = {
-      main: this.#makeApi({ qps: config.api.requestsPerSecond, burst: config.api.requestBurst }),
+      main: this.#makeApi({ qps, burst, mayWrite: () => this.#leadership().holds() }),
       events: this.#makeApi(eventRate),
-      election: this.#makeApi(electionRate, config.leaderElection.renewDeadlineMs),
-      sight: this.#makeApi(sightRate, sightTimeoutMs),
+      // The elector repeats by itself, and knows when it is too late to.
+      election: this.#makeApi({
+        ...electionRate,
+        retriesMax: 0,
+        requestTimeoutMs: config.leaderElection.renewDeadlineMs,
+      }),
+      sight: this.#makeApi({ ...sightRate, retriesMax: 0, requestTimeoutMs: sightTimeoutMs }),
     };
     this.#informers = makeInformers({ ...options, api: this.#apis.main }, config.controller.taintBasedEvictions);
     this.#broadcaster = new EventBroadcaster({ ...options, api: this.#apis.events });
@@ -98,7 +104,7 @@ export class ControllerProcess {
       api: this.#apis.main,
       liveLeases: new ApiLiveLeases(this.#apis.sight, this.#lifetime.signal),
       lanes: new PQueueLanes({ concurrencyMax: config.api.concurrentWritesMax }),
-      leadership: this.#elector ?? this.#soloLeadership(),
+      leadership: this.#leadership(),
       recorders: {
         nodes: this.#broadcaster.recorder('node-controller'),
         evictions: this.#broadcaster.recorder('taint-eviction-controller'),
@@ -178,7 +184,7 @@ export class ControllerProcess {
       options: config.controller,
       stages: this.lifecycle,
       informers: this.#informers,
-      leadership: this.#elector ?? this.#soloLeadership(),
+      leadership: this.#leadership(),
       holder: () => (this.#elector === undefined ? identity : this.#elector.holder()),
       clock,
     });
@@ -209,14 +215,13 @@ export class ControllerProcess {
   }
 
   /** Without an election whoever runs leads. */
-  #soloLeadership(): Leadership {
-    return { holds: () => this.#solo };
+  #leadership(): Leadership {
+    return this.#elector ?? { holds: () => this.#solo };
   }
 
-  #makeApi(rate: { readonly qps: number; readonly burst: number }, requestTimeoutMs?: number): HttpKubeApi {
-    const timeout = requestTimeoutMs === undefined ? {} : { requestTimeoutMs };
+  #makeApi(differences: Pick<HttpKubeApiOptions, 'qps' | 'burst'> & Partial<HttpKubeApiOptions>): HttpKubeApi {
     const fieldManager = 'node-lifecycle-controller';
-    return new HttpKubeApi({ ...this.#options, ...rate, ...timeout, userAgent: userAgent('controller'), fieldManager });
+    return new HttpKubeApi({ ...this.#options, userAgent: userAgent('controller'), fieldManager, ...differences });
   }
 }
 

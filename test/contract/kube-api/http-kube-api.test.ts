@@ -620,4 +620,21 @@ describe('the API over HTTP', () => {
       assert.equal((await waiting).reason, 'aborted');
     });
   });
+
+  test('a write is not sent, nor sent again, when the right to write has ended meanwhile', async () => {
+    let leading = true;
+    api = anApi({ mayWrite: () => leading });
+    script((request) => {
+      leading = false;
+      request.answer(503, 'later', { 'retry-after': '0' });
+    });
+    const patch = api.patch('nodes', { name: 'n1' }, { type: 'merge', body: {} }, { signal: signal() });
+    assert.equal((await failure(patch)).reason, 'aborted');
+    assert.equal(server.requests.length, 1);
+    assert.equal(
+      (await failure(api.delete('pods', { namespace: 'd', name: 'p' }, { uid: 'u', signal: signal() }))).reason,
+      'aborted',
+    );
+    assert.equal(server.requests.length, 1);
+  });
 });
