@@ -32,6 +32,7 @@ export interface Pod extends KubeObject {
     readonly conditions?: readonly Condition[] | null;
     readonly containerStatuses?: readonly ContainerStatus[];
     readonly podIP?: string;
+    readonly podIPs?: readonly { readonly ip: string }[];
     readonly hostIP?: string;
     readonly startTime?: string;
     readonly qosClass?: string;

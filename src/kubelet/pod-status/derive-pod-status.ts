@@ -38,7 +38,7 @@ export function derivePodStatus(observation: PodObservation): PodStatus {
     ...keptReason(pod.status),
     conditions: deriveOwnConditions(phase, statuses, podIP !== undefined && !isTerminal(phase)),
     hostIP,
-    ...(podIP === undefined ? {} : { podIP }),
+    ...(podIP === undefined ? {} : { podIP, podIPs: [{ ip: podIP }] }),
     containerStatuses: statuses,
   };
 }

@@ -3,7 +3,7 @@ import { isTerminal } from '../decide-pod-work.ts';
 import { coversJson } from '../diff-json.ts';
 import type { PodStatus } from './derive-pod-status.ts';
 
-const ownFields = ['phase', 'hostIP', 'podIP', 'startTime', 'containerStatuses'] as const;
+const ownFields = ['phase', 'hostIP', 'podIP', 'podIPs', 'startTime', 'containerStatuses'] as const;
 
 /** Does the API server say of this pod what we say, as far as it is ours to say? Times of conditions do not count. */
 export function agreesWithApi(api: PodStatus | undefined, ours: PodStatus): boolean {

@@ -168,6 +168,7 @@ describe('twenty hollow nodes on the embedded API server', () => {
     const status = (await findPod(pod))?.status;
     assert.equal(status?.phase, 'Running');
     assert.match(status?.podIP ?? '', /^10\.128\.3\./);
+    assert.deepEqual(status?.podIPs, [{ ip: status?.podIP }]);
     assert.equal(status?.containerStatuses?.[0]?.ready, true);
     assert.ok(status?.startTime !== undefined);
   });
