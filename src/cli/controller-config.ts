@@ -123,6 +123,7 @@ function controllerOptions(values: ControllerValues): ControllerOptions {
     nodeStartupGracePeriodMs: values.nodeStartupGracePeriod,
     nodeEvictionRate: values.nodeEvictionRate,
     secondaryNodeEvictionRate: values.secondaryNodeEvictionRate,
+    fullDisruptionEvictionRate: values.fullDisruptionEvictionRate,
     largeClusterSizeThreshold: values.largeClusterSizeThreshold,
     unhealthyZoneThreshold: values.unhealthyZoneThreshold,
     taintBasedEvictions: taintBasedEvictions(values.featureGates),

@@ -90,6 +90,13 @@ export const controllerFlags = [
     range: { min: 0 },
   },
   {
+    name: 'full-disruption-eviction-rate',
+    kind: 'number',
+    group: evicting,
+    description: 'The same in a zone without any ready node while other zones have some; the normal rate if not given',
+    range: { min: 0 },
+  },
+  {
     name: 'large-cluster-size-threshold',
     kind: 'integer',
     group: evicting,

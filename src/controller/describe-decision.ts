@@ -105,7 +105,7 @@ const rules: Readonly<Record<RateRule, string>> = {
   normal: 'too few are unready to slow down',
   'large-zone-disrupted': 'the share reaches the threshold in a large zone: the secondary rate applies',
   'small-zone-disrupted': 'the share reaches the threshold in a small zone: stopped',
-  'zone-dark': 'none is ready, but other zones are: the fault is in the zone, the full rate applies',
+  'zone-dark': 'none is ready, but other zones are: the fault is in the zone, its rate applies',
   'every-zone-dark': 'none is ready here nor anywhere: stopped',
 };
 

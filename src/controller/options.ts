@@ -23,6 +23,8 @@ export interface ControllerOptions extends EvictionModeOptions {
   readonly nodeEvictionRate: number;
   /** The same while a zone larger than the threshold below is partially disrupted; smaller zones stop. */
   readonly secondaryNodeEvictionRate: number;
+  /** The same in a zone without any ready node while others have some; undefined is the full rate, as in the reference. */
+  readonly fullDisruptionEvictionRate: number | undefined;
   /** Nodes in one zone. */
   readonly largeClusterSizeThreshold: number;
   /** Share of unready nodes, from 0 to 1, at which a zone with more than two of them is partially disrupted. */
@@ -57,6 +59,7 @@ export const defaultControllerOptions: ControllerOptions = {
   nodeStartupGracePeriodMs: 60_000,
   nodeEvictionRate: 0.1,
   secondaryNodeEvictionRate: 0.01,
+  fullDisruptionEvictionRate: undefined,
   largeClusterSizeThreshold: 50,
   unhealthyZoneThreshold: 0.55,
   ...defaultEvictionModeOptions,

@@ -18,6 +18,7 @@ export const demoControllerOptions: ControllerOptions = {
   nodeStartupGracePeriodMs: 15_000,
   nodeEvictionRate: 1,
   secondaryNodeEvictionRate: 0.2,
+  fullDisruptionEvictionRate: undefined,
   largeClusterSizeThreshold: 10,
   unhealthyZoneThreshold: 0.55,
   ...defaultEvictionModeOptions,

@@ -19,7 +19,11 @@ export interface Plan {
 
 type RateOptions = Pick<
   ControllerOptions,
-  'nodeEvictionRate' | 'secondaryNodeEvictionRate' | 'largeClusterSizeThreshold' | 'unhealthyZoneThreshold'
+  | 'nodeEvictionRate'
+  | 'secondaryNodeEvictionRate'
+  | 'fullDisruptionEvictionRate'
+  | 'largeClusterSizeThreshold'
+  | 'unhealthyZoneThreshold'
 >;
 
 /** Condition and rate of every zone, judged together (upstream `handleDisruption`). */
@@ -54,8 +58,9 @@ function ruleFor(condition: ZoneCondition, tally: ZoneTally, options: RateOption
 function rateOf(rule: RateRule, options: RateOptions): number {
   switch (rule) {
     case 'normal':
-    case 'zone-dark':
       return options.nodeEvictionRate;
+    case 'zone-dark':
+      return options.fullDisruptionEvictionRate ?? options.nodeEvictionRate;
     case 'large-zone-disrupted':
       return options.secondaryNodeEvictionRate;
     case 'small-zone-disrupted':

@@ -142,6 +142,18 @@ test('rates: full, secondary in large zones only, none when every zone is dark',
   assert.equal(rate({ a: [0, 5], b: [0, 0] }, 'a'), 0, 'a zone in which nobody counts cannot vouch for the others');
 });
 
+test('a dark zone among others may have a rate of its own', () => {
+  const tallies = new Map([
+    ['a', { ready: 0, unready: 5 }],
+    ['b', { ready: 1, unready: 0 }],
+  ]);
+  const plan = planRates(tallies, { ...defaultControllerOptions, fullDisruptionEvictionRate: 0.02 });
+  assert.deepEqual(
+    plan.zones.map(({ ratePerSecond }) => ratePerSecond),
+    [0.02, 0.1],
+  );
+});
+
 test('the rate of a zone is never more than the full rate, and 0 everywhere when every zone is dark', () => {
   const tally = fc.record({ ready: fc.nat(120), unready: fc.nat(120) });
   fc.assert(
