@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 
-const together = new Set(['unit', 'architecture']);
+const together = new Set(['unit', 'architecture', 'vectors']);
 
 function filesBelow(folder: string): readonly string[] {
   return globSync(`${folder}/**/*.test.ts`).sort();

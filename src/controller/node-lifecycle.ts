@@ -177,10 +177,15 @@ export class NodeLifecycle {
   /** Health, zones, taints and the marking of pods. */
   async #runLifecycle(signal: AbortSignal): Promise<void> {
     const { informers, clock } = this.#options;
-    const stopListening = informers.pods.onChange((change) => {
-      this.#marker.onPod(change);
-      this.podEvictor?.onPod(change);
-    });
+    const leave = [
+      informers.nodes.onChange((change) => {
+        this.#marker.onNode(change);
+      }),
+      informers.pods.onChange((change) => {
+        this.#marker.onPod(change);
+        this.podEvictor?.onPod(change);
+      }),
+    ];
     this.#monitor.touchAll();
     const loops = [
       this.sight.run(signal),
@@ -191,7 +196,7 @@ export class NodeLifecycle {
       ...(this.podEvictor === undefined ? [] : [this.podEvictor.run(signal)]),
     ];
     await untilAborted(signal);
-    stopListening();
+    for (const stopListening of leave) stopListening();
     await Promise.all(loops);
   }
 

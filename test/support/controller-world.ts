@@ -25,7 +25,7 @@ import { ManualClock, settled } from './manual-clock.ts';
 import { KeepingLogger, KeepingMeter, KeepingRecorder } from './quiet.ts';
 
 export interface Write {
-  readonly atMs: number;
+  readonly atSeconds: number;
   readonly verb: 'patch' | 'delete';
   readonly resource: string;
   readonly name: string;
@@ -292,7 +292,7 @@ export class ControllerWorld {
   }
 
   evictedAtSeconds(pod: string): number | undefined {
-    return this.writes.find((write) => write.verb === 'delete' && write.name === pod)?.atMs;
+    return this.writes.find((write) => write.verb === 'delete' && write.name === pod)?.atSeconds;
   }
 
   kinds(): readonly string[] {
@@ -343,7 +343,7 @@ export class ControllerWorld {
     return node;
   }
 
-  async #write(write: Omit<Write, 'atMs'>, _namespace: string | undefined): Promise<KubeObject> {
+  async #write(write: Omit<Write, 'atSeconds'>, _namespace: string | undefined): Promise<KubeObject> {
     await Promise.resolve();
     const failure = this.#failures.find(
       (candidate) => candidate.left > 0 && matches(candidate, write.verb, write.resource),
@@ -352,7 +352,7 @@ export class ControllerWorld {
     const stored = write.resource === 'nodes' ? this.#apiNodes.get(write.name) : this.#apiPods.get(write.name);
     if (stored === undefined) throw notFound(write.resource, write.name);
     this.#checkGuards(stored, write);
-    this.writes.push({ ...write, atMs: this.seconds() });
+    this.writes.push({ ...write, atSeconds: this.seconds() });
     const answer = this.#carryOut(stored, write);
     if (failure?.butDone === true) this.#maybeFail(write.verb, write.resource);
     return answer;
@@ -365,7 +365,7 @@ export class ControllerWorld {
     throw new ApiError({ reason: failure.reason, message: `injected ${failure.reason}` });
   }
 
-  #checkGuards(stored: StoredNode | StoredPod, write: Omit<Write, 'atMs'>): void {
+  #checkGuards(stored: StoredNode | StoredPod, write: Omit<Write, 'atSeconds'>): void {
     const guard = (write.body as { metadata?: { uid?: string; resourceVersion?: string } } | undefined)?.metadata ?? {};
     const uid = write.uid ?? guard.uid;
     const stale = guard.resourceVersion !== undefined && guard.resourceVersion !== stored.metadata.resourceVersion;
@@ -374,7 +374,7 @@ export class ControllerWorld {
     }
   }
 
-  #carryOut(stored: StoredNode | StoredPod, write: Omit<Write, 'atMs'>): KubeObject {
+  #carryOut(stored: StoredNode | StoredPod, write: Omit<Write, 'atSeconds'>): KubeObject {
     if (write.verb === 'delete') {
       this.#storePod({
         ...stored,

@@ -1,3 +1,4 @@
+import type { NodeView } from '../../api/node.ts';
 import { podKey, type PodView } from '../../api/pod.ts';
 import type { Change, StoreReader } from '../../informer/informer.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -51,7 +52,7 @@ export class PodMarker {
 
   /** The node is Unknown: its pods want a look. */
   lookAtNode(node: string): void {
-    for (const pod of this.#options.pods.byIndex(this.#options.podsByNode, node)) this.#lookAt(pod, 'before');
+    for (const pod of this.#podsOf(node)) this.#lookAt(pod, 'before');
   }
 
   /**
@@ -62,6 +63,16 @@ export class PodMarker {
     if (change.kind === 'deleted') return;
     if (change.kind === 'modified' && change.previous.nodeName === change.object.nodeName) return;
     this.#lookAt(change.object, 'newly');
+  }
+
+  /** Pods may be heard of before their node is: to us they are new on it when it appears. */
+  onNode(change: Change<NodeView>): void {
+    if (change.kind !== 'added') return;
+    for (const pod of this.#podsOf(change.object.name)) this.#lookAt(pod, 'newly');
+  }
+
+  #podsOf(node: string): readonly PodView[] {
+    return this.#options.pods.byIndex(this.#options.podsByNode, node);
   }
 
   #lookAt(pod: PodView, bound: 'newly' | 'before'): void {

@@ -105,7 +105,7 @@ test('a restart in the countdown does not start it again', async () => {
   world.goDark('a-0');
   await world.advance(51);
   const taintedAt =
-    world.writes.find(({ body }) => JSON.stringify(body ?? {}).includes('"effect":"NoExecute"'))?.atMs ?? 0;
+    world.writes.find(({ body }) => JSON.stringify(body ?? {}).includes('"effect":"NoExecute"'))?.atSeconds ?? 0;
   await world.advance(14);
   await world.restart();
   await world.advance(20);

@@ -46,3 +46,17 @@ test('the labels are written once, and a failed write is repeated', async () => 
   assert.equal(labelled.length, 1);
   await world.stop();
 });
+
+test('a pod that is heard of before its node is marked when the node appears and is not ready', async () => {
+  const world = new ControllerWorld();
+  world.addNode('b');
+  world.renewing('b');
+  world.addPod('early', 'late-node', [{ operator: 'Exists' }]);
+  world.start();
+  await world.advance(1);
+  world.addNode('late-node', { ready: 'False' });
+  world.renewing('late-node');
+  await world.advance(2);
+  assert.equal(world.pod('early')?.status?.conditions?.find(({ type }) => type === 'Ready')?.status, 'False');
+  await world.stop();
+});

@@ -1,0 +1,81 @@
+import type { NodeView } from '../../src/api/node.ts';
+import type { DecisionLog } from '../../src/controller/decision-log.ts';
+import type { CommandWriter } from '../../src/controller/commands.ts';
+import { LabelKeeper } from '../../src/controller/labels/label-keeper.ts';
+import { NoScheduleTainter } from '../../src/controller/tainting/no-schedule-tainter.ts';
+import { ApiWriter } from '../../src/controller/writer/api-writer.ts';
+import type { NewerAnswers } from '../../src/informer/newer-answers.ts';
+import { type Outcome, WorkQueue } from '../../src/queueing/work-queue.ts';
+import { WorkLoop } from '../../src/supervision/work-loop.ts';
+import { equals } from './comparing.ts';
+import { NotSupported, type Check, type Operation } from './world.ts';
+import { OpenLanes } from './open-lanes.ts';
+import type { RecordingApi } from './recording-api.ts';
+import type { VectorClock } from './vector-clock.ts';
+
+const workersMax = 8;
+const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
+
+export interface NodeWorkersOptions {
+  readonly time: VectorClock;
+  readonly nodes: NewerAnswers<NodeView>;
+  readonly writer: CommandWriter;
+  readonly decisions: DecisionLog;
+}
+
+/** What keeps the NoSchedule taints and the older labels of nodes: one look each time a node's turn comes. */
+export class NodeWorkers {
+  readonly #queue = new WorkQueue(retryLimits);
+  readonly #loop: WorkLoop;
+  readonly #noSchedule: NoScheduleTainter;
+  readonly #labels: LabelKeeper;
+
+  constructor({ time, nodes, writer, decisions }: NodeWorkersOptions) {
+    this.#noSchedule = new NoScheduleTainter({ nodes, writer, decisions, clock: time.clock });
+    this.#labels = new LabelKeeper({ nodes, writer, decisions });
+    this.#loop = new WorkLoop({
+      queue: this.#queue,
+      clock: time.clock,
+      workersMax,
+      handle: (name) => this.#reconcile(name),
+    });
+  }
+
+  async #reconcile(name: string): Promise<Outcome> {
+    const tainted = await this.#noSchedule.reconcile(name);
+    const labelled = await this.#labels.reconcile(name);
+    return tainted.next === 'forget' ? labelled : tainted;
+  }
+
+  operations(): Readonly<Record<string, Operation>> {
+    return {
+      noSchedulePass: async ({ node }) => {
+        await this.#noSchedule.reconcile(node as string);
+      },
+      nodeEvent: ({ node, new: now }) => {
+        const name = (node as string | undefined) ?? (now as { readonly name: string } | null)?.name;
+        if (name === undefined) throw new NotSupported('the deletion of a node, here');
+        this.#loop.add(name);
+      },
+      drainNodeWorkers: () => this.#loop.drain(),
+      reconcileLabels: async ({ node }) => {
+        await this.#labels.reconcile(node as string);
+      },
+    };
+  }
+
+  checks(): Readonly<Record<string, Check>> {
+    return { nodeQueueLength: equals(() => this.#queue.size) };
+  }
+}
+
+/** The real writer, onto the recording API. */
+export function writerOnto(
+  api: RecordingApi,
+  nodes: NewerAnswers<NodeView>,
+  decisions: DecisionLog,
+  signal: AbortSignal,
+): ApiWriter {
+  const leadership = { holds: (): boolean => true };
+  return new ApiWriter({ api: api.client, lanes: new OpenLanes(), leadership, nodes, decisions, signal });
+}

@@ -1,0 +1,140 @@
+// The pod garbage collector: rounds when the vector says so, over caches and an API server that may differ.
+import { type NodeView, viewNode } from '../../src/api/node.ts';
+import { podKey, type PodView, viewPod } from '../../src/api/pod.ts';
+import { DecisionLog } from '../../src/controller/decision-log.ts';
+import { defaultPodGcOptions } from '../../src/controller/options.ts';
+import { readNodePresence } from '../../src/controller/pod-gc/node-presence.ts';
+import { PodGarbageCollector } from '../../src/controller/pod-gc/pod-garbage-collector.ts';
+import { ApiWriter } from '../../src/controller/writer/api-writer.ts';
+import { NewerAnswers } from '../../src/informer/newer-answers.ts';
+import { FakeInformer } from '../support/fake-informer.ts';
+import { KeepingLogger, KeepingMeter } from '../support/quiet.ts';
+import { ApiChecks } from './api-checks.ts';
+import { equals, equalsAsSet } from './comparing.ts';
+import { type Given, type GivenNode, type Step, faultOf } from './format.ts';
+import { nodeOf, podOf } from './given-objects.ts';
+import { metricChecks } from './metric-checks.ts';
+import { OpenLanes } from './open-lanes.ts';
+import { RecordingApi } from './recording-api.ts';
+import { VectorClock } from './vector-clock.ts';
+import type { Check, Operation, World } from './world.ts';
+
+export class PodGcWorld implements World {
+  readonly givens: readonly (keyof Given)[] = [
+    't0',
+    'nodes',
+    'pods',
+    'faults',
+    'quarantineS',
+    'informerNodes',
+    'apiNodes',
+    'threshold',
+  ];
+  readonly operations: Readonly<Record<string, Operation>>;
+  readonly checks: Readonly<Record<string, Check>>;
+  readonly #time: VectorClock;
+  readonly #api: RecordingApi;
+  readonly #nodes = new FakeInformer<NodeView>('nodes');
+  readonly #pods = new FakeInformer<PodView>('pods');
+  readonly #meter = new KeepingMeter();
+  readonly #stop = new AbortController();
+  readonly #collector: PodGarbageCollector;
+  /** Missing nodes that had waited long enough when the clock was last moved: what the next round will ask about. */
+  #outOfQuarantine = 0;
+
+  constructor(given: Given) {
+    this.#time = new VectorClock(given.t0);
+    this.#api = new RecordingApi(this.#time);
+    for (const node of given.nodes ?? []) this.#addEverywhere(node);
+    for (const name of given.apiNodes ?? []) this.#addToApi({ name });
+    for (const name of given.informerNodes ?? []) this.#addToCache({ name });
+    for (const pod of given.pods ?? []) this.#api.put('pods', podOf(pod, this.#time));
+    for (const fault of given.faults ?? []) this.#api.fail(fault);
+    this.#collector = this.#newCollector(given);
+    this.#syncPods();
+    this.operations = this.#operations();
+    const apiChecks = new ApiChecks(this.#api, this.#time);
+    this.checks = {
+      ...apiChecks.all(),
+      // The reference deletes concurrently, or in the order of a map: there is no order to compare.
+      patched: equalsAsSet(() => apiChecks.patchedNames()),
+      ...metricChecks(this.#meter),
+      readyNodesInQuarantine: equals(() => this.#outOfQuarantine),
+      noCrash: equals(() => true),
+      panic: equals(() => false),
+    };
+  }
+
+  stop(): Promise<void> {
+    this.#stop.abort();
+    return Promise.resolve();
+  }
+
+  #newCollector({ threshold, quarantineS }: Given): PodGarbageCollector {
+    const { clock } = this.#time;
+    const decisions = new DecisionLog(new KeepingLogger(), this.#meter, () => clock.nowMs());
+    const nodes = new NewerAnswers<NodeView>((name) => this.#nodes.get(name));
+    const { signal } = this.#stop;
+    const leadership = { holds: (): boolean => true };
+    return new PodGarbageCollector({
+      terminatedPodGcThreshold: threshold ?? defaultPodGcOptions.terminatedPodGcThreshold,
+      ...(quarantineS === undefined ? {} : { quarantineMs: quarantineS * 1_000 }),
+      pods: this.#pods,
+      nodes,
+      readNode: (name) => readNodePresence(this.#api.client, name, signal),
+      writer: new ApiWriter({ api: this.#api.client, lanes: new OpenLanes(), leadership, nodes, decisions, signal }),
+      decisions,
+      meter: this.#meter,
+      clock,
+    });
+  }
+
+  #operations(): Readonly<Record<string, Operation>> {
+    return {
+      advance: async ({ seconds }) => {
+        await this.#time.advance(seconds as number);
+        this.#outOfQuarantine = this.#collector.outOfQuarantine().length;
+      },
+      gc: () => this.#gc(),
+      gcUnscheduledTerminating: () => this.#collector.step('unscheduled'),
+      change: (step) => {
+        this.#change(step);
+      },
+      failNext: (step) => {
+        this.#api.fail(faultOf(step));
+      },
+    };
+  }
+
+  async #gc(): Promise<void> {
+    this.#syncPods();
+    await this.#collector.pass();
+  }
+
+  #change({ apiAdd, apiDelete, informerAdd, informerDelete }: Step): void {
+    const names = (list: unknown): readonly string[] => (list ?? []) as readonly string[];
+    for (const name of names(apiAdd)) this.#addToApi({ name });
+    for (const name of names(apiDelete)) this.#api.remove('nodes', name);
+    for (const name of names(informerAdd)) this.#addToCache({ name });
+    for (const name of names(informerDelete)) this.#nodes.delete(name);
+  }
+
+  #addEverywhere(node: GivenNode): void {
+    this.#addToApi(node);
+    this.#addToCache(node);
+  }
+
+  #addToApi(node: GivenNode): void {
+    this.#api.put('nodes', nodeOf(node, this.#time.nowMs));
+  }
+
+  #addToCache(node: GivenNode): void {
+    this.#nodes.set(node.name, viewNode(nodeOf(node, this.#time.nowMs)));
+  }
+
+  #syncPods(): void {
+    const living = new Map(this.#api.pods().map((pod) => [podKey(viewPod(pod)), viewPod(pod)]));
+    for (const key of this.#pods.keys()) if (!living.has(key)) this.#pods.delete(key);
+    for (const [key, pod] of living) this.#pods.set(key, pod);
+  }
+}
