@@ -68,7 +68,11 @@ export class DecisionLog implements DecisionSink {
   #write(decision: Decision): void {
     const { kind, ...fields } = decision;
     const line: LogFields = { decision: kind, ...fields };
-    const level = kind === 'write-failed' ? 'warn' : 'info';
+    const level = wantsAttention(decision) ? 'warn' : 'info';
     this.#logger[level](line, describeDecision(decision));
   }
+}
+
+function wantsAttention(decision: Decision): boolean {
+  return decision.kind === 'write-failed' || (decision.kind === 'verdict-held' && decision.why === 'not-permitted');
 }

@@ -33,6 +33,9 @@ export type PodGcReason = 'terminated' | 'out-of-service' | 'orphaned' | 'unsche
 /** Why a pod leaves in eviction mode: its node's turn came, it arrived later, or its node no longer exists. */
 export type DepartureReason = 'node-evicted' | 'landed-on-evicted-node' | 'node-gone';
 
+/** Why the API server could not be asked for the lease of a node that looks silent. */
+export type UnconfirmedReason = 'api-not-answering' | 'not-permitted';
+
 export type Decision =
   | { readonly kind: 'node-registered'; readonly node: string; readonly zone: string }
   | { readonly kind: 'node-removed'; readonly node: string }
@@ -43,8 +46,8 @@ export type Decision =
       readonly graceMs: number;
       readonly rule: GraceRule;
     }
-  /** It looked silent, and the API server itself said otherwise, or could not be asked. */
-  | { readonly kind: 'verdict-held'; readonly node: string; readonly why: 'lease-renewed' | 'api-not-answering' }
+  /** It looked silent, and the API server itself said otherwise, or could not be asked, or does not let us ask. */
+  | { readonly kind: 'verdict-held'; readonly node: string; readonly why: 'lease-renewed' | UnconfirmedReason }
   | { readonly kind: 'sight-lost'; readonly why: BlindReason }
   | { readonly kind: 'sight-regained'; readonly blindMs: number }
   | { readonly kind: 'node-ready'; readonly node: string; readonly was: string }

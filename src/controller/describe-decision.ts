@@ -1,3 +1,4 @@
+import { nodeLeaseNamespace } from '../api/resources.ts';
 import type { BlindReason } from '../ports/sight.ts';
 import type { Decision, DepartureReason, PodGcReason, RateRule, ZoneReckoning } from './decisions.ts';
 
@@ -67,6 +68,7 @@ const describers: Describers = {
 const heldReasons = {
   'lease-renewed': 'the API server itself has a renewed lease, so our stream is behind',
   'api-not-answering': 'the API server could not be asked for its lease',
+  'not-permitted': `the API server does not let us read its lease: permit get and list of leases in ${nodeLeaseNamespace}`,
 } as const;
 
 const blindReasons: Readonly<Record<BlindReason, string>> = {

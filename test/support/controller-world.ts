@@ -19,9 +19,9 @@ import {
   defaultControllerSelection,
   defaultPodGcOptions,
 } from '../../src/controller/options.ts';
-import type { WriteLane, WriteLanes } from '../../src/ports/write-lanes.ts';
 import { FakeInformer } from './fake-informer.ts';
 import { ManualClock, settled } from './manual-clock.ts';
+import { OpenLanes } from './open-lanes.ts';
 import { KeepingLogger, KeepingMeter, KeepingRecorder } from './quiet.ts';
 
 export interface Write {
@@ -41,22 +41,6 @@ interface Failure {
   /** The write is carried out all the same. */
   readonly butDone?: boolean;
   left: number;
-}
-
-/** Lets every write through at once. */
-class OpenLanes implements WriteLanes {
-  pending = 0;
-  async run<T>(_lane: WriteLane, write: () => Promise<T>): Promise<T> {
-    this.pending += 1;
-    try {
-      return await write();
-    } finally {
-      this.pending -= 1;
-    }
-  }
-  drained(): Promise<void> {
-    return Promise.resolve();
-  }
 }
 
 type StoredNode = Node & { metadata: { name: string; uid: string; resourceVersion: string } };
@@ -81,6 +65,8 @@ export class ControllerWorld {
   leading = true;
   /** Does the API server answer reads? */
   answering = true;
+  /** Whether the API server lets us read single leases. */
+  permitted = true;
   frozen = false;
   lifecycle: NodeLifecycle;
   readonly #options: ControllerOptions;
@@ -320,6 +306,7 @@ export class ControllerWorld {
   async #readLeases(nodes: readonly string[]): Promise<ReadonlyMap<string, LeaseView>> {
     await Promise.resolve();
     if (!this.answering) throw noAnswer();
+    if (!this.permitted) throw new ApiError({ reason: 'forbidden', message: 'not permitted', code: 403 });
     return new Map([...this.#apiLeases].filter(([name]) => nodes.includes(name)));
   }
 

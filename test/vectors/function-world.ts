@@ -16,7 +16,7 @@ import { ApiChecks } from './api-checks.ts';
 import { equals, equalsAsSet, isSame, show } from './comparing.ts';
 import { type Given, type GivenTaint, faultOf } from './format.ts';
 import { nodeOf, taintOf } from './given-objects.ts';
-import { OpenLanes } from './open-lanes.ts';
+import { OpenLanes } from '../support/open-lanes.ts';
 import { RecordingApi } from './recording-api.ts';
 import { VectorClock } from './vector-clock.ts';
 import { type Check, NotSupported, type Operation, type World } from './world.ts';

@@ -29,7 +29,7 @@ import {
 import { conditionOf, leaseOf, nodeOf, podOf, populationOf, taintOf } from './given-objects.ts';
 import { metricChecks } from './metric-checks.ts';
 import { NodeWorkers, writerOnto } from './node-workers.ts';
-import { OpenLanes } from './open-lanes.ts';
+import { OpenLanes } from '../support/open-lanes.ts';
 import { RecordingApi } from './recording-api.ts';
 import { VectorClock } from './vector-clock.ts';
 import { type Check, NotSupported, type Operation, type World } from './world.ts';

@@ -9,7 +9,7 @@ import { type Outcome, WorkQueue } from '../../src/queueing/work-queue.ts';
 import { WorkLoop } from '../../src/supervision/work-loop.ts';
 import { equals } from './comparing.ts';
 import { NotSupported, type Check, type Operation } from './world.ts';
-import { OpenLanes } from './open-lanes.ts';
+import { OpenLanes } from '../support/open-lanes.ts';
 import type { RecordingApi } from './recording-api.ts';
 import type { VectorClock } from './vector-clock.ts';
 

@@ -24,7 +24,7 @@ import { faultOf, type Given, type GivenPod } from './format.ts';
 import { nodeOf, podOf } from './given-objects.ts';
 import { metricChecks } from './metric-checks.ts';
 import { isQueue, optionsFrom } from './node-lifecycle-world.ts';
-import { OpenLanes } from './open-lanes.ts';
+import { OpenLanes } from '../support/open-lanes.ts';
 import { RecordingApi } from './recording-api.ts';
 import { VectorClock } from './vector-clock.ts';
 import { type Check, NotSupported, type Operation, type World } from './world.ts';

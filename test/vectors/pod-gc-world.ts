@@ -14,7 +14,7 @@ import { equals, equalsAsSet } from './comparing.ts';
 import { type Given, type GivenNode, type Step, faultOf } from './format.ts';
 import { nodeOf, podOf } from './given-objects.ts';
 import { metricChecks } from './metric-checks.ts';
-import { OpenLanes } from './open-lanes.ts';
+import { OpenLanes } from '../support/open-lanes.ts';
 import { RecordingApi } from './recording-api.ts';
 import { VectorClock } from './vector-clock.ts';
 import type { Check, Operation, World } from './world.ts';

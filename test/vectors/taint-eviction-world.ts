@@ -17,7 +17,7 @@ import { eventChecks } from './event-checks.ts';
 import { type Given, type GivenNode, type GivenPod, type GivenTaint, type Step, faultOf } from './format.ts';
 import { nodeOf, podOf } from './given-objects.ts';
 import { metricChecks } from './metric-checks.ts';
-import { OpenLanes } from './open-lanes.ts';
+import { OpenLanes } from '../support/open-lanes.ts';
 import { RecordingApi } from './recording-api.ts';
 import { VectorClock } from './vector-clock.ts';
 import { type Check, NotSupported, type Operation, type World } from './world.ts';

@@ -1,6 +1,9 @@
+import { nodeLeaseNamespace } from '../../api/resources.ts';
 import type { RateRule } from '../decisions.ts';
 import type { Circumstances, NodeFacts, ZoneFacts } from './facts.ts';
 import type { Hold, Unblocker } from './outlook.ts';
+
+const leaseReading = `get and list of leases in ${nodeLeaseNamespace}`;
 
 /** What keeps us from acting anywhere. */
 export function deriveHolds({ leading, holder, blind, everyZoneDark }: Circumstances): readonly Hold[] {
@@ -17,9 +20,11 @@ export function deriveHolds({ leading, holder, blind, everyZoneDark }: Circumsta
 /** What keeps us from calling this node silent: before that the API server itself is asked, and no answer is no evidence. */
 export function deriveNodeHolds({ health, ready, history }: NodeFacts): readonly Hold[] {
   const last = history.at(-1)?.decision;
-  const unconfirmed = last?.kind === 'verdict-held' && last.why === 'api-not-answering';
-  if (!unconfirmed || health?.silent !== true || ready === 'Unknown') return [];
-  return [{ kind: 'unconfirmed', unblockedBy: [{ kind: 'contact-with-api' }] }];
+  if (last?.kind !== 'verdict-held' || last.why === 'lease-renewed') return [];
+  if (health?.silent !== true || ready === 'Unknown') return [];
+  const unblocker: Unblocker =
+    last.why === 'not-permitted' ? { kind: 'permission', needed: leaseReading } : { kind: 'contact-with-api' };
+  return [{ kind: 'unconfirmed', unblockedBy: [unblocker] }];
 }
 
 /** What keeps this zone's line from moving, besides what keeps all of them. */

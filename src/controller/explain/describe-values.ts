@@ -61,6 +61,8 @@ function unblockerText(way: Unblocker): string {
       return way.holder === null ? 'somebody leads' : `ask the leader, ${way.holder}`;
     case 'contact-with-api':
       return 'contact with the API server is back and everybody had time to be heard';
+    case 'permission':
+      return `we are permitted ${way.needed}`;
     case 'nodes-ready':
       return `${way.count} of the unready nodes of ${way.zone === null ? 'any zone' : `zone ${way.zone}`} ready again`;
     case 'flag':

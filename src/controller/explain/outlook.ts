@@ -20,6 +20,7 @@ export interface Estimate {
 export type Unblocker =
   | { readonly kind: 'ask-leader'; readonly holder: string | null }
   | { readonly kind: 'contact-with-api' }
+  | { readonly kind: 'permission'; readonly needed: string }
   /** So many nodes of this zone, or of any where it is null, become ready. */
   | { readonly kind: 'nodes-ready'; readonly zone: string | null; readonly count: number }
   | { readonly kind: 'flag'; readonly flag: string; readonly wanted: 'above 0' };

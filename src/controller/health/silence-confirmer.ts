@@ -2,7 +2,7 @@ import { ApiError } from '../../api/api-error.ts';
 import type { LeaseView } from '../../api/lease.ts';
 import type { NewerAnswers } from '../../informer/newer-answers.ts';
 import type { LiveLeases } from '../../ports/sight.ts';
-import type { DecisionSink } from '../decisions.ts';
+import type { DecisionSink, UnconfirmedReason } from '../decisions.ts';
 import type { HealthTable } from './health-table.ts';
 
 export interface SilenceConfirmerOptions {
@@ -55,7 +55,8 @@ export class SilenceConfirmer {
       for (const node of nodes) this.#weigh(node, live.get(node));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      for (const node of nodes) this.#hold(node);
+      const why = isRefusal(error) ? 'not-permitted' : 'api-not-answering';
+      for (const node of nodes) this.#hold(node, why);
     }
   }
 
@@ -70,8 +71,13 @@ export class SilenceConfirmer {
     judgeAgain(node, 'now');
   }
 
-  #hold(node: string): void {
-    this.#options.decisions.note({ kind: 'verdict-held', node, why: 'api-not-answering' });
+  #hold(node: string, why: UnconfirmedReason): void {
+    this.#options.decisions.note({ kind: 'verdict-held', node, why });
     this.#options.judgeAgain(node, 'next-pass');
   }
+}
+
+/** Missing permissions do not go away by themselves: people must hear of them by their name. */
+function isRefusal({ reason }: ApiError): boolean {
+  return reason === 'forbidden' || reason === 'unauthorized';
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { describeDecision } from '../../../../src/controller/describe-decision.ts';
 import { ControllerWorld } from '../../../support/controller-world.ts';
 
 const nodes = ['a-0', 'a-1', 'a-2', 'b-0', 'b-1', 'b-2'];
@@ -115,6 +116,22 @@ test('an API server that answers nothing when it is asked for one lease: the ver
     world.decisions.some(({ decision }) => decision.kind === 'verdict-held' && decision.why === 'api-not-answering'),
   );
   world.answering = true;
+  await world.advance(6);
+  assert.equal(world.ready('a-0'), 'Unknown');
+  await world.stop();
+});
+
+test('a missing permission to read leases is called by its name, and the verdict waits until it is given', async () => {
+  const world = aWorld();
+  world.permitted = false;
+  world.start();
+  world.goDark('a-0');
+  await world.advance(90);
+  assert.equal(world.ready('a-0'), 'True');
+  const held = world.decisions.find(({ decision }) => decision.kind === 'verdict-held')?.decision;
+  assert.ok(held?.kind === 'verdict-held' && held.why === 'not-permitted');
+  assert.match(describeDecision(held), /permit get and list of leases in kube-node-lease/);
+  world.permitted = true;
   await world.advance(6);
   assert.equal(world.ready('a-0'), 'Unknown');
   await world.stop();
