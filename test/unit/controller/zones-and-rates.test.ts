@@ -1,26 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ControllerOptions } from '../../../src/controller/options.ts';
-import { ControllerWorld } from '../../support/controller-world.ts';
-
-const names = (count: number, prefix = 'n'): readonly string[] =>
-  Array.from({ length: count }, (_, i) => `${prefix}${i}`);
-
-function aWorld(sizes: Readonly<Record<string, number>>, options: Partial<ControllerOptions> = {}): ControllerWorld {
-  const world = new ControllerWorld(options);
-  for (const [zone, size] of Object.entries(sizes)) {
-    for (const name of names(size, `${zone}-`)) world.addNode(name, { zone });
-    world.renewing(...names(size, `${zone}-`));
-  }
-  return world;
-}
+import type { ControllerWorld } from '../../support/controller-world.ts';
+import { aZonedWorld, names } from '../../support/zoned-world.ts';
 
 function taintedNodes(world: ControllerWorld, zone: string, size: number): number {
   return names(size, `${zone}-`).filter((name) => world.taints(name).includes('unreachable:NoExecute')).length;
 }
 
 test('a normal zone gives one NoExecute taint at once and the next after 1/rate', async () => {
-  const world = aWorld({ a: 10, b: 3 });
+  const world = aZonedWorld({ a: 10, b: 3 });
   world.start();
   world.goDark('a-0', 'a-1');
   await world.advance(51);
@@ -33,7 +21,7 @@ test('a normal zone gives one NoExecute taint at once and the next after 1/rate'
 });
 
 test('a small zone with most nodes dark stops, says why, and goes on at its rate when it recovers', async () => {
-  const world = aWorld({ a: 10, b: 3 });
+  const world = aZonedWorld({ a: 10, b: 3 });
   world.start();
   world.goDark(...names(6, 'a-'));
   await world.advance(120);
@@ -64,7 +52,7 @@ test('a small zone with most nodes dark stops, says why, and goes on at its rate
 });
 
 test('a large zone with most nodes dark goes on at the secondary rate', async () => {
-  const world = aWorld({ a: 51, b: 3 });
+  const world = aZonedWorld({ a: 51, b: 3 });
   world.start();
   await world.advance(1);
   world.goDark(...names(30, 'a-'));
@@ -79,7 +67,7 @@ test('a large zone with most nodes dark goes on at the secondary rate', async ()
 });
 
 test('when every zone is dark nothing is tainted or evicted, and what was tainted is pardoned', async () => {
-  const world = aWorld({ a: 4, b: 4 });
+  const world = aZonedWorld({ a: 4, b: 4 });
   world.addPod('patient', 'a-0', [{ operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 60 }]);
   for (const name of names(4, 'b-')) world.addPod(`on-${name}`, name);
   world.start();
@@ -97,7 +85,7 @@ test('when every zone is dark nothing is tainted or evicted, and what was tainte
 });
 
 test('when one zone answers again everybody gets a full grace period, and then the rate applies to who stays dark', async () => {
-  const world = aWorld({ a: 4, b: 4 });
+  const world = aZonedWorld({ a: 4, b: 4 });
   world.start();
   world.goDark(...names(4, 'a-'), ...names(4, 'b-'));
   await world.advance(100);
@@ -117,7 +105,7 @@ test('when one zone answers again everybody gets a full grace period, and then t
 });
 
 test('a healthy new zone ends the outage for the old ones too', async () => {
-  const world = aWorld({ a: 3 });
+  const world = aZonedWorld({ a: 3 });
   world.start();
   world.goDark(...names(3, 'a-'));
   await world.advance(70);
@@ -132,7 +120,7 @@ test('a healthy new zone ends the outage for the old ones too', async () => {
 });
 
 test('a rate of exactly 1.0 can be stopped and resumed', async () => {
-  const world = aWorld({ a: 6, b: 3 }, { nodeEvictionRate: 1 });
+  const world = aZonedWorld({ a: 6, b: 3 }, { nodeEvictionRate: 1 });
   world.start();
   world.goDark(...names(4, 'a-'));
   await world.advance(60);
@@ -146,7 +134,7 @@ test('a rate of exactly 1.0 can be stopped and resumed', async () => {
 });
 
 test('a node whose zone labels change leaves the old line', async () => {
-  const world = aWorld({ a: 10, b: 3 });
+  const world = aZonedWorld({ a: 10, b: 3 });
   world.start();
   world.goDark('a-0', 'a-1', 'a-2');
   await world.advance(51);
@@ -165,7 +153,7 @@ test('a node whose zone labels change leaves the old line', async () => {
 });
 
 test('a zone without nodes is forgotten, metrics included', async () => {
-  const world = aWorld({ a: 1, b: 3 });
+  const world = aZonedWorld({ a: 1, b: 3 });
   world.start();
   await world.advance(1);
   assert.equal(world.meter.series.get('node_collector_zone_size{zone="r/a"}'), 1);

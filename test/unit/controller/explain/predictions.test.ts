@@ -3,21 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { taintKeys } from '../../../../src/api/taints.ts';
 import type { Estimate } from '../../../../src/controller/explain/outlook.ts';
-import type { ControllerOptions } from '../../../../src/controller/options.ts';
 import { ControllerWorld } from '../../../support/controller-world.ts';
+import { aZonedWorld, names } from '../../../support/zoned-world.ts';
 import { explainNode, explainPod } from './explained.ts';
-
-const names = (count: number, prefix = 'n'): readonly string[] =>
-  Array.from({ length: count }, (_, i) => `${prefix}${i}`);
-
-function aWorld(sizes: Readonly<Record<string, number>>, options: Partial<ControllerOptions> = {}): ControllerWorld {
-  const world = new ControllerWorld(options);
-  for (const [zone, size] of Object.entries(sizes)) {
-    for (const name of names(size, `${zone}-`)) world.addNode(name, { zone });
-    world.renewing(...names(size, `${zone}-`));
-  }
-  return world;
-}
 
 function secondsOf({ inSeconds }: Estimate): number {
   assert.ok(inSeconds !== null, 'it has a time');
@@ -41,7 +29,7 @@ async function comesTrue(
 }
 
 test('a node that stops talking falls silent when it is said to, by the heartbeat and the rule that are named', async () => {
-  const world = aWorld({ a: 3 });
+  const world = aZonedWorld({ a: 3 });
   world.start();
   await world.advance(30);
   world.goDark('a-1');
@@ -82,7 +70,7 @@ test('a node that never posted is as old as its creation, and the startup rule a
 });
 
 test('a node that did not fall silent yet is told when its taint would come, and it comes then', async () => {
-  const world = aWorld({ a: 10, b: 3 });
+  const world = aZonedWorld({ a: 10, b: 3 });
   world.start();
   await world.advance(20);
   world.goDark('a-4');
@@ -95,7 +83,7 @@ test('a node that did not fall silent yet is told when its taint would come, and
 });
 
 test('in a large zone that is disrupted the arithmetic is told, and the turn at the secondary rate comes true', async () => {
-  const world = aWorld({ a: 60, b: 3 });
+  const world = aZonedWorld({ a: 60, b: 3 });
   world.start();
   world.goDark(...names(36, 'a-'));
   await world.advance(55);
@@ -120,7 +108,7 @@ test('in a large zone that is disrupted the arithmetic is told, and the turn at 
 });
 
 test('in a small zone that is disrupted there is no time, but what would give it one', async () => {
-  const world = aWorld({ a: 5, b: 3 });
+  const world = aZonedWorld({ a: 5, b: 3 });
   world.start();
   world.goDark('a-0', 'a-1', 'a-2');
   await world.advance(60);
@@ -152,7 +140,7 @@ test('in a small zone that is disrupted there is no time, but what would give it
 });
 
 test('falling silent would stop the zone: no time is promised for a node that is still heard', async () => {
-  const world = aWorld({ a: 5, b: 3 });
+  const world = aZonedWorld({ a: 5, b: 3 });
   world.start();
   world.goDark('a-0', 'a-1');
   await world.advance(80);
@@ -164,7 +152,7 @@ test('falling silent would stop the zone: no time is promised for a node that is
 });
 
 test('while every zone is dark nothing is predicted, and one ready node anywhere would change that', async () => {
-  const world = aWorld({ a: 3, b: 3 });
+  const world = aZonedWorld({ a: 3, b: 3 });
   world.start();
   world.goDark(...names(3, 'a-'), ...names(3, 'b-'));
   await world.advance(60);
@@ -181,7 +169,7 @@ test('while every zone is dark nothing is predicted, and one ready node anywhere
 });
 
 test('a pod is told its eviction: predicted before the taint, scheduled after it, and it happens then', async () => {
-  const world = aWorld({ a: 10, b: 3 });
+  const world = aZonedWorld({ a: 10, b: 3 });
   world.addPod('web', 'a-4', [{ key: taintKeys.unreachable, operator: 'Exists', tolerationSeconds: 300 }]);
   world.addPod('agent', 'a-4', [{ operator: 'Exists' }]);
   world.start();
@@ -212,7 +200,7 @@ test('a pod is told its eviction: predicted before the taint, scheduled after it
 });
 
 test('a node whose taints must go is told that they go now', async () => {
-  const world = aWorld({ a: 3 });
+  const world = aZonedWorld({ a: 3 });
   world.addNode('a-x', { zone: 'a', taints: [{ key: taintKeys.unreachable, effect: 'NoExecute' }] });
   const { next, taints } = explainNode(world, 'a-x');
   assert.deepEqual(
@@ -227,7 +215,7 @@ test('a node whose taints must go is told that they go now', async () => {
 });
 
 test('a standby says that it is one, whom to ask, and predicts no act of its own', async () => {
-  const world = aWorld({ a: 3 });
+  const world = aZonedWorld({ a: 3 });
   world.leading = false;
   await world.advance(5);
   const { holds, next, silence, noExecuteTaint } = explainNode(world, 'a-0');
@@ -237,7 +225,7 @@ test('a standby says that it is one, whom to ask, and predicts no act of its own
 });
 
 test('while we are blind no node is told a time to fall silent, and the reason stands there', async () => {
-  const world = aWorld({ a: 3 });
+  const world = aZonedWorld({ a: 3 });
   world.start();
   await world.advance(20);
   const lastFrameAtMs = world.clock.monotonicMs();
@@ -252,7 +240,7 @@ test('while we are blind no node is told a time to fall silent, and the reason s
 });
 
 test('after an outage the grace counts from its end, and nobody is said to have been heard', async () => {
-  const world = aWorld({ a: 2, b: 2 });
+  const world = aZonedWorld({ a: 2, b: 2 });
   world.start();
   world.goDark('a-0', 'a-1', 'b-0', 'b-1');
   await world.advance(70);
@@ -265,7 +253,7 @@ test('after an outage the grace counts from its end, and nobody is said to have 
 });
 
 test('a node that looks silent but could not be asked about is held, not predicted', async () => {
-  const world = aWorld({ a: 3 });
+  const world = aZonedWorld({ a: 3 });
   world.start();
   world.goDark('a-0');
   await world.advance(40);
