@@ -124,6 +124,8 @@ function controllerOptions(values: ControllerValues): ControllerOptions {
     nodeEvictionRate: values.nodeEvictionRate,
     secondaryNodeEvictionRate: values.secondaryNodeEvictionRate,
     fullDisruptionEvictionRate: values.fullDisruptionEvictionRate,
+    podMarkingRate: values.podMarkingRate,
+    controlPlanePathFailureHoldMs: values.controlPlanePathFailureHold,
     largeClusterSizeThreshold: values.largeClusterSizeThreshold,
     unhealthyZoneThreshold: values.unhealthyZoneThreshold,
     taintBasedEvictions: taintBasedEvictions(values.featureGates),

@@ -97,6 +97,24 @@ export const controllerFlags = [
     range: { min: 0 },
   },
   {
+    name: 'pod-marking-rate',
+    kind: 'number',
+    group: evicting,
+    description:
+      'Nodes per second and zone whose pods are marked NotReady when they fall silent; one second of it at once',
+    default: defaults.podMarkingRate,
+    range: { above: 0 },
+  },
+  {
+    name: 'control-plane-path-failure-hold',
+    kind: 'duration',
+    group: evicting,
+    description:
+      'When most nodes of several zones fall silent together: how long at most their pods stay ready and get no NoExecute taint; 0s to act at once',
+    default: formatGoDuration(defaults.controlPlanePathFailureHoldMs),
+    range: { min: 0 },
+  },
+  {
     name: 'large-cluster-size-threshold',
     kind: 'integer',
     group: evicting,

@@ -182,7 +182,7 @@ export class ControllerProcess {
     const { config, clock, identity } = this.#options;
     return new LiveSnapshot({
       options: config.controller,
-      stages: this.lifecycle,
+      stages: this.lifecycle.stages,
       informers: this.#informers,
       leadership: this.#leadership(),
       holder: () => (this.#elector === undefined ? identity : this.#elector.holder()),

@@ -18,6 +18,26 @@ export interface ZoneReckoning {
 
 export type RateRule = 'normal' | 'large-zone-disrupted' | 'small-zone-disrupted' | 'zone-dark' | 'every-zone-dark';
 
+/** What silence is taken for before anybody acts on it. ObserverStale: it is we who do not hear. */
+export type Outage = SilenceOutage | 'ObserverStale';
+export type SilenceOutage = 'NodeFailure' | 'ZoneFailure' | 'ControlPlanePathFailure';
+
+/** The arithmetic behind the name of an outage. */
+export interface OutageReckoning {
+  readonly outage: SilenceOutage;
+  /** Of the node by which it was named. */
+  readonly zone: string;
+  /** Nodes that fell silent within the window, of those that were heard until then: of its zone, or of all where it is not the zone's. */
+  readonly together: number;
+  readonly of: number;
+  /** Zones most of whose nodes did. */
+  readonly zonesStruck: number;
+  /** Share of those heard until then from which it is most. */
+  readonly shareMin: number;
+  readonly zones: number;
+  readonly windowMs: number;
+}
+
 /** Why an eviction is not, or no longer, going to happen. */
 export type StayReason =
   | 'taint-gone'
@@ -36,6 +56,9 @@ export type DepartureReason = 'node-evicted' | 'landed-on-evicted-node' | 'node-
 /** Why the API server could not be asked for the lease of a node that looks silent. */
 export type UnconfirmedReason = 'api-not-answering' | 'not-permitted';
 
+/** Why nobody is evicted on account of a node's health. */
+export type EvictionHold = 'every-zone-dark' | 'blind';
+
 export type Decision =
   | { readonly kind: 'node-registered'; readonly node: string; readonly zone: string }
   | { readonly kind: 'node-removed'; readonly node: string }
@@ -45,6 +68,21 @@ export type Decision =
       readonly silentMs: number;
       readonly graceMs: number;
       readonly rule: GraceRule;
+      readonly outage: SilenceOutage;
+    }
+  | { readonly kind: 'outage-named'; readonly why: OutageReckoning }
+  /** Pods stay ready and nobody gets a NoExecute taint, for so long at the most. */
+  | {
+      readonly kind: 'acts-held';
+      readonly outage: SilenceOutage;
+      readonly holdMs: number;
+      readonly why: OutageReckoning;
+    }
+  | {
+      readonly kind: 'acts-resumed';
+      readonly outage: SilenceOutage;
+      readonly heldMs: number;
+      readonly ending: 'recovered' | 'expired';
     }
   /** It looked silent, and the API server itself said otherwise, or could not be asked, or does not let us ask. */
   | { readonly kind: 'verdict-held'; readonly node: string; readonly why: 'lease-renewed' | UnconfirmedReason }
@@ -93,7 +131,7 @@ export type Decision =
       readonly inMs: number;
     }
   | { readonly kind: 'eviction-cancelled'; readonly pod: string; readonly node: string; readonly why: StayReason }
-  | { readonly kind: 'eviction-held'; readonly pod: string; readonly node: string; readonly why: 'every-zone-dark' }
+  | { readonly kind: 'eviction-held'; readonly pod: string; readonly node: string; readonly why: EvictionHold }
   | {
       readonly kind: 'pod-evicted';
       readonly pod: string;

@@ -1,6 +1,7 @@
 import { nodeLeaseNamespace } from '../api/resources.ts';
+import { zoneName } from '../api/zone.ts';
 import type { BlindReason } from '../ports/sight.ts';
-import type { Decision, DepartureReason, PodGcReason, RateRule, ZoneReckoning } from './decisions.ts';
+import type { Decision, DepartureReason, OutageReckoning, PodGcReason, RateRule, ZoneReckoning } from './decisions.ts';
 
 /** What the decision is about: the key under which it is kept. */
 export function subjectOfDecision(decision: Decision): string {
@@ -15,10 +16,18 @@ type Describers = { readonly [K in Decision['kind']]: (decision: Extract<Decisio
 const describers: Describers = {
   'node-registered': ({ node, zone }) => `node ${node} is watched now, in zone ${zoneName(zone)}`,
   'node-removed': ({ node }) => `node ${node} was deleted and is forgotten`,
-  'node-silent': ({ node, silentMs, graceMs, rule }) =>
-    `node ${node} is silent: nothing heard for ${seconds(silentMs)}, more than the ${rule} grace period of ${seconds(graceMs)}`,
+  'node-silent': ({ node, silentMs, graceMs, rule, outage }) =>
+    `node ${node} is silent: nothing heard for ${seconds(silentMs)}, more than the ${rule} grace period of ${seconds(graceMs)} (${outage})`,
+  'outage-named': ({ why }) => describeOutage(why),
+  'acts-held': ({ holdMs, why }) =>
+    `${describeOutage(why)}: for ${seconds(holdMs)} at the most pods stay ready and nobody gets a NoExecute taint`,
+  'acts-resumed': ({ outage, heldMs, ending }) =>
+    ending === 'recovered'
+      ? `${outage} is over after ${seconds(heldMs)}: enough nodes are heard again`
+      : `the hold for ${outage} has expired after ${seconds(heldMs)}: nodes that are still silent are treated like any other`,
   'verdict-held': ({ node, why }) => `node ${node} looks silent, but no verdict: ${heldReasons[why]}`,
-  'sight-lost': ({ why }) => `we do not trust our eyes: ${blindReasons[why]}; no node is called silent for now`,
+  'sight-lost': ({ why }) =>
+    `ObserverStale: we do not trust our eyes: ${blindReasons[why]}; no node is called silent for now`,
   'sight-regained': ({ blindMs }) => `we see again: ${seconds(blindMs)} without sight are held against no node`,
   'node-ready': ({ node, was }) => `node ${node} is Ready again (was ${was})`,
   'node-not-ready': ({ node, reason }) => `node ${node} says itself that it is not ready: ${reason}`,
@@ -117,9 +126,9 @@ function describeReckoning(why: ZoneReckoning): string {
   return `${why.unready} of ${size} unready = ${share.toFixed(2)} (threshold ${why.unhealthyZoneThreshold}, large above ${why.largeClusterSizeThreshold}); ${rules[why.rule]}`;
 }
 
-/** The unnamed zone of nodes without zone labels needs a name to be spoken of. */
-export function zoneName(zone: string): string {
-  return zone === '' ? '(none)' : zone;
+function describeOutage({ outage, zone, together, of, zonesStruck, zones, windowMs }: OutageReckoning): string {
+  const where = outage === 'ControlPlanePathFailure' ? `${zonesStruck} of ${zones} zones` : `zone ${zoneName(zone)}`;
+  return `${outage}: ${together} of ${of} nodes in ${where} fell silent within ${seconds(windowMs)}`;
 }
 
 function seconds(ms: number): string {

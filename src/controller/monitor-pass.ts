@@ -1,6 +1,8 @@
 // One look at the nodes that changed, fell due, or are new; then at the zones; only then may anything be written. Looking
 // is synchronous and costs what changed, not what there is: a quiet cluster of any size costs a pass nothing.
+import { findCondition } from '../api/conditions.ts';
 import type { NodeView } from '../api/node.ts';
+import { parseTimestamp } from '../api/timestamps.ts';
 import { isExcludedFromDisruption, zoneOf } from '../api/topology.ts';
 import type { StoreReader } from '../informer/informer.ts';
 import type { LeaseView } from '../api/lease.ts';
@@ -11,8 +13,9 @@ import type { NodeSource } from './commands.ts';
 import type { DecisionSink } from './decisions.ts';
 import { type Now, readyOf } from './health/assess-node.ts';
 import { nodeRegistered, nodeRemoved } from './health/events.ts';
-import type { HealthTable } from './health/health-table.ts';
+import type { HealthTable, HealthVerdict } from './health/health-table.ts';
 import { allNodesHealthDuration } from './health/metrics.ts';
+import type { OutageWatch } from './outage/outage-watch.ts';
 import type { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
 import type { Judgement, ZoneChange, ZoneTable } from './zones/zone-table.ts';
 
@@ -22,6 +25,7 @@ export interface MonitorPassOptions {
   readonly leases: (node: string) => LeaseView | undefined;
   readonly health: HealthTable;
   readonly zones: ZoneTable;
+  readonly outage: OutageWatch;
   readonly queues: ZoneTaintQueues;
   readonly decisions: DecisionSink;
   readonly recorder: EventRecorder;
@@ -33,6 +37,8 @@ export interface MonitorPassOptions {
   readonly confirm: (nodes: readonly string[]) => void;
   /** This node may need a write: have it looked at. */
   readonly attend: (node: string) => void;
+  /** This node is not silent, or not any more. */
+  readonly heardAgain: (node: string) => void;
   /** This node is gone: nobody may act on it any more. */
   readonly forget: (node: string) => void;
 }
@@ -74,6 +80,7 @@ export class MonitorPass {
     const names = [...new Set([...this.#touched, ...health.takeDue(healthNow().monotonicMs)])].sort();
     this.#touched.clear();
     for (const name of names) this.#look(name);
+    this.#options.outage.judge();
     this.#judgeZones();
     for (const name of names) this.#options.attend(name);
     this.#noteHeld();
@@ -98,7 +105,25 @@ export class MonitorPass {
     const { health, leases, healthNow } = this.#options;
     const verdict = health.assess(node, leases(node.name), healthNow());
     if (verdict.kind === 'suspect') this.#suspects.push(node.name);
-    return verdict.kind === 'silent' ? 'Unknown' : readyOf(node);
+    const ready = verdict.kind === 'silent' ? 'Unknown' : readyOf(node);
+    if (ready === 'Unknown') this.#noteFall(node, verdict);
+    else {
+      this.#options.outage.stands(node.name);
+      this.#options.heardAgain(node.name);
+    }
+    return ready;
+  }
+
+  /** Since when it is silent: we saw it fall, or whoever called it Unknown before we came wrote down when. */
+  #noteFall(node: NodeView, verdict: HealthVerdict): void {
+    const { outage, healthNow } = this.#options;
+    const now = healthNow();
+    const counts = !isExcludedFromDisruption(node.labels) && !(verdict.kind === 'silent' && verdict.rule === 'startup');
+    const sawItFall = verdict.kind === 'silent' && verdict.conditions.length > 0;
+    const agoMs = sawItFall
+      ? verdict.silentMs - verdict.graceMs
+      : Math.max(0, now.wallMs - unknownSinceMs(node, now.wallMs));
+    outage.fell(node.name, { zone: zoneOf(node.labels), atMs: now.monotonicMs - agoMs }, counts);
   }
 
   #register(node: NodeView): void {
@@ -111,9 +136,10 @@ export class MonitorPass {
   }
 
   #remove(name: string, { uid }: KnownNode): void {
-    const { health, zones, recorder, decisions, forget } = this.#options;
+    const { health, zones, outage, recorder, decisions, forget } = this.#options;
     this.#known.delete(name);
     health.forget(name);
+    outage.stands(name);
     zones.leave(name);
     forget(name);
     recorder.record(nodeRemoved({ name, uid }));
@@ -180,4 +206,10 @@ export class MonitorPass {
       }
     }
   }
+}
+
+/** By the API server's clients' clocks; now, where nobody says. */
+function unknownSinceMs(node: NodeView, nowMs: number): number {
+  const since = findCondition(node.conditions, 'Ready')?.lastTransitionTime;
+  return (since === undefined ? undefined : parseTimestamp(since)) ?? nowMs;
 }

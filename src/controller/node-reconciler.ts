@@ -8,7 +8,7 @@ import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { Meter } from '../ports/meter.ts';
 import { backOffAtLeast, forget, type Outcome } from '../queueing/work-queue.ts';
 import type { CommandWriter, NodeSource } from './commands.ts';
-import type { DecisionSink } from './decisions.ts';
+import type { DecisionSink, SilenceOutage } from './decisions.ts';
 import { type Now, readyOf, type Verdict } from './health/assess-node.ts';
 import { nodeNotReady } from './health/events.ts';
 import type { HealthTable, HealthVerdict } from './health/health-table.ts';
@@ -26,6 +26,8 @@ export interface NodeReconcilerOptions {
   readonly nodes: NodeSource;
   readonly leases: (node: string) => LeaseView | undefined;
   readonly health: HealthTable;
+  /** What the silence of a node was taken for. */
+  readonly outage: { outageOf(node: string): SilenceOutage | undefined };
   readonly noSchedule: NoScheduleTainter;
   /** What sends pods away: NoExecute taints, or in the older mode the pods' deletion. */
   readonly noExecute: PodMover;
@@ -85,14 +87,15 @@ export class NodeReconciler {
   }
 
   async #writeUnknown(node: NodeView, verdict: Silent): Promise<Outcome> {
-    const { writer, health, nodes, decisions, recorder, markPods, healthNow } = this.#options;
+    const { writer, health, outage, nodes, decisions, recorder, markPods, healthNow } = this.#options;
     const wasReady = node.conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
     const outcome = await writer.carryOut({ kind: 'set-node-conditions', node, conditions: verdict.conditions });
     if (outcome.result === 'failed') return backOffAtLeast(outcome.retryAfterMs);
     if (outcome.result !== 'written') return forget;
     health.becameUnknown(nodes.get(node.name) ?? node, healthNow().monotonicMs);
     const { silentMs, graceMs, rule } = verdict;
-    decisions.note({ kind: 'node-silent', node: node.name, silentMs, graceMs, rule });
+    const taken = outage.outageOf(node.name) ?? 'NodeFailure';
+    decisions.note({ kind: 'node-silent', node: node.name, silentMs, graceMs, rule, outage: taken });
     if (wasReady) recorder.record(nodeNotReady(node));
     markPods(node.name);
     return forget;

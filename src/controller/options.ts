@@ -25,6 +25,10 @@ export interface ControllerOptions extends EvictionModeOptions {
   readonly secondaryNodeEvictionRate: number;
   /** The same in a zone without any ready node while others have some; undefined is the full rate, as in the reference. */
   readonly fullDisruptionEvictionRate: number | undefined;
+  /** Nodes a second and zone whose pods are marked NotReady when they fall silent. */
+  readonly podMarkingRate: number;
+  /** The longest time for which pods stay ready, and nodes untainted, when the way to the API server is at fault; 0: none. */
+  readonly controlPlanePathFailureHoldMs: number;
   /** Nodes in one zone. */
   readonly largeClusterSizeThreshold: number;
   /** Share of unready nodes, from 0 to 1, at which a zone with more than two of them is partially disrupted. */
@@ -60,6 +64,8 @@ export const defaultControllerOptions: ControllerOptions = {
   nodeEvictionRate: 0.1,
   secondaryNodeEvictionRate: 0.01,
   fullDisruptionEvictionRate: undefined,
+  podMarkingRate: 10,
+  controlPlanePathFailureHoldMs: 300_000,
   largeClusterSizeThreshold: 50,
   unhealthyZoneThreshold: 0.55,
   ...defaultEvictionModeOptions,

@@ -4,6 +4,7 @@ import type { NodeView } from '../api/node.ts';
 import { objectKey } from '../api/object-key.ts';
 import { podKey, type PodView } from '../api/pod.ts';
 import { isExcludedFromDisruption, zoneOf } from '../api/topology.ts';
+import { zoneName } from '../api/zone.ts';
 import type { Informer } from '../informer/informer.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Leadership } from '../ports/leadership.ts';
@@ -11,7 +12,7 @@ import type { Sight } from '../ports/sight.ts';
 import type { DecisionLog, NotedDecision } from './decision-log.ts';
 import { deriveRateAfterLoss, deriveRecoveriesToNormal } from './derive-hypotheses.ts';
 import { deriveTaintFacts } from './derive-taint-facts.ts';
-import { describeDecision, zoneName } from './describe-decision.ts';
+import { describeDecision } from './describe-decision.ts';
 import { podsByNode, type TaintEvictor } from './eviction/taint-evictor.ts';
 import type {
   AppointmentFacts,
@@ -21,6 +22,7 @@ import type {
   InformerFacts,
   LineFacts,
   NodeFacts,
+  OutageHoldFacts,
   PodBrief,
   PodFacts,
   StatusFacts,
@@ -29,6 +31,7 @@ import type {
 import { graceOf, readyOf } from './health/assess-node.ts';
 import type { HealthTable } from './health/health-table.ts';
 import type { ControllerOptions } from './options.ts';
+import type { OutageWatch } from './outage/outage-watch.ts';
 import type { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
 import type { ZoneTally } from './zones/classify-zone.ts';
 import type { ZoneTable } from './zones/zone-table.ts';
@@ -51,6 +54,7 @@ export interface SnapshotSources {
     readonly queues: Pick<ZoneTaintQueues, 'get'>;
     readonly health: Pick<HealthTable, 'get'>;
     readonly evictor: Pick<TaintEvictor, 'appointment' | 'runningTaints' | 'scheduled'>;
+    readonly outage: Pick<OutageWatch, 'hold'>;
     readonly sight: Pick<Sight, 'nowMs' | 'blindness'>;
   };
   readonly informers: {
@@ -83,6 +87,7 @@ export class LiveSnapshot implements Snapshot {
       holder: holder(),
       blind: stages.sight.blindness(),
       everyZoneDark: stages.zones.everyZoneDark,
+      outageHold: this.#outageHold(),
     };
   }
 
@@ -136,6 +141,14 @@ export class LiveSnapshot implements Snapshot {
       evictions: { scheduled: due.length, firstAtMs: due.length === 0 ? undefined : first },
       history: this.#history('cluster'),
     };
+  }
+
+  #outageHold(): OutageHoldFacts | undefined {
+    const { stages, clock } = this.#sources;
+    const hold = stages.outage.hold();
+    if (hold === undefined) return undefined;
+    const { why, recovering, untilMs } = hold;
+    return { why, recovering, untilMs: clock.monotonicMs() + untilMs - stages.sight.nowMs() };
   }
 
   /** Health has a clock of its own that stands still while we are blind: told on ours, as if we went on seeing. */

@@ -118,7 +118,7 @@ export class ControllerWorld {
       logger: this.logger,
       meter: this.meter,
     });
-    lifecycle.decisions.onDecision((noted) => this.decisions.push(noted));
+    lifecycle.stages.decisions.onDecision((noted) => this.decisions.push(noted));
     return lifecycle;
   }
 

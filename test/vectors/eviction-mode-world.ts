@@ -33,7 +33,7 @@ export class EvictionModeWorld extends NodeLifecycleWorld {
       evictionPassUntil: ({ maxSeconds }, context) => this.#passUntil(maxSeconds as number, context),
       deletePods: ({ node }) => this.#deletePods(node as string),
       drainQueueWithDeletePods: () =>
-        drainLines(this.lifecycle.queues, {
+        drainLines(this.lifecycle.stages.queues, {
           nowMs: () => this.time.clock.monotonicMs(),
           wait: (ms) => this.runAhead(ms),
           serve: () => this.serveLines(),
@@ -42,7 +42,7 @@ export class EvictionModeWorld extends NodeLifecycleWorld {
   }
 
   #evictor(): PodEvictor {
-    const { podEvictor } = this.lifecycle;
+    const { podEvictor } = this.lifecycle.stages;
     if (podEvictor === undefined) throw new Error('the controller is not in eviction mode');
     return podEvictor;
   }
@@ -65,7 +65,7 @@ export class EvictionModeWorld extends NodeLifecycleWorld {
 
   /** Its turn came when nothing had been heard of it for long enough; what is remembered of it now is another matter. */
   #letPass(name: string): void {
-    const { health, queues } = this.lifecycle;
+    const { health, queues } = this.lifecycle.stages;
     const node = this.informers.nodes.get(name);
     if (node === undefined) throw new NotSupported(`an evicted node that does not exist: ${name}`);
     const nowMs = this.time.clock.monotonicMs();
@@ -83,7 +83,7 @@ export class EvictionModeWorld extends NodeLifecycleWorld {
 
   #putInLine(name: string): void {
     const labels = this.informers.nodes.get(name)?.labels ?? {};
-    this.lifecycle.queues.add(name, zoneOf(labels), this.time.clock.monotonicMs());
+    this.lifecycle.stages.queues.add(name, zoneOf(labels), this.time.clock.monotonicMs());
   }
 
   /** A pod appears, or changes, and the evictor hears of it as it does while it leads. */

@@ -50,6 +50,9 @@ export interface Informers {
   readonly daemonSets: FakeInformer<DaemonSetView>;
 }
 
+/** The reference has none, and what it answers is what it does without: decision 0011. */
+const withoutStormGuard = { podMarkingRate: 1_000_000, controlPlanePathFailureHoldMs: 0 } as const;
+
 /** Flags by the reference's names as our options. */
 export function optionsFrom(flags: Flags = {}, mode?: string): ControllerOptions {
   const ms = (seconds: number | undefined, byDefault: number): number =>
@@ -66,6 +69,7 @@ export function optionsFrom(flags: Flags = {}, mode?: string): ControllerOptions
     unhealthyZoneThreshold: flags.unhealthyZoneThreshold ?? plain.unhealthyZoneThreshold,
     taintBasedEvictions: !isEvictionMode(mode, flags),
     podEvictionTimeoutMs: ms(flags.podEvictionTimeoutS, plain.podEvictionTimeoutMs),
+    ...withoutStormGuard,
     ...constantRates(flags),
   };
 }
@@ -222,12 +226,12 @@ export class NodeLifecycleWorld implements World {
   /** Gives a turn to whoever finds a token now. */
   protected async serveLines(): Promise<void> {
     await this.lifecycle.noExecutePass();
-    await this.lifecycle.podEvictor?.drain();
+    await this.lifecycle.stages.podEvictor?.drain();
   }
 
   /** Does anybody still wait whom no rate would hold up? */
   #isUnlimited(): boolean {
-    const { queues } = this.lifecycle;
+    const { queues } = this.lifecycle.stages;
     return queues.zones().some((zone) => {
       const line = queues.get(zone);
       return line !== undefined && line.size > 0 && line.ratePerSecond >= unlimitedRate;
@@ -252,7 +256,7 @@ export class NodeLifecycleWorld implements World {
   /** The streams were open all the time: nothing that a vector does is about blindness. */
   #hear(atMs = this.time.clock.monotonicMs()): void {
     this.#heardAtMs = atMs;
-    this.lifecycle.sight.nowMs();
+    this.lifecycle.stages.sight.nowMs();
   }
 
   // --- the cluster ---
@@ -386,7 +390,7 @@ export class NodeLifecycleWorld implements World {
 
   #observe(node: NodeView, ageS: number): void {
     const monotonicMs = this.time.monotonicMsAtStart - ageS * 1_000;
-    this.lifecycle.health.observe(node, undefined, { monotonicMs, wallMs: this.time.t0Ms - ageS * 1_000 });
+    this.lifecycle.stages.health.observe(node, undefined, { monotonicMs, wallMs: this.time.t0Ms - ageS * 1_000 });
   }
 
   // --- what can be seen ---
@@ -409,7 +413,7 @@ export class NodeLifecycleWorld implements World {
       zoneStates: (expected: unknown) => this.#zoneStates(expected as Readonly<Record<string, string>>),
       exactZoneSet: () => undefined, // weighed with each zoneStates
       zoneLimiterQPS: byName((zone) => {
-        const rate = this.lifecycle.queues.get(ourZone(zone))?.ratePerSecond;
+        const rate = this.lifecycle.stages.queues.get(ourZone(zone))?.ratePerSecond;
         return rate === 0 ? 'never' : (rate ?? null);
       }),
       queue: byName((zone) => this.queueOf(zone), isQueue),
@@ -418,11 +422,11 @@ export class NodeLifecycleWorld implements World {
   }
 
   protected queueOf(zone: string): readonly string[] {
-    return this.lifecycle.queues.get(ourZone(zone))?.keysInOrder() ?? [];
+    return this.lifecycle.stages.queues.get(ourZone(zone))?.keysInOrder() ?? [];
   }
 
   #zoneStates(expected: Readonly<Record<string, string>>): string | undefined {
-    const { zones } = this.lifecycle;
+    const { zones } = this.lifecycle.stages;
     const found = Object.fromEntries(zones.zones().map((zone) => [theirZone(zone), theirState(zones.condition(zone))]));
     const same = this.#exactZones ? isSame(found, expected) : contains(found, expected);
     return same ? undefined : show(found);
@@ -430,7 +434,9 @@ export class NodeLifecycleWorld implements World {
 
   #queueOrder(expected: unknown): string | undefined {
     if (isMap(expected)) return byName((zone) => this.queueOf(zone))(expected as never);
-    const all = this.lifecycle.queues.zones().flatMap((zone) => this.lifecycle.queues.get(zone)?.keysInOrder() ?? []);
+    const all = this.lifecycle.stages.queues
+      .zones()
+      .flatMap((zone) => this.lifecycle.stages.queues.get(zone)?.keysInOrder() ?? []);
     return isSame(all, expected) ? undefined : show(all);
   }
 
@@ -443,7 +449,7 @@ export class NodeLifecycleWorld implements World {
   }
 
   #recordOf(name: string): object | null {
-    const record = this.lifecycle.health.get(name);
+    const record = this.lifecycle.stages.health.get(name);
     if (record === undefined) return null;
     const { heardAtMs, readyChangedAtMs } = record;
     return { probeAt: this.time.secondsOf(heardAtMs), readyTransitionAt: this.time.secondsOf(readyChangedAtMs) };
@@ -459,7 +465,7 @@ export class NodeLifecycleWorld implements World {
   /** What is remembered of Ready is what the server now has. */
   #savedEqualsReturned(): boolean {
     const { name, ready, heartbeat } = this.#onlyNode();
-    const record = this.lifecycle.health.get(name);
+    const record = this.lifecycle.stages.health.get(name);
     return record?.hasReady === (ready !== undefined) && record.readyHeartbeat === heartbeat;
   }
 }

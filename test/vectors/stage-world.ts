@@ -80,6 +80,7 @@ export class StageWorld implements World {
       pods: this.#pods,
       podsByNode,
       standingOf: (name) => this.#standingOf(name),
+      turns: { admits: () => true, join: () => undefined, serve: () => undefined },
       writer,
       decisions,
       recorder: this.#recorder,

@@ -75,7 +75,6 @@ export class TaintEvictionWorld implements World {
       decisions,
       signal: this.#life.signal,
     });
-    const everyZoneDark = (): boolean => false;
     return new TaintEvictor({
       pods: this.#pods,
       writer,
@@ -83,7 +82,7 @@ export class TaintEvictionWorld implements World {
       recorder: this.#recorder,
       meter,
       clock,
-      everyZoneDark,
+      holdOf: () => undefined,
     });
   }
 

@@ -75,7 +75,7 @@ interface Telling {
 async function tell({ rehearsal, narrator, clock, io, once }: Telling): Promise<number> {
   const { signal } = io;
   const decisions: Decision[] = [];
-  rehearsal.controller.lifecycle.decisions.onDecision((noted) => {
+  rehearsal.controller.lifecycle.stages.decisions.onDecision((noted) => {
     decisions.push(noted.decision);
     narrator.decision(noted);
   });

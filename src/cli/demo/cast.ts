@@ -11,7 +11,7 @@ export const zones = ['a', 'b', 'c'] as const;
 export const nodesPerZone = 20;
 export const region = 'demo';
 
-/** 50 s, 5 s, 0.1/s, 0.01/s, 50 nodes and 300 s in a real cluster. */
+/** 50 s, 5 s, 0.1/s, 0.01/s, 50 nodes and 300 s in a real cluster (pods marked at the same rate). */
 export const demoControllerOptions: ControllerOptions = {
   nodeMonitorPeriodMs: 1_000,
   nodeMonitorGracePeriodMs: 4_500,
@@ -19,6 +19,8 @@ export const demoControllerOptions: ControllerOptions = {
   nodeEvictionRate: 1,
   secondaryNodeEvictionRate: 0.2,
   fullDisruptionEvictionRate: undefined,
+  podMarkingRate: 10,
+  controlPlanePathFailureHoldMs: 30_000,
   largeClusterSizeThreshold: 10,
   unhealthyZoneThreshold: 0.55,
   ...defaultEvictionModeOptions,

@@ -274,7 +274,7 @@ const allBack: Scene = {
       what: 'nobody waits in a line and no deletion is scheduled',
       withinMs: 20_000,
       missing: ({ rehearsal }) => {
-        const { queues, evictor } = rehearsal.controller.lifecycle;
+        const { queues, evictor } = rehearsal.controller.lifecycle.stages;
         const waiting = queues.zones().reduce((sum, zone) => sum + (queues.get(zone)?.size ?? 0), 0);
         return waiting + evictor.scheduled().size === 0
           ? undefined

@@ -11,7 +11,7 @@ import type { Meter } from '../../ports/meter.ts';
 import { backOffAtLeast, forget, type Outcome, WorkQueue } from '../../queueing/work-queue.ts';
 import { WorkLoop } from '../../supervision/work-loop.ts';
 import type { CommandWriter, WriteOutcome } from '../commands.ts';
-import type { DecisionSink, StayReason } from '../decisions.ts';
+import type { DecisionSink, EvictionHold, StayReason } from '../decisions.ts';
 import { decideEviction, type EvictionDecision, type RunningTaint } from './decide-eviction.ts';
 import { cancellingDeletion, markingForDeletion } from './events.ts';
 import { evictionsScheduled, podDeletionDuration, podDeletionsTotal } from './metrics.ts';
@@ -31,8 +31,8 @@ export interface TaintEvictorOptions {
   readonly recorder: EventRecorder;
   readonly meter: Meter;
   readonly clock: Clock;
-  /** While this is true nobody is evicted on account of a node's health. */
-  readonly everyZoneDark: () => boolean;
+  /** Why nobody is evicted on account of a node's health for now; undefined if nothing stands against it. */
+  readonly holdOf: () => EvictionHold | undefined;
 }
 
 type Leave = Extract<EvictionDecision, { kind: 'leave' }>;
@@ -43,6 +43,8 @@ interface Appointment {
   readonly leave: Leave;
   /** The event was sent: a retry does not repeat it. */
   announced: boolean;
+  /** What was last said to keep it from being kept. */
+  heldBy?: EvictionHold;
 }
 
 export class TaintEvictor {
@@ -178,7 +180,8 @@ export class TaintEvictor {
     if (pod.terminating) return this.#miss(key);
     const earlyMs = appointment.leave.atMs - this.#options.clock.monotonicMs();
     if (earlyMs > 0) return { next: 'look-again', afterMs: earlyMs };
-    if (this.#isHeld(appointment)) return this.#hold(key, appointment);
+    const held = this.#holdOf(appointment);
+    if (held !== undefined) return this.#hold(key, appointment, held);
     return this.#evict(pod, appointment);
   }
 
@@ -189,12 +192,15 @@ export class TaintEvictor {
     return forget;
   }
 
-  #isHeld({ leave }: Appointment): boolean {
-    return this.#options.everyZoneDark() && healthTaintKeys.some((key) => key === leave.taint);
+  #holdOf({ leave }: Appointment): EvictionHold | undefined {
+    return healthTaintKeys.some((key) => key === leave.taint) ? this.#options.holdOf() : undefined;
   }
 
-  #hold(key: string, { node }: Appointment): Outcome {
-    this.#options.decisions.note({ kind: 'eviction-held', pod: key, node, why: 'every-zone-dark' });
+  #hold(key: string, appointment: Appointment, why: EvictionHold): Outcome {
+    if (appointment.heldBy !== why) {
+      appointment.heldBy = why;
+      this.#options.decisions.note({ kind: 'eviction-held', pod: key, node: appointment.node, why });
+    }
     return { next: 'look-again', afterMs: holdLookAgainMs };
   }
 

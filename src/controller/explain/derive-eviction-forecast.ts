@@ -32,7 +32,7 @@ export function deriveEvictionForecast(
 ): EvictionForecast | undefined {
   if (appointment !== undefined) {
     const { taint, toleratedSeconds, atMs } = appointment;
-    const held = !circumstances.leading || (circumstances.everyZoneDark && isHealthTaint(taint));
+    const held = !circumstances.leading || (isHealthHeld(circumstances) && isHealthTaint(taint));
     return { pod, state: 'scheduled', taint, toleratedSeconds, atMs: held ? Infinity : atMs };
   }
   if (expected === undefined || terminating) return undefined;
@@ -49,4 +49,9 @@ export function deriveEvictionOutlook(forecast: EvictionForecast, { now }: Circu
 
 function isHealthTaint(key: string): boolean {
   return healthTaintKeys.some((known) => known === key);
+}
+
+/** Nobody leaves on account of a node's health. */
+function isHealthHeld({ everyZoneDark, blind }: Circumstances): boolean {
+  return everyZoneDark || blind !== undefined;
 }

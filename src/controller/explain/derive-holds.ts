@@ -1,18 +1,32 @@
 import { nodeLeaseNamespace } from '../../api/resources.ts';
-import type { RateRule } from '../decisions.ts';
+import type { OutageReckoning, RateRule } from '../decisions.ts';
+import { deriveEstimate } from './derive-time.ts';
 import type { Circumstances, NodeFacts, ZoneFacts } from './facts.ts';
 import type { Hold, Unblocker } from './outlook.ts';
 
 const leaseReading = `get and list of leases in ${nodeLeaseNamespace}`;
 
 /** What keeps us from acting anywhere. */
-export function deriveHolds({ leading, holder, blind, everyZoneDark }: Circumstances): readonly Hold[] {
+export function deriveHolds({
+  now,
+  leading,
+  holder,
+  blind,
+  everyZoneDark,
+  outageHold,
+}: Circumstances): readonly Hold[] {
   const holds: Hold[] = [];
   if (!leading) holds.push({ kind: 'not-leader', unblockedBy: [{ kind: 'ask-leader', holder: holder ?? null }] });
   if (blind !== undefined) holds.push({ kind: 'blind', reason: blind, unblockedBy: [{ kind: 'contact-with-api' }] });
   if (everyZoneDark) {
     const unblockedBy: readonly Unblocker[] = [{ kind: 'nodes-ready', zone: null, count: 1 }];
     holds.push({ kind: 'every-zone-dark', unblockedBy });
+  }
+  if (outageHold !== undefined) {
+    const { why, untilMs, recovering } = outageHold;
+    const byTime: Unblocker = { kind: 'time', when: deriveEstimate(untilMs, now) };
+    const byNodes: Unblocker = { kind: 'nodes-ready', zone: null, count: deriveRecoveriesToEnd(why) };
+    holds.push({ kind: 'outage', why, unblockedBy: recovering ? [byTime] : [byTime, byNodes] });
   }
   return holds;
 }
@@ -46,4 +60,9 @@ function unblockers({ zone, recoveriesToNormal }: ZoneFacts, rule: RateRule): re
   const helps = rule === 'small-zone-disrupted' || rule === 'large-zone-disrupted';
   if (!helps || recoveriesToNormal === undefined) return byFlag;
   return [{ kind: 'nodes-ready', zone, count: recoveriesToNormal }, ...byFlag];
+}
+
+/** So many of the nodes that fell together must be heard again, at the most, before they are too few to be an outage. */
+function deriveRecoveriesToEnd({ together, of, shareMin }: OutageReckoning): number {
+  return together - Math.ceil(of * shareMin) + 1;
 }

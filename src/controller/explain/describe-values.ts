@@ -50,6 +50,8 @@ function reasonOf(hold: Hold): string {
       return 'it looks silent, and the API server could not be asked for its lease';
     case 'every-zone-dark':
       return 'every zone is dark, so nobody is tainted or evicted';
+    case 'outage':
+      return `${hold.why.outage}: ${hold.why.together} of ${hold.why.of} nodes in ${hold.why.zonesStruck} of ${hold.why.zones} zones fell silent together, so pods stay ready and nobody gets a NoExecute taint`;
     case 'zone-stopped':
       return `the line of zone ${hold.zone} is stopped (${hold.rule})`;
   }
@@ -61,6 +63,8 @@ function unblockerText(way: Unblocker): string {
       return way.holder === null ? 'somebody leads' : `ask the leader, ${way.holder}`;
     case 'contact-with-api':
       return 'contact with the API server is back and everybody had time to be heard';
+    case 'time':
+      return `time is up ${describeEstimate(way.when)}`;
     case 'permission':
       return `we are permitted ${way.needed}`;
     case 'nodes-ready':

@@ -2,7 +2,7 @@
 import type { Taint } from '../../api/taints.ts';
 import type { Toleration } from '../../api/tolerations.ts';
 import type { ZoneCondition } from '../../api/zone.ts';
-import type { Decision, GraceRule, ZoneReckoning } from '../decisions.ts';
+import type { Decision, GraceRule, OutageReckoning, ZoneReckoning } from '../decisions.ts';
 
 /** The same moment on both clocks, so that one can be told in terms of the other. */
 export interface Moment {
@@ -19,6 +19,15 @@ export interface Circumstances {
   /** Why we do not trust what we see; undefined while we see. */
   readonly blind: string | undefined;
   readonly everyZoneDark: boolean;
+  /** What is held back because most nodes of several zones fell silent together. */
+  readonly outageHold: OutageHoldFacts | undefined;
+}
+
+export interface OutageHoldFacts {
+  readonly why: OutageReckoning;
+  readonly untilMs: number;
+  /** Enough nodes are heard again; the rest gets until then to follow. */
+  readonly recovering: boolean;
 }
 
 /** The nodes of one zone that wait for their NoExecute taint, and what rations it. */

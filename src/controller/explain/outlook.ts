@@ -1,7 +1,7 @@
 /** What an explanation says, ready for JSON: deterministic values, never prose alone. Times are RFC 3339; null is never. */
 import type { Taint } from '../../api/taints.ts';
 import type { Toleration } from '../../api/tolerations.ts';
-import type { Decision, GraceRule, RateRule } from '../decisions.ts';
+import type { Decision, GraceRule, OutageReckoning, RateRule } from '../decisions.ts';
 import type { HeartbeatChannel } from './facts.ts';
 
 export interface Past {
@@ -21,6 +21,7 @@ export type Unblocker =
   | { readonly kind: 'ask-leader'; readonly holder: string | null }
   | { readonly kind: 'contact-with-api' }
   | { readonly kind: 'permission'; readonly needed: string }
+  | { readonly kind: 'time'; readonly when: Estimate }
   /** So many nodes of this zone, or of any where it is null, become ready. */
   | { readonly kind: 'nodes-ready'; readonly zone: string | null; readonly count: number }
   | { readonly kind: 'flag'; readonly flag: string; readonly wanted: 'above 0' };
@@ -32,6 +33,7 @@ export type Hold =
   /** It looks silent by our caches, and the API server could not be asked whether it is. */
   | { readonly kind: 'unconfirmed'; readonly unblockedBy: readonly Unblocker[] }
   | { readonly kind: 'every-zone-dark'; readonly unblockedBy: readonly Unblocker[] }
+  | { readonly kind: 'outage'; readonly why: OutageReckoning; readonly unblockedBy: readonly Unblocker[] }
   | {
       readonly kind: 'zone-stopped';
       readonly zone: string;

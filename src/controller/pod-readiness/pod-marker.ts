@@ -13,11 +13,19 @@ import { podNodeNotReady } from './events.ts';
 const writesAtOnceMax = 8;
 const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
 
+/** Nodes take turns: see MarkingLines. */
+export interface MarkingTurns {
+  admits(node: string): boolean;
+  join(node: string): void;
+  serve(wants: (node: string) => boolean, takeTurn: (node: string) => void): void;
+}
+
 export interface PodMarkerOptions {
   readonly pods: StoreReader<PodView>;
   /** Index of the pod store by node. */
   readonly podsByNode: string;
   readonly standingOf: (node: string) => NodeStanding | undefined;
+  readonly turns: MarkingTurns;
   readonly writer: CommandWriter;
   readonly decisions: DecisionSink;
   readonly recorder: EventRecorder;
@@ -45,14 +53,25 @@ export class PodMarker {
     return this.#loop.run(signal);
   }
 
-  /** Marks what waits now; for whoever has no loop running. */
+  /** Gives turns and marks what waits now; for whoever has no loop running. */
   drain(): Promise<void> {
+    this.serve();
     return this.#loop.drain();
+  }
+
+  /** Gives a turn to nodes that wait for one. To be called often beside `run`. */
+  serve(): void {
+    this.#options.turns.serve(
+      (node) => this.#podsOf(node).some((pod) => this.#isWanted(pod)),
+      (node) => {
+        this.lookAtNode(node);
+      },
+    );
   }
 
   /** The node is Unknown: its pods want a look. */
   lookAtNode(node: string): void {
-    for (const pod of this.#podsOf(node)) this.#lookAt(pod, 'before');
+    for (const pod of this.#podsOf(node)) this.#lookAt(pod);
   }
 
   /**
@@ -60,32 +79,43 @@ export class PodMarker {
    * a sign of life and nothing to quarrel with.
    */
   onPod(change: Change<PodView>): void {
-    if (change.kind === 'deleted') return;
-    if (change.kind === 'modified' && change.previous.nodeName === change.object.nodeName) return;
-    this.#lookAt(change.object, 'newly');
+    if (change.kind === 'deleted') this.#newlyBound.delete(podKey(change.object));
+    else if (change.kind === 'added' || change.previous.nodeName !== change.object.nodeName)
+      this.#lookAtNew(change.object);
   }
 
   /** Pods may be heard of before their node is: to us they are new on it when it appears. */
   onNode(change: Change<NodeView>): void {
     if (change.kind !== 'added') return;
-    for (const pod of this.#podsOf(change.object.name)) this.#lookAt(pod, 'newly');
+    for (const pod of this.#podsOf(change.object.name)) this.#lookAtNew(pod);
   }
 
   #podsOf(node: string): readonly PodView[] {
     return this.#options.pods.byIndex(this.#options.podsByNode, node);
   }
 
-  #lookAt(pod: PodView, bound: 'newly' | 'before'): void {
-    if (!decideMarking(pod, this.#options.standingOf(pod.nodeName), bound)) return;
-    if (bound === 'newly') this.#newlyBound.add(podKey(pod));
-    this.#loop.add(podKey(pod));
+  #lookAtNew(pod: PodView): void {
+    this.#newlyBound.add(podKey(pod));
+    this.#lookAt(pod);
+  }
+
+  /** On a silent node pods wait until the node has its turn. A kubelet that speaks for itself needs none. */
+  #lookAt(pod: PodView): void {
+    const { standingOf, turns } = this.#options;
+    if (!this.#isWanted(pod)) this.#newlyBound.delete(podKey(pod));
+    else if (standingOf(pod.nodeName)?.ready !== 'Unknown' || turns.admits(pod.nodeName)) this.#loop.add(podKey(pod));
+    else turns.join(pod.nodeName);
+  }
+
+  #isWanted(pod: PodView): boolean {
+    const bound = this.#newlyBound.has(podKey(pod)) ? 'newly' : 'before';
+    return decideMarking(pod, this.#options.standingOf(pod.nodeName), bound);
   }
 
   async #reconcile(key: string): Promise<Outcome> {
-    const { pods, standingOf, writer, recorder, decisions, clock } = this.#options;
+    const { pods, writer, recorder, decisions, clock } = this.#options;
     const pod = pods.get(key);
-    const bound = this.#newlyBound.has(key) ? 'newly' : 'before';
-    if (pod === undefined || !decideMarking(pod, standingOf(pod.nodeName), bound)) return this.#done(key);
+    if (pod === undefined || !this.#isWanted(pod)) return this.#done(key);
     const outcome = await writer.carryOut({ kind: 'mark-pod-not-ready', pod, atMs: clock.nowMs() });
     if (outcome.result === 'gone' || outcome.result === 'not-leader') return this.#done(key);
     if (outcome.result === 'failed') return backOffAtLeast(outcome.retryAfterMs);

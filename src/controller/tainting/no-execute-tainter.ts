@@ -25,6 +25,8 @@ export interface NoExecuteTainterOptions {
   readonly clock: Clock;
   /** Status of the node's Ready condition, or `missing`. */
   readonly readyOf: (node: NodeView) => string;
+  /** While this is true nobody gets a taint. Those in line keep their places. */
+  readonly isHeld: () => boolean;
 }
 
 /** `unsettled`: a write is still wanted and must be tried again. */
@@ -69,7 +71,8 @@ export class NoExecuteTainter {
 
   /** One pass over all zones' lines: whoever is due, still needs the taint and finds a token, gets it. */
   async pass(): Promise<void> {
-    const { queues } = this.#options;
+    const { queues, isHeld } = this.#options;
+    if (isHeld()) return;
     await Promise.all(queues.zones().map((zone) => this.#serve(zone, queues.get(zone))));
   }
 

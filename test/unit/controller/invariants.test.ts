@@ -143,7 +143,7 @@ class Story {
     const before = this.#carried.get(write.name)?.keys ?? [];
     if (before.length === 0 && keys.length > 0) {
       assert.equal(
-        this.world.lifecycle.zones.everyZoneDark && !this.#justEnded(),
+        this.world.lifecycle.stages.zones.everyZoneDark && !this.#justEnded(),
         false,
         'tainted while every zone is dark',
       );
@@ -205,9 +205,9 @@ test('in every history: rates are kept, no node has both taints, nobody leaves e
         await story.recover();
         const { world } = story;
         for (const name of story.living()) assert.deepEqual(world.taints(name), [], name);
-        for (const zone of world.lifecycle.queues.zones())
-          assert.equal(world.lifecycle.queues.get(zone)?.size, 0, zone);
-        assert.equal(world.lifecycle.evictor.scheduled().size, 0);
+        for (const zone of world.lifecycle.stages.queues.zones())
+          assert.equal(world.lifecycle.stages.queues.get(zone)?.size, 0, zone);
+        assert.equal(world.lifecycle.stages.evictor.scheduled().size, 0);
         const writes = world.writes.length;
         await world.advance(120);
         assert.equal(world.writes.length, writes, 'a healthy quiet cluster costs no write');

@@ -104,7 +104,7 @@ test('a node that comes back in time loses both taints and its pods stay', async
     cancelled.map(({ message }) => message),
     ['Cancelling deletion of Pod default/patient'],
   );
-  assert.equal(world.lifecycle.evictor.scheduled().size, 0);
+  assert.equal(world.lifecycle.stages.evictor.scheduled().size, 0);
   await world.stop();
 });
 
@@ -126,7 +126,7 @@ test('every decision says why', async () => {
   );
   assert.equal(world.meter.series.get('node_lifecycle_decisions_total{decision="node-silent"}'), 1);
   assert.equal(world.meter.series.get('node_collector_evictions_total{zone="r/z0"}'), 1);
-  assert.ok(world.lifecycle.decisions.of('n0').length > 0);
+  assert.ok(world.lifecycle.stages.decisions.of('n0').length > 0);
   assert.equal(
     world.logger.lines.some(({ message }) => message.includes('n0 is silent')),
     true,
@@ -179,7 +179,7 @@ test('a node deleted while its pods have appointments: they are cancelled and th
   world.removeNode('n0');
   await world.advance(60);
   assert.deepEqual(world.evicted(), ['plain']);
-  assert.equal(world.lifecycle.health.get('n0'), undefined);
+  assert.equal(world.lifecycle.stages.health.get('n0'), undefined);
   assert.equal(world.nodeEvents.drafts.filter(({ reason }) => reason === 'RemovingNode').length, 1);
   await world.stop();
 });

@@ -30,7 +30,7 @@ test('a small zone with most nodes dark stops, says why, and goes on at its rate
     0,
     'six fell dark at the same moment: the zone was judged before anybody was tainted',
   );
-  assert.equal(world.lifecycle.zones.condition('r/a'), 'partially-disrupted');
+  assert.equal(world.lifecycle.stages.zones.condition('r/a'), 'partially-disrupted');
   const held = world.decisions.find(({ decision }) => decision.kind === 'taints-held')?.decision;
   assert.ok(
     held?.kind === 'taints-held' &&
@@ -57,7 +57,7 @@ test('a large zone with most nodes dark goes on at the secondary rate', async ()
   await world.advance(1);
   world.goDark(...names(30, 'a-'));
   await world.advance(60);
-  assert.equal(world.lifecycle.zones.plan('r/a')?.ratePerSecond, 0.01);
+  assert.equal(world.lifecycle.stages.zones.plan('r/a')?.ratePerSecond, 0.01);
   assert.equal(taintedNodes(world, 'a', 51), 1, 'the bucket was full');
   await world.advance(85);
   assert.equal(taintedNodes(world, 'a', 51), 1, 'the next comes 100 s after the first');
@@ -76,7 +76,7 @@ test('when every zone is dark nothing is tainted or evicted, and what was tainte
   assert.deepEqual(world.taints('a-0'), ['unreachable:NoExecute', 'unreachable:NoSchedule']);
   world.goDark(...names(4, 'a-'), ...names(4, 'b-'));
   await world.advance(600);
-  assert.equal(world.lifecycle.zones.everyZoneDark, true);
+  assert.equal(world.lifecycle.stages.zones.everyZoneDark, true);
   for (const name of [...names(4, 'a-'), ...names(4, 'b-')])
     assert.deepEqual(world.taints(name), ['unreachable:NoSchedule'], name);
   assert.deepEqual(world.evicted(), []);
@@ -85,14 +85,14 @@ test('when every zone is dark nothing is tainted or evicted, and what was tainte
 });
 
 test('when one zone answers again everybody gets a full grace period, and then the rate applies to who stays dark', async () => {
-  const world = aZonedWorld({ a: 4, b: 4 });
+  const world = aZonedWorld({ a: 4, b: 4 }, { controlPlanePathFailureHoldMs: 0 });
   world.start();
   world.goDark(...names(4, 'a-'), ...names(4, 'b-'));
   await world.advance(100);
-  assert.equal(world.lifecycle.zones.everyZoneDark, true);
+  assert.equal(world.lifecycle.stages.zones.everyZoneDark, true);
   for (const name of names(4, 'b-')) world.post(name, 'True');
   await world.advance(9);
-  assert.equal(world.lifecycle.zones.everyZoneDark, false);
+  assert.equal(world.lifecycle.stages.zones.everyZoneDark, false);
   assert.equal(taintedNodes(world, 'a', 4), 0);
   await world.advance(2.5);
   assert.equal(taintedNodes(world, 'a', 4), 1);
@@ -109,11 +109,11 @@ test('a healthy new zone ends the outage for the old ones too', async () => {
   world.start();
   world.goDark(...names(3, 'a-'));
   await world.advance(70);
-  assert.equal(world.lifecycle.queues.get('r/a')?.ratePerSecond, 0);
+  assert.equal(world.lifecycle.stages.queues.get('r/a')?.ratePerSecond, 0);
   world.addNode('c-0', { zone: 'c' });
   world.renewing('c-0');
   await world.advance(1);
-  assert.equal(world.lifecycle.queues.get('r/a')?.ratePerSecond, 0.1);
+  assert.equal(world.lifecycle.stages.queues.get('r/a')?.ratePerSecond, 0.1);
   await world.advance(11);
   assert.equal(taintedNodes(world, 'a', 3), 1);
   await world.stop();
@@ -124,7 +124,7 @@ test('a rate of exactly 1.0 can be stopped and resumed', async () => {
   world.start();
   world.goDark(...names(4, 'a-'));
   await world.advance(60);
-  assert.equal(world.lifecycle.queues.get('r/a')?.ratePerSecond, 0);
+  assert.equal(world.lifecycle.stages.queues.get('r/a')?.ratePerSecond, 0);
   world.renewing('a-2', 'a-3');
   world.post('a-2', 'True');
   world.post('a-3', 'True');
@@ -138,7 +138,7 @@ test('a node whose zone labels change leaves the old line', async () => {
   world.start();
   world.goDark('a-0', 'a-1', 'a-2');
   await world.advance(51);
-  const waiting = world.lifecycle.queues.get('r/a')?.keysInOrder() ?? [];
+  const waiting = world.lifecycle.stages.queues.get('r/a')?.keysInOrder() ?? [];
   assert.equal(waiting.length, 2);
   const mover = waiting[0] ?? '';
   const node = world.nodes.get(mover);
@@ -148,7 +148,7 @@ test('a node whose zone labels change leaves the old line', async () => {
     labels: { 'topology.kubernetes.io/region': 'r', 'topology.kubernetes.io/zone': 'b' },
   });
   await world.advance(0.05);
-  assert.equal(world.lifecycle.queues.get('r/a')?.has(mover), false);
+  assert.equal(world.lifecycle.stages.queues.get('r/a')?.has(mover), false);
   await world.stop();
 });
 
@@ -160,6 +160,6 @@ test('a zone without nodes is forgotten, metrics included', async () => {
   world.removeNode('a-0');
   await world.advance(5);
   assert.equal(world.meter.series.has('node_collector_zone_size{zone="r/a"}'), false);
-  assert.deepEqual(world.lifecycle.zones.zones(), ['r/b']);
+  assert.deepEqual(world.lifecycle.stages.zones.zones(), ['r/b']);
   await world.stop();
 });

@@ -11,7 +11,7 @@ import type { ControllerWorld } from '../../../support/controller-world.ts';
 export function snapshotOf(world: ControllerWorld, options: Partial<ControllerOptions> = {}): LiveSnapshot {
   return new LiveSnapshot({
     options: { ...defaultControllerOptions, ...options },
-    stages: world.lifecycle,
+    stages: world.lifecycle.stages,
     informers: { nodes: world.nodes, leases: world.leases, pods: world.pods },
     leadership: { holds: () => world.leading },
     holder: () => (world.leading ? 'us' : 'them'),

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { taintKeys } from '../../../../src/api/taints.ts';
+import { describeHold } from '../../../../src/controller/explain/describe-values.ts';
 import type { Estimate } from '../../../../src/controller/explain/outlook.ts';
 import { ControllerWorld } from '../../../support/controller-world.ts';
 import { aZonedWorld, names } from '../../../support/zoned-world.ts';
@@ -152,7 +153,7 @@ test('falling silent would stop the zone: no time is promised for a node that is
 });
 
 test('while every zone is dark nothing is predicted, and one ready node anywhere would change that', async () => {
-  const world = aZonedWorld({ a: 3, b: 3 });
+  const world = aZonedWorld({ a: 3, b: 3 }, { controlPlanePathFailureHoldMs: 0 });
   world.start();
   world.goDark(...names(3, 'a-'), ...names(3, 'b-'));
   await world.advance(60);
@@ -165,6 +166,27 @@ test('while every zone is dark nothing is predicted, and one ready node anywhere
     outlook.zone.arithmetic?.reading ?? '',
     /^3\/3 not ready = 1.00, none ready -> fully-disrupted, no zone/,
   );
+  await world.stop();
+});
+
+test('a ControlPlanePathFailure is a hold with its arithmetic and its end, and the taint comes when it is over', async () => {
+  const world = aZonedWorld({ a: 4, b: 4, c: 1 }, { controlPlanePathFailureHoldMs: 60_000 });
+  world.start();
+  world.goDark(...names(4, 'a-'), ...names(4, 'b-'));
+  await world.advance(80);
+  const { holds, noExecuteTaint, line } = explainNode(world, 'b-2');
+  const hold = holds.find(({ kind }) => kind === 'outage');
+  assert.ok(hold?.kind === 'outage');
+  assert.deepEqual([hold.why.together, hold.why.of, hold.why.zonesStruck, hold.why.zones], [8, 9, 2, 3]);
+  const [time, nodes] = hold.unblockedBy;
+  assert.ok(time?.kind === 'time' && nodes?.kind === 'nodes-ready');
+  assert.equal(Math.round(secondsOf(time.when)), 30);
+  assert.equal(nodes.count, 3, '5 of 9 are less than 60 %');
+  assert.match(describeHold(hold), /^ControlPlanePathFailure: 8 of 9 nodes in 2 of 3 zones fell silent together/);
+  assert.ok(noExecuteTaint && line);
+  const inSeconds = secondsOf(noExecuteTaint.when);
+  assert.equal(Math.round(inSeconds), 30 + 10 * line.ahead);
+  await comesTrue(world, inSeconds, 0.1 * (line.ahead + 1), () => isTainted(world, 'b-2'));
   await world.stop();
 });
 

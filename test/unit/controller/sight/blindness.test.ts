@@ -121,6 +121,38 @@ test('an API server that answers nothing when it is asked for one lease: the ver
   await world.stop();
 });
 
+test('while we do not see, nobody in line gets a NoExecute taint and nobody whose time has come is evicted', async () => {
+  const world = aWorld();
+  world.addPod('patient', 'a-0', [{ operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 30 }]);
+  world.start();
+  world.goDark('a-0');
+  await world.advance(51);
+  assert.deepEqual(world.taints('a-0'), ['unreachable:NoExecute', 'unreachable:NoSchedule']);
+  assert.deepEqual(world.evicted(), ['impatient']);
+  world.goDark('a-1');
+  await world.advance(4);
+  world.leases.state = 'listing'; // the API server answers everything else
+  const since = world.clock.monotonicMs();
+  world.leases.lastFrameAtMs = () => since;
+  world.setTaints('a-1', []);
+  world.post('a-1', 'Unknown');
+  await world.advance(60);
+  assert.deepEqual(world.evicted(), ['impatient']);
+  assert.deepEqual(world.taints('a-1'), ['unreachable:NoSchedule']);
+  const held = world.decisions.filter(({ decision }) => decision.kind === 'eviction-held');
+  assert.deepEqual(
+    held.map(({ decision }) => decision.kind === 'eviction-held' && decision.why),
+    ['blind'],
+    'and it is said once',
+  );
+  world.leases.state = 'watching';
+  world.leases.lastFrameAtMs = () => world.clock.monotonicMs();
+  await world.advance(14);
+  assert.deepEqual(world.evicted(), ['impatient', 'patient']);
+  assert.deepEqual(world.taints('a-1'), ['unreachable:NoExecute', 'unreachable:NoSchedule']);
+  await world.stop();
+});
+
 test('a missing permission to read leases is called by its name, and the verdict waits until it is given', async () => {
   const world = aWorld();
   world.permitted = false;
