@@ -1,5 +1,7 @@
 /** Conditions of nodes and pods, and the words in them that people and dashboards know. */
 
+import type { FieldReader } from './field-reader.ts';
+
 export type ConditionStatus = 'True' | 'False' | 'Unknown';
 
 export interface Condition {
@@ -27,7 +29,30 @@ export function findCondition(conditions: readonly Condition[], type: string): C
   return conditions.find((condition) => condition.type === type);
 }
 
-/** The conditions of a status as it arrived: what is no condition is left out. */
+/** The conditions of a status that is our own affair: what is no condition is left out. */
 export function listConditions(value: unknown): readonly Condition[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : [];
+}
+
+const conditionTexts = [
+  'type',
+  'status',
+  'reason',
+  'message',
+  'lastHeartbeatTime',
+  'lastTransitionTime',
+] as const satisfies readonly (keyof Condition)[];
+
+/**
+ * The conditions of a status as it arrived; what is none is left out. A status that is no text counts as an answer that
+ * nobody knows: not as Ready, and not as no answer either.
+ */
+export function readConditions(fields: FieldReader, value: unknown): readonly Condition[] {
+  const conditions = fields.items<Condition>('status.conditions', value, conditionTexts);
+  if (conditions.every(({ status }) => typeof status === 'string')) return conditions;
+  return conditions.map((condition) => ({ ...condition, status: asText(condition.status) }));
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }

@@ -1,3 +1,4 @@
+import { FieldReader } from './field-reader.ts';
 import type { KubeObject } from './meta.ts';
 
 export interface LeaseSpec {
@@ -21,14 +22,22 @@ export interface LeaseView {
   readonly resourceVersion: string;
   /** As written by the kubelet's clock: compared with itself only, never with ours. */
   readonly renewTime: string | undefined;
+  /** What was not as it should be when it arrived. */
+  readonly flaws?: readonly string[];
 }
 
 /** Projects a lease while it is decoded. Never throws. */
 export function viewLease(lease: Lease): LeaseView {
-  return {
-    name: lease.metadata.name ?? '',
-    uid: lease.metadata.uid ?? '',
-    resourceVersion: lease.metadata.resourceVersion ?? '',
-    renewTime: lease.spec?.renewTime ?? undefined,
+  const fields = new FieldReader();
+  const metadata = fields.part('metadata', lease.metadata);
+  const spec = fields.part('spec', lease.spec);
+  const renewTime = fields.text('spec.renewTime', spec['renewTime']);
+  fields.time('spec.renewTime', renewTime === '' ? undefined : renewTime);
+  const view = {
+    name: fields.neededText('metadata.name', metadata['name']),
+    uid: fields.text('metadata.uid', metadata['uid']),
+    resourceVersion: fields.text('metadata.resourceVersion', metadata['resourceVersion']),
+    renewTime: renewTime === '' ? undefined : renewTime,
   };
+  return fields.flaws === undefined ? view : { ...view, flaws: fields.flaws };
 }

@@ -1,7 +1,7 @@
-import { type Condition, listConditions } from './conditions.ts';
+import { type Condition, readConditions } from './conditions.ts';
+import { FieldReader } from './field-reader.ts';
 import type { KubeObject } from './meta.ts';
-import { listTaints, type Taint } from './taints.ts';
-import { parseTimestamp } from './timestamps.ts';
+import { type Taint, taintTexts } from './taints.ts';
 import type { Labels } from './topology.ts';
 
 /** A Node as on the wire, as far as we read or write it. */
@@ -31,19 +31,25 @@ export interface NodeView {
   readonly unschedulable: boolean;
   readonly taints: readonly Taint[];
   readonly conditions: readonly Condition[];
+  /** What was not as it should be when it arrived. */
+  readonly flaws?: readonly string[];
 }
 
-/** Projects a node while it is decoded. Never throws: what is missing or of the wrong type becomes empty. */
+/** Projects a node while it is decoded. Never throws: what is missing or of the wrong type becomes empty, and is told. */
 export function viewNode(node: Node): NodeView {
-  const { metadata, spec, status } = node;
-  return {
-    name: metadata.name ?? '',
-    uid: metadata.uid ?? '',
-    resourceVersion: metadata.resourceVersion ?? '',
-    createdAtMs: parseTimestamp(metadata.creationTimestamp) ?? 0,
-    labels: metadata.labels ?? {},
-    unschedulable: spec?.unschedulable === true,
-    taints: listTaints(spec?.taints),
-    conditions: listConditions(status?.conditions),
+  const fields = new FieldReader();
+  const metadata = fields.part('metadata', node.metadata);
+  const spec = fields.part('spec', node.spec);
+  const status = fields.part('status', node.status);
+  const view = {
+    name: fields.neededText('metadata.name', metadata['name']),
+    uid: fields.neededText('metadata.uid', metadata['uid']),
+    resourceVersion: fields.text('metadata.resourceVersion', metadata['resourceVersion']),
+    createdAtMs: fields.time('metadata.creationTimestamp', metadata['creationTimestamp']) ?? 0,
+    labels: fields.labels('metadata.labels', metadata['labels']),
+    unschedulable: fields.flag('spec.unschedulable', spec['unschedulable']),
+    taints: fields.items<Taint>('spec.taints', spec['taints'], taintTexts),
+    conditions: readConditions(fields, status['conditions']),
   };
+  return fields.flaws === undefined ? view : { ...view, flaws: fields.flaws };
 }

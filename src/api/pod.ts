@@ -1,8 +1,8 @@
-import { type Condition, evictedByTaint, findCondition, listConditions } from './conditions.ts';
-import type { KubeObject, ObjectMeta } from './meta.ts';
+import { type Condition, evictedByTaint, findCondition, readConditions } from './conditions.ts';
+import { FieldReader } from './field-reader.ts';
+import type { KubeObject } from './meta.ts';
 import { type ObjectKey, objectKey } from './object-key.ts';
-import { parseTimestamp } from './timestamps.ts';
-import type { Toleration } from './tolerations.ts';
+import { readTolerations, type Toleration } from './tolerations.ts';
 import type { Labels } from './topology.ts';
 
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
@@ -62,25 +62,34 @@ export interface PodView {
   /** It carries `DisruptionTarget=True` already, for this reason. */
   readonly disruptionReason: string | undefined;
   readonly createdAtMs: number;
+  /** What was not as it should be when it arrived. */
+  readonly flaws?: readonly string[];
 }
 
-/** Projects a pod while it is decoded. Never throws: what is missing or of the wrong type becomes empty. */
+/** Projects a pod while it is decoded. Never throws: what is missing or of the wrong type becomes empty, and is told. */
 export function viewPod(pod: Pod): PodView {
-  const tolerations = pod.spec?.tolerations;
-  return {
-    ...viewIdentity(pod.metadata),
-    ...viewStatus(pod.status),
-    nodeName: pod.spec?.nodeName ?? '',
-    tolerations: Array.isArray(tolerations) ? (tolerations as readonly Toleration[]) : [],
+  const fields = new FieldReader();
+  const spec = fields.part('spec', pod.spec);
+  const view = {
+    ...viewIdentity(fields, fields.part('metadata', pod.metadata)),
+    ...viewStatus(fields, fields.part('status', pod.status)),
+    nodeName: fields.text('spec.nodeName', spec['nodeName']),
+    tolerations: readTolerations(fields, spec['tolerations']),
   };
+  return fields.flaws === undefined ? view : { ...view, flaws: fields.flaws };
 }
 
-function viewStatus(status: Pod['status']): Pick<PodView, 'phase' | 'reason' | 'ready' | 'disruptionReason'> {
-  const conditions = listConditions(status?.conditions);
+type Fields = Readonly<Record<string, unknown>>;
+
+function viewStatus(
+  fields: FieldReader,
+  status: Fields,
+): Pick<PodView, 'phase' | 'reason' | 'ready' | 'disruptionReason'> {
+  const conditions = readConditions(fields, status['conditions']);
   const disruption = findCondition(conditions, evictedByTaint.type);
   return {
-    phase: status?.phase ?? '',
-    reason: status?.reason ?? '',
+    phase: fields.text('status.phase', status['phase']),
+    reason: fields.text('status.reason', status['reason']),
     ready: findCondition(conditions, 'Ready')?.status,
     disruptionReason: disruption?.status === 'True' ? (disruption.reason ?? '') : undefined,
   };
@@ -88,17 +97,18 @@ function viewStatus(status: Pod['status']): Pick<PodView, 'phase' | 'reason' | '
 
 type PodIdentity = Omit<PodView, keyof ReturnType<typeof viewStatus> | 'nodeName' | 'tolerations'>;
 
-function viewIdentity(metadata: ObjectMeta): PodIdentity {
+function viewIdentity(fields: FieldReader, metadata: Fields): PodIdentity {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   return {
-    namespace: metadata.namespace ?? '',
-    name: metadata.name ?? '',
-    uid: metadata.uid ?? '',
-    resourceVersion: metadata.resourceVersion ?? '',
-    generation: metadata.generation,
-    labels: metadata.labels ?? {},
-    terminating: metadata.deletionTimestamp !== undefined && metadata.deletionTimestamp !== null,
-    deletionGraceSeconds: metadata.deletionGracePeriodSeconds,
-    createdAtMs: parseTimestamp(metadata.creationTimestamp) ?? 0,
+    namespace: fields.neededText('metadata.namespace', metadata['namespace']),
+    name: fields.neededText('metadata.name', metadata['name']),
+    uid: fields.neededText('metadata.uid', metadata['uid']),
+    resourceVersion: fields.text('metadata.resourceVersion', metadata['resourceVersion']),
+    generation: fields.whole('metadata.generation', metadata['generation']),
+    labels: fields.labels('metadata.labels', metadata['labels']),
+    terminating: deletionTimestamp !== undefined && deletionTimestamp !== null,
+    deletionGraceSeconds: fields.whole('metadata.deletionGracePeriodSeconds', deletionGracePeriodSeconds),
+    createdAtMs: fields.time('metadata.creationTimestamp', metadata['creationTimestamp']) ?? 0,
   };
 }
 

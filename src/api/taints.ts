@@ -11,6 +11,9 @@ export interface Taint {
   readonly timeAdded?: string;
 }
 
+/** Its fields, all of them texts. */
+export const taintTexts = ['key', 'value', 'effect', 'timeAdded'] as const satisfies readonly (keyof Taint)[];
+
 export const taintKeys = {
   notReady: 'node.kubernetes.io/not-ready',
   unreachable: 'node.kubernetes.io/unreachable',
@@ -61,11 +64,6 @@ export function changeTaints(taints: readonly Taint[], change: TaintChange): rea
     .map((taint) => change.add.find((added) => sameTaint(added, taint)) ?? taint);
   const appended = change.add.filter((added) => !kept.some((taint) => sameTaint(taint, added)));
   return [...kept, ...appended];
-}
-
-/** The taints of a spec as they arrived: what is no taint is left out. */
-export function listTaints(value: unknown): readonly Taint[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : [];
 }
 
 /** The same taints in the same order, to the last field. */

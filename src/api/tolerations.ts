@@ -1,3 +1,4 @@
+import type { FieldReader } from './field-reader.ts';
 import type { Taint } from './taints.ts';
 
 export interface Toleration {
@@ -8,6 +9,22 @@ export interface Toleration {
   readonly effect?: string;
   /** Absent: for ever. Zero or less: not at all. */
   readonly tolerationSeconds?: number;
+}
+
+const tolerationTexts = ['key', 'operator', 'value', 'effect'] as const satisfies readonly (keyof Toleration)[];
+
+/** The tolerations of a spec as they arrived. Seconds that are no number tolerate for ever: in doubt nobody is sent away. */
+export function readTolerations(fields: FieldReader, value: unknown): readonly Toleration[] {
+  const tolerations = fields.items<Toleration>('spec.tolerations', value, tolerationTexts);
+  if (tolerations.every(({ tolerationSeconds }) => isWholeOrAbsent(tolerationSeconds))) return tolerations;
+  return tolerations.map(({ tolerationSeconds, ...toleration }, place) => {
+    const seconds = fields.whole(`spec.tolerations[${place}].tolerationSeconds`, tolerationSeconds);
+    return seconds === undefined ? toleration : { ...toleration, tolerationSeconds: seconds };
+  });
+}
+
+function isWholeOrAbsent(value: unknown): boolean {
+  return value === undefined || value === null || Number.isSafeInteger(value);
 }
 
 /** Does this toleration cover that taint? An empty effect or key covers every one (upstream `Toleration.ToleratesTaint`). */

@@ -182,6 +182,8 @@ export class ControllerProcess {
     const { config, clock, identity } = this.#options;
     return new LiveSnapshot({
       options: config.controller,
+      controllers: config.controllers,
+      podGc: config.podGc,
       stages: this.lifecycle.stages,
       informers: this.#informers,
       leadership: this.#leadership(),
@@ -239,19 +241,29 @@ type InformerMeans = Pick<ControllerProcessOptions, 'clock' | 'random' | 'logger
 
 function makeInformers(means: InformerMeans, taintBasedEvictions: boolean): NodeInformers {
   const identity = (view: { readonly uid: string; readonly resourceVersion: string }) => view;
-  const nodes = new SharedInformer({ ...means, resource: 'nodes', view: viewNode, identity, shared: ['labels'] });
+  const flawsOf = ({ flaws }: { readonly flaws?: readonly string[] }): typeof flaws => flaws;
+  const nodes = new SharedInformer({
+    ...means,
+    resource: 'nodes',
+    view: viewNode,
+    identity,
+    flawsOf,
+    shared: ['labels'],
+  });
   const leases = new SharedInformer({
     ...means,
     resource: 'leases',
     selection: { namespace: nodeLeaseNamespace },
     view: viewLease,
     identity,
+    flawsOf,
   });
   const pods = new SharedInformer({
     ...means,
     resource: 'pods',
     view: viewPod,
     identity,
+    flawsOf,
     shared: ['namespace', 'nodeName', 'tolerations', 'labels'],
     indexes: { [podsByNode]: (pod: PodView) => (pod.nodeName === '' ? [] : [pod.nodeName]) },
   });

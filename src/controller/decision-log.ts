@@ -74,5 +74,9 @@ export class DecisionLog implements DecisionSink {
 }
 
 function wantsAttention(decision: Decision): boolean {
-  return decision.kind === 'write-failed' || (decision.kind === 'verdict-held' && decision.why === 'not-permitted');
+  return (
+    decision.kind === 'write-failed' ||
+    decision.kind === 'look-failed' ||
+    (decision.kind === 'verdict-held' && decision.why === 'not-permitted')
+  );
 }

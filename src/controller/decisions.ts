@@ -185,6 +185,8 @@ export type Decision =
       readonly node: string;
       readonly why: DepartureReason;
     }
+  /** A fault of ours: looking at it threw. It is tried again, and does not keep anybody else waiting. */
+  | { readonly kind: 'look-failed'; readonly subject: string; readonly stage: string; readonly message: string }
   | {
       readonly kind: 'write-failed';
       readonly subject: string;
@@ -200,6 +202,16 @@ export type TaintReason =
   | 'node-not-ready'
   | 'other-key-wanted'
   | 'outage';
+
+/** What a stage notes when a look of its own threw. */
+export function lookFailed(stage: string, subject: string, error: unknown): Decision {
+  return {
+    kind: 'look-failed',
+    subject,
+    stage,
+    message: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  };
+}
 
 /** Takes note of a decision. Must not throw. */
 export interface DecisionSink {

@@ -1,6 +1,6 @@
 import type { NodeView } from '../api/node.ts';
 import { type Taint, taintKeys } from '../api/taints.ts';
-import type { TaintFacts } from './explain/facts.ts';
+import type { Mode, TaintFacts } from './explain/facts.ts';
 import {
   deriveNoExecuteNeed,
   deriveNoScheduleChange,
@@ -10,18 +10,20 @@ import {
 
 const ourKeys: ReadonlySet<string> = new Set(Object.values(taintKeys));
 
+export interface TaintCircumstances {
+  readonly mode: Mode;
+  readonly everyZoneDark: boolean;
+}
+
 /**
  * What a node carries of our taints, what it should carry, and which of that has to wait for its turn. `ready` is the
  * status of its Ready condition.
  */
-export function deriveTaintFacts(node: NodeView, ready: string, everyZoneDark: boolean): TaintFacts {
-  const carriedHealth = healthTaintsOf(node.taints);
+export function deriveTaintFacts(node: NodeView, ready: string, circumstances: TaintCircumstances): TaintFacts {
   const noSchedule = deriveNoScheduleChange(node, '');
   const carriedNoSchedule = node.taints.filter(({ key, effect }) => effect === 'NoSchedule' && ourKeys.has(key));
   const kept = carriedNoSchedule.filter((taint) => !noSchedule.remove.includes(taint));
-  const noExecute = everyZoneDark
-    ? pardoned(carriedHealth)
-    : wantedOf(deriveNoExecuteNeed(ready, node.taints), carriedHealth);
+  const noExecute = noExecuteFacts(node.taints, ready, circumstances);
   return {
     carried: node.taints,
     wanted: [...kept, ...noSchedule.add.map(unstamped), ...noExecute.wanted],
@@ -31,6 +33,18 @@ export function deriveTaintFacts(node: NodeView, ready: string, everyZoneDark: b
 }
 
 type NoExecuteFacts = Omit<TaintFacts, 'carried'>;
+
+/** Eviction mode gives none, leaves a failed node what the other mode gave it, and takes that when it is Ready. */
+function noExecuteFacts(
+  taints: readonly Taint[],
+  ready: string,
+  { mode, everyZoneDark }: TaintCircumstances,
+): NoExecuteFacts {
+  const carried = healthTaintsOf(taints);
+  if (everyZoneDark) return pardoned(carried);
+  if (mode === 'taint' || ready === 'True') return wantedOf(deriveNoExecuteNeed(ready, taints), carried);
+  return { wanted: carried, surplus: [], rationedKey: undefined };
+}
 
 function pardoned(carried: readonly Taint[]): NoExecuteFacts {
   return { wanted: [], surplus: carried, rationedKey: undefined };

@@ -20,7 +20,7 @@ const describers: Describers = {
     `node ${node} is silent: nothing heard for ${seconds(silentMs)}, more than the ${rule} grace period of ${seconds(graceMs)} (${outage})`,
   'outage-named': ({ why }) => describeOutage(why),
   'acts-held': ({ holdMs, why }) =>
-    `${describeOutage(why)}: for ${seconds(holdMs)} at the most pods stay ready and nobody gets a NoExecute taint`,
+    `${describeOutage(why)}: for ${seconds(holdMs)} at the most pods stay ready and no node is tainted NoExecute or evicted`,
   'acts-resumed': ({ outage, heldMs, ending }) =>
     ending === 'recovered'
       ? `${outage} is over after ${seconds(heldMs)}: enough nodes are heard again`
@@ -32,12 +32,12 @@ const describers: Describers = {
   'node-ready': ({ node, was }) => `node ${node} is Ready again (was ${was})`,
   'node-not-ready': ({ node, reason }) => `node ${node} says itself that it is not ready: ${reason}`,
   'zone-changed': ({ zone, from, to, ratePerSecond, why }) =>
-    `zone ${zoneName(zone)}: ${from} -> ${to}, ${ratePerSecond} NoExecute taints/s: ${describeReckoning(why)}`,
+    `zone ${zoneName(zone)}: ${from} -> ${to}, ${ratePerSecond} turns/s: ${describeReckoning(why)}`,
   'outage-entered': ({ zones }) =>
     `every zone is dark (${zones}): the fault is more likely ours than theirs, so nothing is tainted or evicted, and what was tainted is pardoned`,
   'outage-left': () => 'a zone answers again: every node gets a full grace period from now, and the rates apply again',
   'taints-held': ({ zone, waiting, why }) =>
-    `zone ${zoneName(zone)}: ${waiting} nodes wait for a NoExecute taint and none is given: ${describeReckoning(why)}`,
+    `zone ${zoneName(zone)}: ${waiting} nodes wait for their turn and none is given: ${describeReckoning(why)}`,
   'taint-queued': ({ node, zone, key, ahead }) =>
     `node ${node} waits for ${key}:NoExecute in zone ${zoneName(zone)}, ${ahead} ahead`,
   'taint-withdrawn': ({ node, why }) => `node ${node} left the line for its NoExecute taint: ${why}`,
@@ -70,6 +70,8 @@ const describers: Describers = {
     `node ${node} loses its pods: ${leaving} leave, ${spared} belong to a DaemonSet and stay, ${terminating} are terminating already`,
   'pod-spared': ({ pod, node, daemonSet }) => `pod ${pod} stays on ${node}: DaemonSet ${daemonSet} selects it`,
   'pod-evicted-with-node': ({ pod, node, why }) => `pod ${pod} evicted from ${node}: ${departures[why]}`,
+  'look-failed': ({ stage, subject, message }) =>
+    `looking at ${subject} (${stage}) failed, which is a fault of this controller; it is tried again: ${message}`,
   'write-failed': ({ write, subject, reason }) =>
     `${write} of ${subject} failed (${reason}); it is looked at again and repeated if still wanted`,
 };

@@ -15,6 +15,7 @@ import { type Now, readyOf } from './health/assess-node.ts';
 import { nodeRegistered, nodeRemoved } from './health/events.ts';
 import type { HealthTable, HealthVerdict } from './health/health-table.ts';
 import { allNodesHealthDuration } from './health/metrics.ts';
+import { healthTaintsOf } from './tainting/derive-taints.ts';
 import type { OutageWatch } from './outage/outage-watch.ts';
 import type { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
 import type { Judgement, ZoneChange, ZoneTable } from './zones/zone-table.ts';
@@ -42,6 +43,9 @@ export interface MonitorPassOptions {
   /** This node is gone: nobody may act on it any more. */
   readonly forget: (node: string) => void;
 }
+
+/** Stamps are cut off to whole seconds. */
+const stampResolutionMs = 1_000;
 
 interface KnownNode {
   readonly uid: string;
@@ -127,12 +131,25 @@ export class MonitorPass {
   }
 
   #register(node: NodeView): void {
-    const { decisions, recorder, queues, clock } = this.#options;
+    const { decisions, recorder } = this.#options;
     const zone = zoneOf(node.labels);
-    queues.ensure(zone, clock.monotonicMs());
+    this.#recallTaints(node, zone);
     recorder.record(nodeRegistered(node));
     decisions.note({ kind: 'node-registered', node: node.name, zone });
     this.#known.set(node.name, { uid: node.uid, ready: readyOf(node) });
+  }
+
+  /** What whoever led before us did at the zone's rate counts against ours: restarts do not hand out tokens. */
+  #recallTaints(node: NodeView, zone: string): void {
+    const { queues, clock } = this.#options;
+    const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
+    const line = queues.ensure(zone, now.monotonicMs);
+    for (const { timeAdded } of healthTaintsOf(node.taints)) {
+      const addedAtMs = parseTimestamp(timeAdded);
+      if (addedAtMs === undefined) continue;
+      const agoMs = Math.max(0, now.wallMs - addedAtMs - stampResolutionMs);
+      line.recall(now.monotonicMs - agoMs, now.monotonicMs);
+    }
   }
 
   #remove(name: string, { uid }: KnownNode): void {

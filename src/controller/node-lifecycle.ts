@@ -9,6 +9,7 @@ import { Alarm } from '../supervision/alarm.ts';
 import { every } from '../supervision/every.ts';
 import { WorkLoop } from '../supervision/work-loop.ts';
 import { decisionsTotal } from './decision-log.ts';
+import { lookFailed } from './decisions.ts';
 import { evictionMetrics } from './eviction/metrics.ts';
 import { readyOf } from './health/assess-node.ts';
 import { concernsUs } from './health/diff-nodes.ts';
@@ -18,6 +19,7 @@ import { LabelKeeper } from './labels/label-keeper.ts';
 import { MonitorPass } from './monitor-pass.ts';
 import { NodeReconciler } from './node-reconciler.ts';
 import { outageMetrics } from './outage/metrics.ts';
+import { runningParts } from './options.ts';
 import { podGcMetrics } from './pod-gc/metrics.ts';
 import { podReadinessMetrics } from './pod-readiness/metrics.ts';
 import { sightMetrics } from './sight/metrics.ts';
@@ -76,12 +78,12 @@ export class NodeLifecycle {
 
   /** Leads until the signal aborts; resolves when nothing of ours can write any more. Call it once, with caches synced. */
   async lead(signal: AbortSignal): Promise<void> {
-    const { nodeLifecycle, taintEviction, podGc } = this.#options.controllers;
-    const taintsEvict = taintEviction && this.stages.podEvictor === undefined;
+    const { controllers, options } = this.#options;
+    const { nodeLifecycle, taintEviction, podGc } = runningParts(controllers, options);
     const parts = [
       this.stages.sight.run(signal),
       ...(nodeLifecycle ? [this.#runLifecycle(signal)] : []),
-      ...(taintsEvict ? [this.#runTaintEviction(signal)] : []),
+      ...(taintEviction ? [this.#runTaintEviction(signal)] : []),
       ...(podGc ? [this.stages.podGc.run(signal)] : []),
     ];
     await untilAborted(signal);
@@ -258,8 +260,11 @@ export class NodeLifecycle {
       },
     });
     const handle = (node: string): ReturnType<NodeReconciler['reconcile']> => reconciler.reconcile(node);
+    const onFault = (node: string, error: unknown): void => {
+      stages.decisions.note(lookFailed('node', node, error));
+    };
     const { clock } = this.#options;
-    return new WorkLoop({ queue: new WorkQueue(retryLimits), clock, workersMax: nodesAtOnceMax, handle });
+    return new WorkLoop({ queue: new WorkQueue(retryLimits), clock, workersMax: nodesAtOnceMax, handle, onFault });
   }
 }
 

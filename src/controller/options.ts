@@ -50,6 +50,14 @@ export const defaultControllerSelection: ControllerSelection = {
   podGc: false,
 };
 
+/** What runs of a selection: in eviction mode nobody acts on NoExecute taints. */
+export function runningParts(
+  selected: ControllerSelection,
+  { taintBasedEvictions }: Pick<EvictionModeOptions, 'taintBasedEvictions'>,
+): ControllerSelection {
+  return { ...selected, taintEviction: selected.taintEviction && taintBasedEvictions };
+}
+
 export interface PodGcOptions {
   /** Finished pods that are kept in the cluster; 0 or less keeps all. */
   readonly terminatedPodGcThreshold: number;

@@ -1,19 +1,17 @@
 // The state of all stages at this moment, read and never changed: what `explain/` explains. Nothing is remembered here.
-import type { LeaseView } from '../api/lease.ts';
 import type { NodeView } from '../api/node.ts';
 import { objectKey } from '../api/object-key.ts';
+import { nodeLeaseNamespace } from '../api/resources.ts';
 import { podKey, type PodView } from '../api/pod.ts';
 import { isExcludedFromDisruption, zoneOf } from '../api/topology.ts';
 import { zoneName } from '../api/zone.ts';
 import type { Informer } from '../informer/informer.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Leadership } from '../ports/leadership.ts';
-import type { Sight } from '../ports/sight.ts';
-import type { DecisionLog, NotedDecision } from './decision-log.ts';
+import type { NotedDecision } from './decision-log.ts';
 import { deriveRateAfterLoss, deriveRecoveriesToNormal } from './derive-hypotheses.ts';
 import { deriveTaintFacts } from './derive-taint-facts.ts';
 import { describeDecision } from './describe-decision.ts';
-import { podsByNode, type TaintEvictor } from './eviction/taint-evictor.ts';
+import { podsByNode } from './eviction/taint-evictor.ts';
+import { EvictionSnapshot } from './eviction-snapshot.ts';
 import type {
   AppointmentFacts,
   Circumstances,
@@ -21,6 +19,7 @@ import type {
   HistoryFact,
   InformerFacts,
   LineFacts,
+  Mode,
   NodeFacts,
   OutageHoldFacts,
   PodBrief,
@@ -29,12 +28,10 @@ import type {
   ZoneFacts,
 } from './explain/facts.ts';
 import { graceOf, readyOf } from './health/assess-node.ts';
-import type { HealthTable } from './health/health-table.ts';
-import type { ControllerOptions } from './options.ts';
-import type { OutageWatch } from './outage/outage-watch.ts';
-import type { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
+import { runningParts } from './options.ts';
+import { PodGcSnapshot } from './pod-gc-snapshot.ts';
+import { onOurClock, recordOf, type SnapshotSources } from './snapshot-sources.ts';
 import type { ZoneTally } from './zones/classify-zone.ts';
-import type { ZoneTable } from './zones/zone-table.ts';
 
 /** What an explanation is made from. Unknown names answer undefined. */
 export interface Snapshot {
@@ -45,46 +42,30 @@ export interface Snapshot {
   status(): StatusFacts;
 }
 
-export interface SnapshotSources {
-  readonly options: ControllerOptions;
-  /** The stages as they run; a NodeLifecycle has them all. */
-  readonly stages: {
-    readonly decisions: Pick<DecisionLog, 'of'>;
-    readonly zones: Pick<ZoneTable, 'zones' | 'plan' | 'condition' | 'everyZoneDark'>;
-    readonly queues: Pick<ZoneTaintQueues, 'get'>;
-    readonly health: Pick<HealthTable, 'get'>;
-    readonly evictor: Pick<TaintEvictor, 'appointment' | 'runningTaints' | 'scheduled'>;
-    readonly outage: Pick<OutageWatch, 'hold'>;
-    readonly sight: Pick<Sight, 'nowMs' | 'blindness'>;
-  };
-  readonly informers: {
-    readonly nodes: Informer<NodeView>;
-    readonly leases: Informer<LeaseView>;
-    /** With the index `podsByNode`. */
-    readonly pods: Informer<PodView>;
-  };
-  readonly leadership: Leadership;
-  /** Identity of the leader as far as we know. */
-  readonly holder: () => string | undefined;
-  readonly clock: Clock;
-}
-
 const stopped: LineFacts = { nodes: [], tokens: 0, nextTokenAtMs: Infinity, ratePerSecond: 0 };
 
 /** The snapshot of a running controller: every call looks anew, at the cost of what it looks at. */
 export class LiveSnapshot implements Snapshot {
   readonly #sources: SnapshotSources;
+  /** Undefined in taint mode. */
+  readonly #eviction: EvictionSnapshot | undefined;
+  readonly #podGc: PodGcSnapshot;
 
   constructor(sources: SnapshotSources) {
+    const { podEvictor } = sources.stages;
     this.#sources = sources;
+    this.#eviction = podEvictor && new EvictionSnapshot(sources, podEvictor);
+    this.#podGc = new PodGcSnapshot(sources);
   }
 
   circumstances(): Circumstances {
-    const { clock, leadership, holder, stages } = this.#sources;
+    const { clock, leadership, holder, stages, controllers, options } = this.#sources;
     return {
       now: { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() },
       leading: leadership.holds(),
       holder: holder(),
+      mode: this.#mode,
+      runs: runningParts(controllers, options),
       blind: stages.sight.blindness(),
       everyZoneDark: stages.zones.everyZoneDark,
       outageHold: this.#outageHold(),
@@ -104,10 +85,12 @@ export class LiveSnapshot implements Snapshot {
       ready,
       counted,
       health,
-      taints: deriveTaintFacts(node, ready, everyZoneDark),
+      taints: deriveTaintFacts(node, ready, { mode: this.#mode, everyZoneDark }),
+      eviction: this.#eviction?.of(node),
       zone: this.#zone(zone),
       ratePerSecondIfSilent: counted && ready === 'True' ? this.#rateAfterLoss(zone) : this.#line(zone).ratePerSecond,
       pods: this.#sources.informers.pods.store.byIndex(podsByNode, name).map((pod) => this.#brief(pod)),
+      flaws: [...(node.flaws ?? []), ...this.#flawsOfLease(name)],
       history: this.#history(name).filter(isOfNode),
     };
   }
@@ -116,13 +99,17 @@ export class LiveSnapshot implements Snapshot {
     const { informers, stages } = this.#sources;
     const pod = informers.pods.store.get(objectKey(namespace, name));
     if (pod === undefined) return undefined;
+    const node = this.node(pod.nodeName);
     return {
       ...this.#brief(pod),
       nodeName: pod.nodeName,
       phase: pod.phase,
       running: stages.evictor.runningTaints(pod.nodeName),
-      node: this.node(pod.nodeName),
-      history: this.#history(podKey(pod)).filter(isOfPod),
+      node,
+      lineOfLostNode: node === undefined ? this.#lineOfLost(pod.nodeName) : undefined,
+      collection: this.#podGc.of(pod),
+      flaws: pod.flaws ?? [],
+      history: this.#historyOfPod(pod, node),
     };
   }
 
@@ -132,34 +119,48 @@ export class LiveSnapshot implements Snapshot {
   }
 
   status(): StatusFacts {
-    const { informers, stages } = this.#sources;
+    const { stages, controllers } = this.#sources;
     const due = [...stages.evictor.scheduled().values()];
     const first = due.reduce((earliest, atMs) => Math.min(earliest, atMs), Infinity);
     return {
-      informers: [informers.nodes, informers.leases, informers.pods].map((informer) => informerFacts(informer)),
+      informers: this.#informers(),
       zones: this.zones(),
       evictions: { scheduled: due.length, firstAtMs: due.length === 0 ? undefined : first },
+      evictedNodes: this.#eviction?.nodes(),
+      podGc: controllers.podGc ? this.#podGc.all() : undefined,
       history: this.#history('cluster'),
     };
   }
 
-  #outageHold(): OutageHoldFacts | undefined {
-    const { stages, clock } = this.#sources;
-    const hold = stages.outage.hold();
-    if (hold === undefined) return undefined;
-    const { why, recovering, untilMs } = hold;
-    return { why, recovering, untilMs: clock.monotonicMs() + untilMs - stages.sight.nowMs() };
+  get #mode(): Mode {
+    return this.#eviction === undefined ? 'taint' : 'eviction';
   }
 
-  /** Health has a clock of its own that stands still while we are blind: told on ours, as if we went on seeing. */
+  #informers(): readonly InformerFacts[] {
+    const { nodes, leases, pods, daemonSets } = this.#sources.informers;
+    const informers = [nodes, leases, pods].map((informer) => informerFacts(informer));
+    return daemonSets === undefined ? informers : [...informers, informerFacts(daemonSets)];
+  }
+
+  #lineOfLost(node: string): ZoneFacts | undefined {
+    const zone = this.#eviction && this.#sources.stages.queues.zoneOf(node);
+    return zone === undefined ? undefined : this.#zone(zone);
+  }
+
+  #outageHold(): OutageHoldFacts | undefined {
+    const hold = this.#sources.stages.outage.hold();
+    if (hold === undefined) return undefined;
+    const { why, recovering, untilMs } = hold;
+    return { why, recovering, untilMs: onOurClock(untilMs, this.#sources) };
+  }
+
   #health(node: NodeView): HealthFacts | undefined {
-    const { stages, clock, options } = this.#sources;
-    const record = stages.health.get(node.name);
-    if (record === undefined || record.uid !== node.uid) return undefined;
-    const seenMs = stages.sight.nowMs();
+    const { stages, options } = this.#sources;
+    const record = recordOf(node, this.#sources);
+    if (record === undefined) return undefined;
     const { rule, graceMs } = graceOf(record, options);
-    const heardAtMs = clock.monotonicMs() - (seenMs - record.heardAtMs);
-    const silent = seenMs - record.heardAtMs > graceMs;
+    const heardAtMs = onOurClock(record.heardAtMs, this.#sources);
+    const silent = stages.sight.nowMs() - record.heardAtMs > graceMs;
     return { heardAtMs, channel: record.channel, graceMs, rule, silent, silentFromMs: heardAtMs + graceMs + 1 };
   }
 
@@ -199,7 +200,8 @@ export class LiveSnapshot implements Snapshot {
 
   #brief(pod: PodView): PodBrief {
     const { tolerations, terminating } = pod;
-    return { pod: podKey(pod), tolerations, terminating, appointment: this.#appointment(pod) };
+    const fate = this.#eviction?.fateOf(pod) ?? { terminating, daemonSet: undefined };
+    return { pod: podKey(pod), tolerations, appointment: this.#appointment(pod), ...fate };
   }
 
   #appointment(pod: PodView): AppointmentFacts | undefined {
@@ -207,6 +209,18 @@ export class LiveSnapshot implements Snapshot {
     if (leave === undefined) return undefined;
     const { atMs, taint, toleratedSeconds } = leave;
     return { atMs, taint, toleratedSeconds };
+  }
+
+  /** What became of a node that is not known is told with its pods: it has no page of its own. */
+  #flawsOfLease(node: string): readonly string[] {
+    const lease = this.#sources.informers.leases.store.get(objectKey(nodeLeaseNamespace, node));
+    return (lease?.flaws ?? []).map((flaw) => `lease ${flaw}`);
+  }
+
+  #historyOfPod(pod: PodView, node: NodeFacts | undefined): readonly HistoryFact[] {
+    const own = this.#history(podKey(pod)).filter(isOfPod);
+    if (node !== undefined || pod.nodeName === '') return own;
+    return [...own, ...this.#history(pod.nodeName).filter(isOfNode)].sort((a, b) => a.atMs - b.atMs);
   }
 
   #history(subject: string): readonly HistoryFact[] {

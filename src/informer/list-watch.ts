@@ -29,7 +29,8 @@ export const listedLatelyMs = 10_000;
 export interface ListWatchOptions<T> {
   readonly resource: ResourceName;
   readonly selection: Selection;
-  readonly read: (raw: KubeObject) => Keyed<T>;
+  /** Undefined for what has no name and cannot be kept. */
+  readonly read: (raw: KubeObject) => Keyed<T> | undefined;
   readonly sink: StateSink<T>;
   readonly api: KubeReader;
   readonly clock: Clock;
@@ -234,8 +235,8 @@ export class ListWatch<T> {
   }
 }
 
-function keep<T>(objects: Map<ObjectKey, T>, { key, object }: Keyed<T>): void {
-  objects.set(key, object);
+function keep<T>(objects: Map<ObjectKey, T>, read: Keyed<T> | undefined): void {
+  if (read !== undefined) objects.set(read.key, read.object);
 }
 
 function errorOutcome({ reason, retryAfterMs, message }: ErrorEvent): Outcome {

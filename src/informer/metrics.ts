@@ -42,6 +42,14 @@ export const staleEvents: MetricDefinition = {
   labels,
 };
 
+export const malformedObjects: MetricDefinition = {
+  name: 'informer_malformed_objects_total',
+  kind: 'counter',
+  help: 'Objects that arrived malformed, each counted once for as long as it stays so; the log names them.',
+  stability: 'ALPHA',
+  labels,
+};
+
 export const storeObjects: MetricDefinition = {
   name: 'informer_store_objects',
   kind: 'gauge',
@@ -65,6 +73,7 @@ export const informerMetrics: readonly MetricDefinition[] = [
   reflectorWatchErrors,
   reflectorRelists,
   staleEvents,
+  malformedObjects,
   storeObjects,
   listenerErrors,
 ];

@@ -13,6 +13,7 @@ import { describeArrival, diffStores, type Identify } from './diff-stores.ts';
 import type { Change, Informer, InformerStatus, StoreReader } from './informer.ts';
 import { ListWatch, quietMsMaxDefault } from './list-watch.ts';
 import { Listeners } from './listeners.ts';
+import { MalformedObjects } from './malformed-objects.ts';
 import { listenerErrors, staleEvents, storeObjects } from './metrics.ts';
 import { SharedValues } from './shared-values.ts';
 import { type IndexFunctions, Store } from './store.ts';
@@ -29,6 +30,8 @@ export interface SharedInformerOptions<Raw extends KubeObject, View> {
   readonly indexes?: IndexFunctions<View>;
   /** Fields of a view whose values many objects have in common: one copy of each value is kept. */
   readonly shared?: readonly (keyof View & string)[];
+  /** What was not as it should be in the object behind this view; undefined where nothing was. */
+  readonly flawsOf?: (view: View) => readonly string[] | undefined;
   readonly api: KubeReader;
   readonly clock: Clock;
   readonly random: Random;
@@ -51,6 +54,7 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
   readonly #store: Store<View>;
   readonly #sharedValues = new SharedValues();
   readonly #listeners: Listeners<View>;
+  readonly #malformed: MalformedObjects;
   readonly #listWatch: ListWatch<View>;
   readonly #synced = Promise.withResolvers<void>();
   #running = false;
@@ -60,6 +64,7 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
     this.name = options.resource;
     this.#labels = { resource: options.resource };
     this.#store = new Store(options.indexes);
+    this.#malformed = new MalformedObjects(options.resource, options.logger, options.meter);
     this.#listeners = new Listeners({ onError: (error) => this.#listenerFailed(error) });
     this.#listWatch = this.#createListWatch();
   }
@@ -128,9 +133,11 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
     for (const [key, object] of this.#store.contents()) yield { kind: 'added', key, object };
   }
 
-  #read(raw: KubeObject): Keyed<View> {
-    const { key, object } = readObject(raw, this.#options);
-    return { key, object: this.#withSharedValues(object) };
+  #read(raw: KubeObject): Keyed<View> | undefined {
+    const read = readObject(raw, this.#options);
+    if (read === undefined) this.#malformed.lookAtNameless();
+    else this.#malformed.look(read.key, this.#options.flawsOf?.(read.object));
+    return read === undefined ? undefined : { key: read.key, object: this.#withSharedValues(read.object) };
   }
 
   #withSharedValues(view: View): View {
@@ -144,6 +151,7 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
     const { identity } = this.#options;
     const changes = diffStores(this.#store.contents(), objects, identity);
     this.#store.replaceAll(objects);
+    this.#malformed.keepOnly(objects);
     this.#options.meter.set(storeObjects, this.#store.size, this.#labels);
     this.#listeners.announce(changes);
     this.#synced.resolve();
@@ -169,6 +177,7 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
 
   /** Nobody has heard of a key that is not in the store, so nobody need hear that it is gone. */
   #delete(key: ObjectKey, object: View): void {
+    this.#malformed.forget(key);
     if (this.#store.get(key) === undefined) return;
     this.#store.delete(key);
     this.#listeners.announce([{ kind: 'deleted', key, object }]);

@@ -1,5 +1,5 @@
 import { type ApiReason, reasonFor } from '../api/api-error.ts';
-import type { KubeObject, Status } from '../api/meta.ts';
+import type { KubeObject, ObjectMeta, Status } from '../api/meta.ts';
 import { keyOf, type ObjectKey } from '../api/object-key.ts';
 import type { WatchEvent } from '../ports/kube-reader.ts';
 import { isOlder } from './decide-staleness.ts';
@@ -39,17 +39,16 @@ export interface Viewer<T> {
   view(raw: KubeObject): T;
 }
 
-/** Projects an object of a list or of an event. Throws an {@link UndecodableError}, and whatever the viewer throws. */
-export function readObject<T>(raw: KubeObject, viewer: Viewer<T>): Keyed<T> {
-  const metadata: unknown = raw?.metadata;
-  if (typeof metadata !== 'object' || metadata === null) throw new UndecodableError('an object without metadata');
-  const key = keyOf(metadata);
-  if (key === '') throw new UndecodableError('an object without a name');
-  return { key, object: viewer.view(raw) };
+/** Projects an object of a list or of an event; undefined where it has no name. Throws what the viewer throws. */
+export function readObject<T>(raw: KubeObject, viewer: Viewer<T>): Keyed<T> | undefined {
+  const metadata = (raw as KubeObject | null | undefined)?.metadata as ObjectMeta | null | undefined;
+  if (typeof metadata?.name !== 'string' || metadata.name === '') return undefined;
+  return { key: keyOf(metadata), object: viewer.view(raw) };
 }
 
 export interface WatchReadingOptions<T> {
-  readonly read: (raw: KubeObject) => Keyed<T>;
+  /** Undefined for what has no name and cannot be kept. */
+  readonly read: (raw: KubeObject) => Keyed<T> | undefined;
   readonly sink: StateSink<T>;
   /** The version the watch was opened at. */
   readonly reached: string;
@@ -62,7 +61,7 @@ export interface WatchReadingOptions<T> {
  * complete state to the next; the bookmark at its end puts it in place, and from then on each change is applied.
  */
 export class WatchReading<T> {
-  readonly #read: (raw: KubeObject) => Keyed<T>;
+  readonly #read: (raw: KubeObject) => Keyed<T> | undefined;
   readonly #sink: StateSink<T>;
   #gathered: Map<ObjectKey, T> | undefined;
   #reached: string;
@@ -116,7 +115,10 @@ export class WatchReading<T> {
 
   #change(type: ObjectEventType, raw: KubeObject): void {
     const arrival = this.#read(raw);
-    if (this.#gathered === undefined) {
+    if (arrival === undefined) {
+      // In a complete state it is left out and that is all; in a change it may be about something we hold.
+      if (this.#gathered === undefined) throw new UndecodableError('an object without a name');
+    } else if (this.#gathered === undefined) {
       this.#sink.apply(type, arrival, this.#reached);
       this.#advance(raw.metadata.resourceVersion);
     } else if (type === 'DELETED') this.#gathered.delete(arrival.key);

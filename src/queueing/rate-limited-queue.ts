@@ -69,6 +69,11 @@ export class RateLimitedQueue {
     this.#bucket.swapRate(ratePerSecond, nowMs);
   }
 
+  /** Somebody before us did such an act then. */
+  recall(spentAtMs: number, nowMs: number): void {
+    this.#bucket.recall(spentAtMs, nowMs);
+  }
+
   /** The act the token was taken for did certainly not happen. */
   giveTokenBack(nowMs: number): void {
     this.#bucket.giveBack(nowMs);

@@ -43,6 +43,13 @@ export class TokenBucket {
     this.#sinceMs = nowMs;
   }
 
+  /** An act that another bucket granted then counts against this one: what refilled since is all there is. */
+  recall(spentAtMs: number, nowMs: number): void {
+    const refilled = (Math.max(0, nowMs - spentAtMs) * this.#ratePerSecond) / 1_000;
+    this.#tokens = Math.min(this.available(nowMs), this.#burst - 1 + refilled);
+    this.#sinceMs = nowMs;
+  }
+
   /** When the next act will be granted; Infinity while stopped. */
   nextAtMs(nowMs: number): number {
     const available = this.available(nowMs);

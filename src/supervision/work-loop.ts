@@ -1,5 +1,5 @@
 import type { Clock } from '../ports/clock.ts';
-import type { Outcome, WorkQueue } from '../queueing/work-queue.ts';
+import { backOffAtLeast, type Outcome, type WorkQueue } from '../queueing/work-queue.ts';
 import { Alarm } from './alarm.ts';
 
 const idleWaitMsMax = 60_000;
@@ -9,8 +9,10 @@ export interface WorkLoopOptions {
   readonly clock: Clock;
   /** Keys worked on at once. */
   readonly workersMax: number;
-  /** Looks at one key. Must not throw: a failure is an outcome. */
+  /** Looks at one key. Failures are outcomes; what it throws all the same is a fault of ours. */
   readonly handle: (key: string) => Promise<Outcome>;
+  /** Told of a fault. The key is tried again with backoff, and nobody else has to wait for it. */
+  readonly onFault: (key: string, error: unknown) => void;
 }
 
 /** Takes due keys off a work queue and has them handled, a bounded number at a time. */
@@ -58,10 +60,20 @@ export class WorkLoop {
   }
 
   async #work(key: string): Promise<void> {
-    const { queue, clock, handle } = this.#options;
-    const outcome = await handle(key);
+    const { queue, clock } = this.#options;
+    const outcome = await this.#handle(key);
     queue.done(key, outcome, clock.monotonicMs());
     this.#alarm.ring();
+  }
+
+  async #handle(key: string): Promise<Outcome> {
+    const { handle, onFault } = this.#options;
+    try {
+      return await handle(key);
+    } catch (error) {
+      onFault(key, error);
+      return backOffAtLeast(undefined);
+    }
   }
 
   #waitMs(): number {

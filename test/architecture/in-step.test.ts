@@ -60,3 +60,16 @@ test('links between documents lead somewhere', () => {
     }
   }
 });
+
+test('every limitation of the reference is answered, and the test that its answer names exists', () => {
+  const record = read('docs/decisions/0019-limitations-of-the-reference.md');
+  const titles = sources()
+    .map((path) => read(path))
+    .join('\n');
+  const rows = [...record.matchAll(/^\| (\d+) \|.*\| `(.+)` \|$/gm)];
+  assert.deepEqual(
+    rows.map(([, number]) => Number(number)),
+    Array.from({ length: 33 }, (_, index) => index + 1),
+  );
+  for (const [, number, title] of rows) assert.ok(titles.includes(`test('${title}'`), `${number}: no test "${title}"`);
+});

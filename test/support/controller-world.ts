@@ -1,7 +1,7 @@
 // A small cluster on a manual clock: real controller, real stages, an API that keeps versions and merges as the real one
 // does, and caches that follow it at once or, when frozen, not at all.
 import { ApiError, type ApiReason } from '../../src/api/api-error.ts';
-import type { Condition } from '../../src/api/conditions.ts';
+import { type Condition, listConditions } from '../../src/api/conditions.ts';
 import type { DaemonSetView } from '../../src/api/daemonset.ts';
 import { type LeaseView, viewLease } from '../../src/api/lease.ts';
 import type { KubeObject } from '../../src/api/meta.ts';
@@ -18,6 +18,7 @@ import {
   defaultControllerOptions,
   defaultControllerSelection,
   defaultPodGcOptions,
+  type PodGcOptions,
 } from '../../src/controller/options.ts';
 import { FakeInformer } from './fake-informer.ts';
 import { ManualClock, settled } from './manual-clock.ts';
@@ -69,8 +70,9 @@ export class ControllerWorld {
   permitted = true;
   frozen = false;
   lifecycle: NodeLifecycle;
-  readonly #options: ControllerOptions;
-  readonly #controllers: ControllerSelection;
+  readonly options: ControllerOptions;
+  readonly controllers: ControllerSelection;
+  readonly podGc: PodGcOptions;
   readonly #apiNodes = new Map<string, StoredNode>();
   readonly #apiPods = new Map<string, StoredPod>();
   readonly #apiLeases = new Map<string, LeaseView>();
@@ -82,9 +84,14 @@ export class ControllerWorld {
   #stop = new AbortController();
   #running: Promise<void> | undefined;
 
-  constructor(options: Partial<ControllerOptions> = {}, controllers: Partial<ControllerSelection> = {}) {
-    this.#controllers = { ...defaultControllerSelection, ...controllers };
-    this.#options = { ...defaultControllerOptions, ...options };
+  constructor(
+    options: Partial<ControllerOptions> = {},
+    controllers: Partial<ControllerSelection> = {},
+    podGc: PodGcOptions = defaultPodGcOptions,
+  ) {
+    this.controllers = { ...defaultControllerSelection, ...controllers };
+    this.options = { ...defaultControllerOptions, ...options };
+    this.podGc = podGc;
     this.startedAtMs = this.clock.monotonicMs();
     this.leases.lastFrameAtMs = () => this.clock.monotonicMs();
     this.lifecycle = this.#newLifecycle();
@@ -92,9 +99,9 @@ export class ControllerWorld {
 
   #newLifecycle(): NodeLifecycle {
     const lifecycle = new NodeLifecycle({
-      options: this.#options,
-      controllers: this.#controllers,
-      podGc: defaultPodGcOptions,
+      options: this.options,
+      controllers: this.controllers,
+      podGc: this.podGc,
       informers: { nodes: this.nodes, leases: this.leases, pods: this.pods, daemonSets: this.daemonSets },
       api: {
         get: (resource, { name }) => this.#get(resource, name),
@@ -161,6 +168,15 @@ export class ControllerWorld {
       spec: { nodeName, tolerations },
       status: { phase: 'Running', conditions: [aCondition('Ready', 'True', at)] },
     });
+  }
+
+  /** A node as it came, however it came: the cache shows what our views make of it. It renews nothing by itself. */
+  putNode(raw: Node): void {
+    this.#storeNode(raw);
+  }
+
+  putPod(raw: Pod): void {
+    this.#storePod(raw);
   }
 
   removePod(name: string): void {
@@ -370,7 +386,7 @@ export class ControllerWorld {
       return stored;
     }
     const body = write.body as { spec?: { taints: Taint[] | null }; status?: { conditions: Condition[] } };
-    const conditions = mergeByType(stored.status?.conditions ?? [], body.status?.conditions ?? []);
+    const conditions = mergeByType(stored.status?.conditions, body.status?.conditions ?? []);
     const { labels } = (write.body as { metadata: { labels?: Record<string, string> } }).metadata;
     const metadata = { ...stored.metadata, labels: { ...stored.metadata.labels, ...labels } };
     const patched = { ...stored, metadata, status: { ...stored.status, conditions } };
@@ -398,7 +414,9 @@ function matches(failure: Failure, verb: string, resource: string): boolean {
   return failure.verb === verb && failure.resource === resource;
 }
 
-function mergeByType(stored: readonly Condition[], patch: readonly Condition[]): readonly Condition[] {
+/** What was malformed is replaced by what is not, as nobody could merge it. */
+function mergeByType(before: unknown, patch: readonly Condition[]): readonly Condition[] {
+  const stored = listConditions(before);
   const merged = stored.map((condition) => ({ ...condition, ...patch.find(({ type }) => type === condition.type) }));
   return [...merged, ...patch.filter(({ type }) => !stored.some((condition) => condition.type === type))];
 }

@@ -25,12 +25,13 @@ export class FakeInformer<T> implements Informer<T>, StoreReader<T> {
     return this.#items.get(key);
   }
 
+  /** To be gone through once, as those of the real store. */
   keys(): Iterable<string> {
-    return [...this.#items.keys()];
+    return new Map(this.#items).keys();
   }
 
   values(): Iterable<T> {
-    return [...this.#items.values()];
+    return new Map(this.#items).values();
   }
 
   byIndex(index: string, value: string): readonly T[] {

@@ -48,6 +48,11 @@ export class ManualClock implements Clock {
     return this.#sleepers.size;
   }
 
+  /** Time goes on and nobody runs, as in a stopped process; whoever overslept wakes when time moves next. */
+  stall(byMs: number): void {
+    this.#moveTo(this.#monotonicMs + byMs);
+  }
+
   /** Moves time, waking sleepers in order; promises settle before each step and at the end. */
   async advance(byMs: number): Promise<void> {
     const targetMs = this.#monotonicMs + byMs;
@@ -55,7 +60,7 @@ export class ManualClock implements Clock {
       await settled();
       const next = this.#earliest();
       if (next === undefined || next.atMs > targetMs) break;
-      this.#moveTo(next.atMs);
+      this.#moveTo(Math.max(next.atMs, this.#monotonicMs));
       next.wake();
     }
     this.#moveTo(targetMs);

@@ -3,6 +3,7 @@ import { RateLimitedQueue } from '../../src/queueing/rate-limited-queue.ts';
 import { TokenBucket } from '../../src/queueing/token-bucket.ts';
 import { forget, type Outcome, WorkQueue } from '../../src/queueing/work-queue.ts';
 import { WorkLoop } from '../../src/supervision/work-loop.ts';
+import { rethrow } from '../support/rethrow.ts';
 import { equals, equalsAsSet, isMap, isSame, show } from './comparing.ts';
 import type { Given, Step } from './format.ts';
 import { VectorClock } from './vector-clock.ts';
@@ -175,6 +176,7 @@ export class TimedWorkWorld implements World {
       clock: this.#time.clock,
       workersMax: runsAtOnceMax,
       handle: (key) => this.#run(key),
+      onFault: rethrow,
     });
     this.#running = this.#loop.run(this.#stop.signal);
     this.operations = this.#operations();

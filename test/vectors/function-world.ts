@@ -12,6 +12,7 @@ import { NewerAnswers } from '../../src/informer/newer-answers.ts';
 import { backOffAtLeast, forget, type Outcome, WorkQueue } from '../../src/queueing/work-queue.ts';
 import { WorkLoop } from '../../src/supervision/work-loop.ts';
 import { KeepingLogger, KeepingMeter } from '../support/quiet.ts';
+import { rethrow } from '../support/rethrow.ts';
 import { ApiChecks } from './api-checks.ts';
 import { equals, equalsAsSet, isSame, show } from './comparing.ts';
 import { type Given, type GivenTaint, faultOf } from './format.ts';
@@ -172,7 +173,7 @@ export class TaintHelperWorld implements World {
     const change = { add: kind === 'add' ? taints : [], remove: kind === 'remove' ? taints : [] };
     const handle = (): Promise<Outcome> => this.#carryOut(name, change);
     const queue = new WorkQueue(retryLimits);
-    const loop = new WorkLoop({ queue, clock: this.#time.clock, workersMax: 1, handle });
+    const loop = new WorkLoop({ queue, clock: this.#time.clock, workersMax: 1, handle, onFault: rethrow });
     const running = loop.run(this.#stop.signal);
     loop.add(name);
     await this.#time.advance(settleSeconds);

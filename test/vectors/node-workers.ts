@@ -7,6 +7,7 @@ import { ApiWriter } from '../../src/controller/writer/api-writer.ts';
 import type { NewerAnswers } from '../../src/informer/newer-answers.ts';
 import { type Outcome, WorkQueue } from '../../src/queueing/work-queue.ts';
 import { WorkLoop } from '../../src/supervision/work-loop.ts';
+import { rethrow } from '../support/rethrow.ts';
 import { equals } from './comparing.ts';
 import { NotSupported, type Check, type Operation } from './world.ts';
 import { OpenLanes } from '../support/open-lanes.ts';
@@ -38,6 +39,7 @@ export class NodeWorkers {
       clock: time.clock,
       workersMax,
       handle: (name) => this.#reconcile(name),
+      onFault: rethrow,
     });
   }
 

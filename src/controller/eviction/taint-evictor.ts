@@ -11,7 +11,7 @@ import type { Meter } from '../../ports/meter.ts';
 import { backOffAtLeast, forget, type Outcome, WorkQueue } from '../../queueing/work-queue.ts';
 import { WorkLoop } from '../../supervision/work-loop.ts';
 import type { CommandWriter, WriteOutcome } from '../commands.ts';
-import type { DecisionSink, EvictionHold, StayReason } from '../decisions.ts';
+import { lookFailed, type DecisionSink, type EvictionHold, type StayReason } from '../decisions.ts';
 import { decideEviction, type EvictionDecision, type RunningTaint } from './decide-eviction.ts';
 import { cancellingDeletion, markingForDeletion } from './events.ts';
 import { evictionsScheduled, podDeletionDuration, podDeletionsTotal } from './metrics.ts';
@@ -62,6 +62,9 @@ export class TaintEvictor {
       clock: options.clock,
       workersMax: deletesAtOnceMax,
       handle: (key) => this.#keep(key),
+      onFault: (key, error) => {
+        options.decisions.note(lookFailed('taint eviction', key, error));
+      },
     });
   }
 
@@ -94,7 +97,7 @@ export class TaintEvictor {
     if (change.kind === 'deleted') return this.#forgetNode(name);
     const { clock } = this.#options;
     const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
-    if (this.#taints.observe(name, change.object.taints, now)) this.#lookAtPodsOf(name);
+    if (this.#taints.observe(change.object, now)) this.#lookAtPodsOf(name);
   }
 
   onPod(change: Change<PodView>): void {

@@ -1,3 +1,4 @@
+import { deriveCollectionForecast, deriveCollectionOutlook } from './derive-collection-forecast.ts';
 import {
   deriveEvictionForecast,
   deriveEvictionOutlook,
@@ -5,18 +6,21 @@ import {
   type EvictionForecast,
 } from './derive-eviction-forecast.ts';
 import { deriveHolds, deriveZoneHolds } from './derive-holds.ts';
-import { deriveTaintForecast } from './derive-taint-forecast.ts';
+import { type Action, deriveNextAction } from './derive-next-action.ts';
+import { deriveNodeForecast, type NodeForecast } from './derive-node-forecast.ts';
+import { deriveNodeTurnMs } from './derive-node-turn.ts';
+import { deriveEvictionPartHolds, derivePartHolds } from './derive-parts.ts';
+import { deriveStay } from './derive-stay.ts';
 import { deriveEstimate, deriveHistory, derivePast } from './derive-time.ts';
-import type { Circumstances, Moment, PodFacts, RunningTaintFacts } from './facts.ts';
-import type { NextAction, Patience, PodOutlook } from './outlook.ts';
+import type { Circumstances, ExpectedCollection, Moment, PodFacts, RunningTaintFacts } from './facts.ts';
+import type { Hold, Patience, PodOutlook } from './outlook.ts';
 
-/** Which taints run against a pod, for how long it tolerates them, and when it is going to leave. */
+/** What runs against a pod, for how long it tolerates it, and when it is going to leave: evicted, or collected. */
 export function derivePodOutlook(facts: PodFacts, circumstances: Circumstances): PodOutlook {
-  const { pod, nodeName, phase, terminating, running, node, history } = facts;
-  const expected = node === undefined ? undefined : deriveTaintForecast(node, circumstances);
-  const eviction = deriveEvictionForecast(facts, expected, circumstances);
-  // A line that stands still holds a pod only if the pod depends on it.
-  const zoneHolds = node === undefined || eviction?.state !== 'predicted' ? [] : deriveZoneHolds(node.zone);
+  const { pod, nodeName, phase, terminating, running, flaws, history } = facts;
+  const forecast = forecastOfNode(facts, circumstances);
+  const eviction = deriveEvictionForecast(facts, forecast, circumstances);
+  const collection = deriveCollectionForecast(facts.collection, circumstances);
   return {
     pod,
     node: nodeName === '' ? null : nodeName,
@@ -24,10 +28,70 @@ export function derivePodOutlook(facts: PodFacts, circumstances: Circumstances):
     terminating,
     taints: running.map((taint) => patienceOf(facts, taint, circumstances.now)),
     eviction: eviction === undefined ? null : deriveEvictionOutlook(eviction, circumstances),
-    holds: [...deriveHolds(circumstances), ...zoneHolds],
-    next: nextOf(eviction, circumstances),
+    stays: eviction === undefined ? deriveStay(facts, forecast, circumstances) : null,
+    collection: deriveCollectionOutlook(collection, facts.collection, circumstances),
+    holds: holdsOf(facts, eviction, circumstances),
+    next: deriveNextAction(actionsOf(facts, { eviction, collection }, circumstances), circumstances.now),
+    flaws,
     history: deriveHistory(history),
   };
+}
+
+/** A node that no longer exists keeps its place in line, and its pods leave with its turn. */
+function forecastOfNode({ node, nodeName, lineOfLostNode }: PodFacts, circumstances: Circumstances): NodeForecast {
+  if (node !== undefined) return deriveNodeForecast(node, circumstances);
+  if (lineOfLostNode === undefined) return {};
+  const joining = { atMs: circumstances.now.monotonicMs, beforeMs: [], change: undefined };
+  const atMs = deriveNodeTurnMs(nodeName, lineOfLostNode.line, joining, circumstances);
+  return { eviction: { mark: 'to-be-evicted', given: 'nothing-changes', dueAtMs: undefined, atMs } };
+}
+
+function holdsOf(
+  facts: PodFacts,
+  eviction: EvictionForecast | undefined,
+  circumstances: Circumstances,
+): readonly Hold[] {
+  const zone = facts.node?.zone ?? facts.lineOfLostNode;
+  // A line that stands still holds a pod only if the pod depends on it.
+  const zoneHolds = zone === undefined || eviction?.state !== 'predicted' ? [] : deriveZoneHolds(zone);
+  return [
+    ...deriveHolds(circumstances),
+    ...deriveEvictionPartHolds(circumstances),
+    ...zoneHolds,
+    ...collectionHolds(facts, circumstances),
+  ];
+}
+
+function collectionHolds({ collection, nodeName }: PodFacts, circumstances: Circumstances): readonly Hold[] {
+  if (collection.expected.length === 0) return [];
+  const isUnanswered = circumstances.runs.podGc && collection.nodeUnanswered;
+  return [
+    ...derivePartHolds(['podGc'], circumstances),
+    ...(isUnanswered
+      ? [{ kind: 'node-unanswered', node: nodeName, unblockedBy: [{ kind: 'api-answers' }] } as const]
+      : []),
+  ];
+}
+
+interface PodForecasts {
+  readonly eviction: EvictionForecast | undefined;
+  readonly collection: ExpectedCollection | undefined;
+}
+
+function actionsOf(
+  { pod }: PodFacts,
+  { eviction, collection }: PodForecasts,
+  { leading }: Circumstances,
+): readonly Action[] {
+  if (!leading) return [];
+  const actions: Action[] = [];
+  if (eviction !== undefined) {
+    actions.push({ act: 'evict-pod', subject: pod, given: eviction.given, atMs: eviction.atMs });
+  }
+  if (collection !== undefined) {
+    actions.push({ act: 'collect-pod', subject: pod, given: 'nothing-changes', atMs: collection.atMs });
+  }
+  return actions;
 }
 
 function patienceOf({ tolerations }: PodFacts, { taint, sinceMs }: RunningTaintFacts, now: Moment): Patience {
@@ -40,13 +104,4 @@ function patienceOf({ tolerations }: PodFacts, { taint, sinceMs }: RunningTaintF
     toleratedSeconds: forEver ? null : seconds,
     ends: forEver ? null : deriveEstimate(sinceMs + seconds * 1_000, now),
   };
-}
-
-function nextOf(eviction: EvictionForecast | undefined, { leading, now }: Circumstances): NextAction {
-  if (eviction === undefined || !leading) {
-    return { act: 'none', subject: null, given: 'nothing-changes', when: null };
-  }
-  const { pod, state, atMs } = eviction;
-  const given = state === 'scheduled' ? 'nothing-changes' : 'nothing-heard';
-  return { act: 'evict-pod', subject: pod, given, when: deriveEstimate(atMs, now) };
 }

@@ -1,10 +1,12 @@
 import { taintKeys } from '../../api/taints.ts';
 import { deriveNodeHolds } from './derive-holds.ts';
-import { deriveTurnAfterJoiningMs, deriveTurnMs } from './derive-turn.ts';
-import type { Circumstances, LineFacts, NodeFacts } from './facts.ts';
+import { deriveNodeTurnMs, deriveRateChange } from './derive-node-turn.ts';
+import type { Circumstances, NodeFacts } from './facts.ts';
+import type { Given } from './outlook.ts';
 
 export interface TaintForecast {
   readonly key: string;
+  readonly given: Given;
   /** Infinity: not while things are as they are. */
   readonly atMs: number;
 }
@@ -14,35 +16,18 @@ export interface TaintForecast {
  * one or nothing points to it.
  */
 export function deriveTaintForecast(facts: NodeFacts, circumstances: Circumstances): TaintForecast | undefined {
-  const { rationedKey } = facts.taints;
-  const line = lineAfterHold(facts.zone.line, circumstances);
-  if (rationedKey !== undefined)
-    return { key: rationedKey, atMs: stopOr(circumstances, () => turnOf(facts.node, line, circumstances)) };
-  if (facts.health === undefined || facts.ready === 'Unknown' || facts.ready === 'False') return undefined;
-  if (deriveNodeHolds(facts).length > 0) return { key: taintKeys.unreachable, atMs: Infinity };
-  const joining = {
-    atMs: Math.max(facts.health.silentFromMs, circumstances.now.monotonicMs),
-    ratePerSecond: facts.ratePerSecondIfSilent,
-  };
-  return {
-    key: taintKeys.unreachable,
-    atMs: stopOr(circumstances, () => deriveTurnAfterJoiningMs(line, joining)),
-  };
+  const { node, zone, ready, health, taints } = facts;
+  if (taints.rationedKey !== undefined) {
+    const joining = { atMs: circumstances.now.monotonicMs, beforeMs: [], change: undefined };
+    const atMs = deriveNodeTurnMs(node, zone.line, joining, circumstances);
+    return { key: taints.rationedKey, given: 'nothing-changes', atMs };
+  }
+  if (health === undefined || ready === 'Unknown' || ready === 'False') return undefined;
+  return { key: taintKeys.unreachable, given: 'nothing-heard', atMs: turnAfterFallMs(facts, circumstances) };
 }
 
-/** While blind, nobody falls silent; while every zone is dark, nobody is tainted; only the leader acts. */
-function stopOr({ leading, blind, everyZoneDark }: Circumstances, turnMs: () => number): number {
-  return !leading || everyZoneDark || blind !== undefined ? Infinity : turnMs();
-}
-
-/** During a hold tokens are not spent: the first turn is at its end. */
-function lineAfterHold(line: LineFacts, { outageHold }: Circumstances): LineFacts {
-  const nextTokenAtMs = Math.max(line.nextTokenAtMs, outageHold?.untilMs ?? -Infinity);
-  return { ...line, nextTokenAtMs };
-}
-
-function turnOf(node: string, line: LineFacts, { now }: Circumstances): number {
-  const ahead = line.nodes.indexOf(node);
-  if (ahead >= 0) return deriveTurnMs(line, ahead);
-  return deriveTurnAfterJoiningMs(line, { atMs: now.monotonicMs, ratePerSecond: line.ratePerSecond });
+function turnAfterFallMs(facts: NodeFacts, circumstances: Circumstances): number {
+  if (deriveNodeHolds(facts).length > 0) return Infinity;
+  const change = deriveRateChange(facts, circumstances);
+  return deriveNodeTurnMs(facts.node, facts.zone.line, { atMs: change.atMs, beforeMs: [], change }, circumstances);
 }

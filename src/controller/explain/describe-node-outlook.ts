@@ -1,15 +1,17 @@
 import {
   describeEstimate,
   describeEviction,
+  describeGiven,
   describeHistory,
   describeHolds,
   describeLine,
   describeNext,
   describeSeconds,
   describeTaints,
+  describeFlaws,
 } from './describe-values.ts';
 import { describeZoneState } from './describe-zone-outlook.ts';
-import type { NodeOutlook } from './outlook.ts';
+import type { NodeEvictionOutlook, NodeOutlook } from './outlook.ts';
 
 /** A node's outlook as a page for people: the same values, in words. */
 export function describeNodeOutlook(outlook: NodeOutlook): string {
@@ -23,10 +25,12 @@ export function describeNodeOutlook(outlook: NodeOutlook): string {
       'zone',
       `${describeZoneState(outlook.zone)}${outlook.counted ? '' : '; this node does not count in it'}`,
     ),
-    describeLine('taints', `has ${describeTaints(taints.carried)}; should have ${describeTaints(taints.wanted)}`),
+    describeLine('taints', taintsText(taints)),
     lineText(outlook),
     taintText(outlook),
+    evictionText(outlook),
     evictionsText(outlook),
+    describeFlaws(outlook.flaws),
     describeHistory(history),
   ].join('');
 }
@@ -51,14 +55,30 @@ function lineText({ line, zone }: NodeOutlook): string {
   return describeLine('line', `${line.ahead} ahead, ${line.waiting} waiting; ${bucket}`);
 }
 
-function taintText({ noExecuteTaint, line }: NodeOutlook): string {
-  if (noExecuteTaint === null) return '';
-  const condition = line === null ? ', if nothing is heard of it' : '';
-  return describeLine('NoExecute', `${noExecuteTaint.key}: ${describeEstimate(noExecuteTaint.when)}${condition}`);
+function taintsText({ carried, wanted }: NodeOutlook['taints']): string {
+  const has = `has ${describeTaints(carried)}`;
+  return wanted === null ? `${has}; not given or taken here` : `${has}; should have ${describeTaints(wanted)}`;
 }
 
-function evictionsText({ evictions }: NodeOutlook): string {
-  const { scheduled, predicted, first } = evictions;
-  const head = describeLine('evictions', `${scheduled} scheduled, ${predicted} predicted`);
+function taintText({ noExecuteTaint }: NodeOutlook): string {
+  if (noExecuteTaint === null) return '';
+  const { key, when, given } = noExecuteTaint;
+  return describeLine('NoExecute', `${key}: ${describeEstimate(when)}, ${describeGiven(given)}`);
+}
+
+function evictionText({ eviction }: NodeOutlook): string {
+  return eviction === null ? '' : describeLine('eviction', `${eviction.mark}: ${turnText(eviction)}`);
+}
+
+function turnText({ due, turn, given }: NodeEvictionOutlook): string {
+  if (turn === null) return 'its pods leave, and so does every pod that lands on it, until it is Ready';
+  const time = due === null ? '' : `its time is up: ${describeEstimate(due)}; `;
+  return `${time}its turn: ${describeEstimate(turn)}, ${describeGiven(given)}`;
+}
+
+function evictionsText({ evictions, eviction }: NodeOutlook): string {
+  const { scheduled, predicted, spared, first } = evictions;
+  const sparedText = eviction === null ? '' : `, ${spared} of DaemonSets spared`;
+  const head = describeLine('evictions', `${scheduled} scheduled, ${predicted} predicted${sparedText}`);
   return `${head}${first.map((eviction) => `    ${describeEviction(eviction)}\n`).join('')}`;
 }

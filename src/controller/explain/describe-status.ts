@@ -1,20 +1,39 @@
+import { deriveRunningNames } from './derive-parts.ts';
+import { describePodGc } from './describe-collection.ts';
 import { describeEstimate, describeHistory, describeHolds, describeLine, describeSeconds } from './describe-values.ts';
 import { describeZones } from './describe-zone-outlook.ts';
 import type { InformerOutlook, StatusOutlook } from './outlook.ts';
 
 /** The status as a page for people: the same values, in words. */
 export function describeStatus(status: StatusOutlook): string {
-  const { leading, leader, holds, informers, zones, waiting, evictions, history } = status;
-  const first = evictions.first === null ? '' : `, the first ${describeEstimate(evictions.first)}`;
+  const { leading, leader, mode, runs, holds, informers, zones, history } = status;
   return [
     `${leading ? 'leading' : 'standing by'}; leader: ${leader ?? 'unknown'} (${status.at})\n`,
     describeHolds(holds),
-    describeLine('lines', `${waiting} nodes wait for a NoExecute taint`),
-    describeLine('evictions', `${evictions.scheduled} scheduled${first}`),
+    describeLine('runs', `${deriveRunningNames(runs).join(', ')}; ${mode} mode`),
+    ...lifecycleLines(status),
+    ...(runs.taintEviction ? [describeLine('evictions', scheduledText(status))] : []),
+    ...(status.podGc === null ? [] : [describePodGc(status.podGc)]),
     ...informers.map((informer) => describeLine('informer', informerText(informer))),
     describeZones(zones),
     describeHistory(history),
   ].join('');
+}
+
+/** Who waits, and in eviction mode who lost its pods; nothing where nodes are not this process's business. */
+function lifecycleLines({ runs, waiting, evictedNodes }: StatusOutlook): readonly string[] {
+  if (!runs.nodeLifecycle) return [];
+  if (evictedNodes === null) return [describeLine('lines', `${waiting} nodes wait for a NoExecute taint`)];
+  const { timed, evicted } = evictedNodes;
+  return [
+    describeLine('lines', `${waiting} nodes wait for their turn to lose their pods`),
+    describeLine('evictions', `${evicted} nodes are evicted; the time of ${timed} more is not up yet`),
+  ];
+}
+
+function scheduledText({ evictions }: StatusOutlook): string {
+  const first = evictions.first === null ? '' : `, the first ${describeEstimate(evictions.first)}`;
+  return `${evictions.scheduled} scheduled${first}`;
 }
 
 function informerText(informer: InformerOutlook): string {

@@ -1,6 +1,15 @@
 // Small values in words, shared by the pages for people.
 import type { Taint } from '../../api/taints.ts';
-import type { Estimate, EvictionOutlook, HistoryLine, Hold, NextAction, Unblocker } from './outlook.ts';
+import type {
+  Estimate,
+  EvictionCause,
+  EvictionOutlook,
+  Given,
+  HistoryLine,
+  Hold,
+  NextAction,
+  Unblocker,
+} from './outlook.ts';
 
 const labelColumns = 11;
 
@@ -26,14 +35,20 @@ const acts: Readonly<Record<NextAction['act'], (subject: string) => string>> = {
   'mark-unknown': () => 'its conditions become Unknown',
   'change-taints': (subject) => `taints change: ${subject}`,
   'add-taint': (subject) => `it gets ${subject}`,
+  'evict-node': () => 'its pods are deleted',
   'evict-pod': (subject) => `pod ${subject} is evicted`,
+  'collect-pod': (subject) => `pod ${subject} is deleted without grace`,
   none: () => 'nothing',
 };
 
 export function describeNext({ act, subject, given, when }: NextAction): string {
   const what = acts[act](subject ?? '');
   if (when === null) return what;
-  return `${what}: ${describeEstimate(when)}, if ${given === 'nothing-heard' ? 'nothing is heard of it' : 'nothing changes'}`;
+  return `${what}: ${describeEstimate(when)}, ${describeGiven(given)}`;
+}
+
+export function describeGiven(given: Given): string {
+  return given === 'nothing-heard' ? 'if nothing is heard of it' : 'if nothing changes';
 }
 
 export function describeHold(hold: Hold): string {
@@ -48,10 +63,14 @@ function reasonOf(hold: Hold): string {
       return `we do not trust what we see (${hold.reason}), so no node is called silent`;
     case 'unconfirmed':
       return 'it looks silent, and the API server could not be asked for its lease';
+    case 'not-run':
+      return `this process does not run the ${hold.part}, so nothing that it does is foreseen here`;
+    case 'node-unanswered':
+      return `the API server could not be asked whether node ${hold.node} is gone`;
     case 'every-zone-dark':
       return 'every zone is dark, so nobody is tainted or evicted';
     case 'outage':
-      return `${hold.why.outage}: ${hold.why.together} of ${hold.why.of} nodes in ${hold.why.zonesStruck} of ${hold.why.zones} zones fell silent together, so pods stay ready and nobody gets a NoExecute taint`;
+      return `${hold.why.outage}: ${hold.why.together} of ${hold.why.of} nodes in ${hold.why.zonesStruck} of ${hold.why.zones} zones fell silent together, so pods stay ready and no node is tainted NoExecute or evicted`;
     case 'zone-stopped':
       return `the line of zone ${hold.zone} is stopped (${hold.rule})`;
   }
@@ -69,15 +88,25 @@ function unblockerText(way: Unblocker): string {
       return `we are permitted ${way.needed}`;
     case 'nodes-ready':
       return `${way.count} of the unready nodes of ${way.zone === null ? 'any zone' : `zone ${way.zone}`} ready again`;
+    case 'api-answers':
+      return 'the API server answers';
     case 'flag':
-      return `--${way.flag} is ${way.wanted}`;
+      return `--${way.flag} ${way.wanted}`;
   }
 }
 
-export function describeEviction({ pod, state, taint, toleratedSeconds, when }: EvictionOutlook): string {
-  const patience =
-    toleratedSeconds === 0 ? `does not tolerate ${taint}` : `tolerates ${taint} for ${toleratedSeconds} s`;
-  return `${pod} ${patience}; eviction ${state}: ${describeEstimate(when)}`;
+export function describeEviction({ pod, state, cause, when }: EvictionOutlook): string {
+  return `${pod} ${causeText(cause)}; eviction ${state}: ${describeEstimate(when)}`;
+}
+
+function causeText(cause: EvictionCause): string {
+  if (cause.kind === 'node-evicted') return 'leaves with all pods of its node';
+  const { taint, toleratedSeconds } = cause;
+  return toleratedSeconds === 0 ? `does not tolerate ${taint}` : `tolerates ${taint} for ${toleratedSeconds} s`;
+}
+
+export function describeFlaws(flaws: readonly string[]): string {
+  return flaws.map((flaw) => describeLine('malformed', flaw)).join('');
 }
 
 export function describeHistory(history: readonly HistoryLine[]): string {

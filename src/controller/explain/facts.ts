@@ -2,7 +2,8 @@
 import type { Taint } from '../../api/taints.ts';
 import type { Toleration } from '../../api/tolerations.ts';
 import type { ZoneCondition } from '../../api/zone.ts';
-import type { Decision, GraceRule, OutageReckoning, ZoneReckoning } from '../decisions.ts';
+import type { Decision, GraceRule, OutageReckoning, PodGcReason, ZoneReckoning } from '../decisions.ts';
+import type { ControllerSelection } from '../options.ts';
 
 /** The same moment on both clocks, so that one can be told in terms of the other. */
 export interface Moment {
@@ -16,12 +17,18 @@ export interface Circumstances {
   readonly leading: boolean;
   /** Identity of the leader as far as we know. */
   readonly holder: string | undefined;
+  readonly mode: Mode;
+  /** Which of our parts run in this process: of what the others do nothing is foreseen. */
+  readonly runs: ControllerSelection;
   /** Why we do not trust what we see; undefined while we see. */
   readonly blind: string | undefined;
   readonly everyZoneDark: boolean;
   /** What is held back because most nodes of several zones fell silent together. */
   readonly outageHold: OutageHoldFacts | undefined;
 }
+
+/** What sends the pods of a failed node away: taints that they do not tolerate, or their deletion with the node's turn. */
+export type Mode = 'taint' | 'eviction';
 
 export interface OutageHoldFacts {
   readonly why: OutageReckoning;
@@ -30,7 +37,7 @@ export interface OutageHoldFacts {
   readonly recovering: boolean;
 }
 
-/** The nodes of one zone that wait for their NoExecute taint, and what rations it. */
+/** The nodes of one zone that wait for their turn, and what rations it. */
 export interface LineFacts {
   /** In the order in which they are served. */
   readonly nodes: readonly string[];
@@ -79,6 +86,18 @@ export interface AppointmentFacts {
   readonly toleratedSeconds: number;
 }
 
+/** `to-be-evicted`: in its zone's line. `evicted`: its pods left, and whoever lands on it leaves too, until it is Ready. */
+export type EvictionMark = 'unmarked' | 'to-be-evicted' | 'evicted';
+
+/** Eviction mode: how far a node is on its way to losing its pods. */
+export interface NodeEvictionFacts {
+  readonly mark: EvictionMark;
+  /** When its time is up, if it goes on saying False or else is never heard again; undefined before we looked at it. */
+  readonly dueAtMs: number | undefined;
+  /** When others, whose time will be up before, get in line ahead of it. */
+  readonly beforeMs: readonly number[];
+}
+
 /** A pod as far as its eviction goes. */
 export interface PodBrief {
   /** `namespace/name`. */
@@ -86,6 +105,33 @@ export interface PodBrief {
   readonly tolerations: readonly Toleration[];
   readonly terminating: boolean;
   readonly appointment: AppointmentFacts | undefined;
+  /** Eviction mode: it is spared, because this DaemonSet would put it back on the same node. */
+  readonly daemonSet: string | undefined;
+}
+
+/** A rule of the pod garbage collector that a pod falls under, and the round that will act on it. */
+export interface ExpectedCollection {
+  readonly why: PodGcReason;
+  readonly atMs: number;
+  /** Until then its missing node may turn up; undefined where its node is not missing. */
+  readonly quarantineEndsMs: number | undefined;
+}
+
+/** A pod as far as the pod garbage collector goes. */
+export interface CollectionFacts {
+  /** In the order in which a round looks at its rules. */
+  readonly expected: readonly ExpectedCollection[];
+  /** It has finished: so many have, and so many are kept; 0 or less keeps all. Undefined while it has not. */
+  readonly finished: FinishedFacts | undefined;
+  /** It was deleted without grace and only its finalizers keep it: nobody else can do anything about it. */
+  readonly heldByFinalizers: boolean;
+  /** The API server could not be asked whether its node is gone. */
+  readonly nodeUnanswered: boolean;
+}
+
+export interface FinishedFacts {
+  readonly finished: number;
+  readonly threshold: number;
 }
 
 export interface HistoryFact {
@@ -103,10 +149,14 @@ export interface NodeFacts {
   readonly counted: boolean;
   readonly health: HealthFacts | undefined;
   readonly taints: TaintFacts;
+  /** Undefined in taint mode. */
+  readonly eviction: NodeEvictionFacts | undefined;
   readonly zone: ZoneFacts;
-  /** NoExecute taints a second in its zone if this node, and nobody else, fell silent. */
+  /** Turns a second in its zone if this node, and nobody else, fell silent. */
   readonly ratePerSecondIfSilent: number;
   readonly pods: readonly PodBrief[];
+  /** What was malformed about it, and its lease's: field, what was there, what is accepted. */
+  readonly flaws: readonly string[];
   readonly history: readonly HistoryFact[];
 }
 
@@ -123,6 +173,11 @@ export interface PodFacts extends PodBrief {
   readonly running: readonly RunningTaintFacts[];
   /** Undefined when its node is not known. */
   readonly node: NodeFacts | undefined;
+  /** Eviction mode: its node is not known, but still waits in the line of this zone, and its turn will come. */
+  readonly lineOfLostNode: ZoneFacts | undefined;
+  readonly collection: CollectionFacts;
+  /** What was malformed about it: field, what was there, what is accepted. */
+  readonly flaws: readonly string[];
   readonly history: readonly HistoryFact[];
 }
 
@@ -136,9 +191,25 @@ export interface InformerFacts {
   readonly lastError: string | undefined;
 }
 
+/** Eviction mode: nodes whose time is not up yet, and nodes whose pods were sent away. */
+export interface EvictedNodesFacts {
+  readonly timed: number;
+  readonly evicted: number;
+}
+
+export interface PodGcFacts extends FinishedFacts {
+  readonly nextRoundAtMs: number;
+  /** Nodes that pods are bound to and that are not known. */
+  readonly missingNodes: number;
+}
+
 export interface StatusFacts {
   readonly informers: readonly InformerFacts[];
   readonly zones: readonly ZoneFacts[];
   readonly evictions: { readonly scheduled: number; readonly firstAtMs: number | undefined };
+  /** Undefined in taint mode. */
+  readonly evictedNodes: EvictedNodesFacts | undefined;
+  /** Undefined where it does not run. */
+  readonly podGc: PodGcFacts | undefined;
   readonly history: readonly HistoryFact[];
 }

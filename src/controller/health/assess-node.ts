@@ -57,9 +57,9 @@ function hearStatus(record: HealthRecord | undefined, node: NodeView, now: Now):
   };
 }
 
-/** A node that never posted a status is as old as the API server says, and no younger than nothing. */
+/** A node that never posted a status is as old as the API server says, and no younger than nothing; if it says nothing, new. */
 function recordFromCreation(node: NodeView, now: Now): HealthRecord {
-  const ageMs = Math.max(0, now.wallMs - node.createdAtMs);
+  const ageMs = node.createdAtMs === 0 ? 0 : Math.max(0, now.wallMs - node.createdAtMs);
   const atMs = now.monotonicMs - ageMs;
   return {
     uid: node.uid,
@@ -100,13 +100,12 @@ function hearLease(record: HealthRecord, lease: LeaseView | undefined, monotonic
 }
 
 /**
- * The first lease we see counts; after that a changed renewTime does, and one without renewTime never again. Changed, not
- * later: a kubelet whose clock was set back is as alive as any other (decision 0004).
+ * The first lease we see counts; after that a changed renewTime does, and none at all does not. Changed, not later: a
+ * kubelet whose clock was set back is as alive as any other (decision 0004).
  */
 function isRenewed(lease: LeaseView, known: LeaseView | undefined): boolean {
   if (known === undefined) return true;
-  if (lease.renewTime === undefined || known.renewTime === undefined) return false;
-  return lease.renewTime !== known.renewTime;
+  return lease.renewTime !== undefined && lease.renewTime !== known.renewTime;
 }
 
 export interface Graces {
@@ -154,7 +153,7 @@ function unknownCondition(node: NodeView, type: string, wallMs: number): Conditi
   const condition = findCondition(node.conditions, type);
   const lastTransitionTime = formatTime(wallMs);
   if (condition === undefined) {
-    const lastHeartbeatTime = formatTime(node.createdAtMs);
+    const lastHeartbeatTime = formatTime(node.createdAtMs === 0 ? wallMs : node.createdAtMs);
     return { type, status: 'Unknown', ...neverUpdated, lastHeartbeatTime, lastTransitionTime };
   }
   if (condition.status === 'Unknown') return undefined;

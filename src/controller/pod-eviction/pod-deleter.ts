@@ -8,7 +8,7 @@ import type { EventRecorder } from '../../ports/event-recorder.ts';
 import { backOffAtLeast, forget, type Outcome, WorkQueue } from '../../queueing/work-queue.ts';
 import { WorkLoop } from '../../supervision/work-loop.ts';
 import type { CommandWriter, WriteOutcome } from '../commands.ts';
-import type { DecisionSink, DepartureReason } from '../decisions.ts';
+import { lookFailed, type DecisionSink, type DepartureReason } from '../decisions.ts';
 import { decidePodFate, type PodFate } from './decide-pod-fate.ts';
 import { nodeControllerEviction } from './events.ts';
 
@@ -53,6 +53,9 @@ export class PodDeleter {
       clock: options.clock,
       workersMax: deletesAtOnceMax,
       handle: (key) => this.#reconcile(key),
+      onFault: (key, error) => {
+        options.decisions.note(lookFailed('pod eviction', key, error));
+      },
     });
   }
 

@@ -6,6 +6,7 @@ import type { PodView } from '../../api/pod.ts';
 import type { Change, StoreReader } from '../../informer/informer.ts';
 import type { Meter, MetricDefinition } from '../../ports/meter.ts';
 import type { DepartureReason } from '../decisions.ts';
+import type { PodFate } from './decide-pod-fate.ts';
 import { deletingAllPods } from './events.ts';
 import { LeftoverTaints, type Settlement } from './leftover-taints.ts';
 import { PodDeleter, type PodDeleterOptions } from './pod-deleter.ts';
@@ -97,10 +98,25 @@ export class PodEvictor {
     return this.#waiting.dueAtMs(name);
   }
 
+  /** Nodes that wait for the end of their time, in the order in which they will get in line. */
+  notInLine(): readonly string[] {
+    return this.#waiting.notInLine();
+  }
+
+  /** How many nodes have lost their pods and have not been Ready since. */
+  get evictedCount(): number {
+    return this.#evicted.size;
+  }
+
+  /** What becomes of this pod if its node is evicted. */
+  fateOf(pod: PodView): PodFate {
+    return this.#deleter.fateOf(pod);
+  }
+
   /** Pods of an evicted node that were deleted, by us or others, and are still there. */
   remaining(name: string): readonly PodView[] {
     if (!this.#evicted.has(name)) return [];
-    return this.#podsOf(name).filter((pod) => this.#deleter.fateOf(pod).fate === 'terminating');
+    return this.#podsOf(name).filter((pod) => this.fateOf(pod).fate === 'terminating');
   }
 
   #release(node: NodeView, why: 'node-ready' | 'outage'): Promise<Settlement> {
@@ -126,7 +142,7 @@ export class PodEvictor {
     if (pods.length > 0) recorder.record(deletingAllPods(node));
     const counts = { leaves: 0, spared: 0, terminating: 0 };
     for (const pod of pods) {
-      counts[this.#deleter.fateOf(pod).fate] += 1;
+      counts[this.fateOf(pod).fate] += 1;
       this.#deleter.add(pod, why);
     }
     const { leaves: leaving, spared, terminating } = counts;
@@ -136,7 +152,7 @@ export class PodEvictor {
   /** Whoever should be gone and is not known to be on its way, as after a pod lost its DaemonSet. */
   #sendLeaving({ name }: NodeView): void {
     for (const pod of this.#podsOf(name)) {
-      if (this.#deleter.fateOf(pod).fate === 'leaves') this.#deleter.add(pod, 'node-evicted');
+      if (this.fateOf(pod).fate === 'leaves') this.#deleter.add(pod, 'node-evicted');
     }
   }
 

@@ -94,6 +94,11 @@ export class WaitingNodes {
     return this.#deadlines.dueMs(name);
   }
 
+  /** Who waits for the end of its time, in the order in which they will get in line. */
+  notInLine(): readonly string[] {
+    return this.#deadlines.keysInOrder();
+  }
+
   /** Puts nodes in line whose time is up, and hands out turns as far as each zone's tokens go. */
   serve(takeTurn: (name: string, zone: string) => void): void {
     this.#lookAtDue();

@@ -61,7 +61,7 @@ export function mustFailFirst({ phase }: Pick<PodView, 'phase'>): boolean {
 }
 
 /** Upstream `isPodTerminated`: an unheard-of phase counts as an end. */
-function isTerminated({ phase }: PodView): boolean {
+export function isTerminated({ phase }: Pick<PodView, 'phase'>): boolean {
   return phase !== 'Pending' && phase !== 'Running' && phase !== 'Unknown';
 }
 
@@ -72,7 +72,7 @@ function isOutOfService(node: ReturnType<NodeLookup>): boolean {
 }
 
 /** Failed, and deleted without grace already: another deletion would change nothing, whoever set the finalizer must act. */
-function isHeldByFinalizers(pod: PodView): boolean {
+export function isHeldByFinalizers(pod: Pick<PodView, 'phase' | 'terminating' | 'deletionGraceSeconds'>): boolean {
   return pod.terminating && pod.deletionGraceSeconds === 0 && !mustFailFirst(pod);
 }
 

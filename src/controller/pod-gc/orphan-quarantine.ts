@@ -24,6 +24,16 @@ export class OrphanQuarantine {
     return { entered, left };
   }
 
+  /** How many names wait, or have waited long enough. */
+  get size(): number {
+    return this.#dueAt.size;
+  }
+
+  /** When the time of this name is over; undefined if nobody took notice of it yet. */
+  endsAtMs(name: string): number | undefined {
+    return this.#dueAt.dueMs(name);
+  }
+
   /** Names whose time is over, earliest first. They stay so until they are released or start again. */
   due(nowMs: number): readonly string[] {
     return this.#dueAt.keysInOrder().filter((name) => (this.#dueAt.dueMs(name) ?? Infinity) <= nowMs);

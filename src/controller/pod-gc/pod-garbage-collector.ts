@@ -48,6 +48,7 @@ export class PodGarbageCollector {
   readonly #options: PodGarbageCollectorOptions;
   readonly #quarantine: OrphanQuarantine;
   readonly #nodeOf: NodeLookup;
+  #nextRoundAtMs: number | undefined;
 
   constructor(options: PodGarbageCollectorOptions) {
     this.#options = options;
@@ -57,7 +58,11 @@ export class PodGarbageCollector {
 
   /** A round at once and then every 20 s, until the signal aborts. */
   run(signal: AbortSignal): Promise<void> {
-    return every(roundPeriodMs, this.#options.clock, signal, () => this.pass(signal));
+    const { clock } = this.#options;
+    return every(roundPeriodMs, clock, signal, async () => {
+      await this.pass(signal);
+      this.#nextRoundAtMs = clock.monotonicMs() + roundPeriodMs;
+    });
   }
 
   /** One round of all steps (upstream `gc`). Begins nothing new once the signal has aborted. */
@@ -68,6 +73,23 @@ export class PodGarbageCollector {
   /** One step of a round by itself. */
   step(why: PodGcReason): Promise<void> {
     return this.#round([why], undefined);
+  }
+
+  /** The first round at this moment or later, if rounds take no time. */
+  roundFromMs(atMs: number): number {
+    const nextMs = this.#nextRoundAtMs ?? this.#options.clock.monotonicMs();
+    return nextMs + Math.max(0, Math.ceil((atMs - nextMs) / roundPeriodMs)) * roundPeriodMs;
+  }
+
+  /** When the quarantine of this missing node ends; one that has not begun begins with the next round. */
+  quarantineEndsAtMs(node: string): number {
+    const { quarantineMs = quarantineMsDefault } = this.#options;
+    return this.#quarantine.endsAtMs(node) ?? this.roundFromMs(-Infinity) + quarantineMs;
+  }
+
+  /** Nodes that pods are bound to and that are not known. */
+  get missingNodes(): number {
+    return this.#quarantine.size;
   }
 
   /** Missing nodes that have waited long enough and are asked about in the next round. */

@@ -6,7 +6,7 @@ import type { EventRecorder } from '../../ports/event-recorder.ts';
 import { backOffAtLeast, forget, type Outcome, WorkQueue } from '../../queueing/work-queue.ts';
 import { WorkLoop } from '../../supervision/work-loop.ts';
 import type { CommandWriter } from '../commands.ts';
-import type { DecisionSink } from '../decisions.ts';
+import { lookFailed, type DecisionSink } from '../decisions.ts';
 import { decideMarking, type NodeStanding } from './decide-marking.ts';
 import { podNodeNotReady } from './events.ts';
 
@@ -46,6 +46,9 @@ export class PodMarker {
       clock: options.clock,
       workersMax: writesAtOnceMax,
       handle: (key) => this.#reconcile(key),
+      onFault: (key, error) => {
+        options.decisions.note(lookFailed('marking of pods', key, error));
+      },
     });
   }
 

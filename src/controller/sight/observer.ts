@@ -47,7 +47,8 @@ export class Observer implements Sight {
   blindness(): BlindReason | undefined {
     this.#notice();
     const nowMs = this.#monotonicMs();
-    if (this.#sight.isOutOfContact(nowMs)) return this.#streamsOpen() ? 'no-contact' : 'streams-not-open';
+    if (this.#sight.awaitsFirstContact() || this.#sight.isOutOfContact(nowMs))
+      return this.#streamsOpen() ? 'no-contact' : 'streams-not-open';
     return this.#sight.isObserving(nowMs) ? 'observing' : undefined;
   }
 
@@ -75,7 +76,8 @@ export class Observer implements Sight {
 
   #needsProbe(): boolean {
     this.#notice();
-    return this.#monotonicMs() - this.#sight.lastContactAtMs() >= this.#plan.probeAfterMs;
+    const quietMs = this.#monotonicMs() - this.#sight.lastContactAtMs();
+    return this.#sight.awaitsFirstContact() || quietMs >= this.#plan.probeAfterMs;
   }
 
   async #probe(signal: AbortSignal): Promise<void> {

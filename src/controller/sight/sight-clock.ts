@@ -16,6 +16,7 @@ export class SightClock {
   #contactAtMs: number;
   #observingUntilMs = -Infinity;
   #blindMs = 0;
+  #awaitsFirst = false;
 
   constructor(limits: SightLimits, nowMs: number) {
     this.#limits = limits;
@@ -28,13 +29,23 @@ export class SightClock {
     return this.#blindMs + (nowMs - this.#contactAtMs) - this.#seenSinceContact(nowMs);
   }
 
-  /** From here on somebody looks. The time before was not blind, it was nobody's. */
+  /**
+   * From here on somebody looks. The time before was not blind, it was nobody's; but that we see must show first: caches
+   * may be full and their streams dead.
+   */
   begin(nowMs: number): void {
     this.#seenMs = this.nowMs(nowMs);
     this.#contactAtMs = nowMs;
+    this.#awaitsFirst = true;
+  }
+
+  /** Since it began there has been no contact, nor just before. */
+  awaitsFirstContact(): boolean {
+    return this.#awaitsFirst;
   }
 
   contact(atMs: number): void {
+    if (atMs > this.#contactAtMs - this.#limits.contactMsMax) this.#awaitsFirst = false;
     if (atMs <= this.#contactAtMs) return;
     const seenMs = this.#seenSinceContact(atMs);
     if (this.isOutOfContact(atMs)) this.#observingUntilMs = atMs + this.#limits.observeMs;

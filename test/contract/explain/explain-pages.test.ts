@@ -70,6 +70,10 @@ test('nodes, pods, zones and the status answer with JSON', async () => {
     const status = (await get('/status')) as StatusOutlook;
     assert.deepEqual([status.leading, status.leader, status.waiting], [true, 'us', 3]);
     assert.deepEqual(
+      [status.mode, status.runs, status.podGc],
+      ['taint', { nodeLifecycle: true, taintEviction: true, podGc: false }, null],
+    );
+    assert.deepEqual(
       status.informers.map(({ name, objects }) => [name, objects]),
       [
         ['nodes', 6],

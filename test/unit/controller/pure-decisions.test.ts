@@ -269,7 +269,8 @@ test('the countdown of a taint starts at its timeAdded, not before, and one from
   });
   const since = (timeAdded?: string): number | undefined => {
     const clock = new TaintClock();
-    clock.observe('n', [taint(timeAdded)], now);
+    const createdAtMs = Date.parse('2025-12-31T00:00:00Z');
+    clock.observe({ name: 'n', createdAtMs, taints: [taint(timeAdded)] }, now);
     return clock.get('n')[0]?.sinceMs;
   };
   assert.equal(
@@ -281,19 +282,19 @@ test('the countdown of a taint starts at its timeAdded, not before, and one from
   assert.equal(since('2027-01-01T00:00:00Z'), 1_000_000);
   assert.equal(since('nonsense'), 1_000_000);
   assert.equal(since(), 1_000_000);
+  assert.equal(since('1970-01-01T00:00:00Z'), 1_000_000, 'older than its node: absurd');
 });
 
 test('a taint that stays keeps its start, whatever happens to its stamp or to the clock', () => {
   const clock = new TaintClock();
   const first = { monotonicMs: 0, wallMs: Date.parse('2026-01-01T00:00:00Z') };
-  assert.equal(clock.observe('n', [{ key: 'k', effect: 'NoExecute', timeAdded: '2026-01-01T00:00:00Z' }], first), true);
+  const carrying = (...taints: readonly Taint[]) => ({ name: 'n', createdAtMs: first.wallMs, taints });
+  const stamped = (timeAdded: string): Taint => ({ key: 'k', effect: 'NoExecute', timeAdded });
+  assert.equal(clock.observe(carrying(stamped('2026-01-01T00:00:00Z')), first), true);
   const later = { monotonicMs: 30_000, wallMs: first.wallMs + 3_600_000 };
-  assert.equal(
-    clock.observe('n', [{ key: 'k', effect: 'NoExecute', timeAdded: '2026-01-01T00:00:30Z' }], later),
-    false,
-  );
+  assert.equal(clock.observe(carrying(stamped('2026-01-01T00:00:30Z')), later), false);
   assert.equal(clock.get('n')[0]?.sinceMs, 0);
-  assert.equal(clock.observe('n', [{ key: 'k', effect: 'NoSchedule' }], later), true);
+  assert.equal(clock.observe(carrying({ key: 'k', effect: 'NoSchedule' }), later), true);
   assert.deepEqual(clock.get('n'), []);
 });
 

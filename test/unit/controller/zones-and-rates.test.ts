@@ -133,6 +133,22 @@ test('a rate of exactly 1.0 can be stopped and resumed', async () => {
   await world.stop();
 });
 
+test('a restart does not hand out a token: the taints that are there tell when the last one was spent', async () => {
+  const world = aZonedWorld({ a: 20 });
+  world.start();
+  world.goDark(...names(4, 'a-'));
+  await world.advance(51);
+  assert.equal(taintedNodes(world, 'a', 4), 1);
+  for (let restarts = 0; restarts < 4; restarts += 1) {
+    await world.restart();
+    await world.advance(2);
+  }
+  assert.equal(taintedNodes(world, 'a', 4), 1);
+  await world.advance(3.5);
+  assert.equal(taintedNodes(world, 'a', 4), 2, 'ten seconds and the second that stamps are cut off by');
+  await world.stop();
+});
+
 test('a node whose zone labels change leaves the old line', async () => {
   const world = aZonedWorld({ a: 10, b: 3 });
   world.start();

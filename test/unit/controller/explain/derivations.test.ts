@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { deriveRateAfterLoss, deriveRecoveriesToNormal } from '../../../../src/controller/derive-hypotheses.ts';
 import { deriveZoneHolds } from '../../../../src/controller/explain/derive-holds.ts';
 import { deriveEstimate, derivePast } from '../../../../src/controller/explain/derive-time.ts';
-import { deriveTurnAfterJoiningMs, deriveTurnMs } from '../../../../src/controller/explain/derive-turn.ts';
+import { deriveTurnMs, type TurnConditions } from '../../../../src/controller/explain/derive-turn.ts';
 import { describeReckoning } from '../../../../src/controller/explain/describe-reckoning.ts';
 import type { LineFacts } from '../../../../src/controller/explain/facts.ts';
 import { defaultControllerOptions } from '../../../../src/controller/options.ts';
@@ -19,6 +19,13 @@ function lineOf(queue: RateLimitedQueue, nowMs: number): LineFacts {
   const { ratePerSecond } = queue;
   const nextTokenAtMs = queue.nextTokenAtMs(nowMs);
   return { nodes: queue.keysInOrder(), tokens: queue.tokens(nowMs), nextTokenAtMs, ratePerSecond };
+}
+
+const freely: TurnConditions = { notBeforeMs: -Infinity, change: undefined };
+
+/** So many were in line already. */
+function arrived(count: number): readonly number[] {
+  return Array.from({ length: count }, () => -Infinity);
 }
 
 /** Serves everybody the moment a token is there, and says when each was served. */
@@ -41,7 +48,7 @@ test('the turns that are told are the turns that a real line gives', () => {
       queue.tryTakeToken(0);
       for (let i = 0; i < length; i++) queue.add(`n${i}`, nowMs);
       const line = lineOf(queue, nowMs);
-      const told = line.nodes.map((_, ahead) => deriveTurnMs(line, ahead));
+      const told = line.nodes.map((_, ahead) => deriveTurnMs(line, arrived(ahead + 1), freely));
       const served = serveAll(queue, nowMs, 1e9);
       for (const [ahead, node] of line.nodes.entries()) {
         const servedMs = served.get(node) ?? Infinity;
@@ -61,7 +68,8 @@ test('the turn of one who will join, and change the rate by it, is the turn that
       queue.tryTakeToken(0);
       for (let i = 0; i < length; i++) queue.add(`n${i}`, nowMs);
       const atMs = nowMs + waitMs;
-      const told = deriveTurnAfterJoiningMs(lineOf(queue, nowMs), { atMs, ratePerSecond: after });
+      const conditions = { ...freely, change: { atMs, ratePerSecond: after } };
+      const told = deriveTurnMs(lineOf(queue, nowMs), [...arrived(length), atMs], conditions);
       serveAll(queue, nowMs, atMs);
       queue.swapRate(after, atMs);
       queue.add('late', atMs);
@@ -69,6 +77,32 @@ test('the turn of one who will join, and change the rate by it, is the turn that
       if (servedMs === Infinity) assert.equal(told, Infinity);
       else assert.ok(Math.abs(told - servedMs) < 0.01, `${told} is not ${servedMs}`);
     }),
+  );
+});
+
+test('those who join before count, a rate may change meanwhile, and nobody is served during a hold', () => {
+  const times = fc.integer({ min: 0, max: 100_000 });
+  const arrivals = fc.array(times, { minLength: 1, maxLength: 6 });
+  fc.assert(
+    fc.property(rates, rates, arrivals, fc.tuple(times, times), (before, after, unsorted, [changeMs, notBeforeMs]) => {
+      const arrivalsMs = unsorted.toSorted((a, b) => a - b);
+      const queue = new RateLimitedQueue(new TokenBucket(before, 1, 0));
+      queue.tryTakeToken(0);
+      const conditions = { notBeforeMs, change: { atMs: changeMs, ratePerSecond: after } };
+      const told = deriveTurnMs(lineOf(queue, 0), arrivalsMs, conditions);
+      const served = new Map<string, number>();
+      let nowMs = 0;
+      for (const atMs of [...new Set([...arrivalsMs, changeMs, 1e9])].sort((a, b) => a - b)) {
+        for (const [key, turnMs] of serveAll(queue, Math.max(nowMs, notBeforeMs), atMs)) served.set(key, turnMs);
+        nowMs = atMs;
+        if (atMs === changeMs) queue.swapRate(after, atMs);
+        for (const [place, arrivalMs] of arrivalsMs.entries()) if (arrivalMs === atMs) queue.add(`n${place}`, atMs);
+      }
+      const servedMs = served.get(`n${arrivalsMs.length - 1}`) ?? Infinity;
+      if (servedMs === Infinity) assert.equal(told, Infinity);
+      else assert.ok(Math.abs(told - servedMs) < 0.01, `${told} is not ${servedMs}`);
+    }),
+    { numRuns: 1_000 },
   );
 });
 

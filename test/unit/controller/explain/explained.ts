@@ -4,13 +4,15 @@ import { deriveNodeOutlook } from '../../../../src/controller/explain/derive-nod
 import { derivePodOutlook } from '../../../../src/controller/explain/derive-pod-outlook.ts';
 import { deriveStatus } from '../../../../src/controller/explain/derive-status.ts';
 import type { NodeOutlook, PodOutlook, StatusOutlook } from '../../../../src/controller/explain/outlook.ts';
-import { type ControllerOptions, defaultControllerOptions } from '../../../../src/controller/options.ts';
 import { LiveSnapshot } from '../../../../src/controller/snapshot.ts';
 import type { ControllerWorld } from '../../../support/controller-world.ts';
 
-export function snapshotOf(world: ControllerWorld, options: Partial<ControllerOptions> = {}): LiveSnapshot {
+export function snapshotOf(world: ControllerWorld): LiveSnapshot {
+  const { options, controllers, podGc } = world;
   return new LiveSnapshot({
-    options: { ...defaultControllerOptions, ...options },
+    options,
+    controllers,
+    podGc,
     stages: world.lifecycle.stages,
     informers: { nodes: world.nodes, leases: world.leases, pods: world.pods },
     leadership: { holds: () => world.leading },
@@ -19,12 +21,8 @@ export function snapshotOf(world: ControllerWorld, options: Partial<ControllerOp
   });
 }
 
-export function explainNode(
-  world: ControllerWorld,
-  name: string,
-  options: Partial<ControllerOptions> = {},
-): NodeOutlook {
-  const snapshot = snapshotOf(world, options);
+export function explainNode(world: ControllerWorld, name: string): NodeOutlook {
+  const snapshot = snapshotOf(world);
   const facts = snapshot.node(name);
   assert.ok(facts, `node ${name} is known`);
   return deriveNodeOutlook(facts, snapshot.circumstances());

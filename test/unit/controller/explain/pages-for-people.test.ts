@@ -68,3 +68,40 @@ test('a pod and the status have their pages', async () => {
   }
   await world.stop();
 });
+
+test('eviction mode: a node, its pods and the status say whose turn it is, and who is spared', async () => {
+  const world = new ControllerWorld({ taintBasedEvictions: false, podEvictionTimeoutMs: 120_000 });
+  for (const name of ['a-0', 'a-1', 'a-2', 'a-3']) world.addNode(name, { zone: 'a' });
+  world.addPod('web', 'a-0');
+  world.renewing('a-1', 'a-2', 'a-3');
+  world.start();
+  await world.advance(60);
+  const waiting = describeNodeOutlook(explainNode(world, 'a-0'));
+  for (const line of [
+    /^ {2}next +its pods are deleted: in about 60 s \(2026-.*\), if nothing is heard of it$/m,
+    /^ {2}eviction +unmarked: its time is up: in about 60 s \(2026-.*\); its turn: in about 60 s \(2026-.*\), if nothing/m,
+    /^ {2}evictions +0 scheduled, 1 predicted, 0 of DaemonSets spared$/m,
+    /^ {4}default\/web leaves with all pods of its node; eviction predicted: in about 60 s /m,
+  ]) {
+    assert.match(waiting, line);
+  }
+  assert.doesNotMatch(waiting, /NoExecute/);
+  assert.match(
+    describePodOutlook(explainPod(world, 'web')),
+    /^ {2}eviction +default\/web leaves with all pods .*: in about 60 s \(2026-.*\), if nothing is heard of it$/m,
+  );
+  await world.advance(65);
+  assert.match(
+    describeNodeOutlook(explainNode(world, 'a-0')),
+    /^ {2}eviction +evicted: its pods leave, and so does every pod that lands on it, until it is Ready$/m,
+  );
+  const status = describeStatus(statusOf(world));
+  for (const line of [
+    /^ {2}runs +node-lifecycle-controller; eviction mode$/m,
+    /^ {2}lines +0 nodes wait for their turn to lose their pods$/m,
+    /^ {2}evictions +1 nodes are evicted; the time of 0 more is not up yet$/m,
+  ]) {
+    assert.match(status, line);
+  }
+  await world.stop();
+});

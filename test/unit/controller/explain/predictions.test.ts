@@ -3,31 +3,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { taintKeys } from '../../../../src/api/taints.ts';
 import { describeHold } from '../../../../src/controller/explain/describe-values.ts';
-import type { Estimate } from '../../../../src/controller/explain/outlook.ts';
 import { ControllerWorld } from '../../../support/controller-world.ts';
 import { aZonedWorld, names } from '../../../support/zoned-world.ts';
+import { comesTrue, secondsOf } from './coming-true.ts';
 import { explainNode, explainPod } from './explained.ts';
-
-function secondsOf({ inSeconds }: Estimate): number {
-  assert.ok(inSeconds !== null, 'it has a time');
-  return inSeconds;
-}
 
 const isTainted = (world: ControllerWorld, node: string): boolean =>
   world.taints(node).includes('unreachable:NoExecute');
-
-/** `slack`: the pass over the lines comes ten times a second, and each turn before ours may wait for one. */
-async function comesTrue(
-  world: ControllerWorld,
-  inSeconds: number,
-  slack: number,
-  happened: () => boolean,
-): Promise<void> {
-  await world.advance(inSeconds - 0.05);
-  assert.equal(happened(), false, `not before ${inSeconds} s`);
-  await world.advance(0.05 + slack);
-  assert.equal(happened(), true, `after ${inSeconds} s`);
-}
 
 test('a node that stops talking falls silent when it is said to, by the heartbeat and the rule that are named', async () => {
   const world = aZonedWorld({ a: 3 });
@@ -198,7 +180,10 @@ test('a pod is told its eviction: predicted before the taint, scheduled after it
   world.goDark('a-4');
   await world.advance(20);
   const before = explainPod(world, 'web');
-  assert.deepEqual([before.eviction?.state, before.eviction?.toleratedSeconds], ['predicted', 300]);
+  assert.deepEqual(
+    [before.eviction?.state, before.eviction?.cause, before.eviction?.given],
+    ['predicted', { kind: 'taint', taint: taintKeys.unreachable, toleratedSeconds: 300 }, 'nothing-heard'],
+  );
   const predictedSeconds = world.seconds() + secondsOf(before.eviction?.when ?? assert.fail('a time'));
   await world.advance(100);
   const scheduled = explainPod(world, 'web');
@@ -218,6 +203,30 @@ test('a pod is told its eviction: predicted before the taint, scheduled after it
   assert.equal(explainPod(world, 'agent').taints[0]?.ends, null);
   await comesTrue(world, scheduledSeconds, 0.1, () => world.evicted().includes('web'));
   assert.equal(world.evicted().includes('agent'), false);
+  await world.stop();
+});
+
+test('a pod that is not going to be evicted is told why', async () => {
+  const world = aZonedWorld({ a: 10, b: 3 });
+  const forever = [{ key: taintKeys.unreachable, operator: 'Exists' }];
+  world.addPod('unbound', '');
+  world.addPod('lost', 'nowhere');
+  world.addPod('agent', 'a-4', forever);
+  world.addPod('leaving', 'a-4', [], { deletionTimestamp: '2026-01-02T03:04:05Z' });
+  const why = (pod: string): string | undefined => explainPod(world, pod).stays?.why;
+  world.start();
+  await world.advance(20);
+  world.goDark('a-4');
+  assert.deepEqual(['unbound', 'lost', 'agent', 'leaving'].map(why), [
+    'not-bound',
+    'node-unknown',
+    'tolerates-for-ever',
+    'already-terminating',
+  ]);
+  await world.advance(100);
+  assert.equal(isTainted(world, 'a-4'), true);
+  assert.equal(why('agent'), 'tolerates-for-ever');
+  assert.deepEqual(world.evicted(), []);
   await world.stop();
 });
 

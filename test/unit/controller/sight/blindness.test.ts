@@ -168,3 +168,80 @@ test('a missing permission to read leases is called by its name, and the verdict
   assert.equal(world.ready('a-0'), 'Unknown');
   await world.stop();
 });
+
+test('who takes over with full caches and dead streams acts on nothing before the API server has answered', async () => {
+  const world = aWorld();
+  world.addPod('patient', 'a-0', [{ operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 30 }]);
+  world.start();
+  world.goDark('a-0');
+  await world.advance(68);
+  freezeApiServer(world);
+  await world.advance(8);
+  await world.restart();
+  await world.advance(30);
+  assert.deepEqual(world.evicted(), ['impatient'], 'its time has come, and nobody knows whether its node is back');
+  thawApiServer(world);
+  await world.advance(14);
+  assert.deepEqual(world.evicted(), ['impatient', 'patient']);
+  await world.stop();
+});
+
+test('two hours of everything: no API server, a half-open stream, a stalled process, clocks that jump: not one false verdict', async () => {
+  const world = aWorld();
+  world.addPod('patient', 'a-0', [{ operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 30 }]);
+  world.start();
+  await world.advance(60);
+  const hour = 3_600_000;
+  const trouble: readonly (() => Promise<void>)[] = [
+    async () => {
+      freezeApiServer(world);
+      await world.advance(500);
+      thawApiServer(world);
+      world.renewing(...nodes);
+    },
+    async () => {
+      world.frozen = true;
+      const frozenAtMs = world.clock.monotonicMs();
+      world.leases.lastFrameAtMs = () => frozenAtMs;
+      await world.advance(500);
+      world.frozen = false;
+      thawApiServer(world);
+      world.renewing(...nodes);
+    },
+    async () => {
+      world.clock.stall(30_000);
+      world.renewing(...nodes);
+      await world.advance(1);
+    },
+    async () => {
+      world.clock.jumpWall(hour);
+      await world.advance(100);
+      world.clock.jumpWall(-2 * hour);
+      await world.advance(100);
+      world.clock.jumpWall(hour);
+    },
+    async () => {
+      freezeApiServer(world);
+      world.clock.jumpWall(-hour);
+      await world.advance(70);
+      world.clock.stall(30_000);
+      world.clock.jumpWall(2 * hour);
+      await world.advance(70);
+      thawApiServer(world);
+      world.renewing(...nodes);
+      world.clock.jumpWall(-hour);
+    },
+  ];
+  for (let round = 0; world.seconds() < 7_200; round += 1) {
+    await trouble[round % trouble.length]?.();
+    await world.advance(7 + (round % 5) * 11);
+  }
+  assert.deepEqual(world.writes, []);
+  const verdicts = world.kinds().filter((kind) => kind === 'node-silent' || kind === 'eviction-scheduled');
+  assert.deepEqual(verdicts, []);
+  world.goDark('a-0');
+  await world.advance(90);
+  assert.equal(world.ready('a-0'), 'Unknown', 'and who really falls silent afterwards is noticed');
+  assert.deepEqual(world.evicted(), ['impatient', 'patient']);
+  await world.stop();
+});

@@ -63,3 +63,17 @@ test('blindness shows well within any grace period', () => {
     assert.ok(plan.contactMsMax <= graceMs / 8 && plan.probeAfterMs < plan.contactMsMax && plan.observeMs < graceMs);
   }
 });
+
+test('who begins to look does not see before the first contact; one just before counts, one of long ago does not', () => {
+  const fresh = new SightClock(limits, 0);
+  fresh.begin(100_000);
+  assert.equal(fresh.awaitsFirstContact(), true);
+  fresh.contact(94_000);
+  assert.equal(fresh.awaitsFirstContact(), true);
+  fresh.contact(96_000);
+  assert.equal(fresh.awaitsFirstContact(), false);
+  assert.equal(fresh.isObserving(100_000), false, 'nobody has to be heard anew for it');
+  fresh.begin(200_000);
+  fresh.contact(201_000);
+  assert.equal(fresh.awaitsFirstContact(), false);
+});
