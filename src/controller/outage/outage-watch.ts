@@ -101,8 +101,9 @@ export class OutageWatch {
     fallen.outage = why.outage;
     this.#options.meter.add(silentNodesTotal, 1, { outage: why.outage });
     if (why.outage === 'NodeFailure') return;
-    this.#announce(why, fallen.atMs);
     if (why.outage === 'ControlPlanePathFailure') this.#begin(why, fallen, falls);
+    // A hold says by itself what it is for.
+    if (why.outage !== this.#hold?.why.outage) this.#announce(why, fallen.atMs);
   }
 
   /** Once for all nodes that fell together. */
