@@ -32,45 +32,99 @@ export interface EventJson {
   readonly source: { readonly component: string };
 }
 
+export interface ScriptedClusterOptions {
+  /** How far the clocks of the nodes are from ours: a stamp then tells who wrote it. */
+  readonly clockOffsetMs?: number;
+}
+
+export interface NodeOptions {
+  readonly labels?: Readonly<Record<string, string>>;
+  /** False: its kubelet registered it and said nothing since, not even by a lease. */
+  readonly posts?: boolean;
+}
+
+export interface PodOptions {
+  readonly graceSeconds?: number;
+  readonly phase?: string;
+  /** Undefined: none of its conditions is there yet. */
+  readonly ready?: string | undefined;
+}
+
+const running = { phase: 'Running', ready: 'True' } as const;
+
+/** Answers of a kubelet by type of condition. Those that are not given are those of a node in good health. */
+export type Answers = Readonly<Record<string, string>>;
+
 export class ScriptedCluster {
   readonly #client: RestClient;
+  readonly #clockOffsetMs: number;
   readonly #alive = new Set<string>();
+  readonly #renewedAtMs = new Map<string, number>();
   readonly #stop = new AbortController();
   #renewing: Promise<void> | undefined;
   failedRenewals = 0;
 
-  constructor(client: RestClient) {
+  constructor(client: RestClient, { clockOffsetMs = 0 }: ScriptedClusterOptions = {}) {
     this.#client = client;
+    this.#clockOffsetMs = clockOffsetMs;
   }
 
-  async addNode(name: string, zone: string): Promise<void> {
-    const labels = {
+  async addNode(name: string, zone: string, { labels = {}, posts = true }: NodeOptions = {}): Promise<void> {
+    const ownLabels = {
       'topology.kubernetes.io/region': 'r',
       'topology.kubernetes.io/zone': zone,
       'kubernetes.io/hostname': name,
     };
     await this.#client.must('POST', '/api/v1/nodes', {
-      metadata: { name, labels },
-      status: { conditions: conditions('True') },
+      metadata: { name, labels: { ...ownLabels, ...labels } },
+      ...(posts ? { status: { conditions: conditions({}, this.#nodeTimeMs()) } } : {}),
     });
-    await this.#client.must('POST', leases, {
-      metadata: { name },
-      spec: { holderIdentity: name, leaseDurationSeconds: 40, renewTime: formatMicroTime(Date.now()) },
-    });
-    this.#alive.add(name);
     // Born with the admission plugin's not-ready taint: the controller's business to take away.
+    if (posts) await this.#addLease(name);
   }
 
-  async addPod(name: string, nodeName: string, tolerations: readonly Toleration[]): Promise<void> {
+  /** Its lease goes too, as when somebody collects garbage. */
+  async removeNode(name: string): Promise<void> {
+    this.goDark(name);
+    await this.#client.send('DELETE', `${leases}/${name}`);
+    await this.#client.must('DELETE', `/api/v1/nodes/${name}`);
+  }
+
+  async addPod(
+    name: string,
+    nodeName: string | undefined,
+    tolerations: readonly Toleration[],
+    options: PodOptions = {},
+  ): Promise<void> {
+    const { graceSeconds = 0, phase, ready } = { ...running, ...options };
     await this.#client.must('POST', pods, {
       metadata: { name },
-      spec: { nodeName, terminationGracePeriodSeconds: 0, containers: [{ name: 'c', image: 'i' }], tolerations },
+      spec: {
+        ...(nodeName === undefined ? {} : { nodeName }),
+        terminationGracePeriodSeconds: graceSeconds,
+        containers: [{ name: 'c', image: 'i' }],
+        tolerations,
+      },
     });
-    const status = {
-      phase: 'Running',
-      conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: formatTime(Date.now()) }],
-    };
+    await this.postPod(name, { phase, ready });
+  }
+
+  /** What its kubelet says about a pod. */
+  async postPod(name: string, answer: Pick<PodOptions, 'phase' | 'ready'> = {}): Promise<void> {
+    const { phase, ready } = { ...running, ...answer };
+    const at = { lastTransitionTime: formatTime(this.#nodeTimeMs()) };
+    const status = { phase, ...(ready === undefined ? {} : { conditions: [{ type: 'Ready', status: ready, ...at }] }) };
     await this.#client.must('PATCH', `${pods}/${name}/status`, { status }, strategic);
+  }
+
+  /** What a scheduler does with a pod that was added without a node. */
+  async bindPod(name: string, nodeName: string): Promise<void> {
+    await this.#client.must('POST', `${pods}/${name}/binding`, {
+      apiVersion: 'v1',
+      kind: 'Binding',
+      metadata: { name },
+      target: { kind: 'Node', name: nodeName },
+    });
   }
 
   /** Renews the lease of every node that is alive, until stopped. */
@@ -87,16 +141,27 @@ export class ScriptedCluster {
     this.#alive.delete(name);
   }
 
-  /** Lease first, then the status, as a kubelet does. */
-  async comeBack(name: string): Promise<void> {
+  /** Its lease is renewed again, and no status is posted: not yet, or its kubelet cannot. */
+  async renewAgain(name: string): Promise<void> {
     this.#alive.add(name);
     await this.#renew(name);
-    await this.#client.must(
-      'PATCH',
-      `/api/v1/nodes/${name}/status`,
-      { status: { conditions: conditions('True') } },
-      strategic,
-    );
+  }
+
+  /** Lease first, then the status, as a kubelet does. */
+  async comeBack(name: string): Promise<void> {
+    await this.renewAgain(name);
+    await this.post(name, {});
+  }
+
+  /** A status update of its kubelet. */
+  async post(name: string, answers: Answers): Promise<void> {
+    const status = { conditions: conditions(answers, this.#nodeTimeMs()) };
+    await this.#client.must('PATCH', `/api/v1/nodes/${name}/status`, { status }, strategic);
+  }
+
+  /** When the last renewal of its lease that succeeded was sent, on the clock of `performance.now()`. */
+  renewedAtMs(name: string): number | undefined {
+    return this.#renewedAtMs.get(name);
   }
 
   node(name: string): Promise<NodeJson> {
@@ -139,22 +204,39 @@ export class ScriptedCluster {
     }
   }
 
+  async #addLease(name: string): Promise<void> {
+    await this.#client.must('POST', leases, {
+      metadata: { name },
+      spec: { holderIdentity: name, leaseDurationSeconds: 40, renewTime: formatMicroTime(this.#nodeTimeMs()) },
+    });
+    this.#alive.add(name);
+  }
+
   async #renew(name: string): Promise<void> {
-    await this.#client.must('PATCH', `${leases}/${name}`, { spec: { renewTime: formatMicroTime(Date.now()) } }, merge);
+    const sentAtMs = performance.now();
+    const spec = { renewTime: formatMicroTime(this.#nodeTimeMs()) };
+    await this.#client.must('PATCH', `${leases}/${name}`, { spec }, merge);
+    this.#renewedAtMs.set(name, sentAtMs);
+  }
+
+  #nodeTimeMs(): number {
+    return Date.now() + this.#clockOffsetMs;
   }
 }
 
-function conditions(ready: string): readonly object[] {
-  const at = formatTime(Date.now());
-  const of = (type: string, status: string, reason: string): object => ({
+/** What a node in good health says. */
+const healthy: Answers = { MemoryPressure: 'False', DiskPressure: 'False', PIDPressure: 'False', Ready: 'True' };
+
+function conditions(answers: Answers, atMs: number): readonly object[] {
+  const at = formatTime(atMs);
+  return Object.entries({ ...healthy, ...answers }).map(([type, status]) => ({
     type,
     status,
-    reason,
+    reason: `KubeletSays${status}`,
     message: 'posted by the test',
     lastHeartbeatTime: at,
     lastTransitionTime: at,
-  });
-  return [of('Ready', ready, 'KubeletReady'), of('MemoryPressure', 'False', 'KubeletHasSufficientMemory')];
+  }));
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,0 +1,189 @@
+// What a control plane looks like after a step of the story, in a form in which two of them can be compared: names and
+// words are kept, times become who wrote them, and what came at no certain time is a set.
+import type { Taint } from '../../../src/api/taints.ts';
+import type { Sighting, Watched } from './witness.ts';
+
+export interface Observation {
+  readonly nodes: Readonly<Record<string, NodeFace>>;
+  readonly pods: Readonly<Record<string, PodFace>>;
+  /** Told, or told again, in this step; each as one line. */
+  readonly events: Readonly<Record<string, true>>;
+  /** For each kind of event so far, which fields of the identity of whom it is about are given. */
+  readonly subjects: Readonly<Record<string, readonly string[]>>;
+}
+
+export interface NodeFace {
+  readonly labels: Readonly<Record<string, string>>;
+  /** `key:effect`, and `stamped` if it says since when. */
+  readonly taints: readonly string[];
+  /** NoExecute taints that any version of it carried in this step. */
+  readonly carried: readonly string[];
+  readonly conditions: Readonly<Record<string, ConditionFace>>;
+}
+
+export interface PodFace {
+  readonly presence: 'there' | 'being deleted' | 'gone';
+  readonly phase: string;
+  readonly conditions: Readonly<Record<string, ConditionFace>>;
+}
+
+export type ConditionFace = Readonly<Record<string, string | number>>;
+
+/** Who wrote a time. The clocks of the nodes are an hour behind, so their stamps are theirs and nobody else's. */
+type Author = 'kubelet' | 'controller';
+
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly lastHeartbeatTime?: string | null;
+  readonly lastTransitionTime?: string | null;
+  readonly lastProbeTime?: string | null;
+  readonly [field: string]: unknown;
+}
+
+interface Seen {
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly creationTimestamp: string;
+    readonly deletionTimestamp?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
+  readonly spec: { readonly taints?: readonly Taint[] };
+  readonly status: { readonly phase?: string; readonly conditions?: readonly Condition[] };
+}
+
+interface SeenEvent {
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly source: { readonly component?: string; readonly host?: string };
+  readonly reportingComponent?: string;
+  readonly involvedObject: Readonly<Record<string, string>> & { readonly kind: string; readonly name: string };
+}
+
+const nodeClockBehindMs = 3_600_000;
+/** To be given to whoever writes in the name of the nodes. */
+export const nodeClockOffsetMs = -nodeClockBehindMs;
+
+/** What everything seen amounts to; `from` is where the step began. */
+export function observe(sightings: readonly Sighting[], from: number): Observation {
+  const step = sightings.slice(from);
+  const nodes = [...latest(sightings, 'nodes')].filter(([, { isGone }]) => !isGone);
+  const pods = [...latest(sightings, 'pods')];
+  return {
+    nodes: Object.fromEntries(nodes.map(([name, { object }]) => [name, nodeFace(object, step)])),
+    pods: Object.fromEntries(pods.map(([name, { object, isGone }]) => [name, podFace(object, isGone)])),
+    events: Object.fromEntries(eventsIn(step).map((event) => [eventLine(event), true])),
+    subjects: subjects(eventsIn(sightings), identitiesIn(sightings)),
+  };
+}
+
+/** `key:effect` of one version of a node. */
+export function taintsOf(node: unknown): readonly string[] {
+  return ((node as Seen).spec.taints ?? []).map(({ key, effect }) => `${short(key)}:${effect}`).sort();
+}
+
+/** Status of a condition of one version of an object. */
+export function conditionOf(object: unknown, type: string): string | undefined {
+  return (object as Seen).status.conditions?.find((condition) => condition.type === type)?.status;
+}
+
+interface Latest {
+  readonly object: Seen;
+  readonly isGone: boolean;
+}
+
+function latest(sightings: readonly Sighting[], of: Watched): ReadonlyMap<string, Latest> {
+  const found = new Map<string, Latest>();
+  for (const { frame, of: what } of sightings) {
+    const object = frame.object as unknown as Seen;
+    if (what === of) found.set(object.metadata.name, { object, isGone: frame.type === 'DELETED' });
+  }
+  return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function nodeFace(node: Seen, step: readonly Sighting[]): NodeFace {
+  const versions = step.filter(({ of, frame }) => of === 'nodes' && frame.object.metadata?.uid === node.metadata.uid);
+  const carried = [node, ...versions.map(({ frame }) => frame.object)].flatMap((version) =>
+    taintsOf(version).filter((taint) => taint.endsWith(':NoExecute')),
+  );
+  return {
+    labels: node.metadata.labels ?? {},
+    taints: (node.spec.taints ?? []).map(taintLine).sort(),
+    carried: [...new Set(carried)].sort(),
+    conditions: conditionFaces(node),
+  };
+}
+
+function podFace(pod: Seen, isGone: boolean): PodFace {
+  const isLeaving = pod.metadata.deletionTimestamp !== undefined;
+  return {
+    presence: isGone ? 'gone' : isLeaving ? 'being deleted' : 'there',
+    phase: pod.status.phase ?? '',
+    conditions: conditionFaces(pod),
+  };
+}
+
+function conditionFaces({ metadata, status }: Seen): Readonly<Record<string, ConditionFace>> {
+  const faces = (status.conditions ?? []).map(({ type, ...rest }) => {
+    const { lastHeartbeatTime, lastTransitionTime, lastProbeTime: _probe, ...words } = rest;
+    const isBirth = lastHeartbeatTime === metadata.creationTimestamp;
+    const times = {
+      ...(lastHeartbeatTime ? { heartbeat: isBirth ? 'creation' : authorOf(lastHeartbeatTime) } : {}),
+      ...(lastTransitionTime ? { transition: authorOf(lastTransitionTime) } : {}),
+    };
+    return [type, { ...(words as ConditionFace), ...times }] as const;
+  });
+  return Object.fromEntries(faces.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function authorOf(time: string): Author {
+  return Date.parse(time) < Date.now() - nodeClockBehindMs / 2 ? 'kubelet' : 'controller';
+}
+
+function taintLine({ key, value, effect, timeAdded }: Taint): string {
+  const identity = `${short(key)}${value === undefined ? '' : `=${value}`}:${effect}`;
+  return timeAdded === undefined ? identity : `${identity} stamped`;
+}
+
+function short(key: string): string {
+  return key.replace('node.kubernetes.io/', '');
+}
+
+function eventsIn(sightings: readonly Sighting[]): readonly SeenEvent[] {
+  return sightings.filter(({ of }) => of === 'events').map(({ frame }) => frame.object as unknown as SeenEvent);
+}
+
+/** Who says what about whom. */
+function eventLine(event: SeenEvent): string {
+  return `${speaker(event)} ${event.type} ${event.reason} ${event.involvedObject.name}: ${event.message}`;
+}
+
+function speaker({ source: { component = '', host = '' }, reportingComponent = '' }: SeenEvent): string {
+  return [component, host, reportingComponent]
+    .filter((part, place, all) => part !== '' && all.indexOf(part) === place)
+    .join(' ');
+}
+
+function subjects(told: readonly SeenEvent[], known: ReadonlySet<string>): Observation['subjects'] {
+  const faces = told.map(({ reason, involvedObject: { kind, name, uid, ...identity } }) => {
+    const uidFace = uid === undefined ? [] : [known.has(`${kind} ${name} ${uid}`) ? 'own uid' : 'unknown uid'];
+    return [`${reason} ${kind}`, [...Object.keys(identity).sort(), ...uidFace].join(', ')] as const;
+  });
+  const kinds = [...new Set(faces.map(([kind]) => kind))];
+  return Object.fromEntries(
+    kinds.map((kind) => [kind, [...new Set(faces.flatMap(([of, face]) => (of === kind ? [face] : [])))].sort()]),
+  );
+}
+
+/** Every `Kind name uid` that there ever was. */
+function identitiesIn(sightings: readonly Sighting[]): ReadonlySet<string> {
+  const kinds = { nodes: 'Node', pods: 'Pod' } as const;
+  return new Set(
+    sightings.flatMap(({ of, frame }) => {
+      const { name, uid } = (frame.object as unknown as Seen).metadata;
+      return of === 'events' ? [] : [`${kinds[of]} ${name} ${uid}`];
+    }),
+  );
+}
