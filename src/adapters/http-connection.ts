@@ -24,6 +24,8 @@ export interface Connection {
   readonly namespace: string | undefined;
   /** Headers that say who we are. Asked for before every request: tokens change. Rejects with a ConnectionError. */
   authorization(): Promise<Headers>;
+  /** The server answered 401 to these. True where asking for them again may give others. */
+  refused(headers: Headers): boolean;
   /** The TLS options as they are on disk now. Rejects with a ConnectionError. */
   reloadTls(): Promise<TlsOptions>;
 }
@@ -42,19 +44,26 @@ export function plainConnection(server: string, { token, tls = {} }: PlainConnec
     tls,
     namespace: undefined,
     authorization: () => Promise.resolve(headers),
+    refused: () => false,
     reloadTls: () => Promise.resolve(tls),
   };
 }
 
 /** Do both say the same, byte for byte? */
 export function sameTls(a: TlsOptions, b: TlsOptions): boolean {
-  const same = (x: string | Buffer | undefined, y: string | Buffer | undefined): boolean =>
-    x === y || (x !== undefined && y !== undefined && Buffer.from(x).equals(Buffer.from(y)));
   return (
     same(a.ca, b.ca) &&
-    same(a.cert, b.cert) &&
-    same(a.key, b.key) &&
+    sameClientCertificate(a, b) &&
     a.servername === b.servername &&
     a.rejectUnauthorized === b.rejectUnauthorized
   );
+}
+
+/** Are we the same to the server, as far as TLS goes? */
+export function sameClientCertificate(a: TlsOptions, b: TlsOptions): boolean {
+  return same(a.cert, b.cert) && same(a.key, b.key);
+}
+
+function same(a: string | Buffer | undefined, b: string | Buffer | undefined): boolean {
+  return a === b || (a !== undefined && b !== undefined && Buffer.from(a).equals(Buffer.from(b)));
 }

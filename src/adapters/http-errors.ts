@@ -1,5 +1,6 @@
 import { ApiError, type ApiReason, reasonFor } from '../api/api-error.ts';
 import type { Status } from '../api/meta.ts';
+import { retryAfterMsMax } from './http-retry.ts';
 
 const messageCharsMax = 1_000;
 
@@ -13,18 +14,23 @@ export interface Refusal {
   readonly code: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: string;
+  /** The Status in it, where it is none of JSON. */
+  readonly status?: Status | undefined;
 }
 
 /**
  * The error for an answer outside 2xx. A Status is taken at its word; anything else (a proxy, a plain text 429) is
  * judged by its code, and a 409 to a POST means that the name is taken (apimachinery `NewGenericServerResponse`).
  */
-export function errorFromResponse(request: RequestLine, { code, headers, body }: Refusal, wallMs: number): ApiError {
-  const status = parseStatus(body);
+export function errorFromResponse(request: RequestLine, refusal: Refusal, wallMs: number): ApiError {
+  const { code, headers, body } = refusal;
+  const status = refusal.status ?? parseStatus(body);
   const named = status?.reason === undefined;
   const reason = named && code === 409 && request.method === 'POST' ? 'already-exists' : reasonFor(code, status);
   const said = status?.message ?? body.trim().slice(0, messageCharsMax);
-  const retryAfterMs = parseRetryAfter(single(headers['retry-after']), wallMs);
+  const askedMs = parseRetryAfter(single(headers['retry-after']), wallMs);
+  // Whoever waits for longer than that waits for a clock that is wrong.
+  const retryAfterMs = askedMs === undefined ? undefined : Math.min(askedMs, retryAfterMsMax);
   return new ApiError({ reason, code, status, retryAfterMs, message: `${lineOf(request)}: ${code} ${said}`.trimEnd() });
 }
 

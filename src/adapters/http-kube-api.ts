@@ -4,17 +4,30 @@ import { ApiError } from '../api/api-error.ts';
 import type { KubeObject } from '../api/meta.ts';
 import { groupVersion, type ResourceName, resourcePath, resources } from '../api/resources.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { KubeReader, ListOptions, ListPage, ObjectName, WatchOptions, WatchStream } from '../ports/kube-reader.ts';
+import type {
+  KubeReader,
+  ListOptions,
+  ListPage,
+  ListTaking,
+  ObjectName,
+  WatchOptions,
+  WatchStream,
+} from '../ports/kube-reader.ts';
 import type { DeleteOptions, KubeWriter, PatchType, WriteOptions } from '../ports/kube-writer.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Meter } from '../ports/meter.ts';
-import { bodyBytesMaxDefault } from './http-body.ts';
+import type { Random } from '../ports/random.ts';
+import { HttpAnswers } from './http-answers.ts';
+import { bodyBytesMaxDefault, readBody } from './http-body.ts';
 import type { Connection } from './http-connection.ts';
 import { HttpExchange, type HttpRequest } from './http-exchange.ts';
 import { formatQuery, listQuery, watchQuery } from './http-query.ts';
 import { HttpRateLimit } from './http-rate-limit.ts';
 import { retriesMaxDefault } from './http-retry.ts';
 import { watchStream } from './http-watch-stream.ts';
+import { isProtobufResource } from './protobuf-objects.ts';
+import { SystemRandom } from './system-random.ts';
+import { acceptHeader, type WireType } from './wire-format.ts';
 
 export const requestTimeoutMsDefault = 30_000;
 /** Longer than an informer's own patience, which comes first; this is for those who watch without one. */
@@ -23,6 +36,8 @@ export const watchQuietMsMaxDefault = 120_000;
 export interface HttpKubeApiOptions {
   readonly connection: Connection;
   readonly clock: Clock;
+  /** The machine's own when absent. */
+  readonly random?: Random;
   readonly logger: Logger;
   readonly meter: Meter;
   readonly userAgent: string;
@@ -39,6 +54,11 @@ export interface HttpKubeApiOptions {
   readonly mayWrite?: () => boolean;
   readonly watchQuietMsMax?: number;
   readonly bodyBytesMax?: number;
+  /**
+   * What nodes, pods and leases are asked for in when they are read; everything else is JSON. In protobuf they arrive
+   * with the fields that our views have and no others, so who writes back what it read must ask for JSON, the default.
+   */
+  readonly contentType?: WireType;
 }
 
 const patchContentTypes: Readonly<Record<PatchType, string>> = {
@@ -50,15 +70,21 @@ const patchContentTypes: Readonly<Record<PatchType, string>> = {
 /** Every method rejects with an ApiError and with nothing else. Cheap to make: no connection before the first call. */
 export class HttpKubeApi implements KubeReader, KubeWriter {
   readonly #exchange: HttpExchange;
+  readonly #answers = new HttpAnswers();
   readonly #fieldManager: string;
+  readonly #contentType: WireType;
+  readonly #bodyBytesMax: number;
 
   constructor(options: HttpKubeApiOptions) {
     this.#fieldManager = options.fieldManager;
+    this.#contentType = options.contentType ?? 'application/json';
+    this.#bodyBytesMax = options.bodyBytesMax ?? bodyBytesMaxDefault;
     this.#exchange = new HttpExchange({
       requestTimeoutMs: requestTimeoutMsDefault,
       retriesMax: retriesMaxDefault,
       watchQuietMsMax: watchQuietMsMaxDefault,
       bodyBytesMax: bodyBytesMaxDefault,
+      random: new SystemRandom(),
       ...options,
       limit: new HttpRateLimit(options),
     });
@@ -70,17 +96,34 @@ export class HttpKubeApi implements KubeReader, KubeWriter {
     { resourceVersion, signal }: { readonly resourceVersion?: string; readonly signal: AbortSignal },
   ): Promise<KubeObject> {
     const path = `${pathOf(resource, name)}${formatQuery({ resourceVersion })}`;
-    return parseObject(await this.#exchange.send({ method: 'GET', path, signal }));
+    const request = { method: 'GET', path, signal, accept: this.#accept(resource) } as const;
+    return this.#exchange.send(request, (answer) => this.#answers.readObject(resource, answer, this.#bodyBytesMax));
   }
 
-  async list(resource: ResourceName, options: ListOptions & { readonly signal: AbortSignal }): Promise<ListPage> {
+  async list(
+    resource: ResourceName,
+    options: ListOptions & ListTaking & { readonly signal: AbortSignal },
+  ): Promise<ListPage> {
     const path = `${collectionPath(resource, options.namespace)}${listQuery(options)}`;
-    return parseList(await this.#exchange.send({ method: 'GET', path, signal: options.signal }));
+    const { signal, each } = options;
+    const accept = this.#accept(resource);
+    if (each === undefined) return this.#gather(resource, { method: 'GET', path, signal, accept });
+    let isSpent = false;
+    const take = (item: KubeObject): void => {
+      isSpent = true;
+      handOver(item, each);
+    };
+    const request = { method: 'GET', path, signal, accept, isSpent: () => isSpent } as const;
+    const reading = { bytesMax: Number.POSITIVE_INFINITY, take };
+    const metadata = await this.#exchange.send(request, (answer) => this.#answers.readList(resource, answer, reading));
+    return { metadata, items: [] };
   }
 
   async watch(resource: ResourceName, options: WatchOptions & { readonly signal: AbortSignal }): Promise<WatchStream> {
     const path = `${collectionPath(resource, options.namespace)}${watchQuery(options)}`;
-    return watchStream(await this.#exchange.open({ method: 'GET', path, signal: options.signal }));
+    const accept = this.#accept(resource, ';stream=watch');
+    const body = await this.#exchange.open({ method: 'GET', path, signal: options.signal, accept });
+    return watchStream(body, this.#answers.watchDecoder(resource, body.contentType));
   }
 
   async create(resource: ResourceName, object: KubeObject, options: WriteOptions): Promise<KubeObject> {
@@ -126,7 +169,8 @@ export class HttpKubeApi implements KubeReader, KubeWriter {
       gracePeriodSeconds,
     });
     const path = pathOf(resource, name);
-    await this.#exchange.send({ method: 'DELETE', path, signal, body, contentType: 'application/json' });
+    const request = { method: 'DELETE', path, signal, body, contentType: 'application/json' } as const;
+    await this.#exchange.send(request, ({ chunks }) => readBody(chunks, this.#bodyBytesMax));
   }
 
   /** Ends every call and watch with `aborted`; leaves no socket and no timer. */
@@ -134,9 +178,24 @@ export class HttpKubeApi implements KubeReader, KubeWriter {
     await this.#exchange.close();
   }
 
+  #accept(resource: ResourceName, parameters = ''): string {
+    return acceptHeader(isProtobufResource(resource) ? this.#contentType : 'application/json', parameters);
+  }
+
+  async #gather(resource: ResourceName, request: HttpRequest): Promise<ListPage> {
+    const bytesMax = this.#bodyBytesMax;
+    return this.#exchange.send(request, async (answer) => {
+      const items: KubeObject[] = [];
+      const take = (item: KubeObject): unknown => items.push(item);
+      const metadata = await this.#answers.readList(resource, answer, { bytesMax, take });
+      return { metadata, items };
+    });
+  }
+
   async #write(request: HttpRequest): Promise<KubeObject> {
     const path = `${request.path}${formatQuery({ fieldManager: this.#fieldManager })}`;
-    return parseObject(await this.#exchange.send({ contentType: 'application/json', ...request, path }));
+    const write = { contentType: 'application/json', ...request, path };
+    return this.#exchange.send(write, (answer) => this.#answers.readWritten(answer, this.#bodyBytesMax));
   }
 }
 
@@ -164,33 +223,11 @@ function encode(resource: ResourceName, object: KubeObject): string {
   return JSON.stringify({ apiVersion: groupVersion(resources[resource]), kind: resources[resource].kind, ...object });
 }
 
-function parseObject(text: string): KubeObject {
-  const value = parseJson(text);
-  if (isRecord(value) && isRecord(value['metadata'])) return { ...value, metadata: value['metadata'] };
-  throw new ApiError({ reason: 'internal', message: 'the answer is not an object of the API' });
-}
-
-function parseList(text: string): ListPage {
-  const value = parseJson(text);
-  if (isRecord(value) && isRecord(value['metadata']) && isItems(value['items'])) {
-    return { metadata: value['metadata'], items: value['items'] ?? [] };
-  }
-  throw new ApiError({ reason: 'internal', message: 'the answer is not a list of the API' });
-}
-
-function parseJson(text: string): unknown {
+/** What the taker throws is no fault of the connection. */
+function handOver(item: KubeObject, each: (item: KubeObject) => void): void {
   try {
-    return JSON.parse(text);
+    each(item);
   } catch (cause) {
-    throw new ApiError({ reason: 'internal', message: 'the answer is not JSON', cause });
+    throw new ApiError({ reason: 'internal', message: 'an item of the list could not be taken', cause });
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** An empty list may come as null. What the items are is looked at where they are read. */
-function isItems(value: unknown): value is KubeObject[] | null {
-  return Array.isArray(value) || value === null;
 }

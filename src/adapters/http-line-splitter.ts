@@ -1,10 +1,7 @@
+import { PieceTooLongError } from './piece-gatherer.ts';
+
 const newline = 0x0a;
 export const lineBytesMax = 16 * 1024 * 1024;
-
-/** A line grew beyond {@link lineBytesMax}: nothing the API server stores is that large. */
-export class LineTooLongError extends Error {
-  override readonly name = 'LineTooLongError';
-}
 
 /**
  * Cuts a stream of bytes into lines at newline bytes. It works on bytes because a chunk may end inside a character; a
@@ -14,7 +11,7 @@ export class LineSplitter {
   #begun: Buffer[] = [];
   #begunBytes = 0;
 
-  /** The lines that this chunk completes, without their newlines; empty lines are left out. Throws a {@link LineTooLongError}. */
+  /** The lines that this chunk completes, without their newlines; empty lines are left out. Throws a {@link PieceTooLongError}. */
   push(chunk: Buffer): readonly Buffer[] {
     const lines: Buffer[] = [];
     let from = 0;
@@ -43,7 +40,7 @@ export class LineSplitter {
   #begin(rest: Buffer): void {
     if (rest.length === 0) return;
     if (this.#begunBytes + rest.length > lineBytesMax) {
-      throw new LineTooLongError(`a line of more than ${lineBytesMax} bytes`);
+      throw new PieceTooLongError(`a line of more than ${lineBytesMax} bytes`);
     }
     this.#begun.push(rest);
     this.#begunBytes += rest.length;

@@ -34,10 +34,41 @@ export const restClientLimiterDuration: MetricDefinition = {
   buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
 };
 
+const sizeBuckets = [64, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216];
+
+export const restClientRequestSize: MetricDefinition = {
+  name: 'rest_client_request_size_bytes',
+  kind: 'histogram',
+  help: 'Size of request bodies in bytes.',
+  stability: 'ALPHA',
+  labels: ['verb', 'host'],
+  buckets: sizeBuckets,
+};
+
+export const restClientResponseSize: MetricDefinition = {
+  name: 'rest_client_response_size_bytes',
+  kind: 'histogram',
+  help: 'Size of answers in bytes, watches not counted.',
+  stability: 'ALPHA',
+  labels: ['verb', 'host'],
+  buckets: sizeBuckets,
+};
+
+export const restClientConnections: MetricDefinition = {
+  name: 'rest_client_connections_opened_total',
+  kind: 'counter',
+  help: 'Connections made to the API server, by what they are for: calls share some, each watch has one of its own.',
+  stability: 'ALPHA',
+  labels: ['role', 'host'],
+};
+
 /** Every metric of the HTTP client, for the registry and the documents. */
 export const httpMetrics: readonly MetricDefinition[] = [
   restClientRequests,
   restClientRequestDuration,
   restClientRetries,
   restClientLimiterDuration,
+  restClientRequestSize,
+  restClientResponseSize,
+  restClientConnections,
 ];

@@ -1,10 +1,13 @@
 import type { Readable } from 'node:stream';
 import { ApiError } from '../api/api-error.ts';
 import type { WatchEvent, WatchStream } from '../ports/kube-reader.ts';
+import { answerError } from './http-answers.ts';
+import { arrivals } from './http-arrivals.ts';
 import { codeOf } from './http-errors.ts';
-import { LineSplitter, LineTooLongError } from './http-line-splitter.ts';
+import type { WatchDecoder } from './wire-format.ts';
 
 export interface WatchBody {
+  readonly contentType: string | undefined;
   readonly body: Readable;
   /** Lets go of what belongs to the watch; called once, however it ends. */
   readonly release: () => void;
@@ -14,52 +17,44 @@ export interface WatchBody {
 
 /**
  * The events of a watch, as many at a time as one chunk completes. The socket is read only as fast as the batches are
- * taken. What breaks the stream is `unavailable`; a line that is no JSON is `internal`, for then something is wrong with
- * what is said and not with the way to it; a half line at the end is a broken stream and is never looked at.
+ * taken. What breaks the stream is `unavailable`; bytes that are no event are `internal`, for then something is wrong
+ * with what is said and not with the way to it; half an event at the end is a broken stream and is never looked at.
  */
-export async function* watchStream({ body, release, aborted }: WatchBody): WatchStream {
-  const splitter = new LineSplitter();
+export async function* watchStream({ body, release, aborted }: WatchBody, decoder: WatchDecoder): WatchStream {
   try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      const lines = splitter.push(chunk);
-      if (lines.length > 0) yield lines.map(parseEvent);
+    for await (const chunks of arrivals(body)) {
+      const events: WatchEvent[] = [];
+      const failure = decode(decoder, chunks, events);
+      // What came whole before it counts.
+      if (events.length > 0) yield events;
+      if (failure !== undefined) throw failure.error;
     }
-    if (splitter.begunBytes > 0) {
+    if (decoder.begunBytes > 0) {
       throw new ApiError({ reason: 'unavailable', message: 'the watch ended in the middle of an event' });
     }
   } catch (error) {
-    throw streamError(error, aborted());
+    throw streamError(answerError(error), aborted());
   } finally {
     body.destroy();
     release();
   }
 }
 
-function parseEvent(line: Buffer): WatchEvent {
-  const event: unknown = parseJson(line);
-  if (isEvent(event)) return event;
-  throw new ApiError({ reason: 'internal', message: 'a line of the watch is not an event' });
-}
-
-/** The frame only; which types there are, and what an object must have, is the reader's business. */
-function isEvent(value: unknown): value is WatchEvent {
-  if (typeof value !== 'object' || value === null || !('type' in value) || !('object' in value)) return false;
-  return typeof value.type === 'string' && typeof value.object === 'object' && value.object !== null;
-}
-
-function parseJson(line: Buffer): unknown {
+function decode(
+  decoder: WatchDecoder,
+  chunks: readonly Buffer[],
+  events: WatchEvent[],
+): { readonly error: unknown } | undefined {
   try {
-    return JSON.parse(line.toString('utf8'));
-  } catch (cause) {
-    throw new ApiError({ reason: 'internal', message: 'a line of the watch is not JSON', cause });
+    for (const chunk of chunks) decoder.push(chunk, events);
+    return undefined;
+  } catch (error) {
+    return { error };
   }
 }
 
 function streamError(error: unknown, aborted: boolean): ApiError {
   if (aborted) return new ApiError({ reason: 'aborted', message: 'the watch was given up', cause: error });
   if (error instanceof ApiError) return error;
-  if (error instanceof LineTooLongError) {
-    return new ApiError({ reason: 'too-large', message: error.message, cause: error });
-  }
   return new ApiError({ reason: 'unavailable', message: `the watch broke off: ${codeOf(error) ?? ''}`, cause: error });
 }

@@ -1,13 +1,21 @@
-// Finds the API server and our credentials as kubectl does. `@kubernetes/client-node` knows the credentials (tokens and
-// their files, exec plugins, OIDC); it is loaded only when there is a kubeconfig or a cluster around us, since it costs
-// a third of a second and 60 MB. Which file counts, what its paths are relative to and what is missing is settled here.
+// Finds the API server and our credentials as kubectl does: which file counts, what its paths are relative to, what is
+// missing. `@kubernetes/client-node` knows the credentials that do not change under us (certificates, tokens, OIDC); it is
+// loaded only when there is a kubeconfig or a cluster around us, since it costs a third of a second and 60 MB.
 import { existsSync, readFileSync } from 'node:fs';
-import type { RequestOptions } from 'node:https';
+import { isIPv6 } from 'node:net';
 import { homedir } from 'node:os';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import type { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { parse } from 'yaml';
-import type { Connection, Headers, TlsOptions } from './http-connection.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Logger } from '../ports/logger.ts';
+import { ConnectionError, type Place } from './connection-error.ts';
+import { ExecPlugin, type ExecSettings } from './exec-plugin.ts';
+import type { Connection } from './http-connection.ts';
+import { type Login, type LoginTarget, openLogin } from './kube-login.ts';
+import { proxyFromEnvironment } from './proxy-environment.ts';
+import { SystemClock } from './system-clock.ts';
+import { TokenFile } from './token-file.ts';
 
 const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 const proxySchemes = ['http:', 'https:', 'socks5:'];
@@ -19,24 +27,10 @@ export interface LoadConnectionOptions {
   readonly context?: string;
   /** Stands before the folder of the service account. */
   readonly root?: string;
-}
-
-/** We do not know how to reach a server, or as whom: which file, which field of it, and what is wrong there. */
-export class ConnectionError extends Error {
-  override readonly name = 'ConnectionError';
-  readonly file: string;
-  readonly field: string;
-
-  constructor(place: Place, problem: string, cause?: unknown) {
-    super(`${place.file}: ${place.field}: ${problem}`, cause === undefined ? undefined : { cause });
-    this.file = place.file;
-    this.field = place.field;
-  }
-}
-
-interface Place {
-  readonly file: string;
-  readonly field: string;
+  /** The machine's own when absent. */
+  readonly clock?: Clock;
+  /** Hears of credentials that cannot be read again. */
+  readonly logger?: Logger;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -56,13 +50,10 @@ interface Kubeconfig {
   readonly currentContext: string | undefined;
 }
 
-/** What was chosen, before the credentials are read. */
-interface Target {
-  readonly file: string;
-  readonly server: string;
-  readonly proxyUrl: string | undefined;
-  readonly namespace: string | undefined;
-  readonly config: KubeConfig;
+/** What the parts that read credentials need. */
+interface Means {
+  readonly clock: Clock;
+  readonly logger: Logger | undefined;
 }
 
 /**
@@ -71,11 +62,12 @@ interface Target {
  */
 export async function loadConnection(options: LoadConnectionOptions = {}): Promise<Connection> {
   const kubeconfig = readKubeconfigs(options.kubeconfig);
+  const means: Means = { clock: options.clock ?? new SystemClock(), logger: options.logger };
   const target =
     kubeconfig === undefined
-      ? await targetInCluster(options.root ?? '')
-      : await targetOf(kubeconfig, options.context ?? kubeconfig.currentContext);
-  return new Credentials(target).connect();
+      ? await targetInCluster(options.root ?? '', means)
+      : await targetOf(kubeconfig, options.context ?? kubeconfig.currentContext, means);
+  return openLogin(target);
 }
 
 /** Undefined where there is none, and none was asked for by name. */
@@ -140,7 +132,7 @@ function entriesOf(document: Fields, file: string, words: { list: string; entry:
   });
 }
 
-async function targetOf(kubeconfig: Kubeconfig, contextName: string | undefined): Promise<Target> {
+async function targetOf(kubeconfig: Kubeconfig, contextName: string | undefined, means: Means): Promise<LoginTarget> {
   const file = kubeconfig.files.join(delimiter);
   if (contextName === undefined) throw new ConnectionError({ file, field: 'current-context' }, 'is not set');
   const context = find(kubeconfig.contexts, contextName, { file, field: 'contexts' });
@@ -150,11 +142,12 @@ async function targetOf(kubeconfig: Kubeconfig, contextName: string | undefined)
   const user = userName === '' ? undefined : find(kubeconfig.users, userName, { file, field: `${at}.user` });
   const server = serverOf(cluster);
   return {
-    file: context.file,
+    place: { file: context.file, field: 'credentials' },
     server,
-    proxyUrl: proxyOf(cluster),
+    proxyUrl: proxyOf(cluster) ?? environmentProxy(server),
     namespace: text(context.fields, 'namespace'),
     config: await createConfig(clusterFields(cluster, server), user === undefined ? {} : userFields(user)),
+    ...(user === undefined ? {} : loginOf(user, cluster, means)),
   };
 }
 
@@ -182,19 +175,63 @@ function proxyOf(cluster: Entry): string | undefined {
   throw new ConnectionError(place, `"${proxy}" is not an address that begins with ${proxySchemes.join(', ')}`);
 }
 
+/** A `proxy-url` is always used; the environment's proxy only where `NO_PROXY` lets it. */
+function environmentProxy(server: string): string | undefined {
+  const proxy = proxyFromEnvironment(new URL(server), process.env);
+  if (proxy === undefined || proxySchemes.includes(URL.parse(proxy.url)?.protocol ?? '')) return proxy?.url;
+  const place = { file: '(environment)', field: proxy.variable };
+  throw new ConnectionError(place, `"${proxy.url}" is not an address that begins with ${proxySchemes.join(', ')}`);
+}
+
 /** The proxy is ours to use; and client-node would refuse plain http unless TLS is not to be verified anyway. */
 function clusterFields(cluster: Entry, server: string): Fields {
   const { 'proxy-url': _proxy, ...fields } = withAbsolutePaths(cluster, 'clusters', ['certificate-authority']);
   return server.startsWith('http:') ? { ...fields, 'insecure-skip-tls-verify': true } : fields;
 }
 
-/** client-node reads a token file again only where it is an auth provider's; it wins over a token (client-go). */
+/** Token files and plugins are ours to read and to run: client-node would not do it again when it should. */
 function userFields(user: Entry): Fields {
-  const fields = withAbsolutePaths(user, 'users', ['client-certificate', 'client-key', 'tokenFile']);
+  const fields = withAbsolutePaths(user, 'users', ['client-certificate', 'client-key']);
   requirePair(user, fields);
-  const { tokenFile, token, ...rest } = fields;
-  if (tokenFile === undefined) return token === undefined ? rest : { ...rest, token };
-  return { ...rest, 'auth-provider': { name: 'tokenFile', config: { tokenFile } } };
+  const { tokenFile, token, exec: _exec, ...rest } = fields;
+  // A token file wins over a token (client-go).
+  return tokenFile === undefined && token !== undefined ? { ...rest, token } : rest;
+}
+
+/** A token wins over a plugin (client-go refuses to have both). */
+function loginOf(user: Entry, cluster: Entry, means: Means): Login {
+  const file = withAbsolutePaths(user, 'users', ['tokenFile'])['tokenFile'];
+  if (typeof file === 'string') {
+    const place = { file: user.file, field: `users.${user.name}.tokenFile` };
+    return { tokenFile: new TokenFile({ path: file, ...means }), place };
+  }
+  const { exec, token } = user.fields;
+  if (!isFields(exec) || token !== undefined) return {};
+  const place = { file: user.file, field: `users.${user.name}.exec` };
+  return { plugin: new ExecPlugin(execSettings(exec, { user, cluster, place }), means.clock), place };
+}
+
+function execSettings(
+  exec: Fields,
+  { user, cluster, place }: { readonly user: Entry; readonly cluster: Entry; readonly place: Place },
+): ExecSettings {
+  const command = text(exec, 'command');
+  if (command === undefined) throw new ConnectionError(place, 'has no command');
+  // A name is looked up in PATH; a path is relative to the kubeconfig that names it.
+  const isRelativePath = command.includes('/') && !isAbsolute(command);
+  return {
+    apiVersion: text(exec, 'apiVersion') ?? 'client.authentication.k8s.io/v1',
+    command: isRelativePath ? join(dirname(user.file), command) : command,
+    args: Array.isArray(exec['args']) ? exec['args'].map(String) : [],
+    env: environmentOf(exec['env']),
+    cluster: exec['provideClusterInfo'] === true ? cluster.fields : undefined,
+  };
+}
+
+/** A list of `{name, value}`, as the kubeconfig has it. */
+function environmentOf(list: unknown): Readonly<Record<string, string>> {
+  const entries: readonly unknown[] = Array.isArray(list) ? list : [];
+  return Object.fromEntries(entries.filter(isFields).map((entry) => [String(entry['name']), String(entry['value'])]));
 }
 
 function requirePair(user: Entry, fields: Fields): void {
@@ -236,85 +273,30 @@ async function emptyConfig(): Promise<KubeConfig> {
   return new module.KubeConfig();
 }
 
-async function targetInCluster(root: string): Promise<Target> {
-  const folder = `${root}${serviceAccountFolder}`;
+async function targetInCluster(root: string, means: Means): Promise<LoginTarget> {
+  const folder = join(`${root}/`, serviceAccountFolder);
   const looked = 'no kubeconfig was given or found, and this is no pod';
-  for (const name of ['KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT']) {
-    if ((process.env[name] ?? '') === '') throw new ConnectionError({ file: '(environment)', field: name }, looked);
-  }
+  const [host = '', port = ''] = ['KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT'].map((field) => {
+    const value = process.env[field] ?? '';
+    if (value === '') throw new ConnectionError({ file: '(environment)', field }, looked);
+    return value;
+  });
   for (const field of ['token', 'ca.crt']) readText({ file: folder, field }, join(folder, field));
-  const config = await emptyConfig();
-  config.loadFromCluster(root);
-  const server = config.getCurrentCluster()?.server ?? '';
-  const namespace = config.getContextObject(config.getCurrentContext())?.namespace?.trim();
-  return { file: folder, server, proxyUrl: undefined, namespace, config };
+  const server = `https://${isIPv6(host) ? `[${host}]` : host}:${port}`;
+  const place = { file: folder, field: 'token' };
+  return {
+    place,
+    server,
+    proxyUrl: environmentProxy(server),
+    namespace: namespaceIn(folder),
+    config: await createConfig({ server, 'certificate-authority': join(folder, 'ca.crt') }, {}),
+    tokenFile: new TokenFile({ path: join(folder, 'token'), ...means }),
+  };
 }
 
-/** What client-node makes of a target's credentials. */
-class Credentials {
-  readonly #target: Target;
-  #reading: Promise<{ readonly headers: Headers; readonly tls: TlsOptions }> | undefined;
-
-  constructor(target: Target) {
-    this.#target = target;
-  }
-
-  async connect(): Promise<Connection> {
-    const { server, proxyUrl, namespace } = this.#target;
-    const first = await this.#read();
-    const fixed = !this.#changes();
-    return {
-      server,
-      proxyUrl,
-      namespace,
-      tls: first.tls,
-      authorization: async () => (fixed ? first.headers : (await this.#read()).headers),
-      reloadTls: async () => (await this.#read()).tls,
-    };
-  }
-
-  /** Tokens from files, plugins and identity providers change; what stands in the kubeconfig does not. */
-  #changes(): boolean {
-    const user = this.#target.config.getCurrentUser();
-    return Boolean(user?.authProvider ?? user?.exec);
-  }
-
-  /** One reading at a time, whoever asks: an expired token must not start a plugin for every request that waits. */
-  async #read(): Promise<{ readonly headers: Headers; readonly tls: TlsOptions }> {
-    this.#reading ??= this.#readOnce().finally(() => {
-      this.#reading = undefined;
-    });
-    return this.#reading;
-  }
-
-  async #readOnce(): Promise<{ readonly headers: Headers; readonly tls: TlsOptions }> {
-    const options: RequestOptions = {};
-    try {
-      await this.#target.config.applyToHTTPSOptions(options);
-    } catch (cause) {
-      throw new ConnectionError({ file: this.#target.file, field: 'credentials' }, 'cannot be obtained', cause);
-    }
-    return { headers: headersOf(options), tls: tlsOf(options) };
-  }
-}
-
-function headersOf({ headers, auth }: RequestOptions): Headers {
-  const said: Record<string, string> = {};
-  if (typeof auth === 'string') said['authorization'] = `Basic ${Buffer.from(auth).toString('base64')}`;
-  for (const [name, value] of Object.entries(headers ?? {})) {
-    // A token file ends with a newline more often than not.
-    said[name.toLowerCase()] = String(value).trim();
-  }
-  return said;
-}
-
-function tlsOf({ ca, cert, key, servername, rejectUnauthorized }: RequestOptions): TlsOptions {
-  return { ca: bytes(ca), cert: bytes(cert), key: bytes(key), servername, rejectUnauthorized };
-}
-
-/** client-node gives a file's bytes or a text; the other forms that TLS would take do not come from it. */
-function bytes(value: RequestOptions['ca'] | RequestOptions['key']): string | Buffer | undefined {
-  return typeof value === 'string' || Buffer.isBuffer(value) ? value : undefined;
+function namespaceIn(folder: string): string | undefined {
+  const file = join(folder, 'namespace');
+  return existsSync(file) ? readText({ file: folder, field: 'namespace' }, file).trim() : undefined;
 }
 
 function readText(place: Place, file: string): string {

@@ -76,7 +76,9 @@ export class FieldReader {
     }
     const list: readonly unknown[] = value;
     const isItem = (item: unknown, place: number): item is T => this.#isItem(item, texts, field, place);
-    return list.filter(isItem);
+    const items = list.filter(isItem);
+    // The list itself where it is all right: many objects may have the same one.
+    return isWhole(items, list) ? list : items;
   }
 
   #isItem(item: unknown, texts: readonly string[], field: string, place: number): boolean {
@@ -92,6 +94,10 @@ export class FieldReader {
     this.#flaws ??= [];
     this.#flaws.push(`${field}: got ${shown(value)}; accepted: ${accepted}`);
   }
+}
+
+function isWhole<T>(items: readonly T[], list: readonly unknown[]): list is readonly T[] {
+  return items.length === list.length;
 }
 
 function isAbsent(value: unknown): boolean {

@@ -8,6 +8,8 @@ export interface LeaseSpec {
   readonly acquireTime?: string | null;
   readonly renewTime?: string | null;
   readonly leaseTransitions?: number | null;
+  /** Whom a coordinator wants to lead. */
+  readonly preferredHolder?: string | null;
 }
 
 /** A Lease as on the wire. A node's carries the node's name and lives in `kube-node-lease`. */

@@ -72,4 +72,6 @@ export interface ObjectReference {
   readonly namespace?: string;
   readonly name: string;
   readonly uid?: string;
+  /** A part of it, as `spec.containers{name}`. */
+  readonly fieldPath?: string;
 }

@@ -69,37 +69,14 @@ export interface PodView {
 /** Projects a pod while it is decoded. Never throws: what is missing or of the wrong type becomes empty, and is told. */
 export function viewPod(pod: Pod): PodView {
   const fields = new FieldReader();
+  const metadata = fields.part('metadata', pod.metadata);
   const spec = fields.part('spec', pod.spec);
-  const view = {
-    ...viewIdentity(fields, fields.part('metadata', pod.metadata)),
-    ...viewStatus(fields, fields.part('status', pod.status)),
-    nodeName: fields.text('spec.nodeName', spec['nodeName']),
-    tolerations: readTolerations(fields, spec['tolerations']),
-  };
-  return fields.flaws === undefined ? view : { ...view, flaws: fields.flaws };
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function viewStatus(
-  fields: FieldReader,
-  status: Fields,
-): Pick<PodView, 'phase' | 'reason' | 'ready' | 'disruptionReason'> {
+  const status = fields.part('status', pod.status);
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   const conditions = readConditions(fields, status['conditions']);
   const disruption = findCondition(conditions, evictedByTaint.type);
-  return {
-    phase: fields.text('status.phase', status['phase']),
-    reason: fields.text('status.reason', status['reason']),
-    ready: findCondition(conditions, 'Ready')?.status,
-    disruptionReason: disruption?.status === 'True' ? (disruption.reason ?? '') : undefined,
-  };
-}
-
-type PodIdentity = Omit<PodView, keyof ReturnType<typeof viewStatus> | 'nodeName' | 'tolerations'>;
-
-function viewIdentity(fields: FieldReader, metadata: Fields): PodIdentity {
-  const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
-  return {
+  // In one piece: there may be a million of them, and an object that grows takes half as much again.
+  const view = {
     namespace: fields.neededText('metadata.namespace', metadata['namespace']),
     name: fields.neededText('metadata.name', metadata['name']),
     uid: fields.neededText('metadata.uid', metadata['uid']),
@@ -109,7 +86,14 @@ function viewIdentity(fields: FieldReader, metadata: Fields): PodIdentity {
     terminating: deletionTimestamp !== undefined && deletionTimestamp !== null,
     deletionGraceSeconds: fields.whole('metadata.deletionGracePeriodSeconds', deletionGracePeriodSeconds),
     createdAtMs: fields.time('metadata.creationTimestamp', metadata['creationTimestamp']) ?? 0,
+    ready: findCondition(conditions, 'Ready')?.status,
+    disruptionReason: disruption?.status === 'True' ? (disruption.reason ?? '') : undefined,
+    phase: fields.text('status.phase', status['phase']),
+    reason: fields.text('status.reason', status['reason']),
+    nodeName: fields.text('spec.nodeName', spec['nodeName']),
+    tolerations: readTolerations(fields, spec['tolerations']),
   };
+  return fields.flaws === undefined ? view : { ...view, flaws: fields.flaws };
 }
 
 /** Said of a pod whose node was given up (upstream `NodeUnreachablePodReason` and its message). */

@@ -45,3 +45,5 @@ export function resourcePath(
 
 /** Where the kubelets' leases live; the lease carries the node's name. */
 export const nodeLeaseNamespace = 'kube-node-lease';
+/** A lease of our own among them, with `--watch-canary`. */
+export const canaryLeaseName = 'node-lifecycle-controller-canary';

@@ -6,6 +6,7 @@ import {
   defaultEvictionModeOptions,
   type PodGcOptions,
 } from '../controller/options.ts';
+import { jsonType, protobufType, type WireType } from '../adapters/wire-format.ts';
 import type { BindAddress } from './bind-address.ts';
 import { type ConfigFile, configApiVersion, configKind, readConfigFile } from './config-file.ts';
 import { controllerFlags, removedControllerFlags } from './controller-flags.ts';
@@ -20,6 +21,8 @@ export interface ControllerConfig {
   readonly controller: ControllerOptions;
   readonly controllers: ControllerSelection;
   readonly podGc: PodGcOptions;
+  /** Write a lease every few seconds to see whether the lease stream lags. */
+  readonly watchCanary: boolean;
   readonly api: ApiConfig;
   readonly leaderElection: LeaderElectionConfig;
   readonly metricsBindAddress: BindAddress;
@@ -35,6 +38,8 @@ export interface ApiConfig {
   readonly requestsPerSecond: number;
   readonly requestBurst: number;
   readonly concurrentWritesMax: number;
+  /** In which nodes, pods and leases are asked for. */
+  readonly contentType: WireType;
 }
 
 export interface LeaderElectionConfig {
@@ -100,6 +105,7 @@ function assemble(values: ControllerValues): ControllerConfig {
   return {
     controller: controllerOptions(values),
     controllers: selectControllers(values.controllers),
+    watchCanary: values.watchCanary,
     podGc: { terminatedPodGcThreshold: values.terminatedPodGcThreshold },
     api: {
       kubeconfig: values.kubeconfig,
@@ -107,6 +113,7 @@ function assemble(values: ControllerValues): ControllerConfig {
       requestsPerSecond: values.kubeApiQps,
       requestBurst: values.kubeApiBurst,
       concurrentWritesMax: values.concurrentWrites,
+      contentType: values.kubeApiContentType === jsonType ? jsonType : protobufType,
     },
     leaderElection: leaderElection(values),
     metricsBindAddress: values.metricsBindAddress,

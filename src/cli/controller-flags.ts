@@ -74,6 +74,14 @@ export const controllerFlags = [
     range: { above: 0 },
   },
   {
+    name: 'watch-canary',
+    kind: 'boolean',
+    group: watching,
+    description:
+      'While leading, write a lease in kube-node-lease every 5s, and freeze verdicts while our stream does not show it: an API server whose cache lags',
+    default: false,
+  },
+  {
     name: 'node-eviction-rate',
     kind: 'number',
     group: evicting,
@@ -152,6 +160,15 @@ export const controllerFlags = [
     description: 'Requests that may go at once before the rate holds',
     default: 30,
     range: { min: 1 },
+  },
+  {
+    name: 'kube-api-content-type',
+    kind: 'text',
+    group: api,
+    description:
+      'How nodes, pods and leases are asked for when they are read; a server that answers JSON all the same is understood',
+    default: 'application/vnd.kubernetes.protobuf',
+    choices: ['application/vnd.kubernetes.protobuf', 'application/json'],
   },
   {
     name: 'concurrent-writes',

@@ -1,6 +1,8 @@
 // The controller with the real things behind its doors, in the order in which they start: pages, informers, election,
-// and as leader the stages. Down in reverse; the lease is given back when nothing of ours can write any more.
+// and as leader the stages. Down: not ready, loops, informers, writes under way, events; the lease is given back when
+// nothing of ours can write any more, and the connections end last.
 import type { Connection } from '../adapters/http-connection.ts';
+import { ApiCanaryLease } from '../adapters/api-canary-lease.ts';
 import { HttpKubeApi, type HttpKubeApiOptions } from '../adapters/http-kube-api.ts';
 import { httpMetrics } from '../adapters/http-metrics.ts';
 import { type RunningObservability, startObservability } from '../adapters/observability-server.ts';
@@ -15,6 +17,7 @@ import { nodeLeaseNamespace } from '../api/resources.ts';
 import { controllerMetrics, daemonSetsByNamespace, NodeLifecycle, podsByNode } from '../controller/node-lifecycle.ts';
 import { LiveSnapshot, type Snapshot } from '../controller/snapshot.ts';
 import { ApiLiveLeases } from '../controller/sight/api-live-leases.ts';
+import { planLeaseQuiet } from '../controller/sight/plan-lease-quiet.ts';
 import { LeaderElector } from '../election/leader-elector.ts';
 import { masterStatus, slowpathTotal } from '../election/metrics.ts';
 import { EventBroadcaster } from '../events/event-broadcaster.ts';
@@ -25,21 +28,24 @@ import { waitForCacheSync } from '../informer/wait-for-cache-sync.ts';
 import { announceBuild } from '../metrics/build-info.ts';
 import { processMetrics } from '../metrics/definitions.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Leadership } from '../ports/leadership.ts';
+import type { Ending, Leadership } from '../ports/leadership.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Random } from '../ports/random.ts';
 import type { ControllerConfig } from './controller-config.ts';
 import { explainRoutes } from './explain-pages.ts';
-import { healthRoutes } from './health-pages.ts';
+import { type HealthChecks, healthRoutes } from './health-pages.ts';
 import { configzRoute, metricsRoute } from './metrics-pages.ts';
 import { ownVersion, userAgent } from './version.ts';
 
 /** The election talks on a connection and a rate of its own: a burst of writes must not cost the lease. */
 const electionRate = { qps: 10, burst: 20 } as const;
+const electionTimeoutMs = 10_000;
 const eventRate = { qps: 10, burst: 20 } as const;
 /** Asking whether the API server is there must not wait behind what it is not answering. */
 const sightRate = { qps: 20, burst: 40 } as const;
 const sightTimeoutMs = 5_000;
+/** A write every few seconds needs no limit. */
+const unlimited = { qps: 0, burst: 0 } as const;
 const flushMsMax = 2_000;
 const syncWarnMs = 10_000;
 
@@ -68,8 +74,13 @@ export interface ControllerProcessOptions {
 export class ControllerProcess {
   readonly lifecycle: NodeLifecycle;
   readonly #options: ControllerProcessOptions;
-  readonly #apis: Readonly<Record<'main' | 'events' | 'election' | 'sight', HttpKubeApi>>;
-  readonly #lifetime = new AbortController();
+  readonly #apis: Readonly<Record<'main' | 'events' | 'election' | 'sight' | 'canary', HttpKubeApi>>;
+  /** Reading the cluster ends as soon as we stop; telling of it goes on until all is told. */
+  readonly #watching = new AbortController();
+  readonly #telling = new AbortController();
+  #toldAll: Promise<void> | undefined;
+  #tellingEnded: Promise<void> = Promise.resolve();
+  #stopping = false;
   readonly #informers: NodeInformers;
   readonly #broadcaster: EventBroadcaster;
   readonly #elector: LeaderElector | undefined;
@@ -80,17 +91,25 @@ export class ControllerProcess {
     this.#options = options;
     meter.declare(controllerProcessMetrics);
     announceBuild(meter, { version: ownVersion(), nodeVersion: process.versions.node });
-    const { requestsPerSecond: qps, requestBurst: burst } = config.api;
+    const { requestsPerSecond: qps, requestBurst: burst, contentType } = config.api;
     this.#apis = {
-      main: this.#makeApi({ qps, burst, mayWrite: () => this.#leadership().holds() }),
-      events: this.#makeApi(eventRate),
-      // The elector repeats by itself, and knows when it is too late to.
+      main: this.#makeApi({ qps, burst, contentType, mayWrite: () => this.#leadership().holds() }),
+      // An event is a write like any other: one that waited while we were paused is not ours to tell any more.
+      events: this.#makeApi({ ...eventRate, mayWrite: () => this.#leadership().holds() }),
+      // The elector repeats by itself, and knows when it is too late to. It writes back the lease that it read, so it
+      // reads all of it, as JSON.
       election: this.#makeApi({
         ...electionRate,
         retriesMax: 0,
-        requestTimeoutMs: config.leaderElection.renewDeadlineMs,
+        requestTimeoutMs: Math.min(electionTimeoutMs, config.leaderElection.renewDeadlineMs),
       }),
-      sight: this.#makeApi({ ...sightRate, retriesMax: 0, requestTimeoutMs: sightTimeoutMs }),
+      canary: this.#makeApi({
+        ...unlimited,
+        retriesMax: 0,
+        requestTimeoutMs: sightTimeoutMs,
+        mayWrite: () => this.#leadership().holds(),
+      }),
+      sight: this.#makeApi({ ...sightRate, contentType, retriesMax: 0, requestTimeoutMs: sightTimeoutMs }),
     };
     this.#informers = makeInformers({ ...options, api: this.#apis.main }, config.controller.taintBasedEvictions);
     this.#broadcaster = new EventBroadcaster({ ...options, api: this.#apis.events });
@@ -102,7 +121,10 @@ export class ControllerProcess {
       podGc: config.podGc,
       informers: this.#informers,
       api: this.#apis.main,
-      liveLeases: new ApiLiveLeases(this.#apis.sight, this.#lifetime.signal),
+      liveLeases: new ApiLiveLeases(this.#apis.sight, this.#watching.signal),
+      canaryLease: config.watchCanary
+        ? new ApiCanaryLease(this.#apis.canary, options.clock, options.identity)
+        : undefined,
       lanes: new PQueueLanes({ concurrencyMax: config.api.concurrentWritesMax }),
       leadership: this.#leadership(),
       recorders: {
@@ -115,21 +137,39 @@ export class ControllerProcess {
   /** Runs until the signal aborts (`stopped`) or leadership is lost (`lost`); then nothing is left running. */
   async run(signal: AbortSignal): Promise<'stopped' | 'lost'> {
     const pages = await this.#startPages();
-    const lifetime = this.#lifetime;
-    const running = [
-      ...Object.values(this.#informers).map((informer) => informer.run(lifetime.signal)),
-      this.#broadcaster.run(lifetime.signal),
-    ];
+    const watching = Object.values(this.#informers).map((informer) => informer.run(this.#watching.signal));
+    this.#tellingEnded = this.#broadcaster.run(this.#telling.signal);
+    signal.addEventListener('abort', () => this.#beginStopping());
     try {
       await this.#untilSynced(signal);
       return await this.#lead(signal);
     } finally {
-      lifetime.abort();
-      await Promise.all(running);
-      await this.#broadcaster.flush(flushMsMax);
+      this.#beginStopping();
+      this.#watching.abort();
+      await Promise.all(watching);
+      await this.#tellRest();
       await Promise.all(Object.values(this.#apis).map((api) => api.close()));
       await pages.close();
+      this.#options.logger.info({}, 'stopped');
     }
+  }
+
+  #beginStopping(): void {
+    if (this.#stopping) return;
+    this.#stopping = true;
+    this.#options.logger.info({}, 'stopping');
+  }
+
+  /** Ends the telling: what waits gets one more try each while we may write, and what is left then is dropped. */
+  #tellRest(): Promise<void> {
+    this.#toldAll ??= this.#endTelling();
+    return this.#toldAll;
+  }
+
+  async #endTelling(): Promise<void> {
+    this.#telling.abort();
+    await this.#tellingEnded;
+    await this.#broadcaster.flush(this.#leadership().holds() ? flushMsMax : 0);
   }
 
   async #untilSynced(signal: AbortSignal): Promise<void> {
@@ -144,17 +184,25 @@ export class ControllerProcess {
   }
 
   async #lead(signal: AbortSignal): Promise<'stopped' | 'lost'> {
-    const { logger } = this.#options;
-    const work = async (leading: AbortSignal): Promise<void> => {
-      logger.info({}, 'leading');
-      await this.lifecycle.lead(leading);
-      await this.#broadcaster.flush(flushMsMax);
-    };
-    if (this.#elector !== undefined) return this.#elector.run(signal, work);
+    if (this.#elector !== undefined) return this.#elector.run(signal, (leading) => this.#work(leading));
     this.#solo = true;
-    await work(signal);
+    await this.#work(signal);
+    await this.#tellRest();
     this.#solo = false;
     return 'stopped';
+  }
+
+  /** The leader's part. First its loops hear that it is over, then the informers: nothing they miss is acted upon. */
+  async #work(leading: AbortSignal): Promise<Ending> {
+    this.#options.logger.info({}, 'leading');
+    const working = this.lifecycle.lead(leading);
+    const end = (): void => {
+      this.#beginStopping();
+      this.#watching.abort();
+    };
+    if (leading.aborted) end();
+    leading.addEventListener('abort', end);
+    return working;
   }
 
   async #startPages(): Promise<RunningObservability> {
@@ -169,7 +217,7 @@ export class ControllerProcess {
           ...explainRoutes(this.#snapshot()),
         ],
       },
-      health: { address: healthProbeBindAddress, routes: healthRoutes({ live: [], ready: this.#readyChecks() }) },
+      health: { address: healthProbeBindAddress, routes: healthRoutes(this.#healthChecks()) },
       logger,
     });
     if (pages.metricsAddress !== undefined) logger.info({ ...pages.metricsAddress }, 'serving /metrics');
@@ -192,16 +240,21 @@ export class ControllerProcess {
     });
   }
 
-  /** A standby that is in sync is ready: it can take over. */
-  #readyChecks(): Parameters<typeof healthRoutes>[0]['ready'] {
-    return Object.values(this.#informers).map((informer) => ({
+  /** A standby that is in sync is ready: it can take over. Who is on the way out is not. */
+  #healthChecks(): HealthChecks {
+    const inSync = Object.values(this.#informers).map((informer) => ({
       name: `informer-sync-${informer.name}`,
       problem: () => (informer.hasSynced() ? undefined : (informer.status().lastError ?? 'not in sync yet')),
     }));
+    const shutdown = { name: 'shutdown', problem: () => (this.#stopping ? 'the process is ending' : undefined) };
+    return {
+      live: [{ name: 'leaderElection', problem: () => this.#elector?.problem() }],
+      ready: [...inSync, shutdown],
+    };
   }
 
   #makeElector(): LeaderElector {
-    const { config, identity } = this.#options;
+    const { config, identity, logger } = this.#options;
     const { leaseDurationMs, renewDeadlineMs, retryPeriodMs, leaseName, leaseNamespace } = config.leaderElection;
     return new LeaderElector({
       ...this.#options,
@@ -213,6 +266,8 @@ export class ControllerProcess {
       renewDeadlineMs,
       retryPeriodMs,
       recorder: this.#broadcaster.recorder('node-lifecycle-controller'),
+      onNewLeader: (leader) => logger.info({ leader, ourselves: leader === identity }, 'the leader changed'),
+      lastWords: () => this.#tellRest(),
     });
   }
 
@@ -257,6 +312,7 @@ function makeInformers(means: InformerMeans, taintBasedEvictions: boolean): Node
     view: viewLease,
     identity,
     flawsOf,
+    busyQuietMs: planLeaseQuiet,
   });
   const pods = new SharedInformer({
     ...means,

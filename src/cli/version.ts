@@ -9,5 +9,5 @@ export function ownVersion(): string {
 
 /** How we introduce ourselves to an API server. */
 export function userAgent(part: string): string {
-  return `node-lifecycle-controller/${ownVersion()} (${process.platform}/${process.arch}) ${part}`;
+  return `node-lifecycle-controller/${ownVersion()} (${process.platform}/${process.arch}) node/${process.versions.node} ${part}`;
 }

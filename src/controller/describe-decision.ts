@@ -85,6 +85,7 @@ const heldReasons = {
 const blindReasons: Readonly<Record<BlindReason, string>> = {
   'no-contact': 'nothing comes from the API server and it does not answer',
   'streams-not-open': 'the streams of nodes and leases are being opened anew',
+  'stream-behind': 'the stream of leases is behind what the API server has acknowledged',
   observing: 'contact is back, and everybody gets time to be heard',
 };
 

@@ -3,10 +3,12 @@
 import type { LeaseView } from '../api/lease.ts';
 import type { NodeView } from '../api/node.ts';
 import type { Change } from '../informer/informer.ts';
+import type { Ending } from '../ports/leadership.ts';
 import type { MetricDefinition } from '../ports/meter.ts';
 import { WorkQueue } from '../queueing/work-queue.ts';
 import { Alarm } from '../supervision/alarm.ts';
 import { every } from '../supervision/every.ts';
+import { workQueueMetrics } from '../supervision/metrics.ts';
 import { WorkLoop } from '../supervision/work-loop.ts';
 import { decisionsTotal } from './decision-log.ts';
 import { lookFailed } from './decisions.ts';
@@ -49,6 +51,7 @@ export const controllerMetrics: readonly MetricDefinition[] = [
   ...outageMetrics,
   ...podGcMetrics,
   decisionsTotal,
+  ...workQueueMetrics,
 ];
 
 export class NodeLifecycle {
@@ -76,18 +79,23 @@ export class NodeLifecycle {
     });
   }
 
-  /** Leads until the signal aborts; resolves when nothing of ours can write any more. Call it once, with caches synced. */
-  async lead(signal: AbortSignal): Promise<void> {
+  /**
+   * Leads until the signal aborts; resolves when nothing of ours can write any more, with whether all that was sent got
+   * its answer. Call it once, with caches synced.
+   */
+  async lead(signal: AbortSignal): Promise<Ending> {
     const { controllers, options } = this.#options;
     const { nodeLifecycle, taintEviction, podGc } = runningParts(controllers, options);
     const parts = [
       this.stages.sight.run(signal),
+      ...(this.stages.canary === undefined ? [] : [this.stages.canary.run(signal)]),
       ...(nodeLifecycle ? [this.#runLifecycle(signal)] : []),
       ...(taintEviction ? [this.#runTaintEviction(signal)] : []),
       ...(podGc ? [this.stages.podGc.run(signal)] : []),
     ];
     await untilAborted(signal);
-    await Promise.all([...parts, this.#stopWriting()]);
+    const [ending] = await Promise.all([this.#stopWriting(), ...parts]);
+    return ending;
   }
 
   /** Health, zones, taints and the marking of pods. */
@@ -161,17 +169,23 @@ export class NodeLifecycle {
     await this.#confirmer.settled();
   }
 
-  /** While we may still write, what is under way may finish; once we may not, it is cut off. */
-  async #stopWriting(): Promise<void> {
-    const { leadership, clock } = this.#options;
-    const drained = new AbortController();
-    if (leadership.holds()) {
-      const done = this.stages.writer.drained().then(() => {
-        drained.abort();
-      });
-      await Promise.race([done, clock.sleep(drainMsMax, drained.signal)]);
-    }
+  /** Nothing more is sent. While we may still write, what is under way may finish; once we may not, it is cut off. */
+  async #stopWriting(): Promise<Ending> {
+    const { writer } = this.stages;
+    writer.close();
+    const ending = this.#options.leadership.holds() ? await this.#drained(writer.drained()) : 'cut-off';
     this.#abortWrites.abort();
+    return ending;
+  }
+
+  async #drained(writes: Promise<void>): Promise<Ending> {
+    const done = new AbortController();
+    const patience = this.#options.clock.sleep(drainMsMax, done.signal).then((): Ending => 'cut-off');
+    try {
+      return await Promise.race([writes.then((): Ending => 'drained'), patience]);
+    } finally {
+      done.abort();
+    }
   }
 
   /**
@@ -263,8 +277,10 @@ export class NodeLifecycle {
     const onFault = (node: string, error: unknown): void => {
       stages.decisions.note(lookFailed('node', node, error));
     };
-    const { clock } = this.#options;
-    return new WorkLoop({ queue: new WorkQueue(retryLimits), clock, workersMax: nodesAtOnceMax, handle, onFault });
+    const { clock, meter } = this.#options;
+    const measured = { name: 'node_lifecycle_controller', meter };
+    const queue = new WorkQueue(retryLimits);
+    return new WorkLoop({ queue, clock, workersMax: nodesAtOnceMax, handle, onFault, measured });
   }
 }
 

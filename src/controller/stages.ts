@@ -15,7 +15,7 @@ import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { Leadership } from '../ports/leadership.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Meter } from '../ports/meter.ts';
-import type { LiveLeases } from '../ports/sight.ts';
+import type { CanaryLease, LiveLeases } from '../ports/sight.ts';
 import type { WriteLanes } from '../ports/write-lanes.ts';
 import type { CommandWriter, NodeSource } from './commands.ts';
 import { DecisionLog } from './decision-log.ts';
@@ -32,7 +32,9 @@ import { PodGarbageCollector } from './pod-gc/pod-garbage-collector.ts';
 import type { NodeStanding } from './pod-readiness/decide-marking.ts';
 import { MarkingLines } from './pod-readiness/marking-lines.ts';
 import { PodMarker } from './pod-readiness/pod-marker.ts';
+import { Canary } from './sight/canary.ts';
 import { Observer } from './sight/observer.ts';
+import { planSight } from './sight/plan-sight.ts';
 import { evictionsTotal } from './tainting/metrics.ts';
 import { NoExecuteTainter } from './tainting/no-execute-tainter.ts';
 import { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
@@ -56,6 +58,8 @@ export interface NodeLifecycleOptions {
   readonly lanes: WriteLanes;
   /** The API server itself, to be asked before a node is called silent, and whether it is there at all. */
   readonly liveLeases: LiveLeases;
+  /** Written while we lead, to see whether the lease stream lags; absent: nobody looks. */
+  readonly canaryLease?: CanaryLease | undefined;
   readonly leadership: Leadership;
   readonly recorders: { readonly nodes: EventRecorder; readonly evictions: EventRecorder };
   readonly clock: Clock;
@@ -77,6 +81,7 @@ export class Stages {
   /** Reading nodes and leases so that live answers and our own writes show at once. */
   readonly nodes: NewerAnswers<NodeView>;
   readonly leases: NewerAnswers<LeaseView>;
+  readonly canary: Canary | undefined;
   readonly sight: Observer;
   readonly health: HealthTable;
   readonly zones: ZoneTable;
@@ -100,6 +105,7 @@ export class Stages {
     this.decisions = new DecisionLog(logger, meter, () => clock.nowMs());
     this.nodes = new NewerAnswers((name) => informers.nodes.store.get(name));
     this.leases = new NewerAnswers((name) => informers.leases.store.get(objectKey(nodeLeaseNamespace, name)));
+    this.canary = this.#makeCanary();
     this.sight = this.#makeSight();
     this.health = new HealthTable(options.options);
     this.zones = new ZoneTable(options.options, meter);
@@ -159,6 +165,19 @@ export class Stages {
     }
   }
 
+  #makeCanary(): Canary | undefined {
+    const { canaryLease, informers, options, clock, logger, meter } = this.#options;
+    if (canaryLease === undefined) return undefined;
+    const { contactMsMax } = planSight(options.nodeMonitorGracePeriodMs);
+    const reopen = (): void => this.#reopen();
+    const { leases } = informers;
+    return new Canary({ lease: canaryLease, leases, behindAfterMs: contactMsMax, reopen, clock, logger, meter });
+  }
+
+  #reopen(): void {
+    for (const informer of Object.values(this.#options.informers)) informer.reopen();
+  }
+
   #makeSight(): Observer {
     const { options, informers, liveLeases, recorders, clock, meter } = this.#options;
     return new Observer({
@@ -166,9 +185,8 @@ export class Stages {
       nodes: informers.nodes,
       leases: informers.leases,
       live: liveLeases,
-      reopen: () => {
-        for (const informer of Object.values(informers)) informer.reopen();
-      },
+      canary: this.canary,
+      reopen: () => this.#reopen(),
       decisions: this.decisions,
       recorder: recorders.nodes,
       meter,

@@ -25,7 +25,10 @@ export type LeaseDecision =
   | { readonly next: 'create'; readonly reason: 'never-seen' | 'deleted-under-us' | 'missing-long-enough' }
   | { readonly next: 'renew'; readonly reason: 'ours' }
   | { readonly next: 'take'; readonly reason: 'released' | 'expired' }
-  | { readonly next: 'wait'; readonly reason: 'held' | 'taken-from-us' | 'missing-too-shortly' };
+  | {
+      readonly next: 'wait';
+      readonly reason: 'held' | 'taken-from-us' | 'another-is-preferred' | 'missing-too-shortly';
+    };
 
 const recordFields = [
   'holderIdentity',
@@ -33,6 +36,7 @@ const recordFields = [
   'acquireTime',
   'renewTime',
   'leaseTransitions',
+  'preferredHolder',
 ] as const;
 
 /**
@@ -64,12 +68,18 @@ export function decideLease(question: LeaseQuestion): LeaseDecision {
   if (observed === undefined) return { next: 'create', reason: 'never-seen' };
   const { record } = observed;
   if (record === 'missing') return decideMissing(question, observed);
-  if (record.holderIdentity === identity) return { next: 'renew', reason: 'ours' };
+  if (record.holderIdentity === identity) return decideOurs(record, identity);
   if (leading) return { next: 'wait', reason: 'taken-from-us' };
   if (!isHeld(record)) return { next: 'take', reason: 'released' };
   return isBinding(question, observed, bindingMs(record, question))
     ? { next: 'wait', reason: 'held' }
     : { next: 'take', reason: 'expired' };
+}
+
+/** A coordinator that prefers somebody else gets its way: the lease is left to run out. */
+function decideOurs({ preferredHolder }: LeaseSpec, identity: string): LeaseDecision {
+  const oursToKeep = !preferredHolder || preferredHolder === identity;
+  return oursToKeep ? { next: 'renew', reason: 'ours' } : { next: 'wait', reason: 'another-is-preferred' };
 }
 
 function decideMissing(question: LeaseQuestion, observed: ObservedLease): LeaseDecision {

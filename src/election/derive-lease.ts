@@ -29,11 +29,12 @@ export function deriveRenewedLease(shown: Lease, claim: Claim): Lease {
   return { ...shown, spec: { ...shown.spec, ...claimedBy(claim) } };
 }
 
-/** Somebody else's lease, taken over: one transition more. What others keep in it stays. */
+/** Somebody else's lease, taken over: one transition more. What others keep in it stays, but for an old preference. */
 export function deriveTakenLease(shown: Lease, claim: Claim): Lease {
   const leaseTransitions = (shown.spec?.leaseTransitions ?? 0) + 1;
   const acquireTime = formatMicroTime(claim.nowMs);
-  return { ...shown, spec: { ...shown.spec, ...claimedBy(claim), acquireTime, leaseTransitions } };
+  const unasked = shown.spec?.preferredHolder ? { preferredHolder: null } : {};
+  return { ...shown, spec: { ...shown.spec, ...claimedBy(claim), ...unasked, acquireTime, leaseTransitions } };
 }
 
 /** Our lease, given back: nobody holds it, and whoever looks may take it at once (client-go `LeaderElector.release`). */

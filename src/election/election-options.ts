@@ -26,6 +26,10 @@ export interface ElectionOptions {
   /** How long to wait between attempts. Default 2 s. */
   readonly retryPeriodMs?: number;
   readonly recorder?: EventRecorder;
+  /** Told whenever another name shows in the lease, the first look included; '' when it names nobody any more. */
+  readonly onNewLeader?: (identity: string) => void;
+  /** Called once the leader's work has ended, and waited for before the lease is given back: whoever supplies it bounds it. */
+  readonly lastWords?: () => Promise<void>;
 }
 
 /** The defaults of kube-controller-manager's `--leader-elect-*` flags. */

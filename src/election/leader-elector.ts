@@ -1,4 +1,4 @@
-import type { Leadership } from '../ports/leadership.ts';
+import type { Ending, Leadership } from '../ports/leadership.ts';
 import {
   type ElectionOptions,
   type ElectionSettings,
@@ -12,8 +12,11 @@ import { masterStatus } from './metrics.ts';
 
 /** How long the leader's work may take to end once it was told to. After that the lease is left to run out. */
 export const drainMsMax = 10_000;
+/** A leader that is later than this past its lease's end is no longer one that recovers (client-go `HealthzAdaptor`). */
+export const unhealthyAfterMs = 20_000;
 
-type Work = { readonly end: 'finished' } | { readonly end: 'failed'; readonly cause: unknown };
+type Lead = (leading: AbortSignal) => Promise<Ending>;
+type Work = { readonly end: Ending } | { readonly end: 'failed'; readonly cause: unknown };
 
 /**
  * Leads, or waits to, by one Lease: client-go's `leaderelection` with two mends. {@link holds} is a deadline that is
@@ -51,12 +54,23 @@ export class LeaderElector implements Leadership {
   }
 
   /**
+   * Why we had better be restarted, or undefined: the lease names us, and long after it ran out we have neither renewed
+   * it nor stepped down. Nothing of ours is written meanwhile; it means that something in here stands still.
+   */
+  problem(): string | undefined {
+    const unrenewedMs = this.#contender.unrenewedMs ?? 0;
+    if (unrenewedMs <= this.#settings.leaseDurationMs + unhealthyAfterMs) return undefined;
+    return `the lease names us and was not renewed for ${Math.round(unrenewedMs / 1_000)} s`;
+  }
+
+  /**
    * Waits for leadership, then runs `lead` while it lasts. When the signal aborts: tells `lead` to end, waits for it (at
    * most {@link drainMsMax}), releases the lease, and resolves with `stopped`; a `lead` that ends by itself counts the
-   * same. When leadership cannot be kept: tells `lead` to end, waits likewise, and resolves with `lost`, without a
-   * release; the caller had better exit. Rejects only with what `lead` rejected with.
+   * same. When leadership cannot be kept: tells `lead` to end, waits likewise, and resolves with `lost`; the caller had
+   * better exit. The lease is released only if it is ours and `lead` ended `drained`: whatever else may still be on its
+   * way must find it held. Rejects only with what `lead` rejected with.
    */
-  async run(signal: AbortSignal, lead: (leading: AbortSignal) => Promise<void>): Promise<'stopped' | 'lost'> {
+  async run(signal: AbortSignal, lead: Lead): Promise<'stopped' | 'lost'> {
     if (this.#running) throw new Error('this elector is running already');
     this.#running = true;
     try {
@@ -81,10 +95,7 @@ export class LeaderElector implements Leadership {
     return false;
   }
 
-  async #leadUntilOver(
-    signal: AbortSignal,
-    lead: (leading: AbortSignal) => Promise<void>,
-  ): Promise<'stopped' | 'lost'> {
+  async #leadUntilOver(signal: AbortSignal, lead: Lead): Promise<'stopped' | 'lost'> {
     const leading = new AbortController();
     const renewing = new AbortController();
     const stop = (): void => leading.abort();
@@ -94,13 +105,14 @@ export class LeaderElector implements Leadership {
     const work = workEnd(lead, leading.signal).finally(stop);
     const renewal = this.#renew(renewing.signal).finally(stop);
     await aborted(leading.signal);
+    const asked = signal.aborted;
     signal.removeEventListener('abort', stop);
     const ended = await this.#drain(work);
     renewing.abort();
     const kept = await renewal;
-    await this.#stepDown(kept && ended !== undefined);
+    await this.#stepDown(kept && ended?.end === 'drained');
     if (ended?.end === 'failed') throw ended.cause;
-    return kept ? 'stopped' : 'lost';
+    return kept || asked ? 'stopped' : 'lost';
   }
 
   /** Renews until told to end (true) or until the lease is lost (false). Resolves no later than our own deadline. */
@@ -131,10 +143,11 @@ export class LeaderElector implements Leadership {
   async #stepDown(mayRelease: boolean): Promise<void> {
     const { logger, recorder } = this.#options;
     const { lease } = this.#contender;
-    this.#contender.revoke();
     this.#showStatus(0);
-    logger.info({ released: mayRelease }, 'stopped leading');
+    logger.info({ release: mayRelease }, 'stopped leading');
     if (lease !== undefined) recorder?.record(stoppedLeading(lease, this.#settings.identity));
+    // Our claim still stands, so that this may be written.
+    await this.#options.lastWords?.();
     if (mayRelease) await this.#contender.release();
   }
 
@@ -156,10 +169,9 @@ function settled({ identity, namespace, name, ...options }: ElectionOptions): El
   return { identity, namespace, name, leaseDurationMs, renewDeadlineMs, retryPeriodMs };
 }
 
-async function workEnd(lead: (leading: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<Work> {
+async function workEnd(lead: Lead, signal: AbortSignal): Promise<Work> {
   try {
-    await lead(signal);
-    return { end: 'finished' };
+    return { end: await lead(signal) };
   } catch (cause) {
     return { end: 'failed', cause };
   }

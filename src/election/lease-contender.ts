@@ -61,6 +61,12 @@ export class LeaseContender {
     return record === undefined || record === 'missing' ? undefined : record.holderIdentity || undefined;
   }
 
+  /** How long the lease has named us without a renewal of ours; undefined while it does not name us. */
+  get unrenewedMs(): number | undefined {
+    if (this.#observed === undefined || this.holder !== this.#settings.identity) return undefined;
+    return this.#options.clock.monotonicMs() - this.#observed.seenAtMs;
+  }
+
   holds(): boolean {
     return this.#options.clock.monotonicMs() < this.#heldUntilMs;
   }
@@ -147,7 +153,16 @@ export class LeaseContender {
   #observe(observed: ObservedLease | undefined): void {
     const before = this.holder;
     this.#observed = observed;
-    if (this.holder !== before) this.#options.logger.info({ leader: this.holder ?? '' }, 'the leader changed');
+    if (this.holder !== before) this.#reportLeader(this.holder ?? '');
+  }
+
+  /** Whoever listens cannot cost us the lease. */
+  #reportLeader(leader: string): void {
+    try {
+      this.#options.onNewLeader?.(leader);
+    } catch (error) {
+      this.#options.logger.warn({ error: String(error) }, 'could not tell of the new leader');
+    }
   }
 
   async #read(signal: AbortSignal): Promise<Lease | undefined> {
@@ -190,6 +205,7 @@ export class LeaseContender {
     if (shown?.spec?.holderIdentity !== this.#settings.identity) return;
     try {
       this.#lease = await api.replace('leases', deriveReleasedLease(shown, clock.nowMs()), { signal });
+      this.#observe({ record: this.#lease.spec ?? {}, seenAtMs: clock.monotonicMs() });
       this.#options.logger.info({}, 'released the lease');
     } catch (error) {
       if (tries <= 1 || apiReason(error) !== 'conflict') throw error;

@@ -120,7 +120,8 @@ export function similarKey(event: Event): string {
 
 /** Events under one key are the same event (`getEventKey`). */
 export function repeatKey(event: Event): string {
-  return JSON.stringify([...about(event), event.type, event.reason, event.message]);
+  const { involvedObject, type, reason, message } = event;
+  return JSON.stringify([...about(event), involvedObject.fieldPath, type, reason, message]);
 }
 
 /** Events under one key share one allowance. Its type is part of it, lest chatter use up what a warning needs (`getSpamKey`). */

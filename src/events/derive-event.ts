@@ -41,12 +41,13 @@ export function deriveEvent(draft: EventDraft, source: EventSource, name: string
 }
 
 /** Only what names the object, and nothing that is empty: a version would make every event another one. */
-function referenceTo({ kind, namespace, name, uid, apiVersion }: ObjectReference): ObjectReference {
+function referenceTo({ kind, namespace, name, uid, apiVersion, fieldPath }: ObjectReference): ObjectReference {
   return {
     kind,
     ...(namespace ? { namespace } : {}),
     name,
     ...(uid ? { uid } : {}),
     ...(apiVersion ? { apiVersion } : {}),
+    ...(fieldPath ? { fieldPath } : {}),
   };
 }

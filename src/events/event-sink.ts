@@ -110,9 +110,9 @@ export class EventSink {
   }
 }
 
-/** The server's word, as opposed to a failure on the way. */
+/** The server's word, or a request that cannot even be made, as opposed to a failure on the way. */
 function isAnswer(error: unknown): boolean {
-  return error instanceof ApiError && error.code > 0;
+  return error instanceof ApiError && (error.code > 0 || error.reason === 'bad-request');
 }
 
 /** A namespace that is being deleted takes no events any more. That is no news. */

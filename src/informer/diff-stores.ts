@@ -30,19 +30,17 @@ export function describeArrival<T>(
 
 /**
  * What a relist changed: first everything that vanished, in its last known state, then arrivals in the order of the
- * list (client-go `RealFIFO.Replace`).
+ * list (client-go `RealFIFO.Replace`). One by one as they are asked for: there may be a million of them.
  */
-export function diffStores<T>(
+export function* diffStores<T>(
   before: ReadonlyMap<ObjectKey, T>,
   after: ReadonlyMap<ObjectKey, T>,
   identify: Identify<T>,
-): readonly Change<T>[] {
-  const changes: Change<T>[] = [];
+): Generator<Change<T>> {
   for (const [key, object] of before) {
-    if (!after.has(key)) changes.push({ kind: 'deleted', key, object });
+    if (!after.has(key)) yield { kind: 'deleted', key, object };
   }
   for (const [key, object] of after) {
-    for (const change of describeArrival(key, object, before.get(key), identify)) changes.push(change);
+    yield* describeArrival(key, object, before.get(key), identify);
   }
-  return changes;
 }

@@ -8,7 +8,17 @@ import type { Logger } from '../ports/logger.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { Random } from '../ports/random.ts';
 import { decideNextStep, type ListAttempt, type Plan, type Step, type StepEnd } from './decide-next-step.ts';
-import { reflectorLists, reflectorRelists, reflectorWatches, reflectorWatchErrors } from './metrics.ts';
+import {
+  reflectorLastVersion,
+  reflectorListDuration,
+  reflectorListItems,
+  reflectorLists,
+  reflectorRelists,
+  reflectorShortWatches,
+  reflectorWatchDuration,
+  reflectorWatches,
+  reflectorWatchErrors,
+} from './metrics.ts';
 import { PageReader } from './page-reader.ts';
 import { RetryDelay } from './retry-delay.ts';
 import { StreamRecord } from './stream-record.ts';
@@ -37,8 +47,14 @@ export interface ListWatchOptions<T> {
   readonly random: Random;
   readonly logger: Logger;
   readonly meter: Meter;
-  readonly quietMsMax: number;
+  readonly quietMsMax: QuietLimit;
 }
+
+/**
+ * Silence after which a stream counts as dead, in milliseconds. `following`: its initial state is complete. `trips`: how
+ * many streams before this one were ended for their silence, with nothing heard since.
+ */
+export type QuietLimit = (stream: { readonly following: boolean; readonly trips: number }) => number;
 
 /** How a step ended, and what only the log and the delay want to know about it. */
 interface Outcome {
@@ -61,6 +77,8 @@ export class ListWatch<T> {
   readonly #labels: { readonly resource: string };
   readonly record: StreamRecord;
   #guard: WatchGuard | undefined;
+  #silentTrips = 0;
+  #stepBegunAtMs = 0;
   #step: Step = { kind: 'watch-list', resourceVersion: '' };
 
   constructor(options: ListWatchOptions<T>) {
@@ -93,6 +111,7 @@ export class ListWatch<T> {
 
   async #carryOut(signal: AbortSignal): Promise<Outcome> {
     this.record.state = this.#step.kind === 'watch' ? 'watching' : 'listing';
+    this.#stepBegunAtMs = this.#options.clock.monotonicMs();
     return this.#step.kind === 'list' ? this.#list(this.#step.attempt, signal) : this.#watch(this.#step, signal);
   }
 
@@ -101,7 +120,7 @@ export class ListWatch<T> {
     if (plan.relist !== undefined) this.#count(plan.relist);
     if (!plan.pause) return this.#note(outcome, 0);
     this.record.failed(outcome.message ?? describeEnd(outcome.end));
-    const delayMs = Math.max(this.#delay.nextMs(), outcome.retryAfterMs ?? 0);
+    const delayMs = this.#delay.nextMs(outcome.retryAfterMs);
     this.#note(outcome, delayMs);
     this.record.state = 'backing-off';
     await this.#options.clock.sleep(delayMs, signal);
@@ -130,10 +149,8 @@ export class ListWatch<T> {
     try {
       const version = await pages.read({
         paged: attempt !== 'whole',
-        take: (items) => {
-          this.record.heard();
-          for (const item of items) keep(objects, read(item));
-        },
+        take: (item) => keep(objects, read(item)),
+        heard: () => this.record.heard(),
       });
       this.#replace(objects, version);
       return { end: { kind: 'listed' } };
@@ -143,27 +160,43 @@ export class ListWatch<T> {
   }
 
   #replace(objects: Map<ObjectKey, T>, version: string): void {
-    this.#options.meter.add(reflectorLists, 1, this.#labels);
-    this.#options.sink.replace(objects, version);
+    const { meter, sink } = this.#options;
+    meter.add(reflectorLists, 1, this.#labels);
+    meter.observe(reflectorListDuration, this.#stepAgeMs() / 1_000, this.#labels);
+    meter.observe(reflectorListItems, objects.size, this.#labels);
+    sink.replace(objects, version);
     this.record.listed(version);
+    this.#showVersion();
+  }
+
+  #stepAgeMs(): number {
+    return this.#options.clock.monotonicMs() - this.#stepBegunAtMs;
+  }
+
+  /** Versions are numbers to the API server, though it does not promise so to anybody. */
+  #showVersion(): void {
+    const version = Number(this.record.resourceVersion || Number.NaN);
+    if (Number.isFinite(version)) this.#options.meter.set(reflectorLastVersion, version, this.#labels);
   }
 
   async #watch(step: StreamStep, signal: AbortSignal): Promise<Outcome> {
     const { clock, quietMsMax, random } = this.#options;
     const timeoutSeconds = watchSecondsMin + Math.floor(random.next() * (watchSecondsMax - watchSecondsMin));
     const ageMsMax = timeoutSeconds * 1_000 + watchOverrunMsMax;
-    const guard = new WatchGuard({ clock, signal, quietMsMax, ageMsMax });
+    const limit = (): number => quietMsMax({ following: this.#step.kind === 'watch', trips: this.#silentTrips });
+    const guard = new WatchGuard({ clock, signal, quietMsMax: limit, ageMsMax });
     this.#guard = guard;
     try {
       return await this.#follow(step, timeoutSeconds, guard);
     } finally {
+      if (guard.tripped) this.#silentTrips += 1;
+      this.#options.meter.observe(reflectorWatchDuration, this.#stepAgeMs() / 1_000, this.#labels);
       this.#guard = undefined;
       await guard.close();
     }
   }
 
   async #follow(step: StreamStep, timeoutSeconds: number, guard: WatchGuard): Promise<Outcome> {
-    const openedAtMs = this.#options.clock.monotonicMs();
     const reading = this.#reading(step);
     let opened = false;
     let by: 'server' | 'lost' | 'guard' = 'server';
@@ -177,8 +210,8 @@ export class ListWatch<T> {
       if (failure !== undefined) return failure;
       by = guard.tripped ? 'guard' : 'lost';
     }
-    const brief =
-      this.#options.clock.monotonicMs() - openedAtMs < briefMsMax && reading.reached === step.resourceVersion;
+    const brief = this.#stepAgeMs() < briefMsMax && reading.reached === step.resourceVersion;
+    if (brief) this.#options.meter.add(reflectorShortWatches, 1, this.#labels);
     return { end: { kind: 'ended', by, brief } };
   }
 
@@ -192,6 +225,7 @@ export class ListWatch<T> {
           this.#replace(objects, version);
         },
         apply: (type, arrival, reached) => sink.apply(type, arrival, reached),
+        isStale: (type, object, known, reached) => sink.isStale(type, object, known, reached),
       },
       reached: step.resourceVersion,
       initial: step.kind === 'watch-list',
@@ -214,6 +248,7 @@ export class ListWatch<T> {
   async #drain(stream: WatchStream, reading: WatchReading<T>, guard: WatchGuard): Promise<ErrorEvent | undefined> {
     for await (const batch of stream) {
       this.record.heard();
+      this.#silentTrips = 0;
       const error = this.#takeBatch(batch, reading, guard);
       if (error !== undefined) return error;
     }
@@ -222,15 +257,18 @@ export class ListWatch<T> {
 
   #takeBatch(batch: readonly WatchEvent[], reading: WatchReading<T>, guard: WatchGuard): ErrorEvent | undefined {
     try {
+      // While the initial state is due, bookmarks alone do not count: the server may never mean to send it.
+      if (reading.following || batch.some(({ type }) => type !== 'BOOKMARK')) guard.heard();
       for (const event of batch) {
-        // While the initial state is due, bookmarks alone do not count: the server may never mean to send it.
-        if (reading.following || event.type !== 'BOOKMARK') guard.heard();
         const error = reading.take(event);
         if (error !== undefined) return error;
       }
       return undefined;
     } finally {
-      if (reading.following) this.record.resourceVersion = reading.reached;
+      if (reading.following) {
+        this.record.resourceVersion = reading.reached;
+        this.#showVersion();
+      }
     }
   }
 }

@@ -10,6 +10,8 @@ export interface ListenersOptions {
 /** Those who want to hear of changes. One that throws misses only the change it threw at, and nobody else misses any. */
 export class Listeners<T> {
   readonly #members = new Set<{ readonly listener: Listener<T> }>();
+  /** The same, as a list that whoever goes through it may keep. */
+  #inOrder: readonly { readonly listener: Listener<T> }[] = [];
   readonly #onError: (error: unknown) => void;
 
   constructor(options: ListenersOptions) {
@@ -21,8 +23,10 @@ export class Listeners<T> {
     const member = { listener };
     for (const change of past) this.#tell(listener, change);
     this.#members.add(member);
+    this.#inOrder = [...this.#members];
     return () => {
       this.#members.delete(member);
+      this.#inOrder = [...this.#members];
     };
   }
 
@@ -30,8 +34,8 @@ export class Listeners<T> {
    * Each change to every member, in order. Who joins meanwhile has been told of the state that these changes led to, so
    * it is left out; who leaves meanwhile hears no more.
    */
-  announce(changes: readonly Change<T>[]): void {
-    const members = [...this.#members];
+  announce(changes: Iterable<Change<T>>): void {
+    const members = this.#inOrder;
     for (const change of changes) {
       for (const member of members) {
         if (this.#members.has(member)) this.#tell(member.listener, change);

@@ -18,7 +18,7 @@ export class MalformedObjects {
 
   /** `flaws`: each names the field, what was there and what is accepted. Undefined: it is as it should be. */
   look(key: ObjectKey, flaws: readonly string[] | undefined): void {
-    if (flaws === undefined) this.#told.delete(key);
+    if (flaws === undefined) this.forget(key);
     else if (this.#told.get(key) !== flaws.join()) {
       this.#told.set(key, flaws.join());
       this.#meter.add(malformedObjects, 1, this.#labels);
@@ -30,7 +30,8 @@ export class MalformedObjects {
   }
 
   forget(key: ObjectKey): void {
-    this.#told.delete(key);
+    // Nearly always there is none, and asking a map of none for a key still has to hash it.
+    if (this.#told.size > 0) this.#told.delete(key);
   }
 
   /** Of what left without a word nothing need be remembered. */

@@ -10,6 +10,51 @@ export const reflectorLists: MetricDefinition = {
   labels,
 };
 
+const seconds = [0.01, 0.05, 0.25, 1, 5, 15, 60, 300, 600];
+
+export const reflectorListDuration: MetricDefinition = {
+  name: 'reflector_list_duration_seconds',
+  kind: 'histogram',
+  help: 'Time it took to read one complete state, in seconds; attempts that failed are not counted.',
+  stability: 'ALPHA',
+  labels,
+  buckets: seconds,
+};
+
+export const reflectorListItems: MetricDefinition = {
+  name: 'reflector_items_per_list',
+  kind: 'histogram',
+  help: 'Objects in one complete state.',
+  stability: 'ALPHA',
+  labels,
+  buckets: [0, 10, 100, 1_000, 5_000, 10_000, 50_000, 150_000],
+};
+
+export const reflectorShortWatches: MetricDefinition = {
+  name: 'reflector_short_watches_total',
+  kind: 'counter',
+  help: 'Watches that ended within a second and brought nothing.',
+  stability: 'ALPHA',
+  labels,
+};
+
+export const reflectorWatchDuration: MetricDefinition = {
+  name: 'reflector_watch_duration_seconds',
+  kind: 'histogram',
+  help: 'Time a watch lasted, from being asked for to its end, in seconds.',
+  stability: 'ALPHA',
+  labels,
+  buckets: seconds,
+};
+
+export const reflectorLastVersion: MetricDefinition = {
+  name: 'reflector_last_resource_version',
+  kind: 'gauge',
+  help: 'The resource version that the local copy has reached.',
+  stability: 'ALPHA',
+  labels,
+};
+
 export const reflectorWatches: MetricDefinition = {
   name: 'reflector_watches_total',
   kind: 'counter',
@@ -69,7 +114,12 @@ export const listenerErrors: MetricDefinition = {
 /** Every metric of the informers, for the registry and the documents. */
 export const informerMetrics: readonly MetricDefinition[] = [
   reflectorLists,
+  reflectorListDuration,
+  reflectorListItems,
   reflectorWatches,
+  reflectorShortWatches,
+  reflectorWatchDuration,
+  reflectorLastVersion,
   reflectorWatchErrors,
   reflectorRelists,
   staleEvents,

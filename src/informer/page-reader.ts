@@ -13,8 +13,10 @@ export interface PageReaderOptions {
 
 export interface PageTake {
   readonly paged: boolean;
-  /** Called for each page as it arrives, so that no more than one of them is ever held. */
-  readonly take: (items: readonly KubeObject[]) => void;
+  /** Called for each object: page by page, or one by one as they arrive where there is but one page. */
+  readonly take: (item: KubeObject) => void;
+  /** Called for each page. */
+  readonly heard: () => void;
 }
 
 /** Reads one complete state, a page after the other, at one version of the server's choosing: the newest. */
@@ -32,12 +34,15 @@ export class PageReader {
   }
 
   /** The version of the state. Rejects with an ApiError; the pages before it have been taken by then. */
-  async read({ paged, take }: PageTake): Promise<string> {
+  async read({ paged, take, heard }: PageTake): Promise<string> {
     const { api, resource, selection, signal } = this.#options;
     const first: ListOptions = { ...selection, ...(paged ? { limit: pageObjects } : {}) };
+    // A page that breaks off is read again by the transport, which what has been taken one by one cannot be.
+    const taking = paged ? {} : { each: take };
     for (let next = first; ; ) {
-      const page = await api.list(resource, { ...next, signal });
-      take(page.items);
+      const page = await api.list(resource, { ...next, ...taking, signal });
+      heard();
+      for (const item of page.items) take(item);
       this.#pagesRead += 1;
       const token = page.metadata.continue ?? '';
       if (token === '') return page.metadata.resourceVersion ?? '';

@@ -11,7 +11,7 @@ import type { Random } from '../ports/random.ts';
 import { isStale } from './decide-staleness.ts';
 import { describeArrival, diffStores, type Identify } from './diff-stores.ts';
 import type { Change, Informer, InformerStatus, StoreReader } from './informer.ts';
-import { ListWatch, quietMsMaxDefault } from './list-watch.ts';
+import { ListWatch, type QuietLimit, quietMsMaxDefault } from './list-watch.ts';
 import { Listeners } from './listeners.ts';
 import { MalformedObjects } from './malformed-objects.ts';
 import { listenerErrors, staleEvents, storeObjects } from './metrics.ts';
@@ -39,6 +39,8 @@ export interface SharedInformerOptions<Raw extends KubeObject, View> {
   readonly meter: Meter;
   /** Silence after which a watch is opened again, in milliseconds; 90 s when absent. */
   readonly quietMsMax?: number;
+  /** The same for a resource that is never quiet, by the number of its objects; doubled each time that it was wrong. */
+  readonly busyQuietMs?: (objects: number) => number;
 }
 
 /**
@@ -102,16 +104,7 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
   }
 
   #createListWatch(): ListWatch<View> {
-    const {
-      resource,
-      selection = {},
-      api,
-      clock,
-      random,
-      logger,
-      meter,
-      quietMsMax = quietMsMaxDefault,
-    } = this.#options;
+    const { resource, selection = {}, api, clock, random, logger, meter } = this.#options;
     return new ListWatch({
       resource,
       selection,
@@ -120,13 +113,20 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
       random,
       logger,
       meter,
-      quietMsMax,
+      quietMsMax: (stream) => this.#quietMs(stream),
       read: (raw) => this.#read(raw),
       sink: {
         replace: (objects) => this.#replace(objects),
         apply: (type, arrival, reached) => this.#apply(type, arrival, reached),
+        isStale: (type, object, known, reached) => this.#isStale(type, object, known, reached),
       },
     });
+  }
+
+  #quietMs({ following, trips }: Parameters<QuietLimit>[0]): number {
+    const { quietMsMax = quietMsMaxDefault, busyQuietMs } = this.#options;
+    if (!following || busyQuietMs === undefined) return quietMsMax;
+    return Math.min(quietMsMax, busyQuietMs(this.#store.size) * 2 ** trips);
   }
 
   *#everything(): Iterable<Change<View>> {
@@ -142,9 +142,12 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
 
   #withSharedValues(view: View): View {
     const { shared = [] } = this.#options;
-    if (shared.length === 0) return view;
-    const values = shared.map((field) => [field, this.#sharedValues.share(view[field])]);
-    return { ...view, ...Object.fromEntries(values) };
+    let result = view;
+    for (const field of shared) {
+      const value = this.#sharedValues.share(view[field]);
+      if (value !== view[field]) result = { ...result, [field]: value };
+    }
+    return result;
   }
 
   #replace(objects: Map<ObjectKey, View>): void {
@@ -158,16 +161,19 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
   }
 
   #apply(type: ObjectEventType, { key, object }: Keyed<View>, reached: string): void {
-    const { identity, meter } = this.#options;
     const previous = this.#store.get(key);
-    const stored = previous === undefined ? undefined : identity(previous);
-    if (isStale({ type, ...identity(object) }, stored, reached)) {
-      meter.add(staleEvents, 1, this.#labels);
-      return;
-    }
+    if (this.#isStale(type, object, previous, reached)) return;
+    const { size } = this.#store;
     if (type === 'DELETED') this.#delete(key, object);
     else this.#set(key, object, previous);
-    meter.set(storeObjects, this.#store.size, this.#labels);
+    if (this.#store.size !== size) this.#options.meter.set(storeObjects, this.#store.size, this.#labels);
+  }
+
+  #isStale(type: ObjectEventType, object: View, known: View | undefined, reached: string): boolean {
+    const { identity, meter } = this.#options;
+    const stale = isStale({ type, ...identity(object) }, known === undefined ? undefined : identity(known), reached);
+    if (stale) meter.add(staleEvents, 1, this.#labels);
+    return stale;
   }
 
   #set(key: ObjectKey, object: View, previous: View | undefined): void {

@@ -8,12 +8,16 @@ const sharedTextCharsMax = 4_096;
 export class SharedValues {
   readonly #texts = new Map<string, string>();
   readonly #structures = new Map<string, unknown>();
+  readonly #kept = new WeakSet<object>();
 
   /** The first value equal to this one, or this one. */
   share(value: unknown): unknown {
     if (typeof value === 'string') return remember(this.#texts, value, value);
-    if (typeof value !== 'object' || value === null) return value;
-    return remember(this.#structures, JSON.stringify(value), value);
+    // A reader may share by itself: then it brings the very one that is kept here.
+    if (typeof value !== 'object' || value === null || this.#kept.has(value)) return value;
+    const first = remember(this.#structures, JSON.stringify(value), value);
+    if (first === value) this.#kept.add(value);
+    return first;
   }
 
   get size(): number {

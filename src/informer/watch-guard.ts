@@ -4,11 +4,14 @@ export interface WatchGuardOptions {
   readonly clock: Clock;
   /** Cancelled together with this one. */
   readonly signal: AbortSignal;
-  /** Silence after which the stream counts as dead. */
-  readonly quietMsMax: number;
+  /** Silence after which the stream counts as dead; it may change while the stream lasts. */
+  readonly quietMsMax: () => number;
   /** Age after which the stream is ended, in case the server forgot to. */
   readonly ageMsMax: number;
 }
+
+/** How soon a limit that has become shorter is noticed. */
+const recheckMs = 5_000;
 
 /**
  * Ends a watch that has fallen silent. A connection can be dead without anybody saying so: the peer vanished, or a
@@ -66,7 +69,7 @@ export class WatchGuard {
   async #watch(): Promise<void> {
     const { clock } = this.#options;
     for (let leftMs = this.#leftMs(); leftMs > 0; leftMs = this.#leftMs()) {
-      await clock.sleep(leftMs, this.signal);
+      await clock.sleep(Math.min(leftMs, recheckMs), this.signal);
       if (this.signal.aborted) return;
     }
     this.trip();
@@ -74,7 +77,7 @@ export class WatchGuard {
 
   #leftMs(): number {
     const { clock, quietMsMax, ageMsMax } = this.#options;
-    const untilMs = Math.min(this.#heardAtMs + quietMsMax, this.#openedAtMs + ageMsMax);
+    const untilMs = Math.min(this.#heardAtMs + quietMsMax(), this.#openedAtMs + ageMsMax);
     return untilMs - clock.monotonicMs();
   }
 }

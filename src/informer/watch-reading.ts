@@ -18,6 +18,8 @@ export interface StateSink<T> {
   replace(objects: Map<ObjectKey, T>, resourceVersion: string): void;
   /** One change. `reached` is the version of the stream before it. */
   apply(type: ObjectEventType, arrival: Keyed<T>, reached: string): void;
+  /** Was this one overtaken by what the stream has brought under the same key? Counts those that were. */
+  isStale(type: ObjectEventType, object: T, known: T | undefined, reached: string): boolean;
 }
 
 export type ObjectEventType = 'ADDED' | 'MODIFIED' | 'DELETED';
@@ -65,6 +67,8 @@ export class WatchReading<T> {
   readonly #sink: StateSink<T>;
   #gathered: Map<ObjectKey, T> | undefined;
   #reached: string;
+  /** The version of the last change that came before the end of the initial state. */
+  #changed = '';
 
   constructor(options: WatchReadingOptions<T>) {
     this.#read = options.read;
@@ -121,14 +125,31 @@ export class WatchReading<T> {
     } else if (this.#gathered === undefined) {
       this.#sink.apply(type, arrival, this.#reached);
       this.#advance(raw.metadata.resourceVersion);
-    } else if (type === 'DELETED') this.#gathered.delete(arrival.key);
-    else this.#gathered.set(arrival.key, arrival.object);
+    } else {
+      this.#gather(this.#gathered, type, arrival);
+      if (type !== 'ADDED') this.#changed = laterOf(this.#changed, raw.metadata.resourceVersion);
+    }
+  }
+
+  /**
+   * The objects of the state come in any order, each once; changes may follow before its end is told. Both may come again,
+   * and must then not undo what came after them.
+   */
+  #gather(gathered: Map<ObjectKey, T>, type: ObjectEventType, { key, object }: Keyed<T>): void {
+    const known = gathered.get(key);
+    const isFirst = known === undefined && this.#changed === '';
+    if (!isFirst && this.#sink.isStale(type, object, known, this.#changed)) return;
+    if (type === 'DELETED') gathered.delete(key);
+    else gathered.set(key, object);
   }
 
   #advance(version: string | undefined): void {
-    if (version === undefined || version === '' || isOlder(version, this.#reached)) return;
-    this.#reached = version;
+    this.#reached = laterOf(this.#reached, version);
   }
+}
+
+function laterOf(known: string, version: string | undefined): string {
+  return version === undefined || version === '' || isOlder(version, known) ? known : version;
 }
 
 function describeErrorEvent(status: Status | undefined): ErrorEvent {

@@ -21,6 +21,14 @@ export interface ListOptions extends Selection {
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan';
 }
 
+export interface ListTaking {
+  /**
+   * Takes each object as it arrives, so that a large list is never held as a whole; what was taken is not among the
+   * page's items. A reader may do without: then all are among the items. If the list fails, what was taken is no list.
+   */
+  readonly each?: (item: KubeObject) => void;
+}
+
 export interface ListPage {
   readonly metadata: ListMeta;
   readonly items: readonly KubeObject[];
@@ -55,7 +63,7 @@ export interface KubeReader {
     options: { readonly resourceVersion?: string; readonly signal: AbortSignal },
   ): Promise<KubeObject>;
   /** One page. */
-  list(resource: ResourceName, options: ListOptions & { readonly signal: AbortSignal }): Promise<ListPage>;
+  list(resource: ResourceName, options: ListOptions & ListTaking & { readonly signal: AbortSignal }): Promise<ListPage>;
   /** Resolves once the server has accepted the watch (headers are there). */
   watch(resource: ResourceName, options: WatchOptions & { readonly signal: AbortSignal }): Promise<WatchStream>;
 }

@@ -2,3 +2,9 @@
 export interface Leadership {
   holds(): boolean;
 }
+
+/**
+ * How a leader's work ended. `drained`: every write of it is settled. `cut-off`: one may still reach the API server, so
+ * nobody else may be let in early.
+ */
+export type Ending = 'drained' | 'cut-off';

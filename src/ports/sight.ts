@@ -6,6 +6,8 @@ export type BlindReason =
   | 'no-contact'
   /** The streams of nodes or leases are being opened or listed anew. */
   | 'streams-not-open'
+  /** The streams are alive and show less than the API server has acknowledged to us: what it serves them from lags. */
+  | 'stream-behind'
   /** Contact is back, and the nodes get time to be heard before anything is held against them. */
   | 'observing';
 
@@ -23,4 +25,10 @@ export interface LiveLeases {
   read(nodes: readonly string[]): Promise<ReadonlyMap<string, LeaseView>>;
   /** The cheapest read that only a working API server with working storage can answer. Rejects with an ApiError. */
   probe(signal: AbortSignal): Promise<void>;
+}
+
+/** A lease of our own among those of the nodes, written only to see when our stream shows it. */
+export interface CanaryLease {
+  /** Writes it anew; resolves with its version. Rejects with an ApiError. */
+  touch(signal: AbortSignal): Promise<string>;
 }

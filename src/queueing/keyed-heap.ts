@@ -52,6 +52,13 @@ export class KeyedHeap {
     return this.#entries[0];
   }
 
+  /** How many keys are due. Looks at those alone, and at the first that is not on each way. */
+  countDue(nowMs: number, place = 0): number {
+    const entry = this.#entries[place];
+    if (entry === undefined || entry.dueMs > nowMs) return 0;
+    return 1 + this.countDue(nowMs, 2 * place + 1) + this.countDue(nowMs, 2 * place + 2);
+  }
+
   /** Removes and returns the earliest key that is due at `nowMs`. */
   popDue(nowMs: number): string | undefined {
     const head = this.#entries[0];

@@ -43,14 +43,23 @@ export class WorkQueue {
     return this.#waiting.has(key) || this.#working.has(key);
   }
 
-  /** To be looked at from `dueMs` on. Of two times for one key the earlier wins. */
-  add(key: string, dueMs: number): void {
-    if (this.#working.has(key)) {
-      this.#addedMeanwhile.set(key, Math.min(dueMs, this.#addedMeanwhile.get(key) ?? Infinity));
-      return;
-    }
+  /** To be looked at from `dueMs` on. Of two times for one key the earlier wins. False if the key waited already. */
+  add(key: string, dueMs: number): boolean {
+    if (this.#working.has(key)) return this.#addMeanwhile(key, dueMs);
     const known = this.#waiting.dueMs(key);
     if (known === undefined || dueMs < known) this.#waiting.set(key, dueMs);
+    return known === undefined;
+  }
+
+  #addMeanwhile(key: string, dueMs: number): boolean {
+    const known = this.#addedMeanwhile.get(key);
+    this.#addedMeanwhile.set(key, Math.min(dueMs, known ?? Infinity));
+    return known === undefined;
+  }
+
+  /** Keys that are due and that nobody works on. */
+  countDue(nowMs: number): number {
+    return this.#waiting.countDue(nowMs);
   }
 
   /** The next key that is due, now marked as being worked on: `done` must follow. */

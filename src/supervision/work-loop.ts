@@ -1,8 +1,11 @@
 import type { Clock } from '../ports/clock.ts';
 import { backOffAtLeast, type Outcome, type WorkQueue } from '../queueing/work-queue.ts';
 import { Alarm } from './alarm.ts';
+import { LoopMeasure, type Measured } from './loop-measure.ts';
 
 const idleWaitMsMax = 60_000;
+/** While somebody works, what is told of it is at most this old. */
+const measureEveryMs = 500;
 
 export interface WorkLoopOptions {
   readonly queue: WorkQueue;
@@ -13,6 +16,7 @@ export interface WorkLoopOptions {
   readonly handle: (key: string) => Promise<Outcome>;
   /** Told of a fault. The key is tried again with backoff, and nobody else has to wait for it. */
   readonly onFault: (key: string, error: unknown) => void;
+  readonly measured?: Measured;
 }
 
 /** Takes due keys off a work queue and has them handled, a bounded number at a time. */
@@ -20,14 +24,17 @@ export class WorkLoop {
   readonly #options: WorkLoopOptions;
   readonly #alarm: Alarm;
   readonly #running = new Set<Promise<void>>();
+  readonly #measure: LoopMeasure;
 
   constructor(options: WorkLoopOptions) {
     this.#options = options;
+    this.#measure = new LoopMeasure(options.measured);
     this.#alarm = new Alarm(options.clock);
   }
 
   add(key: string, afterMs = 0): void {
-    this.#options.queue.add(key, this.#options.clock.monotonicMs() + afterMs);
+    const isNew = this.#options.queue.add(key, this.#options.clock.monotonicMs() + afterMs);
+    if (isNew) this.#measure.added();
     this.#alarm.ring();
   }
 
@@ -35,9 +42,11 @@ export class WorkLoop {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       this.#startDue();
+      this.#show();
       await this.#alarm.wait(this.#waitMs(), signal);
     }
     await Promise.all(this.#running);
+    this.#show();
   }
 
   /** Handles everything that is due now, and what that makes due; for whoever has no loop running. */
@@ -52,8 +61,11 @@ export class WorkLoop {
   #startDue(): void {
     const { queue, clock, workersMax } = this.#options;
     while (this.#running.size < workersMax) {
-      const key = queue.take(clock.monotonicMs());
+      const nowMs = clock.monotonicMs();
+      const dueMs = queue.nextDueMs() ?? nowMs;
+      const key = queue.take(nowMs);
       if (key === undefined) return;
+      this.#measure.taken(key, nowMs - dueMs, nowMs);
       const work = this.#work(key).finally(() => this.#running.delete(work));
       this.#running.add(work);
     }
@@ -62,6 +74,7 @@ export class WorkLoop {
   async #work(key: string): Promise<void> {
     const { queue, clock } = this.#options;
     const outcome = await this.#handle(key);
+    this.#measure.done(key, outcome.next !== 'forget', clock.monotonicMs());
     queue.done(key, outcome, clock.monotonicMs());
     this.#alarm.ring();
   }
@@ -76,9 +89,16 @@ export class WorkLoop {
     }
   }
 
+  #show(): void {
+    const { queue, clock } = this.#options;
+    const nowMs = clock.monotonicMs();
+    this.#measure.show(queue.countDue(nowMs), nowMs);
+  }
+
   #waitMs(): number {
-    const { queue, clock, workersMax } = this.#options;
+    const { queue, clock, workersMax, measured } = this.#options;
     const due = this.#running.size < workersMax ? queue.nextDueMs() : undefined;
-    return due === undefined ? idleWaitMsMax : Math.max(0, due - clock.monotonicMs());
+    const waitMs = due === undefined ? idleWaitMsMax : Math.max(0, due - clock.monotonicMs());
+    return measured !== undefined && this.#running.size > 0 ? Math.min(waitMs, measureEveryMs) : waitMs;
   }
 }

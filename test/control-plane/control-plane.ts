@@ -98,6 +98,8 @@ export class ControlPlane implements AsyncDisposable {
   readonly folder: string;
   readonly binaries: ControlPlaneBinaries;
   readonly url: string;
+  /** Of etcd's clients; it answers plain HTTP and JSON there, too (`/v3/...`). */
+  readonly etcdUrl: string;
   /** PEM: verifies the API server. */
   readonly caFile: string;
   readonly adminToken: string;
@@ -123,6 +125,7 @@ export class ControlPlane implements AsyncDisposable {
     this.#guard = new Guard(this.folder);
     this.#credentials = writeCredentials(this.folder, options.users ?? []);
     this.url = `https://127.0.0.1:${ports.apiServer}`;
+    this.etcdUrl = `http://127.0.0.1:${ports.etcdClient}`;
     this.caFile = join(this.folder, 'certificates', 'apiserver.crt');
     this.adminToken = this.#credentials.adminToken;
     this.serviceAccountKeyFile = this.#credentials.serviceAccountKeyFile;

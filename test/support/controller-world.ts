@@ -82,7 +82,7 @@ export class ControllerWorld {
   #version = 100;
   #uid = 0;
   #stop = new AbortController();
-  #running: Promise<void> | undefined;
+  #running: Promise<unknown> | undefined;
 
   constructor(
     options: Partial<ControllerOptions> = {},

@@ -81,6 +81,8 @@ export class LeaseLink implements LeaseApi {
   requestMs = 0;
   answerMs = 0;
   cut = false;
+  /** What is sent arrives, and its answer does not. */
+  answersLost = false;
   /** A transport that does not listen to its signal. */
   deaf = false;
   /** Thrown instead of the next answers, before the server sees anything. */
@@ -122,7 +124,7 @@ export class LeaseLink implements LeaseApi {
     await this.#clock.sleep(this.requestMs, never);
     const answer = outcome(act);
     await this.#clock.sleep(this.answerMs, never);
-    return this.cut ? lost() : answer();
+    return this.cut || this.answersLost ? lost() : answer();
   }
 }
 

@@ -77,3 +77,12 @@ export class SeededRandom implements Random {
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   }
 }
+
+/** A logger that keeps nothing: for tests that run for long. */
+export const silentLogger: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  child: () => silentLogger,
+};

@@ -1,5 +1,11 @@
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
+import {
+  createServer as createTlsServer,
+  type SecureContextOptions,
+  type TlsOptions,
+  Server as TlsServer,
+  TLSSocket,
+} from 'node:tls';
 
 export interface RawRequest {
   readonly method: string;
@@ -54,9 +60,17 @@ export class RawHttpServer {
     return `${this.#scheme}://127.0.0.1:${this.port}`;
   }
 
+  /** Another certificate for connections from now on. */
+  present(certificate: SecureContextOptions): void {
+    if (this.#server instanceof TlsServer) this.#server.setSecureContext(certificate);
+  }
+
   /** Cuts every connection, as a crash would. */
   reset(): void {
-    for (const socket of this.sockets) socket.resetAndDestroy();
+    for (const socket of this.sockets) {
+      if (socket instanceof TLSSocket) socket.destroy();
+      else socket.resetAndDestroy();
+    }
   }
 
   async stop(): Promise<void> {

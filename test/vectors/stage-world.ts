@@ -84,6 +84,7 @@ export class StageWorld implements World {
       writer,
       decisions,
       recorder: this.#recorder,
+      meter: new KeepingMeter(),
       clock,
     });
     this.#populate(given);

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { randomUUID } from 'node:crypto';
-import { ConnectionError, loadConnection } from '../../adapters/kube-connection.ts';
+import { ConnectionError } from '../../adapters/connection-error.ts';
+import { loadConnection } from '../../adapters/kube-connection.ts';
 import { PinoLogger } from '../../adapters/pino-logger.ts';
 import { PromMeter } from '../../adapters/prom-meter.ts';
 import { SystemClock } from '../../adapters/system-clock.ts';
@@ -25,7 +26,7 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<numbe
 
 async function start(config: ControllerConfig, io: CommandIo): Promise<number> {
   const logger = PinoLogger.create(config.log);
-  const connection = await connect(config, io);
+  const connection = await connect(config, io, logger);
   if (connection === undefined) return exitFailed;
   const process = new ControllerProcess({
     config,
@@ -42,10 +43,11 @@ async function start(config: ControllerConfig, io: CommandIo): Promise<number> {
   return exitFailed;
 }
 
-async function connect({ api }: ControllerConfig, io: CommandIo): Promise<Connection | undefined> {
+async function connect({ api }: ControllerConfig, io: CommandIo, logger: PinoLogger): Promise<Connection | undefined> {
   const { kubeconfig, context } = api;
   try {
     return await loadConnection({
+      logger,
       ...(kubeconfig === undefined ? {} : { kubeconfig }),
       ...(context === undefined ? {} : { context }),
     });

@@ -1,5 +1,6 @@
 import { HttpKubeApi } from '../../adapters/http-kube-api.ts';
-import { ConnectionError, loadConnection } from '../../adapters/kube-connection.ts';
+import { ConnectionError } from '../../adapters/connection-error.ts';
+import { loadConnection } from '../../adapters/kube-connection.ts';
 import { PinoLogger } from '../../adapters/pino-logger.ts';
 import { PromMeter } from '../../adapters/prom-meter.ts';
 import { SystemClock } from '../../adapters/system-clock.ts';
@@ -48,14 +49,16 @@ function relationProblems(values: HollowNodesValues, refused: ReadonlySet<string
 async function connect(values: HollowNodesValues, io: CommandIo): Promise<HttpKubeApi | undefined> {
   const { kubeconfig, context } = values;
   try {
+    const logger = loggerOf(values);
     const connection = await loadConnection({
+      logger,
       ...(kubeconfig === undefined ? {} : { kubeconfig }),
       ...(context === undefined ? {} : { context }),
     });
     return new HttpKubeApi({
       connection,
       clock: new SystemClock(),
-      logger: loggerOf(values),
+      logger,
       meter: new PromMeter(),
       userAgent: userAgent('hollow-nodes'),
       fieldManager: 'kubelet',

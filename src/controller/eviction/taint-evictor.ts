@@ -60,6 +60,7 @@ export class TaintEvictor {
     this.#loop = new WorkLoop({
       queue: this.#queue,
       clock: options.clock,
+      measured: { name: 'noexec_taint_pod', meter: options.meter },
       workersMax: deletesAtOnceMax,
       handle: (key) => this.#keep(key),
       onFault: (key, error) => {

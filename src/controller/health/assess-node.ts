@@ -44,7 +44,7 @@ function hearStatus(record: HealthRecord | undefined, node: NodeView, now: Now):
   const ready = findCondition(node.conditions, 'Ready');
   if (ready === undefined) return record === undefined ? recordFromCreation(node, now) : { ...record, hasReady: false };
   if (record === undefined || !record.hasReady) return recordFromNow(node, ready, now.monotonicMs);
-  if (record.readyHeartbeat === ready.lastHeartbeatTime) return record;
+  if (record.readyHeartbeat === ready.lastHeartbeatTime) return hearVerdict(record, ready, now.monotonicMs);
   const transitioned = record.readyTransition !== ready.lastTransitionTime;
   return {
     ...record,
@@ -54,6 +54,18 @@ function hearStatus(record: HealthRecord | undefined, node: NodeView, now: Now):
     readyHeartbeat: ready.lastHeartbeatTime,
     readyTransition: ready.lastTransitionTime,
     heardSinceUnknown: true,
+  };
+}
+
+/** Unknown without a heartbeat was said by a controller: by another replica while we stood by, or by us. */
+function hearVerdict(record: HealthRecord, ready: Condition, monotonicMs: number): HealthRecord {
+  const { status, lastTransitionTime } = ready;
+  if (status !== 'Unknown' || record.readyTransition === lastTransitionTime) return record;
+  return {
+    ...record,
+    readyChangedAtMs: monotonicMs,
+    readyTransition: lastTransitionTime,
+    heardSinceUnknown: false,
   };
 }
 

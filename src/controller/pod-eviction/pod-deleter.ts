@@ -5,6 +5,7 @@ import { nodeLostReason, podKey, type PodView } from '../../api/pod.ts';
 import type { StoreReader } from '../../informer/informer.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EventRecorder } from '../../ports/event-recorder.ts';
+import type { Meter } from '../../ports/meter.ts';
 import { backOffAtLeast, forget, type Outcome, WorkQueue } from '../../queueing/work-queue.ts';
 import { WorkLoop } from '../../supervision/work-loop.ts';
 import type { CommandWriter, WriteOutcome } from '../commands.ts';
@@ -26,6 +27,7 @@ export interface PodDeleterOptions {
   readonly writer: CommandWriter;
   readonly decisions: DecisionSink;
   readonly recorder: EventRecorder;
+  readonly meter: Meter;
   readonly clock: Clock;
   /** Whether the pod's node is still evicted, or no longer exists. */
   readonly wanted: (pod: PodView) => boolean;
@@ -51,6 +53,7 @@ export class PodDeleter {
     this.#loop = new WorkLoop({
       queue: new WorkQueue(retryLimits),
       clock: options.clock,
+      measured: { name: 'pod_eviction', meter: options.meter },
       workersMax: deletesAtOnceMax,
       handle: (key) => this.#reconcile(key),
       onFault: (key, error) => {

@@ -3,6 +3,7 @@ import { podKey, type PodView } from '../../api/pod.ts';
 import type { Change, StoreReader } from '../../informer/informer.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EventRecorder } from '../../ports/event-recorder.ts';
+import type { Meter } from '../../ports/meter.ts';
 import { backOffAtLeast, forget, type Outcome, WorkQueue } from '../../queueing/work-queue.ts';
 import { WorkLoop } from '../../supervision/work-loop.ts';
 import type { CommandWriter } from '../commands.ts';
@@ -29,6 +30,7 @@ export interface PodMarkerOptions {
   readonly writer: CommandWriter;
   readonly decisions: DecisionSink;
   readonly recorder: EventRecorder;
+  readonly meter: Meter;
   readonly clock: Clock;
 }
 
@@ -44,6 +46,7 @@ export class PodMarker {
     this.#loop = new WorkLoop({
       queue: new WorkQueue(retryLimits),
       clock: options.clock,
+      measured: { name: 'node_lifecycle_controller_pods', meter: options.meter },
       workersMax: writesAtOnceMax,
       handle: (key) => this.#reconcile(key),
       onFault: (key, error) => {

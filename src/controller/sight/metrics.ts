@@ -23,4 +23,12 @@ export const probesTotal: MetricDefinition = {
   labels: ['result'],
 };
 
-export const sightMetrics: readonly MetricDefinition[] = [blindNow, blindSeconds, probesTotal];
+export const canaryLatency: MetricDefinition = {
+  name: 'watch_canary_latency_seconds',
+  kind: 'histogram',
+  help: 'With --watch-canary: time from the answer to a write of ours until our stream showed it, in seconds.',
+  stability: 'ALPHA',
+  buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+};
+
+export const sightMetrics: readonly MetricDefinition[] = [blindNow, blindSeconds, probesTotal, canaryLatency];

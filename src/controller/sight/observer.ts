@@ -16,6 +16,8 @@ export interface ObserverOptions {
   readonly leases: { status(): InformerStatus };
   readonly nodes: { status(): InformerStatus };
   readonly live: Pick<LiveLeases, 'probe'>;
+  /** Knows whether the lease stream is alive and late; absent where nobody looks. */
+  readonly canary?: { isBehind(): boolean } | undefined;
   /** Opens all streams anew: what they hang on may have died without a word. */
   readonly reopen: () => void;
   readonly decisions: DecisionSink;
@@ -24,7 +26,7 @@ export interface ObserverOptions {
   readonly clock: Clock;
 }
 
-const blindReasons: readonly BlindReason[] = ['no-contact', 'streams-not-open', 'observing'];
+const blindReasons: readonly BlindReason[] = ['no-contact', 'streams-not-open', 'stream-behind', 'observing'];
 
 export class Observer implements Sight {
   readonly #options: ObserverOptions;
@@ -46,6 +48,7 @@ export class Observer implements Sight {
 
   blindness(): BlindReason | undefined {
     this.#notice();
+    if (this.#isBehind()) return 'stream-behind';
     const nowMs = this.#monotonicMs();
     if (this.#sight.awaitsFirstContact() || this.#sight.isOutOfContact(nowMs))
       return this.#streamsOpen() ? 'no-contact' : 'streams-not-open';
@@ -66,12 +69,18 @@ export class Observer implements Sight {
   /** The last frame of the lease stream is contact. A clock is read before a frame can be: never one from the future. */
   #notice(): void {
     const frameAtMs = this.#options.leases.status().lastFrameAtMs;
-    if (frameAtMs !== undefined && this.#streamsOpen()) this.#sight.contact(Math.min(frameAtMs, this.#monotonicMs()));
+    if (frameAtMs !== undefined && this.#streamsOpen() && !this.#isBehind())
+      this.#sight.contact(Math.min(frameAtMs, this.#monotonicMs()));
   }
 
   #streamsOpen(): boolean {
     const { leases, nodes } = this.#options;
     return leases.status().state === 'watching' && nodes.status().state === 'watching';
+  }
+
+  /** Then no frame is contact, nor an answer: renewals are there that we are not shown. */
+  #isBehind(): boolean {
+    return this.#options.canary?.isBehind() === true;
   }
 
   #needsProbe(): boolean {
@@ -97,7 +106,7 @@ export class Observer implements Sight {
     signal.removeEventListener('abort', giveUp);
     meter.add(probesTotal, 1, { result: answered ? 'answered' : 'failed' });
     // The answer proves contact at the moment of asking; when it was given we cannot know.
-    if (answered && this.#streamsOpen()) this.#resume(sentAtMs);
+    if (answered && this.#streamsOpen() && !this.#isBehind()) this.#resume(sentAtMs);
   }
 
   /** An answer after a loss of contact, and no frame before it: the streams may still hang on what was lost. */

@@ -26,6 +26,7 @@ export interface ApiWriterOptions {
 export class ApiWriter implements CommandWriter {
   readonly #options: ApiWriterOptions;
   readonly #nodeTurns = new Map<string, Promise<WriteOutcome>>();
+  #closed = false;
 
   constructor(options: ApiWriterOptions) {
     this.#options = options;
@@ -34,6 +35,11 @@ export class ApiWriter implements CommandWriter {
   /** One node's writes follow each other: each needs the version that the one before it made. */
   carryOut(command: Command): Promise<WriteOutcome> {
     return 'node' in command ? this.#inTurn(command.node.name, () => this.#queue(command)) : this.#queue(command);
+  }
+
+  /** Lets what was sent come to its end and sends nothing more. What still waits is answered as if we did not lead. */
+  close(): void {
+    this.#closed = true;
   }
 
   /** Resolves when nothing waits to be written and nothing is under way. */
@@ -57,7 +63,7 @@ export class ApiWriter implements CommandWriter {
 
   async #send(command: Command): Promise<WriteOutcome> {
     if (changesNothing(command)) return { result: 'written' };
-    if (!this.#options.leadership.holds()) return { result: 'not-leader' };
+    if (this.#closed || !this.#options.leadership.holds()) return { result: 'not-leader' };
     try {
       await this.#request(command);
       return { result: 'written' };

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
+import { ConnectionError } from '../../../src/adapters/connection-error.ts';
 import type { Connection } from '../../../src/adapters/http-connection.ts';
 import { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
-import { ConnectionError, type LoadConnectionOptions, loadConnection } from '../../../src/adapters/kube-connection.ts';
+import { type LoadConnectionOptions, loadConnection } from '../../../src/adapters/kube-connection.ts';
 import { ApiError } from '../../../src/api/api-error.ts';
 import { makeServingCertificate, type ServingCertificate } from '../../../src/apiserver/http/serving-certificate.ts';
 import { ManualClock, settled } from '../../support/manual-clock.ts';
@@ -160,7 +161,7 @@ describe('finding the API server', () => {
     const error = await problem(
       load({ user: { exec: { command: process.execPath, args: ['-e', 'process.exit(3)'] } } }),
     );
-    assert.equal(error.field, 'credentials');
+    assert.equal(error.field, 'users.u.exec');
   });
 
   test('KUBECONFIG lists files: the first that says something wins, missing ones are passed over', async () => {
@@ -193,6 +194,51 @@ describe('finding the API server', () => {
     assert.equal(connection.namespace, 'kube-system');
     assert.equal(String(connection.tls.ca), 'CA');
     assert.deepEqual(await connection.authorization(), { authorization: 'Bearer mounted' });
+  });
+
+  describe('inside a cluster', () => {
+    const account = 'var/run/secrets/kubernetes.io/serviceaccount';
+
+    beforeEach(() => {
+      write(`${account}/token`, 'mounted\n');
+      write(`${account}/ca.crt`, 'CA');
+      process.env['KUBERNETES_SERVICE_HOST'] = '10.0.0.1';
+      process.env['KUBERNETES_SERVICE_PORT'] = '8080';
+    });
+    const inside = (): Promise<Connection> => loadConnection({ root: folder });
+
+    test('the server is https, whatever its port: a token goes there', async () => {
+      const connection = await inside();
+      assert.equal(connection.server, 'https://10.0.0.1:8080');
+      assert.equal(connection.namespace, undefined);
+    });
+
+    for (const field of ['KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT']) {
+      test(`${field} is missing or empty`, async () => {
+        delete process.env[field];
+        assert.deepEqual(placeOf(await problem(inside())), ['(environment)', field]);
+        process.env[field] = '';
+        assert.deepEqual(placeOf(await problem(inside())), ['(environment)', field]);
+      });
+    }
+
+    for (const field of ['token', 'ca.crt']) {
+      test(`${field} is missing`, async () => {
+        rmSync(join(folder, account, field));
+        assert.deepEqual(placeOf(await problem(inside())), [join(folder, account), field]);
+      });
+    }
+
+    test('the token is empty', async () => {
+      write(`${account}/token`, '\n');
+      const error = await problem(inside());
+      assert.deepEqual(placeOf(error), [join(folder, account), 'token']);
+      assert.match(error.message, /is empty/);
+    });
+
+    function placeOf({ file, field }: ConnectionError): readonly string[] {
+      return [file, field];
+    }
   });
 
   describe('what is wrong is named', () => {

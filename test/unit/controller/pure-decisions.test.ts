@@ -107,6 +107,21 @@ test('a node recreated under its old name starts anew', () => {
   assert.equal(next.heardAtMs, 90_000);
 });
 
+test('Unknown as another replica wrote it is silence from then on; the next heartbeat ends it', () => {
+  const lease = (renewTime: string) => ({ name: 'n', uid: 'l', resourceVersion: '1', renewTime });
+  const ready = (status: 'True' | 'Unknown', lastTransitionTime: string): NodeView =>
+    aNode({ conditions: [{ type: 'Ready', status, lastHeartbeatTime: 'h0', lastTransitionTime }] });
+  let record = deriveRecord(undefined, { node: ready('True', 't0'), lease: lease('r0') }, at(0));
+  record = deriveRecord(record, { node: ready('True', 't0'), lease: lease('r1') }, at(10_000));
+  assert.equal(record.heardSinceUnknown, true);
+  record = deriveRecord(record, { node: ready('Unknown', 't1'), lease: lease('r1') }, at(70_000));
+  assert.deepEqual([record.heardSinceUnknown, record.heardAtMs, record.readyChangedAtMs], [false, 10_000, 70_000]);
+  record = deriveRecord(record, { node: ready('Unknown', 't1'), lease: lease('r1') }, at(80_000));
+  assert.equal(record.readyChangedAtMs, 70_000);
+  record = deriveRecord(record, { node: ready('Unknown', 't1'), lease: lease('r2') }, at(90_000));
+  assert.deepEqual([record.heardSinceUnknown, record.heardAtMs], [true, 90_000]);
+});
+
 test('Unknown already: nothing is written, pressure conditions included', () => {
   const node = aNode({
     conditions: [

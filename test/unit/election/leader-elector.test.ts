@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../../src/api/api-error.ts';
 import type { ElectionOptions } from '../../../src/election/election-options.ts';
-import { drainMsMax, LeaderElector } from '../../../src/election/leader-elector.ts';
+import { drainMsMax, LeaderElector, unhealthyAfterMs } from '../../../src/election/leader-elector.ts';
+import type { Ending } from '../../../src/ports/leadership.ts';
 import { LeaseLink, LeaseServer } from '../../support/lease-server.ts';
 import { ManualClock, settled } from '../../support/manual-clock.ts';
 import { KeepingLogger, KeepingMeter, KeepingRecorder } from '../../support/quiet.ts';
@@ -17,8 +18,9 @@ class Contender {
   readonly log: string[] = [];
   outcome: unknown;
   /** What the leader does until it is told to stop, and how long it takes to. */
-  work = async (leading: AbortSignal): Promise<void> => {
+  work = async (leading: AbortSignal): Promise<Ending> => {
     await new Promise<void>((resolve) => leading.addEventListener('abort', () => resolve(), { once: true }));
+    return 'drained';
   };
 
   constructor(identity: string, server: LeaseServer, clock: ManualClock, over: Partial<ElectionOptions> = {}) {
@@ -30,10 +32,11 @@ class Contender {
   }
 
   start(): this {
-    const lead = async (leading: AbortSignal): Promise<void> => {
+    const lead = async (leading: AbortSignal): Promise<Ending> => {
       this.log.push('lead');
-      await this.work(leading);
+      const ending = await this.work(leading);
       this.log.push('done');
+      return ending;
     };
     this.elector.run(this.stop.signal, lead).then(
       (outcome) => {
@@ -153,6 +156,7 @@ test('on a signal the work ends first, then the lease is released, and the next 
     await clock.sleep(7_000, new AbortController().signal);
     heldAtEnd.push(a.elector.holds());
     a.log.push(`holder at the end: ${server.holder}`);
+    return 'drained';
   };
   a.start();
   await clock.advance(5_000);
@@ -399,14 +403,17 @@ test('a release that cannot be done holds up nothing for long', async () => {
 test('work that ends by itself gives the lease back', async () => {
   const { clock, server } = aWorld();
   const a = new Contender('a', server, clock);
-  a.work = () => clock.sleep(3_000, new AbortController().signal);
+  a.work = async () => {
+    await clock.sleep(3_000, new AbortController().signal);
+    return 'drained';
+  };
   a.start();
   await clock.advance(3_000);
   assert.equal(a.outcome, 'stopped');
   assert.equal(server.holder, '');
 });
 
-test('work that fails gives the lease back and passes the failure on', async () => {
+test('work that fails lets the lease run out, since nobody knows what it left under way, and passes the failure on', async () => {
   const { clock, server } = aWorld();
   const a = new Contender('a', server, clock);
   const failure = new Error('broken invariant');
@@ -414,7 +421,7 @@ test('work that fails gives the lease back and passes the failure on', async () 
   a.start();
   await settled();
   assert.equal(a.outcome, failure);
-  assert.equal(server.holder, '');
+  assert.equal(server.holder, 'a');
   assert.equal(a.elector.holds(), false);
 });
 
@@ -425,12 +432,140 @@ test('works without a recorder, and can run again after it stopped', async () =>
   const elector = new LeaderElector({ api: link, clock, ...quiet, identity: 'a', namespace: 'n', name: 'nlc' });
   for (let round = 0; round < 2; round++) {
     const stop = new AbortController();
-    const run = elector.run(stop.signal, () => Promise.resolve());
+    const run = elector.run(stop.signal, () => Promise.resolve<Ending>('drained'));
     await assert.rejects(
-      elector.run(stop.signal, () => Promise.resolve()),
+      elector.run(stop.signal, () => Promise.resolve<Ending>('drained')),
       /running already/,
     );
     assert.equal(await run, 'stopped');
   }
   assert.equal(server.lease?.spec?.leaseTransitions, 1);
+});
+
+test('work whose last writes were cut off lets the lease run out: they may still arrive', async () => {
+  const { clock, server } = aWorld();
+  const a = new Contender('a', server, clock);
+  const drained = a.work;
+  a.work = async (leading) => {
+    await drained(leading);
+    return 'cut-off';
+  };
+  a.start();
+  await clock.advance(1_000);
+  a.stop.abort();
+  await clock.advance(1_000);
+  assert.equal(a.outcome, 'stopped');
+  assert.equal(server.holder, 'a');
+  assert.equal(a.elector.holds(), false);
+});
+
+test('what must be said is said before the lease is given back, and after the work has ended', async () => {
+  const { clock, server } = aWorld();
+  const seen: string[] = [];
+  const a: Contender = new Contender('a', server, clock, {
+    lastWords: async () => {
+      await clock.sleep(1_500, new AbortController().signal);
+      assert.equal(a.elector.holds(), true, "they are written in a leader's right");
+      seen.push(`${a.log.at(-1)}, ${a.recorder.drafts.at(-1)?.message}, held by ${server.holder}`);
+    },
+  }).start();
+  await clock.advance(1_000);
+  a.stop.abort();
+  await clock.advance(1_499);
+  assert.equal(a.outcome, undefined);
+  await clock.advance(1);
+  assert.deepEqual(seen, ['done, a stopped leading, held by a']);
+  assert.equal(server.holder, '');
+});
+
+test('asked to stop, and unable to renew meanwhile: stopped, and nothing is released', async () => {
+  const { clock, server } = aWorld();
+  const a = new Contender('a', server, clock);
+  a.work = async (leading) => {
+    await new Promise<void>((resolve) => leading.addEventListener('abort', () => resolve(), { once: true }));
+    await clock.sleep(9_900, new AbortController().signal);
+    return 'drained';
+  };
+  a.start();
+  await clock.advance(1_000);
+  a.link.cut = true;
+  a.stop.abort();
+  await clock.advance(9_900);
+  assert.equal(a.outcome, 'stopped');
+  assert.equal(server.holder, 'a');
+});
+
+test('every new name in the lease is told of once, the first look included, and nobody as nobody', async () => {
+  const { clock, server } = aWorld();
+  const leaders: string[] = [];
+  const onNewLeader = (leader: string): void => {
+    leaders.push(leader);
+    throw new Error('a listener that fails must not cost the election');
+  };
+  const a = new Contender('a', server, clock).start();
+  await clock.advance(1_000);
+  const b = new Contender('b', server, clock, { onNewLeader }).start();
+  await clock.advance(9_000);
+  assert.deepEqual(leaders, ['a']);
+  server.edit({ holderIdentity: '' });
+  server.edit({ renewTime: '2026-01-02T03:05:00.000000Z' });
+  await clock.advance(4_400);
+  assert.deepEqual(leaders, ['a', '', 'b']);
+  a.stop.abort();
+  b.stop.abort();
+  await clock.advance(1_000);
+  assert.deepEqual(leaders, ['a', '', 'b', '']);
+  assert.equal(b.elector.holder(), undefined, 'a released lease names nobody');
+});
+
+test('a leader that neither renews nor steps down is unhealthy 20 s after its lease ran out, and not before', async () => {
+  const { clock, server } = aWorld();
+  const a = new Contender('a', server, clock);
+  assert.equal(a.elector.problem(), undefined);
+  a.start();
+  await clock.advance(2_000);
+  assert.equal(a.elector.problem(), undefined);
+  clock.stall(15_000 + unhealthyAfterMs);
+  assert.equal(a.elector.problem(), undefined);
+  clock.stall(1);
+  assert.match(a.elector.problem() ?? '', /not renewed for 35 s/);
+  const b = new Contender('b', server, clock).start();
+  await clock.advance(60_000);
+  assert.equal(b.elector.holds(), true);
+  assert.equal(b.elector.problem(), undefined);
+  b.stop.abort();
+  await clock.advance(1_000);
+  clock.stall(100_000);
+  assert.equal(b.elector.problem(), undefined, 'who gave the lease back is not late');
+});
+
+test("a standby is never unhealthy on account of somebody else's lease", async () => {
+  const { clock, server } = aWorld();
+  const a = new Contender('a', server, clock).start();
+  await clock.advance(1_000);
+  const b = new Contender('b', server, clock).start();
+  await clock.advance(1_000);
+  clock.stall(300_000);
+  assert.equal(b.elector.problem(), undefined);
+  a.stop.abort();
+  b.stop.abort();
+  await clock.advance(60_000);
+});
+
+test('a coordinator that prefers another gets its way within one renewal, and the lease runs out', async () => {
+  const { clock, server } = aWorld();
+  const a = new Contender('a', server, clock).start();
+  await clock.advance(1_000);
+  server.edit({ preferredHolder: 'b' });
+  await clock.advance(1_000);
+  assert.equal(a.elector.holds(), false);
+  assert.equal(a.outcome, 'lost');
+  assert.equal(server.holder, 'a');
+  const c = new Contender('c', server, clock).start();
+  await clock.advance(15_000 + 3_200);
+  assert.equal(c.elector.holds(), true);
+  await clock.advance(10_000);
+  assert.equal(c.elector.holds(), true, 'an old preference is not held against who took over');
+  c.stop.abort();
+  await settled();
 });

@@ -198,6 +198,52 @@ test('an event that arrived though its answer was lost is not dropped when it is
   await stand.stop();
 });
 
+test('a request that cannot even be made is not tried again', async () => {
+  const stand = new Stand().start();
+  stand.server.failure = () => new ApiError({ reason: 'bad-request', message: 'no namespace' });
+  stand.record();
+  await stand.clock.advance(200_000);
+  assert.equal(stand.verbs, 'POST');
+  assert.equal(stand.dropped('rejected'), 1);
+  await stand.stop();
+});
+
+test('an API that is away for ten minutes costs what came meanwhile at the head of the line, and no more', async () => {
+  const stand = new Stand().start();
+  stand.server.failure = connectionLost;
+  for (let minute = 0; minute < 10; minute++) {
+    stand.record(aboutNode(`away-${minute}`));
+    await stand.clock.advance(60_000);
+  }
+  // Twelve tries take 105 s at this chance: five were given up, the sixth is in hand, and nobody behind them is lost.
+  assert.equal(stand.dropped('unreachable'), 5);
+  assert.equal(stand.broadcaster.pending, 5);
+  stand.server.failure = () => undefined;
+  stand.record(aboutNode('back'));
+  await stand.clock.advance(10_000);
+  assert.equal(stand.broadcaster.pending, 0);
+  assert.deepEqual(
+    [...stand.server.events.values()].map(({ involvedObject }) => involvedObject.name),
+    ['away-5', 'away-6', 'away-7', 'away-8', 'away-9', 'back'],
+  );
+  await stand.stop();
+});
+
+test('the same about two containers of one pod is told twice', async () => {
+  const stand = new Stand().start();
+  for (const container of ['a', 'b']) {
+    const about = { kind: 'Pod', namespace: 'd', name: 'p', fieldPath: `spec.containers{${container}}` };
+    stand.record(aDraft({ about, reason: 'Started' }));
+  }
+  await settled();
+  assert.deepEqual(
+    [...stand.server.events.values()].map(({ involvedObject }) => involvedObject.fieldPath),
+    ['spec.containers{a}', 'spec.containers{b}'],
+  );
+  assert.equal(stand.verbs, 'POST POST');
+  await stand.stop();
+});
+
 test('a request that is never answered counts as lost after ten seconds', async () => {
   const stand = new Stand().start();
   stand.server.hanging = 'deaf';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { RetryDelay, retryForgetMs, retryMsMax, retryMsMin } from '../../../src/informer/retry-delay.ts';
+import { askedMsMax, RetryDelay, retryForgetMs, retryMsMax, retryMsMin } from '../../../src/informer/retry-delay.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 describe('the delay between attempts', () => {
@@ -10,6 +10,13 @@ describe('the delay between attempts', () => {
     assert.deepEqual(delays, [800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000]);
     const longest = new RetryDelay(new ManualClock(), { next: () => 0.999 });
     assert.ok(longest.nextMs() > 1.99 * retryMsMin);
+  });
+
+  test('is what the server asks for where that is longer, up to a minute', () => {
+    const delay = new RetryDelay(new ManualClock(), { next: () => 0 });
+    const asked = [5_000, 100, 36_000_000, Number.POSITIVE_INFINITY, Number.NaN, -1];
+    const delays = asked.map((askedMs) => delay.nextMs(askedMs));
+    assert.deepEqual(delays, [5_000, 1_600, askedMsMax, askedMsMax, 12_800, 25_600]);
   });
 
   test('is short again after two minutes in which nobody asked', async () => {

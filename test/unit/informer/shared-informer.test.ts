@@ -129,6 +129,22 @@ describe('a shared informer', () => {
     await informer.whenSynced();
   });
 
+  test('changes before the end of the initial state count, and what comes twice among them does not', async () => {
+    const stream = await api.nextWatch().accept();
+    await stream.send(added('n1', '5'), added('n2', '3'), added('n3', '4'));
+    await stream.send(modified('n1', '11'), deleted('n2', '12'), added('n4', '13'));
+    await stream.send(added('n1', '5'), added('n2', '3'), added('n3', '4'));
+    await stream.send(initialEnd('13'));
+    assert.deepEqual(told().toSorted(), ['added n1@11', 'added n3@4', 'added n4@13']);
+    assert.equal(meter.series.get('reflector_stale_events_total{resource="nodes"}'), 3);
+  });
+
+  test('the initial state comes in any order of versions', async () => {
+    const stream = await api.nextWatch().accept();
+    await stream.send(added('n1', '9'), added('n2', '3'), added('n3', '7'), added('n4', '1'), initialEnd('9'));
+    assert.deepEqual(names(), ['n1', 'n2', 'n3', 'n4']);
+  });
+
   test('syncs an empty cluster', async () => {
     await synced();
     assert.equal(informer.hasSynced(), true);
@@ -235,6 +251,24 @@ describe('a shared informer', () => {
     await clock.advance(19_999);
     assert.equal(api.waiting, 0);
     await clock.advance(1);
+    assert.equal(api.waiting, 1);
+  });
+
+  test('the server says to wait for ten hours, which is what a wrong clock makes of a date: a minute is enough', async () => {
+    const stream = await synced();
+    await stream.send(bookmark('130'));
+    await stream.end();
+    await api.nextWatch().refuse(refusal('unavailable', 36_000_000));
+    await clock.advance(60_000);
+    assert.equal(api.waiting, 1);
+  });
+
+  test('an error event that says nonsense about how long to wait: waits as ever, and not for no time', async () => {
+    const stream = await synced();
+    const details = { retryAfterSeconds: 'soon' } as unknown as { retryAfterSeconds: number };
+    await stream.send(errorEvent({ code: 429, reason: 'TooManyRequests', details }));
+    assert.equal(api.waiting, 0);
+    await passDelay(0);
     assert.equal(api.waiting, 1);
   });
 

@@ -109,10 +109,13 @@ describe('the changes between two states', () => {
   test('deletions come first, in their last known state', () => {
     const before = new Map([['a', anItem('u', '1')]]);
     const changes = diffStores(before, new Map([['b', anItem('v', '2')]]), (item) => item);
-    assert.deepEqual(changes, [
-      { kind: 'deleted', key: 'a', object: before.get('a') },
-      { kind: 'added', key: 'b', object: anItem('v', '2') },
-    ]);
+    assert.deepEqual(
+      [...changes],
+      [
+        { kind: 'deleted', key: 'a', object: before.get('a') },
+        { kind: 'added', key: 'b', object: anItem('v', '2') },
+      ],
+    );
   });
 
   test('objects without a version are always taken for changed', () => {

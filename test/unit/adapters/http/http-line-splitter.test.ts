@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { LineSplitter, LineTooLongError, lineBytesMax } from '../../../../src/adapters/http-line-splitter.ts';
+import { LineSplitter, lineBytesMax } from '../../../../src/adapters/http-line-splitter.ts';
+import { PieceTooLongError } from '../../../../src/adapters/piece-gatherer.ts';
 
 describe('lines of a stream', () => {
   test('are the same however the bytes are cut', () => {
@@ -30,6 +31,6 @@ describe('lines of a stream', () => {
     const splitter = new LineSplitter();
     const chunk = Buffer.alloc(1024 * 1024, 'x');
     for (let bytes = 0; bytes < lineBytesMax; bytes += chunk.length) splitter.push(chunk);
-    assert.throws(() => splitter.push(Buffer.from('x')), LineTooLongError);
+    assert.throws(() => splitter.push(Buffer.from('x')), PieceTooLongError);
   });
 });

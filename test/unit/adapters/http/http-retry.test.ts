@@ -20,12 +20,25 @@ describe('Retry-After', () => {
 });
 
 describe('a request is sent again', () => {
-  const base = { method: 'PATCH', lost: false, retries: 0, retriesMax: 10 };
+  const exactly = { next: () => 0 };
+  const base = { method: 'PATCH', lost: false, renewable: false, retries: 0, retriesMax: 10, random: exactly };
 
   test('when the server said when, up to a minute later', () => {
     assert.equal(retryWaitMs({ ...base, error: refused(429, 3_000) }), 3_000);
     assert.equal(retryWaitMs({ ...base, error: refused(503, 0) }), 0);
     assert.equal(retryWaitMs({ ...base, error: refused(500, 3_600_000) }), retryAfterMsMax);
+  });
+
+  test('a fifth later at most, so that not all come back together', () => {
+    const latest = { next: () => 1 };
+    assert.equal(retryWaitMs({ ...base, random: latest, error: refused(429, 10_000) }), 12_000);
+    assert.equal(retryWaitMs({ ...base, random: latest, error: refused(503, 3_600_000) }), 1.2 * retryAfterMsMax);
+  });
+
+  test('at once when its credentials are not the last ones, but only a read', () => {
+    assert.equal(retryWaitMs({ ...base, method: 'GET', renewable: true, error: refused(401) }), 0);
+    assert.equal(retryWaitMs({ ...base, renewable: true, error: refused(401) }), undefined);
+    assert.equal(retryWaitMs({ ...base, method: 'GET', error: refused(401) }), undefined);
   });
 
   test('not when it did not say, not for another code, not for ever', () => {
@@ -57,6 +70,12 @@ describe('an error says', () => {
     assert.equal(error.reason, 'not-found');
     assert.equal(error.retryAfterMs, 2_000);
     assert.equal(error.status?.reason, 'NotFound');
+  });
+
+  test('what the server asks us to wait has a bound: a wrong clock makes hours of a date', () => {
+    const inTenHours = { 'retry-after': 'Fri, 02 Jan 2026 13:04:05 GMT' };
+    const error = errorFromResponse(request, { code: 503, headers: inTenHours, body: 'later' }, wallMs);
+    assert.equal(error.retryAfterMs, retryAfterMsMax);
   });
 
   test('an answer that is no Status is judged by its code', () => {

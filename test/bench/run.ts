@@ -1,0 +1,12 @@
+// `npm run bench`: every bench, one after the other.
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
+const benches = ['informer.ts'];
+
+for (const bench of benches) {
+  console.log(`\n=== ${bench}`);
+  const args = [join(import.meta.dirname, bench), ...process.argv.slice(2)];
+  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}

@@ -1,0 +1,123 @@
+// What is asked for, and that the answer's own word counts.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { plainConnection } from '../../../src/adapters/http-connection.ts';
+import { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
+import { SystemClock } from '../../../src/adapters/system-clock.ts';
+import { jsonType, protobufType, type WireType } from '../../../src/adapters/wire-format.ts';
+import { KeepingLogger, KeepingMeter } from '../../support/quiet.ts';
+import { RawHttpServer } from '../../support/raw-http-server.ts';
+
+const golden = (name: string): Buffer => readFileSync(join(import.meta.dirname, 'golden', name));
+const { signal } = new AbortController();
+
+describe('the form of answers', () => {
+  const server = new RawHttpServer();
+  let api: HttpKubeApi;
+
+  const anApi = (contentType?: WireType): HttpKubeApi =>
+    new HttpKubeApi({
+      connection: plainConnection(server.url),
+      clock: new SystemClock(),
+      logger: new KeepingLogger(),
+      meter: new KeepingMeter(),
+      userAgent: 'nlc/test',
+      fieldManager: 'nlc',
+      qps: 0,
+      burst: 0,
+      ...(contentType === undefined ? {} : { contentType }),
+    });
+
+  /** Answers everything with these bytes. */
+  function serve(name: string, contentType: string, code = 200): void {
+    const body = golden(name);
+    server.handler = ({ socket }) => {
+      const head = `HTTP/1.1 ${code} X\r\ncontent-type: ${contentType}\r\ncontent-length: ${body.length}\r\n\r\n`;
+      socket.write(Buffer.concat([Buffer.from(head), body]));
+    };
+  }
+
+  const accepted = (): string | undefined => server.requests.at(-1)?.headers['accept'];
+
+  before(() => server.start());
+  after(() => server.stop());
+  beforeEach(() => {
+    api = anApi(protobufType);
+  });
+  afterEach(() => api.close());
+
+  test('JSON unless told otherwise', async () => {
+    const plain = anApi();
+    serve('nodes-bare.json', jsonType);
+    await plain.get('nodes', { name: 'bare' }, { signal });
+    assert.equal(accepted(), jsonType);
+    await plain.close();
+  });
+
+  test('protobuf for what we can read of it, JSON for the rest and for what is written', async () => {
+    const both = `${protobufType},${jsonType}`;
+    serve('nodes-bare.json', jsonType);
+    for (const resource of ['nodes', 'pods', 'leases'] as const) {
+      await api.get(resource, { namespace: 'n', name: 'bare' }, { signal });
+      assert.equal(accepted(), both, resource);
+    }
+    await api.watch('pods', { signal });
+    assert.equal(accepted(), `${protobufType};stream=watch,${jsonType}`);
+    await api.get('daemonsets', { namespace: 'n', name: 'bare' }, { signal });
+    assert.equal(accepted(), jsonType);
+    await api.patch('nodes', { name: 'bare' }, { type: 'merge', body: {} }, { signal });
+    assert.equal(accepted(), jsonType);
+  });
+
+  for (const [name, contentType] of [
+    ['nodes-bare.pb', protobufType],
+    ['nodes-bare.pb', 'Application/VND.kubernetes.protobuf ; charset=utf-8'],
+    ['nodes-bare.json', jsonType],
+    ['nodes-bare.json', `${jsonType};charset=utf-8`],
+  ] as const) {
+    test(`${contentType} is read as what it is`, async () => {
+      serve(name, contentType);
+      assert.equal((await api.get('nodes', { name: 'bare' }, { signal })).metadata.name, 'bare');
+    });
+  }
+
+  for (const [name, contentType] of [
+    ['refused-not-found.pb', protobufType],
+    ['refused-not-found.json', jsonType],
+  ] as const) {
+    test(`a refusal as ${contentType} is understood`, async () => {
+      serve(name, contentType, 404);
+      const refused = { name: 'ApiError', reason: 'not-found', code: 404 };
+      await assert.rejects(api.get('nodes', { name: 'nobody' }, { signal }), refused);
+      await assert.rejects(api.list('pods', { signal }), refused);
+      await assert.rejects(api.watch('leases', { signal }), refused);
+    });
+  }
+
+  test('a list that breaks off after objects were taken is not asked for again', async () => {
+    const body = golden('pods-list.pb');
+    server.requests.length = 0;
+    server.handler = ({ socket }) => {
+      const head = `HTTP/1.1 200 OK\r\ncontent-type: ${protobufType}\r\ncontent-length: ${body.length}\r\n\r\n`;
+      socket.write(Buffer.concat([Buffer.from(head), body.subarray(0, body.length - 10)]));
+      setTimeout(() => socket.destroy(), 50);
+    };
+    const names: (string | undefined)[] = [];
+    const list = api.list('pods', { signal, each: ({ metadata }) => names.push(metadata.name) });
+    await assert.rejects(list, { name: 'ApiError', reason: 'unavailable' });
+    assert.ok(names.length > 0);
+    assert.equal(server.requests.length, 1);
+  });
+
+  test('what a taker throws is told and not repeated', async () => {
+    serve('pods-list.json', jsonType);
+    server.requests.length = 0;
+    const each = (): void => {
+      throw new Error('no');
+    };
+    await assert.rejects(api.list('pods', { signal, each }), { name: 'ApiError', reason: 'internal' });
+    assert.equal(server.requests.length, 1);
+  });
+});

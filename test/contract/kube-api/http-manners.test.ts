@@ -1,0 +1,188 @@
+// How we behave on the wire beside the requests themselves: who we say we are, what we note, how we hold connections.
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import tls from 'node:tls';
+import { plainConnection } from '../../../src/adapters/http-connection.ts';
+import { HttpKubeApi, type HttpKubeApiOptions } from '../../../src/adapters/http-kube-api.ts';
+import { httpMetrics } from '../../../src/adapters/http-metrics.ts';
+import { PromMeter } from '../../../src/adapters/prom-meter.ts';
+import { SystemClock } from '../../../src/adapters/system-clock.ts';
+import { makeServingCertificate } from '../../../src/apiserver/http/serving-certificate.ts';
+import { userAgent } from '../../../src/cli/version.ts';
+import { KeepingLogger, KeepingMeter } from '../../support/quiet.ts';
+import { type RawRequest, RawHttpServer } from '../../support/raw-http-server.ts';
+import { until } from '../../support/until.ts';
+
+/** Kernel's word for a running keepalive timer, in its table of sockets. */
+const keepaliveTimer = '02';
+const hasSocketTable = existsSync('/proc/net/tcp');
+
+describe('on the wire', () => {
+  let server: RawHttpServer;
+  let api: HttpKubeApi;
+  let logger: KeepingLogger;
+  let meter: KeepingMeter;
+  const give = new AbortController();
+  const { signal } = give;
+
+  function anApi(options: Partial<HttpKubeApiOptions> = {}): HttpKubeApi {
+    logger = new KeepingLogger();
+    meter = new KeepingMeter();
+    return new HttpKubeApi({
+      connection: plainConnection(server.url),
+      clock: new SystemClock(),
+      logger,
+      meter,
+      userAgent: userAgent('controller'),
+      fieldManager: 'nlc',
+      qps: 0,
+      burst: 0,
+      ...options,
+    });
+  }
+
+  before(() => {
+    server = new RawHttpServer();
+    return server.start();
+  });
+  after(() => server.stop());
+  beforeEach(() => {
+    server.requests.length = 0;
+    server.handler = (request) => {
+      if (request.url.searchParams.get('watch') === 'true') request.open();
+      else request.answer(200, { metadata: { name: 'n1' } });
+    };
+    api = anApi();
+  });
+  afterEach(() => api.close());
+
+  const get = (): Promise<unknown> => api.get('nodes', { name: 'n1' }, { signal });
+  const last = (): RawRequest => server.requests.at(-1) ?? assert.fail('no request arrived');
+  const host = (): string => new URL(server.url).host;
+
+  test('we say who we are: program, version, system, runtime and part', async () => {
+    await get();
+    assert.match(
+      last().headers['user-agent'] ?? '',
+      /^node-lifecycle-controller\/\d+\.\d+\.\d+ \([a-z0-9]+\/[a-z0-9]+\) node\/\d+\.\d+\.\d+ controller$/,
+    );
+  });
+
+  test('nothing is asked for compressed', async () => {
+    await get();
+    assert.equal(last().headers['accept-encoding'], undefined);
+  });
+
+  test('what the API server warns of is logged once', async () => {
+    server.handler = (request) => request.answer(200, { metadata: {} }, { warning: '299 - "nodes are deprecated"' });
+    await get();
+    await get();
+    assert.deepEqual(
+      logger.lines.map(({ level, fields }) => [level, fields['warning']]),
+      [['warn', 'nodes are deprecated']],
+    );
+  });
+
+  test('a long wait for the limit is said, and not each time', async () => {
+    await api.close();
+    api = anApi({ qps: 1.5, burst: 1 });
+    await Promise.all([get(), get(), get(), get()]);
+    const waits = logger.lines.filter(({ message }) => message === 'requests wait for the rate limit');
+    assert.equal(waits.length, 1);
+  });
+
+  test('what is sent again waits for the limit again', async () => {
+    await api.close();
+    api = anApi({ qps: 2, burst: 1 });
+    server.handler = (request) => {
+      if (server.requests.length < 3) request.answer(429, 'later', { 'retry-after': '0' });
+      else request.answer(200, { metadata: {} });
+    };
+    await get();
+    const [first, , third] = server.requests.map(({ atMs }) => atMs);
+    assert.ok((third ?? 0) - (first ?? 0) > 700, 'two more at two a second');
+  });
+
+  test('connections and sizes are counted', async () => {
+    await get();
+    await api.watch('nodes', { signal });
+    await api.watch('nodes', { signal });
+    const opened = (role: string): number | undefined =>
+      meter.series.get(`rest_client_connections_opened_total{role="${role}",host="${host()}"}`);
+    assert.deepEqual([opened('unary'), opened('watches')], [1, 2]);
+    await api.patch('nodes', { name: 'n1' }, { type: 'merge', body: { a: 1 } }, { signal });
+    const size = (what: string, verb: string): number | undefined =>
+      meter.series.get(`rest_client_${what}_size_bytes{verb="${verb}",host="${host()}"}`);
+    assert.equal(size('request', 'PATCH'), '{"a":1}'.length);
+    assert.equal(size('response', 'PATCH'), '{"metadata":{"name":"n1"}}'.length);
+    assert.equal(size('request', 'GET'), 0);
+  });
+
+  test('every metric takes the labels that it is given', async () => {
+    await api.close();
+    const real = new PromMeter();
+    real.declare(httpMetrics);
+    api = anApi({ meter: real });
+    let turn = 0;
+    server.handler = (request) => {
+      turn += 1;
+      if (turn === 1) request.answer(503, 'later', { 'retry-after': '0' });
+      else request.answer(200, { metadata: {} });
+    };
+    await get();
+    const text = await real.text();
+    for (const { name } of httpMetrics) assert.match(text, new RegExp(`^${name}\\S*\\{.*host=`, 'm'), name);
+  });
+
+  test('a peer that vanishes is noticed within 15 s: the first probe after 4 s, ten more a second apart', {
+    skip: hasSocketTable ? false : 'the table of sockets is read from /proc',
+  }, async () => {
+    await api.watch('nodes', { signal });
+    const timer = (): ReturnType<typeof timerOf> => timerOf(last().socket.remotePort ?? 0);
+    await until(() => timer().timer === keepaliveTimer); // what was sent has been acknowledged
+    const { inMs } = timer();
+    assert.ok(inMs <= 4_000, `the next probe comes in ${inMs} ms`);
+  });
+
+  test('nothing below TLS 1.2, even where the runtime would', async () => {
+    const { certPem, keyPem, caPem } = await makeServingCertificate();
+    const [minVersion, ciphers] = [tls.DEFAULT_MIN_VERSION, tls.DEFAULT_CIPHERS];
+    const outdated = new RawHttpServer({
+      cert: certPem,
+      key: keyPem,
+      minVersion: 'TLSv1',
+      maxVersion: 'TLSv1.1',
+      ciphers: 'DEFAULT@SECLEVEL=0',
+    });
+    outdated.handler = (request) => request.answer(200, { metadata: {} });
+    await outdated.start();
+    try {
+      tls.DEFAULT_MIN_VERSION = 'TLSv1';
+      tls.DEFAULT_CIPHERS = 'DEFAULT@SECLEVEL=0';
+      await api.close();
+      api = anApi({ connection: plainConnection(outdated.url, { tls: { ca: caPem } }), retriesMax: 0 });
+      await assert.rejects(get(), { reason: 'unavailable' });
+    } finally {
+      tls.DEFAULT_MIN_VERSION = minVersion;
+      tls.DEFAULT_CIPHERS = ciphers;
+      await outdated.stop();
+    }
+  });
+});
+
+/** The timer of our end of a connection, as the kernel shows it, and when it goes off. */
+const established = '01';
+
+function timerOf(localPort: number): { readonly timer: string; readonly inMs: number } {
+  const port = localPort.toString(16).toUpperCase().padStart(4, '0');
+  const rows = readFileSync('/proc/net/tcp', 'utf8')
+    .split('\n')
+    .map((row) => row.trim().split(/\s+/));
+  // Ports are used again, and the connection before may still be waiting for its last packets.
+  const isOurs = ([, local = '', , state]: readonly string[]): boolean =>
+    local.endsWith(`:${port}`) && state === established;
+  const row = rows.find(isOurs) ?? assert.fail('no such socket');
+  const [timer = '', hundredths = ''] = (row[5] ?? '').split(':');
+  return { timer, inMs: Number.parseInt(hundredths, 16) * 10 };
+}

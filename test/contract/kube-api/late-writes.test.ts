@@ -1,0 +1,107 @@
+// Between the wish to write and the first byte on the wire there may be a handshake, or other requests, and the process may
+// be paused meanwhile. Whoever lost the right to write by then does not write.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
+import { loadConnection } from '../../../src/adapters/kube-connection.ts';
+import { SystemClock } from '../../../src/adapters/system-clock.ts';
+import { ApiError } from '../../../src/api/api-error.ts';
+import { type RunningApiServer, startApiServer } from '../../../src/apiserver/http/api-server.ts';
+import { KeepingLogger, KeepingMeter, SeededRandom } from '../../support/quiet.ts';
+import { until } from '../../support/until.ts';
+
+const means = { clock: new SystemClock(), random: new SeededRandom(7), logger: new KeepingLogger() };
+const signal = AbortSignal.timeout(60_000);
+
+/** Takes connections and lets nothing through them until the door is opened. */
+class Door {
+  readonly #waiting: (() => void)[] = [];
+  readonly #sockets = new Set<Socket>();
+  readonly #server;
+  #isOpen = false;
+
+  constructor(targetPort: number) {
+    this.#server = createServer((incoming) => {
+      this.#sockets.add(incoming.on('error', () => undefined));
+      this.#waiting.push(() => {
+        const outgoing = connect(targetPort, '127.0.0.1').on('error', () => undefined);
+        this.#sockets.add(outgoing);
+        incoming.pipe(outgoing).pipe(incoming);
+      });
+      if (this.#isOpen) this.open();
+    });
+  }
+
+  async listen(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    return `https://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  open(): void {
+    this.#isOpen = true;
+    for (const letThrough of this.#waiting.splice(0)) letThrough();
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
+
+let server: RunningApiServer;
+let door: Door;
+let folder: string;
+let api: HttpKubeApi;
+let mayWrite = true;
+
+before(async () => {
+  server = await startApiServer(means);
+  door = new Door(server.port);
+  const url = await door.listen();
+  folder = mkdtempSync(join(tmpdir(), 'nlc-late-writes-'));
+  const kubeconfig = join(folder, 'kubeconfig');
+  writeFileSync(kubeconfig, server.kubeconfig().replaceAll(server.url, url), { mode: 0o600 });
+  const connection = await loadConnection({ kubeconfig });
+  const meter = new KeepingMeter();
+  const names = { userAgent: 'late', fieldManager: 'late', qps: 0, burst: 0 };
+  api = new HttpKubeApi({ ...means, ...names, connection, meter, mayWrite: () => mayWrite });
+});
+
+after(async () => {
+  await api.close();
+  await door.close();
+  await server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function create(name: string): Promise<unknown> {
+  return api.create('nodes', { metadata: { name } }, { signal }).catch((error: unknown) => error);
+}
+
+test('a write whose handshake outlasts the right to write is not sent', { timeout: 30_000 }, async () => {
+  const late = create('late');
+  await until(() => door.waiting === 1);
+  const revision = server.revision();
+  mayWrite = false;
+  door.open();
+  const error = await late;
+  assert.ok(error instanceof ApiError, String(error));
+  assert.equal(error.reason, 'aborted');
+  assert.equal(server.revision(), revision);
+
+  mayWrite = true;
+  await create('in-time');
+  const { items } = await api.list('nodes', { signal });
+  assert.deepEqual(
+    items.map(({ metadata }) => metadata.name),
+    ['in-time'],
+  );
+});

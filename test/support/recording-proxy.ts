@@ -1,0 +1,109 @@
+// Stands between one client and its API server, over plain HTTP on loopback, and writes down what the client asked and when:
+// who wants to know what a process wrote asks its wire, not its log.
+import { type ClientRequest, createServer, type IncomingMessage, request as httpRequest, type Server } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface RecordedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+  /** When all of it had arrived. */
+  readonly atMs: number;
+  /** When its answer, or a watch, had ended, or the client had gone. */
+  endedAtMs?: number;
+  status?: number;
+}
+
+export interface ProxyTarget {
+  readonly url: string;
+  /** PEM: verifies the server. */
+  readonly ca?: string | undefined;
+}
+
+export class RecordingProxy {
+  readonly requests: RecordedRequest[] = [];
+  /** How long a request is held before it goes on to the server. */
+  delayMs: (request: RecordedRequest) => number = () => 0;
+  readonly #target: ProxyTarget;
+  readonly #server: Server;
+  readonly #timers = new Set<NodeJS.Timeout>();
+
+  private constructor(target: ProxyTarget) {
+    this.#target = target;
+    this.#server = createServer((incoming, outgoing) => void this.#serve(incoming, outgoing));
+  }
+
+  static async start(target: ProxyTarget): Promise<RecordingProxy> {
+    const proxy = new RecordingProxy(target);
+    await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
+    return proxy;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Everything but reads, in the order of arrival. */
+  get writes(): readonly RecordedRequest[] {
+    return this.requests.filter(({ method }) => method !== 'GET');
+  }
+
+  async stop(): Promise<void> {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const body = await textOf(incoming).catch(() => undefined);
+    if (body === undefined) return;
+    const { method = '', url: path = '' } = incoming;
+    const record: RecordedRequest = { method, path, body, atMs: performance.now() };
+    this.requests.push(record);
+    outgoing.once('close', () => {
+      record.endedAtMs = performance.now();
+    });
+    const delayMs = this.delayMs(record);
+    if (delayMs > 0) await this.#pause(delayMs);
+    if (!outgoing.destroyed) this.#forward(incoming, outgoing, record);
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.#timers.delete(timer);
+        resolve();
+      }, ms);
+      this.#timers.add(timer);
+    });
+  }
+
+  #forward(incoming: IncomingMessage, outgoing: ServerResponse, record: RecordedRequest): void {
+    const upstream = this.#ask(incoming, record);
+    upstream.on('error', () => outgoing.destroy());
+    upstream.on('response', (answer) => {
+      record.status = answer.statusCode ?? 0;
+      outgoing.writeHead(record.status, answer.headers);
+      outgoing.flushHeaders();
+      answer.on('error', () => outgoing.destroy());
+      answer.pipe(outgoing);
+    });
+    outgoing.once('close', () => upstream.destroy());
+    upstream.end(record.body);
+  }
+
+  #ask(incoming: IncomingMessage, { method, path }: RecordedRequest): ClientRequest {
+    const { url, ca } = this.#target;
+    const { host: _, ...headers } = incoming.headers;
+    const send = url.startsWith('https:') ? httpsRequest : httpRequest;
+    return send(`${url}${path}`, { method, headers, agent: false, ...(ca === undefined ? {} : { ca }) });
+  }
+}
+
+async function textOf(incoming: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(Buffer.from(chunk as Uint8Array));
+  return Buffer.concat(chunks).toString('utf8');
+}
