@@ -77,6 +77,6 @@ function wantsAttention(decision: Decision): boolean {
   return (
     decision.kind === 'write-failed' ||
     decision.kind === 'look-failed' ||
-    (decision.kind === 'verdict-held' && decision.why === 'not-permitted')
+    ((decision.kind === 'verdict-held' || decision.kind === 'orphans-kept') && decision.why === 'not-permitted')
   );
 }

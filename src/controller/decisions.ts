@@ -145,7 +145,7 @@ export type Decision =
   | {
       readonly kind: 'orphans-kept';
       readonly node: string;
-      readonly why: 'node-back' | 'node-found' | 'api-not-answering';
+      readonly why: 'node-back' | 'node-found' | UnconfirmedReason;
     }
   | {
       readonly kind: 'node-eviction-scheduled';

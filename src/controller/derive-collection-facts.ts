@@ -1,3 +1,4 @@
+import type { UnconfirmedReason } from './decisions.ts';
 import type { PodView } from '../api/pod.ts';
 import type { PodGcReason } from './decisions.ts';
 import type { CollectionFacts, ExpectedCollection, FinishedFacts } from './explain/facts.ts';
@@ -20,7 +21,7 @@ export interface CollectionMeans extends AllPods {
   readonly nodeOf: NodeLookup;
   readonly collector: Pick<PodGarbageCollector, 'roundFromMs' | 'quarantineEndsAtMs'>;
   readonly nowMs: number;
-  readonly nodeUnanswered: boolean;
+  readonly nodeUnanswered: UnconfirmedReason | undefined;
 }
 
 /** Which rules of the pod garbage collector a pod falls under, and when a round acts on each. The rules themselves are asked. */

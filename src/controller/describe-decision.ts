@@ -100,6 +100,7 @@ const keepReasons = {
   'node-back': 'the node is known again',
   'node-found': 'the API server itself has the node, so our stream is behind',
   'api-not-answering': 'the API server could not be asked for the node',
+  'not-permitted': 'the API server does not let us read the node: permit get of nodes',
 } as const;
 
 const departures: Readonly<Record<DepartureReason, string>> = {

@@ -1,4 +1,5 @@
 // The pod garbage collector at this moment, for whoever explains it. Nothing is remembered here.
+import type { UnconfirmedReason } from './decisions.ts';
 import type { PodView } from '../api/pod.ts';
 import { deriveCollectionFacts, deriveFinished } from './derive-collection-facts.ts';
 import type { CollectionFacts, PodGcFacts } from './explain/facts.ts';
@@ -20,7 +21,7 @@ export class PodGcSnapshot {
       nodeOf: (name) => informers.nodes.store.get(name),
       collector: stages.podGc,
       nowMs: clock.monotonicMs(),
-      nodeUnanswered: this.#isUnanswered(pod.nodeName),
+      nodeUnanswered: this.#whyUnanswered(pod.nodeName),
     });
   }
 
@@ -31,8 +32,9 @@ export class PodGcSnapshot {
     return { ...deriveFinished({ pods: () => informers.pods.store.values(), ...podGc }), nextRoundAtMs, missingNodes };
   }
 
-  #isUnanswered(node: string): boolean {
+  #whyUnanswered(node: string): UnconfirmedReason | undefined {
     const last = this.#sources.stages.decisions.of(node).at(-1)?.decision;
-    return last?.kind === 'orphans-kept' && last.why === 'api-not-answering';
+    if (last?.kind !== 'orphans-kept') return undefined;
+    return last.why === 'api-not-answering' || last.why === 'not-permitted' ? last.why : undefined;
   }
 }

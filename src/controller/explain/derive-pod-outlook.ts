@@ -13,7 +13,8 @@ import { deriveEvictionPartHolds, derivePartHolds } from './derive-parts.ts';
 import { deriveStay } from './derive-stay.ts';
 import { deriveEstimate, deriveHistory, derivePast } from './derive-time.ts';
 import type { Circumstances, ExpectedCollection, Moment, PodFacts, RunningTaintFacts } from './facts.ts';
-import type { Hold, Patience, PodOutlook } from './outlook.ts';
+import type { Hold, Patience, PodOutlook, Unblocker } from './outlook.ts';
+import type { UnconfirmedReason } from '../decisions.ts';
 
 /** What runs against a pod, for how long it tolerates it, and when it is going to leave: evicted, or collected. */
 export function derivePodOutlook(facts: PodFacts, circumstances: Circumstances): PodOutlook {
@@ -64,13 +65,14 @@ function holdsOf(
 
 function collectionHolds({ collection, nodeName }: PodFacts, circumstances: Circumstances): readonly Hold[] {
   if (collection.expected.length === 0) return [];
-  const isUnanswered = circumstances.runs.podGc && collection.nodeUnanswered;
-  return [
-    ...derivePartHolds(['podGc'], circumstances),
-    ...(isUnanswered
-      ? [{ kind: 'node-unanswered', node: nodeName, unblockedBy: [{ kind: 'api-answers' }] } as const]
-      : []),
-  ];
+  const why = circumstances.runs.podGc ? collection.nodeUnanswered : undefined;
+  return [...derivePartHolds(['podGc'], circumstances), ...(why === undefined ? [] : [nodeUnanswered(nodeName, why)])];
+}
+
+function nodeUnanswered(node: string, why: UnconfirmedReason): Hold {
+  const unblocker: Unblocker =
+    why === 'not-permitted' ? { kind: 'permission', needed: 'get of nodes' } : { kind: 'api-answers' };
+  return { kind: 'node-unanswered', node, unblockedBy: [unblocker] };
 }
 
 interface PodForecasts {

@@ -2,7 +2,14 @@
 import type { Taint } from '../../api/taints.ts';
 import type { Toleration } from '../../api/tolerations.ts';
 import type { ZoneCondition } from '../../api/zone.ts';
-import type { Decision, GraceRule, OutageReckoning, PodGcReason, ZoneReckoning } from '../decisions.ts';
+import type {
+  Decision,
+  GraceRule,
+  OutageReckoning,
+  PodGcReason,
+  ZoneReckoning,
+  UnconfirmedReason,
+} from '../decisions.ts';
 import type { ControllerSelection } from '../options.ts';
 
 /** The same moment on both clocks, so that one can be told in terms of the other. */
@@ -125,8 +132,8 @@ export interface CollectionFacts {
   readonly finished: FinishedFacts | undefined;
   /** It was deleted without grace and only its finalizers keep it: nobody else can do anything about it. */
   readonly heldByFinalizers: boolean;
-  /** The API server could not be asked whether its node is gone. */
-  readonly nodeUnanswered: boolean;
+  /** Why the API server could not be asked about its missing node; undefined if it could, or was not yet. */
+  readonly nodeUnanswered: UnconfirmedReason | undefined;
 }
 
 export interface FinishedFacts {

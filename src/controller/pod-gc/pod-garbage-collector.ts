@@ -24,6 +24,8 @@ const steps: readonly PodGcReason[] = ['terminated', 'out-of-service', 'orphaned
 
 const deletedByPodGc: DisruptionWords = { reason: 'DeletionByPodGC', message: 'PodGC: node no longer exists' };
 
+const keptBecause = { found: 'node-found', refused: 'not-permitted', unknown: 'api-not-answering' } as const;
+
 export interface PodGarbageCollectorOptions extends PodGcOptions {
   readonly pods: Pick<StoreReader<PodView>, 'get' | 'values'>;
   readonly nodes: NodeSource;
@@ -145,8 +147,7 @@ export class PodGarbageCollector {
   #keepOrphans(node: string, presence: Exclude<NodePresence, 'gone'>): void {
     const { decisions, clock } = this.#options;
     if (presence === 'found') this.#quarantine.restart(node, clock.monotonicMs());
-    const why = presence === 'found' ? 'node-found' : 'api-not-answering';
-    decisions.note({ kind: 'orphans-kept', node, why });
+    decisions.note({ kind: 'orphans-kept', node, why: keptBecause[presence] });
   }
 
   /** Takes these pods away, a bounded number at a time. Says whether nothing of it is left to do. */

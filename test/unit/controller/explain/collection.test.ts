@@ -90,6 +90,17 @@ test('an API server that cannot be asked for the node is a hold, and the next ro
   await world.stop();
 });
 
+test('a permission that is missing to ask for the node is a hold that names it', async () => {
+  const world = await aWorld();
+  world.addPod('web', 'nowhere');
+  world.failNext('get', 'nodes', 'forbidden');
+  await world.advance(57);
+  assert.deepEqual(explainPod(world, 'web').holds, [
+    { kind: 'node-unanswered', node: 'nowhere', unblockedBy: [{ kind: 'permission', needed: 'get of nodes' }] },
+  ]);
+  await world.stop();
+});
+
 test('a terminating pod of a node that is out of service goes with the next round, one that is not does not', async () => {
   const world = await aWorld();
   world.addNode('broken', {

@@ -34,8 +34,10 @@ test('a node is gone only if the API server says so and names it', async () => {
 });
 
 test('no answer is no answer, and a mistake of ours is not one either', async () => {
-  for (const reason of ['timeout', 'unavailable', 'forbidden', 'aborted'] as const)
+  for (const reason of ['timeout', 'unavailable', 'aborted'] as const)
     assert.equal(await refused({ reason, message: reason }), 'unknown');
+  for (const reason of ['forbidden', 'unauthorized'] as const)
+    assert.equal(await refused({ reason, message: reason }), 'refused');
   await assert.rejects(
     ask(() => Promise.reject(new TypeError('broken'))),
     TypeError,

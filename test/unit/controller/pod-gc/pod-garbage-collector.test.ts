@@ -277,6 +277,18 @@ test('orphans: a node that registers while it is asked about keeps its pods', as
   assert.deepEqual([world.reads, world.deletes], [['n'], []]);
 });
 
+test('orphans: a missing permission is called by its name, and nothing is deleted', async () => {
+  const world = new PodGcWorld();
+  world.presence.set('n', 'refused');
+  await world.addPod('p', { node: 'n' });
+  await world.collector.pass();
+  await world.passAfter(40);
+  const decision = world.decisions.at(-1);
+  assert.deepEqual(decision, { kind: 'orphans-kept', node: 'n', why: 'not-permitted' });
+  assert.match(describeDecision(decision), /permit get of nodes/);
+  assert.deepEqual(world.deletes, []);
+});
+
 test('orphans: no answer means nothing is deleted, and the next round asks again without another quarantine', async () => {
   const world = new PodGcWorld();
   world.presence.set('n', 'unknown');
