@@ -16,13 +16,16 @@ const togetherMin = 3;
 /** Of those that were heard until then. */
 const togetherShareMin = 0.6;
 const windowMsMax = 12_000;
+/** Whoever is well was heard within this time: a renewal, give or take. */
+const heardWithinMs = 15_000;
 
 /**
  * Falls this close are one event. A kubelet is heard every 10 s, so those who stop in the same moment were last heard
- * within that time of each other.
+ * within that time of each other. Where the grace period leaves less room, whoever is well must not seem about to fall.
  */
 export function deriveWindowMs(nodeMonitorGracePeriodMs: number): number {
-  return Math.min(windowMsMax, nodeMonitorGracePeriodMs / 4);
+  const roomMs = Math.max(nodeMonitorGracePeriodMs / 4, nodeMonitorGracePeriodMs - heardWithinMs);
+  return Math.min(windowMsMax, roomMs);
 }
 
 interface Tally {

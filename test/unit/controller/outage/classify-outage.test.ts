@@ -15,9 +15,11 @@ function outageOf(zones: Readonly<Record<string, readonly number[]>>, zone = 'a'
   return classifyOutage(fallsOf(zones), { zone, atMs }, windowMs).outage;
 }
 
-test('the window is a quarter of the grace period, and no more than 12 s', () => {
+test('the window holds a whole round of renewals where the grace period leaves room for it, and a quarter of it where not', () => {
   assert.equal(deriveWindowMs(50_000), 12_000);
-  assert.equal(deriveWindowMs(40_000), 10_000);
+  assert.equal(deriveWindowMs(40_000), 12_000);
+  assert.equal(deriveWindowMs(26_000), 11_000);
+  assert.equal(deriveWindowMs(16_000), 4_000);
   assert.equal(deriveWindowMs(8_000), 2_000);
 });
 

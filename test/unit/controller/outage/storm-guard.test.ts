@@ -173,3 +173,19 @@ test('nodes that have no pods to mark spend no turn', async () => {
   assert.equal(marked(world), 1);
   await world.stop();
 });
+
+test('with a short grace period too, nodes that stop in one moment but renew at different times are one event', async () => {
+  const world = aZonedWorld({ a: 6, b: 6 }, { nodeMonitorGracePeriodMs: 26_000 });
+  withPods(world, all({ a: 6, b: 6 }));
+  world.start();
+  world.goDark(...names(6, 'a-'), ...names(6, 'b-'));
+  for (const [place, name] of [...names(6, 'a-'), ...names(6, 'b-')].entries()) {
+    if (place % 3 === 0) await world.advance(3);
+    world.post(name, 'True');
+  }
+  await world.advance(60);
+  const taken = world.decisions.flatMap(({ decision }) => (decision.kind === 'node-silent' ? [decision.outage] : []));
+  assert.deepEqual(taken, Array(12).fill('ControlPlanePathFailure'));
+  assert.equal(marked(world), 0);
+  await world.stop();
+});
