@@ -61,8 +61,9 @@ export class SyncLoop {
     });
     try {
       while (!signal.aborted) {
+        const lookedAtMs = this.#options.clock.monotonicMs();
         this.pass();
-        await this.#alarm.wait(this.#waitMs(), signal);
+        await this.#alarm.wait(this.#waitMs(lookedAtMs), signal);
       }
     } finally {
       leave();
@@ -75,11 +76,11 @@ export class SyncLoop {
     for (const [uid, worker] of this.#workers) this.#work(uid, worker);
   }
 
-  /** Until a container starts or exits by itself, or until the next resync. */
-  #waitMs(): number {
+  /** Until a container starts or exits by itself, or until the next resync; at once for what happened during the look. */
+  #waitMs(lookedAtMs: number): number {
     const { clock, random, runtime, syncPeriodMs } = this.#options;
     const resyncMs = deriveJittered(syncPeriodMs, resyncJitterShare, random.next());
-    const changeAtMs = runtime.nextChangeAtMs();
+    const changeAtMs = runtime.nextChangeAtMs(lookedAtMs);
     return changeAtMs === undefined ? resyncMs : Math.min(resyncMs, changeAtMs - clock.monotonicMs());
   }
 

@@ -65,13 +65,15 @@ export class FakeRuntime {
     this.#pods.delete(uid);
   }
 
-  /** Monotonic time at which the next container starts or exits; undefined when none will. */
-  nextChangeAtMs(): number | undefined {
-    const nowMs = this.#options.clock.monotonicMs();
+  /**
+   * Monotonic time of the first start or exit after `sinceMs`; undefined when there is none. It is asked with the time
+   * of the last look: what happened since then is past already, and nobody has seen it.
+   */
+  nextChangeAtMs(sinceMs: number): number | undefined {
     let earliest: number | undefined;
     for (const plan of [...this.#pods.values()].flat()) {
       for (const atMs of [plan.runsAtMs, plan.exitsAtMs]) {
-        if (atMs !== undefined && atMs > nowMs) earliest = Math.min(earliest ?? atMs, atMs);
+        if (atMs !== undefined && atMs > sinceMs) earliest = Math.min(earliest ?? atMs, atMs);
       }
     }
     return earliest;

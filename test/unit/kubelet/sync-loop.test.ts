@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/pod.ts';
 import { deriveMachine } from '../../../src/kubelet/derive-machine.ts';
+import type { PodSource } from '../../../src/kubelet/pod-config/api-source.ts';
 import { StatusManager } from '../../../src/kubelet/pod-status/status-manager.ts';
 import { FakeRuntime } from '../../../src/kubelet/runtime/fake-runtime.ts';
 import { SyncLoop } from '../../../src/kubelet/sync-loop.ts';
@@ -27,14 +28,19 @@ describe('the sync loop', () => {
       passPeriodMs: 10_000,
     });
     pods = [];
-    sync = new SyncLoop({
-      source: {
-        look: () => pods,
-        onChange(listener) {
-          ring = listener;
-          return () => {};
-        },
+    const source: PodSource = {
+      look: () => pods,
+      onChange(listener) {
+        ring = listener;
+        return () => {};
       },
+    };
+    sync = syncLoop(source, runtime);
+  });
+
+  function syncLoop(source: PodSource, runtime: FakeRuntime): SyncLoop {
+    return new SyncLoop({
+      source,
       runtime,
       statuses,
       machine: deriveMachine(0),
@@ -42,7 +48,7 @@ describe('the sync loop', () => {
       random: new SeededRandom(1),
       syncPeriodMs: 60_000,
     });
-  });
+  }
 
   const stateOf = (uid: string) => runtime.containers(uid)?.[0]?.state;
 
@@ -106,7 +112,36 @@ describe('the sync loop', () => {
     await running;
     assert.equal(clock.sleeping, 0);
   });
+
+  it('does not sleep over a container that starts in the middle of its look', async () => {
+    const life = new AbortController();
+    const runtime = new FakeRuntime({ clock, startDelayMs: 1_000, stopDelayMs: 0 });
+    const slow: PodSource = {
+      // The look at the second pod takes as long as the first one's container needs to start.
+      look: () => [aPod('a'), slowly(aPod('b'), () => clock.stall(1_000))],
+      onChange: () => () => {},
+    };
+    const running = syncLoop(slow, runtime).run(life.signal);
+    await clock.advance(0);
+    assert.equal(runtime.containers('a')?.[0]?.state, 'running');
+    assert.equal(statuses.status('a')?.phase, 'Running');
+    life.abort();
+    await running;
+  });
 });
+
+/** A pod whose containers take their time to be read, once. */
+function slowly(pod: Pod, passTime: () => void): Pod {
+  let passed = false;
+  return {
+    metadata: pod.metadata,
+    get spec() {
+      if (!passed) passTime();
+      passed = true;
+      return pod.spec ?? {};
+    },
+  };
+}
 
 function aPod(uid: string, deletedWithGraceSeconds?: number): Pod {
   const deletion =
