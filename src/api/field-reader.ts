@@ -15,6 +15,11 @@ export class FieldReader {
     return this.#flaws;
   }
 
+  /** Notes what is of the right type and still not accepted. */
+  refuse(field: string, value: unknown, accepted: string): void {
+    this.#note(field, value, accepted);
+  }
+
   text(field: string, value: unknown): string {
     if (typeof value === 'string') return value;
     if (!isAbsent(value)) this.#note(field, value, 'a text');

@@ -1,11 +1,19 @@
 /** The resources we read, write or serve, and where each lives under the API server's root. */
 
-export type ResourceName = 'nodes' | 'pods' | 'leases' | 'events' | 'namespaces' | 'daemonsets';
+export type ResourceName =
+  | 'nodes'
+  | 'pods'
+  | 'leases'
+  | 'events'
+  | 'events.events.k8s.io'
+  | 'namespaces'
+  | 'daemonsets';
 
 export interface Resource {
   readonly group: string;
   readonly version: string;
-  readonly plural: ResourceName;
+  /** As in its path. */
+  readonly plural: string;
   readonly kind: string;
   readonly namespaced: boolean;
 }
@@ -15,6 +23,14 @@ export const resources: Readonly<Record<ResourceName, Resource>> = {
   pods: { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true },
   leases: { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease', namespaced: true },
   events: { group: '', version: 'v1', plural: 'events', kind: 'Event', namespaced: true },
+  /** The same objects in their newer form, named as kubectl names them. */
+  'events.events.k8s.io': {
+    group: 'events.k8s.io',
+    version: 'v1',
+    plural: 'events',
+    kind: 'Event',
+    namespaced: true,
+  },
   namespaces: { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false },
   daemonsets: { group: 'apps', version: 'v1', plural: 'daemonsets', kind: 'DaemonSet', namespaced: true },
 };

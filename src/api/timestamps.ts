@@ -83,3 +83,8 @@ export function formatMicroTime(ms: number): string {
   const micros = Math.floor((ms - whole) * 1_000);
   return `${new Date(whole).toISOString().slice(0, 23)}${String(micros).padStart(3, '0')}Z`;
 }
+
+/** Go's `RFC3339Nano`: as many digits behind the second as it takes, none where it is a whole one. */
+export function formatNanoTime(ms: number): string {
+  return formatMicroTime(ms).replace(/\.?0*Z$/, 'Z');
+}

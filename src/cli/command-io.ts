@@ -2,6 +2,8 @@
 export interface CommandIo {
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
+  /** Standard output is a terminal, where a line can be written over. */
+  readonly isTerminal?: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Aborted by the first SIGTERM or SIGINT: finish, hand over, return. The second ends the process at once. */
   readonly signal: AbortSignal;

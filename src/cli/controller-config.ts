@@ -7,6 +7,7 @@ import {
   type PodGcOptions,
 } from '../controller/options.ts';
 import { jsonType, protobufType, type WireType } from '../adapters/wire-format.ts';
+import { type EventsApi, eventsApiDefault, eventsApis } from '../events/events-api.ts';
 import type { BindAddress } from './bind-address.ts';
 import { type ConfigFile, configApiVersion, configKind, readConfigFile } from './config-file.ts';
 import { controllerFlags, removedControllerFlags } from './controller-flags.ts';
@@ -40,6 +41,7 @@ export interface ApiConfig {
   readonly concurrentWritesMax: number;
   /** In which nodes, pods and leases are asked for. */
   readonly contentType: WireType;
+  readonly eventsApi: EventsApi;
 }
 
 export interface LeaderElectionConfig {
@@ -114,6 +116,7 @@ function assemble(values: ControllerValues): ControllerConfig {
       requestBurst: values.kubeApiBurst,
       concurrentWritesMax: values.concurrentWrites,
       contentType: values.kubeApiContentType === jsonType ? jsonType : protobufType,
+      eventsApi: eventsApis.find((name) => name === values.eventsApi) ?? eventsApiDefault,
     },
     leaderElection: leaderElection(values),
     metricsBindAddress: values.metricsBindAddress,

@@ -1,6 +1,7 @@
 // Every flag of `nlc controller`, as data. Names, defaults and units of the flags that kube-controller-manager has too
 // are its own (1.36); ours are marked by standing in a group of ours or by their description.
 import { defaultControllerOptions as defaults, defaultPodGcOptions } from '../controller/options.ts';
+import { eventsApiDefault, eventsApis } from '../events/events-api.ts';
 import type { FlagDefinition } from './flag-definition.ts';
 import type { RemovedFlags } from './flags.ts';
 import { formatGoDuration } from './go-duration.ts';
@@ -169,6 +170,15 @@ export const controllerFlags = [
       'How nodes, pods and leases are asked for when they are read; a server that answers JSON all the same is understood',
     default: 'application/vnd.kubernetes.protobuf',
     choices: ['application/vnd.kubernetes.protobuf', 'application/json'],
+  },
+  {
+    name: 'events-api',
+    kind: 'text',
+    group: api,
+    description:
+      'What events are told in: core is core/v1, where similar ones are combined and repeats counted; events.k8s.io is its v1, where repeats become a series',
+    default: eventsApiDefault,
+    choices: eventsApis,
   },
   {
     name: 'concurrent-writes',

@@ -1,6 +1,7 @@
 // The controller with the real things behind its doors, in the order in which they start: pages, informers, election,
 // and as leader the stages. Down: not ready, loops, informers, writes under way, events; the lease is given back when
 // nothing of ours can write any more, and the connections end last.
+import { hostname } from 'node:os';
 import type { Connection } from '../adapters/http-connection.ts';
 import { ApiCanaryLease } from '../adapters/api-canary-lease.ts';
 import { HttpKubeApi, type HttpKubeApiOptions } from '../adapters/http-kube-api.ts';
@@ -20,7 +21,8 @@ import { ApiLiveLeases } from '../controller/sight/api-live-leases.ts';
 import { planLeaseQuiet } from '../controller/sight/plan-lease-quiet.ts';
 import { LeaderElector } from '../election/leader-elector.ts';
 import { masterStatus, slowpathTotal } from '../election/metrics.ts';
-import { EventBroadcaster } from '../events/event-broadcaster.ts';
+import type { Broadcaster } from '../events/broadcaster.ts';
+import { makeBroadcaster } from '../events/events-api.ts';
 import { eventsDroppedTotal } from '../events/metrics.ts';
 import { informerMetrics } from '../informer/metrics.ts';
 import { SharedInformer } from '../informer/shared-informer.ts';
@@ -82,7 +84,7 @@ export class ControllerProcess {
   #tellingEnded: Promise<void> = Promise.resolve();
   #stopping = false;
   readonly #informers: NodeInformers;
-  readonly #broadcaster: EventBroadcaster;
+  readonly #broadcaster: Broadcaster;
   readonly #elector: LeaderElector | undefined;
   #solo = false;
 
@@ -112,7 +114,7 @@ export class ControllerProcess {
       sight: this.#makeApi({ ...sightRate, contentType, retriesMax: 0, requestTimeoutMs: sightTimeoutMs }),
     };
     this.#informers = makeInformers({ ...options, api: this.#apis.main }, config.controller.taintBasedEvictions);
-    this.#broadcaster = new EventBroadcaster({ ...options, api: this.#apis.events });
+    this.#broadcaster = this.#makeBroadcaster();
     this.#elector = config.leaderElection.enabled ? this.#makeElector() : undefined;
     this.lifecycle = new NodeLifecycle({
       ...options,
@@ -253,6 +255,13 @@ export class ControllerProcess {
     };
   }
 
+  /** In core/v1 controllers name no host; events.k8s.io/v1 asks for the instance that told. */
+  #makeBroadcaster(): Broadcaster {
+    const { eventsApi } = this.#options.config.api;
+    const host = eventsApi === 'core' ? {} : { host: hostname() };
+    return makeBroadcaster(eventsApi, { ...this.#options, ...host, api: this.#apis.events });
+  }
+
   #makeElector(): LeaderElector {
     const { config, identity, logger } = this.#options;
     const { leaseDurationMs, renewDeadlineMs, retryPeriodMs, leaseName, leaseNamespace } = config.leaderElection;
@@ -303,7 +312,6 @@ function makeInformers(means: InformerMeans, taintBasedEvictions: boolean): Node
     view: viewNode,
     identity,
     flawsOf,
-    shared: ['labels'],
   });
   const leases = new SharedInformer({
     ...means,

@@ -15,6 +15,21 @@ export const spamBurst = 25;
 export const spamRefillMs = 300_000;
 export const combinedPrefix = '(combined from similar events): ';
 
+/** What a broadcaster may do otherwise (client-go `CorrelatorOptions`). Absent or 0: the default. */
+export interface CorrelatorOptions {
+  /** Keys remembered of each kind; `maxLruCacheEntries`. */
+  readonly entriesMax?: number;
+  readonly similarMax?: number;
+  readonly similarWindowMs?: number;
+  readonly spamBurst?: number;
+  readonly spamRefillMs?: number;
+  /** Events under one key are combined. */
+  readonly similarKey?: (event: Event) => string;
+  readonly combinedMessage?: (event: Event) => string;
+  /** Events under one key share one allowance. */
+  readonly spamKey?: (event: Event) => string;
+}
+
 /** Distinct messages seen under one aggregate key, oldest first. */
 export interface Similarity {
   readonly messages: readonly string[];
@@ -26,17 +41,18 @@ export function correlateSimilar(
   known: Similarity | undefined,
   message: string,
   nowMs: number,
+  options: Pick<CorrelatorOptions, 'similarMax' | 'similarWindowMs'> = {},
 ): { readonly similarity: Similarity; readonly combined: boolean } {
-  const fresh = known === undefined || nowMs - known.lastAtMs > similarWindowMs;
+  const fresh = known === undefined || nowMs - known.lastAtMs > (options.similarWindowMs || similarWindowMs);
   const before = fresh ? [] : known.messages;
   const messages = before.includes(message) ? before : [...before, message];
-  const combined = messages.length >= similarMax;
+  const combined = messages.length >= (options.similarMax || similarMax);
   // The reference forgets an arbitrary one; the oldest is as good, and always the same.
   return { similarity: { messages: combined ? messages.slice(1) : messages, lastAtMs: nowMs }, combined };
 }
 
 /** The event that stands for many. It starts a count of its own, and says nothing of who reported. */
-export function deriveCombinedEvent(event: Event, name: string): Event {
+export function deriveCombinedEvent(event: Event, name: string, message: string = combinedMessage(event)): Event {
   const { apiVersion, kind, metadata, involvedObject, type, reason, source, lastTimestamp, eventTime } = event;
   return {
     ...(apiVersion === undefined ? {} : { apiVersion }),
@@ -44,7 +60,7 @@ export function deriveCombinedEvent(event: Event, name: string): Event {
     metadata: { name, ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }) },
     involvedObject,
     reason,
-    message: `${combinedPrefix}${event.message}`,
+    message,
     source,
     firstTimestamp: lastTimestamp,
     lastTimestamp,
@@ -54,6 +70,11 @@ export function deriveCombinedEvent(event: Event, name: string): Event {
     reportingComponent: '',
     reportingInstance: '',
   };
+}
+
+/** `EventAggregatorByReasonMessageFunc`. */
+export function combinedMessage({ message }: Event): string {
+  return `${combinedPrefix}${message}`;
 }
 
 /** The object on the server that repeats are counted into. */
@@ -100,10 +121,12 @@ export interface Allowance {
 export function correlateSpam(
   known: Allowance | undefined,
   nowMs: number,
+  options: Pick<CorrelatorOptions, 'spamBurst' | 'spamRefillMs'> = {},
 ): { readonly allowance: Allowance; readonly allowed: boolean } {
+  const [burst, refillMs] = [options.spamBurst || spamBurst, options.spamRefillMs || spamRefillMs];
   const fullAtMs = known === undefined ? nowMs : Math.max(nowMs, known.fullAtMs);
-  const allowed = fullAtMs - nowMs <= (spamBurst - 1) * spamRefillMs;
-  return { allowance: { fullAtMs: allowed ? fullAtMs + spamRefillMs : fullAtMs }, allowed };
+  const allowed = fullAtMs - nowMs <= (burst - 1) * refillMs;
+  return { allowance: { fullAtMs: allowed ? fullAtMs + refillMs : fullAtMs }, allowed };
 }
 
 /** Who tells of what, for every key below. */

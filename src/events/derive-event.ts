@@ -1,10 +1,8 @@
 import type { Event, EventDraft } from '../api/event.ts';
-import type { ObjectReference } from '../api/meta.ts';
 import { formatTime } from '../api/timestamps.ts';
+import { deriveEventNamespace, deriveReference } from './derive-reference.ts';
 
-/** Where events about objects without a namespace live. */
-export const clusterEventNamespace = 'default';
-
+/** Who tells: a component, and the machine it tells of, where there is one. */
 export interface EventSource {
   readonly component: string;
   readonly host: string | undefined;
@@ -17,16 +15,18 @@ export function describeFlaw({ about, type }: EventDraft): string | undefined {
   return undefined;
 }
 
-/** A core/v1 Event, told for the first time at `nowMs` of wall time (client-go `recorderImpl.makeEvent`). */
+/**
+ * A core/v1 Event, told for the first time at `nowMs` of wall time (client-go `recorderImpl.makeEvent`). It tells neither
+ * the action nor the related object (`EventRecorderAdapter.Eventf`).
+ */
 export function deriveEvent(draft: EventDraft, source: EventSource, name: string, nowMs: number): Event {
-  const { about, reason, message, type } = draft;
-  const namespace = about.namespace === undefined || about.namespace === '' ? clusterEventNamespace : about.namespace;
+  const { about, reason, message, type, annotations } = draft;
   const now = formatTime(nowMs);
   return {
     apiVersion: 'v1',
     kind: 'Event',
-    metadata: { name, namespace },
-    involvedObject: referenceTo(about),
+    metadata: { name, namespace: deriveEventNamespace(about), ...(annotations === undefined ? {} : { annotations }) },
+    involvedObject: deriveReference(about),
     reason,
     message,
     source: { component: source.component, ...(source.host === undefined ? {} : { host: source.host }) },
@@ -37,17 +37,5 @@ export function deriveEvent(draft: EventDraft, source: EventSource, name: string
     eventTime: null,
     reportingComponent: source.component,
     reportingInstance: source.host ?? '',
-  };
-}
-
-/** Only what names the object, and nothing that is empty: a version would make every event another one. */
-function referenceTo({ kind, namespace, name, uid, apiVersion, fieldPath }: ObjectReference): ObjectReference {
-  return {
-    kind,
-    ...(namespace ? { namespace } : {}),
-    name,
-    ...(uid ? { uid } : {}),
-    ...(apiVersion ? { apiVersion } : {}),
-    ...(fieldPath ? { fieldPath } : {}),
   };
 }

@@ -1,9 +1,11 @@
 import type { Event } from '../api/event.ts';
 import {
   type Allowance,
+  combinedMessage,
   correlateRepeat,
   correlateSimilar,
   correlateSpam,
+  type CorrelatorOptions,
   deriveCombinedEvent,
   type EventPatch,
   repeatKey,
@@ -26,12 +28,15 @@ export interface CorrelatedEvent {
 /** Remembers what was told, to tell it better: see `correlate-events.ts` for the rules. */
 export class EventCorrelator {
   readonly #nameFor: (objectName: string) => string;
+  readonly #options: CorrelatorOptions;
   readonly #similarities: LruMap<Similarity>;
   readonly #tallies: LruMap<Tally>;
   readonly #allowances: LruMap<Allowance>;
 
-  constructor(nameFor: (objectName: string) => string, entriesMax: number = correlatorEntriesMax) {
+  constructor(nameFor: (objectName: string) => string, options: CorrelatorOptions = {}) {
+    const entriesMax = options.entriesMax || correlatorEntriesMax;
     this.#nameFor = nameFor;
+    this.#options = options;
     this.#similarities = new LruMap(entriesMax);
     this.#tallies = new LruMap(entriesMax);
     this.#allowances = new LruMap(entriesMax);
@@ -46,16 +51,18 @@ export class EventCorrelator {
   }
 
   #combine(event: Event, nowMs: number): { readonly event: Event; readonly key: string } {
-    const key = similarKey(event);
-    const { similarity, combined } = correlateSimilar(this.#similarities.get(key), event.message, nowMs);
+    const key = (this.#options.similarKey ?? similarKey)(event);
+    const known = this.#similarities.get(key);
+    const { similarity, combined } = correlateSimilar(known, event.message, nowMs, this.#options);
     this.#similarities.set(key, similarity);
     if (!combined) return { event, key: repeatKey(event) };
-    return { event: deriveCombinedEvent(event, this.#nameFor(event.involvedObject.name)), key };
+    const message = (this.#options.combinedMessage ?? combinedMessage)(event);
+    return { event: deriveCombinedEvent(event, this.#nameFor(event.involvedObject.name), message), key };
   }
 
   #allow(event: Event, nowMs: number): boolean {
-    const key = spamKey(event);
-    const { allowance, allowed } = correlateSpam(this.#allowances.get(key), nowMs);
+    const key = (this.#options.spamKey ?? spamKey)(event);
+    const { allowance, allowed } = correlateSpam(this.#allowances.get(key), nowMs, this.#options);
     this.#allowances.set(key, allowance);
     return allowed;
   }

@@ -17,14 +17,35 @@ export class LruMap<V> {
     return value;
   }
 
-  set(key: string, value: V): void {
+  /** The value, without that it counts as used. */
+  peek(key: string): V | undefined {
+    return this.#entries.get(key);
+  }
+
+  /** Returns the value that had to go for it, if one had to. */
+  set(key: string, value: V): V | undefined {
     this.#entries.delete(key);
     this.#entries.set(key, value);
-    if (this.#entries.size <= this.#entriesMax) return;
+    if (this.#entries.size <= this.#entriesMax) return undefined;
     // A Map iterates in the order of insertion, so the first key is the one that was not used for longest.
-    for (const oldest of this.#entries.keys()) {
+    for (const [oldest, gone] of this.#entries) {
       this.#entries.delete(oldest);
-      return;
+      return gone;
     }
+    return undefined;
+  }
+
+  /** Another value for a key that is there, without that it counts as used. */
+  replace(key: string, value: V): void {
+    if (this.#entries.has(key)) this.#entries.set(key, value);
+  }
+
+  delete(key: string): void {
+    this.#entries.delete(key);
+  }
+
+  /** Least recently used first. */
+  entries(): IterableIterator<[string, V]> {
+    return this.#entries.entries();
   }
 }

@@ -1,5 +1,5 @@
-import { ApiError } from '../../src/api/api-error.ts';
-import type { Event } from '../../src/api/event.ts';
+import { ApiError, type ApiReason } from '../../src/api/api-error.ts';
+import type { Event, NewerEvent } from '../../src/api/event.ts';
 import type { KubeObject } from '../../src/api/meta.ts';
 import type { EventApi } from '../../src/events/event-sink.ts';
 import type { PatchType } from '../../src/ports/kube-writer.ts';
@@ -14,14 +14,17 @@ export interface EventRequest {
 export class EventServer implements EventApi {
   readonly events = new Map<string, Event>();
   readonly requests: EventRequest[] = [];
+  /** Through which APIs they came. */
+  readonly resources = new Set<string>();
   /** Consulted before each request; what it returns is thrown, before (or, `late`, after) the request is carried out. */
   failure: (request: EventRequest) => ApiError | undefined = () => undefined;
   late = false;
   /** Requests never come back, whatever their signal says (`deaf`), or until it aborts. */
   hanging: 'no' | 'until-aborted' | 'deaf' = 'no';
 
-  create(_resource: string, object: KubeObject, options: { readonly signal: AbortSignal }): Promise<KubeObject> {
+  create(resource: string, object: KubeObject, options: { readonly signal: AbortSignal }): Promise<KubeObject> {
     const name = object.metadata.name ?? '';
+    this.resources.add(resource);
     return this.#serve({ verb: 'POST', name, body: object }, options.signal, () => {
       if (this.events.has(name)) throw new ApiError({ reason: 'already-exists', code: 409, message: name });
       return this.#store(object as Event);
@@ -29,11 +32,12 @@ export class EventServer implements EventApi {
   }
 
   patch(
-    _resource: string,
+    resource: string,
     { name }: { readonly name: string },
     { type, body }: { readonly type: PatchType; readonly body: unknown },
     options: { readonly signal: AbortSignal },
   ): Promise<KubeObject> {
+    this.resources.add(resource);
     return this.#serve({ verb: 'PATCH', name, body }, options.signal, () => {
       const stored = this.events.get(name);
       if (type !== 'strategic-merge')
@@ -62,6 +66,11 @@ export class EventServer implements EventApi {
     });
   }
 
+  /** The same, of those that are told in events.k8s.io/v1. */
+  get newerEvents(): readonly NewerEvent[] {
+    return [...this.events.values()] as readonly KubeObject[] as readonly NewerEvent[];
+  }
+
   #store(event: Event): Event {
     this.events.set(event.metadata.name ?? '', event);
     return event;
@@ -72,6 +81,6 @@ export function connectionLost(): ApiError {
   return new ApiError({ reason: 'unavailable', message: 'connection lost' });
 }
 
-export function answered(reason: 'forbidden' | 'invalid' | 'too-many-requests' | 'internal', code: number): ApiError {
+export function answered(reason: ApiReason, code: number): ApiError {
   return new ApiError({ reason, code, message: reason });
 }

@@ -6,7 +6,7 @@ import type { KubeObject, ListMeta } from '../../api/meta.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { apiVersionOf, type ServedResource } from '../discovery/served-resources.ts';
 import { type IncludeObject, printRow, printTable } from '../printing/table.ts';
-import { asNewerEvent } from '../registry/event-forms.ts';
+import { asNewerEvent, newerEventGroup } from '../registry/event-forms.ts';
 import { decodeDraft, type StoredObject } from '../storage/stored-object.ts';
 import type { AnswerForm } from './accept.ts';
 
@@ -88,7 +88,7 @@ export class Presenter {
   }
 
   #isStoredForm(): boolean {
-    return this.#how.as === 'object' && this.#served.group !== 'events.k8s.io';
+    return this.#how.as === 'object' && this.#served.group !== newerEventGroup;
   }
 
   #formOf(stored: StoredObject, withColumns: boolean): unknown {
@@ -134,7 +134,7 @@ export class Presenter {
 
   #parse(stored: StoredObject): KubeObject {
     const draft = decodeDraft(stored);
-    const { metadata, ...rest } = this.#served.group === 'events.k8s.io' ? asNewerEvent(draft) : draft;
+    const { metadata, ...rest } = this.#served.group === newerEventGroup ? asNewerEvent(draft) : draft;
     const object: unknown = { kind: this.#served.kind, apiVersion: this.#apiVersion, metadata, ...rest };
     if (!isKubeObject(object)) throw new Error(`${stored.key} has no metadata`);
     return object;

@@ -10,7 +10,7 @@ import type { Deleted, ObjectRegistry, Written } from '../registry/object-regist
 import type { ObjectPatch, PatchKind } from '../registry/object-patch.ts';
 import { deleteOptionsOf, type PodSubresources } from '../registry/pod-subresources.ts';
 import { badRequest, methodNotAllowed, notImplemented } from '../registry/refusals.ts';
-import type { Target } from '../registry/request-target.ts';
+import { fieldLabelsOf, type Target } from '../registry/request-target.ts';
 import { parseSelection, type Selection } from '../registry/selection.ts';
 import { type Endpoint, isRecord, type Strategy } from '../registry/strategy.ts';
 import { chooseForm, parseMediaType } from './accept.ts';
@@ -303,7 +303,7 @@ function selectionOf({ exchange: { query }, namespace }: Call, target: Target): 
       labelSelector: query.get('labelSelector') ?? undefined,
       fieldSelector: query.get('fieldSelector') ?? undefined,
     },
-    target.strategy.fieldLabels,
+    fieldLabelsOf(target),
   );
 }
 

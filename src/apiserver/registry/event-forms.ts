@@ -1,6 +1,9 @@
 /** Events have two faces, core/v1 and events.k8s.io/v1, and one storage; stored is the core form. */
 import type { Draft } from '../storage/stored-object.ts';
 
+/** The group of the newer form. */
+export const newerEventGroup = 'events.k8s.io';
+
 /** Fields whose name differs, newer form first. */
 const renamed: readonly (readonly [string, string])[] = [
   ['note', 'message'],
@@ -15,12 +18,14 @@ const renamed: readonly (readonly [string, string])[] = [
 const toCore = new Map(renamed);
 const toNewer = new Map(renamed.map(([newer, core]) => [core, newer] as const));
 
-export function asCoreEvent(draft: Draft): Draft {
-  return rename(draft, toCore);
-}
-
-/** What the core form always writes and the newer one only when there is something. */
+/** What the core form always writes and the newer one only when there is something, by its name there. */
 const omittedWhenEmpty = ['reportingController', 'reportingInstance'] as const;
+
+export function asCoreEvent(draft: Draft): Draft {
+  const core = rename(draft, toCore);
+  for (const field of omittedWhenEmpty) core[toCore.get(field) ?? field] ??= '';
+  return core;
+}
 
 export function asNewerEvent(draft: Draft): Draft {
   const newer = rename(draft, toNewer);

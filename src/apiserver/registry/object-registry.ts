@@ -148,7 +148,11 @@ export class ObjectRegistry {
     strategy.setDefaults(draft);
     strategy.prepareCreate(draft);
     const warnings = [...options.warnings, ...dropRepeatedOwners(draft.metadata)];
-    this.#assertValid(target, draft, [...validateMetadata(draft, strategy), ...strategy.validate(draft)]);
+    this.#assertValid(target, draft, [
+      ...validateMetadata(draft, strategy),
+      ...strategy.validate(draft, target.served.group),
+      ...strategy.validateCreate(draft, target.served.group),
+    ]);
     const taken = this.#store.get(strategy.plural, keyOfDraft(strategy, draft));
     if (taken !== undefined) throw this.#taken(target, draft, taken);
     return { object: this.#commit(strategy, draft, options.dryRun), created: true, warnings };
@@ -212,8 +216,8 @@ export class ObjectRegistry {
     this.#assertValid(target, draft, [
       ...validateMetadata(draft, strategy),
       ...validateMetadataUpdate(draft, before),
-      ...strategy.validate(draft),
-      ...strategy.validateUpdate(draft, before, target.endpoint),
+      ...strategy.validate(draft, target.served.group),
+      ...strategy.validateUpdate(draft, before, target.endpoint, target.served.group),
     ]);
     return { object: this.#settle(target, stored, draft, options.dryRun), created: false, warnings };
   }

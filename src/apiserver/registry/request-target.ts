@@ -1,6 +1,8 @@
 import { type ObjectKey, objectKey } from '../../api/object-key.ts';
 import { apiVersionOf, type ServedResource } from '../discovery/served-resources.ts';
+import { newerEventGroup } from './event-forms.ts';
 import type { GroupName } from './refusals.ts';
+import type { FieldLabels } from './selection.ts';
 import type { Endpoint, Strategy } from './strategy.ts';
 
 /** Which objects a request is about, and through which group version it sees them. */
@@ -34,5 +36,10 @@ export function apiVersionOfTarget({ served }: Target): string {
 
 /** It speaks the newer form of events. */
 export function speaksNewerEvents({ served }: Target): boolean {
-  return served.group === 'events.k8s.io';
+  return served.group === newerEventGroup;
+}
+
+/** What the target's group lets one select by. */
+export function fieldLabelsOf({ served, strategy }: Target): FieldLabels {
+  return strategy.fieldLabelsByGroup?.[served.group] ?? strategy.fieldLabels;
 }

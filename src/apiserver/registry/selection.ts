@@ -12,7 +12,7 @@ export interface SelectionQuery {
   readonly fieldSelector?: string | undefined;
 }
 
-/** What a resource lets one select by, and under which other names. */
+/** What a resource lets one select by, and under which other names. An alias may stand for what has no label itself. */
 export interface FieldLabels {
   readonly labels: readonly string[];
   readonly aliases?: Readonly<Record<string, string>>;
@@ -54,9 +54,11 @@ function matchesBoth(
 }
 
 function resolve(requirement: FieldRequirement, known: FieldLabels): FieldRequirement {
-  const field = known.aliases?.[requirement.field] ?? requirement.field;
-  if (!known.labels.includes(field)) throw badRequest(`field label not supported: ${requirement.field}`);
-  return { ...requirement, field };
+  const alias = known.aliases?.[requirement.field];
+  if (alias === undefined && !known.labels.includes(requirement.field)) {
+    throw badRequest(`field label not supported: ${requirement.field}`);
+  }
+  return { ...requirement, field: alias ?? requirement.field };
 }
 
 function exactly(fields: readonly FieldRequirement[], label: string): string | undefined {

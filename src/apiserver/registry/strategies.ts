@@ -1,5 +1,6 @@
 /** Every stored resource and what is special about it; those with more to say have a file of their own. */
 import type { Draft, JsonMap } from '../storage/stored-object.ts';
+import { eventStrategy } from './event-strategy.ts';
 import { isDnsLabel, isDnsSubdomain } from './names.ts';
 import { nodeStrategy } from './node-strategy.ts';
 import { defaultPodSpec } from './pod-defaults.ts';
@@ -19,7 +20,6 @@ import {
 } from './strategy.ts';
 
 const namespacedFields = ['metadata.name', 'metadata.namespace'] as const;
-const eventMessageMax = 1_024;
 
 export interface StrategyOptions {
   readonly defaultTolerationSeconds: number;
@@ -92,74 +92,6 @@ const namespaceStrategy: Strategy = {
 function isolateNamespace(draft: Draft, stored: Draft, endpoint: Endpoint): void {
   isolateStatus(draft, stored, endpoint);
   if (endpoint !== 'finalize') takeField(draft, stored, 'spec');
-}
-
-const involvedObjectFields = [
-  'kind',
-  'namespace',
-  'name',
-  'uid',
-  'apiVersion',
-  'resourceVersion',
-  'fieldPath',
-] as const;
-
-/** Upstream `pkg/registry/core/event/strategy.go`, `legacyValidateEvent`. */
-const eventStrategy: Strategy = {
-  ...plainStrategy,
-  kind: 'Event',
-  group: '',
-  plural: 'events',
-  namespaced: true,
-  createsOnUpdate: true,
-  isName: isDnsSubdomain,
-  fieldLabels: {
-    labels: [
-      ...namespacedFields,
-      ...involvedObjectFields.map((field) => `involvedObject.${field}`),
-      'reason',
-      'reportingComponent',
-      'source',
-      'type',
-    ],
-  },
-  validate: validateEvent,
-  fieldsOf: (draft) => ({
-    ...Object.fromEntries(
-      involvedObjectFields.map((field) => [`involvedObject.${field}`, textAt(draft['involvedObject'], field)]),
-    ),
-    reason: textAt(draft, 'reason'),
-    reportingComponent: textAt(draft, 'reportingComponent'),
-    source: textAt(draft, 'source', 'component') || textAt(draft, 'reportingComponent'),
-    type: textAt(draft, 'type'),
-  }),
-};
-
-function validateEvent(draft: Draft): readonly FieldError[] {
-  const about = textAt(draft['involvedObject'], 'namespace');
-  const errors: FieldError[] = [];
-  const expected = about === '' ? homesOf(draft) : [about];
-  if (!expected.includes(draft.metadata.namespace ?? '')) {
-    const detail = 'does not match event.namespace';
-    errors.push({ field: 'involvedObject.namespace', problem: 'FieldValueInvalid', value: about, detail });
-  }
-  if (textAt(draft, 'message').length > eventMessageMax) {
-    errors.push({
-      field: 'message',
-      problem: 'FieldValueTooLong',
-      detail: `may not be more than ${eventMessageMax} bytes`,
-    });
-  }
-  if (textAt(draft, 'eventTime') === '') return errors;
-  for (const field of ['reportingComponent', 'reportingInstance', 'action', 'reason']) {
-    if (textAt(draft, field) === '') errors.push({ field, problem: 'FieldValueRequired' });
-  }
-  return errors;
-}
-
-/** Where an event about something without a namespace may stand; only those in the newer form may choose. */
-function homesOf(draft: Draft): readonly string[] {
-  return textAt(draft, 'eventTime') === '' ? ['default'] : ['default', 'kube-system'];
 }
 
 /** Upstream `pkg/registry/apps/daemonset/strategy.go`. */

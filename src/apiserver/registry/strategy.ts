@@ -11,6 +11,8 @@ export interface Strategy {
   readonly plural: string;
   readonly namespaced: boolean;
   readonly fieldLabels: FieldLabels;
+  /** For groups through which it is selected in other words. */
+  readonly fieldLabelsByGroup?: Readonly<Record<string, FieldLabels>>;
   /** A PUT of what does not exist creates it. */
   readonly createsOnUpdate: boolean;
   /** A PUT without resourceVersion is refused. */
@@ -25,8 +27,10 @@ export interface Strategy {
   prepareCreate(draft: Draft): void;
   /** Undoes what this endpoint must not change and counts the generation. */
   prepareUpdate(draft: Draft, stored: Draft, endpoint: Endpoint): void;
-  validate(draft: Draft): readonly FieldError[];
-  validateUpdate(draft: Draft, stored: Draft, endpoint: Endpoint): readonly FieldError[];
+  /** On every write. Like the two below it hears through which group the client speaks. */
+  validate(draft: Draft, group: string): readonly FieldError[];
+  validateCreate(draft: Draft, group: string): readonly FieldError[];
+  validateUpdate(draft: Draft, stored: Draft, endpoint: Endpoint, group: string): readonly FieldError[];
   /** Values of the field labels beyond metadata. */
   fieldsOf(draft: Draft): Readonly<Record<string, string>>;
 }
@@ -41,6 +45,7 @@ export const plainStrategy = {
   prepareCreate: () => {},
   prepareUpdate: () => {},
   validate: () => [],
+  validateCreate: () => [],
   validateUpdate: () => [],
   fieldsOf: () => ({}),
 } as const;

@@ -37,9 +37,12 @@ async function start(config: ControllerConfig, io: CommandIo): Promise<number> {
     meter: new PromMeter({ processMetrics: true }),
     identity: `${hostname()}_${randomUUID()}`,
   });
-  const end = await process.run(io.signal);
-  if (end === 'stopped') return exitDone;
-  logger.error({}, 'leadership was lost: ending, so that whoever starts next begins with a clear view');
+  try {
+    if ((await process.run(io.signal)) === 'stopped') return exitDone;
+    logger.error({}, 'leadership was lost: ending, so that whoever starts next begins with a clear view');
+  } catch (error) {
+    logger.error({ err: error }, 'the work broke: ending, so that whoever starts next begins with a clear view');
+  }
   return exitFailed;
 }
 

@@ -7,7 +7,7 @@ import { objectKey, splitKey } from '../../../src/api/object-key.ts';
 import { viewPod } from '../../../src/api/pod.ts';
 import { resourcePath, resources } from '../../../src/api/resources.ts';
 import { changeTaints } from '../../../src/api/taints.ts';
-import { formatMicroTime, formatTime, parseTimestamp } from '../../../src/api/timestamps.ts';
+import { formatMicroTime, formatNanoTime, formatTime, parseTimestamp } from '../../../src/api/timestamps.ts';
 import { tolerates } from '../../../src/api/tolerations.ts';
 import { isExcludedFromDisruption, zoneOf } from '../../../src/api/topology.ts';
 
@@ -16,6 +16,8 @@ test('timestamps: whole seconds for Time, six digits for MicroTime, undefined fo
   assert.equal(formatTime(ms), '2026-11-21T06:42:20Z');
   assert.equal(formatMicroTime(ms), '2026-11-21T06:42:20.987000Z');
   assert.equal(formatMicroTime(ms + 0.25), '2026-11-21T06:42:20.987250Z');
+  assert.equal(formatNanoTime(ms), '2026-11-21T06:42:20.987Z');
+  assert.equal(formatNanoTime(ms - 987), '2026-11-21T06:42:20Z');
   assert.equal(parseTimestamp('2026-11-21T06:42:20.987654Z'), ms);
   for (const bad of [undefined, null, '', 'yesterday', 7, {}]) assert.equal(parseTimestamp(bad), undefined);
 });

@@ -49,6 +49,7 @@ test('the defaults are those of kube-controller-manager 1.36', () => {
       requestBurst: 30,
       concurrentWritesMax: 16,
       contentType: 'application/vnd.kubernetes.protobuf',
+      eventsApi: 'core',
     },
     leaderElection: {
       enabled: true,
@@ -96,6 +97,7 @@ test('every flag reaches its place', () => {
     '--kube-api-burst=1',
     '--concurrent-writes=256',
     '--kube-api-content-type=application/json',
+    '--events-api=events.k8s.io',
     '--leader-elect=false',
     '--leader-elect-lease-duration=30s',
     '--leader-elect-renew-deadline=20s',
@@ -133,6 +135,7 @@ test('every flag reaches its place', () => {
       requestBurst: 1,
       concurrentWritesMax: 256,
       contentType: 'application/json',
+      eventsApi: 'events.k8s.io',
     },
     leaderElection: {
       enabled: false,

@@ -2,66 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { ApiError } from '../../../src/api/api-error.ts';
-import type { EventDraft } from '../../../src/api/event.ts';
-import {
-  EventBroadcaster,
-  type EventBroadcasterOptions,
-  eventQueueMax,
-} from '../../../src/events/event-broadcaster.ts';
-import { answered, connectionLost, EventServer } from '../../support/event-server.ts';
+import { EventBroadcaster, type EventBroadcasterOptions } from '../../../src/events/event-broadcaster.ts';
+import { eventQueueMax } from '../../../src/events/event-queue.ts';
+import { deriveNodeReference } from '../../../src/events/derive-node-reference.ts';
+import { answered, connectionLost } from '../../support/event-server.ts';
+import { aboutNode, aDraft, EventStand } from '../../support/event-stand.ts';
 import { ManualClock, settled } from '../../support/manual-clock.ts';
-import { KeepingLogger, KeepingMeter } from '../../support/quiet.ts';
 
-function aDraft(over: Partial<EventDraft> = {}): EventDraft {
-  const about = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'u1' };
-  return { about, type: 'Normal', reason: 'NodeNotReady', message: 'm', ...over };
-}
-
-function aboutNode(name: string): EventDraft {
-  return aDraft({ about: { apiVersion: 'v1', kind: 'Node', name } });
-}
-
-class Stand {
-  readonly clock = new ManualClock();
-  readonly server = new EventServer();
-  readonly meter = new KeepingMeter();
-  readonly logger = new KeepingLogger();
-  readonly broadcaster: EventBroadcaster;
-  readonly #stop = new AbortController();
-  #ended: Promise<void> = Promise.resolve();
-
+class Stand extends EventStand<EventBroadcaster> {
   constructor(over: Partial<EventBroadcasterOptions> = {}) {
-    const { clock, meter, logger } = this;
-    this.broadcaster = new EventBroadcaster({
-      api: this.server,
-      clock,
-      random: { next: () => 0.5 },
-      logger,
-      meter,
-      ...over,
-    });
-  }
-
-  start(): this {
-    this.#ended = this.broadcaster.run(this.#stop.signal);
-    return this;
-  }
-
-  async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#ended;
-  }
-
-  record(draft: EventDraft = aDraft()): void {
-    this.broadcaster.recorder('node-controller').record(draft);
-  }
-
-  dropped(reason: string): number {
-    return this.meter.series.get(`node_lifecycle_events_dropped_total{reason="${reason}"}`) ?? 0;
-  }
-
-  get verbs(): string {
-    return this.server.requests.map(({ verb }) => verb).join(' ');
+    super((options) => new EventBroadcaster({ ...options, ...over }));
   }
 }
 
@@ -105,6 +55,133 @@ test('each recorder speaks in its own name, for the host where there is one', as
     { component: 'kubelet', host: 'n1' },
     { component: 'taint-eviction-controller', host: 'n1' },
   ]);
+  await stand.stop();
+});
+
+test('a name is the object and the time of the event, to the nanosecond', async () => {
+  const nanos = 0x17a1b2c3d4e5f600n;
+  const clock = new ManualClock(Number(nanos / 1_000_000n));
+  const belowMs = Number(nanos % 1_000_000n) + 0.5;
+  const stand = new Stand({ clock, random: { next: () => belowMs / 1_000_000 } }).start();
+  stand.record(aDraft({ about: { apiVersion: 'v1', kind: 'Pod', namespace: 'a', name: 'web' } }));
+  await settled();
+  const [event] = stand.server.events.values();
+  assert.deepEqual(event?.metadata, { name: 'web.17a1b2c3d4e5f600', namespace: 'a' });
+  assert.equal(event?.count, 1);
+  assert.equal(event?.firstTimestamp, event?.lastTimestamp);
+  await stand.stop();
+});
+
+test('a kubelet about its node: by name, in the default namespace, for its host', async () => {
+  const stand = new Stand().start();
+  stand.broadcaster.recorder('kubelet', 'n1').record(aDraft({ about: deriveNodeReference({ name: 'n1' }) }));
+  await settled();
+  const [event] = stand.server.events.values();
+  assert.equal(event?.metadata.namespace, 'default');
+  assert.deepEqual(event?.involvedObject, { kind: 'Node', name: 'n1', uid: 'n1' });
+  assert.deepEqual(event?.source, { component: 'kubelet', host: 'n1' });
+  await stand.stop();
+});
+
+test('two events of one millisecond about one object have two names, and both are stored', async () => {
+  const stand = new Stand().start();
+  stand.record(aDraft({ reason: 'A' }));
+  stand.record(aDraft({ reason: 'B' }));
+  await settled();
+  assert.deepEqual(
+    [...stand.server.events.values()].map(({ reason }) => reason),
+    ['A', 'B'],
+  );
+  await stand.stop();
+});
+
+test('an object whose name cannot be part of a name gets its event all the same', async () => {
+  const stand = new Stand().start();
+  stand.record(aboutNode('Bad_Name'));
+  await settled();
+  const [event] = stand.server.events.values();
+  assert.match(event?.metadata.name ?? '', /^[0-9a-f-]{36}$/);
+  assert.equal(event?.involvedObject.name, 'Bad_Name');
+  await stand.stop();
+});
+
+test('twelve messages a second apart: nine events, and one that stands for three', async () => {
+  const stand = new Stand().start();
+  const annotations = { a: 'b' };
+  for (let index = 1; index <= 12; index++) {
+    stand.record(aDraft({ message: `m${index}`, annotations }));
+    await stand.clock.advance(1_000);
+  }
+  const events = [...stand.server.events.values()];
+  assert.equal(events.length, 10);
+  assert.ok(events.slice(0, 9).every(({ count, metadata }) => count === 1 && metadata.annotations?.['a'] === 'b'));
+  const combined = events.at(-1);
+  assert.equal(combined?.message, '(combined from similar events): m12');
+  assert.equal(combined?.count, 3);
+  assert.equal(combined?.metadata.annotations, undefined);
+  await stand.stop();
+});
+
+test('what one source tells uses up nothing of another: neither its allowance nor its memory', async () => {
+  const stand = new Stand({ correlator: { entriesMax: 2 } }).start();
+  const tell = (host: string, node: string): void =>
+    stand.broadcaster.recorder('kubelet', host).record(aboutNode(node));
+  for (let index = 0; index < 26; index++) tell('n1', 'n1');
+  for (let index = 0; index < 25; index++) tell('n2', 'n1');
+  for (const node of ['a', 'b', 'c']) tell('n3', node);
+  await settled();
+  assert.equal(stand.dropped('spam'), 1);
+  await stand.clock.advance(300_000);
+  tell('n1', 'n1');
+  tell('n2', 'n1');
+  tell('n3', 'a');
+  await settled();
+  assert.deepEqual(
+    [...stand.server.events.values()].map(({ source, involvedObject, count }) => [
+      source.host,
+      involvedObject.name,
+      count,
+    ]),
+    [
+      ['n1', 'n1', 27],
+      ['n2', 'n1', 26],
+      ['n3', 'a', 1],
+      ['n3', 'b', 1],
+      ['n3', 'c', 1],
+      ['n3', 'a', 1],
+    ],
+  );
+  await stand.stop();
+});
+
+test('of too many sources the one that told nothing for longest starts over', async () => {
+  const stand = new Stand({ sourcesMax: 2 }).start();
+  for (const host of ['a', 'b', 'c', 'a', 'c']) {
+    stand.broadcaster.recorder('kubelet', host).record(aDraft());
+    await settled();
+  }
+  assert.equal(stand.verbs, 'POST POST POST POST PATCH');
+  await stand.stop();
+});
+
+test('other numbers than the usual ones', async () => {
+  const options = { similarMax: 2, similarWindowMs: 1_000, spamBurst: 3, spamRefillMs: 1_000 };
+  const combinedMessage = ({ message }: { message: string }): string => `and ${message}`;
+  const stand = new Stand({ correlator: { ...options, combinedMessage } }).start();
+  for (const message of ['a', 'b', 'c', 'd']) stand.record(aDraft({ message }));
+  await settled();
+  assert.deepEqual(
+    [...stand.server.events.values()].map(({ message, count }) => [message, count]),
+    [
+      ['a', 1],
+      ['and c', 2],
+    ],
+  );
+  assert.equal(stand.dropped('spam'), 1);
+  await stand.clock.advance(1_001);
+  stand.record(aDraft({ message: 'e' }));
+  await settled();
+  assert.equal([...stand.server.events.values()].at(-1)?.message, 'e');
   await stand.stop();
 });
 
@@ -286,6 +363,63 @@ test('a full queue keeps what it has, in order, and drops what comes', async () 
   await stand.stop();
 });
 
+test('a queue of 25 with a stuck server: 25 are taken, the rest is dropped, nobody waits', async () => {
+  const stand = new Stand({ queueMax: 25 }).start();
+  stand.server.hanging = 'until-aborted';
+  for (let index = 0; index < 30; index++) stand.record(aboutNode(`n${index}`));
+  assert.equal(stand.broadcaster.pending, 25);
+  assert.equal(stand.dropped('queue-full'), 5);
+  await settled();
+  assert.equal(stand.broadcaster.pending, 25);
+  await stand.stop();
+});
+
+test('an unknown type: no event, one line in the log', async () => {
+  const stand = new Stand().start();
+  stand.record(aDraft({ type: 'Info' as 'Normal' }));
+  await settled();
+  assert.equal(stand.server.requests.length, 0);
+  assert.deepEqual(
+    stand.logger.lines.map(({ level, message }) => [level, message]),
+    [['warn', 'not an event']],
+  );
+  await stand.stop();
+});
+
+test('ten events and the end: whoever watches hears all ten; what comes later is dropped and said to be', async () => {
+  const stand = new Stand().start();
+  const heard: string[] = [];
+  stand.broadcaster.watch(({ draft, source }) => {
+    heard.push(`${source.component} ${draft.about.name}`);
+  });
+  for (let index = 0; index < 10; index++) stand.record(aboutNode(`n${index}`));
+  await stand.stop();
+  assert.equal(await stand.broadcaster.flush(2_000), 0);
+  stand.record(aboutNode('late'));
+  await settled();
+  assert.deepEqual(
+    heard,
+    Array.from({ length: 10 }, (_, index) => `node-controller n${index}`),
+  );
+  assert.equal(stand.server.events.size, 10);
+  assert.equal(stand.dropped('stopped'), 1);
+  assert.equal(stand.logger.lines.at(-1)?.message, 'an event came after the end');
+});
+
+test('the log line of an event is that of the reference', async () => {
+  const stand = new Stand();
+  const lines: string[] = [];
+  const end = stand.broadcaster.startLogging((line) => lines.push(line));
+  stand.broadcaster.recorder('kubelet', 'n1').record(aDraft({ about: { kind: 'Node', name: 'n1', uid: 'n1' } }));
+  await settled();
+  end();
+  stand.record();
+  await settled();
+  assert.deepEqual(lines, [
+    `Event(v1.ObjectReference{Kind:"Node", Namespace:"", Name:"n1", UID:"n1", APIVersion:"", ResourceVersion:"", FieldPath:""}): type: 'Normal' reason: 'NodeNotReady' m`,
+  ]);
+});
+
 test('what no event can be made of is dropped; recording never throws', () => {
   const stand = new Stand();
   stand.record(aDraft({ type: 'Info' as 'Normal' }));
@@ -352,6 +486,7 @@ test('a flush ends on time, whatever the server does, and says what is left', as
   await stand.clock.advance(1);
   await flushed;
   assert.equal(left, 5);
+  assert.equal(stand.dropped('stopped'), 5);
   assert.equal(stand.clock.sleeping, 0);
 });
 

@@ -14,6 +14,32 @@ test('forgets what was used longest ago; reading is use', () => {
   assert.equal(map.get('c'), 3);
 });
 
+test('says what had to go', () => {
+  const map = new LruMap<number>(1);
+  assert.equal(map.set('a', 1), undefined);
+  assert.equal(map.set('a', 2), undefined);
+  assert.equal(map.set('b', 3), 2);
+});
+
+test('looking and replacing is no use, and replaces only what is there', () => {
+  const map = new LruMap<number>(2);
+  map.set('a', 1);
+  map.set('b', 2);
+  assert.equal(map.peek('a'), 1);
+  map.replace('a', 3);
+  map.replace('x', 9);
+  assert.deepEqual(
+    [...map.entries()],
+    [
+      ['a', 3],
+      ['b', 2],
+    ],
+  );
+  assert.equal(map.set('c', 4), 3);
+  map.delete('b');
+  assert.deepEqual([...map.entries()], [['c', 4]]);
+});
+
 test('law: agrees with a list in order of use', () => {
   const uses = fc.array(fc.tuple(fc.boolean(), fc.nat({ max: 9 }).map(String), fc.nat()), { maxLength: 80 });
   fc.assert(

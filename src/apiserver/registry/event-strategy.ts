@@ -1,0 +1,56 @@
+/** Events, seen through either of their groups (upstream `pkg/registry/core/event/strategy.go`). */
+import type { Draft } from '../storage/stored-object.ts';
+import { validateEvent, validateEventCreate, validateEventUpdate } from './event-rules.ts';
+import { newerEventGroup } from './event-forms.ts';
+import { isDnsSubdomain } from './names.ts';
+import type { FieldLabels } from './selection.ts';
+import { plainStrategy, type Strategy, textAt } from './strategy.ts';
+
+const referenceFields = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'] as const;
+const sharedLabels = ['metadata.name', 'metadata.namespace', 'reason', 'type'] as const;
+
+const coreLabels: FieldLabels = {
+  labels: [
+    ...sharedLabels,
+    ...referenceFields.map((field) => `involvedObject.${field}`),
+    'reportingComponent',
+    'source',
+  ],
+};
+
+/** Upstream `AddFieldLabelConversionsForEvent` of events.k8s.io/v1. */
+const newerLabels: FieldLabels = {
+  labels: sharedLabels,
+  aliases: {
+    ...Object.fromEntries(referenceFields.map((field) => [`regarding.${field}`, `involvedObject.${field}`])),
+    reportingController: 'reportingComponent',
+  },
+};
+
+export const eventStrategy: Strategy = {
+  ...plainStrategy,
+  kind: 'Event',
+  group: '',
+  plural: 'events',
+  namespaced: true,
+  createsOnUpdate: true,
+  isName: isDnsSubdomain,
+  fieldLabels: coreLabels,
+  fieldLabelsByGroup: { [newerEventGroup]: newerLabels },
+  validate: validateEvent,
+  validateCreate: validateEventCreate,
+  validateUpdate: (draft, stored, _endpoint, group) => validateEventUpdate(draft, stored, group),
+  fieldsOf,
+};
+
+/** Upstream `ToSelectableFields`. */
+function fieldsOf(draft: Draft): Readonly<Record<string, string>> {
+  const about = draft['involvedObject'];
+  return {
+    ...Object.fromEntries(referenceFields.map((field) => [`involvedObject.${field}`, textAt(about, field)])),
+    reason: textAt(draft, 'reason'),
+    reportingComponent: textAt(draft, 'reportingComponent'),
+    source: textAt(draft, 'source', 'component') || textAt(draft, 'reportingComponent'),
+    type: textAt(draft, 'type'),
+  };
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { NewerEvent } from '../../../src/api/event.ts';
+import {
+  correlateSeries,
+  decideSeriesEnd,
+  deriveSeriesWrite,
+  type Series,
+  seriesFinishMs,
+  seriesKey,
+} from '../../../src/events/correlate-series.ts';
+import { deriveNewerEvent } from '../../../src/events/derive-newer-event.ts';
+import { aDraft } from '../../support/event-stand.ts';
+
+const source = { component: 'node-controller', host: 'h' };
+const startMs = Date.parse('2026-01-02T03:04:05Z');
+
+function anEvent(message: string, afterMs: number): NewerEvent {
+  return deriveNewerEvent(aDraft({ message }), source, `n1.${afterMs}`, startMs + afterMs);
+}
+
+test('the first is told, the second begins the series, later ones are counted only', () => {
+  let series: Series | undefined;
+  const told = [0, 1_000, 2_000].map((afterMs) => {
+    const step = correlateSeries(series, anEvent(`m${afterMs}`, afterMs), 50 + afterMs);
+    series = step.series;
+    return step.tell;
+  });
+  assert.deepEqual(told, ['event', 'series', 'nothing']);
+  assert.deepEqual(series, {
+    event: anEvent('m0', 0),
+    count: 3,
+    lastObservedTime: '2026-01-02T03:04:07.000000Z',
+    lastAtMs: 2_050,
+  });
+});
+
+test('a series is a patch of the first event, and of nothing but its series', () => {
+  const event = anEvent('m', 0);
+  const once = { event, count: 1, lastObservedTime: event.eventTime, lastAtMs: 0 };
+  assert.deepEqual(deriveSeriesWrite(once), { event, patch: undefined });
+  const series = { count: 2, lastObservedTime: '2026-01-02T03:04:06.000000Z' };
+  assert.deepEqual(deriveSeriesWrite({ ...once, ...series }), { event: { ...event, series }, patch: { series } });
+});
+
+test('it is over when nothing happened for more than six minutes', () => {
+  const event = anEvent('m', 0);
+  const series = { event, count: 2, lastObservedTime: event.eventTime, lastAtMs: 1_000 };
+  assert.equal(decideSeriesEnd(series, 1_000 + seriesFinishMs), 'keep');
+  assert.equal(decideSeriesEnd(series, 1_001 + seriesFinishMs), 'finish');
+  assert.equal(decideSeriesEnd({ ...series, count: 1 }, 1_000 + seriesFinishMs), 'keep');
+  assert.equal(decideSeriesEnd({ ...series, count: 1 }, 1_001 + seriesFinishMs), 'forget');
+});
+
+const base = anEvent('m', 0);
+const others: readonly (readonly [string, Partial<NewerEvent>, boolean])[] = [
+  ['note', { note: 'x' }, true],
+  ['name and time', { metadata: { name: 'x' }, eventTime: 'x' }, true],
+  ['annotations', { metadata: { annotations: { a: 'b' } } }, true],
+  ['type', { type: 'Warning' }, false],
+  ['action', { action: 'x' }, false],
+  ['reason', { reason: 'x' }, false],
+  ['regarding', { regarding: { ...base.regarding, uid: 'x' } }, false],
+  ['part of it', { regarding: { ...base.regarding, fieldPath: 'x' } }, false],
+  ['related', { related: { kind: 'Pod', name: 'p' } }, false],
+];
+
+for (const [what, change, same] of others)
+  test(`what keys tell apart: ${what}`, () => {
+    assert.equal(seriesKey({ ...base, ...change }, source) === seriesKey(base, source), same);
+  });
+
+test('what keys tell apart: who tells', () => {
+  assert.notEqual(seriesKey(base, { ...source, component: 'x' }), seriesKey(base, source));
+  // Not by the instance, which is cut where it is too long.
+  assert.notEqual(seriesKey(base, { ...source, host: 'x' }), seriesKey(base, source));
+});
