@@ -5,7 +5,7 @@ import type { Clock } from '../ports/clock.ts';
 /** Credentials are replaced this long before they expire. */
 export const pluginLeewayMs = 10_000;
 /** A plugin that takes longer is ended: nobody can log in while it hangs. */
-const pluginMsMax = 60_000;
+export const pluginMsMax = 60_000;
 const outputBytesMax = 1024 * 1024;
 
 /** The `exec` part of a kubeconfig's user. */
@@ -61,15 +61,28 @@ export class ExecPlugin {
   }
 
   async #run(): Promise<PluginCredential> {
+    const over = new AbortController();
+    const patience = this.#clock.sleep(pluginMsMax, over.signal).then(() => over.abort());
+    try {
+      this.#credential = readCredential(await this.#output(over.signal));
+      return this.#credential;
+    } catch (error) {
+      throw over.signal.aborted ? new Error(`the plugin was ended after ${pluginMsMax} ms`, { cause: error }) : error;
+    } finally {
+      over.abort();
+      await patience;
+    }
+  }
+
+  async #output(signal: AbortSignal): Promise<string> {
     const { command, args, env } = this.#settings;
     const { stdout } = await promisify(execFile)(command, [...args], {
       env: { ...process.env, KUBERNETES_EXEC_INFO: this.#info(), ...env },
-      timeout: pluginMsMax,
+      signal,
       killSignal: 'SIGKILL',
       maxBuffer: outputBytesMax,
     });
-    this.#credential = readCredential(stdout);
-    return this.#credential;
+    return stdout;
   }
 
   #info(): string {

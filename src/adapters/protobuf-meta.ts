@@ -9,7 +9,7 @@ const shapesMax = 16;
 const none: Map = Object.freeze({});
 
 /** The tags of `ObjectMeta` that are read; the others, managed fields above all, are skipped. */
-const metaTags = { labels: 0x5a, annotations: 0x62 } as const;
+const metaTags = { name: 0x0a, uid: 0x2a, labels: 0x5a, annotations: 0x62 } as const;
 
 /** Reads `ObjectMeta` as far as somebody asks for it. Objects with the same labels get the same map of them. */
 export class ProtobufMeta {
@@ -21,8 +21,11 @@ export class ProtobufMeta {
     this.#source = source;
   }
 
-  /** `shared`: many objects have the same labels; one map of them is kept then. */
-  read(labels: 'shared' | 'own'): ObjectMeta {
+  /**
+   * Where there are many objects of a kind, one map is kept of labels that some have in common, and names are not looked
+   * for among the texts that were read before: those of a million pods would drive out all others.
+   */
+  read(crowd: 'few' | 'many'): ObjectMeta {
     const source = this.#source;
     const meta = { name: '', namespace: '', uid: '', resourceVersion: '', labels: none, creationTimestamp: '' };
     const end = source.enter();
@@ -30,7 +33,9 @@ export class ProtobufMeta {
       const from = source.at;
       const tag = source.tag();
       if (tag === metaTags.labels)
-        meta.labels = joined(meta.labels, this.#readLabels(from, source.skipRun(tag, end), labels));
+        meta.labels = joined(meta.labels, this.#readLabels(from, source.skipRun(tag, end), crowd));
+      else if (tag === metaTags.name) meta.name = nameOf(source, crowd);
+      else if (tag === metaTags.uid) meta.uid = nameOf(source, crowd);
       else this.#field(meta, tag);
     }
     source.leave(end);
@@ -57,14 +62,8 @@ export class ProtobufMeta {
   #field(meta: Mutable<ObjectMeta>, tag: number): void {
     const source = this.#source;
     switch (tag) {
-      case 0x0a:
-        meta.name = source.text();
-        break;
       case 0x1a:
         meta.namespace = source.text();
-        break;
-      case 0x2a:
-        meta.uid = source.text();
         break;
       case 0x32:
         meta.resourceVersion = source.freshText();
@@ -86,9 +85,9 @@ export class ProtobufMeta {
     else source.skip(tag);
   }
 
-  #readLabels(from: number, to: number, labels: 'shared' | 'own'): Map {
+  #readLabels(from: number, to: number, crowd: 'few' | 'many'): Map {
     const source = this.#source;
-    if (labels === 'own') return this.#map(from, to);
+    if (crowd === 'few') return this.#map(from, to);
     const known = this.#labels.get(source, from, to);
     if (known !== undefined) return known;
     const map = this.#map(from, to);
@@ -152,6 +151,10 @@ class MapShapes {
 
 function sameTexts(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((text, place) => text === b[place]);
+}
+
+function nameOf(source: ProtobufSource, crowd: 'few' | 'many'): string {
+  return crowd === 'many' ? source.freshText() : source.nameText();
 }
 
 function setUnlessZero(meta: Mutable<ObjectMeta>, generation: number): void {

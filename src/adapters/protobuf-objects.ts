@@ -182,7 +182,7 @@ export class ProtobufObjects {
     let renewTime: string | null = null;
     while (source.at < end) {
       const tag = source.tag();
-      if (tag === 0x0a) metadata = this.#meta.read('own');
+      if (tag === 0x0a) metadata = this.#meta.read('few');
       else if (tag === 0x12) renewTime = this.#renewTime();
       else source.skip(tag);
     }
@@ -206,32 +206,37 @@ export class ProtobufObjects {
 
   #node(end: number): KubeObject {
     const source = this.#source;
-    const node = { metadata: {}, spec: { unschedulable: false, taints: [] }, status: { conditions: [] } };
+    const node = {
+      metadata: {},
+      spec: { unschedulable: false, taints: noFields },
+      status: { conditions: noConditions },
+    };
     while (source.at < end) {
       const tag = source.tag();
-      if (tag === 0x0a) node.metadata = this.#meta.read('own');
+      if (tag === 0x0a) node.metadata = this.#meta.read('few');
       else if (tag === 0x12) this.#nodeSpec(node.spec);
-      else if (tag === 0x1a) this.#nodeStatus(node.status.conditions);
+      else if (tag === 0x1a) this.#nodeStatus(node.status);
       else source.skip(tag);
     }
     source.leave(end);
     return node;
   }
 
-  #nodeSpec(spec: { unschedulable: boolean; readonly taints: Fields[] }): void {
+  #nodeSpec(spec: { unschedulable: boolean; taints: readonly Fields[] }): void {
     const source = this.#source;
     const end = source.enter();
     while (source.at < end) {
       const tag = source.tag();
       if (tag === 0x20) spec.unschedulable = source.flag();
-      else if (tag === 0x2a) spec.taints.push(readFields(source, taintFields));
+      else if (tag === 0x2a) spec.taints = [...spec.taints, readFields(source, taintFields)];
       else source.skip(tag);
     }
     source.leave(end);
   }
 
-  #nodeStatus(conditions: NodeCondition[]): void {
+  #nodeStatus(status: { conditions: readonly NodeCondition[] }): void {
     const source = this.#source;
+    const conditions = [...status.conditions];
     const end = source.enter();
     while (source.at < end) {
       const tag = source.tag();
@@ -239,6 +244,8 @@ export class ProtobufObjects {
       else source.skip(tag);
     }
     source.leave(end);
+    // A list that grew has room for more, which is kept as long as the node is.
+    status.conditions = [...conditions];
   }
 
   #pod(end: number): KubeObject {
@@ -250,7 +257,7 @@ export class ProtobufObjects {
     };
     while (source.at < end) {
       const tag = source.tag();
-      if (tag === 0x0a) pod.metadata = this.#meta.read('shared');
+      if (tag === 0x0a) pod.metadata = this.#meta.read('many');
       else if (tag === 0x12) this.#podSpec(pod.spec);
       else if (tag === 0x1a) this.#podStatus(pod.status);
       else source.skip(tag);
@@ -306,6 +313,7 @@ const noTime: string | null = null;
 /** Field 22, so a tag of two bytes. */
 const tolerationsTag = (22 << 3) | 2;
 const noFields: readonly Fields[] = [];
+const noConditions: readonly NodeCondition[] = [];
 
 function joined(before: readonly Fields[], more: readonly Fields[]): readonly Fields[] {
   return before.length === 0 ? more : [...before, ...more];

@@ -19,6 +19,8 @@ const two32 = 2 ** 32;
  */
 export class ProtobufSource implements Words {
   readonly #texts = new TextCache();
+  /** Apart, so that what comes with each object does not stand between the names of one and of the next. */
+  readonly #names = new TextCache();
   readonly #seconds: number[] = Array.from({ length: secondsKept }, () => Number.NaN);
   readonly #secondTexts: string[] = Array.from({ length: secondsKept }, () => '');
   readonly #microText = Buffer.alloc('2026-11-21T06:42:20.123456Z'.length);
@@ -121,6 +123,12 @@ export class ProtobufSource implements Words {
     return this.#texts.read(this, from, this.at);
   }
 
+  /** What names one object among those of which all come again and again. */
+  nameText(): string {
+    const from = this.#enterText();
+    return this.#names.read(this, from, this.at);
+  }
+
   /** A text that is likely to come once only. */
   freshText(): string {
     const from = this.#enterText();
@@ -182,7 +190,7 @@ export class ProtobufSource implements Words {
   }
 
   #secondText(seconds: number): string {
-    const place = ((seconds % secondsKept) + secondsKept) % secondsKept;
+    const place = seconds & (secondsKept - 1);
     if (this.#seconds[place] !== seconds) {
       this.#secondTexts[place] = formatSecond(seconds);
       this.#seconds[place] = seconds;
@@ -197,12 +205,23 @@ export class ProtobufSource implements Words {
     return from;
   }
 
+  /** Nearly all are of one byte or two. */
   #varint(): number {
-    const first = this.bytes[this.at];
-    if (first !== undefined && first < 0x80 && this.at < this.#end) {
-      this.at += 1;
+    const { at, bytes } = this;
+    const first = bytes[at] ?? 0;
+    if (first < 0x80 && at < this.#end) {
+      this.at = at + 1;
       return first;
     }
+    const second = bytes[at + 1] ?? 0;
+    if (second < 0x80 && at + 1 < this.#end) {
+      this.at = at + 2;
+      return (first & 0x7f) | (second << 7);
+    }
+    return this.#longVarint();
+  }
+
+  #longVarint(): number {
     const value = this.int64();
     if (value < 0 || value > lengthMax) throw new MalformedProtobufError('a length or a tag beyond all bounds');
     return value;

@@ -1,5 +1,5 @@
 /** A power of two. Enough for the names and uids of some ten thousand nodes. */
-const textsMax = 32_768;
+const textsMax = 65_536;
 /** A power of two. Lists of labels or tolerations that many objects have in common are few. */
 const partsMax = 8_192;
 const cachedTextBytesMax = 64;
@@ -14,23 +14,40 @@ export interface Words {
 }
 
 /**
- * Texts by their UTF-8 bytes: what was read before is not made again. Each text has one place, and the newcomer gets it,
- * so the cache neither grows nor has to be tidied.
+ * Texts by their UTF-8 bytes: what was read before is not made again. Texts lie in the order in which they came first, and
+ * the one behind the last is looked at first: what comes again mostly comes in the same order, as heartbeats do, and then
+ * nothing has to be searched for. The newcomer takes the place of the oldest, so the cache neither grows nor has to be
+ * tidied.
  */
 export class TextCache {
   readonly #texts: string[] = Array.from({ length: textsMax }, () => '');
   readonly #lengths = new Uint8Array(textsMax);
   readonly #words = new Int32Array(textsMax * cachedTextWordsMax);
+  /** By hash; what lies there may be another text by now. */
+  readonly #places = new Int32Array(textsMax);
+  #likely = 0;
+  #oldest = 0;
 
   read(source: Words, from: number, to: number): string {
-    const length = to - from;
-    if (length > cachedTextBytesMax) return source.bytes.toString('utf8', from, to);
-    const place = hashOf(source, from, to) & (textsMax - 1);
-    if (this.#lengths[place] === length && this.#isAt(place, source, from, to)) return this.#texts[place] ?? '';
-    return this.#keep(place, source, from, to);
+    if (to - from > cachedTextBytesMax) return source.bytes.toString('utf8', from, to);
+    const place = this.#isAt(this.#likely, source, from, to) ? this.#likely : this.#search(source, from, to);
+    this.#likely = (place + 1) & (textsMax - 1);
+    return this.#texts[place] ?? '';
+  }
+
+  #search(source: Words, from: number, to: number): number {
+    const hash = hashOf(source, from, to) & (textsMax - 1);
+    const place = this.#places[hash] ?? 0;
+    if (this.#isAt(place, source, from, to)) return place;
+    const newPlace = this.#oldest;
+    this.#oldest = (newPlace + 1) & (textsMax - 1);
+    this.#places[hash] = newPlace;
+    this.#keep(newPlace, source, from, to);
+    return newPlace;
   }
 
   #isAt(place: number, source: Words, from: number, to: number): boolean {
+    if (this.#lengths[place] !== to - from) return false;
     let word = place * cachedTextWordsMax;
     let at = from;
     for (; at + 4 <= to; at += 4, word += 1) {
@@ -39,16 +56,14 @@ export class TextCache {
     return at === to || this.#words[word] === lastWord(source, at, to);
   }
 
-  #keep(place: number, source: Words, from: number, to: number): string {
+  #keep(place: number, source: Words, from: number, to: number): void {
     let word = place * cachedTextWordsMax;
     let at = from;
     for (; at + 4 <= to; at += 4, word += 1) this.#words[word] = source.memory.getInt32(source.offset + at, true);
     // A text that fills its place has no last word, and what would be there belongs to the next.
     if (at < to) this.#words[word] = lastWord(source, at, to);
-    const text = source.bytes.toString('utf8', from, to);
     this.#lengths[place] = to - from;
-    this.#texts[place] = text;
-    return text;
+    this.#texts[place] = source.bytes.toString('utf8', from, to);
   }
 }
 

@@ -46,6 +46,9 @@ export interface MonitorPassOptions {
 
 /** Stamps are cut off to whole seconds. */
 const stampResolutionMs = 1_000;
+/** Nodes that the first pass looks at before others get a turn, which must not wait for long. */
+const nodesInARow = 1_000;
+const restMs = 1;
 
 interface KnownNode {
   readonly uid: string;
@@ -68,7 +71,29 @@ export class MonitorPass {
     this.#touched.add(name);
   }
 
-  touchAll(): void {
+  /** Nothing about this node matters any more to the next pass. */
+  untouch(name: string): void {
+    this.#touched.delete(name);
+  }
+
+  /**
+   * The first pass, when we begin to lead: all nodes are new to it, and in a large cluster that takes longer than the lease
+   * may wait, so others get a turn in between. Nobody may act before it is over. If the signal aborts it finds nothing.
+   */
+  async takeOver(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const startedAtMs = clock.monotonicMs();
+    this.#touchAll();
+    const names = this.#takeTouched();
+    for (const [place, name] of names.entries()) {
+      if (place > 0 && place % nodesInARow === 0) await clock.sleep(restMs, signal);
+      if (signal.aborted) return;
+      this.#look(name);
+    }
+    this.#conclude(names, startedAtMs);
+  }
+
+  #touchAll(): void {
     for (const name of this.#options.store.keys()) this.touch(name);
     for (const name of this.#known.keys()) this.touch(name);
   }
@@ -79,11 +104,23 @@ export class MonitorPass {
   }
 
   run(): void {
-    const { clock, health, healthNow, meter } = this.#options;
-    const startedAtMs = clock.monotonicMs();
+    const startedAtMs = this.#options.clock.monotonicMs();
+    const names = this.#takeTouched();
+    for (const name of names) this.#look(name);
+    this.#conclude(names, startedAtMs);
+  }
+
+  /** In the same order whatever they came in. */
+  #takeTouched(): readonly string[] {
+    const { health, healthNow } = this.#options;
     const names = [...new Set([...this.#touched, ...health.takeDue(healthNow().monotonicMs)])].sort();
     this.#touched.clear();
-    for (const name of names) this.#look(name);
+    return names;
+  }
+
+  /** All have been looked at: now the zones, then whoever acts. */
+  #conclude(names: readonly string[], startedAtMs: number): void {
+    const { clock, meter } = this.#options;
     this.#options.outage.judge();
     this.#judgeZones();
     for (const name of names) this.#options.attend(name);
@@ -199,7 +236,7 @@ export class MonitorPass {
       decisions.note({ kind: 'outage-left', zones: count });
     }
     for (const name of this.#known.keys()) this.#options.attend(name);
-    if (outage === 'left') this.touchAll();
+    if (outage === 'left') this.#touchAll();
   }
 
   #askForConfirmation(): void {

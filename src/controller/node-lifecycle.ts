@@ -2,13 +2,14 @@
 // so that taking over is quick; everything that writes runs only while leading.
 import type { LeaseView } from '../api/lease.ts';
 import type { NodeView } from '../api/node.ts';
-import type { Change } from '../informer/informer.ts';
+import type { Change, Listener } from '../informer/informer.ts';
 import type { Ending } from '../ports/leadership.ts';
 import type { MetricDefinition } from '../ports/meter.ts';
 import { WorkQueue } from '../queueing/work-queue.ts';
 import { Alarm } from '../supervision/alarm.ts';
 import { every } from '../supervision/every.ts';
 import { workQueueMetrics } from '../supervision/metrics.ts';
+import { untilAborted } from '../supervision/until-aborted.ts';
 import { WorkLoop } from '../supervision/work-loop.ts';
 import { decisionsTotal } from './decision-log.ts';
 import { lookFailed } from './decisions.ts';
@@ -60,8 +61,10 @@ export class NodeLifecycle {
   readonly #abortWrites = new AbortController();
   readonly #confirmer: SilenceConfirmer;
   readonly #monitor: MonitorPass;
+  readonly #nodeQueue = new WorkQueue(retryLimits);
   readonly #nodeLoop: WorkLoop;
   readonly #alarm: Alarm;
+  #leading: AbortSignal | undefined;
 
   constructor(options: NodeLifecycleOptions) {
     this.#options = options;
@@ -71,73 +74,110 @@ export class NodeLifecycle {
     this.#nodeLoop = this.#makeNodeLoop();
     this.#monitor = this.#makeMonitor();
     const { nodes, leases } = options.informers;
-    nodes.onChange((change) => {
+    nodes.onChange('health', (change) => {
       this.#hearNode(change);
     });
-    leases.onChange((change) => {
+    leases.onChange('health', (change) => {
       this.#hearLease(change);
     });
+    this.#listenToAct();
+  }
+
+  /**
+   * Who acts listens from the start and hears nothing until we lead. To join then would be to hear of every object there
+   * is, and who begins to lead has a lease to renew: it looks by itself, at those alone that want it.
+   */
+  #listenToAct(): void {
+    const { controllers, options, informers } = this.#options;
+    const { nodeLifecycle, taintEviction } = runningParts(controllers, options);
+    const { nodes, pods } = informers;
+    const { marker, podEvictor, evictor } = this.stages;
+    if (nodeLifecycle) {
+      nodes.onChange(
+        'pod-readiness',
+        this.#whileLeading((change) => marker.onNode(change)),
+      );
+      pods.onChange(
+        'pod-readiness',
+        this.#whileLeading((change) => marker.onPod(change)),
+      );
+    }
+    if (nodeLifecycle && podEvictor !== undefined) {
+      pods.onChange(
+        'pod-eviction',
+        this.#whileLeading((change) => podEvictor.onPod(change)),
+      );
+    }
+    if (taintEviction) {
+      nodes.onChange(
+        'taint-eviction',
+        this.#whileLeading((change) => evictor.onNode(change)),
+      );
+      pods.onChange(
+        'taint-eviction',
+        this.#whileLeading((change) => evictor.onPod(change)),
+      );
+    }
+  }
+
+  #whileLeading<T>(hear: Listener<T>): Listener<T> {
+    return (change) => {
+      if (this.#leading?.aborted === false) hear(change);
+    };
   }
 
   /**
    * Leads until the signal aborts; resolves when nothing of ours can write any more, with whether all that was sent got
-   * its answer. Call it once, with caches synced.
+   * its answer. Rejects as soon as a loop breaks: then nothing more is sent, and what is under way is cut off. Call it
+   * once, with caches synced.
    */
   async lead(signal: AbortSignal): Promise<Ending> {
+    this.#leading = signal;
+    const parts = Promise.all(this.#startParts(signal));
+    try {
+      await Promise.race([untilAborted(signal), parts]);
+      const [ending] = await Promise.all([this.#stopWriting(), parts]);
+      return ending;
+    } catch (error) {
+      // A look at one node that fails is that node's; here nobody knows which state was left half changed.
+      this.stages.writer.close();
+      this.#abortWrites.abort();
+      throw error;
+    }
+  }
+
+  #startParts(signal: AbortSignal): readonly Promise<void>[] {
     const { controllers, options } = this.#options;
     const { nodeLifecycle, taintEviction, podGc } = runningParts(controllers, options);
-    const parts = [
-      this.stages.sight.run(signal),
-      ...(this.stages.canary === undefined ? [] : [this.stages.canary.run(signal)]),
-      ...(nodeLifecycle ? [this.#runLifecycle(signal)] : []),
-      ...(taintEviction ? [this.#runTaintEviction(signal)] : []),
+    const { sight, canary, evictor } = this.stages;
+    if (taintEviction) evictor.takeOver(this.#options.informers.nodes.store.values());
+    // Whether every zone is dark, and the zones' rates, are known when it is over: nobody is sent away before.
+    const judged = nodeLifecycle ? this.#takeOver(signal) : Promise.resolve();
+    return [
+      sight.run(signal),
+      ...(canary === undefined ? [] : [canary.run(signal)]),
+      ...(nodeLifecycle ? [judged.then(() => this.#runLifecycle(signal))] : []),
+      ...(taintEviction ? [judged.then(() => evictor.run(signal))] : []),
       ...(podGc ? [this.stages.podGc.run(signal)] : []),
     ];
-    await untilAborted(signal);
-    const [ending] = await Promise.all([this.#stopWriting(), ...parts]);
-    return ending;
+  }
+
+  #takeOver(signal: AbortSignal): Promise<void> {
+    this.stages.marker.takeOver(this.#options.informers.nodes.store.keys());
+    return this.#monitor.takeOver(signal);
   }
 
   /** Health, zones, taints and the marking of pods. */
   async #runLifecycle(signal: AbortSignal): Promise<void> {
-    const { informers, clock } = this.#options;
+    const { clock } = this.#options;
     const { marker, podEvictor } = this.stages;
-    const leave = [
-      informers.nodes.onChange((change) => {
-        marker.onNode(change);
-      }),
-      informers.pods.onChange((change) => {
-        marker.onPod(change);
-        podEvictor?.onPod(change);
-      }),
-    ];
-    this.#monitor.touchAll();
-    const loops = [
+    await Promise.all([
       this.#runMonitor(signal),
       every(servingPeriodMs, clock, signal, () => this.#serveLines()),
       this.#nodeLoop.run(signal),
       marker.run(signal),
       ...(podEvictor === undefined ? [] : [podEvictor.run(signal)]),
-    ];
-    await untilAborted(signal);
-    for (const stopListening of leave) stopListening();
-    await Promise.all(loops);
-  }
-
-  async #runTaintEviction(signal: AbortSignal): Promise<void> {
-    const { nodes, pods } = this.#options.informers;
-    const leave = [
-      nodes.onChange((change) => {
-        this.stages.evictor.onNode(change);
-      }),
-      pods.onChange((change) => {
-        this.stages.evictor.onPod(change);
-      }),
-    ];
-    const running = this.stages.evictor.run(signal);
-    await untilAborted(signal);
-    for (const stopListening of leave) stopListening();
-    await running;
+    ]);
   }
 
   /** One monitor pass, and all the writes it asked for. */
@@ -162,9 +202,9 @@ export class NodeLifecycle {
   async #runMonitor(signal: AbortSignal): Promise<void> {
     const { nodeMonitorPeriodMs } = this.#options.options;
     while (!signal.aborted) {
-      this.#monitor.run();
       const dueInMs = (this.stages.health.nextDeadlineMs() ?? Infinity) - this.stages.sight.nowMs();
       await this.#alarm.wait(Math.min(nodeMonitorPeriodMs, Math.max(0, dueInMs)), signal);
+      if (!signal.aborted) this.#monitor.run();
     }
     await this.#confirmer.settled();
   }
@@ -194,11 +234,19 @@ export class NodeLifecycle {
    */
   #hearNode(change: Change<NodeView>): void {
     const { name } = change.object;
+    if (change.kind === 'deleted' && this.#monitor.judged(name) === undefined) return this.#forgetUnseen(name);
     if (change.kind !== 'deleted') this.stages.observe(change.object);
     if (change.kind === 'modified' && !concernsUs(change.previous, change.object)) return;
     this.#monitor.touch(name);
     this.#nodeLoop.add(name);
     if (change.kind !== 'deleted' && readyOf(change.object) === 'True') this.#alarm.ring();
+  }
+
+  /** No pass has looked at it, as none does while we do not lead: there nodes may come and go for months. */
+  #forgetUnseen(name: string): void {
+    this.stages.health.forget(name);
+    this.#monitor.untouch(name);
+    this.#nodeQueue.remove(name);
   }
 
   /** A renewal is not a call to action: it moves a deadline. */
@@ -279,20 +327,7 @@ export class NodeLifecycle {
     };
     const { clock, meter } = this.#options;
     const measured = { name: 'node_lifecycle_controller', meter };
-    const queue = new WorkQueue(retryLimits);
+    const queue = this.#nodeQueue;
     return new WorkLoop({ queue, clock, workersMax: nodesAtOnceMax, handle, onFault, measured });
   }
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    signal.addEventListener(
-      'abort',
-      () => {
-        resolve();
-      },
-      { once: true },
-    );
-  });
 }

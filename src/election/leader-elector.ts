@@ -1,4 +1,5 @@
 import type { Ending, Leadership } from '../ports/leadership.ts';
+import { untilAborted } from '../supervision/until-aborted.ts';
 import {
   type ElectionOptions,
   type ElectionSettings,
@@ -104,7 +105,7 @@ export class LeaderElector implements Leadership {
     this.#announceStart();
     const work = workEnd(lead, leading.signal).finally(stop);
     const renewal = this.#renew(renewing.signal).finally(stop);
-    await aborted(leading.signal);
+    await untilAborted(leading.signal);
     const asked = signal.aborted;
     signal.removeEventListener('abort', stop);
     const ended = await this.#drain(work);
@@ -175,11 +176,4 @@ async function workEnd(lead: Lead, signal: AbortSignal): Promise<Work> {
   } catch (cause) {
     return { end: 'failed', cause };
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

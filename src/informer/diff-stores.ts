@@ -1,6 +1,7 @@
-import type { ObjectKey } from '../api/object-key.ts';
+import { type ObjectKey, objectKey } from '../api/object-key.ts';
 import type { Incarnation } from './decide-staleness.ts';
 import type { Change } from './informer.ts';
+import type { ObjectMap } from './object-map.ts';
 
 /** What names one state of one object. */
 export type Identify<T> = (object: T) => Incarnation;
@@ -30,17 +31,19 @@ export function describeArrival<T>(
 
 /**
  * What a relist changed: first everything that vanished, in its last known state, then arrivals in the order of the
- * list (client-go `RealFIFO.Replace`). One by one as they are asked for: there may be a million of them.
+ * list, namespace by namespace (client-go `RealFIFO.Replace`). One by one as they are asked for: there may be a million.
  */
-export function* diffStores<T>(
-  before: ReadonlyMap<ObjectKey, T>,
-  after: ReadonlyMap<ObjectKey, T>,
-  identify: Identify<T>,
-): Generator<Change<T>> {
-  for (const [key, object] of before) {
-    if (!after.has(key)) yield { kind: 'deleted', key, object };
+export function* diffStores<T>(before: ObjectMap<T>, after: ObjectMap<T>, identify: Identify<T>): Generator<Change<T>> {
+  for (const [namespace, objects] of before.byNamespace) {
+    const left = after.byNamespace.get(namespace);
+    for (const [name, object] of objects) {
+      if (left?.has(name) !== true) yield { kind: 'deleted', key: objectKey(namespace, name), object };
+    }
   }
-  for (const [key, object] of after) {
-    yield* describeArrival(key, object, before.get(key), identify);
+  for (const [namespace, objects] of after.byNamespace) {
+    const known = before.byNamespace.get(namespace);
+    for (const [name, object] of objects) {
+      yield* describeArrival(objectKey(namespace, name), object, known?.get(name), identify);
+    }
   }
 }

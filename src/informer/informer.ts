@@ -7,6 +7,9 @@ export type Change<T> =
   /** `object` is the last state we know; after a relist that may not be the very last one. */
   | { readonly kind: 'deleted'; readonly key: ObjectKey; readonly object: T };
 
+/** Must be quick, and is expected to note a key and return: nobody else runs until it does. */
+export type Listener<T> = (change: Change<T>) => void;
+
 /** Reading the local copy. A relist replaces it in one step: no reader ever sees half a cluster. */
 export interface StoreReader<T> {
   readonly size: number;
@@ -33,12 +36,12 @@ export interface Informer<T> {
   readonly name: string;
   readonly store: StoreReader<T>;
   /**
-   * Calls back after each change, in order, when the store already shows it. A listener that joins late first hears of
-   * every object there is. It must be quick and is expected to note a key and return; what it throws is logged and
-   * counted, and never reaches the informer. Returns the way to leave.
+   * Calls back at each change, in order, when the store already shows it or what came after it, and before anybody else
+   * can see the store. A listener that joins late has heard of every object there is when this returns. What it throws
+   * is logged and counted by its name, and never reaches the informer or other listeners. Returns the way to leave.
    */
-  onChange(listener: (change: Change<T>) => void): () => void;
-  /** The first complete state is in the store. */
+  onChange(name: string, listener: Listener<T>): () => void;
+  /** The first complete state is in the store, and every listener has heard of it. */
   hasSynced(): boolean;
   status(): InformerStatus;
   /** Somebody knows that the stream is dead although nothing says so: opens it anew from where it was, without a relist. */

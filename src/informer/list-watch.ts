@@ -1,6 +1,5 @@
 import { ApiError, type ApiReason } from '../api/api-error.ts';
 import type { KubeObject } from '../api/meta.ts';
-import type { ObjectKey } from '../api/object-key.ts';
 import type { ResourceName } from '../api/resources.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { KubeReader, Selection, WatchEvent, WatchOptions, WatchStream } from '../ports/kube-reader.ts';
@@ -19,10 +18,11 @@ import {
   reflectorWatches,
   reflectorWatchErrors,
 } from './metrics.ts';
+import { ObjectMap } from './object-map.ts';
 import { PageReader } from './page-reader.ts';
 import { RetryDelay } from './retry-delay.ts';
 import { StreamRecord } from './stream-record.ts';
-import { type ErrorEvent, type Keyed, type StateSink, WatchReading } from './watch-reading.ts';
+import { type ErrorEvent, type Placed, type StateSink, WatchReading } from './watch-reading.ts';
 import { WatchGuard } from './watch-guard.ts';
 
 export const watchSecondsMin = 300;
@@ -36,12 +36,17 @@ export const briefMsMax = 1_000;
 /** Two complete states within this time are enough; a third one waits. */
 export const listedLatelyMs = 10_000;
 
+export interface BatchSink<T> extends StateSink<T> {
+  /** The batch has been taken in, as far as it could be; called before anybody else runs. */
+  tell(): void;
+}
+
 export interface ListWatchOptions<T> {
   readonly resource: ResourceName;
   readonly selection: Selection;
   /** Undefined for what has no name and cannot be kept. */
-  readonly read: (raw: KubeObject) => Keyed<T> | undefined;
-  readonly sink: StateSink<T>;
+  readonly read: (raw: KubeObject) => Placed<T> | undefined;
+  readonly sink: BatchSink<T>;
   readonly api: KubeReader;
   readonly clock: Clock;
   readonly random: Random;
@@ -145,7 +150,7 @@ export class ListWatch<T> {
   async #list(attempt: ListAttempt, signal: AbortSignal): Promise<Outcome> {
     const { api, resource, selection, read } = this.#options;
     const pages = new PageReader({ api, resource, selection, signal });
-    const objects = new Map<ObjectKey, T>();
+    const objects = new ObjectMap<T>();
     try {
       const version = await pages.read({
         paged: attempt !== 'whole',
@@ -159,7 +164,7 @@ export class ListWatch<T> {
     }
   }
 
-  #replace(objects: Map<ObjectKey, T>, version: string): void {
+  #replace(objects: ObjectMap<T>, version: string): void {
     const { meter, sink } = this.#options;
     meter.add(reflectorLists, 1, this.#labels);
     meter.observe(reflectorListDuration, this.#stepAgeMs() / 1_000, this.#labels);
@@ -268,13 +273,14 @@ export class ListWatch<T> {
       if (reading.following) {
         this.record.resourceVersion = reading.reached;
         this.#showVersion();
+        this.#options.sink.tell();
       }
     }
   }
 }
 
-function keep<T>(objects: Map<ObjectKey, T>, read: Keyed<T> | undefined): void {
-  if (read !== undefined) objects.set(read.key, read.object);
+function keep<T>(objects: ObjectMap<T>, read: Placed<T> | undefined): void {
+  if (read !== undefined) objects.set(read, read.object);
 }
 
 function errorOutcome({ reason, retryAfterMs, message }: ErrorEvent): Outcome {

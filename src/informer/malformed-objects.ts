@@ -1,7 +1,8 @@
-import type { ObjectKey } from '../api/object-key.ts';
+import { keyOf, type ObjectKey } from '../api/object-key.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Meter } from '../ports/meter.ts';
 import { malformedObjects } from './metrics.ts';
+import type { Place } from './object-map.ts';
 
 /** Says of each object that is not as it should be what is wrong with it: once, until something else is. */
 export class MalformedObjects {
@@ -17,9 +18,13 @@ export class MalformedObjects {
   }
 
   /** `flaws`: each names the field, what was there and what is accepted. Undefined: it is as it should be. */
-  look(key: ObjectKey, flaws: readonly string[] | undefined): void {
-    if (flaws === undefined) this.forget(key);
-    else if (this.#told.get(key) !== flaws.join()) {
+  look(place: Place, flaws: readonly string[] | undefined): void {
+    if (flaws === undefined) this.forget(place);
+    else this.#tell(keyOf(place), flaws);
+  }
+
+  #tell(key: ObjectKey, flaws: readonly string[]): void {
+    if (this.#told.get(key) !== flaws.join()) {
       this.#told.set(key, flaws.join());
       this.#meter.add(malformedObjects, 1, this.#labels);
       this.#logger.warn(
@@ -29,9 +34,9 @@ export class MalformedObjects {
     }
   }
 
-  forget(key: ObjectKey): void {
-    // Nearly always there is none, and asking a map of none for a key still has to hash it.
-    if (this.#told.size > 0) this.#told.delete(key);
+  forget(place: Place): void {
+    // Nearly always there is none, and asking a map of none for a key still has to make and hash it.
+    if (this.#told.size > 0) this.#told.delete(keyOf(place));
   }
 
   /** Of what left without a word nothing need be remembered. */
@@ -41,7 +46,7 @@ export class MalformedObjects {
 
   /** It cannot be kept: nobody could ask for it, and nobody could say that it is gone. */
   lookAtNameless(): void {
-    this.look(nameless, ['metadata.name: got nothing; accepted: a text that is not empty; the object is left out']);
+    this.#tell(nameless, ['metadata.name: got nothing; accepted: a text that is not empty; the object is left out']);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { MetricDefinition } from '../ports/meter.ts';
 
 const labels = ['resource'] as const;
+const ofListener = ['resource', 'listener'] as const;
 
 export const reflectorLists: MetricDefinition = {
   name: 'reflector_lists_total',
@@ -108,7 +109,15 @@ export const listenerErrors: MetricDefinition = {
   kind: 'counter',
   help: 'Changes at which a listener threw.',
   stability: 'ALPHA',
-  labels,
+  labels: ofListener,
+};
+
+export const listenerSeconds: MetricDefinition = {
+  name: 'informer_listener_seconds_total',
+  kind: 'counter',
+  help: 'Time spent in listeners, in seconds. Everything else waits meanwhile.',
+  stability: 'ALPHA',
+  labels: ofListener,
 };
 
 /** Every metric of the informers, for the registry and the documents. */
@@ -126,4 +135,5 @@ export const informerMetrics: readonly MetricDefinition[] = [
   malformedObjects,
   storeObjects,
   listenerErrors,
+  listenerSeconds,
 ];

@@ -1,7 +1,7 @@
 // An informer keeps a local, read-only copy of one kind of object and says which keys changed. The copy is made of small
 // views: an object as the server sends it lives only while it is decoded. Many can listen to one informer.
 import type { KubeObject } from '../api/meta.ts';
-import type { ObjectKey } from '../api/object-key.ts';
+import { keyOf, objectKey } from '../api/object-key.ts';
 import type { ResourceName } from '../api/resources.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { KubeReader, Selection } from '../ports/kube-reader.ts';
@@ -10,14 +10,15 @@ import type { Meter } from '../ports/meter.ts';
 import type { Random } from '../ports/random.ts';
 import { isStale } from './decide-staleness.ts';
 import { describeArrival, diffStores, type Identify } from './diff-stores.ts';
-import type { Change, Informer, InformerStatus, StoreReader } from './informer.ts';
+import type { Change, Informer, InformerStatus, Listener, StoreReader } from './informer.ts';
 import { ListWatch, type QuietLimit, quietMsMaxDefault } from './list-watch.ts';
 import { Listeners } from './listeners.ts';
 import { MalformedObjects } from './malformed-objects.ts';
-import { listenerErrors, staleEvents, storeObjects } from './metrics.ts';
+import { staleEvents, storeObjects } from './metrics.ts';
+import type { ObjectMap } from './object-map.ts';
 import { SharedValues } from './shared-values.ts';
 import { type IndexFunctions, Store } from './store.ts';
-import { type Keyed, type ObjectEventType, readObject } from './watch-reading.ts';
+import { type ObjectEventType, type Placed, readObject } from './watch-reading.ts';
 
 export interface SharedInformerOptions<Raw extends KubeObject, View> {
   readonly resource: ResourceName;
@@ -44,10 +45,10 @@ export interface SharedInformerOptions<Raw extends KubeObject, View> {
 }
 
 /**
- * The informer that runs (client-go `SharedIndexInformer` over its `Reflector`). Listeners are called synchronously and
- * in order, when the store already shows the change. A deletion that was missed while the watch was down is told after
- * the next complete state; a name that changed hands is told as a deletion and an addition; an object that a relist
- * found unchanged is not told at all.
+ * The informer that runs (client-go `SharedIndexInformer` over its `Reflector`). Listeners are called when all of a batch
+ * is in the store, and before anybody else runs: nobody sees the one without the other. A deletion that was missed while
+ * the watch was down is told after the next complete state; a name that changed hands is told as a deletion and an
+ * addition; an object that a relist found unchanged is not told at all.
  */
 export class SharedInformer<Raw extends KubeObject, View extends object> implements Informer<View> {
   readonly name: string;
@@ -56,6 +57,8 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
   readonly #store: Store<View>;
   readonly #sharedValues = new SharedValues();
   readonly #listeners: Listeners<View>;
+  /** In the store, and not yet told. Empty whenever others run. */
+  #untold: Change<View>[] = [];
   readonly #malformed: MalformedObjects;
   readonly #listWatch: ListWatch<View>;
   readonly #synced = Promise.withResolvers<void>();
@@ -67,7 +70,7 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
     this.#labels = { resource: options.resource };
     this.#store = new Store(options.indexes);
     this.#malformed = new MalformedObjects(options.resource, options.logger, options.meter);
-    this.#listeners = new Listeners({ onError: (error) => this.#listenerFailed(error) });
+    this.#listeners = new Listeners(options);
     this.#listWatch = this.#createListWatch();
   }
 
@@ -75,8 +78,8 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
     return this.#store;
   }
 
-  onChange(listener: (change: Change<View>) => void): () => void {
-    return this.#listeners.join(listener, this.#everything());
+  onChange(name: string, listener: Listener<View>): () => void {
+    return this.#listeners.join(name, listener, this.#everything());
   }
 
   hasSynced(): boolean {
@@ -119,6 +122,7 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
         replace: (objects) => this.#replace(objects),
         apply: (type, arrival, reached) => this.#apply(type, arrival, reached),
         isStale: (type, object, known, reached) => this.#isStale(type, object, known, reached),
+        tell: () => this.#tell(),
       },
     });
   }
@@ -130,27 +134,36 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
   }
 
   *#everything(): Iterable<Change<View>> {
-    for (const [key, object] of this.#store.contents()) yield { kind: 'added', key, object };
+    for (const [namespace, objects] of this.#store.contents().byNamespace) {
+      for (const [name, object] of objects) yield { kind: 'added', key: objectKey(namespace, name), object };
+    }
   }
 
-  #read(raw: KubeObject): Keyed<View> | undefined {
+  #read(raw: KubeObject): Placed<View> | undefined {
     const read = readObject(raw, this.#options);
-    if (read === undefined) this.#malformed.lookAtNameless();
-    else this.#malformed.look(read.key, this.#options.flawsOf?.(read.object));
-    return read === undefined ? undefined : { key: read.key, object: this.#withSharedValues(read.object) };
+    if (read === undefined) {
+      this.#malformed.lookAtNameless();
+      return undefined;
+    }
+    this.#malformed.look(read, this.#options.flawsOf?.(read.object));
+    const object = this.#withSharedValues(read.object);
+    return object === read.object ? read : { ...read, object };
   }
 
   #withSharedValues(view: View): View {
     const { shared = [] } = this.#options;
-    let result = view;
+    let values: Record<string, unknown> | undefined;
     for (const field of shared) {
       const value = this.#sharedValues.share(view[field]);
-      if (value !== view[field]) result = { ...result, [field]: value };
+      if (value === view[field]) continue;
+      values ??= {};
+      values[field] = value;
     }
-    return result;
+    // One copy, and not one for each of them.
+    return values === undefined ? view : { ...view, ...values };
   }
 
-  #replace(objects: Map<ObjectKey, View>): void {
+  #replace(objects: ObjectMap<View>): void {
     const { identity } = this.#options;
     const changes = diffStores(this.#store.contents(), objects, identity);
     this.#store.replaceAll(objects);
@@ -160,37 +173,44 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
     this.#synced.resolve();
   }
 
-  #apply(type: ObjectEventType, { key, object }: Keyed<View>, reached: string): void {
-    const previous = this.#store.get(key);
-    if (this.#isStale(type, object, previous, reached)) return;
+  #apply(type: ObjectEventType, arrival: Placed<View>, reached: string): void {
+    const previous = this.#store.contents().get(arrival);
+    if (this.#isStale(type, arrival.object, previous, reached)) return;
     const { size } = this.#store;
-    if (type === 'DELETED') this.#delete(key, object);
-    else this.#set(key, object, previous);
+    if (type === 'DELETED') this.#delete(arrival, previous);
+    else this.#set(arrival, previous);
     if (this.#store.size !== size) this.#options.meter.set(storeObjects, this.#store.size, this.#labels);
   }
 
   #isStale(type: ObjectEventType, object: View, known: View | undefined, reached: string): boolean {
     const { identity, meter } = this.#options;
-    const stale = isStale({ type, ...identity(object) }, known === undefined ? undefined : identity(known), reached);
+    const { uid, resourceVersion } = identity(object);
+    const stored = known === undefined ? undefined : identity(known);
+    const stale = isStale({ type, uid, resourceVersion }, stored, reached);
     if (stale) meter.add(staleEvents, 1, this.#labels);
     return stale;
   }
 
-  #set(key: ObjectKey, object: View, previous: View | undefined): void {
-    this.#store.set(key, object);
-    this.#listeners.announce(describeArrival(key, object, previous, this.#options.identity));
+  #set(arrival: Placed<View>, previous: View | undefined): void {
+    const { object } = arrival;
+    this.#store.set(arrival, object);
+    for (const change of describeArrival(keyOf(arrival), object, previous, this.#options.identity)) {
+      this.#untold.push(change);
+    }
   }
 
-  /** Nobody has heard of a key that is not in the store, so nobody need hear that it is gone. */
-  #delete(key: ObjectKey, object: View): void {
-    this.#malformed.forget(key);
-    if (this.#store.get(key) === undefined) return;
-    this.#store.delete(key);
-    this.#listeners.announce([{ kind: 'deleted', key, object }]);
+  /** Nobody has heard of what is not in the store, so nobody need hear that it is gone. */
+  #delete(arrival: Placed<View>, previous: View | undefined): void {
+    this.#malformed.forget(arrival);
+    if (previous === undefined) return;
+    this.#store.delete(arrival);
+    this.#untold.push({ kind: 'deleted', key: keyOf(arrival), object: arrival.object });
   }
 
-  #listenerFailed(error: unknown): void {
-    this.#options.meter.add(listenerErrors, 1, this.#labels);
-    this.#options.logger.error({ ...this.#labels, err: error }, 'a listener threw at a change');
+  #tell(): void {
+    const changes = this.#untold;
+    if (changes.length === 0) return;
+    this.#untold = [];
+    this.#listeners.announce(changes);
   }
 }

@@ -1,44 +1,63 @@
 import type { ObjectKey } from '../api/object-key.ts';
 import type { StoreReader } from './informer.ts';
+import { ObjectMap, type Place } from './object-map.ts';
 
 /** The values under which an index finds an object. */
 export type IndexFunctions<T> = Readonly<Record<string, (object: T) => readonly string[]>>;
 
-/** One second key: value to the keys of the objects that have it. A value nobody has any more takes no memory. */
+/**
+ * One second key: value to the objects that have it. They are searched one by one when one of them changes, so it is made
+ * for values that some hundred objects share, as pods share a node. A value nobody has any more takes no memory.
+ */
 class Index<T> {
   readonly #valuesOf: (object: T) => readonly string[];
-  readonly #keysByValue = new Map<string, Set<ObjectKey>>();
+  readonly #members = new Map<string, T[]>();
 
   constructor(valuesOf: (object: T) => readonly string[]) {
     this.#valuesOf = valuesOf;
   }
 
-  keys(value: string): Iterable<ObjectKey> {
-    return this.#keysByValue.get(value) ?? [];
+  members(value: string): readonly T[] {
+    return [...(this.#members.get(value) ?? [])];
   }
 
-  move(key: ObjectKey, from: T | undefined, to: T | undefined): void {
-    const before = from === undefined ? [] : this.#valuesOf(from);
-    const after = to === undefined ? [] : this.#valuesOf(to);
-    if (before.length === 1 && after.length === 1 && before[0] === after[0]) return;
-    for (const value of before) this.#leave(value, key);
-    for (const value of after) this.#enter(value, key);
+  add(object: T): void {
+    for (const value of this.#valuesOf(object)) this.#enter(value, object);
   }
 
-  #enter(value: string, key: ObjectKey): void {
-    const keys = this.#keysByValue.get(value);
-    if (keys === undefined) this.#keysByValue.set(value, new Set([key]));
-    else keys.add(key);
+  remove(object: T): void {
+    for (const value of this.#valuesOf(object)) this.#leave(value, object);
   }
 
-  #leave(value: string, key: ObjectKey): void {
-    const keys = this.#keysByValue.get(value);
-    if (keys?.delete(key) && keys.size === 0) this.#keysByValue.delete(value);
+  /** Where both have the same value the new one takes the other's place. */
+  replace(before: T, after: T): void {
+    const [from, ...otherFrom] = this.#valuesOf(before);
+    const [to, ...otherTo] = this.#valuesOf(after);
+    const members = from === to && from !== undefined ? this.#members.get(from) : undefined;
+    if (members !== undefined && otherFrom.length === 0 && otherTo.length === 0) {
+      members[members.indexOf(before)] = after;
+    } else {
+      this.remove(before);
+      this.add(after);
+    }
+  }
+
+  #enter(value: string, object: T): void {
+    const members = this.#members.get(value);
+    if (members === undefined) this.#members.set(value, [object]);
+    else members.push(object);
+  }
+
+  #leave(value: string, object: T): void {
+    const members = this.#members.get(value);
+    if (members === undefined) return;
+    members.splice(members.indexOf(object), 1);
+    if (members.length === 0) this.#members.delete(value);
   }
 }
 
 interface Contents<T> {
-  readonly objects: Map<ObjectKey, T>;
+  readonly objects: ObjectMap<T>;
   readonly indexes: ReadonlyMap<string, Index<T>>;
 }
 
@@ -52,7 +71,7 @@ export class Store<T> implements StoreReader<T> {
 
   constructor(indexFunctions: IndexFunctions<T> = {}) {
     this.#indexFunctions = indexFunctions;
-    this.#contents = this.#arrange(new Map());
+    this.#contents = this.#arrange(new ObjectMap());
   }
 
   get size(): number {
@@ -60,7 +79,7 @@ export class Store<T> implements StoreReader<T> {
   }
 
   get(key: ObjectKey): T | undefined {
-    return this.#contents.objects.get(key);
+    return this.#contents.objects.find(key);
   }
 
   keys(): Iterable<ObjectKey> {
@@ -72,47 +91,45 @@ export class Store<T> implements StoreReader<T> {
   }
 
   byIndex(index: string, value: string): readonly T[] {
-    const { indexes, objects } = this.#contents;
+    const { indexes } = this.#contents;
     const found = indexes.get(index);
     if (found === undefined) throw new RangeError(`no index "${index}"; there is ${[...indexes.keys()].join(', ')}`);
-    const members: T[] = [];
-    for (const key of found.keys(value)) {
-      const object = objects.get(key);
-      if (object !== undefined) members.push(object);
-    }
-    return members;
+    return found.members(value);
   }
 
   /** What is there now; not to be kept, since {@link set} and {@link delete} go on changing it. */
-  contents(): ReadonlyMap<ObjectKey, T> {
+  contents(): ObjectMap<T> {
     return this.#contents.objects;
   }
 
   /** Puts a whole new state in place of the old one. The map belongs to the store afterwards. */
-  replaceAll(objects: Map<ObjectKey, T>): void {
+  replaceAll(objects: ObjectMap<T>): void {
     this.#contents = this.#arrange(objects);
   }
 
-  set(key: ObjectKey, object: T): void {
+  set(place: Place, object: T): void {
     const { indexes, objects } = this.#contents;
-    const previous = objects.get(key);
-    objects.set(key, object);
-    for (const index of indexes.values()) index.move(key, previous, object);
+    const previous = indexes.size === 0 ? undefined : objects.get(place);
+    objects.set(place, object);
+    for (const index of indexes.values()) {
+      if (previous === undefined) index.add(object);
+      else index.replace(previous, object);
+    }
   }
 
-  delete(key: ObjectKey): void {
+  delete(place: Place): void {
     const { indexes, objects } = this.#contents;
-    const previous = objects.get(key);
+    const previous = objects.get(place);
     if (previous === undefined) return;
-    objects.delete(key);
-    for (const index of indexes.values()) index.move(key, previous, undefined);
+    objects.delete(place);
+    for (const index of indexes.values()) index.remove(previous);
   }
 
-  #arrange(objects: Map<ObjectKey, T>): Contents<T> {
+  #arrange(objects: ObjectMap<T>): Contents<T> {
     const indexes = new Map<string, Index<T>>();
     for (const [name, valuesOf] of Object.entries(this.#indexFunctions)) {
       const index = new Index(valuesOf);
-      for (const [key, object] of objects) index.move(key, undefined, object);
+      for (const object of objects.values()) index.add(object);
       indexes.set(name, index);
     }
     return { objects, indexes };

@@ -22,26 +22,18 @@ export interface WaitOptions {
  */
 export async function waitForCacheSync(
   informers: readonly Syncing[],
-  { clock, signal, timeoutMs }: WaitOptions,
+  { clock, signal, timeoutMs = Infinity }: WaitOptions,
 ): Promise<readonly string[]> {
   const end = new AbortController();
   const stop = (): void => end.abort();
   if (signal.aborted) stop();
   signal.addEventListener('abort', stop);
-  const stopped = untilAborted(end.signal);
-  const timedOut = timeoutMs === undefined ? stopped : clock.sleep(timeoutMs, end.signal);
+  const over = clock.sleep(timeoutMs, end.signal);
   const all = Promise.all(informers.map((informer) => untilSynced(informer, clock, end.signal)));
-  await Promise.race([all, stopped, timedOut]);
+  await Promise.race([all, over]);
   signal.removeEventListener('abort', stop);
   stop();
   return informers.filter((informer) => !informer.hasSynced()).map((informer) => informer.name);
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 async function untilSynced(informer: Syncing, clock: Clock, signal: AbortSignal): Promise<void> {

@@ -1,23 +1,22 @@
 import { type ApiReason, reasonFor } from '../api/api-error.ts';
 import type { KubeObject, ObjectMeta, Status } from '../api/meta.ts';
-import { keyOf, type ObjectKey } from '../api/object-key.ts';
 import type { WatchEvent } from '../ports/kube-reader.ts';
 import { isOlder } from './decide-staleness.ts';
+import { ObjectMap, type Place } from './object-map.ts';
 
 const initialEventsEnd = 'k8s.io/initial-events-end';
 
 /** One object as the informer keeps it. */
-export interface Keyed<T> {
-  readonly key: ObjectKey;
+export interface Placed<T> extends Place {
   readonly object: T;
 }
 
 /** Takes what a list or a watch brings, in order. */
 export interface StateSink<T> {
   /** A complete state; the map is the sink's afterwards. */
-  replace(objects: Map<ObjectKey, T>, resourceVersion: string): void;
+  replace(objects: ObjectMap<T>, resourceVersion: string): void;
   /** One change. `reached` is the version of the stream before it. */
-  apply(type: ObjectEventType, arrival: Keyed<T>, reached: string): void;
+  apply(type: ObjectEventType, arrival: Placed<T>, reached: string): void;
   /** Was this one overtaken by what the stream has brought under the same key? Counts those that were. */
   isStale(type: ObjectEventType, object: T, known: T | undefined, reached: string): boolean;
 }
@@ -42,15 +41,16 @@ export interface Viewer<T> {
 }
 
 /** Projects an object of a list or of an event; undefined where it has no name. Throws what the viewer throws. */
-export function readObject<T>(raw: KubeObject, viewer: Viewer<T>): Keyed<T> | undefined {
+export function readObject<T>(raw: KubeObject, viewer: Viewer<T>): Placed<T> | undefined {
   const metadata = (raw as KubeObject | null | undefined)?.metadata as ObjectMeta | null | undefined;
   if (typeof metadata?.name !== 'string' || metadata.name === '') return undefined;
-  return { key: keyOf(metadata), object: viewer.view(raw) };
+  const { name, namespace } = metadata;
+  return { namespace: typeof namespace === 'string' ? namespace : '', name, object: viewer.view(raw) };
 }
 
 export interface WatchReadingOptions<T> {
   /** Undefined for what has no name and cannot be kept. */
-  readonly read: (raw: KubeObject) => Keyed<T> | undefined;
+  readonly read: (raw: KubeObject) => Placed<T> | undefined;
   readonly sink: StateSink<T>;
   /** The version the watch was opened at. */
   readonly reached: string;
@@ -63,9 +63,9 @@ export interface WatchReadingOptions<T> {
  * complete state to the next; the bookmark at its end puts it in place, and from then on each change is applied.
  */
 export class WatchReading<T> {
-  readonly #read: (raw: KubeObject) => Keyed<T> | undefined;
+  readonly #read: (raw: KubeObject) => Placed<T> | undefined;
   readonly #sink: StateSink<T>;
-  #gathered: Map<ObjectKey, T> | undefined;
+  #gathered: ObjectMap<T> | undefined;
   #reached: string;
   /** The version of the last change that came before the end of the initial state. */
   #changed = '';
@@ -74,7 +74,7 @@ export class WatchReading<T> {
     this.#read = options.read;
     this.#sink = options.sink;
     this.#reached = options.reached;
-    this.#gathered = options.initial ? new Map() : undefined;
+    this.#gathered = options.initial ? new ObjectMap() : undefined;
   }
 
   /** The complete state is there and changes follow. */
@@ -111,7 +111,7 @@ export class WatchReading<T> {
     else if (object.metadata.annotations?.[initialEventsEnd] === 'true') this.#complete(this.#gathered, version);
   }
 
-  #complete(objects: Map<ObjectKey, T>, version: string): void {
+  #complete(objects: ObjectMap<T>, version: string): void {
     this.#gathered = undefined;
     this.#reached = version;
     this.#sink.replace(objects, version);
@@ -135,12 +135,12 @@ export class WatchReading<T> {
    * The objects of the state come in any order, each once; changes may follow before its end is told. Both may come again,
    * and must then not undo what came after them.
    */
-  #gather(gathered: Map<ObjectKey, T>, type: ObjectEventType, { key, object }: Keyed<T>): void {
-    const known = gathered.get(key);
+  #gather(gathered: ObjectMap<T>, type: ObjectEventType, arrival: Placed<T>): void {
+    const known = gathered.get(arrival);
     const isFirst = known === undefined && this.#changed === '';
-    if (!isFirst && this.#sink.isStale(type, object, known, this.#changed)) return;
-    if (type === 'DELETED') gathered.delete(key);
-    else gathered.set(key, object);
+    if (!isFirst && this.#sink.isStale(type, arrival.object, known, this.#changed)) return;
+    if (type === 'DELETED') gathered.delete(arrival);
+    else gathered.set(arrival, arrival.object);
   }
 
   #advance(version: string | undefined): void {

@@ -4,7 +4,7 @@ import type { Clock } from '../ports/clock.ts';
 export class Alarm {
   readonly #clock: Clock;
   #rung = false;
-  #sleep: AbortController | undefined;
+  #wake: (() => void) | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -12,24 +12,38 @@ export class Alarm {
 
   ring(): void {
     this.#rung = true;
-    this.#sleep?.abort();
+    this.#wake?.();
   }
 
-  /** Resolves after `ms`, at a ring, or when the signal aborts. Only one may wait at a time. */
+  /** Resolves after `ms`, at a ring, or when the signal aborts. Only one may wait at a time. Who waits for ever needs no timer. */
   async wait(ms: number, signal: AbortSignal): Promise<void> {
-    if (!this.#rung && !signal.aborted) await this.#sleepUntilRung(ms, signal);
+    if (!this.#rung && !signal.aborted) {
+      await (ms === Number.POSITIVE_INFINITY ? this.#rest(signal) : this.#sleep(ms, signal));
+    }
     this.#rung = false;
   }
 
-  async #sleepUntilRung(ms: number, signal: AbortSignal): Promise<void> {
+  #rest(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        this.#wake = undefined;
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      this.#wake = wake;
+      signal.addEventListener('abort', wake);
+    });
+  }
+
+  async #sleep(ms: number, signal: AbortSignal): Promise<void> {
     const sleep = new AbortController();
-    const stop = (): void => {
+    const wake = (): void => {
       sleep.abort();
     };
-    this.#sleep = sleep;
-    signal.addEventListener('abort', stop);
+    this.#wake = wake;
+    signal.addEventListener('abort', wake);
     await this.#clock.sleep(ms, sleep.signal);
-    signal.removeEventListener('abort', stop);
-    this.#sleep = undefined;
+    signal.removeEventListener('abort', wake);
+    this.#wake = undefined;
   }
 }

@@ -6,6 +6,9 @@ import { LoopMeasure, type Measured } from './loop-measure.ts';
 const idleWaitMsMax = 60_000;
 /** While somebody works, what is told of it is at most this old. */
 const measureEveryMs = 500;
+/** Looks in a row, none of which may have waited for anything, after which everybody else gets a turn. */
+const looksInARowMax = 256;
+const restMs = 1;
 
 export interface WorkLoopOptions {
   readonly queue: WorkQueue;
@@ -17,6 +20,8 @@ export interface WorkLoopOptions {
   /** Told of a fault. The key is tried again with backoff, and nobody else has to wait for it. */
   readonly onFault: (key: string, error: unknown) => void;
   readonly measured?: Measured;
+  /** Looks in a row before others get a turn, which must not wait for long: fewer than 256 where one look takes long. */
+  readonly looksInARow?: number;
 }
 
 /** Takes due keys off a work queue and has them handled, a bounded number at a time. */
@@ -25,6 +30,8 @@ export class WorkLoop {
   readonly #alarm: Alarm;
   readonly #running = new Set<Promise<void>>();
   readonly #measure: LoopMeasure;
+  #shownAtMs = -Infinity;
+  #looksInARow = 0;
 
   constructor(options: WorkLoopOptions) {
     this.#options = options;
@@ -42,11 +49,23 @@ export class WorkLoop {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       this.#startDue();
-      this.#show();
+      if (this.#running.size === 0) this.#looksInARow = 0;
+      if (this.#isShowDue()) this.#show();
       await this.#alarm.wait(this.#waitMs(), signal);
+      await this.#rest(signal);
     }
     await Promise.all(this.#running);
     this.#show();
+  }
+
+  /**
+   * A look that has nothing to write waits for nothing, and a hundred thousand of those would be one turn of the thread, in
+   * which no lease is renewed.
+   */
+  async #rest(signal: AbortSignal): Promise<void> {
+    if (this.#looksInARow < (this.#options.looksInARow ?? looksInARowMax)) return;
+    this.#looksInARow = 0;
+    await this.#options.clock.sleep(restMs, signal);
   }
 
   /** Handles everything that is due now, and what that makes due; for whoever has no loop running. */
@@ -65,6 +84,7 @@ export class WorkLoop {
       const dueMs = queue.nextDueMs() ?? nowMs;
       const key = queue.take(nowMs);
       if (key === undefined) return;
+      this.#looksInARow += 1;
       this.#measure.taken(key, nowMs - dueMs, nowMs);
       const work = this.#work(key).finally(() => this.#running.delete(work));
       this.#running.add(work);
@@ -89,9 +109,15 @@ export class WorkLoop {
     }
   }
 
+  /** Counting what is due takes as long as there is of it, so it is not done after each look. */
+  #isShowDue(): boolean {
+    return this.#running.size === 0 || this.#options.clock.monotonicMs() - this.#shownAtMs >= measureEveryMs;
+  }
+
   #show(): void {
     const { queue, clock } = this.#options;
     const nowMs = clock.monotonicMs();
+    this.#shownAtMs = nowMs;
     this.#measure.show(queue.countDue(nowMs), nowMs);
   }
 

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
-const benches = ['informer.ts'];
+const benches = ['informer.ts', 'takeover.ts'];
 
 for (const bench of benches) {
   console.log(`\n=== ${bench}`);

@@ -53,7 +53,7 @@ export class FakeInformer<T> implements Informer<T>, StoreReader<T> {
     this.#tell({ kind: 'deleted', key, object });
   }
 
-  onChange(listener: (change: Change<T>) => void): () => void {
+  onChange(_name: string, listener: (change: Change<T>) => void): () => void {
     this.#listeners.add(listener);
     for (const [key, object] of this.#items) listener({ kind: 'added', key, object });
     return () => this.#listeners.delete(listener);

@@ -12,6 +12,12 @@ import { pause } from './hurried-clock.ts';
  */
 export type Ending = 'clean' | 'close' | 'half-close' | 'reset' | 'freeze';
 
+/**
+ * What befalls a connection at whatever point it is. `goodbye`: as a server that is shut down does it; a watch ends in good
+ * order and the connection behind it, an answer that is under way is still given and says `Connection: close`.
+ */
+export type Fate = Exclude<Ending, 'clean'> | 'goodbye';
+
 export interface ErrorAnswer {
   readonly code: 410 | 422 | 429 | 500 | 503;
   /** Without it, no Retry-After. */
@@ -109,8 +115,11 @@ export class FaultProxy {
   }
 
   /** Everything that is open now ends like this. */
-  endAll(how: Exclude<Ending, 'clean'>): void {
-    for (const connection of this.#connections) connection.finish(how);
+  endAll(how: Fate): void {
+    for (const connection of this.#connections) {
+      if (how === 'goodbye') connection.sayGoodbye();
+      else connection.finish(how);
+    }
   }
 
   /** No more faults, and nobody waits any longer. What is dead already stays dead: somebody has to find that out. */
@@ -170,6 +179,9 @@ class ClientConnection {
   #bytes = Buffer.alloc(0);
   #frozen = false;
   #busy = false;
+  /** The head of a watch is out, and its last chunk is not. */
+  #streaming = false;
+  #leaving = false;
   watching = false;
 
   constructor(options: ConnectionOptions) {
@@ -193,6 +205,15 @@ class ClientConnection {
     else if (how === 'reset' && !socket.writableEnded) socket.resetAndDestroy();
     else if (how === 'half-close') socket.end();
     else socket.destroy();
+  }
+
+  /** No request after the one that is under way is answered on this connection. */
+  sayGoodbye(): void {
+    this.#leaving = true;
+    if (this.#silent) return;
+    const ends = this.#streaming || !this.#busy;
+    if (this.#streaming) this.#lastChunk();
+    if (ends) this.#options.socket.end();
   }
 
   /** Who is dead does not answer to a goodbye either, but does not keep the client's socket from going away. */
@@ -220,9 +241,18 @@ class ClientConnection {
     this.watching = request.verb === 'watch';
     if (plan.lateMs !== undefined) await this.#wait(plan.lateMs);
     if (this.#silent) return;
-    await (plan.instead === undefined ? this.#forward(request, headers) : this.#answerInstead(plan.instead));
+    await (plan.instead === undefined ? this.#forward(request, headers) : this.#answerInstead(plan.instead, plan));
+    this.#streaming = false;
     if (!this.#silent) this.watching = false;
-    if (plan.lastOnConnection === true && !this.#silent) this.#options.socket.end();
+    if (this.#isLast(plan) && !this.#silent) this.#options.socket.end();
+  }
+
+  #isLast({ lastOnConnection }: Plan): boolean {
+    return this.#leaving || lastOnConnection === true;
+  }
+
+  #lastHeader(plan: Plan): Record<string, string> {
+    return this.#isLast(plan) ? { connection: 'close' } : {};
   }
 
   /** Nothing that we say now would be heard. */
@@ -231,9 +261,11 @@ class ClientConnection {
     return this.#frozen || socket.destroyed || socket.writableEnded;
   }
 
-  #answerInstead(instead: ErrorAnswer | Ending): void {
-    if (typeof instead === 'object') this.#answer(instead.code, ...describeError(instead));
-    else this.finish(instead === 'clean' ? 'close' : instead);
+  #answerInstead(instead: ErrorAnswer | Ending, plan: Plan): void {
+    if (typeof instead === 'object') {
+      const [body, headers] = describeError(instead);
+      this.#answer(instead.code, body, { ...headers, ...this.#lastHeader(plan) });
+    } else this.finish(instead === 'clean' ? 'close' : instead);
   }
 
   async #forward(request: PlannedRequest, headers: Record<string, string>): Promise<void> {
@@ -265,7 +297,7 @@ class ClientConnection {
     const body = Buffer.concat(parts);
     if (this.#silent) return;
     const { breaks } = plan;
-    const extra = { ...kept(answer), ...lastHeader(plan) };
+    const extra = { ...kept(answer), ...this.#lastHeader(plan) };
     if (breaks === undefined || this.#options.healed.aborted || breaks.how === 'clean') {
       this.#answer(answer.statusCode ?? 500, body, extra);
       return;
@@ -277,7 +309,8 @@ class ClientConnection {
   }
 
   async #relayWatch(answer: IncomingMessage, plan: Plan): Promise<void> {
-    this.#head(200, { ...kept(answer), ...lastHeader(plan), 'transfer-encoding': 'chunked' });
+    this.#head(200, { ...kept(answer), ...this.#lastHeader(plan), 'transfer-encoding': 'chunked' });
+    this.#streaming = !this.#silent;
     const relay = new WatchRelay(plan, {
       write: (bytes) => this.#chunk(bytes),
       finish: (how) => (how === 'clean' ? this.#lastChunk() : this.finish(how)),
@@ -308,6 +341,7 @@ class ClientConnection {
   }
 
   #lastChunk(): void {
+    this.#streaming = false;
     this.#write(Buffer.from('0\r\n\r\n'));
   }
 
@@ -460,10 +494,6 @@ function kept({ headers }: IncomingMessage): Record<string, string> {
   return Object.fromEntries(
     names.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])),
   );
-}
-
-function lastHeader({ lastOnConnection }: Plan): Record<string, string> {
-  return lastOnConnection === true ? { connection: 'close' } : {};
 }
 
 function describeError({ code, retryAfterSeconds, plain }: ErrorAnswer): [Buffer, Record<string, string>] {

@@ -1,14 +1,15 @@
 import type { Random } from '../../src/ports/random.ts';
-import type { Break, Ending, ErrorAnswer, Plan, ProxiedRequest } from './fault-proxy.ts';
+import type { Break, Ending, ErrorAnswer, Fate, Plan, ProxiedRequest } from './fault-proxy.ts';
 import { SeededRandom } from './quiet.ts';
 
 /** Something that befalls all connections at once. */
 export interface Storm {
   readonly atMs: number;
-  readonly how: Exclude<Ending, 'clean'>;
+  readonly how: Fate;
 }
 
 const endings: readonly Ending[] = ['clean', 'close', 'half-close', 'reset', 'freeze'];
+const fates: readonly Fate[] = ['close', 'half-close', 'reset', 'freeze', 'goodbye'];
 const codes = [410, 429, 500, 503] as const;
 /** The last one is what a clock that is wrong makes of it. */
 const retryAfterSeconds = [0, 1, 2, 3, 2, 1, 36_000] as const;
@@ -39,7 +40,7 @@ export class FaultSchedule {
     this.#pageObjects = random.next() < 0.7 ? 1 + whole(random, 4) : undefined;
     this.storms = Array.from({ length: whole(random, stormsMax + 1) }, () => ({
       atMs: random.next() * lastsMs,
-      how: pick(random, ['close', 'half-close', 'reset', 'freeze'] as const),
+      how: pick(random, fates),
     }));
   }
 

@@ -10,6 +10,8 @@ export interface ProxiedControllerOptions extends ProxyTarget {
   readonly folder: string;
   readonly name: string;
   readonly args: readonly string[];
+  /** Modules that the process loads before anything else. */
+  readonly imports?: readonly string[];
 }
 
 /** Printed by the process itself when its event loop has run empty; never, if something else ends it. */
@@ -26,13 +28,14 @@ export class ProxiedController {
     this.proxy = proxy;
   }
 
-  static async start({ token, folder, name, args, ...target }: ProxiedControllerOptions): Promise<ProxiedController> {
+  static async start(options: ProxiedControllerOptions): Promise<ProxiedController> {
+    const { token, folder, name, args, imports = [], ...target } = options;
     const proxy = await RecordingProxy.start(target);
     const kubeconfig = join(folder, `${name}.kubeconfig`);
     writeFileSync(kubeconfig, kubeconfigText(proxy.url, token), { mode: 0o600 });
     const common = ['--metrics-bind-address=0', '--health-probe-bind-address=127.0.0.1:0', '--log-format=json'];
     const nlc = new NlcProcess(['controller', `--kubeconfig=${kubeconfig}`, ...common, ...args], {
-      NODE_OPTIONS: `--import ${endingHook}`,
+      NODE_OPTIONS: [endingHook, ...imports].map((module) => `--import ${module}`).join(' '),
     });
     return new ProxiedController(nlc, proxy);
   }

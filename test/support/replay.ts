@@ -8,7 +8,7 @@ export interface Named {
 /**
  * A listener that knows nothing but what it is told, and notes everything that nobody may be told: news of what is known,
  * an update of another object under the same name, a step back in time, the end of what was not there, and a change that
- * the store does not show. Each such note is a line in {@link violations}.
+ * the store is behind of. Each such note is a line in {@link violations}.
  */
 export class Replay<T extends Named> {
   readonly violations: string[] = [];
@@ -38,10 +38,15 @@ export class Replay<T extends Named> {
   #wrong(change: Change<T>, known: T | undefined): string | undefined {
     const stored = this.#store.get(change.key);
     if (change.kind === 'deleted') return wrongDeletion(change.object, known, stored);
-    if (stored !== change.object) return 'the store shows something else';
+    if (isBehind(stored, change.object)) return 'the store shows something older';
     if (change.kind === 'added') return known === undefined ? undefined : 'it was there already';
     return wrongUpdate(change.object, known, change.previous);
   }
+}
+
+/** What came after it in the same batch may show already: something newer, or nothing. */
+function isBehind(stored: Named | undefined, told: Named): boolean {
+  return stored !== undefined && Number(stored.resourceVersion) < Number(told.resourceVersion);
 }
 
 function wrongDeletion(object: Named, known: Named | undefined, stored: Named | undefined): string | undefined {

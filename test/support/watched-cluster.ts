@@ -89,7 +89,7 @@ function watch<Raw extends KubeObject, View extends Named>(
     identity: (view) => view,
   });
   const replay = new Replay(informer.store);
-  informer.onChange(replay.listen);
+  informer.onChange('replay', replay.listen);
   return {
     resource: own.resource,
     violations: replay.violations,

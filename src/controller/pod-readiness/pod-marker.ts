@@ -12,6 +12,8 @@ import { decideMarking, type NodeStanding } from './decide-marking.ts';
 import { podNodeNotReady } from './events.ts';
 
 const writesAtOnceMax = 8;
+/** A look at a node is one at each of its pods. */
+const nodesInARow = 32;
 const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
 
 /** Nodes take turns: see MarkingLines. */
@@ -38,6 +40,8 @@ export interface PodMarkerOptions {
 export class PodMarker {
   readonly #options: PodMarkerOptions;
   readonly #loop: WorkLoop;
+  /** Nodes that we found when we began to lead, to be looked at a few at a time. */
+  readonly #found: WorkLoop;
   /** Came to their node while it was not ready, and wait to be marked. */
   readonly #newlyBound = new Set<string>();
 
@@ -53,16 +57,45 @@ export class PodMarker {
         options.decisions.note(lookFailed('marking of pods', key, error));
       },
     });
+    this.#found = this.#makeFoundLoop();
   }
 
-  run(signal: AbortSignal): Promise<void> {
-    return this.#loop.run(signal);
+  #makeFoundLoop(): WorkLoop {
+    const { clock, decisions } = this.#options;
+    return new WorkLoop({
+      queue: new WorkQueue(retryLimits),
+      clock,
+      workersMax: 1,
+      looksInARow: nodesInARow,
+      handle: (node) => {
+        this.#lookAtNewOn(node);
+        return Promise.resolve(forget);
+      },
+      onFault: (node, error) => {
+        decisions.note(lookFailed('marking of pods', node, error));
+      },
+    });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.#found.run(signal), this.#loop.run(signal)]);
   }
 
   /** Gives turns and marks what waits now; for whoever has no loop running. */
-  drain(): Promise<void> {
+  async drain(): Promise<void> {
+    await this.#found.drain();
     this.serve();
-    return this.#loop.drain();
+    await this.#loop.drain();
+  }
+
+  /**
+   * We begin to lead: to us all pods are new on their nodes. Only nodes that are not ready are looked at, and not now: all
+   * pods of a large cluster together would take longer than the lease may wait.
+   */
+  takeOver(nodes: Iterable<string>): void {
+    for (const node of nodes) {
+      if (this.#mayWant(node)) this.#found.add(node);
+    }
   }
 
   /** Gives a turn to nodes that wait for one. To be called often beside `run`. */
@@ -92,8 +125,17 @@ export class PodMarker {
 
   /** Pods may be heard of before their node is: to us they are new on it when it appears. */
   onNode(change: Change<NodeView>): void {
-    if (change.kind !== 'added') return;
-    for (const pod of this.#podsOf(change.object.name)) this.#lookAtNew(pod);
+    if (change.kind === 'added' && this.#mayWant(change.object.name)) this.#lookAtNewOn(change.object.name);
+  }
+
+  /** Nobody is marked on a node that is ready, or that nobody knows. */
+  #mayWant(node: string): boolean {
+    const standing = this.#options.standingOf(node);
+    return standing !== undefined && standing.ready !== 'True';
+  }
+
+  #lookAtNewOn(node: string): void {
+    for (const pod of this.#podsOf(node)) this.#lookAtNew(pod);
   }
 
   #podsOf(node: string): readonly PodView[] {

@@ -57,7 +57,7 @@ export class Canary {
 
   /** Until the signal aborts, or until we learn that we may not. */
   async run(signal: AbortSignal): Promise<void> {
-    const leave = this.#options.leases.onChange(({ key, object }) => {
+    const leave = this.#options.leases.onChange('watch-canary', ({ key, object }) => {
       if (key === objectKey(nodeLeaseNamespace, canaryLeaseName)) this.#settle(object.resourceVersion);
     });
     for (let permitted = true; permitted && !signal.aborted; ) {

@@ -21,7 +21,7 @@ export class PodRouter {
 
   /** Starts to listen to the informer. Returns the way to stop. */
   connect(): () => void {
-    return this.#pods.onChange((change) => {
+    return this.#pods.onChange('pod-router', (change) => {
       this.#route(change);
     });
   }

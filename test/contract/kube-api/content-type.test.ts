@@ -4,10 +4,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { plainConnection } from '../../../src/adapters/http-connection.ts';
-import { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
-import { SystemClock } from '../../../src/adapters/system-clock.ts';
-import { jsonType, protobufType, type WireType } from '../../../src/adapters/wire-format.ts';
-import { KeepingLogger, KeepingMeter } from '../../support/quiet.ts';
+import type { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
+import { jsonType, protobufType } from '../../../src/adapters/wire-format.ts';
+import { makeKubeApi } from '../../support/make-kube-api.ts';
 import { RawHttpServer } from '../../support/raw-http-server.ts';
 
 const golden = (name: string): Buffer => readFileSync(join(import.meta.dirname, 'golden', name));
@@ -16,19 +15,6 @@ const { signal } = new AbortController();
 describe('the form of answers', () => {
   const server = new RawHttpServer();
   let api: HttpKubeApi;
-
-  const anApi = (contentType?: WireType): HttpKubeApi =>
-    new HttpKubeApi({
-      connection: plainConnection(server.url),
-      clock: new SystemClock(),
-      logger: new KeepingLogger(),
-      meter: new KeepingMeter(),
-      userAgent: 'nlc/test',
-      fieldManager: 'nlc',
-      qps: 0,
-      burst: 0,
-      ...(contentType === undefined ? {} : { contentType }),
-    });
 
   /** Answers everything with these bytes. */
   function serve(name: string, contentType: string, code = 200): void {
@@ -44,12 +30,12 @@ describe('the form of answers', () => {
   before(() => server.start());
   after(() => server.stop());
   beforeEach(() => {
-    api = anApi(protobufType);
+    api = makeKubeApi(plainConnection(server.url), { contentType: protobufType });
   });
   afterEach(() => api.close());
 
   test('JSON unless told otherwise', async () => {
-    const plain = anApi();
+    const plain = makeKubeApi(plainConnection(server.url));
     serve('nodes-bare.json', jsonType);
     await plain.get('nodes', { name: 'bare' }, { signal });
     assert.equal(accepted(), jsonType);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { plainConnection } from '../../../src/adapters/http-connection.ts';
-import { HttpKubeApi, type HttpKubeApiOptions } from '../../../src/adapters/http-kube-api.ts';
-import { SystemClock } from '../../../src/adapters/system-clock.ts';
+import type { HttpKubeApi, HttpKubeApiOptions } from '../../../src/adapters/http-kube-api.ts';
 import { ApiError, type ApiReason } from '../../../src/api/api-error.ts';
 import type { KubeObject } from '../../../src/api/meta.ts';
 import type { WatchEvent } from '../../../src/ports/kube-reader.ts';
-import { KeepingLogger, KeepingMeter } from '../../support/quiet.ts';
+import { makeKubeApi } from '../../support/make-kube-api.ts';
+import { KeepingMeter } from '../../support/quiet.ts';
 import { type RawHandler, RawHttpServer } from '../../support/raw-http-server.ts';
 
 const node = (name: string, resourceVersion = '1'): KubeObject => ({
@@ -38,17 +38,7 @@ describe('the API over HTTP', () => {
   let give: AbortController;
 
   function anApi(options: Partial<HttpKubeApiOptions> = {}): HttpKubeApi {
-    return new HttpKubeApi({
-      connection: plainConnection(server.url, { token: 'secret' }),
-      clock: new SystemClock(),
-      logger: new KeepingLogger(),
-      meter,
-      userAgent: 'nlc/test',
-      fieldManager: 'nlc',
-      qps: 0,
-      burst: 0,
-      ...options,
-    });
+    return makeKubeApi(plainConnection(server.url, { token: 'secret' }), { meter, ...options });
   }
 
   function script(handler: RawHandler): void {

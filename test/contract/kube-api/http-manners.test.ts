@@ -4,12 +4,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import tls from 'node:tls';
 import { plainConnection } from '../../../src/adapters/http-connection.ts';
-import { HttpKubeApi, type HttpKubeApiOptions } from '../../../src/adapters/http-kube-api.ts';
+import type { HttpKubeApi, HttpKubeApiOptions } from '../../../src/adapters/http-kube-api.ts';
 import { httpMetrics } from '../../../src/adapters/http-metrics.ts';
 import { PromMeter } from '../../../src/adapters/prom-meter.ts';
-import { SystemClock } from '../../../src/adapters/system-clock.ts';
 import { makeServingCertificate } from '../../../src/apiserver/http/serving-certificate.ts';
 import { userAgent } from '../../../src/cli/version.ts';
+import { makeKubeApi } from '../../support/make-kube-api.ts';
 import { KeepingLogger, KeepingMeter } from '../../support/quiet.ts';
 import { type RawRequest, RawHttpServer } from '../../support/raw-http-server.ts';
 import { until } from '../../support/until.ts';
@@ -29,17 +29,7 @@ describe('on the wire', () => {
   function anApi(options: Partial<HttpKubeApiOptions> = {}): HttpKubeApi {
     logger = new KeepingLogger();
     meter = new KeepingMeter();
-    return new HttpKubeApi({
-      connection: plainConnection(server.url),
-      clock: new SystemClock(),
-      logger,
-      meter,
-      userAgent: userAgent('controller'),
-      fieldManager: 'nlc',
-      qps: 0,
-      burst: 0,
-      ...options,
-    });
+    return makeKubeApi(plainConnection(server.url), { logger, meter, userAgent: userAgent('controller'), ...options });
   }
 
   before(() => {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
+import type { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
 import { loadConnection } from '../../../src/adapters/kube-connection.ts';
 import { SystemClock } from '../../../src/adapters/system-clock.ts';
 import { ApiError } from '../../../src/api/api-error.ts';
@@ -13,6 +13,7 @@ import type { Change } from '../../../src/informer/informer.ts';
 import { SharedInformer } from '../../../src/informer/shared-informer.ts';
 import { waitForCacheSync } from '../../../src/informer/wait-for-cache-sync.ts';
 import type { KubeReader } from '../../../src/ports/kube-reader.ts';
+import { makeKubeApi } from '../../support/make-kube-api.ts';
 import { KeepingLogger, KeepingMeter, SeededRandom } from '../../support/quiet.ts';
 import { until } from '../../support/until.ts';
 
@@ -56,16 +57,7 @@ describe('an informer of the embedded API server, by kubeconfig and TLS', () => 
     const kubeconfig = join(folder, 'config');
     writeFileSync(kubeconfig, server.kubeconfig());
     meter = new KeepingMeter();
-    api = new HttpKubeApi({
-      connection: await loadConnection({ kubeconfig }),
-      clock,
-      logger,
-      meter,
-      userAgent: 'nlc/test',
-      fieldManager: 'nlc',
-      qps: 0,
-      burst: 0,
-    });
+    api = makeKubeApi(await loadConnection({ kubeconfig }), { clock, logger, meter });
     for (const name of ['n1', 'n2', 'n3']) await api.create('nodes', { metadata: { name } }, { signal });
     reader = new CuttableReader(api);
     informer = new SharedInformer({
@@ -83,7 +75,7 @@ describe('an informer of the embedded API server, by kubeconfig and TLS', () => 
     stop = new AbortController();
     running = informer.run(stop.signal);
     assert.deepEqual(await waitForCacheSync([informer], { clock, signal, timeoutMs: 5_000 }), []);
-    informer.onChange((change) => changes.push(change));
+    informer.onChange('test', (change) => changes.push(change));
     changes.length = 0;
   });
 

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { plainConnection } from '../../../src/adapters/http-connection.ts';
-import { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
+import type { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
 import { SystemClock } from '../../../src/adapters/system-clock.ts';
 import type { Node, NodeView } from '../../../src/api/node.ts';
 import { viewNode } from '../../../src/api/node.ts';
 import type { Change } from '../../../src/informer/informer.ts';
 import { SharedInformer } from '../../../src/informer/shared-informer.ts';
 import { waitForCacheSync } from '../../../src/informer/wait-for-cache-sync.ts';
+import { makeKubeApi } from '../../support/make-kube-api.ts';
 import { KeepingLogger, KeepingMeter } from '../../support/quiet.ts';
 import { type RawRequest, RawHttpServer } from '../../support/raw-http-server.ts';
 import { until } from '../../support/until.ts';
@@ -36,17 +37,7 @@ describe('an informer over sockets', () => {
     stop = new AbortController();
     changes = [];
     const logger = new KeepingLogger();
-    api = new HttpKubeApi({
-      connection: plainConnection(server.url),
-      clock,
-      logger,
-      meter,
-      userAgent: 'nlc/test',
-      fieldManager: 'nlc',
-      qps: 0,
-      burst: 0,
-      requestTimeoutMs: 500,
-    });
+    api = makeKubeApi(plainConnection(server.url), { clock, logger, meter, requestTimeoutMs: 500 });
     informer = new SharedInformer({
       resource: 'nodes',
       view: viewNode,
@@ -59,7 +50,7 @@ describe('an informer over sockets', () => {
       meter,
       quietMsMax: 600,
     });
-    informer.onChange((change) => changes.push(change));
+    informer.onChange('test', (change) => changes.push(change));
   });
 
   afterEach(async () => {

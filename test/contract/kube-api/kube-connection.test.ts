@@ -6,12 +6,13 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import type { TLSSocket } from 'node:tls';
 import { ConnectionError } from '../../../src/adapters/connection-error.ts';
 import type { Connection } from '../../../src/adapters/http-connection.ts';
-import { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
+import type { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
 import { type LoadConnectionOptions, loadConnection } from '../../../src/adapters/kube-connection.ts';
 import { ApiError } from '../../../src/api/api-error.ts';
 import { makeServingCertificate, type ServingCertificate } from '../../../src/apiserver/http/serving-certificate.ts';
 import { ManualClock, settled } from '../../support/manual-clock.ts';
-import { KeepingLogger, KeepingMeter } from '../../support/quiet.ts';
+import { makeKubeApi } from '../../support/make-kube-api.ts';
+import { failureOf } from '../../support/failure-of.ts';
 import { RawHttpServer } from '../../support/raw-http-server.ts';
 
 interface Written {
@@ -31,14 +32,7 @@ function kubeconfig({ cluster = {}, user = {}, context = {} }: Written = {}): st
   });
 }
 
-async function problem(loading: Promise<unknown>): Promise<ConnectionError> {
-  const error: unknown = await loading.then(
-    () => assert.fail('it should have failed'),
-    (reason: unknown) => reason,
-  );
-  assert.ok(error instanceof ConnectionError, String(error));
-  return error;
-}
+const problem = (loading: Promise<unknown>): Promise<ConnectionError> => failureOf(loading, ConnectionError);
 
 const touched = ['HOME', 'KUBECONFIG', 'KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT'] as const;
 const untouched = new Map(touched.map((name) => [name, process.env[name]]));
@@ -317,17 +311,7 @@ describe('finding the API server', () => {
 
     async function use(written: Written): Promise<HttpKubeApi> {
       const connection = await load({ ...written, cluster: { server: server.url, ...written.cluster } });
-      api = new HttpKubeApi({
-        connection,
-        clock,
-        logger: new KeepingLogger(),
-        meter: new KeepingMeter(),
-        userAgent: 'nlc/test',
-        fieldManager: 'nlc',
-        qps: 0,
-        burst: 0,
-        retriesMax: 0,
-      });
+      api = makeKubeApi(connection, { clock, retriesMax: 0 });
       return api;
     }
 

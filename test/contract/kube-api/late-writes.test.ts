@@ -6,12 +6,13 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
+import type { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
 import { loadConnection } from '../../../src/adapters/kube-connection.ts';
 import { SystemClock } from '../../../src/adapters/system-clock.ts';
 import { ApiError } from '../../../src/api/api-error.ts';
 import { type RunningApiServer, startApiServer } from '../../../src/apiserver/http/api-server.ts';
-import { KeepingLogger, KeepingMeter, SeededRandom } from '../../support/quiet.ts';
+import { makeKubeApi } from '../../support/make-kube-api.ts';
+import { KeepingLogger, SeededRandom } from '../../support/quiet.ts';
 import { until } from '../../support/until.ts';
 
 const means = { clock: new SystemClock(), random: new SeededRandom(7), logger: new KeepingLogger() };
@@ -70,9 +71,7 @@ before(async () => {
   const kubeconfig = join(folder, 'kubeconfig');
   writeFileSync(kubeconfig, server.kubeconfig().replaceAll(server.url, url), { mode: 0o600 });
   const connection = await loadConnection({ kubeconfig });
-  const meter = new KeepingMeter();
-  const names = { userAgent: 'late', fieldManager: 'late', qps: 0, burst: 0 };
-  api = new HttpKubeApi({ ...means, ...names, connection, meter, mayWrite: () => mayWrite });
+  api = makeKubeApi(connection, { ...means, mayWrite: () => mayWrite });
 });
 
 after(async () => {

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
 import { ConnectionError } from '../../../src/adapters/connection-error.ts';
-import { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
+import type { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
 import { loadConnection } from '../../../src/adapters/kube-connection.ts';
-import { SystemClock } from '../../../src/adapters/system-clock.ts';
 import { ApiError } from '../../../src/api/api-error.ts';
 import { makeServingCertificate, type ServingCertificate } from '../../../src/apiserver/http/serving-certificate.ts';
 import { ConnectProxy } from '../../support/connect-proxy.ts';
-import { KeepingLogger, KeepingMeter } from '../../support/quiet.ts';
+import { failureOf } from '../../support/failure-of.ts';
+import { makeKubeApi } from '../../support/make-kube-api.ts';
 import { RawHttpServer } from '../../support/raw-http-server.ts';
 
 const variables = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY', 'https_proxy', 'http_proxy', 'no_proxy'] as const;
@@ -66,30 +66,13 @@ describe('through a proxy', () => {
       contexts: [{ name: 'c', context: { cluster: 'c', user: 'c' } }],
     };
     writeFileSync(join(folder, 'config'), JSON.stringify(config));
-    api = new HttpKubeApi({
-      connection: await loadConnection({ kubeconfig: join(folder, 'config') }),
-      clock: new SystemClock(),
-      logger: new KeepingLogger(),
-      meter: new KeepingMeter(),
-      userAgent: 'nlc/test',
-      fieldManager: 'nlc',
-      qps: 0,
-      burst: 0,
-      requestTimeoutMs: 5_000,
-    });
+    api = makeKubeApi(await loadConnection({ kubeconfig: join(folder, 'config') }), { requestTimeoutMs: 5_000 });
     return api;
   }
 
   const signal = new AbortController().signal;
   const get = (from: HttpKubeApi): Promise<unknown> => from.get('nodes', { name: 'n1' }, { signal });
-  async function refusal(call: Promise<unknown>): Promise<ApiError> {
-    const error: unknown = await call.then(
-      () => assert.fail('it should have failed'),
-      (reason: unknown) => reason,
-    );
-    assert.ok(error instanceof ApiError, String(error));
-    return error;
-  }
+  const refusal = (call: Promise<unknown>): Promise<ApiError> => failureOf(call, ApiError);
 
   test('of the environment: calls and watches, each by a tunnel', async () => {
     process.env['HTTPS_PROXY'] = proxy.address;

@@ -7,6 +7,7 @@ import { SharedInformer } from '../../../src/informer/shared-informer.ts';
 import { ManualClock, settled } from '../../support/manual-clock.ts';
 import { ModelApi } from '../../support/model-api.ts';
 import { KeepingLogger, KeepingMeter, SeededRandom } from '../../support/quiet.ts';
+import { Replay, stateOfStore } from '../../support/replay.ts';
 
 interface View {
   readonly uid: string;
@@ -19,6 +20,7 @@ type Happening =
   | { readonly does: 'repeat'; readonly events: number }
   | { readonly does: 'refuse'; readonly reasons: readonly ApiReason[] }
   | { readonly does: 'serve'; readonly streamsLists: boolean; readonly pagesExpire: boolean }
+  | { readonly does: 'join'; readonly when: 'now' | 'at-the-next-change' }
   | { readonly does: 'wait'; readonly ms: number };
 
 const aName = fc.constantFrom('a', 'b', 'c', 'd', 'e');
@@ -40,13 +42,53 @@ const anyHappening: fc.Arbitrary<Happening> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({ does: fc.constant('serve'), streamsLists: fc.boolean(), pagesExpire: fc.boolean() }),
   },
+  {
+    weight: 1,
+    arbitrary: fc.record({ does: fc.constant('join'), when: fc.constantFrom('now', 'at-the-next-change') }),
+  },
   { weight: 4, arbitrary: fc.record({ does: fc.constant('wait'), ms: fc.constantFrom(10, 1_500, 20_000, 100_000) }) },
 ) as fc.Arbitrary<Happening>;
 
 /** Longer than the longest silence and the longest delay after it. */
 const settlingMs = 400_000;
 
-async function happen(api: ModelApi, clock: ManualClock, happening: Happening): Promise<void> {
+/** Listeners that join in the middle of everything, some of them from within another listener. */
+class LateJoiners {
+  readonly #informer: SharedInformer<KubeObject, View>;
+  readonly #joined: Replay<View>[] = [];
+  #waiting = 0;
+
+  constructor(informer: SharedInformer<KubeObject, View>) {
+    this.#informer = informer;
+    informer.onChange('doorkeeper', () => {
+      for (; this.#waiting > 0; this.#waiting -= 1) this.join('now');
+    });
+  }
+
+  join(when: 'now' | 'at-the-next-change'): void {
+    if (when === 'at-the-next-change') this.#waiting += 1;
+    else {
+      const replay = new Replay(this.#informer.store);
+      this.#joined.push(replay);
+      this.#informer.onChange('late', replay.listen);
+    }
+  }
+
+  assertNothingMissed(): void {
+    for (const replay of this.#joined) {
+      assert.deepEqual(replay.violations, []);
+      assert.deepEqual(replay.state(), stateOfStore(this.#informer.store));
+    }
+  }
+}
+
+interface World {
+  readonly api: ModelApi;
+  readonly clock: ManualClock;
+  readonly joiners: LateJoiners;
+}
+
+async function happen({ api, clock, joiners }: World, happening: Happening): Promise<void> {
   switch (happening.does) {
     case 'put':
     case 'remove':
@@ -61,6 +103,8 @@ async function happen(api: ModelApi, clock: ManualClock, happening: Happening): 
     case 'serve':
       Object.assign(api, { streamsLists: happening.streamsLists, pagesExpire: happening.pagesExpire });
       return;
+    case 'join':
+      return joiners.join(happening.when);
     case 'wait':
       return clock.advance(happening.ms);
     case 'cut':
@@ -89,18 +133,20 @@ async function liveThrough(happenings: readonly Happening[], seed: number): Prom
     identity: (view) => view,
   });
   const told = new Map<string, View>();
-  informer.onChange((change) => {
+  informer.onChange('test', (change) => {
     const known = told.get(change.key);
     assert.equal(change.kind === 'added', known === undefined, 'added is what was not there');
     if (change.kind === 'modified') assert.equal(change.object.uid, known?.uid, 'modified is the same object');
     if (change.kind === 'deleted') told.delete(change.key);
     else told.set(change.key, change.object);
   });
+  const joiners = new LateJoiners(informer);
   const running = informer.run(stop.signal);
   try {
     for (const happening of happenings) {
-      await happen(api, clock, happening);
+      await happen({ api, clock, joiners }, happening);
       await settled();
+      joiners.assertNothingMissed();
       assert.deepEqual(told, contentsOf(informer), 'listeners know what the store shows');
     }
     api.heal();
@@ -116,7 +162,8 @@ async function liveThrough(happenings: readonly Happening[], seed: number): Prom
     await running;
   }
   assert.equal(clock.sleeping, 0);
-  assert.equal(meter.series.get('informer_listener_errors_total{resource="nodes"}'), undefined, 'no listener objected');
+  const objections = [...meter.series.keys()].filter((name) => name.startsWith('informer_listener_errors_total'));
+  assert.deepEqual(objections, [], 'no listener objected');
 }
 
 function contentsOf(informer: SharedInformer<KubeObject, View>): ReadonlyMap<string, View> {

@@ -81,7 +81,7 @@ describe('a shared informer', () => {
       logger,
       meter,
     });
-    informer.onChange((change) => changes.push(change));
+    informer.onChange('test', (change) => changes.push(change));
     running = informer.run(stop.signal);
     await settled();
   });
@@ -153,15 +153,41 @@ describe('a shared informer', () => {
 
   test('tells changes in order, with the state before, when the store shows them', async () => {
     const seen: boolean[] = [];
-    informer.onChange(({ kind, key, object }) => {
+    informer.onChange('looking', ({ kind, key, object }) => {
       seen.push(kind === 'deleted' ? informer.store.get(key) === undefined : informer.store.get(key) === object);
     });
     const stream = await synced(anObject('n1', '1'));
-    await stream.send(modified('n1', '101'), added('n2', '102'), deleted('n1', '103'));
+    for (const next of [modified('n1', '101'), added('n2', '102'), deleted('n1', '103')]) await stream.send(next);
     assert.deepEqual(told(), ['modified n1@101', 'added n2@102', 'deleted n1@103']);
     assert.equal(changes[0]?.kind === 'modified' && changes[0].previous.resourceVersion, '1');
     assert.deepEqual(seen, [true, true, true, true]);
     assert.equal(informer.status().resourceVersion, '103');
+  });
+
+  test('tells nothing of a batch before all of it is in the store, and all of it before anybody else runs', async () => {
+    const sizes: number[] = [];
+    informer.onChange('looking', () => sizes.push(informer.store.size));
+    const stream = await synced();
+    stream.push(added('n1', '101'), added('n2', '102'), modified('n1', '103'));
+    for (let turns = 0; informer.store.size === 0 && turns < 100; turns += 1) await Promise.resolve();
+    assert.deepEqual(told(), ['added n1@101', 'added n2@102', 'modified n1@103']);
+    assert.deepEqual(sizes, [2, 2, 2]);
+  });
+
+  test('what came before something unreadable in the same batch is told', async () => {
+    const stream = await synced();
+    await stream.send(added('n1', '101'), event('ADDED', { metadata: {} }), added('n2', '102'));
+    assert.deepEqual(told(), ['added n1@101']);
+    assert.deepEqual(names(), ['n1']);
+  });
+
+  test('has synced when every listener has heard of everything, and not before', async () => {
+    const heard: boolean[] = [];
+    informer.onChange('first', () => heard.push(informer.hasSynced()));
+    informer.onChange('second', () => heard.push(informer.hasSynced()));
+    await synced(anObject('n1', '1'), anObject('n2', '2'));
+    assert.deepEqual(heard, [false, false, false, false]);
+    assert.equal(informer.hasSynced(), true);
   });
 
   test('keeps indexes in step with changes and relists', async () => {
@@ -493,25 +519,26 @@ describe('a shared informer', () => {
     assert.deepEqual(told(), ['deleted n1@1', 'added n1@120']);
   });
 
-  test('a listener that throws stops nobody, and is counted', async () => {
-    informer.onChange(() => {
+  test('a listener that throws stops nobody, and is counted by its name', async () => {
+    informer.onChange('broken', () => {
       throw new Error('from a listener');
     });
     const after: string[] = [];
-    informer.onChange(({ key }) => after.push(key));
+    informer.onChange('sound', ({ key }) => after.push(key));
     const stream = await synced(anObject('n1', '1'));
     await stream.send(added('n2', '120'));
     assert.deepEqual(after, ['n1', 'n2']);
-    assert.equal(meter.series.get('informer_listener_errors_total{resource="nodes"}'), 2);
-    assert.ok(logger.lines.some(({ level }) => level === 'error'));
+    assert.equal(meter.series.get('informer_listener_errors_total{resource="nodes",listener="broken"}'), 2);
+    assert.equal(meter.series.get('informer_listener_errors_total{resource="nodes",listener="sound"}'), undefined);
+    assert.equal(informer.status().consecutiveFailures, 0);
   });
 
   test('a late listener first hears of everything there is, and each change once', async () => {
     const stream = await synced(anObject('n1', '1'));
     const late: string[] = [];
     let leave: () => void = () => undefined;
-    informer.onChange(({ key }) => {
-      if (key === 'n2') leave = informer.onChange((change) => late.push(`${change.kind} ${change.key}`));
+    informer.onChange('first', ({ key }) => {
+      if (key === 'n2') leave = informer.onChange('late', (change) => late.push(`${change.kind} ${change.key}`));
     });
     await stream.send(added('n2', '120'));
     await stream.send(added('n3', '121'));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { backOffAtLeast, forget, type Outcome, WorkQueue } from '../../../src/queueing/work-queue.ts';
 import { WorkLoop } from '../../../src/supervision/work-loop.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock, settled } from '../../support/manual-clock.ts';
 import { KeepingMeter } from '../../support/quiet.ts';
 
 test('a look that throws is told, is tried again with backoff, and keeps nobody else waiting', async () => {
@@ -73,4 +73,63 @@ test('what goes through it is counted, and work that does not end shows while it
   stop.abort();
   await clock.advance(0);
   await running;
+});
+
+/** A loop with so many keys whose looks wait for nothing, and how many of them are done. */
+function aBusyLoop(keys: number): {
+  readonly clock: ManualClock;
+  readonly queue: WorkQueue;
+  readonly done: () => number;
+  readonly end: () => Promise<void>;
+} {
+  const clock = new ManualClock();
+  const queue = new WorkQueue({ delayMsMin: 100, delayMsMax: 1_000 });
+  let done = 0;
+  const handle = (): Promise<Outcome> => {
+    done += 1;
+    return Promise.resolve(forget);
+  };
+  const measured = { name: 'q', meter: new KeepingMeter() };
+  const loop = new WorkLoop({ queue, clock, workersMax: 16, handle, onFault: () => assert.fail(), measured });
+  for (let key = 0; key < keys; key++) loop.add(String(key));
+  const stop = new AbortController();
+  const running = loop.run(stop.signal);
+  const end = async (): Promise<void> => {
+    stop.abort();
+    await running;
+  };
+  return { clock, queue, done: () => done, end };
+}
+
+test('looks that wait for nothing let others run, and all of them are done in the end', async () => {
+  const { clock, done, end } = aBusyLoop(5_000);
+  await settled();
+  assert.ok(done() > 0 && done() < 1_000, `${done()} looks in one turn`);
+  await clock.advance(100);
+  assert.equal(done(), 5_000);
+  await end();
+});
+
+test('a loop that runs dry in between rests for nobody', async () => {
+  const { clock, queue, done, end } = aBusyLoop(200);
+  await settled();
+  for (let key = 0; key < 200; key++) queue.add(`later ${key}`, clock.monotonicMs());
+  await clock.advance(60_000); // the end of its idle wait, not a millisecond later
+  assert.equal(done(), 400);
+  await end();
+});
+
+test('what waits is not counted after each look: it would take longer than the looks', async () => {
+  const { clock, queue, done, end } = aBusyLoop(0);
+  const countDue = queue.countDue.bind(queue);
+  let counted = 0;
+  queue.countDue = (nowMs) => {
+    counted += 1;
+    return countDue(nowMs);
+  };
+  for (let key = 0; key < 5_000; key++) queue.add(String(key), clock.monotonicMs());
+  await clock.advance(60_100);
+  assert.equal(done(), 5_000);
+  assert.ok(counted < 10, `counted ${counted} times`);
+  await end();
 });

@@ -74,15 +74,43 @@ describe('the wire format of protobuf', () => {
       assert.throws(() => read(sourceOf(Buffer.from(bytes))), MalformedProtobufError);
     });
   }
+
+  test('a tag of one byte or two ends with the message, whatever lies behind', () => {
+    const bytes = Buffer.from([0xb2, 0x01, 0x08]);
+    const source = sourceOf(bytes);
+    assert.deepEqual([source.tag(), source.tag()], [(22 << 3) | 2, 8]);
+    source.begin(bytes, 0, 1);
+    assert.throws(() => source.tag(), MalformedProtobufError);
+    source.begin(bytes, 0, 2);
+    assert.equal(source.tag(), (22 << 3) | 2);
+    assert.throws(() => source.tag(), MalformedProtobufError);
+  });
 });
 
 describe('what was read before', () => {
+  /** How often the cache makes a text anew while it reads these. */
+  const madeFor = (cache: TextCache, texts: readonly string[]): number => {
+    let made = 0;
+    for (const text of texts) {
+      const bytes = Buffer.from(`?${text}`);
+      const watched = Object.assign(bytes, {
+        toString(...args: Parameters<Buffer['toString']>) {
+          made += 1;
+          return Buffer.prototype.toString.apply(bytes, args);
+        },
+      });
+      assert.equal(cache.read(wordsOf(watched), 1, bytes.length), text);
+    }
+    return made;
+  };
+  const many = Array.from({ length: 1_000 }, (_, n) => `node-${n}`);
+
   test('a text is that of its own bytes, whatever else has its place', () => {
     const cache = new TextCache();
     // Far more than there are places, so that each is taken over many times.
     for (let turn = 0; turn < 3; turn += 1) {
       for (let n = 0; n < 100_000; n += 1) {
-        const text = `${'x'.repeat(n % 61)}${n % 977}`;
+        const text = `${'x'.repeat(n % 59)}${n}`;
         const bytes = Buffer.from(`?${text}`);
         assert.equal(cache.read(wordsOf(bytes), 1, bytes.length), text);
       }
@@ -91,8 +119,28 @@ describe('what was read before', () => {
 
   test('the same text is not made again', () => {
     const cache = new TextCache();
-    const read = (text: string): string => cache.read(wordsOf(Buffer.from(text)), 0, Buffer.byteLength(text));
-    for (const text of ['a', 'node-1', 'x'.repeat(64), 'ä', '']) assert.equal(read(text), text);
+    const texts = ['a', 'node-1', 'x'.repeat(64), 'ä', 'äx', ''];
+    assert.ok(madeFor(cache, texts) <= texts.length);
+    assert.equal(madeFor(cache, texts), 0);
+  });
+
+  test('what comes again in the same order is not made again, however its hashes fall', () => {
+    const cache = new TextCache();
+    assert.equal(madeFor(cache, many), many.length);
+    assert.equal(madeFor(cache, many), 0);
+  });
+
+  test('what comes again in another order is found too, but for the few that share a hash', () => {
+    const cache = new TextCache();
+    madeFor(cache, many);
+    assert.ok(madeFor(cache, many.toReversed()) < many.length / 20);
+  });
+
+  test('what is longer than most names is read all the same', () => {
+    const cache = new TextCache();
+    const texts = ['x'.repeat(65), 'y'.repeat(300)];
+    assert.equal(madeFor(cache, texts), 2);
+    assert.equal(madeFor(cache, texts), 2);
   });
 
   test('a part is known by all of its bytes', () => {

@@ -68,7 +68,7 @@ export class EvictionWorld {
       healthNowMs: () => this.#healthNow().monotonicMs,
       isHeld: () => this.held,
     });
-    this.pods.onChange((change) => {
+    this.pods.onChange('pod-eviction', (change) => {
       this.evictor.onPod(change);
     });
   }

@@ -124,7 +124,8 @@ test('a pod that is terminating already is not deleted again, and remains', asyn
   );
 });
 
-test('recovery takes a node out of the line before its turn, and a token is not spent on it', async () => {
+/** Of three silent nodes with a pod each, `a` has had its turn; `b` and `c` wait for the next token. */
+async function firstOfThreeEvicted(): Promise<EvictionWorld> {
   const world = new EvictionWorld({ ratePerSecond: 0.1 });
   for (const name of ['a', 'b', 'c']) {
     world.addNode(name, 'Unknown');
@@ -133,6 +134,11 @@ test('recovery takes a node out of the line before its turn, and a token is not 
   await world.monitor();
   await world.advance(601);
   await world.pass();
+  return world;
+}
+
+test('recovery takes a node out of the line before its turn, and a token is not spent on it', async () => {
+  const world = await firstOfThreeEvicted();
   assert.deepEqual(world.deleted(), ['pa']);
   assert.deepEqual(
     ['a', 'b', 'c'].map((name) => world.evictor.markOf(name)),
@@ -149,14 +155,7 @@ test('recovery takes a node out of the line before its turn, and a token is not 
 });
 
 test('a node that was heard of while it waited is passed over when its turn comes, and its time begins anew', async () => {
-  const world = new EvictionWorld({ ratePerSecond: 0.1 });
-  for (const name of ['a', 'b', 'c']) {
-    world.addNode(name, 'Unknown');
-    world.addPod(`p${name}`, name);
-  }
-  await world.monitor();
-  await world.advance(601);
-  await world.pass();
+  const world = await firstOfThreeEvicted();
   world.becomes('b', 'False'); // noticed, not attended to
   await world.advance(10);
   await world.pass();

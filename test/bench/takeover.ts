@@ -1,0 +1,156 @@
+// What a standby that takes over keeps the thread from doing, its own lease's renewal first of all: the longest turn, in CPU
+// seconds of the one thread. Real informers with the views of a large cluster, and nothing to write. Figures are printed
+// and never judged: they depend on the machine. `-- --scale=0.1` takes over a tenth of the cluster.
+import { SystemClock } from '../../src/adapters/system-clock.ts';
+import { SystemRandom } from '../../src/adapters/system-random.ts';
+import { viewLease } from '../../src/api/lease.ts';
+import type { KubeObject } from '../../src/api/meta.ts';
+import { viewNode } from '../../src/api/node.ts';
+import { viewPod } from '../../src/api/pod.ts';
+import type { ResourceName } from '../../src/api/resources.ts';
+import { formatMicroTime, formatTime } from '../../src/api/timestamps.ts';
+import { NodeLifecycle, podsByNode } from '../../src/controller/node-lifecycle.ts';
+import {
+  defaultControllerOptions,
+  defaultControllerSelection,
+  defaultPodGcOptions,
+} from '../../src/controller/options.ts';
+import { SharedInformer } from '../../src/informer/shared-informer.ts';
+import { waitForCacheSync } from '../../src/informer/wait-for-cache-sync.ts';
+import type { KubeReader, WatchEvent, WatchStream } from '../../src/ports/kube-reader.ts';
+import { OpenLanes } from '../support/open-lanes.ts';
+import { KeepingMeter, KeepingRecorder, silentLogger } from '../support/quiet.ts';
+
+const scale = Number(process.argv.find((argument) => argument.startsWith('--scale='))?.split('=')[1] ?? 1);
+const nodeCount = Math.round(100_000 * scale);
+const podCount = Math.round(1_000_000 * scale);
+const measureMs = 10_000;
+const batchObjects = 500;
+/** Shares of the nodes that nobody has heard of for long. */
+const silentShares = [0, 0.3];
+
+const clock = new SystemClock();
+const at = formatTime(clock.nowMs());
+
+function metadata(name: string, index: number, namespace?: string): KubeObject['metadata'] {
+  const meta = { name, uid: `uid-${name}`, resourceVersion: String(index + 1), creationTimestamp: at };
+  return namespace === undefined ? meta : { ...meta, namespace };
+}
+
+function aNode(index: number, silent: boolean): KubeObject {
+  const conditions = ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'Ready'].map((type) => {
+    const status = type === 'Ready' ? 'True' : 'False';
+    return { type, status: silent ? 'Unknown' : status, lastHeartbeatTime: at, lastTransitionTime: at };
+  });
+  const labels = { 'topology.kubernetes.io/region': 'r', 'topology.kubernetes.io/zone': `z${index % 3}` };
+  const node = { metadata: { ...metadata(`node-${index}`, index), labels }, spec: {}, status: { conditions } };
+  return node;
+}
+
+function aPod(index: number): KubeObject {
+  const spec = { nodeName: `node-${index % nodeCount}`, tolerations: [{ operator: 'Exists' }] };
+  const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+  const pod = { metadata: metadata(`pod-${index}`, index, `team-${index % 500}`), spec, status };
+  return pod;
+}
+
+function aLease(index: number): KubeObject {
+  const lease = {
+    metadata: metadata(`node-${index}`, index, 'kube-node-lease'),
+    spec: { renewTime: formatMicroTime(clock.nowMs()) },
+  };
+  return lease;
+}
+
+async function* stateOf(make: (index: number) => KubeObject, count: number, signal: AbortSignal): WatchStream {
+  for (let from = 0; from < count; from += batchObjects) {
+    const size = Math.min(batchObjects, count - from);
+    yield Array.from({ length: size }, (_, place): WatchEvent => ({ type: 'ADDED', object: make(from + place) }));
+  }
+  const annotations = { 'k8s.io/initial-events-end': 'true' };
+  yield [{ type: 'BOOKMARK', object: { metadata: { resourceVersion: String(count + 1), annotations } } }];
+  await clock.sleep(Infinity, signal);
+}
+
+/** A cluster that is there at once and then stands still. */
+function aCluster(silentShare: number): KubeReader {
+  const makes: Partial<Record<ResourceName, readonly [(index: number) => KubeObject, number]>> = {
+    nodes: [(index) => aNode(index, index < nodeCount * silentShare), nodeCount],
+    pods: [aPod, podCount],
+    leases: [aLease, nodeCount],
+  };
+  const refuse = (): Promise<never> => Promise.reject(new Error('only watches are asked for'));
+  const watch: KubeReader['watch'] = (resource, { signal }) => {
+    const [make, count] = makes[resource] ?? [aPod, 0];
+    return Promise.resolve(stateOf(make, count, signal));
+  };
+  return { get: refuse, list: refuse, watch };
+}
+
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
+/** The longest turn of the thread until the signal aborts, and all of them together. */
+async function watchTurns(signal: AbortSignal): Promise<{ readonly longestMs: number; readonly allMs: number }> {
+  const beganMs = cpuMs();
+  let longestMs = 0;
+  for (let sinceMs = beganMs; !signal.aborted; ) {
+    await new Promise((resolve) => setImmediate(resolve));
+    const nowMs = cpuMs();
+    longestMs = Math.max(longestMs, nowMs - sinceMs);
+    sinceMs = nowMs;
+  }
+  return { longestMs, allMs: cpuMs() - beganMs };
+}
+
+async function takeOver(silentShare: number): Promise<void> {
+  const means = {
+    api: aCluster(silentShare),
+    clock,
+    random: new SystemRandom(),
+    logger: silentLogger,
+    meter: new KeepingMeter(),
+  };
+  const identity = (view: { readonly uid: string; readonly resourceVersion: string }): typeof view => view;
+  const nodes = new SharedInformer({ ...means, resource: 'nodes', view: viewNode, identity });
+  const leases = new SharedInformer({ ...means, resource: 'leases', view: viewLease, identity });
+  const pods = new SharedInformer({
+    ...means,
+    resource: 'pods',
+    view: viewPod,
+    identity,
+    shared: ['namespace', 'nodeName', 'tolerations', 'labels'],
+    indexes: { [podsByNode]: ({ nodeName }) => [nodeName] },
+  });
+  const unanswered = (): Promise<never> => new Promise(() => undefined);
+  const lifecycle = new NodeLifecycle({
+    ...means,
+    options: defaultControllerOptions,
+    controllers: defaultControllerSelection,
+    podGc: defaultPodGcOptions,
+    informers: { nodes, leases, pods },
+    api: { get: unanswered, patch: unanswered, delete: unanswered },
+    liveLeases: { read: () => Promise.resolve(new Map()), probe: () => Promise.resolve() },
+    lanes: new OpenLanes(),
+    leadership: { holds: () => false },
+    recorders: { nodes: new KeepingRecorder(), evictions: new KeepingRecorder() },
+  });
+  const stop = new AbortController();
+  const running = [nodes, leases, pods].map((informer) => informer.run(stop.signal));
+  await waitForCacheSync([nodes, leases, pods], { clock, signal: stop.signal });
+  const turns = watchTurns(stop.signal);
+  const leading = lifecycle.lead(stop.signal);
+  await clock.sleep(measureMs, stop.signal);
+  stop.abort();
+  const { longestMs, allMs } = await turns;
+  await Promise.all([leading, ...running]);
+  const share = `${Math.round(silentShare * 100)} % of them silent`;
+  console.log(
+    `takeover, ${nodeCount.toLocaleString('en')} nodes, ${share}, ${podCount.toLocaleString('en')} pods: ` +
+      `longest turn ${(longestMs / 1_000).toFixed(2)} s, in ${Math.round(measureMs / 1_000)} s ${(allMs / 1_000).toFixed(1)} s`,
+  );
+}
+
+for (const share of silentShares) await takeOver(share);
