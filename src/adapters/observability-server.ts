@@ -1,6 +1,13 @@
-// The pages that Prometheus, the kubelet and people look at: plain HTTP, read only, answered from memory. A page is a
-// route, so that further ones (explain, the dashboard's data) need nothing new here.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+// The pages that Prometheus, the kubelet and people look at: plain HTTP, answered from memory. A page is a route, so that
+// further ones (explain, the dashboard's data) need nothing new here. Pages are read only, unless a route says what else
+// may be asked of it.
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { Logger } from '../ports/logger.ts';
 
 /** An empty host is every interface; port 0 takes a free one. */
@@ -20,11 +27,22 @@ export interface Route {
   readonly path: string;
   /** Must answer from memory: who waits here may be a probe that restarts us. What it throws becomes a 500. */
   answer(url: URL): Answer | Promise<Answer>;
+  /** What POST and DELETE do here; they are refused when absent. */
+  act?(request: ActRequest): Answer | Promise<Answer>;
+}
+
+export interface ActRequest {
+  readonly method: 'POST' | 'DELETE';
+  readonly url: URL;
+  /** Of a POST: JSON, read. Undefined for a DELETE. */
+  readonly body: unknown;
 }
 
 export interface HttpOptions {
   readonly address: HttpAddress;
   readonly routes: readonly Route[];
+  /** Who may ask at all; everybody when absent. Undefined: this request may; else why not. */
+  readonly refuse?: (headers: IncomingHttpHeaders) => Answer | undefined;
   readonly logger: Logger;
 }
 
@@ -39,15 +57,17 @@ const requestMsMax = 10_000;
 const keepAliveMs = 30_000;
 const connectionsMax = 256;
 const headerBytesMax = 8 * 1024;
+const bodyBytesMax = 1024 * 1024;
 /** Answers under way when we close may take this long to leave. */
 const closeGraceMs = 1_000;
 
 /** Listens and serves. Rejects when the address cannot be taken. */
-export async function startHttp({ address, routes, logger }: HttpOptions): Promise<RunningHttp> {
+export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
+  const { address, logger } = options;
   const server = createServer(
     { requestTimeout: requestMsMax, headersTimeout: requestMsMax, maxHeaderSize: headerBytesMax },
     (request, response) => {
-      serve(request, response, { address, routes, logger }).catch((error: unknown) => {
+      serve(request, response, options).catch((error: unknown) => {
         logger.error({ err: error }, 'answer could not be sent');
         response.destroy();
       });
@@ -127,17 +147,70 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
   request.resume();
 }
 
-async function answerTo(request: IncomingMessage, { routes, logger }: HttpOptions): Promise<Answer> {
-  if (request.method !== 'GET' && request.method !== 'HEAD') return textAnswer(405, 'only GET and HEAD are answered\n');
+async function answerTo(request: IncomingMessage, options: HttpOptions): Promise<Answer> {
+  const refused = options.refuse?.(request.headers);
+  if (refused !== undefined) return refused;
   const url = parseUrl(request.url ?? '');
-  if (url === undefined) return textAnswer(400, 'not a path\n');
+  return url === undefined ? textAnswer(400, 'not a path\n') : answerAt(url, request, options);
+}
+
+async function answerAt(url: URL, request: IncomingMessage, { routes, logger }: HttpOptions): Promise<Answer> {
   const route = routeFor(url.pathname, routes);
+  if (!isRead(request) && route?.act === undefined) return textAnswer(405, 'only GET and HEAD are answered\n');
   if (route === undefined) return textAnswer(404, notFoundText(routes));
   try {
-    return await route.answer(url);
+    return isRead(request) ? await route.answer(url) : await act(route, url, request);
   } catch (error) {
     logger.error({ path: route.path, err: error }, 'page failed');
     return textAnswer(500, 'internal error\n');
+  }
+}
+
+function isRead({ method }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+async function act(route: Route, url: URL, request: IncomingMessage): Promise<Answer> {
+  const { method } = request;
+  if (method !== 'POST' && method !== 'DELETE') return notAnswered;
+  const read: Body = method === 'POST' ? await readJson(request) : { value: undefined };
+  if ('refusal' in read) return read.refusal;
+  return (await route.act?.({ method, url, body: read.value })) ?? notAnswered;
+}
+
+const notAnswered = textAnswer(405, 'only GET, HEAD, POST and DELETE are answered\n');
+
+type Body = { readonly value: unknown } | { readonly refusal: Answer };
+
+/** A page of somebody else's that a browser shows may send a form here, but no JSON without asking first. */
+async function readJson(request: IncomingMessage): Promise<Body> {
+  const type = request.headers['content-type'] ?? '';
+  if (!/^application\/json(?:\s*;|$)/i.test(type)) {
+    return { refusal: textAnswer(415, 'content-type: accepted: application/json\n') };
+  }
+  const text = await readText(request);
+  if (text === undefined) return { refusal: textAnswer(413, `more than ${bodyBytesMax} bytes\n`) };
+  return parseJson(text) ?? { refusal: textAnswer(400, 'the body is not JSON\n') };
+}
+
+/** Undefined where there is too much of it. */
+async function readText(request: IncomingMessage): Promise<string | undefined> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of request) {
+    if (!Buffer.isBuffer(piece)) continue;
+    bytes += piece.length;
+    if (bytes > bodyBytesMax) return undefined;
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString('utf8');
+}
+
+function parseJson(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
   }
 }
 

@@ -12,6 +12,10 @@ export interface Condition {
   readonly message?: string;
   readonly lastHeartbeatTime?: string;
   readonly lastTransitionTime?: string;
+  /** Of pods: never said, and on the wire all the same. */
+  readonly lastProbeTime?: string | null;
+  /** Of pods: the generation of the pod that this was said of. */
+  readonly observedGeneration?: number;
 }
 
 /** Conditions that become Unknown together when a node falls silent, in the order in which they are written (2.1 step C). */

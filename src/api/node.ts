@@ -10,6 +10,10 @@ export interface Node extends KubeObject {
     readonly unschedulable?: boolean;
     readonly taints?: readonly Taint[] | null;
     readonly providerID?: string;
+    readonly podCIDR?: string;
+    readonly podCIDRs?: readonly string[];
+    /** Of old: what the machine is called by its cloud. */
+    readonly externalID?: string;
   };
   readonly status?: {
     readonly conditions?: readonly Condition[] | null;
@@ -17,7 +21,19 @@ export interface Node extends KubeObject {
     readonly addresses?: readonly { readonly type: string; readonly address: string }[];
     readonly capacity?: Readonly<Record<string, string>>;
     readonly allocatable?: Readonly<Record<string, string>>;
+    readonly daemonEndpoints?: { readonly kubeletEndpoint?: { readonly Port: number } };
+    readonly images?: readonly NodeImage[] | null;
+    readonly volumesInUse?: readonly string[] | null;
+    readonly runtimeHandlers?: readonly Readonly<Record<string, unknown>>[];
+    readonly features?: Readonly<Record<string, boolean>>;
+    readonly declaredFeatures?: readonly string[];
   };
+}
+
+/** An image that is on a node: its digests, then its tags. */
+export interface NodeImage {
+  readonly names?: readonly string[];
+  readonly sizeBytes?: number;
 }
 
 /** What the controller keeps of a node: a read-only snapshot. */

@@ -7,35 +7,118 @@ import type { Labels } from './topology.ts';
 
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
 
+/** What a container is doing, was doing, or waits for: one of the three is there. */
+export interface ContainerState {
+  readonly waiting?: { readonly reason?: string; readonly message?: string };
+  readonly running?: { readonly startedAt?: string | null };
+  readonly terminated?: {
+    readonly exitCode: number;
+    readonly signal?: number;
+    readonly reason?: string;
+    readonly message?: string;
+    readonly startedAt?: string | null;
+    readonly finishedAt?: string | null;
+    readonly containerID?: string;
+  };
+}
+
 export interface ContainerStatus {
   readonly name: string;
   readonly ready: boolean;
   readonly restartCount: number;
   readonly image: string;
   readonly imageID: string;
+  readonly containerID?: string;
   readonly started?: boolean;
-  readonly state?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly state?: ContainerState;
+  /** The state before the last restart. */
+  readonly lastState?: ContainerState;
+  readonly resources?: ResourceRequirements;
+  readonly allocatedResources?: Readonly<Record<string, string>>;
+  readonly volumeMounts?: readonly VolumeMount[];
+}
+
+export interface VolumeMount {
+  readonly name: string;
+  readonly mountPath: string;
+  readonly readOnly?: boolean;
+  /** Of those that are read-only. */
+  readonly recursiveReadOnly?: string;
+}
+
+/** Quantities by resource name. */
+export interface ResourceRequirements {
+  readonly requests?: Readonly<Record<string, string>>;
+  readonly limits?: Readonly<Record<string, string>>;
+}
+
+export interface Container {
+  readonly name: string;
+  readonly image?: string;
+  readonly imagePullPolicy?: string;
+  readonly resources?: ResourceRequirements;
+  /** Of an init container: `Always` makes it a sidecar. */
+  readonly restartPolicy?: string;
+  readonly volumeMounts?: readonly VolumeMount[];
+}
+
+export interface PodSpec {
+  readonly nodeName?: string;
+  readonly tolerations?: readonly Toleration[] | null;
+  readonly terminationGracePeriodSeconds?: number;
+  readonly activeDeadlineSeconds?: number;
+  /** `Always` where nothing is said. */
+  readonly restartPolicy?: string;
+  readonly containers?: readonly Container[];
+  readonly initContainers?: readonly Container[];
+  readonly overhead?: Readonly<Record<string, string>>;
+  readonly hostNetwork?: boolean;
+  readonly priority?: number;
+  readonly priorityClassName?: string;
+  readonly nodeSelector?: Labels;
+  readonly affinity?: { readonly nodeAffinity?: NodeAffinity };
+  readonly readinessGates?: readonly { readonly conditionType: string }[];
+}
+
+/** The part of a node affinity that must hold; what is only preferred does not bind anybody. */
+export interface NodeAffinity {
+  readonly requiredDuringSchedulingIgnoredDuringExecution?: {
+    readonly nodeSelectorTerms?: readonly NodeSelectorTerm[];
+  };
+}
+
+export interface NodeSelectorTerm {
+  readonly matchExpressions?: readonly NodeSelectorRequirement[];
+  readonly matchFields?: readonly NodeSelectorRequirement[];
+}
+
+export interface NodeSelectorRequirement {
+  readonly key: string;
+  readonly operator: string;
+  readonly values?: readonly string[];
 }
 
 /** A Pod as on the wire, as far as we read or write it. */
 export interface Pod extends KubeObject {
-  readonly spec?: {
-    readonly nodeName?: string;
-    readonly tolerations?: readonly Toleration[] | null;
-    readonly terminationGracePeriodSeconds?: number;
-    readonly containers?: readonly { readonly name: string; readonly image?: string }[];
-  };
+  readonly spec?: PodSpec;
   readonly status?: {
     /** One of {@link PodPhase}. */
     readonly phase?: string;
     readonly reason?: string;
+    readonly message?: string;
+    readonly observedGeneration?: number;
     readonly conditions?: readonly Condition[] | null;
     readonly containerStatuses?: readonly ContainerStatus[];
+    readonly initContainerStatuses?: readonly ContainerStatus[];
     readonly podIP?: string;
     readonly podIPs?: readonly { readonly ip: string }[];
     readonly hostIP?: string;
+    readonly hostIPs?: readonly { readonly ip: string }[];
     readonly startTime?: string;
     readonly qosClass?: string;
+    /** Of the pod as a whole. */
+    readonly resources?: ResourceRequirements;
+    readonly allocatedResources?: Readonly<Record<string, string>>;
   };
 }
 

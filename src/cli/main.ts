@@ -10,6 +10,7 @@ function processIo(): CommandIo {
   return {
     stdout: (text) => void process.stdout.write(text),
     stderr: (text) => void process.stderr.write(text),
+    isTerminal: process.stdout.isTTY,
     env: process.env,
     signal: stopSignal(),
   };

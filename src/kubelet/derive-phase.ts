@@ -1,3 +1,5 @@
+import type { LeasePhase } from './profile.ts';
+
 /**
  * A share in [0, 1) that belongs to a name for good (FNV-1a). Nodes that start together would otherwise heartbeat
  * together: four per cent of jitter needs hundreds of periods to pull them apart.
@@ -15,4 +17,19 @@ export function derivePhase(name: string): number {
 /** A period stretched by up to `share` of itself (apimachinery `wait.Jitter`). `chance` is uniform in [0, 1). */
 export function deriveJittered(periodMs: number, share: number, chance: number): number {
   return periodMs * (1 + share * chance);
+}
+
+/**
+ * The share of a period that passes between the first heartbeat and the second; undefined where it is a whole one, with
+ * its jitter. `chance` is uniform in [0, 1).
+ */
+export function deriveFirstWait(phase: LeasePhase, name: string, chance: () => number): number | undefined {
+  switch (phase) {
+    case 'hash':
+      return derivePhase(name);
+    case 'random':
+      return chance();
+    case 'aligned':
+      return undefined;
+  }
 }

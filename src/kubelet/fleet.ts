@@ -1,27 +1,39 @@
+import { ApiError } from '../api/api-error.ts';
 import type { Node } from '../api/node.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Labels } from '../api/topology.ts';
 import type { Informer } from '../informer/informer.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { KubeReader } from '../ports/kube-reader.ts';
 import type { KubeWriter } from '../ports/kube-writer.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { Random } from '../ports/random.ts';
 import { deriveMachine } from './derive-machine.ts';
+import { derivePhase } from './derive-phase.ts';
+import { FaultBoard } from './faults/fault-board.ts';
+import type { GroundTruth } from './faults/ground-truth.ts';
+import type { FaultyNode } from './faults/node-faults.ts';
 import { nodeInformer, podInformer } from './fleet-informers.ts';
-import { HollowKubelet, type KubeletStatus } from './hollow-kubelet.ts';
+import { HollowKubelet, type KubeletStatus, type Outage } from './hollow-kubelet.ts';
 import { Link } from './link.ts';
-import type { StatusSetter } from './node-status/status-setters.ts';
+import { nodeRequestsTotal } from './metrics.ts';
+import type { NetworkRequest } from './network-rule.ts';
+import type { StatusSetter } from './node-status/setter-context.ts';
 import { ApiSource } from './pod-config/api-source.ts';
+import type { PodSource } from './pod-config/pod-source.ts';
 import { PodRouter } from './pod-config/pod-router.ts';
-import { heartbeatTimeoutMs, type KubeletProfile, modernProfile } from './profile.ts';
+import { completeProfile, heartbeatTimeoutMs, type KubeletProfile, type Machine } from './profile.ts';
 import { runTogether } from './run-together.ts';
+import { SkewedClock } from './skewed-clock.ts';
 import { Turnstile } from './turnstile.ts';
 
 /** Nodes begin to register at this rate, however many there are. */
 const startsPerSecond = 200;
 const registrationsAtOnceMax = 32;
+/** What failing heartbeats may ask for at most, however many nodes they are of. */
+const repeatedFailureMsMin = 10_000;
 
 export interface FleetNode {
   readonly name: string;
@@ -32,15 +44,31 @@ export interface HollowFleetOptions {
   readonly nodes: readonly FleetNode[];
   /** The API server, shared by all; each node reaches it through a cable of its own. */
   readonly api: KubeReader & KubeWriter;
+  /** A lane of their own for heartbeats; the same when absent. */
+  readonly heartbeatApi?: KubeReader & KubeWriter;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** For the two informers that the fleet shares; nothing is counted when absent. */
+  /** For the two informers that the fleet shares and what its nodes ask for; nothing is counted when absent. */
   readonly meter?: Meter;
-  /** What differs from {@link modernProfile}. */
+  /** What differs from the modern profile, or from the classic one if that is its kind. */
   readonly profile?: Partial<KubeletProfile>;
+  /** What differs from the usual machine, on every node. */
+  readonly machine?: Partial<Pick<Machine, 'cpuCores' | 'memoryMiB' | 'ephemeralStorageMiB' | 'podsMax'>>;
+  /** Nodes start spread over this time, each at a point that its name decides; 200 a second when absent. */
+  readonly rampMs?: number;
+  /** Decides what faults leave to chance; 1 when absent. */
+  readonly seed?: number;
+  /** Told of everything that faults really do to nodes. */
+  readonly tell?: (truth: GroundTruth) => void;
+  /** Heartbeats fail again and again, of this node for one: the connections may be dead. Called no more than once in 10 s. */
+  readonly onRepeatedFailure?: (node: string) => void;
   /** Status setters of one's own, for every node. */
   readonly setters?: readonly StatusSetter[];
+  /** Where a node's pods come from beside the API server, by its name; asked again each time its kubelet starts. */
+  readonly sources?: (nodeName: string) => readonly PodSource[];
+  /** Who tells the events of a node's kubelet, by its name; nobody does when absent. */
+  readonly recorder?: (nodeName: string) => EventRecorder;
 }
 
 /** How the fleet is doing, as counts of nodes and pods. */
@@ -54,11 +82,17 @@ export interface FleetStatus {
   readonly pods: number;
   /** Pod statuses that the API server has not confirmed yet. */
   readonly unwrittenPods: number;
+  /** Lease renewals that the API server has confirmed, since the start. */
+  readonly renewals: number;
 }
 
-interface Member {
-  readonly kubelet: HollowKubelet;
-  readonly link: Link;
+/** One node of the fleet, for whoever shows it. */
+export interface FleetNodeStatus extends KubeletStatus {
+  readonly labels: Labels;
+  /** It sees nothing of the API server. */
+  readonly cutOff: boolean;
+  /** The ids of the faults that it has. */
+  readonly faults: readonly string[];
 }
 
 /**
@@ -67,14 +101,18 @@ interface Member {
  * in the fleet throws a RangeError, and then nothing is done to any of them.
  */
 export class HollowFleet {
+  /** What is the matter with its nodes: put faults up here, and take them back. */
+  readonly faults: FaultBoard;
   readonly #options: HollowFleetOptions;
   readonly #pods: Informer<Pod>;
   readonly #nodes: Informer<Node>;
   readonly #router: PodRouter;
   readonly #registrations = new Turnstile(registrationsAtOnceMax);
-  readonly #members: ReadonlyMap<string, Member>;
+  readonly #members: ReadonlyMap<string, FaultyNode>;
   readonly #allRegistered = Promise.withResolvers<void>();
   #registered = 0;
+  #renewals = 0;
+  #failedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: HollowFleetOptions) {
     this.#options = options;
@@ -82,20 +120,27 @@ export class HollowFleet {
     this.#pods = podInformer(means);
     this.#nodes = nodeInformer(means);
     this.#router = new PodRouter(this.#pods);
-    const profile = { ...modernProfile, ...options.profile };
+    const profile = completeProfile(options.profile);
     this.#members = new Map(options.nodes.map((node, index) => [node.name, this.#assemble(node, index, profile)]));
     if (this.#members.size < options.nodes.length) throw new RangeError('two nodes of the fleet have the same name');
     if (this.#members.size === 0) this.#allRegistered.resolve();
+    const { clock, seed = 1, tell } = options;
+    this.faults = new FaultBoard({ nodes: [...this.#members.values()], clock, seed, tell });
   }
 
   /** Runs all nodes until the signal aborts; resolves when nothing of them runs any more. The API objects stay. */
   async run(signal: AbortSignal): Promise<void> {
     const disconnect = this.#router.connect();
-    const kubelets = [...this.#members.values()].map(({ kubelet }, index) => (signal: AbortSignal) => {
-      return this.#start(kubelet, index, signal);
+    const kubelets = [...this.#members.values()].map(({ kubelet }) => (signal: AbortSignal) => {
+      return this.#start(kubelet, signal);
     });
     try {
-      await runTogether(signal, [(signal) => this.#pods.run(signal), (signal) => this.#nodes.run(signal), ...kubelets]);
+      await runTogether(signal, [
+        (signal) => this.#pods.run(signal),
+        (signal) => this.#nodes.run(signal),
+        (signal) => this.faults.run(signal),
+        ...kubelets,
+      ]);
     } finally {
       disconnect();
     }
@@ -139,6 +184,19 @@ export class HollowFleet {
     for (const { kubelet } of this.#find(names)) kubelet.health.setCondition(type, status === 'True');
   }
 
+  /**
+   * Ends these nodes' kubelets where they stand, and starts them again; with a reboot their machines go down as well. One
+   * that is not up now stays as it is.
+   */
+  crash(names: Iterable<string>, outage: Outage = {}): void {
+    for (const { kubelet } of this.#find(names)) kubelet.crash(outage);
+  }
+
+  /** One node's kubelet, to look into it or to break it; undefined for a name that is not in the fleet. */
+  kubelet(name: string): HollowKubelet | undefined {
+    return this.#members.get(name)?.kubelet;
+  }
+
   isCutOff(name: string): boolean {
     return this.#find([name]).some(({ link }) => link.isCut);
   }
@@ -146,6 +204,13 @@ export class HollowFleet {
   /** One node's own view of itself; undefined for a name that is not in the fleet. */
   node(name: string): KubeletStatus | undefined {
     return this.#members.get(name)?.kubelet.status();
+  }
+
+  /** Every node as it is now, in the order of the options. */
+  *nodes(): Generator<FleetNodeStatus> {
+    for (const { name, labels, kubelet, link } of this.#members.values()) {
+      yield { ...kubelet.status(), labels, cutOff: link.isCut, faults: this.faults.on(name) };
+    }
   }
 
   status(): FleetStatus {
@@ -159,33 +224,90 @@ export class HollowFleet {
       unhealthy: statuses.filter((status) => status.broken).length,
       pods: statuses.reduce((sum, status) => sum + status.pods, 0),
       unwrittenPods: statuses.reduce((sum, status) => sum + status.unwrittenPods, 0),
+      renewals: this.#renewals,
     };
   }
 
-  async #start(kubelet: HollowKubelet, index: number, signal: AbortSignal): Promise<void> {
-    await this.#options.clock.sleep((index * 1_000) / startsPerSecond, signal);
-    await kubelet.run(signal);
+  #start(kubelet: HollowKubelet, signal: AbortSignal): Promise<void> {
+    const waitMs = derivePhase(kubelet.name) * this.#rampMs();
+    // Chained, not awaited: thousands of them run for as long as the process.
+    return this.#options.clock.sleep(waitMs, signal).then(() => kubelet.run(signal));
   }
 
-  #assemble({ name, labels }: FleetNode, index: number, profile: KubeletProfile): Member {
-    const { api, clock, random, logger, setters = [] } = this.#options;
-    const link = new Link({ api, clock, requestTimeoutMs: heartbeatTimeoutMs(profile) });
+  #rampMs(): number {
+    const { nodes, profile, rampMs } = this.#options;
+    if (rampMs !== undefined) return rampMs;
+    // Who wants them to beat as one wants them to begin as one.
+    return profile?.leasePhase === 'aligned' ? 0 : (nodes.length * 1_000) / startsPerSecond;
+  }
+
+  #assemble({ name, labels }: FleetNode, index: number, profile: KubeletProfile): FaultyNode {
+    const { api, heartbeatApi, random, logger, setters = [], sources, recorder, machine } = this.#options;
+    const clock = new SkewedClock(this.#options.clock);
+    const link = new Link({
+      api,
+      ...(heartbeatApi === undefined ? {} : { heartbeatApi }),
+      note: this.#noteRequest,
+      clock,
+      requestTimeoutMs: heartbeatTimeoutMs(profile),
+    });
     const kubelet = new HollowKubelet({
       name,
       labels,
-      machine: deriveMachine(index),
+      machine: { ...deriveMachine(index), ...machine },
       profile,
       api: link,
-      pods: new ApiSource({ nodeName: name, router: this.#router, cable: link }),
-      nodes: { get: (key) => (link.isCut ? undefined : this.#nodes.store.get(key)) },
+      sources: () => [this.#apiSource(name, link), ...(sources?.(name) ?? [])],
+      nodes: { get: (key) => (link.isCut ? 'frozen' : this.#nodes.store.get(key)) },
       registrations: this.#registrations,
       onRegistered: () => this.#noteRegistered(),
+      onRepeatedFailure: () => this.#noteRepeatedFailure(name),
       setters,
+      ...(recorder === undefined ? {} : { recorder: recorder(name) }),
       clock,
       random,
       logger,
     });
-    return { kubelet, link };
+    return { name, labels, kubelet, link, clock, deleteNode: () => this.#deleteNode(name) };
+  }
+
+  /** One for all nodes. */
+  readonly #noteRequest = ({ verb, resource }: NetworkRequest, succeeded: boolean): void => {
+    const { meter } = this.#options;
+    meter?.add(nodeRequestsTotal, 1, { verb, resource, result: succeeded ? 'success' : 'failure' });
+    if (!succeeded || resource !== 'leases') return;
+    if (verb === 'replace' || verb === 'create') this.#renewals += 1;
+  };
+
+  /** As somebody else would. */
+  async #deleteNode(name: string): Promise<void> {
+    const { api, logger } = this.#options;
+    const { signal } = new AbortController();
+    try {
+      const { metadata } = await api.get('nodes', { name }, { signal });
+      await api.delete('nodes', { name }, { uid: metadata.uid ?? '', signal });
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      logger.warn({ node: name, reason: error.reason }, 'a node could not be deleted as a fault wanted it');
+    }
+  }
+
+  #noteRepeatedFailure(name: string): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    if (nowMs - this.#failedAtMs < repeatedFailureMsMin) return;
+    this.#failedAtMs = nowMs;
+    this.#options.onRepeatedFailure?.(name);
+  }
+
+  #apiSource(nodeName: string, cable: Link): ApiSource {
+    const { clock } = this.#options;
+    return new ApiSource({
+      nodeName,
+      router: this.#router,
+      cable,
+      clock,
+      nodesSynced: () => this.#nodes.hasSynced(),
+    });
   }
 
   #noteRegistered(): void {
@@ -193,7 +315,7 @@ export class HollowFleet {
     if (this.#registered === this.#members.size) this.#allRegistered.resolve();
   }
 
-  #find(names: Iterable<string>): readonly Member[] {
+  #find(names: Iterable<string>): readonly FaultyNode[] {
     const wanted = [...names];
     const unknown = wanted.filter((name) => !this.#members.has(name));
     if (unknown.length > 0) throw new RangeError(`not in the fleet: ${unknown.join(', ')}`);

@@ -1,21 +1,23 @@
+import type { Pod } from '../api/pod.ts';
 import type { Labels } from '../api/topology.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { KubeReader } from '../ports/kube-reader.ts';
 import type { KubeWriter } from '../ports/kube-writer.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Random } from '../ports/random.ts';
-import { LeaseRenewer } from './lease/lease-renewer.ts';
-import { MachineHealth } from './node-status/machine-health.ts';
-import { NodeComposer } from './node-status/node-composer.ts';
-import { Registrar } from './node-status/registrar.ts';
-import { type NodeLister, StatusPublisher } from './node-status/status-publisher.ts';
-import { type StatusSetter, statusSetters } from './node-status/status-setters.ts';
-import type { PodSource } from './pod-config/api-source.ts';
-import { StatusManager } from './pod-status/status-manager.ts';
-import { type KubeletProfile, type Machine, renewIntervalMs } from './profile.ts';
-import { runTogether } from './run-together.ts';
-import { FakeRuntime } from './runtime/fake-runtime.ts';
-import { SyncLoop } from './sync-loop.ts';
+import { FakeMachine } from './machine/fake-machine.ts';
+import { NodeSide } from './node-status/node-side.ts';
+import type { StatusSetter } from './node-status/setter-context.ts';
+import type { NodeLister } from './node-status/status-publisher.ts';
+import { NodeLogger } from './node-logger.ts';
+import { OwnNode } from './own-node.ts';
+import type { PodSource } from './pod-config/pod-source.ts';
+import { PodSide } from './pod-side.ts';
+import type { KubeletProfile, Machine } from './profile.ts';
+import { LoopGroup } from './loop-group.ts';
+import { ContainerHost, type RebootRemains } from './runtime/container-host.ts';
+import type { ScriptRule } from './runtime/derive-container-script.ts';
 import type { Turnstile } from './turnstile.ts';
 
 export interface HollowKubeletOptions {
@@ -24,16 +26,20 @@ export interface HollowKubeletOptions {
   readonly machine: Machine;
   readonly profile: KubeletProfile;
   readonly api: KubeReader & KubeWriter;
-  /** Where its pods come from. */
-  readonly pods: PodSource;
+  /** Where its pods come from: made anew for each life of the kubelet, which knows nothing of those before. */
+  readonly sources: () => readonly PodSource[];
   /** Its own node as a watch shows it. */
   readonly nodes: NodeLister;
   /** Shared by the fleet: bounds how many register at once. */
   readonly registrations: Turnstile;
   /** Called once, when the API server knows the node. */
   readonly onRegistered?: () => void;
+  /** Called after the second and each further heartbeat of a row that failed: the connection may be at fault. */
+  readonly onRepeatedFailure?: () => void;
   /** Status setters of one's own; they run before Ready. */
   readonly setters?: readonly StatusSetter[];
+  /** Told of what happens to the node and its pods; nobody is told when absent. */
+  readonly recorder?: EventRecorder;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -51,52 +57,62 @@ export interface KubeletStatus {
   readonly unwrittenPods: number;
   /** Monotonic time of the last renewal that was confirmed. */
   readonly renewedAtMs: number | undefined;
+  /** What the health check of its sync loop says; undefined while that is alive. */
+  readonly problem: string | undefined;
+}
+
+export interface Outage {
+  /** How long until the kubelet is up again. */
+  readonly downMs?: number;
+  /** The machine goes down with it, and this is left of its containers; absent: they run on. */
+  readonly reboot?: RebootRemains;
+}
+
+/** One life of the kubelet's process. */
+interface Life {
+  readonly node: NodeSide;
+  readonly pods: PodSide;
 }
 
 /**
- * A kubelet without containers: it registers its node, heartbeats, reports the node's status, runs the pods bound to it
- * on a fake runtime and finishes their deletion. Real in all that an API server and its controllers see.
+ * A kubelet without containers: it registers its node, heartbeats, reports the node's status, runs its pods on a fake
+ * runtime and finishes their deletion. Real in all that an API server and its controllers see. The machine and what runs
+ * on it outlive the kubelet's process.
  */
 export class HollowKubelet {
   readonly name: string;
-  /** What is the matter with its machine; break it here. */
-  readonly health = new MachineHealth();
+  /** Its machine; break it here. */
+  readonly health: FakeMachine;
+  /** What runs on the machine, and what is the matter with the runtime. */
+  readonly host: ContainerHost;
   readonly #options: HollowKubeletOptions;
-  readonly #registrar: Registrar;
-  readonly #leases: LeaseRenewer;
-  readonly #publisher: StatusPublisher;
-  readonly #statuses: StatusManager;
-  readonly #sync: SyncLoop;
-  #registered = false;
+  readonly #ownNode: OwnNode;
+  #life: Life;
+  #outage: Outage | undefined;
+  #running: LoopGroup | undefined;
+  #wasRegistered = false;
+  /** By rule, the way to take it back from the kubelet that runs now. */
+  #scripts: Map<ScriptRule, () => void> | undefined;
 
+  /** Throws a RangeError for a profile or setters that make no sense. */
   constructor(options: HollowKubeletOptions) {
-    const { name, profile, machine, clock } = options;
-    const common = { ...options, health: this.health, logger: options.logger.child({ node: name }) };
-    const composer = new NodeComposer({ ...common, setters: statusSetters(options.setters) });
-    const runtime = new FakeRuntime({
-      clock,
-      startDelayMs: profile.podStartDelayMs,
-      stopDelayMs: profile.podStopDelayMs,
-    });
+    const { name, machine, clock, nodes } = options;
     this.name = name;
-    this.#options = options;
-    this.#registrar = new Registrar({ ...common, composer });
-    this.#leases = new LeaseRenewer({
-      ...common,
-      nodeName: name,
-      leaseDurationSeconds: profile.leaseDurationSeconds,
-      renewIntervalMs: renewIntervalMs(profile),
-    });
-    this.#publisher = new StatusPublisher({ ...common, composer });
-    this.#statuses = new StatusManager({ ...common, passPeriodMs: profile.podStatusPassMs });
-    this.#sync = new SyncLoop({
-      ...common,
-      source: options.pods,
-      runtime,
-      statuses: this.#statuses,
-      machine,
-      syncPeriodMs: profile.syncPeriodMs,
-    });
+    this.health = new FakeMachine(name, machine);
+    this.host = new ContainerHost({ clock, podSubnet: machine.podSubnet });
+    this.#options = { ...options, logger: new NodeLogger(name, options.logger) };
+    this.#ownNode = new OwnNode(name, nodes);
+    this.#life = this.#begin();
+  }
+
+  /** The pods' side of the kubelet that runs now; another one after each restart. */
+  get pods(): PodSide {
+    return this.#life.pods;
+  }
+
+  /** The node's side of the kubelet that runs now; another one after each restart. */
+  get node(): NodeSide {
+    return this.#life.node;
   }
 
   /**
@@ -104,27 +120,112 @@ export class HollowKubelet {
    * and pods stay as they are, and look like those of a node that crashed.
    */
   async run(signal: AbortSignal): Promise<void> {
-    const node = await this.#registrar.register(signal);
-    if (node === undefined) return;
-    this.#registered = true;
-    this.#options.onRegistered?.();
-    await runTogether(signal, [
-      (signal) => this.#leases.run(signal),
-      (signal) => this.#publisher.run(node, signal),
-      (signal) => this.#sync.run(signal),
-      (signal) => this.#statuses.run(signal),
-    ]);
+    while (!signal.aborted) {
+      await this.#live(signal);
+      if (this.#outage === undefined) return;
+      await this.#recover(this.#outage, signal);
+    }
+  }
+
+  /**
+   * Ends the kubelet's process where it stands, and starts another one that knows only what the API server and the
+   * machine know. Does nothing while it does not run.
+   */
+  crash(outage: Outage = {}): void {
+    if (this.#running === undefined) return;
+    this.#outage = outage;
+    this.#running.stop();
+  }
+
+  /** Scripts its containers, through restarts too. Returns the way to take it back. */
+  script(rule: ScriptRule): () => void {
+    const scripts = (this.#scripts ??= new Map<ScriptRule, () => void>());
+    scripts.set(rule, this.#life.pods.runtime.script(rule));
+    return () => {
+      scripts.get(rule)?.();
+      scripts.delete(rule);
+    };
   }
 
   status(): KubeletStatus {
+    const { node, pods } = this.#life;
     return {
       name: this.name,
-      registered: this.#registered,
-      ready: this.#publisher.isReady,
+      registered: node.isRegistered,
+      ready: node.isReady,
       broken: this.health.isBroken,
-      pods: this.#sync.pods,
-      unwrittenPods: this.#statuses.pending,
-      renewedAtMs: this.#leases.renewedAtMs,
+      pods: pods.podCount,
+      unwrittenPods: pods.statuses.pending,
+      renewedAtMs: node.renewedAtMs,
+      problem: pods.problem(this.#options.clock.monotonicMs()),
     };
   }
+
+  #live(signal: AbortSignal): Promise<void> {
+    const { node, pods } = this.#life;
+    const { runtime, pressure, shutdown } = node;
+    const facts = {
+      runtime,
+      pressure,
+      shutdown,
+      known: () => this.#ownNode.get(),
+      any: async () => this.#ownNode.get() ?? (await node.initialNode()),
+    };
+    const running = new LoopGroup();
+    this.#running = running;
+    return running.run(signal, [...node.loops(), ...pods.loops(facts)]).finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  async #recover({ downMs = 0, reboot }: Outage, signal: AbortSignal): Promise<void> {
+    this.#outage = undefined;
+    if (reboot !== undefined) {
+      this.host.reboot(reboot);
+      this.health.reboot();
+    }
+    await this.#options.clock.sleep(downMs, signal);
+    if (signal.aborted) return;
+    this.#life = this.#begin();
+    for (const rule of this.#scripts?.keys() ?? []) this.#scripts?.set(rule, this.#life.pods.runtime.script(rule));
+  }
+
+  #begin(): Life {
+    const { name, labels, profile, api, clock, random, logger, recorder = silentRecorder } = this.#options;
+    const { nodes, registrations, setters, onRepeatedFailure, sources } = this.#options;
+    const means = { name, profile, api, recorder, clock, random, logger };
+    const pods = new PodSide({ ...means, sources: sources(), host: this.host, hostIPs: () => this.#addresses() });
+    const node = new NodeSide({
+      ...means,
+      labels,
+      nodes,
+      registrations,
+      ...(setters === undefined ? {} : { setters }),
+      ...(onRepeatedFailure === undefined ? {} : { onRepeatedFailure }),
+      machine: this.health,
+      runtime: pods.runtime,
+      healthChecks: [{ name: 'PLEG', problem: (nowMs) => pods.relister.problem(nowMs) }],
+      activePods: () => pods.activePods(),
+      kill: (pod, verdict, signal) => pods.end(pod, verdict, signal),
+      isCleanedUp: (pod) => this.#isCleanedUp(pods, pod),
+      onRegistered: () => this.#noteRegistered(),
+    });
+    return { node, pods };
+  }
+
+  #addresses(): readonly string[] {
+    const { address, secondAddress } = this.health.describe();
+    return secondAddress === undefined ? [address] : [address, secondAddress];
+  }
+
+  #isCleanedUp({ workers }: PodSide, pod: Pod): boolean {
+    return !workers.mayRun(pod.metadata.uid ?? '');
+  }
+
+  #noteRegistered(): void {
+    if (!this.#wasRegistered) this.#options.onRegistered?.();
+    this.#wasRegistered = true;
+  }
 }
+
+const silentRecorder: EventRecorder = { record() {} };

@@ -24,6 +24,10 @@ export interface MemoryRequest {
   readonly resource: ResourceName;
   readonly name: string;
   readonly body?: unknown;
+  /** Of a read that accepts what is at hand. */
+  readonly resourceVersion?: string;
+  /** Monotonic. */
+  readonly atMs: number;
 }
 
 interface Fault {
@@ -75,8 +79,13 @@ export class MemoryApi implements KubeReader, KubeWriter {
     return [...this.#table(resource).values()];
   }
 
-  async get(resource: ResourceName, name: ObjectName): Promise<KubeObject> {
-    this.#note('get', resource, name);
+  async get(
+    resource: ResourceName,
+    name: ObjectName,
+    options: { readonly resourceVersion?: string } = {},
+  ): Promise<KubeObject> {
+    const { resourceVersion } = options;
+    this.#note('get', resource, name, resourceVersion === undefined ? {} : { resourceVersion });
     return this.#existing(resource, name);
   }
 
@@ -92,7 +101,7 @@ export class MemoryApi implements KubeReader, KubeWriter {
 
   async create(resource: ResourceName, object: KubeObject): Promise<KubeObject> {
     const { namespace, name = '' } = object.metadata;
-    this.#note('create', resource, { name }, object);
+    this.#note('create', resource, { name }, { body: object });
     const key = objectKey(namespace, name);
     if (this.#table(resource).has(key)) throw refusal('already-exists');
     const creationTimestamp = formatTime(this.#clock.nowMs());
@@ -102,7 +111,7 @@ export class MemoryApi implements KubeReader, KubeWriter {
 
   async replace(resource: ResourceName, object: KubeObject): Promise<KubeObject> {
     const { namespace, name = '', resourceVersion } = object.metadata;
-    this.#note('replace', resource, { name }, object);
+    this.#note('replace', resource, { name }, { body: object });
     const stored = this.#existing(resource, { ...(namespace === undefined ? {} : { namespace }), name });
     if (resourceVersion !== undefined && resourceVersion !== stored.metadata.resourceVersion) throw refusal('conflict');
     return this.#store(resource, objectKey(namespace, name), object, 'MODIFIED');
@@ -114,7 +123,7 @@ export class MemoryApi implements KubeReader, KubeWriter {
     patch: { readonly type: PatchType; readonly body: unknown },
     _options: WriteOptions,
   ): Promise<KubeObject> {
-    this.#note('patch', resource, name, patch.body);
+    this.#note('patch', resource, name, { body: patch.body });
     const stored = this.#existing(resource, name);
     const body = mapOf(patch.body);
     const uid = mapOf(body['metadata'])['uid'];
@@ -124,7 +133,8 @@ export class MemoryApi implements KubeReader, KubeWriter {
   }
 
   async delete(resource: ResourceName, name: ObjectName, options: DeleteOptions): Promise<void> {
-    this.#note('delete', resource, name, { uid: options.uid, gracePeriodSeconds: options.gracePeriodSeconds });
+    const { uid: wantedUid, gracePeriodSeconds } = options;
+    this.#note('delete', resource, name, { body: { uid: wantedUid, gracePeriodSeconds } });
     const stored = this.#existing(resource, name);
     if (options.uid !== stored.metadata.uid) throw refusal('conflict');
     const key = objectKey(name.namespace, name.name);
@@ -158,7 +168,7 @@ export class MemoryApi implements KubeReader, KubeWriter {
 
   #existing(resource: ResourceName, name: ObjectName): KubeObject {
     const stored = this.#table(resource).get(objectKey(name.namespace, name.name));
-    if (stored === undefined) throw refusal('not-found');
+    if (stored === undefined) throw missing(name.name);
     return stored;
   }
 
@@ -168,8 +178,13 @@ export class MemoryApi implements KubeReader, KubeWriter {
     return table;
   }
 
-  #note(verb: Verb, resource: ResourceName, { name }: ObjectName, body?: unknown): void {
-    this.requests.push({ verb, resource, name, ...(body === undefined ? {} : { body }) });
+  #note(
+    verb: Verb,
+    resource: ResourceName,
+    { name }: ObjectName,
+    more: Pick<MemoryRequest, 'body' | 'resourceVersion'> = {},
+  ): void {
+    this.requests.push({ verb, resource, name, ...more, atMs: this.#clock.monotonicMs() });
     const fault = this.#faults.find(
       (candidate) => candidate.verb === verb && candidate.resource === resource && candidate.times > 0,
     );
@@ -221,6 +236,12 @@ async function* read(
   }
 }
 
+/** In the API server's own words, which name what is missing. */
+function missing(name: string): ApiError {
+  const status = { reason: 'NotFound', details: { name } };
+  return new ApiError({ reason: 'not-found', code: 404, message: 'the memory API answers not-found', status });
+}
+
 function refusal(reason: ApiReason): ApiError {
   return new ApiError({ reason, message: `the memory API answers ${reason}` });
 }
@@ -252,7 +273,7 @@ function merge(stored: Json, patch: Json): Json {
     if (key.startsWith('$setElementOrder/')) continue;
     if (value === null) delete merged[key];
     else if (key === 'conditions') merged[key] = mergeConditions(mapsOf(stored[key]), mapsOf(value), patch);
-    else if (Array.isArray(value)) merged[key] = mapsOf(value).filter((item) => item['$patch'] === undefined);
+    else if (Array.isArray(value)) merged[key] = value.filter((item) => mapOf(item)['$patch'] === undefined);
     else merged[key] = isMap(value) ? merge(mapOf(stored[key]), value) : value;
   }
   return merged;
@@ -260,7 +281,10 @@ function merge(stored: Json, patch: Json): Json {
 
 function mergeConditions(stored: readonly Json[], patch: readonly Json[], around: Json): readonly Json[] {
   const byType = new Map(stored.map((item) => [item['type'], item]));
-  for (const item of patch) byType.set(item['type'], merge(byType.get(item['type']) ?? {}, item));
+  for (const item of patch) {
+    if (item['$patch'] === 'delete') byType.delete(item['type']);
+    else byType.set(item['type'], merge(byType.get(item['type']) ?? {}, item));
+  }
   const order = mapsOf(around['$setElementOrder/conditions']).map((item) => item['type']);
   const types = [...new Set([...order, ...byType.keys()])].filter((type) => byType.has(type));
   return types.map((type) => byType.get(type) ?? {});

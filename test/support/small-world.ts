@@ -62,6 +62,7 @@ export class SmallWorld {
       profile: {
         leaseDurationSeconds: 4,
         nodeStatusUpdateFrequencyMs: 1_000,
+        nodeStatusReportFrequencyMs: 300_000,
         podStartDelayMs: 100,
         podStopDelayMs: 100,
         podStatusPassMs: 1_000,

@@ -1,19 +1,20 @@
-import { HttpKubeApi } from '../../adapters/http-kube-api.ts';
+import { existsSync } from 'node:fs';
 import { ConnectionError } from '../../adapters/connection-error.ts';
+import type { Connection } from '../../adapters/http-connection.ts';
 import { loadConnection } from '../../adapters/kube-connection.ts';
 import { PinoLogger } from '../../adapters/pino-logger.ts';
-import { PromMeter } from '../../adapters/prom-meter.ts';
-import { SystemClock } from '../../adapters/system-clock.ts';
-import { SystemRandom } from '../../adapters/system-random.ts';
-import { type FleetNode, HollowFleet } from '../../kubelet/fleet.ts';
+import type { ScriptStep } from '../../kubelet/faults/fault-script.ts';
+import type { FleetNode } from '../../kubelet/fleet.ts';
 import { type CommandIo, exitDone, exitFailed, refuse } from '../command-io.ts';
 import type { FlagValues } from '../flag-definition.ts';
 import { readValues } from '../flag-schema.ts';
 import { parseFlags } from '../flags.ts';
 import { formatGoDuration } from '../go-duration.ts';
+import { isLoopback } from '../hollow-nodes/control-access.ts';
+import { FleetProcess } from '../hollow-nodes/fleet-process.ts';
+import { readScriptFile } from '../hollow-nodes/script-file.ts';
 import { hollowNodesFlags } from '../hollow-nodes-flags.ts';
 import { logFormat } from '../shared-flags.ts';
-import { userAgent } from '../version.ts';
 
 type HollowNodesValues = FlagValues<typeof hollowNodesFlags>;
 
@@ -21,16 +22,43 @@ type HollowNodesValues = FlagValues<typeof hollowNodesFlags>;
 export async function run(argv: readonly string[], io: CommandIo): Promise<number> {
   const flags = parseFlags(argv, hollowNodesFlags);
   const read = readValues(hollowNodesFlags, flags.inputs);
-  const problems = [...flags.problems, ...read.problems, ...relationProblems(read.values, read.refused)];
+  const script = readScript(read.values);
+  const problems = [
+    ...flags.problems,
+    ...read.problems,
+    ...relationProblems(read.values, read.refused),
+    ...script.problems,
+  ];
   if (problems.length > 0) return refuse(io, 'hollow-nodes', problems);
-  const api = await connect(read.values, io);
-  if (api === undefined) return exitFailed;
+  const connection = await connect(read.values, io);
+  if (connection === undefined) return exitFailed;
+  const { values } = read;
+  const logger = loggerOf(values);
+  return await runProcess(
+    new FleetProcess({ values, connection, nodes: fleetNodes(values), script: script.steps, logger, io }),
+    io,
+  );
+}
+
+async function runProcess(process: FleetProcess, io: CommandIo): Promise<number> {
   try {
-    await runFleet(read.values, api, io);
-  } finally {
-    await api.close();
+    await process.run();
+    return exitDone;
+  } catch (error) {
+    // An address or a file that cannot be had: everything else that fails is a defect.
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    io.stderr(`nlc hollow-nodes: ${error.message}\n`);
+    return exitFailed;
   }
-  return exitDone;
+}
+
+function readScript({ script }: HollowNodesValues): {
+  readonly steps: readonly ScriptStep[];
+  readonly problems: readonly string[];
+} {
+  if (script === undefined) return { steps: [], problems: [] };
+  const read = readScriptFile(script);
+  return 'problems' in read ? { steps: [], problems: read.problems } : { steps: read.value, problems: [] };
 }
 
 function relationProblems(values: HollowNodesValues, refused: ReadonlySet<string>): readonly string[] {
@@ -42,57 +70,41 @@ function relationProblems(values: HollowNodesValues, refused: ReadonlySet<string
     const given = formatGoDuration(values.leaseDuration);
     problems.push(`--lease-duration: got ${given}; accepted: whole seconds, because a lease can say nothing finer`);
   }
-  return problems;
+  return [...problems, ...controlProblems(values), ...shutdownProblems(values)];
+}
+
+function controlProblems({ controlAddress, controlTokenFile }: HollowNodesValues): readonly string[] {
+  if (controlTokenFile !== undefined && !existsSync(controlTokenFile)) {
+    return [`--control-token-file: got ${JSON.stringify(controlTokenFile)}; accepted: a file that can be read`];
+  }
+  if (controlAddress === 'off' || controlTokenFile !== undefined || isLoopback(controlAddress)) return [];
+  const given = JSON.stringify(controlAddress.host);
+  return [
+    `--control-address: got the host ${given}; accepted: one of the loopback, as 127.0.0.1, or any with --control-token-file`,
+  ];
+}
+
+function shutdownProblems(values: HollowNodesValues): readonly string[] {
+  const { shutdownGracePeriod, shutdownGracePeriodCriticalPods } = values;
+  if (shutdownGracePeriodCriticalPods <= shutdownGracePeriod) return [];
+  const given = formatGoDuration(shutdownGracePeriodCriticalPods);
+  return [`--shutdown-grace-period-critical-pods: got ${given}; accepted: no more than --shutdown-grace-period`];
 }
 
 /** Undefined, with the reason printed, when the kubeconfig leads nowhere. */
-async function connect(values: HollowNodesValues, io: CommandIo): Promise<HttpKubeApi | undefined> {
+async function connect(values: HollowNodesValues, io: CommandIo): Promise<Connection | undefined> {
   const { kubeconfig, context } = values;
   try {
-    const logger = loggerOf(values);
-    const connection = await loadConnection({
-      logger,
+    return await loadConnection({
+      logger: loggerOf(values),
       ...(kubeconfig === undefined ? {} : { kubeconfig }),
       ...(context === undefined ? {} : { context }),
-    });
-    return new HttpKubeApi({
-      connection,
-      clock: new SystemClock(),
-      logger,
-      meter: new PromMeter(),
-      userAgent: userAgent('hollow-nodes'),
-      fieldManager: 'kubelet',
-      qps: values.kubeApiQps,
-      burst: values.kubeApiBurst,
     });
   } catch (error) {
     if (!(error instanceof ConnectionError)) throw error;
     io.stderr(`nlc hollow-nodes: no way to the API server: ${error.message}\n`);
     return undefined;
   }
-}
-
-async function runFleet(values: HollowNodesValues, api: HttpKubeApi, io: CommandIo): Promise<void> {
-  const fleet = new HollowFleet({
-    nodes: fleetNodes(values),
-    api,
-    clock: new SystemClock(),
-    random: new SystemRandom(),
-    logger: loggerOf(values),
-    profile: {
-      leaseDurationSeconds: values.leaseDuration / 1_000,
-      nodeStatusUpdateFrequencyMs: values.nodeStatusUpdateFrequency,
-      nodeStatusReportFrequencyMs: values.nodeStatusReportFrequency,
-    },
-  });
-  const running = fleet.run(io.signal);
-  const told = tellWhenRegistered(fleet, io);
-  await Promise.all([running, told]);
-}
-
-async function tellWhenRegistered(fleet: HollowFleet, io: CommandIo): Promise<void> {
-  await fleet.whenRegistered(io.signal);
-  if (!io.signal.aborted) io.stdout(`${fleet.status().registered} nodes are registered; end with Ctrl-C\n`);
 }
 
 /** The nodes that the flags describe, dealt to the zones in turn. */

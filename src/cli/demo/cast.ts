@@ -31,6 +31,7 @@ export const patienceSeconds = 30;
 export const demoProfile: Partial<KubeletProfile> = {
   leaseDurationSeconds: 4,
   nodeStatusUpdateFrequencyMs: 1_000,
+  nodeStatusReportFrequencyMs: 300_000,
   podStartDelayMs: 200,
   podStopDelayMs: 200,
   podStatusPassMs: 2_000,

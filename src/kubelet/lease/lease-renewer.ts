@@ -7,7 +7,8 @@ import type { KubeReader } from '../../ports/kube-reader.ts';
 import type { KubeWriter } from '../../ports/kube-writer.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Random } from '../../ports/random.ts';
-import { deriveJittered, derivePhase } from '../derive-phase.ts';
+import { deriveJittered } from '../derive-phase.ts';
+import { RestingLoop, runAlone } from '../resting-loop.ts';
 import {
   decideAfterFailedReplace,
   decideRenewal,
@@ -30,18 +31,25 @@ export interface LeaseRenewerOptions {
   readonly logger: Logger;
   readonly leaseDurationSeconds: number;
   readonly renewIntervalMs: number;
+  /** From the first renewal to the second; the interval when absent. */
+  readonly firstWaitMs?: number;
+  /** Called after the second and each further try that failed in one renewal: the connection may be at fault. */
+  readonly onRepeatedFailure?: () => void;
 }
 
 /**
  * Keeps the node's lease fresh (component-helpers `lease.controller`): a PUT each period, with up to 5 tries, and a look
  * or a creation only where there is nothing to renew. The lease is left behind at the end, as a crashed node's would be.
  */
-export class LeaseRenewer {
+export class LeaseRenewer extends RestingLoop {
   readonly #options: LeaseRenewerOptions;
   #held: Lease | undefined;
   #renewedAtMs: number | undefined;
+  #isPaused = false;
+  #isFirst = true;
 
   constructor(options: LeaseRenewerOptions) {
+    super(options.clock);
     this.#options = options;
   }
 
@@ -50,27 +58,49 @@ export class LeaseRenewer {
     return this.#renewedAtMs;
   }
 
-  /** Renews at once, a second time at this node's own phase of the period, and then every period until the signal aborts. */
-  async run(signal: AbortSignal): Promise<void> {
-    const { clock, random, renewIntervalMs, nodeName } = this.#options;
-    let waitMs = renewIntervalMs * derivePhase(nodeName);
-    while (!signal.aborted) {
-      await this.renew(signal);
-      await clock.sleep(waitMs, signal);
-      waitMs = deriveJittered(renewIntervalMs, renewJitterShare, random.next());
-    }
+  /** While it is paused it renews nothing; its periods go on. */
+  pause(isPaused: boolean): void {
+    this.#isPaused = isPaused;
   }
 
-  /** One renewal. Never rejects for what the API server answers: the next period tries again. */
+  /** Renews at once, after the first wait, and then every interval until the signal aborts. */
+  run(signal: AbortSignal): Promise<void> {
+    return runAlone(this, signal);
+  }
+
+  /** One renewal. Never rejects for what the API server answers: the next interval tries again. */
   async renew(signal: AbortSignal): Promise<void> {
     const step = decideRenewal(this.#held);
     if (step.next === 'replace' && (await this.#replace(step.lease, signal))) return;
     const found = await this.#ensure(signal);
+    if (signal.aborted) return;
+    // Without one there is nothing to renew next time either.
+    this.#held = found?.lease;
     if (found === undefined) return;
-    this.#hold(found.lease, found.created);
-    if (!found.created && !(await this.#replace(found.lease, signal)) && !signal.aborted) {
+    if (found.created) this.#renewedAtMs = this.#options.clock.monotonicMs();
+    else if (!(await this.#replace(found.lease, signal)) && !signal.aborted) {
       this.#options.logger.warn({ tries: leaseTriesMax }, 'failed to renew the lease');
     }
+  }
+
+  protected override get isDeaf(): boolean {
+    return true;
+  }
+
+  protected override begin(): void {
+    this.#isFirst = true;
+  }
+
+  protected override async turn(signal: AbortSignal): Promise<number> {
+    const waitMs = (this.#isFirst ? this.#options.firstWaitMs : undefined) ?? this.#intervalMs();
+    this.#isFirst = false;
+    if (!this.#isPaused) await this.renew(signal);
+    return waitMs;
+  }
+
+  #intervalMs(): number {
+    const { renewIntervalMs, random } = this.#options;
+    return deriveJittered(renewIntervalMs, renewJitterShare, random.next());
   }
 
   async #replace(base: Lease, signal: AbortSignal): Promise<boolean> {
@@ -79,8 +109,12 @@ export class LeaseRenewer {
       const failed = await this.#replaceOnce(lease, signal);
       if (failed === undefined) return true;
       const next = decideAfterFailedReplace(apiReason(failed), tries);
+      if (next === 'ensure-again') {
+        const found = await this.#ensure(signal);
+        if (found === undefined) return false;
+        lease = found.lease;
+      } else if (tries > 1 && apiReason(failed) !== 'aborted') this.#options.onRepeatedFailure?.();
       if (next === 'give-up') return false;
-      if (next === 'ensure-again') lease = (await this.#ensure(signal))?.lease ?? lease;
     }
     return false;
   }
@@ -89,7 +123,8 @@ export class LeaseRenewer {
     try {
       const owner = isOwned(lease) ? undefined : await this.#owner(signal);
       const renewed = deriveRenewedLease(lease, this.#terms(), owner);
-      this.#hold(await this.#options.api.replace('leases', renewed, { signal }), true);
+      this.#held = await this.#options.api.replace('leases', renewed, { signal });
+      this.#renewedAtMs = this.#options.clock.monotonicMs();
       return undefined;
     } catch (error) {
       return this.#expected(error, 'a renewal of the lease failed');
@@ -150,11 +185,6 @@ export class LeaseRenewer {
     const { api, nodeName: name } = this.#options;
     const node = await api.get('nodes', { name }, { signal });
     return { apiVersion: 'v1', kind: 'Node', name, uid: node.metadata.uid ?? '' };
-  }
-
-  #hold(lease: Lease, written: boolean): void {
-    this.#held = lease;
-    if (written) this.#renewedAtMs = this.#options.clock.monotonicMs();
   }
 
   #terms(): LeaseTerms {

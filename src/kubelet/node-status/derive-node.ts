@@ -1,8 +1,23 @@
-import type { Labels } from '../../api/topology.ts';
 import type { Node } from '../../api/node.ts';
+import { sameQuantity } from '../../api/quantity.ts';
+import { hasTaint, type Taint, taintKeys } from '../../api/taints.ts';
+import { formatTime } from '../../api/timestamps.ts';
+import type { Labels } from '../../api/topology.ts';
+import type { KubeletProfile, NodeRegistration } from '../profile.ts';
+import { networkWords } from './derive-conditions.ts';
+import { isHugePages } from './derive-machine-info.ts';
 
 const architecture = 'amd64';
 const operatingSystem = 'linux';
+const osLabel = 'kubernetes.io/os';
+const architectureLabel = 'kubernetes.io/arch';
+const attachDetachAnnotation = 'volumes.kubernetes.io/controller-managed-attach-detach';
+const keepVolumesAnnotation = 'volumes.kubernetes.io/keep-terminated-pod-volumes';
+const uninitializedTaint: Taint = {
+  key: 'node.cloudprovider.kubernetes.io/uninitialized',
+  value: 'true',
+  effect: 'NoSchedule',
+};
 
 /** Labels the kubelet owns: put right on a node that is registered already (kubelet `updateDefaultLabels`). */
 export const defaultLabelKeys = [
@@ -12,43 +27,148 @@ export const defaultLabelKeys = [
   'failure-domain.beta.kubernetes.io/zone',
   'failure-domain.beta.kubernetes.io/region',
   'node.kubernetes.io/instance-type',
-  'kubernetes.io/os',
-  'kubernetes.io/arch',
+  'beta.kubernetes.io/instance-type',
+  osLabel,
+  architectureLabel,
+  'node.kubernetes.io/windows-build',
+  'beta.kubernetes.io/os',
+  'beta.kubernetes.io/arch',
 ] as const;
 
-/** The node as it is first registered, before its status is filled in. The caller's labels override the defaults. */
-export function deriveNode(name: string, labels: Labels): Node {
-  const defaults = {
-    'kubernetes.io/hostname': name,
-    'kubernetes.io/os': operatingSystem,
-    'kubernetes.io/arch': architecture,
+export interface Platform {
+  readonly os: string;
+  readonly architecture: string;
+}
+
+/** What the kubelet runs on, which its own labels may say otherwise. */
+export function derivePlatform(labels: Labels): Platform {
+  return { os: labels[osLabel] ?? operatingSystem, architecture: labels[architectureLabel] ?? architecture };
+}
+
+/** The node with the two labels that every status puts right (kubelet `updateNode`). */
+export function withPlatformLabels(node: Node, platform: Platform): Node {
+  const { labels } = node.metadata;
+  if (labels?.[osLabel] === platform.os && labels[architectureLabel] === platform.architecture) return node;
+  const right = { [osLabel]: platform.os, [architectureLabel]: platform.architecture };
+  return { ...node, metadata: { ...node.metadata, labels: { ...labels, ...right } } };
+}
+
+export interface InitialNodeFacts {
+  readonly name: string;
+  readonly labels: Labels;
+  readonly profile: NodeRegistration & Pick<KubeletProfile, 'kind'>;
+  /** Wall time. */
+  readonly nowMs: number;
+}
+
+/** The node as it is first registered, before its status is filled in. The caller's labels override the defaults (kubelet `initialNode`). */
+export function deriveNode({ name, labels, profile, nowMs }: InitialNodeFacts): Node {
+  const taints = deriveInitialTaints(profile);
+  const annotations = {
+    ...(profile.enableControllerAttachDetach ? { [attachDetachAnnotation]: 'true' } : {}),
+    ...(profile.keepTerminatedPodVolumes ? { [keepVolumesAnnotation]: 'true' } : {}),
   };
   return {
     apiVersion: 'v1',
     kind: 'Node',
     metadata: {
       name,
-      labels: { ...defaults, ...labels },
-      annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
+      labels: { ...defaultLabels(name, labels), ...labels },
+      ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
     },
-    spec: { providerID: `hollow://${name}` },
+    spec: {
+      providerID: `hollow://${name}`,
+      ...(profile.kind === 'classic' ? { externalID: name } : {}),
+      ...(profile.registerSchedulable ? {} : { unschedulable: true }),
+      ...(taints.length === 0 ? {} : { taints }),
+    },
+    ...(profile.needsRoutes ? { status: { conditions: [networkUnavailable(nowMs)] } } : {}),
   };
 }
 
+function defaultLabels(name: string, labels: Labels): Labels {
+  const { os, architecture: arch } = derivePlatform(labels);
+  return {
+    'beta.kubernetes.io/arch': arch,
+    'beta.kubernetes.io/os': os,
+    [architectureLabel]: arch,
+    'kubernetes.io/hostname': name,
+    [osLabel]: os,
+  };
+}
+
+function deriveInitialTaints(profile: NodeRegistration): readonly Taint[] {
+  const { registerWithTaints, registerSchedulable, externalCloudProvider } = profile;
+  const wanted = externalCloudProvider ? [...registerWithTaints, uninitializedTaint] : registerWithTaints;
+  if (registerSchedulable || hasTaint(wanted, taintKeys.unschedulable, 'NoSchedule')) return wanted;
+  return [...wanted, { key: taintKeys.unschedulable, effect: 'NoSchedule' }];
+}
+
+function networkUnavailable(nowMs: number): {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly lastTransitionTime: string;
+} {
+  const { reason, message } = networkWords.holds;
+  return { type: 'NetworkUnavailable', status: 'True', reason, message, lastTransitionTime: formatTime(nowMs) };
+}
+
 /**
- * The registered node with the fresh one's default labels and attach-detach annotation. Taints, `unschedulable` and
- * labels of the user's own are not touched (kubelet `tryRegisterWithAPIServer`).
+ * The registered node with what the kubelet owns of it put right: the default labels that the fresh one carries, the
+ * attach-detach annotation, sizes of huge pages, and capacity and allocatable where there are none at all. Taints,
+ * `unschedulable` and labels of the user's own are not touched (kubelet `tryRegisterWithAPIServer`). The very same node
+ * when nothing is to be put right.
  */
 export function mergeRegisteredNode(registered: Node, fresh: Node): Node {
-  const wanted = Object.entries(fresh.metadata.labels ?? {}).filter(([key]) =>
-    (defaultLabelKeys as readonly string[]).includes(key),
-  );
+  return mergeResources(mergeAnnotation(mergeLabels(registered, fresh), fresh), fresh);
+}
+
+function mergeLabels(registered: Node, fresh: Node): Node {
+  const labels: Record<string, string> = { ...registered.metadata.labels };
+  let changed = false;
+  for (const key of defaultLabelKeys) {
+    const wanted = fresh.metadata.labels?.[key];
+    if (wanted === undefined || labels[key] === wanted || (wanted === '' && labels[key] === undefined)) continue;
+    if (wanted === '') delete labels[key];
+    else labels[key] = wanted;
+    changed = true;
+  }
+  return changed ? { ...registered, metadata: { ...registered.metadata, labels } } : registered;
+}
+
+function mergeAnnotation(registered: Node, fresh: Node): Node {
+  const wanted = fresh.metadata.annotations?.[attachDetachAnnotation];
+  if (registered.metadata.annotations?.[attachDetachAnnotation] === wanted) return registered;
+  const { [attachDetachAnnotation]: _, ...others } = registered.metadata.annotations ?? {};
+  const annotations = wanted === undefined ? others : { ...others, [attachDetachAnnotation]: wanted };
+  return { ...registered, metadata: { ...registered.metadata, annotations } };
+}
+
+function mergeResources(registered: Node, fresh: Node): Node {
+  const stored = registered.status ?? {};
+  const capacity = mergeHugePages(stored.capacity, fresh.status?.capacity);
+  const allocatable = mergeHugePages(stored.allocatable, fresh.status?.allocatable);
+  if (capacity === stored.capacity && allocatable === stored.allocatable) return registered;
   return {
     ...registered,
-    metadata: {
-      ...registered.metadata,
-      labels: { ...registered.metadata.labels, ...Object.fromEntries(wanted) },
-      annotations: { ...registered.metadata.annotations, ...fresh.metadata.annotations },
-    },
+    status: { ...stored, ...present('capacity', capacity), ...present('allocatable', allocatable) },
   };
+}
+
+function present(name: string, quantities: Quantities): Readonly<Record<string, Quantities>> {
+  return quantities === undefined ? {} : { [name]: quantities };
+}
+
+type Quantities = Readonly<Record<string, string>> | undefined;
+
+function mergeHugePages(stored: Quantities, wanted: Quantities): Quantities {
+  if (stored === undefined || stored === null || wanted === undefined) return stored ?? wanted;
+  const pages = Object.entries(wanted).filter(([name]) => isHugePages(name));
+  const gone = Object.keys(stored).filter((name) => isHugePages(name) && wanted[name] === undefined);
+  const changed = pages.some(([name, amount]) => !sameQuantity(stored[name] ?? '', amount));
+  if (gone.length === 0 && !changed) return stored;
+  const kept = Object.entries(stored).filter(([name]) => !gone.includes(name));
+  return { ...Object.fromEntries(kept), ...Object.fromEntries(pages) };
 }

@@ -1,56 +1,130 @@
 import { type Condition, listConditions } from '../../api/conditions.ts';
 import type { Node } from '../../api/node.ts';
+import { sameQuantity } from '../../api/quantity.ts';
 import { sameJson } from '../diff-json.ts';
 
-/** Would anybody but a clock see a difference? Heartbeat times do not count (kubelet `nodeStatusHasChanged`). */
+type Fields = Readonly<Record<string, unknown>>;
+
+const platformLabels = ['kubernetes.io/os', 'kubernetes.io/arch'] as const;
+const quantityFields: readonly string[] = ['capacity', 'allocatable'];
+
+/**
+ * Would anybody but a clock see a difference? Heartbeat times and the order of conditions do not count, nor do two ways
+ * of writing one quantity; of the labels only the two that every status puts right do (kubelet `nodeStatusHasChanged`,
+ * `updateNode`).
+ */
 export function diffNodeStatus(stored: Node, computed: Node): boolean {
-  return !sameJson(withoutHeartbeats(stored), withoutHeartbeats(computed));
+  const [before, after] = [stored.status ?? {}, computed.status ?? {}];
+  return (
+    platformLabels.some((label) => stored.metadata.labels?.[label] !== computed.metadata.labels?.[label]) ||
+    !sameConditions(listConditions(before.conditions), listConditions(after.conditions)) ||
+    Object.keys(diffFields(withoutConditions(before), withoutConditions(after))).length > 0
+  );
 }
 
-function withoutHeartbeats(node: Node): unknown {
-  const conditions = listConditions(node.status?.conditions)
-    .map((condition) => ({ ...condition, lastHeartbeatTime: undefined }))
-    .sort((a, b) => (a.type < b.type ? -1 : 1));
-  return { labels: node.metadata.labels ?? {}, status: { ...node.status, conditions } };
+function sameConditions(before: readonly Condition[], after: readonly Condition[]): boolean {
+  if (before.length !== after.length) return false;
+  const byType = (a: Condition, b: Condition): number => (a.type < b.type ? -1 : 1);
+  const sorted = after.toSorted(byType);
+  return before.toSorted(byType).every((condition, place) => sameCondition(condition, sorted[place]));
+}
+
+function sameCondition(before: Condition, after: Condition | undefined): boolean {
+  if (after === undefined) return false;
+  const changed = Object.keys(diffFlat({ ...before }, { ...after }));
+  return changed.every((key) => key === 'lastHeartbeatTime');
+}
+
+function withoutConditions(status: NonNullable<Node['status']>): Fields {
+  const { conditions: _, ...others } = status;
+  return others;
 }
 
 /**
  * The strategic-merge patch of `nodes/status` from the one to the other: metadata first, then what differs of the
- * status. It names no resourceVersion, so it never conflicts (component-helpers `PatchNodeStatus`).
+ * status. It names no resourceVersion, so it never conflicts; it takes no condition away. Empty when nothing differs
+ * (component-helpers `PatchNodeStatus`).
  */
 export function deriveNodeStatusPatch(stored: Node, computed: Node): unknown {
-  const metadata = {
-    ...differing('labels', stored.metadata.labels, computed.metadata.labels),
-    ...differing('annotations', stored.metadata.annotations, computed.metadata.annotations),
-  };
+  const metadata = diffFields(described(stored), described(computed));
   const status = {
-    ...differing('capacity', stored.status?.capacity, computed.status?.capacity),
-    ...differing('allocatable', stored.status?.allocatable, computed.status?.allocatable),
-    ...differing('nodeInfo', stored.status?.nodeInfo, computed.status?.nodeInfo),
-    ...addressPatch(stored, computed),
     ...conditionPatch(listConditions(stored.status?.conditions), listConditions(computed.status?.conditions)),
+    ...diffFields(withoutLists(stored), withoutLists(computed)),
+    ...addressPatch(stored, computed),
   };
-  return Object.keys(metadata).length === 0 ? { status } : { metadata, status };
+  return {
+    ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+    ...(Object.keys(status).length === 0 ? {} : { status }),
+  };
 }
 
-type TextMap = Readonly<Record<string, string>> | undefined;
+function described({ metadata: { labels, annotations } }: Node): Fields {
+  return { labels: labels ?? {}, annotations: annotations ?? {} };
+}
 
-/** The entries of a map that were added or changed. The kubelet never takes one away. */
-function differing(field: string, before: TextMap, after: TextMap): Readonly<Record<string, unknown>> {
-  const changed = Object.entries(after ?? {}).filter(([key, value]) => before?.[key] !== value);
-  return changed.length === 0 ? {} : { [field]: Object.fromEntries(changed) };
+function withoutLists(node: Node): Fields {
+  const { conditions: _, addresses: __, ...others } = node.status ?? {};
+  return others;
+}
+
+/** What to change of the fields of the one to have the other: maps entry by entry, lists and values whole, null for what goes. */
+function diffFields(before: Fields, after: Fields): Fields {
+  const changed: Record<string, unknown> = {};
+  for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const [old, wanted] = [before[key], after[key]];
+    if (isEmpty(old) && isEmpty(wanted)) continue;
+    if (isEmpty(wanted)) changed[key] = null;
+    else if (isMap(wanted)) {
+      const inner = diffMap(key, isMap(old) ? old : {}, wanted);
+      if (Object.keys(inner).length > 0) changed[key] = inner;
+    } else if (!sameJson(old, wanted)) changed[key] = wanted;
+  }
+  return changed;
+}
+
+function diffMap(key: string, before: Fields, after: Fields): Fields {
+  const inner = isFlat(after) ? diffFlat(before, after) : diffFields(before, after);
+  if (!quantityFields.includes(key)) return inner;
+  return Object.fromEntries(
+    Object.entries(inner).filter(([name, amount]) => !sameQuantity(String(before[name]), String(amount))),
+  );
+}
+
+/** Of maps with plain values: an empty text is a value too. */
+function diffFlat(before: Fields, after: Fields): Fields {
+  const changed = Object.entries(after).filter(([key, value]) => value !== undefined && before[key] !== value);
+  const gone = Object.keys(before).filter((key) => before[key] !== undefined && after[key] === undefined);
+  return { ...Object.fromEntries(changed), ...Object.fromEntries(gone.map((key) => [key, null])) };
+}
+
+function isFlat(map: Fields): boolean {
+  return Object.values(map).every((value) => typeof value !== 'object' || value === null);
+}
+
+/** Absent, null and without entries are one and the same. */
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0);
+}
+
+function isMap(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Addresses merge by type though a type may occur twice: a changed list replaces the stored one whole. */
-function addressPatch(stored: Node, computed: Node): Readonly<Record<string, unknown>> {
+function addressPatch(stored: Node, computed: Node): Fields {
   const before = stored.status?.addresses ?? [];
   const after = computed.status?.addresses ?? [];
   if (sameJson(before, after)) return {};
   return { addresses: before.length === 0 ? after : [...after, { $patch: 'replace' }] };
 }
 
-function conditionPatch(before: readonly Condition[], after: readonly Condition[]): Readonly<Record<string, unknown>> {
-  const changed = after.filter((condition) => !before.some((other) => sameJson(other, condition)));
+/** Of each condition what changed of it, and the order of all of them, those of others included. */
+function conditionPatch(before: readonly Condition[], after: readonly Condition[]): Fields {
+  const changed = after.flatMap((condition) => {
+    const stored = before.find(({ type }) => type === condition.type);
+    const fields = diffFlat({ ...stored }, { ...condition });
+    return Object.keys(fields).length === 0 ? [] : [{ ...fields, type: condition.type }];
+  });
   if (changed.length === 0) return {};
   return {
     '$setElementOrder/conditions': after.map(({ type }) => ({ type })),

@@ -1,42 +1,126 @@
+import type { EventType } from '../../api/event.ts';
+import type { ObjectReference } from '../../api/meta.ts';
 import type { Node } from '../../api/node.ts';
+import type { Labels } from '../../api/topology.ts';
+import { deriveNodeReference } from '../../events/derive-node-reference.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { EventRecorder } from '../../ports/event-recorder.ts';
 import type { Logger } from '../../ports/logger.ts';
-import type { Machine } from '../profile.ts';
-import type { MachineHealth } from './machine-health.ts';
-import type { StatusSetter } from './status-setters.ts';
+import type { Meter } from '../../ports/meter.ts';
+import type { FakeMachine } from '../machine/fake-machine.ts';
+import type { NodeVolumes } from '../machine/node-volumes.ts';
+import type { KubeletProfile } from '../profile.ts';
+import { derivePlatform, withPlatformLabels } from './derive-node.ts';
+import { statusSetterSeconds } from './metrics.ts';
+import type { NodeHealth, SetterContext, SetterMemory, StatusSetter } from './setter-context.ts';
+
+export interface NodeComposerOptions {
+  readonly name: string;
+  /** The kubelet's own, which win over the defaults. */
+  readonly labels: Labels;
+  readonly setters: readonly StatusSetter[];
+  readonly profile: KubeletProfile;
+  readonly machine: FakeMachine;
+  readonly health: NodeHealth;
+  readonly volumes: NodeVolumes;
+  readonly recorder: EventRecorder;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly meter?: Meter;
+}
 
 /** Runs the chain of status setters over a node: for registration and for every status after it. */
 export class NodeComposer {
-  readonly #options: {
-    readonly setters: readonly StatusSetter[];
-    readonly machine: Machine;
-    readonly health: MachineHealth;
-    readonly clock: Clock;
-    readonly logger: Logger;
-  };
+  readonly #options: NodeComposerOptions;
+  readonly #memory: SetterMemory = { unschedulable: false, toldReboot: false };
+  /** Monotonic times at which pressures of one's own were last observed. */
+  #observed: Map<string, number> | undefined;
 
-  constructor(options: {
-    readonly setters: readonly StatusSetter[];
-    readonly machine: Machine;
-    readonly health: MachineHealth;
-    readonly clock: Clock;
-    readonly logger: Logger;
-  }) {
+  constructor(options: NodeComposerOptions) {
     this.#options = options;
   }
 
-  /** The node with its status as of now. A setter that fails leaves the node as it was before it. */
-  compose(node: Node): Node {
-    const { setters, machine, health, clock, logger } = this.#options;
-    const input = { machine, health: health.read(clock.monotonicMs()), nowMs: clock.nowMs() };
-    let composed = node;
-    for (const setter of setters) {
-      try {
-        composed = setter.set(composed, input);
-      } catch (error) {
-        logger.error({ setter: setter.name, error: String(error) }, 'a status setter failed');
-      }
+  /** The node with its status as of now. A setter that fails, or takes too long, leaves the node as it was before it. */
+  async compose(node: Node): Promise<Node> {
+    const running = { setter: '' };
+    const context = this.#context(node, running);
+    let composed = withPlatformLabels(node, context.platform);
+    for (const setter of this.#options.setters) {
+      running.setter = setter.name;
+      const answer = this.#run(setter, composed, context);
+      composed = answer instanceof Promise ? await this.#within(setter, composed, answer) : answer;
     }
     return composed;
+  }
+
+  #run(setter: StatusSetter, node: Node, context: SetterContext): Node | Promise<Node> {
+    try {
+      return setter.set(node, context);
+    } catch (error) {
+      this.#complain(setter.name, String(error));
+      return node;
+    }
+  }
+
+  /** A slow setter delays the heartbeat: it gets so long and no longer. */
+  async #within(setter: StatusSetter, node: Node, answer: Promise<Node>): Promise<Node> {
+    const { clock, profile, meter } = this.#options;
+    const startedAtMs = clock.monotonicMs();
+    const done = new AbortController();
+    const late = clock.sleep(profile.statusSetterMsMax, done.signal).then(() => undefined);
+    try {
+      const composed = await Promise.race([answer, late]);
+      if (composed !== undefined) return composed;
+      this.#complain(setter.name, `no answer within ${profile.statusSetterMsMax} ms`);
+    } catch (error) {
+      this.#complain(setter.name, String(error));
+    } finally {
+      done.abort();
+      meter?.observe(statusSetterSeconds, (clock.monotonicMs() - startedAtMs) / 1_000, { setter: setter.name });
+    }
+    return node;
+  }
+
+  #complain(setter: string, problem: string): void {
+    this.#options.logger.error({ setter, error: problem }, 'failed to set some node status fields');
+  }
+
+  #context(node: Node, running: { readonly setter: string }): SetterContext {
+    const { name, labels, profile, machine, health, volumes, clock } = this.#options;
+    const nowMs = clock.nowMs();
+    const about = deriveNodeReference({ name, uid: node.metadata.uid }, profile.nodeEventUid);
+    const tell = (type: EventType, reason: string, message: string): void => {
+      this.#tell(about, type, reason, message);
+    };
+    return {
+      nodeName: name,
+      profile,
+      machine,
+      health,
+      volumes,
+      memory: this.#memory,
+      platform: derivePlatform(labels),
+      now: () => nowMs,
+      recordNodeEvent: tell,
+      recordNodeStatusEvent: (type, reason) => tell(type, reason, `Node ${name} status is now: ${reason}`),
+      hold: (type, isUnderPressure) => this.#hold(type, isUnderPressure),
+      report: (problem) => this.#complain(running.setter, problem),
+    };
+  }
+
+  #tell(about: ObjectReference, type: EventType, reason: string, message: string): void {
+    this.#options.recorder.record({ about, type, reason, message });
+  }
+
+  #hold(type: string, isUnderPressure: boolean): boolean {
+    const { clock, profile } = this.#options;
+    const nowMs = clock.monotonicMs();
+    if (isUnderPressure) {
+      this.#observed ??= new Map();
+      this.#observed.set(type, nowMs);
+      return true;
+    }
+    const observedAtMs = this.#observed?.get(type);
+    return observedAtMs !== undefined && nowMs - observedAtMs < profile.evictionPressureTransitionPeriodMs;
   }
 }

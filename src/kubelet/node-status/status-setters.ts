@@ -1,67 +1,70 @@
-import { listConditions } from '../../api/conditions.ts';
-import type { Node } from '../../api/node.ts';
-import type { Machine } from '../profile.ts';
-import { derivePressure, deriveReady, describeCustomCondition, pressureWords } from './derive-conditions.ts';
-import { deriveAddresses, deriveCapacity, deriveVersionInfo } from './derive-machine-info.ts';
-import type { HealthReading } from './machine-health.ts';
+import { customConditions, diskPressure, memoryPressure, outOfDisk, pidPressure, ready } from './condition-setters.ts';
+import { declaredFeatures, machineSetters } from './machine-setters.ts';
+import type { StatusSetter } from './setter-context.ts';
 
-export interface StatusInput {
-  readonly machine: Machine;
-  readonly health: HealthReading;
-  /** Wall time. */
-  readonly nowMs: number;
-}
-
-/** One step of the chain that fills in a node's status. What it throws is logged, and the chain goes on without it. */
-export interface StatusSetter {
-  readonly name: string;
-  set(node: Node, input: StatusInput): Node;
-}
-
-const machineSetters: readonly StatusSetter[] = [
-  { name: 'NodeAddress', set: (node, { machine }) => deriveAddresses(node, machine) },
-  { name: 'MachineInfo', set: (node, { machine }) => deriveCapacity(node, machine) },
-  { name: 'VersionInfo', set: (node) => deriveVersionInfo(node) },
-];
-
-const pressureSetters: readonly StatusSetter[] = Object.entries(pressureWords).map(([type, words]) => ({
-  name: type,
-  set: (node, { health, nowMs }) =>
-    withConditions(
-      node,
-      derivePressure(conditionsOf(node), { type, holds: health.conditions.get(type) === true, words }, nowMs),
-    ),
-}));
-
-const customConditions: StatusSetter = {
-  name: 'CustomConditions',
-  set(node, { health, nowMs }) {
-    let conditions = conditionsOf(node);
-    for (const [type, holds] of health.conditions) {
-      if (type in pressureWords) continue;
-      conditions = derivePressure(conditions, { type, holds, words: describeCustomCondition(type) }, nowMs);
-    }
-    return withConditions(node, conditions);
+/** Only written once it is known what is in use: a kubelet that just started would wipe what it has to find again. */
+const volumesInUse: StatusSetter = {
+  name: 'VolumesInUse',
+  set(node, { volumes }) {
+    if (!volumes.hasSynced()) return node;
+    const { volumesInUse: _, ...status } = node.status ?? {};
+    const inUse = volumes.volumesInUse();
+    return { ...node, status: inUse.length === 0 ? status : { ...status, volumesInUse: inUse } };
   },
 };
 
-const readySetter: StatusSetter = {
-  name: 'Ready',
-  set: (node, { health, nowMs }) => withConditions(node, deriveReady(conditionsOf(node), health.problems, nowMs)),
+/** Writes nothing: it tells when somebody has closed the node to new pods, or opened it again. */
+const schedulable: StatusSetter = {
+  name: 'Schedulable',
+  set(node, { memory, recordNodeStatusEvent }) {
+    const unschedulable = node.spec?.unschedulable === true;
+    if (unschedulable === memory.unschedulable) return node;
+    memory.unschedulable = unschedulable;
+    recordNodeStatusEvent('Normal', unschedulable ? 'NodeNotSchedulable' : 'NodeSchedulable');
+    return node;
+  },
+};
+
+const chains: Readonly<Record<'classic' | 'modern', readonly StatusSetter[]>> = {
+  classic: [
+    ...machineSetters.classic,
+    outOfDisk,
+    memoryPressure,
+    diskPressure,
+    customConditions,
+    ready,
+    volumesInUse,
+    schedulable,
+  ],
+  modern: [
+    ...machineSetters.modern,
+    memoryPressure,
+    diskPressure,
+    pidPressure,
+    customConditions,
+    ready,
+    volumesInUse,
+    schedulable,
+    declaredFeatures,
+  ],
 };
 
 /**
  * The chain, in the order that is a promise to readers of old: the machine, the pressures, conditions of one's own
- * (`extra` and those set by hand), and Ready as the last condition (kubelet `defaultNodeStatusFuncs`).
+ * (those set by hand and `extra`), Ready as the last condition, then what is not a condition (kubelet
+ * `defaultNodeStatusFuncs`). Throws a RangeError for one of one's own that wants to stand before a setter that is not there.
  */
-export function statusSetters(extra: readonly StatusSetter[] = []): readonly StatusSetter[] {
-  return [...machineSetters, ...pressureSetters, customConditions, ...extra, readySetter];
-}
-
-function conditionsOf(node: Node): ReturnType<typeof listConditions> {
-  return listConditions(node.status?.conditions);
-}
-
-function withConditions(node: Node, conditions: ReturnType<typeof listConditions>): Node {
-  return { ...node, status: { ...node.status, conditions } };
+export function statusSetters(
+  kind: 'classic' | 'modern' = 'modern',
+  extra: readonly StatusSetter[] = [],
+): readonly StatusSetter[] {
+  if (extra.length === 0) return chains[kind];
+  const chain = [...chains[kind]];
+  for (const setter of extra) {
+    const anchor = setter.before ?? 'Ready';
+    const place = chain.findIndex(({ name }) => name === anchor);
+    if (place < 0) throw new RangeError(`no status setter of this name: ${anchor}`);
+    chain.splice(place, 0, setter);
+  }
+  return chain;
 }

@@ -10,10 +10,13 @@ export function indexByNode(pod: Pod): readonly string[] {
   return nodeName === undefined || nodeName === '' ? [] : [nodeName];
 }
 
+/** Called with each change of a pod that is bound to the node. */
+export type PodListener = (change: Change<Pod>) => void;
+
 /** Shares one pod informer among many nodes: each change calls the one node that it concerns. */
 export class PodRouter {
   readonly #pods: Informer<Pod>;
-  readonly #listeners = new Map<string, () => void>();
+  readonly #listeners = new Map<string, PodListener>();
 
   constructor(pods: Informer<Pod>) {
     this.#pods = pods;
@@ -35,7 +38,7 @@ export class PodRouter {
   }
 
   /** One listener a node; returns the way to leave. */
-  onNode(nodeName: string, listener: () => void): () => void {
+  onNode(nodeName: string, listener: PodListener): () => void {
     this.#listeners.set(nodeName, listener);
     return () => {
       if (this.#listeners.get(nodeName) === listener) this.#listeners.delete(nodeName);
@@ -43,6 +46,6 @@ export class PodRouter {
   }
 
   #route(change: Change<Pod>): void {
-    for (const nodeName of indexByNode(change.object)) this.#listeners.get(nodeName)?.();
+    for (const nodeName of indexByNode(change.object)) this.#listeners.get(nodeName)?.(change);
   }
 }

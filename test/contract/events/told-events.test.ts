@@ -86,7 +86,7 @@ for (const eventsApi of eventsApis) {
   });
 }
 
-test('an event without an action is refused by events.k8s.io/v1, and the sink does not ask twice', async () => {
+test('an event without an action is refused by events.k8s.io/v1, and the sink does not ask twice [I14]', async () => {
   const requests: unknown[] = [];
   const { url, ca, token } = client.backend;
   const api = makeKubeApi(plainConnection(url, { token, tls: { ca } }));

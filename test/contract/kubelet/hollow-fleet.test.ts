@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { plainConnection } from '../../../src/adapters/http-connection.ts';
 import { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
+import { manifestText } from '../../../src/adapters/manifest-text.ts';
+import { StaticPodFiles } from '../../../src/adapters/static-pod-files.ts';
 import { SystemClock } from '../../../src/adapters/system-clock.ts';
 import { findCondition, listConditions } from '../../../src/api/conditions.ts';
 import type { Lease } from '../../../src/api/lease.ts';
@@ -11,7 +16,11 @@ import type { Pod } from '../../../src/api/pod.ts';
 import { nodeLeaseNamespace, type ResourceName } from '../../../src/api/resources.ts';
 import { type RunningApiServer, startApiServer } from '../../../src/apiserver/http/api-server.ts';
 import { HollowFleet } from '../../../src/kubelet/fleet.ts';
-import { KeepingLogger, KeepingMeter, SeededRandom } from '../../support/quiet.ts';
+import { FileSource } from '../../../src/kubelet/pod-config/file-source.ts';
+import type { KubeReader } from '../../../src/ports/kube-reader.ts';
+import type { KubeWriter } from '../../../src/ports/kube-writer.ts';
+import { aManifest } from '../../support/manifest-folder.ts';
+import { KeepingLogger, KeepingMeter, KeepingRecorder, SeededRandom } from '../../support/quiet.ts';
 import { until } from '../../support/small-world.ts';
 
 const clock = new SystemClock();
@@ -22,10 +31,14 @@ const names = Array.from({ length: 20 }, (_, index) => `node-${index}`);
 const profile = {
   leaseDurationSeconds: 4,
   nodeStatusUpdateFrequencyMs: 1_000,
+  nodeStatusReportFrequencyMs: 300_000,
   podStatusPassMs: 1_000,
   podStartDelayMs: 200,
   podStopDelayMs: 200,
 };
+
+/** The node that has static pods. */
+const staticNode = 'node-16';
 
 describe('twenty hollow nodes on the embedded API server', () => {
   const logger = new KeepingLogger();
@@ -35,10 +48,15 @@ describe('twenty hollow nodes on the embedded API server', () => {
   let api: HttpKubeApi;
   let fleet: HollowFleet;
   let running: Promise<void>;
+  let folder: string;
+  const recorder = new KeepingRecorder();
+  /** What kubelets wrote about pods, as `patch web` or `delete web`, and the bodies of it. */
+  const written: { readonly verb: string; readonly pod: string; readonly body: string }[] = [];
   let podNumber = 0;
   let pod: string;
 
   before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'manifests-'));
     server = await startApiServer({ clock, random: new SeededRandom(1), logger, tls: false });
     api = new HttpKubeApi({
       connection: plainConnection(server.url, { token: server.adminToken }),
@@ -52,11 +70,13 @@ describe('twenty hollow nodes on the embedded API server', () => {
     });
     fleet = new HollowFleet({
       nodes: names.map((name) => ({ name, labels: { 'topology.kubernetes.io/zone': 'a' } })),
-      api,
+      api: watched(api, (verb, pod, body) => void written.push({ verb, pod, body })),
       clock,
       random: new SeededRandom(1),
       logger,
       profile,
+      recorder: () => recorder,
+      sources: (nodeName) => (nodeName === staticNode ? [staticPods(folder, nodeName, logger)] : []),
     });
     running = fleet.run(signal);
     await fleet.whenRegistered(signal);
@@ -67,6 +87,7 @@ describe('twenty hollow nodes on the embedded API server', () => {
     await running;
     await api.close();
     await server.close();
+    await rm(folder, { recursive: true });
     assert.deepEqual(
       logger.lines.filter((line) => line.level === 'error'),
       [],
@@ -98,10 +119,10 @@ describe('twenty hollow nodes on the embedded API server', () => {
     return lease?.spec?.renewTime ?? '';
   }
 
-  function bind(name: string, nodeName: string): Promise<Pod> {
+  function bind(name: string, nodeName: string, more: Pick<Pod, 'metadata' | 'spec'> = { metadata: {} }): Promise<Pod> {
     const wanted: Pod = {
-      metadata: { name, namespace: 'default' },
-      spec: { nodeName, containers: [{ name: 'main', image: 'registry.invalid/pause:1' }] },
+      metadata: { name, namespace: 'default', ...more.metadata },
+      spec: { nodeName, containers: [{ name: 'main', image: 'registry.invalid/pause:1' }], ...more.spec },
     };
     return api.create('pods', wanted, { signal });
   }
@@ -177,6 +198,57 @@ describe('twenty hollow nodes on the embedded API server', () => {
     await run(pod, 'node-3');
     await remove(pod);
     await vanished(pod);
+    const about = written.filter((request) => request.pod === pod);
+    assert.deepEqual(
+      about.slice(-2).map(({ verb }) => verb),
+      ['patch', 'delete'],
+      'how it ended, then the object',
+    );
+    assert.match(about.at(-2)?.body ?? '', /"phase":"Succeeded"/);
+  });
+
+  it('refuse a pod that does not fit, and say by how much', async () => {
+    const resources = { requests: { cpu: '9k' } };
+    await bind(pod, 'node-7', { metadata: {}, spec: { containers: [{ name: 'main', image: 'i', resources }] } });
+    await until('rejected', waitMs, async () => (await findPod(pod))?.status?.phase === 'Failed');
+    const status = (await findPod(pod))?.status;
+    assert.equal(status?.reason, 'OutOfcpu');
+    assert.match(
+      status?.message ?? '',
+      /^Pod was rejected: Node didn't have enough resource: cpu, requested: 9000000, /,
+    );
+  });
+
+  it('restart a container that crashes, later and later, and say so', async () => {
+    const annotations = { 'hollow-kubelet/exit-after': '100ms', 'hollow-kubelet/exit-code': '3' };
+    await bind(pod, 'node-8', { metadata: { annotations } });
+    const restarts = async (): Promise<number> =>
+      (await findPod(pod))?.status?.containerStatuses?.[0]?.restartCount ?? 0;
+    await until('two restarts', 30_000, async () => (await restarts()) >= 2);
+    assert.ok(written.some((request) => request.pod === pod && request.body.includes('CrashLoopBackOff')));
+    assert.ok(recorder.drafts.some(({ about, reason }) => about.name === pod && reason === 'BackOff'));
+    await remove(pod);
+    await vanished(pod);
+  });
+
+  it('run a static pod from a file, and show it again when its mirror was deleted', async () => {
+    const name = `stat-${staticNode}`;
+    const findMirror = (): Promise<Pod | undefined> => find('pods', name, 'kube-system');
+    const isReady = async (): Promise<boolean> => readyOf(await findMirror())?.status === 'True';
+    await writeFile(join(folder, 'stat.yaml'), aManifest('stat'));
+    await until('a mirror that is ready', waitMs, isReady);
+    const first = await findMirror();
+    const node = await find('nodes', staticNode);
+    assert.equal(first?.metadata.ownerReferences?.[0]?.uid, node?.metadata.uid);
+    const uid = first?.metadata.uid ?? '';
+    await api.delete('pods', { namespace: 'kube-system', name }, { uid, signal });
+    const isAnother = async (): Promise<boolean> => ((await findMirror())?.metadata.uid ?? uid) !== uid;
+    await until('another mirror', waitMs, async () => (await isAnother()) && (await isReady()));
+    const second = await findMirror();
+    const containerOf = (mirror: Pod | undefined) => mirror?.status?.containerStatuses?.[0]?.containerID;
+    assert.equal(containerOf(second), containerOf(first), 'the pod itself ran on');
+    await rm(join(folder, 'stat.yaml'));
+    await until('no mirror', waitMs, async () => (await findMirror()) === undefined);
   });
 
   it('live with a deletion by force and a new pod of the same name', async () => {
@@ -243,3 +315,26 @@ describe('twenty hollow nodes on the embedded API server', () => {
     await run(pod, 'node-15');
   });
 });
+
+function staticPods(folder: string, nodeName: string, logger: KeepingLogger): FileSource {
+  return new FileSource({ nodeName, files: new StaticPodFiles(folder), text: manifestText, clock, logger });
+}
+
+/** The same API, telling of what is written about pods. */
+function watched(api: HttpKubeApi, tell: (verb: string, pod: string, body: string) => void): KubeReader & KubeWriter {
+  return {
+    get: (resource, name, options) => api.get(resource, name, options),
+    list: (resource, options) => api.list(resource, options),
+    watch: (resource, options) => api.watch(resource, options),
+    create: (resource, object, options) => api.create(resource, object, options),
+    replace: (resource, object, options) => api.replace(resource, object, options),
+    patch: (resource, name, patch, options) => {
+      if (resource === 'pods') tell('patch', name.name, JSON.stringify(patch.body));
+      return api.patch(resource, name, patch, options);
+    },
+    delete: (resource, name, options) => {
+      if (resource === 'pods') tell('delete', name.name, '');
+      return api.delete(resource, name, options);
+    },
+  };
+}

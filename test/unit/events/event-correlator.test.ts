@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import type { Event } from '../../../src/api/event.ts';
 import { spamBurst, spamRefillMs } from '../../../src/events/correlate-events.ts';
 import { deriveEvent } from '../../../src/events/derive-event.ts';
-import { type CorrelatedEvent, EventCorrelator } from '../../../src/events/event-correlator.ts';
+import { type CorrelatedEvent, correlatorEntriesMax, EventCorrelator } from '../../../src/events/event-correlator.ts';
 
 let named = 0;
 const nameFor = (objectName: string): string => `${objectName}.${++named}`;
@@ -46,7 +46,7 @@ test('twelve messages, a second apart: nine of their own, and one that counts th
   assert.equal(patch?.message, event.message);
 });
 
-test('nine, silence, nine others: none combined', () => {
+test('nine, silence, nine others: none combined [I3]', () => {
   const correlator = new EventCorrelator(nameFor);
   const nine = (letter: string, atMs: number): CorrelatedEvent[] =>
     Array.from({ length: 9 }, (_, index) => told(correlator.correlate(anEvent(`${letter}${index}`), atMs)));
@@ -63,7 +63,7 @@ test('thirty at once: twenty-five told; the next, five minutes later, counts all
   assert.equal(told(correlator.correlate(anEvent('m'), spamRefillMs)).patch?.count, 31);
 });
 
-test('chatter does not use up what a warning needs, nor what another object does', () => {
+test('chatter does not use up what a warning needs, nor what another object does [I5]', () => {
   const correlator = new EventCorrelator(nameFor);
   for (let index = 0; index < spamBurst; index++) told(correlator.correlate(anEvent('m'), 0));
   assert.equal(correlator.correlate(anEvent('m'), 0), 'spam');
@@ -71,11 +71,16 @@ test('chatter does not use up what a warning needs, nor what another object does
   told(correlator.correlate(anEvent('m', 'n2'), 0));
 });
 
-test('of too many objects the one not mentioned for longest starts over', () => {
+test('of too many objects the one not mentioned for longest starts over [I11]', () => {
   const correlator = new EventCorrelator(nameFor);
   for (let index = 0; index < 5_000; index++) correlator.correlate(anEvent('m', `n${index}`), 0);
-  assert.equal(told(correlator.correlate(anEvent('m', 'n0'), 0)).patch, undefined);
+  const firstKept = 5_000 - correlatorEntriesMax;
+  assert.equal(told(correlator.correlate(anEvent('m', `n${firstKept}`), 0)).patch?.count, 2);
   assert.equal(told(correlator.correlate(anEvent('m', 'n4999'), 0)).patch?.count, 2);
+  for (const forgotten of ['n0', `n${firstKept - 1}`]) {
+    const { event, patch } = told(correlator.correlate(anEvent('m', forgotten), 0));
+    assert.deepEqual([event.count, patch], [1, undefined]);
+  }
 });
 
 test('law: what was told last about an object adds up to all there was up to then', () => {

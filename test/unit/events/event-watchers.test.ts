@@ -15,7 +15,7 @@ function listener(): { readonly names: string[]; readonly hear: (told: ToldEvent
   return { names, hear: ({ draft }) => void names.push(draft.about.name) };
 }
 
-test('a watcher hears of what is told after it came, until it leaves', async () => {
+test('a watcher hears of what is told after it came, until it leaves [H6]', async () => {
   const watchers = new EventWatchers(new KeepingLogger());
   const [a, b] = [listener(), listener()];
   const leave = watchers.add(a.hear);
@@ -35,7 +35,7 @@ test('a watcher hears of what is told after it came, until it leaves', async () 
   );
 });
 
-test('who is stalled misses what its queue does not hold; who reads hears all, in order', async () => {
+test('who is stalled misses what its queue does not hold; who reads hears all, in order [H7]', async () => {
   const watchers = new EventWatchers(new KeepingLogger());
   const [a, b] = [listener(), listener()];
   let go = (): void => {};

@@ -56,7 +56,7 @@ test('an event as it is posted, to its own API', async () => {
   await stand.stop();
 });
 
-test('five within a minute: one event, its series at the second, the rest when it is over; the first note stays', async () => {
+test('five within a minute: one event, its series at the second, the rest when it is over; the first note stays [I12]', async () => {
   const stand = new Stand().start();
   await stand.repeat(5);
   assert.equal(stand.verbs, 'POST PATCH');
@@ -79,7 +79,7 @@ test('five within a minute: one event, its series at the second, the rest when i
   await stand.stop();
 });
 
-test('a series that goes on is told again every half hour, lest it expires', async () => {
+test('a series that goes on is told again every half hour, lest it expires [I12]', async () => {
   const stand = new Stand().start();
   for (let minute = 0; minute < 65; minute++) {
     stand.record();
@@ -104,7 +104,7 @@ test('what happened once is forgotten without another word', async () => {
   await stand.stop();
 });
 
-test('a version in the reference does not keep events apart', async () => {
+test('a version in the reference does not keep events apart [I13]', async () => {
   const stand = new Stand().start();
   for (let version = 1; version <= 5; version++) {
     const about = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'u1', resourceVersion: String(version) };

@@ -12,39 +12,45 @@ const earlier = '2026-01-01T00:00:00Z';
 const nowMs = Date.parse('2026-01-02T03:04:05Z');
 const now = '2026-01-02T03:04:05Z';
 const memory = { type: 'MemoryPressure', words: pressureWords.MemoryPressure };
+const well = { problems: [], warning: undefined, plainJoin: false };
 
 function stored(status: string, extra: Partial<Condition> = {}): Condition {
   return { type: 'MemoryPressure', status, lastHeartbeatTime: earlier, lastTransitionTime: earlier, ...extra };
 }
 
 describe('a pressure condition', () => {
-  it('is appended where it was missing', () => {
+  it('is appended where it was missing, which is told', () => {
     const other = { type: 'Ready', status: 'True' };
-    assert.deepEqual(derivePressure([other], { ...memory, holds: false }, nowMs), [
-      other,
-      {
-        type: 'MemoryPressure',
-        status: 'False',
-        reason: 'KubeletHasSufficientMemory',
-        message: 'kubelet has sufficient memory available',
-        lastTransitionTime: now,
-        lastHeartbeatTime: now,
-      },
-    ]);
+    assert.deepEqual(derivePressure([other], { ...memory, holds: false }, nowMs), {
+      conditions: [
+        other,
+        {
+          type: 'MemoryPressure',
+          status: 'False',
+          reason: 'KubeletHasSufficientMemory',
+          message: 'kubelet has sufficient memory available',
+          lastTransitionTime: now,
+          lastHeartbeatTime: now,
+        },
+      ],
+      event: 'NodeHasSufficientMemory',
+    });
   });
 
   it('moves its heartbeat alone while the status stays, words of others included', () => {
     const edited = stored('False', { reason: 'Edited', message: 'by hand' });
-    const [condition] = derivePressure([edited], { ...memory, holds: false }, nowMs);
-    assert.deepEqual(condition, { ...edited, lastHeartbeatTime: now });
+    const { conditions, event } = derivePressure([edited], { ...memory, holds: false }, nowMs);
+    assert.deepEqual(conditions, [{ ...edited, lastHeartbeatTime: now }]);
+    assert.equal(event, undefined);
   });
 
   for (const from of ['False', 'Unknown']) {
-    it(`flips from ${from} with its words and a new transition time`, () => {
-      const [condition] = derivePressure([stored(from)], { ...memory, holds: true }, nowMs);
-      assert.equal(condition?.status, 'True');
-      assert.equal(condition?.reason, 'KubeletHasInsufficientMemory');
-      assert.equal(condition?.lastTransitionTime, now);
+    it(`flips from ${from} with its words, its event and a new transition time`, () => {
+      const { conditions, event } = derivePressure([stored(from)], { ...memory, holds: true }, nowMs);
+      assert.equal(conditions[0]?.status, 'True');
+      assert.equal(conditions[0]?.reason, 'KubeletHasInsufficientMemory');
+      assert.equal(conditions[0]?.lastTransitionTime, now);
+      assert.equal(event, 'NodeHasInsufficientMemory');
     });
   }
 
@@ -52,26 +58,32 @@ describe('a pressure condition', () => {
     assert.deepEqual(describeCustomCondition('DiskMountPressure').holds, {
       reason: 'KubeletHasDiskMountPressure',
       message: 'kubelet has disk mount pressure',
+      event: 'NodeHasDiskMountPressure',
     });
     assert.equal(describeCustomCondition('NetworkUnavailable').clear.reason, 'RouteCreated');
   });
 });
 
 describe('the Ready condition', () => {
-  it('is true without problems', () => {
-    const [ready] = deriveReady([], [], nowMs);
-    assert.deepEqual(ready, {
-      type: 'Ready',
-      status: 'True',
-      reason: 'KubeletReady',
-      message: 'kubelet is posting ready status',
-      lastHeartbeatTime: now,
-      lastTransitionTime: now,
+  it('is true without problems, and no event when it is new', () => {
+    assert.deepEqual(deriveReady([], well, nowMs), {
+      conditions: [
+        {
+          type: 'Ready',
+          status: 'True',
+          reason: 'KubeletReady',
+          message: 'kubelet is posting ready status',
+          lastHeartbeatTime: now,
+          lastTransitionTime: now,
+        },
+      ],
+      event: undefined,
     });
   });
 
   it('names one problem as it is, several in brackets, each once', () => {
-    const message = (problems: readonly string[]) => deriveReady([], problems, nowMs)[0]?.message;
+    const message = (problems: readonly string[]) =>
+      deriveReady([], { ...well, problems }, nowMs).conditions[0]?.message;
     assert.equal(message(['a']), 'a');
     assert.equal(message(['a', 'a']), 'a');
     assert.equal(message(['a', 'b', 'a']), '[a, b]');
@@ -79,9 +91,12 @@ describe('the Ready condition', () => {
 
   it('keeps its transition time while the status stays, though the message changes', () => {
     const before = [{ type: 'Ready', status: 'False', message: 'old', lastTransitionTime: earlier }];
-    const ready = findCondition(deriveReady(before, ['new'], nowMs), 'Ready');
-    assert.deepEqual([ready?.message, ready?.lastTransitionTime], ['new', earlier]);
-    const flipped = findCondition(deriveReady(before, [], nowMs), 'Ready');
-    assert.equal(flipped?.lastTransitionTime, now);
+    const still = deriveReady(before, { ...well, problems: ['new'] }, nowMs);
+    const ready = findCondition(still.conditions, 'Ready');
+    assert.deepEqual([ready?.message, ready?.lastTransitionTime, still.event], ['new', earlier, undefined]);
+    const flipped = deriveReady(before, well, nowMs);
+    assert.equal(findCondition(flipped.conditions, 'Ready')?.lastTransitionTime, now);
+    assert.equal(flipped.event, 'NodeReady');
+    assert.equal(deriveReady(flipped.conditions, { ...well, problems: ['x'] }, nowMs).event, 'NodeNotReady');
   });
 });

@@ -34,7 +34,7 @@ describe('a difference in status', () => {
       aNode({ conditions: [memory, { ...ready, message: 'else' }] }),
       aNode({ conditions: [ready] }),
       aNode({ conditions: [memory, ready], addresses: [{ type: 'Hostname', address: 'n' }] }),
-      aNode({ conditions: [memory, ready] }, { a: 'b' }),
+      aNode({ conditions: [memory, ready] }, { 'kubernetes.io/os': 'linux' }),
     ];
     for (const other of others) assert.ok(diffNodeStatus(stored, other));
   });
@@ -47,7 +47,7 @@ describe('the patch of a status', () => {
     assert.deepEqual(deriveNodeStatusPatch(stored, aNode({ conditions: [memory, changed] })), {
       status: {
         '$setElementOrder/conditions': [{ type: 'MemoryPressure' }, { type: 'Ready' }],
-        conditions: [changed],
+        conditions: [{ type: 'Ready', status: 'False' }],
       },
     });
   });
@@ -70,5 +70,43 @@ describe('the patch of a status', () => {
       metadata: { labels: { b: '3' } },
       status: { capacity: { cpu: '16' } },
     });
+  });
+
+  it('is empty when nothing differs', () => {
+    const node = aNode({ conditions: [ready], capacity: { cpu: '1' } }, { a: '1' });
+    assert.deepEqual(deriveNodeStatusPatch(node, node), {});
+  });
+
+  it('takes away what is gone, and never a condition', () => {
+    const stored = aNode({ capacity: { cpu: '1', gone: '1' }, volumesInUse: ['v'], conditions: [memory] }, { a: '1' });
+    assert.deepEqual(deriveNodeStatusPatch(stored, aNode({ capacity: { cpu: '1' }, conditions: [] })), {
+      metadata: { labels: null },
+      status: { capacity: { gone: null }, volumesInUse: null },
+    });
+  });
+
+  it('replaces images and volumes whole, and what is nested field by field', () => {
+    const stored = aNode({
+      images: [{ names: ['a'], sizeBytes: 1 }],
+      daemonEndpoints: { kubeletEndpoint: { Port: 1 } },
+    });
+    const computed = aNode({
+      images: [{ names: ['a'], sizeBytes: 2 }],
+      volumesInUse: ['v'],
+      daemonEndpoints: { kubeletEndpoint: { Port: 2 } },
+    });
+    assert.deepEqual(deriveNodeStatusPatch(stored, computed), {
+      status: {
+        images: [{ names: ['a'], sizeBytes: 2 }],
+        volumesInUse: ['v'],
+        daemonEndpoints: { kubeletEndpoint: { Port: 2 } },
+      },
+    });
+  });
+
+  it('does not tell a quantity that is only written otherwise', () => {
+    const stored = aNode({ capacity: { cpu: '1000m', memory: '1Gi' } });
+    const computed = aNode({ capacity: { cpu: '1', memory: '2Gi' } });
+    assert.deepEqual(deriveNodeStatusPatch(stored, computed), { status: { capacity: { memory: '2Gi' } } });
   });
 });

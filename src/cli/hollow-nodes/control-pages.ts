@@ -1,0 +1,114 @@
+// What can be asked of running hollow nodes, and done to them: status, nodes, faults. JSON both ways, answered from memory.
+import type { ActRequest, Answer, Route } from '../../adapters/observability-server.ts';
+import { deriveNodeFilter } from '../../kubelet/faults/derive-selected-nodes.ts';
+import type { PostedFault } from '../../kubelet/faults/fault-board.ts';
+import { describeFault } from '../../kubelet/faults/node-faults.ts';
+import type { FleetNodeStatus, HollowFleet } from '../../kubelet/fleet.ts';
+import { readFaultOrder, readSelector } from './fault-schema.ts';
+import type { FleetReport } from './fleet-report.ts';
+
+export interface ControlMeans {
+  readonly fleet: HollowFleet;
+  readonly report: () => FleetReport;
+}
+
+const faultPrefix = '/faults/';
+
+/** `/status`, `/nodes`, `/faults` and `/faults/ID`. */
+export function controlRoutes({ fleet, report }: ControlMeans): readonly Route[] {
+  return [
+    { path: '/status', answer: () => jsonAnswer(200, report()) },
+    { path: '/nodes', answer: (url) => nodesPage(fleet, url.searchParams) },
+    {
+      path: '/faults',
+      answer: () => jsonAnswer(200, { faults: fleet.faults.list().map(shownFault) }),
+      act: (request) => actOnFaults(fleet, request),
+    },
+    {
+      path: faultPrefix,
+      answer: (url) => faultPage(fleet, idOf(url)),
+      act: ({ method, url }) => (method === 'DELETE' ? withdrawFault(fleet, idOf(url)) : notThere(idOf(url))),
+    },
+  ];
+}
+
+function actOnFaults({ faults }: HollowFleet, { method, body }: ActRequest): Answer {
+  if (method === 'DELETE') {
+    faults.clear();
+    return jsonAnswer(200, { faults: [] });
+  }
+  const read = readFaultOrder(body);
+  if ('problems' in read) return refusal(400, 'BadRequest', read.problems);
+  try {
+    return jsonAnswer(201, shownFault(faults.post(read.value)));
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return refusal(409, 'Conflict', [error.message]);
+  }
+}
+
+function withdrawFault({ faults }: HollowFleet, id: string): Answer {
+  return faults.withdraw(id) ? jsonAnswer(200, { id, active: 0 }) : notThere(id);
+}
+
+function faultPage({ faults }: HollowFleet, id: string): Answer {
+  const found = faults.list().find((fault) => fault.id === id);
+  return found === undefined ? notThere(id) : jsonAnswer(200, { ...shownFault(found), nodes: found.nodes });
+}
+
+function notThere(id: string): Answer {
+  return refusal(404, 'NotFound', [`there is no fault ${JSON.stringify(id)}`]);
+}
+
+function nodesPage(fleet: HollowFleet, query: URLSearchParams): Answer {
+  const read = readSelector(selectorIn(query));
+  if ('problems' in read) return refusal(400, 'BadRequest', read.problems);
+  const fits = deriveNodeFilter(read.value);
+  const nodes = [...fleet.nodes()].filter(fits).map(shownNode);
+  return jsonAnswer(200, { count: nodes.length, nodes });
+}
+
+/** `names=a*,b*`, `zone=z`, `labels=key=value,...`. Anything else is refused by name. */
+function selectorIn(query: URLSearchParams): unknown {
+  const entries = [...query].map(([name, text]): [string, unknown] => {
+    if (name === 'names') return [name, text.split(',')];
+    if (name !== 'labels') return [name, text];
+    return [name, Object.fromEntries(text.split(',').map((pair) => [...pair.split('=', 2), '']))];
+  });
+  return Object.fromEntries(entries);
+}
+
+function shownNode({ name, labels, registered, ready, broken, cutOff, pods, faults }: FleetNodeStatus): object {
+  return { name, labels, registered, ready, broken, cutOff, pods, faults };
+}
+
+function shownFault({ id, order, nodes, active, waiting }: PostedFault): object {
+  const { selector, fault, forMs, nodesPerSecond } = order;
+  return {
+    id,
+    fault,
+    text: describeFault(fault),
+    selector,
+    forMs,
+    nodesPerSecond,
+    meantFor: nodes.length,
+    active,
+    waiting,
+  };
+}
+
+function idOf(url: URL): string {
+  try {
+    return decodeURIComponent(url.pathname.slice(faultPrefix.length));
+  } catch {
+    return url.pathname;
+  }
+}
+
+function refusal(code: number, reason: string, problems: readonly string[]): Answer {
+  return jsonAnswer(code, { error: { code, reason, problems } });
+}
+
+function jsonAnswer(status: number, value: unknown): Answer {
+  return { status, contentType: 'application/json', body: `${JSON.stringify(value, undefined, 2)}\n` };
+}

@@ -1,0 +1,24 @@
+import type { HollowFleet } from '../../kubelet/fleet.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { CommandIo } from '../command-io.ts';
+
+const periodMs = 1_000;
+/** Where lines stay, they come less often. */
+const plainPeriodMs = 5_000;
+
+/** Says once a second how many nodes are registered and ready, until all are both, or the signal aborts. */
+export async function showProgress(fleet: HollowFleet, clock: Clock, io: CommandIo): Promise<void> {
+  const startMs = clock.monotonicMs();
+  const inPlace = io.isTerminal === true;
+  while (!io.signal.aborted) {
+    const { nodes, registered, ready } = fleet.status();
+    const isDone = ready === nodes;
+    const seconds = ((clock.monotonicMs() - startMs) / 1_000).toFixed(0);
+    const text = `${registered} of ${nodes} nodes are registered, ${ready} ready, after ${seconds} s`;
+    if (inPlace) io.stdout(`\r${text}\u001B[K${isDone ? '\n' : ''}`);
+    else io.stdout(`${text}\n`);
+    if (isDone) return;
+    await clock.sleep(inPlace ? periodMs : plainPeriodMs, io.signal);
+  }
+  if (inPlace) io.stdout('\n');
+}

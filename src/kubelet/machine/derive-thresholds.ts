@@ -1,0 +1,71 @@
+import { parseQuantity } from '../../api/quantity.ts';
+import { type EvictionSignal, isEvictionSignal } from './classify-signal.ts';
+
+/** By signal: a quantity as `100Mi`, or a share of the signal's capacity as `10%`. */
+type Limits = Readonly<Record<string, string>>;
+
+/** When a machine counts as short of something, and what is done about it (kubelet configuration, `eviction…`). */
+export interface EvictionConfig {
+  /** Below this the kubelet evicts at once. */
+  readonly evictionHard: Limits;
+  /** Below this it evicts when that has been so for the signal's grace period. */
+  readonly evictionSoft: Limits;
+  readonly evictionSoftGracePeriodMs: Readonly<Record<string, number>>;
+  /** A signal that was low counts as low until it is this much above its threshold. */
+  readonly evictionMinimumReclaim: Limits;
+  /** The most that a pod gets to end when a soft threshold drives it out. */
+  readonly evictionMaxPodGracePeriodMs: number;
+  /** A condition is reported for this long after it was last true. */
+  readonly evictionPressureTransitionPeriodMs: number;
+  readonly evictionMonitoringPeriodMs: number;
+}
+
+export type Amount = { readonly quantity: number } | { readonly share: number };
+
+export interface Threshold {
+  readonly signal: EvictionSignal;
+  /** Met strictly below. */
+  readonly limit: Amount;
+  /** 0 for a hard one. */
+  readonly graceMs: number;
+  readonly isHard: boolean;
+  readonly minReclaim: Amount | undefined;
+}
+
+/** The thresholds of a configuration, hard ones first. Throws a RangeError that names what cannot be read (kubelet `ParseThresholdConfig`). */
+export function deriveThresholds(config: EvictionConfig): readonly Threshold[] {
+  const { evictionHard, evictionSoft, evictionSoftGracePeriodMs, evictionMinimumReclaim } = config;
+  const one = (isHard: boolean, [signal, limit]: readonly [string, string]): Threshold => {
+    if (!isEvictionSignal(signal)) throw new RangeError(`no such eviction signal: ${signal}`);
+    const reclaim = evictionMinimumReclaim[signal];
+    return {
+      signal,
+      limit: parseAmount(signal, limit),
+      graceMs: isHard ? 0 : softGraceMs(signal, evictionSoftGracePeriodMs[signal]),
+      isHard,
+      minReclaim: reclaim === undefined ? undefined : parseAmount(signal, reclaim),
+    };
+  };
+  return [
+    ...Object.entries(evictionHard).map((entry) => one(true, entry)),
+    ...Object.entries(evictionSoft).map((entry) => one(false, entry)),
+  ];
+}
+
+function softGraceMs(signal: string, graceMs: number | undefined): number {
+  if (graceMs === undefined) throw new RangeError(`a soft eviction threshold needs a grace period: ${signal}`);
+  return graceMs;
+}
+
+function parseAmount(signal: string, text: string): Amount {
+  const percent = /^(\d+(?:\.\d+)?)%$/.exec(text)?.[1];
+  if (percent !== undefined) return { share: Number(percent) / 100 };
+  const quantity = parseQuantity(text);
+  if (quantity === undefined || quantity < 0) throw new RangeError(`eviction threshold of ${signal}: got ${text}`);
+  return { quantity };
+}
+
+/** What an amount is of a capacity; whole, as a kubelet counts (kubelet `GetThresholdQuantity`). */
+export function deriveAmount(amount: Amount, capacity: number): number {
+  return 'quantity' in amount ? amount.quantity : Math.trunc(capacity * amount.share);
+}

@@ -1,0 +1,107 @@
+import type { Machine } from '../profile.ts';
+import { type EvictionSignal, evictionSignals } from './classify-signal.ts';
+import type { Observation } from './derive-eviction-pass.ts';
+
+const bytesPerMiB = 1_024 * 1_024;
+/** What an ordinary file system gives out for its size. */
+const bytesPerInode = 16_384;
+const pidsMax = 32_768;
+
+/** What somebody has a signal say. */
+export interface SignalReading {
+  readonly available: number;
+  /** The machine's own when absent. */
+  readonly capacity?: number;
+  /** Monotonic time of the measurement, for one that has stopped being taken; the time of the look when absent. */
+  readonly measuredAtMs?: number;
+}
+
+/**
+ * What is left of a machine: half of everything, until somebody says otherwise. Amounts are bytes, inodes or process
+ * ids.
+ */
+export class MachineSignals {
+  readonly #describe: () => Machine;
+  #scripted: Map<EvictionSignal, SignalReading> | undefined;
+  #reclaimable: Map<EvictionSignal, number> | undefined;
+  #listeners: readonly (() => void)[] = [];
+
+  constructor(describe: () => Machine) {
+    this.#describe = describe;
+  }
+
+  /** The signal says this from now on. */
+  set(signal: EvictionSignal, reading: SignalReading): void {
+    this.#scripted ??= new Map();
+    this.#scripted.set(signal, reading);
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** As {@link set}, for a share of the capacity: 0.09 is 9 %. */
+  setShare(signal: EvictionSignal, share: number): void {
+    const capacity = capacityOf(this.#describe(), signal);
+    this.set(signal, { available: Math.trunc(capacity * share), capacity });
+  }
+
+  /** The signal is the machine's own again: nothing is short. */
+  clear(signal: EvictionSignal): void {
+    this.#scripted?.delete(signal);
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** This much comes back when the kubelet throws away images and dead containers, once. */
+  setReclaimable(signal: EvictionSignal, amount: number): void {
+    this.#reclaimable ??= new Map();
+    this.#reclaimable.set(signal, amount);
+  }
+
+  /** Throws away what can be thrown away. False where there is nothing, and then nothing has changed. */
+  reclaim(signal: EvictionSignal): boolean {
+    const amount = this.#reclaimable?.get(signal);
+    const reading = this.#scripted?.get(signal);
+    this.#reclaimable?.delete(signal);
+    if (amount === undefined || reading === undefined) return false;
+    this.set(signal, { ...reading, available: reading.available + amount });
+    return true;
+  }
+
+  /** All signals; `nowMs` is monotonic. */
+  read(nowMs: number): ReadonlyMap<EvictionSignal, Observation> {
+    return new Map(evictionSignals.map((signal) => [signal, this.#readOne(signal, nowMs)]));
+  }
+
+  /** Calls back after each change by hand. Returns the way to leave. */
+  onChange(listener: () => void): () => void {
+    this.#listeners = [...this.#listeners, listener];
+    return () => {
+      this.#listeners = this.#listeners.filter((each) => each !== listener);
+    };
+  }
+
+  #readOne(signal: EvictionSignal, nowMs: number): Observation {
+    const scripted = this.#scripted?.get(signal);
+    const capacity = scripted?.capacity ?? capacityOf(this.#describe(), signal);
+    return {
+      available: scripted?.available ?? Math.trunc(capacity / 2),
+      capacity,
+      atMs: scripted?.measuredAtMs ?? nowMs,
+    };
+  }
+}
+
+function capacityOf(machine: Machine, signal: EvictionSignal): number {
+  const diskBytes = machine.ephemeralStorageMiB * bytesPerMiB;
+  switch (signal) {
+    case 'memory.available':
+    case 'allocatableMemory.available':
+      return machine.memoryMiB * bytesPerMiB;
+    case 'nodefs.available':
+    case 'imagefs.available':
+      return diskBytes;
+    case 'nodefs.inodesFree':
+    case 'imagefs.inodesFree':
+      return Math.trunc(diskBytes / bytesPerInode);
+    case 'pid.available':
+      return pidsMax;
+  }
+}

@@ -1,0 +1,180 @@
+import { findCondition, listConditions } from '../../api/conditions.ts';
+import type { Pod } from '../../api/pod.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { EventRecorder } from '../../ports/event-recorder.ts';
+import { SparseMap } from '../../queueing/sparse-map.ts';
+import { isStaticPod } from '../pod-config/classify-pod.ts';
+import { deriveDeadlineMs } from '../pod-status/decide-active-deadline.ts';
+import { deriveApiStatus, type PodStatus } from '../pod-status/derive-api-status.ts';
+import type { MirrorPods } from '../pod-status/mirror-pods.ts';
+import type { PodStatusManager } from '../pod-status/pod-status-manager.ts';
+import {
+  type KillTarget,
+  type PodRuntime,
+  RuntimeFailure,
+  type RuntimePodStatus,
+  type Waiting,
+} from '../runtime/pod-runtime.ts';
+import { networkNotReady } from './derive-retry-delay.ts';
+import { failedKillPod, networkNotReadyEvent } from './events.ts';
+import {
+  type PodEnd,
+  type PodSteps,
+  StepFailure,
+  type SyncStep,
+  type SyncStepOutcome,
+  type TerminatingStep,
+} from './pod-work.ts';
+
+export interface PodSyncerOptions {
+  readonly runtime: Pick<PodRuntime, 'syncPod' | 'killPod' | 'inspectPod'>;
+  readonly statuses: PodStatusManager;
+  readonly mirrors: Pick<MirrorPods, 'reconcile'>;
+  /** Why pods that need the node's network cannot run now. */
+  readonly networkErrors: () => readonly string[];
+  readonly recorder: EventRecorder;
+  readonly clock: Clock;
+  /** The node's addresses, the main one first. */
+  readonly hostIPs: () => readonly string[];
+  /** A pod is looked at again when its back-off ends; false: only at its next resync, as kubelets up to 1.28 did. */
+  readonly retriesAtBackoffEnd: boolean;
+}
+
+/** What is done about one pod: brings it up, ends it, and says how it is (kubelet `SyncPod` and its siblings). */
+export class PodSyncer implements PodSteps {
+  readonly #options: PodSyncerOptions;
+  /** Why containers wait, as the last pass over their pod found: it is told with the next. */
+  readonly #waiting = new SparseMap<string, readonly Waiting[]>();
+
+  constructor(options: PodSyncerOptions) {
+    this.#options = options;
+  }
+
+  async sync({ pod, mirror, status }: SyncStep, signal: AbortSignal): Promise<SyncStepOutcome> {
+    const { runtime, statuses, mirrors } = this.#options;
+    const told = this.#derive(pod, status, false);
+    statuses.set(pod, told);
+    if (hasEnded(told)) return { terminal: true };
+    this.#checkNetwork(pod);
+    if (isStaticPod(pod)) await mirrors.reconcile(pod, mirror, signal);
+    const { waiting, backoffEndsAtMs, failure } = await runtime.syncPod(pod, status, signal);
+    this.#keepWaiting(pod, waiting);
+    if (failure !== undefined) throw new StepFailure(failure);
+    return {
+      terminal: false,
+      ...(this.#options.retriesAtBackoffEnd ? { backoffEndsAtMs } : {}),
+      deadlineAtMs: this.#deadlineAtMs(pod),
+    };
+  }
+
+  /** Tells that the pod's sandbox is up while its images are still to come (kubelet `OnPodSandboxReady`). */
+  noteSandbox(pod: Pod): void {
+    const { statuses } = this.#options;
+    const told = statuses.status(uidOf(pod));
+    const conditions = listConditions(told?.conditions);
+    const known = findCondition(conditions, 'PodReadyToStartContainers');
+    if (told === undefined || known === undefined || known.status === 'True') return;
+    const others = conditions.map((condition) => (condition === known ? { ...known, status: 'True' } : condition));
+    statuses.set(pod, { ...told, conditions: others });
+  }
+
+  async terminating({ pod, status, graceMs, ends }: TerminatingStep, signal: AbortSignal): Promise<void> {
+    const { statuses } = this.#options;
+    statuses.set(pod, ends.reduce(withEnd, this.#derive(pod, status, false)));
+    await this.#kill(pod, graceMs, signal);
+    // Its addresses went with its sandbox, and are told all the same.
+    const stopped = { ...(await this.#inspect(pod, signal)), ips: status.ips };
+    const running = stopped.containers.filter(({ kind, state }) => kind !== 'sandbox' && state === 'running');
+    if (running.length > 0) {
+      const names = running.map(({ name }) => name).join(' ');
+      throw new StepFailure(`detected running containers after a successful KillPod, CRI violation: [${names}]`);
+    }
+    statuses.set(pod, this.#derive(pod, stopped, true));
+  }
+
+  async terminated({ pod, status }: { readonly pod: Pod; readonly status: RuntimePodStatus }): Promise<void> {
+    const { statuses } = this.#options;
+    statuses.set(pod, this.#derive(pod, status, true));
+    statuses.terminate(pod);
+    this.#waiting.delete(uidOf(pod));
+  }
+
+  async orphan(target: KillTarget, graceMs: number, signal: AbortSignal): Promise<void> {
+    await this.#options.runtime.killPod(target, graceMs, signal);
+  }
+
+  #derive(pod: Pod, runtime: RuntimePodStatus, workerSaysTerminal: boolean): PodStatus {
+    const { statuses, clock, hostIPs } = this.#options;
+    const uid = uidOf(pod);
+    return deriveApiStatus({
+      pod,
+      runtime,
+      previous: statuses.status(uid),
+      workerSaysTerminal,
+      waiting: this.#waiting.get(uid) ?? [],
+      hostIPs: hostIPs(),
+      nowMs: clock.nowMs(),
+    });
+  }
+
+  #checkNetwork(pod: Pod): void {
+    const { networkErrors, recorder } = this.#options;
+    const errors = networkErrors();
+    if (errors.length === 0 || pod.spec?.hostNetwork === true) return;
+    const message = `${networkNotReady}: ${errors.length === 1 ? errors.join('') : `[${errors.join(', ')}]`}`;
+    recorder.record(networkNotReadyEvent(pod, message));
+    throw new StepFailure(message);
+  }
+
+  #deadlineAtMs(pod: Pod): number | undefined {
+    const { statuses, clock } = this.#options;
+    const deadlineMs = deriveDeadlineMs(pod, statuses.status(uidOf(pod))?.startTime);
+    return deadlineMs === undefined ? undefined : deadlineMs - clock.nowMs() + clock.monotonicMs();
+  }
+
+  #keepWaiting(pod: Pod, waiting: readonly Waiting[]): void {
+    if (waiting.length === 0) this.#waiting.delete(uidOf(pod));
+    else this.#waiting.set(uidOf(pod), waiting);
+  }
+
+  async #kill(pod: Pod, graceMs: number, signal: AbortSignal): Promise<void> {
+    const { namespace = '', name = '' } = pod.metadata;
+    try {
+      await this.#options.runtime.killPod({ uid: uidOf(pod), namespace, name, pod }, graceMs, signal);
+    } catch (error) {
+      if (!(error instanceof RuntimeFailure)) throw error;
+      if (!signal.aborted) this.#options.recorder.record(failedKillPod(pod, error.message));
+      throw error;
+    }
+    if (signal.aborted) throw new StepFailure('context canceled');
+  }
+
+  async #inspect(pod: Pod, signal: AbortSignal): Promise<RuntimePodStatus> {
+    try {
+      return await this.#options.runtime.inspectPod(uidOf(pod), signal);
+    } catch (error) {
+      if (!(error instanceof RuntimeFailure)) throw error;
+      throw new StepFailure(`unable to read pod status prior to final pod termination: ${error.message}`);
+    }
+  }
+}
+
+/** A pod that has succeeded keeps that, whoever wanted its end. */
+function withEnd(status: PodStatus, { phase, reason, message, condition }: PodEnd): PodStatus {
+  const conditions = (status.conditions ?? []).filter(({ type }) => type !== condition?.type);
+  return {
+    ...status,
+    phase: status.phase === 'Succeeded' ? 'Succeeded' : phase,
+    reason,
+    message,
+    ...(condition === undefined ? {} : { conditions: [...conditions, condition] }),
+  };
+}
+
+function hasEnded({ phase }: PodStatus): boolean {
+  return phase === 'Succeeded' || phase === 'Failed';
+}
+
+function uidOf(pod: Pod): string {
+  return pod.metadata.uid ?? '';
+}

@@ -1,0 +1,46 @@
+import type { Clock } from '../../ports/clock.ts';
+import { SparseMap } from '../../queueing/sparse-map.ts';
+
+/** When each pod is to be looked at again; one appointment a pod, the last one made counts (kubelet `queue.WorkQueue`). */
+export class PodWorkQueue {
+  readonly #clock: Clock;
+  readonly #dueAtMs = new SparseMap<string, number>();
+  readonly #onEarlier: () => void;
+  #nextMs = Number.POSITIVE_INFINITY;
+
+  /** `onEarlier` is called when something is due before everything else. */
+  constructor(clock: Clock, onEarlier: () => void) {
+    this.#clock = clock;
+    this.#onEarlier = onEarlier;
+  }
+
+  enqueue(uid: string, delayMs: number): void {
+    const dueAtMs = this.#clock.monotonicMs() + delayMs;
+    this.#dueAtMs.set(uid, dueAtMs);
+    if (dueAtMs >= this.#nextMs) return;
+    this.#nextMs = dueAtMs;
+    this.#onEarlier();
+  }
+
+  forget(uid: string): void {
+    this.#dueAtMs.delete(uid);
+  }
+
+  /** No appointment is before that; undefined when there is none. */
+  get nextDueAtMs(): number | undefined {
+    return this.#dueAtMs.size === 0 ? undefined : this.#nextMs;
+  }
+
+  /** The pods whose time is past; they have no appointment any more. */
+  takeDue(): readonly string[] {
+    const nowMs = this.#clock.monotonicMs();
+    const due: string[] = [];
+    this.#nextMs = Number.POSITIVE_INFINITY;
+    for (const [uid, dueAtMs] of this.#dueAtMs) {
+      if (dueAtMs < nowMs) due.push(uid);
+      else this.#nextMs = Math.min(this.#nextMs, dueAtMs);
+    }
+    for (const uid of due) this.#dueAtMs.delete(uid);
+    return due;
+  }
+}

@@ -1,0 +1,211 @@
+import type { Container, Pod } from '../../api/pod.ts';
+import {
+  findLatest,
+  isSidecar,
+  listInits,
+  listRegular,
+  listSandboxes,
+  needsSandbox,
+  restartsAfter,
+  shouldStart,
+} from './decide-restart.ts';
+import type { RuntimeContainerStatus, RuntimePodStatus } from './pod-runtime.ts';
+
+/** A running container that has to go, though its pod stays. */
+export interface ContainerKill {
+  readonly id: string;
+  readonly name: string;
+  /** Told to people. */
+  readonly message: string;
+}
+
+/** What one pass over a pod is to do, in this order. */
+export interface PodActions {
+  /** Stop all of it first. */
+  readonly killPod: boolean;
+  /** Undefined: the sandbox stays, or no other is worth while. */
+  readonly newSandboxAttempt: number | undefined;
+  readonly toKill: readonly ContainerKill[];
+  readonly initToStart: readonly Container[];
+  readonly toStart: readonly Container[];
+}
+
+const nothing: PodActions = {
+  killPod: false,
+  newSandboxAttempt: undefined,
+  toKill: [],
+  initToStart: [],
+  toStart: [],
+};
+
+/** What is between a pod as it is and as it should be (upstream `computePodActions`). */
+export function decidePodActions(pod: Pod, status: RuntimePodStatus): PodActions {
+  if (needsSandbox(status)) return decideAnew(pod, status);
+  const init = decideInit(pod, status);
+  if (init.failed) return { ...nothing, killPod: true };
+  const base = { ...nothing, initToStart: init.toStart, toKill: init.toKill };
+  return init.initialized ? decideContainers(pod, status, base) : base;
+}
+
+/** Without a sandbox everything begins again, unless it has run and its policy wants nothing of it again. */
+function decideAnew(pod: Pod, status: RuntimePodStatus): PodActions {
+  const [newest] = listSandboxes(status);
+  const kill = { ...nothing, killPod: true };
+  const hasContainers = status.containers.some(({ kind }) => kind !== 'sandbox');
+  if (!restartsOnFailure(pod) && newest !== undefined && hasContainers) return kill;
+  const toStart = listRegular(pod).filter((each) => !hasSucceededForGood(each, pod, status));
+  if (toStart.length === 0 && hasRegularContainer(pod, status)) return kill;
+  const newSandboxAttempt = newest === undefined ? 0 : newest.restartCount + 1;
+  const [first] = listInits(pod);
+  const start = first === undefined ? { toStart } : { initToStart: [first] };
+  return { ...kill, newSandboxAttempt, ...start };
+}
+
+function restartsOnFailure(pod: Pod): boolean {
+  return pod.spec?.restartPolicy !== 'Never';
+}
+
+function hasSucceededForGood(container: Container, pod: Pod, status: RuntimePodStatus): boolean {
+  const latest = findLatest(status, container.name);
+  const policy = container.restartPolicy ?? pod.spec?.restartPolicy;
+  return policy === 'OnFailure' && latest?.state === 'exited' && latest.exitCode === 0;
+}
+
+function hasRegularContainer(pod: Pod, status: RuntimePodStatus): boolean {
+  return listRegular(pod).some(({ name }) => findLatest(status, name) !== undefined);
+}
+
+function decideContainers(pod: Pod, status: RuntimePodStatus, base: PodActions): PodActions {
+  const wishes = listRegular(pod).map((container) => ({ container, ...decideContainer(pod, status, container) }));
+  const toStart = wishes.filter(({ start }) => start).map(({ container }) => container);
+  const toKill = [...base.toKill, ...wishes.flatMap(({ kill }) => kill ?? [])];
+  // Sidecars alone do not keep a pod alive.
+  const over = toStart.length === 0 && !wishes.some(({ keep }) => keep);
+  return { ...base, killPod: over, toKill, toStart, initToStart: over ? [] : base.initToStart };
+}
+
+interface ContainerWish {
+  readonly keep: boolean;
+  readonly start: boolean;
+  readonly kill: ContainerKill | undefined;
+}
+
+/** One of another definition goes and is started again, whatever its policy says. */
+function decideContainer(pod: Pod, status: RuntimePodStatus, container: Container): ContainerWish {
+  const latest = findLatest(status, container.name);
+  const kill = latest === undefined ? undefined : decideKill(container, latest);
+  const runs = latest?.state === 'running';
+  const keep = runs && kill === undefined;
+  return { keep, start: !keep && (runs || shouldStart(container, pod, status)), kill };
+}
+
+function decideKill(container: Container, latest: RuntimeContainerStatus): ContainerKill | undefined {
+  const { id, name, state } = latest;
+  if (state === 'unknown') return killUnknown(latest, 'Container');
+  if (state !== 'running' || !isChanged(container, latest)) return undefined;
+  return { id, name, message: `Container ${name} definition changed, will be restarted` };
+}
+
+/** A container is another one when its image is (upstream hashes name and image). */
+function isChanged(container: Container, running: RuntimeContainerStatus): boolean {
+  return (container.image ?? '') !== running.image;
+}
+
+function killUnknown({ id, name }: RuntimeContainerStatus, what: string): ContainerKill {
+  return { id, name, message: `${what} is in "unknown" state, try killing it before restart` };
+}
+
+interface InitActions {
+  readonly initialized: boolean;
+  /** One failed for good. */
+  readonly failed: boolean;
+  readonly toStart: readonly Container[];
+  readonly toKill: readonly ContainerKill[];
+}
+
+interface InitWalk {
+  initialized: boolean;
+  /** A later one, or a regular container, has been: then this one was through before. */
+  passed: boolean;
+  failed: boolean;
+  readonly toStart: Container[];
+  readonly toKill: ContainerKill[];
+}
+
+/**
+ * Where the init containers are, from the last to the first: those before one that ran were through, though the runtime
+ * may have nothing of them any more (upstream `computeInitContainerActions`).
+ */
+function decideInit(pod: Pod, status: RuntimePodStatus): InitActions {
+  const containers = listInits(pod);
+  const passed = hasLiveRegularContainer(pod, status);
+  const walk: InitWalk = {
+    initialized: passed || containers.length === 0,
+    passed,
+    failed: false,
+    toStart: [],
+    toKill: [],
+  };
+  for (const container of containers.toReversed()) if (!walk.failed) stepInit(walk, pod, status, container);
+  const [first] = containers;
+  if (first !== undefined && !walk.passed && !walk.failed) walk.toStart.push(first);
+  return { ...walk, initialized: walk.initialized && !walk.failed, toStart: walk.toStart.reverse() };
+}
+
+function hasLiveRegularContainer(pod: Pod, status: RuntimePodStatus): boolean {
+  return listRegular(pod).some(({ name }) => {
+    const state = findLatest(status, name)?.state;
+    return state === 'running' || state === 'created';
+  });
+}
+
+function stepInit(walk: InitWalk, pod: Pod, status: RuntimePodStatus, container: Container): void {
+  const latest = findLatest(status, container.name);
+  if (latest === undefined) {
+    if (walk.passed && isSidecar(container)) walk.toStart.push(container);
+    return;
+  }
+  if (walk.passed && !isSidecar(container)) return;
+  if (latest.state === 'running') onRunningInit(walk, pod, container, latest);
+  else if (latest.state === 'exited') onExitedInit(walk, pod, container, latest);
+  else onUnsureInit(walk, pod, container, latest);
+  walk.passed = true;
+}
+
+function onRunningInit(walk: InitWalk, pod: Pod, container: Container, latest: RuntimeContainerStatus): void {
+  if (!isSidecar(container)) return;
+  goOn(walk, pod, container);
+  if (!isChanged(container, latest)) return;
+  walk.toKill.push({
+    id: latest.id,
+    name: latest.name,
+    message: `Init container ${container.name} definition changed`,
+  });
+  walk.toStart.push(container);
+}
+
+function onExitedInit(walk: InitWalk, pod: Pod, container: Container, latest: RuntimeContainerStatus): void {
+  const exitCode = latest.exitCode ?? 0;
+  if (isSidecar(container)) walk.toStart.push(container);
+  else if (exitCode === 0) goOn(walk, pod, container);
+  else if (restartsAfter(container, pod.spec, exitCode)) walk.toStart.push(container);
+  else walk.failed = true;
+}
+
+/** Created and not started, or nobody knows: it is started again, and killed first where it may run. */
+function onUnsureInit(walk: InitWalk, pod: Pod, container: Container, latest: RuntimeContainerStatus): void {
+  if (latest.state === 'unknown' && !isSidecar(container) && !restartsOnFailure(pod)) {
+    walk.failed = true;
+    return;
+  }
+  if (latest.state === 'unknown') walk.toKill.push(killUnknown(latest, 'Init container'));
+  walk.toStart.push(container);
+}
+
+/** This one is through: the next is due, unless that was so before. */
+function goOn(walk: InitWalk, pod: Pod, container: Container): void {
+  const containers = listInits(pod);
+  const next = containers[containers.indexOf(container) + 1];
+  if (next === undefined) walk.initialized = true;
+  else if (!walk.passed) walk.toStart.push(next);
+}

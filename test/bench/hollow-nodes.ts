@@ -1,0 +1,151 @@
+// `npm run bench:hollow-nodes`: what a lease renewal costs the process that sends it, and what it takes to be 2,000 nodes,
+// beside kwok on the same machine: both against a real kube-apiserver that counts the renewals. Figures are printed and
+// never judged. Needs the control plane (`npm run control-plane`); kwok is built with Go if it can be, otherwise figures
+// stand for it that were measured elsewhere. `-- --nodes=200 --seconds=20` is a smaller one.
+import { spawn, type ChildProcess, spawnSync } from 'node:child_process';
+import { createWriteStream, existsSync, mkdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { type ControlPlane, startControlPlane } from '../control-plane/control-plane.ts';
+import { waitUntil } from '../control-plane/wait-until.ts';
+import { processFigures } from './process-figures.ts';
+
+interface Figures {
+  readonly renewals: number;
+  readonly renewalsPerSecond: number;
+  readonly cpuMicrosecondsPerRenewal: number;
+  readonly rssMb: number;
+  readonly peakRssMb: number;
+}
+
+/** kwok 0.8, 2,000 nodes, 200 renewals a second, on two cores. */
+const kwokElsewhere = { cpuMicrosecondsPerRenewal: 460, rssMb: 128 } as const;
+/** Ours may take no more than this share of kwok's CPU. */
+const wantedShare = 0.6;
+const settleMs = 25_000;
+
+const nodes = argument('nodes', 2_000);
+const seconds = argument('seconds', 60);
+const main = join(import.meta.dirname, '../../src/cli/main.ts');
+
+function argument(name: string, fallback: number): number {
+  return Number(process.argv.find((text) => text.startsWith(`--${name}=`))?.split('=')[1] ?? fallback);
+}
+
+/** kwok, built once into the cache folder; undefined where that cannot be done. */
+function kwokBinary(): string | undefined {
+  const folder = join(
+    process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'),
+    'node-lifecycle-controller/kwok-0.8.0',
+  );
+  const binary = join(folder, 'kwok');
+  if (existsSync(binary)) return binary;
+  mkdirSync(folder, { recursive: true });
+  console.log('building kwok; this takes minutes');
+  const args = ['build', '-trimpath', '-ldflags=-s -w', '-o', binary, 'sigs.k8s.io/kwok/cmd/kwok'];
+  const { status } = spawnSync('go', args, { cwd: join(import.meta.dirname, 'kwok'), stdio: 'inherit' });
+  return status === 0 ? binary : undefined;
+}
+
+/** Lease writes that kube-apiserver has carried out, its own few among them. */
+async function leaseWrites(plane: ControlPlane): Promise<number> {
+  const response = await plane.kubectl(['get', '--raw=/metrics']);
+  const lines = response.stdout.split('\n').filter((line) => {
+    return /^apiserver_request_total\{.*code="2\d\d".*resource="leases".*verb="(PUT|PATCH)"/.test(line);
+  });
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+}
+
+async function readyNodes(plane: ControlPlane): Promise<number> {
+  const jsonpath = '{range .items[*]}{.status.conditions[?(@.type=="Ready")].status}{"\\n"}{end}';
+  const { stdout } = await plane.kubectl(['get', 'nodes', `--output=jsonpath=${jsonpath}`]);
+  return stdout.split('\n').filter((line) => line === 'True').length;
+}
+
+async function sleep(ms: number): Promise<void> {
+  await new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}
+
+/** Starts what is to be measured, waits until all nodes are ready and beat, and looks at it for a while. */
+async function measure(name: string, start: (plane: ControlPlane) => Promise<ChildProcess>): Promise<Figures> {
+  await using plane = await startControlPlane();
+  const child = await start(plane);
+  child.stderr?.pipe(createWriteStream(join(plane.folder, `${name}.log`)));
+  try {
+    await waitUntil(`${nodes} ready nodes`, { timeoutMs: 300_000, pollMs: 2_000 }, async () => {
+      return (await readyNodes(plane)) === nodes;
+    });
+    await sleep(settleMs);
+    return await look(plane, child.pid ?? -1);
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+async function look(plane: ControlPlane, pid: number): Promise<Figures> {
+  const [before, writesBefore] = [processFigures(pid), await leaseWrites(plane)];
+  const startMs = performance.now();
+  await sleep(seconds * 1_000);
+  const [after, writesAfter] = [processFigures(pid), await leaseWrites(plane)];
+  const renewals = writesAfter - writesBefore;
+  return {
+    renewals,
+    renewalsPerSecond: renewals / ((performance.now() - startMs) / 1_000),
+    cpuMicrosecondsPerRenewal: ((after.cpuSeconds - before.cpuSeconds) * 1e6) / renewals,
+    rssMb: after.rssBytes / 1e6,
+    peakRssMb: after.peakRssBytes / 1e6,
+  };
+}
+
+async function startOurs(plane: ControlPlane): Promise<ChildProcess> {
+  // kwok's nodes tell no events.
+  const args = [main, 'hollow-nodes', `--nodes=${nodes}`, `--kubeconfig=${plane.kubeconfigFile}`, '--events=false'];
+  const extra = (process.env['BENCH_NODE_ARGS'] ?? '').split(' ').filter((text) => text !== '');
+  return spawn(process.execPath, [...extra, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+}
+
+/** What kwok's nodes are to do, as its own releases have it. */
+function kwokStages(): readonly string[] {
+  const args = ['list', '-m', '-f', '{{.Dir}}', 'sigs.k8s.io/kwok'];
+  const { stdout } = spawnSync('go', args, { cwd: join(import.meta.dirname, 'kwok'), encoding: 'utf8' });
+  const files = ['fast/node-initialize.yaml', 'heartbeat-with-lease/node-heartbeat-with-lease.yaml'];
+  return files.map((file) => `--config=${join(stdout.trim(), 'kustomize/stage/node', file)}`);
+}
+
+async function startKwok(plane: ControlPlane, binary: string): Promise<ChildProcess> {
+  const common = [
+    `--kubeconfig=${plane.kubeconfigFile}`,
+    '--manage-all-nodes=true',
+    '--node-lease-duration-seconds=40',
+  ];
+  const args = [...common, ...kwokStages()];
+  const child = spawn(binary, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  const client = plane.client();
+  for (let from = 0; from < nodes; from += 50) {
+    const names = Array.from({ length: Math.min(50, nodes - from) }, (_, index) => `kwok-node-${from + index}`);
+    await Promise.all(names.map((name) => client.must('POST', '/api/v1/nodes', { metadata: { name } })));
+  }
+  return child;
+}
+
+function show(name: string, figures: Figures): void {
+  const { renewals, renewalsPerSecond, cpuMicrosecondsPerRenewal, rssMb, peakRssMb } = figures;
+  console.log(
+    `${name}: ${renewals} renewals, ${renewalsPerSecond.toFixed(1)} a second, ` +
+      `${cpuMicrosecondsPerRenewal.toFixed(0)} us of CPU a renewal, ${rssMb.toFixed(0)} MB (${peakRssMb.toFixed(0)} MB at most)`,
+  );
+}
+
+const ours = await measure('hollow-nodes', startOurs);
+show(`nlc hollow-nodes, ${nodes} nodes`, ours);
+const binary = process.argv.includes('--without-kwok') ? undefined : kwokBinary();
+const theirs = binary === undefined ? kwokElsewhere : await measure('kwok', (plane) => startKwok(plane, binary));
+if ('renewals' in theirs) show(`kwok, ${nodes} nodes`, theirs);
+else console.log(`kwok, measured elsewhere: ${theirs.cpuMicrosecondsPerRenewal} us a renewal, ${theirs.rssMb} MB`);
+const cpuShare = ours.cpuMicrosecondsPerRenewal / theirs.cpuMicrosecondsPerRenewal;
+console.log(
+  `ours takes ${cpuShare.toFixed(2)} of kwok's CPU a renewal (wanted: at most ${wantedShare}) and ` +
+    `${(ours.rssMb / theirs.rssMb).toFixed(2)} of its memory (wanted: at most 1)`,
+);

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { SystemClock } from '../../../src/adapters/system-clock.ts';
+import { type RunningApiServer, startApiServer } from '../../../src/apiserver/http/api-server.ts';
+import { run } from '../../../src/cli/commands/hollow-nodes.ts';
+import { KeepingLogger, SeededRandom } from '../../support/quiet.ts';
+import { until } from '../../support/small-world.ts';
+
+const waitMs = 30_000;
+
+interface Page {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Another Host header than the address needs a request of one's own. */
+async function ask(url: string, init: RequestInit = {}): Promise<Page> {
+  const response = await fetch(url, init);
+  return { status: response.status, body: await response.text() };
+}
+
+function post(body: unknown): RequestInit {
+  return { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+}
+
+describe('the control pages of hollow nodes, and their script', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'nlc-fleet-control-'));
+  const file = (name: string): string => join(folder, name);
+  const life = new AbortController();
+  const said: string[] = [];
+  let server: RunningApiServer;
+  let running: Promise<number>;
+  let url = '';
+
+  const io = {
+    stdout: (text: string) => void said.push(text),
+    stderr: (text: string) => void said.push(text),
+    env: {},
+    signal: life.signal,
+  };
+
+  before(async () => {
+    const means = { clock: new SystemClock(), random: new SeededRandom(1), logger: new KeepingLogger() };
+    server = await startApiServer({ ...means, port: 0 });
+    writeFileSync(file('kubeconfig'), server.kubeconfig(), { mode: 0o600 });
+    writeFileSync(file('token'), 'open sesame\n');
+    writeFileSync(
+      file('script.yaml'),
+      [
+        '- at: 100ms',
+        '  selector: { zone: hollow-1, share: 50% }',
+        '  action: { kind: partition, id: scripted, for: 1s }',
+        '- { at: 200ms, selector: { names: [nobody] }, action: { kind: unhealthy } }',
+      ].join('\n'),
+    );
+    running = run(
+      [
+        '--nodes=12',
+        '--zones=3',
+        `--kubeconfig=${file('kubeconfig')}`,
+        '--control-address=127.0.0.1:0',
+        '--lease-duration=4s',
+        '--node-status-update-frequency=1s',
+        '--seed=7',
+        '--log-format=json',
+        '--v=0',
+        `--script=${file('script.yaml')}`,
+        `--ground-truth-log=${file('truth.log')}`,
+        '--register-with-taints=dedicated=test:NoSchedule',
+        '--max-pods=17',
+        '--profile=modern',
+      ],
+      io,
+    );
+    await until('an address', waitMs, async () => /control at (http:\S+):/.test(said.join('')));
+    url = /control at (http:\S+):/.exec(said.join(''))?.[1] ?? '';
+    await until('all registered', waitMs, async () => (await ask(`${url}/readyz`)).status === 200);
+  });
+
+  after(async () => {
+    life.abort();
+    assert.equal(await running, 0);
+    await server.close();
+    assert.match(said.join(''), /12 of 12 nodes were registered, 12 said ready at the end/);
+    assert.match(said.join(''), /lease renewals in .* MiB/);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('tell how the run goes, and of each node', async () => {
+    await until('all ready', waitMs, async () => JSON.parse((await ask(`${url}/status`)).body).ready === 12);
+    const status = JSON.parse((await ask(`${url}/status`)).body);
+    assert.equal(status.nodes, 12);
+    assert.equal(typeof status.lateness.p99Ms, 'number');
+    assert.equal(typeof status.validLoadTest, 'boolean');
+    const { count, nodes } = JSON.parse((await ask(`${url}/nodes?zone=hollow-2&names=hollow-node-1*`)).body);
+    assert.equal(count, 2);
+    assert.deepEqual(
+      nodes.map(({ name, registered }: { readonly name: string; readonly registered: boolean }) => [name, registered]),
+      [
+        ['hollow-node-1', true],
+        ['hollow-node-10', true],
+      ],
+    );
+    const wrong = await ask(`${url}/nodes?zones=a`);
+    assert.equal(wrong.status, 400);
+    assert.match(wrong.body, /zones: nothing is called that here/);
+  });
+
+  it('put up faults, show them and take them back', async () => {
+    const order = { selector: { count: 3 }, action: { kind: 'unhealthy', reason: 'dust', id: 'dusty' } };
+    const created = await ask(`${url}/faults`, post(order));
+    assert.equal(created.status, 201);
+    assert.equal(JSON.parse(created.body).active, 3);
+    await until('three not ready', waitMs, async () => JSON.parse((await ask(`${url}/status`)).body).ready === 9);
+    const shown = JSON.parse((await ask(`${url}/faults/dusty`)).body);
+    assert.equal(shown.nodes.length, 3);
+    assert.equal((await ask(`${url}/faults`, post(order))).status, 409);
+    assert.match((await ask(`${url}/metrics`)).body, /hollow_nodes_active_faults\{kind="unhealthy"\} 3/);
+    assert.equal((await ask(`${url}/faults/dusty`, { method: 'DELETE' })).status, 200);
+    assert.equal((await ask(`${url}/faults/never`, { method: 'DELETE' })).status, 404);
+    await until('all ready again', waitMs, async () => JSON.parse((await ask(`${url}/status`)).body).ready === 12);
+    assert.equal((await ask(`${url}/faults`, { method: 'DELETE' })).status, 200);
+    assert.match((await ask(`${url}/metrics`)).body, /hollow_nodes_active_faults\{kind="unhealthy"\} 0/);
+  });
+
+  it('refuse what is no fault, what is no JSON, and forms of other pages', async () => {
+    const wrong = await ask(`${url}/faults`, post({ selector: {}, action: { kind: 'rust' } }));
+    assert.equal(wrong.status, 400);
+    assert.match(wrong.body, /action.kind: got \\"rust\\"; accepted: silence, lag/);
+    const form = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: '{}' };
+    assert.equal((await ask(`${url}/faults`, form)).status, 415);
+    const broken = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{' };
+    assert.equal((await ask(`${url}/faults`, broken)).status, 400);
+    assert.equal((await ask(`${url}/status`, post({}))).status, 405);
+    assert.equal((await ask(`${url}/faults`, { method: 'PUT' })).status, 405);
+  });
+
+  it('plays the script once all are registered, and keeps the log of what was done', async () => {
+    const truths = (): readonly { readonly fault: string; readonly change: string; readonly node: string }[] =>
+      readFileSync(file('truth.log'), 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line));
+    await until(
+      'both of zone 1 back',
+      waitMs,
+      async () => truths().filter(({ change, fault }) => change === 'end' && fault === 'scripted').length === 2,
+    );
+    const scripted = truths().filter(({ fault }) => fault === 'scripted');
+    assert.deepEqual(
+      scripted.map(({ change }) => change),
+      ['begin', 'begin', 'end', 'end'],
+    );
+    assert.match(said.join(''), /the seed is 7/);
+  });
+
+  it('gave the nodes what the flags say', async () => {
+    const { stdout, code } = await nodeObject('hollow-node-3');
+    assert.equal(code, 200);
+    assert.match(stdout, /"key":"dedicated"/);
+    assert.match(stdout, /"pods":"17"/);
+  });
+
+  it('are not served to the world without a token, nor to names that lead here', async () => {
+    const refused: string[] = [];
+    const quiet = { ...io, stderr: (text: string) => void refused.push(text), signal: AbortSignal.abort() };
+    const base = [`--kubeconfig=${file('kubeconfig')}`, '--control-address=:0'];
+    assert.equal(await run(base, quiet), 2);
+    assert.match(refused.join(''), /--control-address: got the host ""; accepted: one of the loopback/);
+    assert.equal(await run([...base, '--control-token-file=/nonexistent'], quiet), 2);
+  });
+
+  async function nodeObject(name: string): Promise<{ readonly stdout: string; readonly code: number }> {
+    const { request } = await import('node:https');
+    return new Promise((resolve, reject) => {
+      const options = { headers: { authorization: `Bearer ${server.adminToken}` }, rejectUnauthorized: false };
+      request(`${server.url}/api/v1/nodes/${name}`, options, (response) => {
+        let stdout = '';
+        response.on('data', (chunk) => (stdout += chunk));
+        response.on('end', () => resolve({ stdout, code: response.statusCode ?? 0 }));
+      })
+        .on('error', reject)
+        .end();
+    });
+  }
+});

@@ -1,0 +1,137 @@
+// The HTTP source's door against a real server on loopback.
+import assert from 'node:assert/strict';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { manifestText } from '../../../src/adapters/manifest-text.ts';
+import { manifestBytesMax } from '../../../src/adapters/static-pod-files.ts';
+import { StaticPodUrl, type StaticPodUrlOptions } from '../../../src/adapters/static-pod-http.ts';
+import { SystemClock } from '../../../src/adapters/system-clock.ts';
+import { HttpSource } from '../../../src/kubelet/pod-config/http-source.ts';
+import { aManifest } from '../../support/manifest-folder.ts';
+import { KeepingLogger } from '../../support/quiet.ts';
+import { until } from '../../support/until.ts';
+
+describe('manifests behind a URL', () => {
+  const { signal } = new AbortController();
+  let server: Server;
+  let base: string;
+  let answer: (request: IncomingMessage, response: ServerResponse) => void;
+  const open: StaticPodUrl[] = [];
+
+  before(async () => {
+    server = createServer((request, response) => answer(request, response));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+
+  afterEach(async () => {
+    for (const manifests of open.splice(0)) await manifests.close();
+  });
+
+  after(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  function theUrl(options: Partial<StaticPodUrlOptions> = {}): StaticPodUrl {
+    const manifests = new StaticPodUrl({ url: `${base}/pods`, ...options });
+    open.push(manifests);
+    return manifests;
+  }
+
+  it('are asked for with the headers that were configured', async () => {
+    let heard: IncomingMessage | undefined;
+    answer = (request, response) => {
+      heard = request;
+      response.end('hello');
+    };
+    const manifests = theUrl({ headers: { 'x-token': 'secret' } });
+    assert.deepEqual(await manifests.get(signal), { kind: 'answer', status: 200, text: 'hello' });
+    assert.deepEqual([heard?.method, heard?.url, heard?.headers['x-token']], ['GET', '/pods', 'secret']);
+  });
+
+  it('are asked for as the user that the URL names, whom nobody else hears of', async () => {
+    let login: string | undefined;
+    answer = (request, response) => {
+      login = request.headers.authorization;
+      response.end('hello');
+    };
+    const manifests = theUrl({ url: `${base.replace('//', '//me:pass%20word@')}/pods` });
+    await manifests.get(signal);
+    assert.equal(login, `Basic ${Buffer.from('me:pass word').toString('base64')}`);
+    assert.equal(manifests.url, `${base}/pods`);
+    assert.throws(() => new StaticPodUrl({ url: 'pods' }), TypeError);
+  });
+
+  it('may be elsewhere', async () => {
+    answer = (request, response) => {
+      if (request.url === '/pods') response.writeHead(302, { location: '/there' }).end();
+      else response.end(request.url);
+    };
+    assert.deepEqual(await theUrl().get(signal), { kind: 'answer', status: 200, text: '/there' });
+    answer = (_request, response) => response.writeHead(302, { location: '/pods' }).end();
+    const endless = await theUrl().get(signal);
+    assert.ok(endless.kind === 'failed' || endless.status === 302, JSON.stringify(endless));
+  });
+
+  it('are nothing but a status where that is not 200', async () => {
+    answer = (_request, response) => response.writeHead(404).end('not here');
+    assert.deepEqual(await theUrl().get(signal), { kind: 'answer', status: 404, text: '' });
+    answer = (_request, response) => response.writeHead(204).end();
+    assert.deepEqual(await theUrl().get(signal), { kind: 'answer', status: 204, text: '' });
+  });
+
+  it('have at most 10 MiB', async () => {
+    answer = (_request, response) => response.end('x'.repeat(manifestBytesMax));
+    const whole = await theUrl().get(signal);
+    assert.equal(whole.kind === 'answer' && whole.text.length, manifestBytesMax);
+    answer = (_request, response) => response.end('x'.repeat(manifestBytesMax + 1));
+    assert.deepEqual(await theUrl().get(signal), {
+      kind: 'failed',
+      problem: `an answer of more than ${manifestBytesMax} bytes`,
+    });
+  });
+
+  it('have to come in time, to the last byte, and only while somebody waits', async () => {
+    answer = () => {};
+    assert.deepEqual(await theUrl({ timeoutMs: 100 }).get(signal), { kind: 'failed', problem: 'no answer in time' });
+    answer = (_request, response) => response.write('half');
+    assert.deepEqual(await theUrl({ timeoutMs: 100 }).get(signal), { kind: 'failed', problem: 'no answer in time' });
+    const life = new AbortController();
+    const waiting = theUrl().get(life.signal);
+    life.abort();
+    assert.equal((await waiting).kind, 'failed');
+  });
+
+  it('fail where nobody listens', async () => {
+    assert.equal((await theUrl({ url: 'http://127.0.0.1:1/pods' }).get(signal)).kind, 'failed');
+  });
+
+  it('make a source: an empty list for an empty page, then the page once [C16]', async () => {
+    let page = '';
+    let asked = 0;
+    answer = (_request, response) => {
+      asked += 1;
+      response.end(page);
+    };
+    const life = new AbortController();
+    const sets: string[] = [];
+    const logger = new KeepingLogger();
+    const clock = new SystemClock();
+    const common = { nodeName: 'n1', text: manifestText, clock, logger, checkPeriodMs: 20 };
+    const source = new HttpSource({ ...common, manifests: theUrl() });
+    const running = source.run(async (pods) => {
+      sets.push(pods.map((pod) => pod.metadata.name).join());
+    }, life.signal);
+    await until(() => sets.length > 0);
+    page = aManifest('web');
+    await until(() => sets.at(-1) === 'web-n1');
+    const askedBefore = asked;
+    await until(() => asked >= askedBefore + 3);
+    life.abort();
+    await running;
+    assert.equal(sets.filter((set) => set !== '').length, 1);
+    assert.equal(logger.lines[0]?.fields['problem'], 'the document is empty');
+  });
+});

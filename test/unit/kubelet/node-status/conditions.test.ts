@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { afterEach, describe, it } from 'node:test';
+import { heartbeatConditionTypes, stoppedPosting } from '../../../../src/api/conditions.ts';
+import { diskMountPressure } from '../../../../src/kubelet/node-status/disk-mount-pressure.ts';
+import { NodeWorld, type NodeWorldOptions } from './node-world.ts';
+
+const secondMs = 1_000;
+
+describe('the conditions of a node', () => {
+  let world: NodeWorld;
+
+  afterEach(async () => {
+    await world.stop();
+  });
+
+  async function settled(options: NodeWorldOptions = {}): Promise<NodeWorld> {
+    world = new NodeWorld(options);
+    await world.settle();
+    return world;
+  }
+
+  /** As a node lifecycle controller does when a node has fallen silent. */
+  function markUnknown(): Promise<void> {
+    const conditions = heartbeatConditionTypes.map((type) => ({ type, status: 'Unknown', ...stoppedPosting }));
+    return world.edit({ status: { conditions } });
+  }
+
+  it('are all put right in one patch after a controller gave the node up, each with its event [B6]', async () => {
+    await settled();
+    await markUnknown();
+    await world.clock.advance(10.4 * secondMs);
+    assert.deepEqual(world.verbs('nodes'), ['patch']);
+    assert.deepEqual(world.events(), [
+      'NodeHasSufficientMemory',
+      'NodeHasNoDiskPressure',
+      'NodeHasSufficientPID',
+      'NodeReady',
+    ]);
+    const ready = world.condition('Ready');
+    assert.deepEqual([ready?.status, ready?.lastTransitionTime], ['True', ready?.lastHeartbeatTime]);
+  });
+
+  it('keep the words that somebody put on a pressure, and not those on Ready [B7]', async () => {
+    await settled();
+    await world.edit({ status: { conditions: [{ type: 'MemoryPressure', message: 'edited' }] } });
+    await world.edit({ status: { conditions: [{ type: 'Ready', message: 'edited' }] } });
+    await world.clock.advance(10.4 * secondMs);
+    assert.equal(world.condition('Ready')?.message, 'kubelet is posting ready status');
+    await world.clock.advance(600 * secondMs);
+    assert.equal(world.condition('MemoryPressure')?.message, 'edited');
+  });
+
+  it('say since when PLEG has not been seen, in every cycle anew [B8]', async () => {
+    const relistedAtMs = { value: 0 };
+    const problem = (nowMs: number): string | undefined => {
+      const silentMs = nowMs - relistedAtMs.value;
+      return silentMs < 180_000
+        ? undefined
+        : `pleg was last seen active 3m${Math.round(silentMs / 1_000) - 180}s ago; threshold is 3m0s`;
+    };
+    world = new NodeWorld({ healthChecks: [{ name: 'PLEG', problem }] });
+    relistedAtMs.value = world.clock.monotonicMs();
+    await world.settle();
+    await world.clock.advance(180 * secondMs);
+    const ready = world.condition('Ready');
+    assert.equal(ready?.status, 'False');
+    assert.match(
+      ready?.message ?? '',
+      /^PLEG is not healthy: pleg was last seen active 3m\d+s ago; threshold is 3m0s$/,
+    );
+    world.forget();
+    await world.clock.advance(50 * secondMs);
+    assert.equal(world.times('patch', 'nodes').length, 5, 'the text changes each time');
+  });
+
+  it('say that the runtime is down half a minute after it last answered [B9]', async () => {
+    world = new NodeWorld();
+    // The first answer comes after 2 s, so that of the checks after it, one each 5 s, one falls on 97.
+    world.runtime.says('hanging');
+    world.start();
+    await world.clock.advance(2_000);
+    world.runtime.recovers();
+    await world.clock.advance(98_000);
+    world.runtime.says('silent');
+    await world.clock.advance(26_900);
+    assert.deepEqual(world.side.runtime.runtimeErrors(), [], 'heard of 29.9 s ago');
+    await world.clock.advance(200);
+    assert.deepEqual(world.side.runtime.runtimeErrors(), ['container runtime is down']);
+    await world.clock.advance(10.4 * secondMs);
+    assert.equal(world.condition('Ready')?.message, 'container runtime is down');
+    world.runtime.recovers();
+    await world.clock.advance(5 * secondMs);
+    assert.deepEqual(world.side.runtime.runtimeErrors(), []);
+    await world.clock.advance(10.4 * secondMs);
+    assert.equal(world.condition('Ready')?.status, 'True');
+  });
+
+  it('say so too when the runtime hangs', async () => {
+    await settled();
+    world.runtime.says('hanging');
+    await world.clock.advance(45 * secondMs);
+    assert.equal(world.condition('Ready')?.message, 'container runtime is down');
+    world.runtime.recovers();
+    await world.clock.advance(10.4 * secondMs);
+    assert.equal(world.condition('Ready')?.status, 'True');
+  });
+
+  it('say in exactly these words that the network of the runtime is not ready [B10]', async () => {
+    await settled();
+    const network = { ok: false, reason: 'NetworkPluginNotReady', message: 'cni config uninitialized' } as const;
+    world.runtime.says({ runtime: { ok: true }, network });
+    await world.clock.advance(15.4 * secondMs);
+    assert.equal(
+      world.condition('Ready')?.message,
+      'container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:cni config uninitialized',
+    );
+    assert.deepEqual(world.side.runtime.runtimeErrors(), [], 'what pods need otherwise is there');
+  });
+
+  it('say that the runtime calls itself unready, and after half a minute that it is down', async () => {
+    await settled();
+    const runtime = { ok: false, reason: 'Upgrading', message: 'wait' } as const;
+    world.runtime.says({ runtime, network: undefined });
+    await world.clock.advance(15.4 * secondMs);
+    const notReady = 'container runtime not ready: RuntimeReady=false reason:Upgrading message:wait';
+    assert.equal(world.condition('Ready')?.message, `[${notReady}, container runtime network not ready: nil]`);
+    await world.clock.advance(30 * secondMs);
+    assert.match(world.condition('Ready')?.message ?? '', /^\[container runtime is down, /);
+  });
+
+  for (const [kind, message] of [
+    ['modern', '[a is not healthy: x, b is not healthy: y]'],
+    ['classic', 'a is not healthy: x,a is not healthy: x,b is not healthy: y'],
+  ] as const) {
+    it(`name each problem of a ${kind} kubelet as it does, twice or once [B11]`, async () => {
+      const healthChecks = [
+        { name: 'a', problem: () => 'x' },
+        { name: 'a', problem: () => 'x' },
+        { name: 'b', problem: () => 'y' },
+      ];
+      await settled({ healthChecks, profile: { kind } });
+      assert.equal(world.condition('Ready')?.message, message);
+    });
+  }
+
+  it('of one’s own stay as they were when the node goes dark [B14]', async () => {
+    await settled({ setters: [diskMountPressure({ mounts: ['/data'], thresholdPercent: 95 })] });
+    world.side.machine.setMountUsage('/data', 96);
+    await world.clock.advance(10.4 * secondMs);
+    world.link.cut();
+    await markUnknown();
+    await world.clock.advance(40 * secondMs);
+    assert.deepEqual(
+      world.conditions().map(({ type, status }) => `${type}=${status}`),
+      [
+        'MemoryPressure=Unknown',
+        'DiskPressure=Unknown',
+        'PIDPressure=Unknown',
+        'DiskMountPressure=True',
+        'Ready=Unknown',
+      ],
+    );
+  });
+
+  it('name the resources that a machine does not tell of', async () => {
+    await settled();
+    world.side.machine.fail('machine-info');
+    await world.edit({ status: { capacity: null, allocatable: null } });
+    await world.clock.advance(10.4 * secondMs);
+    assert.equal(world.condition('Ready')?.message, 'missing node capacity for resources: ephemeral-storage');
+    assert.deepEqual(world.node()?.status?.capacity, { cpu: '0', memory: '0', pods: '110' });
+  });
+
+  it('carry a warning, ready or not', async () => {
+    await settled();
+    world.side.machine.warn('CPU hardcapping unsupported');
+    await world.clock.advance(10.4 * secondMs);
+    assert.equal(
+      world.condition('Ready')?.message,
+      'kubelet is posting ready status. WARNING: CPU hardcapping unsupported',
+    );
+  });
+});

@@ -1,0 +1,291 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Pod } from '../../../../src/api/pod.ts';
+import { configAnnotations } from '../../../../src/kubelet/pod-config/classify-pod.ts';
+import type { NotificationMode } from '../../../../src/kubelet/pod-config/plan-deliveries.ts';
+import { PodConfig } from '../../../../src/kubelet/pod-config/pod-config.ts';
+import type { PodSourceName } from '../../../../src/kubelet/pod-config/pod-update.ts';
+import { SourcesReady } from '../../../../src/kubelet/pod-config/sources-ready.ts';
+import { ManualClock, settled } from '../../../support/manual-clock.ts';
+import { KeepingRecorder } from '../../../support/quiet.ts';
+
+interface Extra {
+  readonly labels?: Record<string, string>;
+  readonly annotations?: Record<string, string>;
+  readonly metadata?: Partial<Pod['metadata']>;
+  readonly phase?: string;
+  readonly image?: string;
+}
+
+function aPod(name: string, extra: Extra = {}): Pod {
+  const { labels, annotations, phase, image = 'img:1' } = extra;
+  return {
+    metadata: {
+      name,
+      namespace: 'default',
+      uid: `uid-${name}`,
+      ...(labels === undefined ? {} : { labels }),
+      ...(annotations === undefined ? {} : { annotations }),
+      ...extra.metadata,
+    },
+    spec: { nodeName: 'n1', containers: [{ name: 'c', image }] },
+    ...(phase === undefined ? {} : { status: { phase } }),
+  };
+}
+
+function frozen<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) for (const part of Object.values(Object.freeze(value))) frozen(part);
+  return value;
+}
+
+function aMux(sources: readonly PodSourceName[] = ['api'], mode?: NotificationMode) {
+  const clock = new ManualClock();
+  const recorder = new KeepingRecorder();
+  const config = new PodConfig({ sources, clock, recorder, ...(mode === undefined ? {} : { mode }) });
+  const ready = new SourcesReady(config);
+  const { signal } = new AbortController();
+  const taken = () => {
+    const updates = [];
+    for (let update = config.updates.take(); update !== undefined; update = config.updates.take()) updates.push(update);
+    for (const { source } of updates) ready.addSource(source);
+    return updates;
+  };
+  const told = () =>
+    taken().map(({ op, source, pods }) => `${op} ${source} ${pods.map((pod) => pod.metadata.name).join()}`);
+  // The sources' objects are an informer's: whoever changed one would throw.
+  const set = (pods: readonly Pod[], source: PodSourceName = 'api') => config.send(source, frozen(pods), signal);
+  return { clock, config, ready, recorder, set, taken, told, signal };
+}
+
+describe('the mux of pod sources', () => {
+  it('says of a source without pods that it is there, once, and is ready when that was heard [C1]', async () => {
+    const { config, ready, set, told } = aMux();
+    await set([]);
+    assert.equal(config.updates.length, 1);
+    assert.equal(ready.allReady(), false, 'nobody has read it yet');
+    assert.deepEqual(told(), ['ADD api ']);
+    assert.equal(ready.allReady(), true);
+    await set([]);
+    assert.deepEqual(told(), []);
+  });
+
+  it('tells what is gone, then what is new, then what changed [C2]', async () => {
+    const { set, told } = aMux();
+    await set([aPod('p1'), aPod('p2')]);
+    assert.deepEqual(told(), ['ADD api p1,p2']);
+    await set([aPod('p2', { labels: { app: 'web' } }), aPod('p3')]);
+    assert.deepEqual(told(), ['REMOVE api p1', 'ADD api p3', 'UPDATE api p2']);
+  });
+
+  it('tells a change of the status alone as a reconcile, once [C3]', async () => {
+    const { set, taken } = aMux();
+    await set([aPod('p1', { phase: 'Pending' })]);
+    taken();
+    await set([aPod('p1', { phase: 'Running' })]);
+    const [update, ...more] = taken();
+    assert.deepEqual([update?.op, update?.pods[0]?.status?.phase, more.length], ['RECONCILE', 'Running', 0]);
+    await set([aPod('p1', { phase: 'Running' })]);
+    assert.deepEqual(taken(), []);
+  });
+
+  it('tells a graceful deletion as a delete, and again whatever changes after it [C4]', async () => {
+    const { set, taken } = aMux();
+    const deletion = { deletionTimestamp: '2026-01-02T03:04:35Z', deletionGracePeriodSeconds: 30 };
+    await set([aPod('p1')]);
+    taken();
+    await set([aPod('p1', { metadata: deletion, phase: 'Running' })]);
+    const [first] = taken();
+    assert.deepEqual([first?.op, first?.pods[0]?.metadata.deletionGracePeriodSeconds], ['DELETE', 30]);
+    assert.equal(first?.pods[0]?.status?.phase, 'Running', 'the status comes along');
+    await set([aPod('p1', { metadata: deletion, labels: { app: 'web' }, phase: 'Running' })]);
+    assert.deepEqual(
+      taken().map(({ op }) => op),
+      ['DELETE'],
+    );
+    await set([aPod('p1', { metadata: { ...deletion, deletionGracePeriodSeconds: 1 }, labels: { app: 'web' } })]);
+    assert.deepEqual(
+      taken().map(({ op }) => op),
+      ['DELETE'],
+      'a shorter grace is told',
+    );
+  });
+
+  it('does not tell of finalizers, owners and versions [C5]', async () => {
+    const { set, taken } = aMux();
+    await set([aPod('p1', { metadata: { resourceVersion: '1' } })]);
+    taken();
+    const owner = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'u' };
+    const metadata = { resourceVersion: '2', generation: 7, finalizers: ['a/b'], ownerReferences: [owner] };
+    await set([aPod('p1', { metadata })]);
+    assert.deepEqual(taken(), []);
+  });
+
+  it('keeps its own annotations, whatever others write there [C6]', async () => {
+    const { clock, set, taken } = aMux();
+    await set([aPod('p1', { annotations: { note: 'a' } })]);
+    const seenAt = '2026-01-02T03:04:05Z';
+    const own = { [configAnnotations.source]: 'api', [configAnnotations.seen]: seenAt };
+    assert.deepEqual(taken()[0]?.pods[0]?.metadata.annotations, { note: 'a', ...own });
+    await clock.advance(5_000);
+    await set([aPod('p1', { annotations: { note: 'a', [configAnnotations.seen]: '2020-01-01T00:00:00Z' } })]);
+    assert.deepEqual(taken(), []);
+    await set([aPod('p1', { annotations: { note: 'b', [configAnnotations.seen]: '2020-01-01T00:00:00Z' } })]);
+    const [update] = taken();
+    assert.deepEqual([update?.op, update?.pods[0]?.metadata.annotations], ['UPDATE', { note: 'b', ...own }]);
+  });
+
+  it('keeps the first of two pods of one name and warns of the second [C7]', async () => {
+    const { recorder, set, taken } = aMux();
+    const second = aPod('web', { metadata: { uid: 'other' } });
+    await set([aPod('web'), second]);
+    assert.deepEqual(
+      taken().map(({ op, pods }) => [op, pods.map((pod) => pod.metadata.uid)]),
+      [['ADD', ['uid-web']]],
+    );
+    assert.deepEqual(recorder.drafts, [
+      {
+        about: { apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: 'web', uid: 'other' },
+        type: 'Warning',
+        reason: 'FailedValidation',
+        message: 'Error validating pod web_default(other) from api due to duplicate pod name "web", ignoring',
+      },
+    ]);
+  });
+
+  it('does not compare sources: a name may come from two of them [C8]', async () => {
+    const { recorder, set, told } = aMux(['file', 'api']);
+    await set([aPod('web')], 'api');
+    await set([aPod('web', { metadata: { uid: 'static' } })], 'file');
+    assert.deepEqual(told(), ['ADD api web', 'ADD file web']);
+    assert.deepEqual(recorder.drafts, []);
+  });
+
+  it('holds 50 updates for a loop that does not read, then holds up the source, and loses nothing [C9]', async () => {
+    const { config, set, taken } = aMux();
+    let sent = 0;
+    const producer = (async () => {
+      for (let image = 1; image <= 60; image++) {
+        await set([aPod('p1', { image: `img:${image}` })]);
+        sent = image;
+      }
+    })();
+    await settled();
+    assert.deepEqual([config.updates.length, sent], [50, 50]);
+    const images: unknown[] = [];
+    while (images.length < 60) {
+      images.push(...taken().map(({ pods }) => pods[0]?.spec?.containers?.[0]?.image));
+      await settled();
+    }
+    await producer;
+    assert.deepEqual(
+      images,
+      Array.from({ length: 60 }, (_, index) => `img:${index + 1}`),
+    );
+  });
+
+  it('is not ready while one source has never sent all it has', async () => {
+    const { ready, set, told } = aMux(['file', 'http', 'api']);
+    await set([aPod('static')], 'file');
+    await set([], 'http');
+    assert.deepEqual(told(), ['ADD file static', 'ADD http ']);
+    assert.equal(ready.allReady(), false);
+    await set([], 'api');
+    assert.equal(ready.allReady(), false, 'it was not heard');
+    told();
+    assert.equal(ready.allReady(), true);
+  });
+
+  it('is ready at once where no source is configured', () => {
+    assert.equal(aMux([]).ready.allReady(), true);
+  });
+
+  it('counts only a complete list as the first word of a source', async () => {
+    const { config, ready, told, signal } = aMux();
+    await config.apply({ op: 'ADD', source: 'api', pods: [aPod('p1')] }, signal);
+    assert.deepEqual(told(), ['ADD api p1']);
+    assert.equal(ready.allReady(), false);
+    await config.send('api', [aPod('p1')], signal);
+    assert.deepEqual(told(), ['ADD api '], 'nothing new, but now it is everything');
+    assert.equal(ready.allReady(), true);
+  });
+
+  it('takes what came and what went as well', async () => {
+    const { config, set, told, signal } = aMux();
+    await set([aPod('p1'), aPod('p2')]);
+    told();
+    const pods = [aPod('p2', { image: 'img:2' }), aPod('p3')];
+    await config.apply({ op: 'UPDATE', source: 'api', pods }, signal);
+    assert.deepEqual(told(), ['ADD api p3', 'UPDATE api p2']);
+    await config.apply({ op: 'REMOVE', source: 'api', pods: [aPod('p1'), aPod('p1'), aPod('p9')] }, signal);
+    assert.deepEqual(told(), ['REMOVE api p1']);
+    await config.apply({ op: 'RECONCILE', source: 'api', pods: [aPod('p2', { phase: 'Failed' })] }, signal);
+    assert.deepEqual(told(), [], 'no source reconciles');
+  });
+
+  it('never changes a pod that it has given away', async () => {
+    const { set, taken } = aMux();
+    await set([aPod('p1', { annotations: { note: 'a' }, phase: 'Pending' })]);
+    const given = taken()[0]?.pods[0];
+    const before = structuredClone(given);
+    await set([aPod('p1', { annotations: { note: 'b' }, labels: { a: 'b' }, phase: 'Running', image: 'img:2' })]);
+    await set([aPod('p1', { annotations: { note: 'b' }, labels: { a: 'b' }, phase: 'Failed', image: 'img:2' })]);
+    assert.deepEqual(given, before);
+    assert.deepEqual(
+      taken().map(({ op, pods }) => [op, pods[0]?.status?.phase, pods[0]?.metadata.labels]),
+      [
+        ['UPDATE', 'Running', { a: 'b' }],
+        ['RECONCILE', 'Failed', { a: 'b' }],
+      ],
+    );
+  });
+
+  it('takes over the generation with a change: a status says of which one it is', async () => {
+    const { set, taken } = aMux();
+    await set([aPod('p1', { metadata: { generation: 1 } })]);
+    await set([aPod('p1', { metadata: { generation: 2, deletionTimestamp: '2026-01-02T03:04:35Z' } })]);
+    assert.deepEqual(
+      taken().map(({ op, pods }) => [op, pods[0]?.metadata.generation]),
+      [
+        ['ADD', 1],
+        ['DELETE', 2],
+      ],
+    );
+  });
+
+  it('tells all that all sources have where snapshots are wanted, but not for a status [C22]', async () => {
+    const { set, told } = aMux(['file', 'api'], 'snapshot');
+    await set([aPod('static')], 'file');
+    assert.deepEqual(told(), ['SET file static']);
+    await set([aPod('p1', { phase: 'Pending' })], 'api');
+    assert.deepEqual(told(), ['SET api static,p1']);
+    await set([aPod('p1', { phase: 'Running' })], 'api');
+    assert.deepEqual(told(), []);
+    await set([], 'api');
+    assert.deepEqual(told(), ['SET api static']);
+  });
+
+  it('tells snapshots where pods come or go, and else what changed, where both are wanted [C22]', async () => {
+    const { config, set, told, signal } = aMux(['file', 'api'], 'snapshot-and-updates');
+    await set([], 'file');
+    assert.deepEqual(told(), ['SET file ']);
+    await set([aPod('p1'), aPod('p2')], 'api');
+    assert.deepEqual(told(), ['SET api p1,p2']);
+    const deleted = aPod('p2', { metadata: { deletionTimestamp: '2026-01-02T03:04:35Z' } });
+    await set([aPod('p1', { image: 'img:2' }), deleted], 'api');
+    assert.deepEqual(told(), ['UPDATE api p1', 'DELETE api p2']);
+    await set([aPod('p1', { image: 'img:2', phase: 'Running' }), deleted], 'api');
+    assert.deepEqual(told(), []);
+    await config.sync(signal);
+    assert.deepEqual(told(), ['SET * p1,p2']);
+  });
+
+  it('lets a send go when nobody will ever read it', async () => {
+    const { config, set } = aMux();
+    const life = new AbortController();
+    for (let image = 0; image < 50; image++) await set([aPod('p1', { image: `img:${image}` })]);
+    const sending = config.send('api', [], life.signal);
+    life.abort();
+    await sending;
+    assert.equal(config.updates.length, 50);
+  });
+});

@@ -1,0 +1,470 @@
+import assert from 'node:assert/strict';
+import { afterEach, describe, it } from 'node:test';
+import type { Pod } from '../../../src/api/pod.ts';
+import { HandSource, KubeletWorld, type KubeletWorldOptions, secondMs } from '../../support/kubelet-world.ts';
+
+describe('a pod on a hollow kubelet', () => {
+  let world: KubeletWorld;
+
+  async function begin(options?: KubeletWorldOptions): Promise<void> {
+    world = new KubeletWorld(options);
+    await world.advance(5 * secondMs);
+  }
+
+  afterEach(async () => {
+    assert.equal(await world.end(), 0, 'nobody sleeps on after the end');
+    const errors = world.logger.lines.filter(({ level }) => level === 'error');
+    assert.deepEqual(errors, []);
+  });
+
+  /** The bodies of the status patches of a pod since `from`. */
+  function patches(name: string, from: number): readonly Readonly<Record<string, unknown>>[] {
+    return world.api.requests
+      .slice(from)
+      .filter((request) => request.verb === 'patch' && request.name === name)
+      .map(({ body }) => (body as { status: Readonly<Record<string, unknown>> }).status);
+  }
+
+  it('is told to be waiting at once and to run within 1.5 s, with its events in order [G1]', async () => {
+    await begin({ profile: { podStartDelayMs: 100 } });
+    const pod = await world.bind('web', {}, { annotations: { 'hollow-kubelet/pull-time': '200ms' } });
+    await world.advance(0);
+    assert.equal(world.container('web')?.state?.waiting?.reason, 'ContainerCreating');
+    assert.equal(world.condition('web', 'PodScheduled')?.status, 'True');
+    await world.advance(1_500);
+    assert.equal(world.phase('web'), 'Running');
+    assert.equal(world.condition('web', 'Ready')?.status, 'True');
+    const reasons = world.recorder.drafts.filter(({ about }) => about.uid === pod.metadata.uid).map((d) => d.reason);
+    assert.deepEqual(reasons, ['Pulling', 'Pulled', 'Created', 'Started']);
+  });
+
+  it('is written as a real kubelet does: a look and a patch each for waiting, sandbox and running', async () => {
+    await begin();
+    const from = world.api.requests.length;
+    const { metadata } = await world.bind('web', {}, { annotations: { 'hollow-kubelet/pull-time': '50ms' } });
+    await world.advance(1_100);
+    assert.deepEqual(world.podRequests(from), [
+      'create web',
+      'get web',
+      'patch web',
+      'get web',
+      'patch web',
+      'get web',
+      'patch web',
+    ]);
+    const bodies = world.api.requests.slice(from).filter(({ verb }) => verb === 'patch');
+    assert.deepEqual(
+      bodies.map(({ body }) => (body as { metadata: unknown }).metadata),
+      bodies.map(() => ({ uid: metadata.uid })),
+    );
+    const [waiting, sandbox, running] = patches('web', from);
+    assert.equal(waiting?.['$setElementOrder/conditions'], undefined);
+    assert.deepEqual(sandbox?.['conditions'], [{ type: 'PodReadyToStartContainers', status: 'True' }]);
+    assert.deepEqual(Object.keys(sandbox ?? {}), ['$setElementOrder/conditions', 'conditions']);
+    assert.deepEqual([running?.['phase'], running?.['podIP']], ['Running', '10.128.0.1']);
+  });
+
+  it('comes to an end by itself: succeeded or failed, and not ready for that reason [G4]', async () => {
+    await begin();
+    const ended = { 'hollow-kubelet/exit-after': '3s' };
+    await world.bind(
+      'good',
+      { restartPolicy: 'Never' },
+      { annotations: { ...ended, 'hollow-kubelet/exit-code': '0' } },
+    );
+    await world.bind('bad', { restartPolicy: 'Never' }, { annotations: { ...ended, 'hollow-kubelet/exit-code': '3' } });
+    await world.advance(8 * secondMs);
+    assert.deepEqual([world.phase('good'), world.condition('good', 'Ready')?.reason], ['Succeeded', 'PodCompleted']);
+    assert.deepEqual([world.phase('bad'), world.condition('bad', 'Ready')?.reason], ['Failed', 'PodFailed']);
+    const from = world.api.requests.length;
+    await world.advance(300 * secondMs);
+    assert.deepEqual(world.podRequests(from), [], 'and that is the last word');
+  });
+
+  it('is gone between 5 and 8 s after its deletion when its container takes 4 s to stop [G5]', async () => {
+    await begin({ profile: { podStopDelayMs: 4 * secondMs } });
+    await world.bind('web');
+    await world.advance(3 * secondMs);
+    const from = world.api.requests.length;
+    await world.remove('web');
+    await world.advance(10);
+    assert.deepEqual(world.events('Killing'), ['Stopping container c']);
+    await world.advance(4_900);
+    const before = world.pod('web') !== undefined;
+    await world.advance(3_100);
+    assert.equal(world.pod('web'), undefined);
+    assert.ok(before || world.podRequests(from).length > 0);
+    const requests = world.podRequests(from).filter((request) => !request.startsWith('get'));
+    assert.equal(requests.at(-1), 'delete web');
+    assert.equal(patches('web', from).at(-1)?.['phase'], 'Succeeded');
+  });
+
+  it('is killed at the end of its grace when it does not stop, and has failed [G6]', async () => {
+    await begin();
+    await world.bind('web', {}, { annotations: { 'hollow-kubelet/stop-time': 'never' } });
+    await world.advance(3 * secondMs);
+    const from = world.api.requests.length;
+    await world.remove('web');
+    await world.advance(29_900);
+    assert.equal(world.phase('web'), 'Running');
+    await world.advance(4_100);
+    assert.equal(world.pod('web'), undefined);
+    const last = patches('web', from).at(-1);
+    assert.equal(last?.['phase'], 'Failed');
+    assert.match(JSON.stringify(last), /"exitCode":137/);
+  });
+
+  it('is killed earlier when a second deletion gives it less [G7]', async () => {
+    await begin();
+    const pod = await world.bind('web', {}, { annotations: { 'hollow-kubelet/stop-time': 'never' } });
+    await world.advance(3 * secondMs);
+    await world.remove('web');
+    await world.advance(10 * secondMs);
+    await world.remove('web', 5);
+    await world.advance(4_500);
+    assert.equal(world.running(pod.metadata.uid), 1);
+    await world.advance(2_500);
+    assert.equal(world.running(pod.metadata.uid), 0);
+  });
+
+  it('is stopped with its own grace when it was deleted by force, and nothing is written of it [G8]', async () => {
+    await begin();
+    const pod = await world.bind('web', {}, { annotations: { 'hollow-kubelet/stop-time': 'never' } });
+    await world.advance(3 * secondMs);
+    await world.remove('web', 0);
+    const from = world.api.requests.length;
+    await world.advance(29 * secondMs);
+    assert.equal(world.running(pod.metadata.uid), 1);
+    await world.advance(10 * secondMs);
+    assert.equal(world.kubelet.host.podCount, 0);
+    const written = world.podRequests(from).filter((request) => !request.startsWith('get'));
+    assert.deepEqual(written, []);
+  });
+
+  it('is ended with a second of grace when nobody knows of it, once all sources are ready [G9]', async () => {
+    const { host } = new KubeletWorld().kubelet;
+    await begin({ sources: () => [new HandSource('file')] });
+    assert.ok(host !== world.kubelet.host);
+    const stray: Pod = {
+      metadata: { name: 'stray', namespace: 'default', uid: 'stray' },
+      spec: { containers: [{ name: 'c' }], terminationGracePeriodSeconds: 600 },
+    };
+    world.kubelet.host.addSandbox(stray, 0);
+    const container = { name: 'c', kind: 'container', image: 'i', startMs: 0, exitAfterMs: undefined, exitCode: 0 };
+    world.kubelet.host.addContainer('stray', { ...container, kind: 'container' }, 0);
+    assert.equal(world.running('stray'), 1);
+    await world.advance(8 * secondMs);
+    assert.equal(world.running('stray'), 0);
+    assert.equal(world.kubelet.host.podCount, 0);
+  });
+
+  it('is not ready until its gate is open, and at once when it is [G10]', async () => {
+    await begin();
+    await world.bind('web', { readinessGates: [{ conditionType: 'x' }] });
+    await world.advance(3 * secondMs);
+    const ready = world.condition('web', 'Ready');
+    assert.deepEqual(
+      [ready?.status, ready?.reason, ready?.message],
+      ['False', 'ReadinessGatesNotReady', 'corresponding condition of pod readiness gate "x" does not exist.'],
+    );
+    await world.write('web', { conditions: [{ type: 'x', status: 'True' }] });
+    await world.advance(1_500);
+    assert.equal(world.condition('web', 'Ready')?.status, 'True');
+  });
+
+  it('has failed when it was active for longer than it may [G11]', async () => {
+    await begin();
+    await world.bind('web', { activeDeadlineSeconds: 30 });
+    await world.advance(29 * secondMs);
+    assert.equal(world.phase('web'), 'Running');
+    await world.advance(3 * secondMs);
+    const status = world.pod('web')?.status;
+    assert.deepEqual([status?.phase, status?.reason], ['Failed', 'DeadlineExceeded']);
+  });
+
+  it('lives through a restart of the kubelet: nothing is restarted, nothing is written [G12]', async () => {
+    await begin();
+    for (let index = 0; index < 5; index += 1) await world.bind(`p${index}`);
+    await world.advance(30 * secondMs);
+    const before = world.api.all('pods').map((pod: Pod) => JSON.stringify(pod));
+    const from = world.api.requests.length;
+    world.kubelet.crash();
+    await world.advance(20 * secondMs);
+    assert.deepEqual(
+      world.api.all('pods').map((pod: Pod) => JSON.stringify(pod)),
+      before,
+    );
+    const looks = world.podRequests(from);
+    assert.deepEqual(
+      looks.filter((request) => !request.startsWith('get')),
+      [],
+    );
+    assert.deepEqual(
+      looks.slice(0, 5),
+      [0, 1, 2, 3, 4].map((index) => `get p${index}`),
+    );
+    assert.equal(world.events('Starting').length, 2);
+  });
+
+  it('is started again after its machine was, and says what became of it before [G13]', async () => {
+    await begin();
+    await world.bind('kept');
+    await world.advance(30 * secondMs);
+    world.kubelet.crash({ reboot: 'gone', downMs: 20 * secondMs });
+    await world.advance(40 * secondMs);
+    assert.equal(world.events('Rebooted').length, 1);
+    const last = world.container('kept')?.lastState?.terminated;
+    assert.deepEqual([last?.exitCode, last?.reason], [137, 'ContainerStatusUnknown']);
+    assert.equal(world.container('kept')?.restartCount, 1);
+    world.kubelet.crash({ reboot: 'exited', downMs: 20 * secondMs });
+    await world.advance(40 * secondMs);
+    assert.equal(world.container('kept')?.restartCount, 2);
+    assert.equal(world.phase('kept'), 'Running');
+    assert.equal(world.events('Rebooted').length, 2);
+  });
+
+  it('is not said to have ended while the runtime only claims that it has [G14]', async () => {
+    await begin();
+    await world.bind('web', { restartPolicy: 'Never' }, { annotations: { 'hollow-kubelet/violates-stop': 'true' } });
+    await world.advance(3 * secondMs);
+    await world.remove('web');
+    await world.advance(60 * secondMs);
+    assert.equal(world.phase('web'), 'Running');
+    assert.ok(world.events('Killing').length >= 3, 'tried again and again');
+  });
+
+  it('is a process crash of 20 s that nobody notices but for an event: same containers, same lease [J13]', async () => {
+    await begin();
+    const pod = await world.bind('web');
+    await world.advance(30 * secondMs);
+    const id = world.container('web')?.containerID;
+    world.kubelet.crash({ downMs: 20 * secondMs });
+    await world.advance(60 * secondMs);
+    assert.equal(world.container('web')?.containerID, id);
+    assert.equal(world.running(pod.metadata.uid), 1);
+    assert.equal(world.events('Starting').length, 2);
+    assert.equal(world.api.count('create', 'leases'), 1);
+  });
+
+  it('goes into a crash loop: a restart at once, then 10, 20, 40 s after each end, and tells of it', async () => {
+    await begin();
+    const annotations = { 'hollow-kubelet/exit-after': '1s', 'hollow-kubelet/exit-code': '1' };
+    await world.bind('web', {}, { annotations });
+    await world.advance(200 * secondMs);
+    assert.ok((world.container('web')?.restartCount ?? 0) >= 3);
+    const waiting: string[] = [];
+    for (let second = 0; second < 200; second += 1) {
+      await world.advance(secondMs);
+      waiting.push(world.container('web')?.state?.waiting?.reason ?? '');
+    }
+    assert.ok(waiting.includes('CrashLoopBackOff'));
+    assert.ok(world.events('BackOff').length > 0);
+  });
+
+  it('does not fit: it is rejected at once, says why, and is never started [D12]', async () => {
+    await begin();
+    const cpu = (cores: string): Pod['spec'] => ({
+      containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: cores } } }],
+    });
+    await world.bind('first', cpu('3'));
+    await world.advance(2 * secondMs);
+    const from = world.api.requests.length;
+    const second = await world.bind('second', cpu('2'));
+    await world.advance(100);
+    assert.deepEqual(world.podRequests(from), ['create second', 'get second', 'patch second']);
+    const said = "Node didn't have enough resource: cpu, requested: 2000, used: 3000, capacity: 4000";
+    const [patch] = patches('second', from);
+    const { startTime, ...rest } = patch ?? {};
+    assert.deepEqual(rest, { phase: 'Failed', reason: 'OutOfcpu', message: `Pod was rejected: ${said}` });
+    assert.equal(startTime, '2026-01-02T03:04:12Z');
+    assert.deepEqual(world.events('OutOfcpu'), [said]);
+    await world.advance(10 * secondMs);
+    assert.equal(world.running(second.metadata.uid), 0);
+  });
+
+  it('is let in by age when several come at once [D11]', async () => {
+    world = new KubeletWorld();
+    const one: Pod['spec'] = { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: '3' } } }] };
+    await world.bind('z-oldest', one);
+    await world.clock.advance(0);
+    world.clock.jumpWall(5_000);
+    await world.bind('m-middle', one);
+    world.clock.jumpWall(5_000);
+    await world.bind('a-youngest', one);
+    // Before the first housekeeping nobody knows that nothing of them runs.
+    await world.advance(15 * secondMs);
+    assert.deepEqual(
+      ['z-oldest', 'm-middle', 'a-youngest'].map((name) => world.phase(name)),
+      ['Running', 'Failed', 'Failed'],
+    );
+  });
+
+  it('is refused for labels only after the API server was asked for them', async () => {
+    await begin();
+    const from = world.api.requests.length;
+    await world.bind('web', { nodeSelector: { disk: 'ssd' } });
+    await world.advance(100);
+    const requests = world.api.requests.slice(from).map(({ verb, resource }) => `${verb} ${resource}`);
+    assert.deepEqual(requests, ['create pods', 'get nodes', 'get pods', 'patch pods']);
+    const status = world.pod('web')?.status;
+    const said = "Pod was rejected: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector";
+    assert.deepEqual([status?.phase, status?.reason, status?.message], ['Failed', 'NodeAffinity', said]);
+  });
+});
+
+describe('a pod that its kubelet wants gone', () => {
+  let world: KubeletWorld;
+
+  afterEach(async () => {
+    assert.equal(await world.end(), 0);
+  });
+
+  it('is evicted where the machine is short of something: why is told with its end', async () => {
+    world = new KubeletWorld();
+    await world.advance(5 * secondMs);
+    const pod = await world.bind('web');
+    await world.advance(5 * secondMs);
+    world.kubelet.health.signals.setShare('memory.available', 0.001);
+    await world.advance(30 * secondMs);
+    const status = world.pod('web')?.status;
+    assert.deepEqual([status?.phase, status?.reason], ['Failed', 'Evicted']);
+    assert.match(status?.message ?? '', /^The node was low on resource: memory. /);
+    assert.equal(world.condition('web', 'DisruptionTarget')?.reason, 'TerminationByKubelet');
+    assert.equal(world.condition('web', 'Ready')?.reason, 'PodFailed');
+    assert.equal(world.running(pod.metadata.uid), 0);
+    await world.bind('late');
+    await world.advance(15 * secondMs);
+    assert.match(
+      world.pod('late')?.status?.message ?? '',
+      /^Pod was rejected: The node had condition: \[MemoryPressure\]/,
+    );
+  });
+
+  it('is stopped when the machine goes down, and nobody comes in any more', async () => {
+    world = new KubeletWorld({
+      profile: { shutdownGracePeriodMs: 30 * secondMs, shutdownGracePeriodCriticalPodsMs: 10 * secondMs },
+    });
+    await world.advance(5 * secondMs);
+    await world.bind('web');
+    await world.advance(5 * secondMs);
+    const ending = world.kubelet.node.shutdown.begin(world.signal);
+    await world.advance(5 * secondMs);
+    await ending;
+    const status = world.pod('web')?.status;
+    assert.deepEqual(
+      [status?.phase, status?.reason, status?.message],
+      ['Failed', 'Terminated', 'Pod was terminated in response to imminent node shutdown.'],
+    );
+    await world.bind('late');
+    await world.advance(secondMs);
+    const said = 'Pod was rejected: Pod was rejected as the node is shutting down.';
+    assert.deepEqual([world.pod('late')?.status?.reason, world.pod('late')?.status?.message], ['NodeShutdown', said]);
+  });
+
+  it('gets its last words when the kubelet that had rejected it starts again', async () => {
+    world = new KubeletWorld();
+    await world.advance(5 * secondMs);
+    await world.bind('web', { nodeSelector: { disk: 'ssd' } });
+    await world.advance(5 * secondMs);
+    assert.equal(world.container('web'), undefined);
+    world.kubelet.crash();
+    await world.advance(15 * secondMs);
+    const end = world.container('web')?.state?.terminated;
+    assert.deepEqual([end?.exitCode, end?.reason], [137, 'ContainerStatusUnknown']);
+    assert.equal(world.condition('web', 'Ready')?.reason, 'PodFailed');
+    assert.equal(world.pod('web')?.status?.reason, 'NodeAffinity');
+    const from = world.api.requests.length;
+    await world.advance(300 * secondMs);
+    assert.deepEqual(world.podRequests(from), []);
+  });
+
+  it('is written with PUT by a classic kubelet, and goes when nothing of it is left', async () => {
+    world = new KubeletWorld({ profile: { kind: 'classic' } });
+    await world.advance(15 * secondMs);
+    const from = world.api.requests.length;
+    await world.bind('web');
+    await world.advance(15 * secondMs);
+    assert.equal(world.phase('web'), 'Running');
+    await world.remove('web');
+    await world.advance(30 * secondMs);
+    assert.equal(world.pod('web'), undefined);
+    const verbs = new Set(world.podRequests(from).map((request) => request.split(' ')[0]));
+    assert.deepEqual(verbs, new Set(['create', 'get', 'replace', 'delete']));
+  });
+});
+
+describe('a static pod on a hollow kubelet', () => {
+  const name = 'stat-n1';
+  let file: HandSource;
+  let world: KubeletWorld;
+
+  const manifest = (uid: string): Pod => ({
+    metadata: { name, namespace: 'default', uid },
+    spec: { nodeName: 'n1', terminationGracePeriodSeconds: 30, containers: [{ name: 'c', image: 'i:1' }] },
+  });
+
+  async function begin(profile: KubeletWorldOptions['profile'] = {}): Promise<void> {
+    file = new HandSource('file', [manifest('hash-1')]);
+    world = new KubeletWorld({ sources: () => [file], profile });
+    await world.advance(5 * secondMs);
+  }
+
+  afterEach(async () => {
+    assert.equal(await world.end(), 0);
+    assert.deepEqual(
+      world.logger.lines.filter(({ level }) => level === 'error'),
+      [],
+    );
+  });
+
+  it('shows itself by a mirror of its own uid, owned by the node, with its status', async () => {
+    await begin();
+    const mirror = world.pod(name);
+    assert.equal(mirror?.metadata.annotations?.['kubernetes.io/config.mirror'], 'hash-1');
+    assert.equal(mirror?.metadata.ownerReferences?.[0]?.uid, world.node()?.metadata.uid);
+    await world.advance(10 * secondMs);
+    assert.equal(world.phase(name), 'Running');
+    assert.equal(world.running('hash-1'), 1);
+  });
+
+  it('runs on when its mirror is deleted, and gets another', async () => {
+    await begin();
+    await world.advance(10 * secondMs);
+    const { uid } = world.pod(name)?.metadata ?? {};
+    await world.remove(name, 0);
+    await world.advance(2 * secondMs);
+    assert.ok(world.pod(name) !== undefined && world.pod(name)?.metadata.uid !== uid);
+    await world.advance(10 * secondMs);
+    assert.equal(world.phase(name), 'Running');
+    assert.equal(world.container(name)?.restartCount, 0);
+  });
+
+  it('gives way to its successor only when it has ended', async () => {
+    await begin({ podStopDelayMs: 4 * secondMs });
+    file.set([manifest('hash-2')]);
+    await world.advance(3 * secondMs);
+    assert.deepEqual([world.running('hash-1'), world.running('hash-2')], [1, 0]);
+    await world.advance(18 * secondMs);
+    assert.deepEqual([world.running('hash-1'), world.running('hash-2')], [0, 1]);
+    assert.equal(world.pod(name)?.metadata.annotations?.['kubernetes.io/config.mirror'], 'hash-2');
+  });
+
+  it('takes its mirror with it when it goes', async () => {
+    await begin();
+    file.set([]);
+    await world.advance(6 * secondMs);
+    assert.equal(world.pod(name), undefined);
+    assert.equal(world.running('hash-1'), 0);
+  });
+
+  it('runs while the API server cannot be reached', async () => {
+    file = new HandSource('file', [manifest('hash-1')]);
+    world = new KubeletWorld({ sources: () => [file] });
+    world.link.cut();
+    await world.advance(30 * secondMs);
+    assert.equal(world.running('hash-1'), 1);
+    world.link.restore();
+    await world.advance(120 * secondMs);
+    assert.equal(world.phase(name), 'Running');
+  });
+});

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Container, PodSpec } from '../../../../src/api/pod.ts';
+import { decidePodActions } from '../../../../src/kubelet/runtime/decide-pod-actions.ts';
+import type {
+  ContainerKind,
+  RuntimeContainerStatus,
+  RuntimeState,
+} from '../../../../src/kubelet/runtime/pod-runtime.ts';
+import { makePod } from '../../../support/runtime-world.ts';
+
+function seen(
+  name: string,
+  state: RuntimeState,
+  kind: ContainerKind = 'container',
+  exitCode = 0,
+): RuntimeContainerStatus {
+  const times = { createdAtMs: 0, startedAtMs: undefined, finishedAtMs: undefined };
+  const rest = { reason: undefined, message: undefined, image: 'i', imageId: 'i', restartCount: 0 };
+  return {
+    id: `${name}-id`,
+    name,
+    kind,
+    state,
+    ...times,
+    ...rest,
+    exitCode: state === 'exited' ? exitCode : undefined,
+  };
+}
+
+const up = seen('', 'running', 'sandbox');
+const down = seen('', 'exited', 'sandbox');
+const named = (name: string): Container => ({ name, image: 'i' });
+const sidecar = (name: string): Container => ({ ...named(name), restartPolicy: 'Always' });
+
+/** What is to be done, in a few words. */
+function decide(spec: PodSpec, ...containers: readonly RuntimeContainerStatus[]): string {
+  const pod = makePod('web', { containers: [named('c')], ...spec });
+  const status = { uid: 'web-uid', namespace: 'ns', name: 'web', ips: [], containers };
+  const { killPod, newSandboxAttempt, toKill, initToStart, toStart } = decidePodActions(pod, status);
+  return [
+    killPod ? 'kill all' : '',
+    newSandboxAttempt === undefined ? '' : `sandbox ${newSandboxAttempt}`,
+    ...toKill.map(({ name }) => `kill ${name}`),
+    ...[...initToStart, ...toStart].map(({ name }) => `start ${name}`),
+  ]
+    .filter((part) => part !== '')
+    .join(', ');
+}
+
+const never = { restartPolicy: 'Never' };
+const onFailure = { restartPolicy: 'OnFailure' };
+const inits = { initContainers: [named('i1'), named('i2')] };
+const sidecars = { initContainers: [sidecar('s1'), sidecar('s2')] };
+const c = (state: RuntimeState, exitCode?: number) => seen('c', state, 'container', exitCode);
+const i = (name: string, state: RuntimeState, exitCode?: number) => seen(name, state, 'init', exitCode);
+
+describe('what a pass over a pod is to do', () => {
+  const rows: readonly [string, string, string][] = [
+    ['nothing is there', decide({}), 'kill all, sandbox 0, start c'],
+    ['all runs', decide({}, c('running'), up), ''],
+    ['the sandbox is down', decide({}, c('exited'), down), 'kill all, sandbox 1, start c'],
+    ['two sandboxes are up', decide({}, c('running'), up, up), 'kill all, sandbox 1, start c'],
+    ['the sandbox of a pod that runs once is down', decide(never, c('exited'), down), 'kill all'],
+    ['the same before anything was created', decide(never, down), 'kill all, sandbox 1, start c'],
+    ['the sandbox of a pod that has succeeded is down', decide(onFailure, c('exited'), down), 'kill all'],
+    ['the same where it failed', decide(onFailure, c('exited', 1), down), 'kill all, sandbox 1, start c'],
+    ['begins with the first init container', decide(inits), 'kill all, sandbox 0, start i1'],
+    ['the container never ran', decide({}, up), 'start c'],
+    ['it was created only', decide({}, c('created'), up), 'start c'],
+    ['nobody knows whether it runs', decide({}, c('unknown'), up), 'kill c, start c'],
+    ['it exited and is to run for ever', decide({}, c('exited'), up), 'start c'],
+    ['it failed and may', decide(never, c('exited', 1), up), 'kill all'],
+    ['it succeeded', decide(onFailure, c('exited'), up), 'kill all'],
+    ['no init container ran', decide(inits, up), 'start i1'],
+    ['the first init container runs', decide(inits, i('i1', 'running'), up), ''],
+    ['the first is through', decide(inits, i('i1', 'exited'), up), 'start i2'],
+    ['the first failed', decide(inits, i('i1', 'exited', 1), up), 'start i1'],
+    ['the first failed for good', decide({ ...inits, ...never }, i('i1', 'exited', 1), up), 'kill all'],
+    ['the second is through, the first was cleared away', decide(inits, i('i2', 'exited'), up), 'start c'],
+    ['both are through', decide(inits, i('i2', 'exited'), i('i1', 'exited'), up), 'start c'],
+    ['init containers were cleared away, the pod runs', decide(inits, c('running'), up), ''],
+    ['nobody knows of the first', decide(inits, i('i1', 'unknown'), up), 'kill i1, start i1'],
+    ['the same, and it runs once', decide({ ...inits, ...never }, i('i1', 'unknown'), up), 'kill all'],
+    ['an init container was created only', decide(inits, i('i1', 'created'), up), 'start i1'],
+    ['no sidecar runs', decide(sidecars, up), 'start s1'],
+    ['the first sidecar runs', decide(sidecars, i('s1', 'running'), up), 'start s2'],
+    ['both run', decide(sidecars, i('s2', 'running'), i('s1', 'running'), up), 'start c'],
+    ['a sidecar exited', decide(sidecars, c('running'), i('s2', 'running'), i('s1', 'exited', 1), up), 'start s1'],
+    ['sidecars were cleared away', decide(sidecars, c('running'), up), 'start s1, start s2'],
+    [
+      'only sidecars are left',
+      decide({ ...sidecars, ...never }, c('exited'), i('s2', 'running'), i('s1', 'running'), up),
+      'kill all',
+    ],
+    ['another image', decide({ containers: [{ name: 'c', image: 'other' }] }, c('running'), up), 'kill c, start c'],
+    [
+      'another image of a sidecar',
+      decide({ initContainers: [{ ...sidecar('s'), image: 'other' }] }, c('running'), i('s', 'running'), up),
+      'kill s, start s',
+    ],
+    [
+      'one of two exited',
+      decide({ ...never, containers: [named('a'), named('b')] }, seen('a', 'running'), seen('b', 'exited'), up),
+      '',
+    ],
+  ];
+  for (const [title, decided, expected] of rows) {
+    it(`${title}: ${expected === '' ? 'nothing' : expected}`, () => {
+      assert.equal(decided, expected);
+    });
+  }
+});

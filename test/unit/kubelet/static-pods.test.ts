@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { afterEach, describe, it } from 'node:test';
+import { manifestText } from '../../../src/adapters/manifest-text.ts';
+import type { Pod } from '../../../src/api/pod.ts';
+import { HollowFleet } from '../../../src/kubelet/fleet.ts';
+import { configAnnotations } from '../../../src/kubelet/pod-config/classify-pod.ts';
+import { FileSource } from '../../../src/kubelet/pod-config/file-source.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { aManifest, ManifestFolder } from '../../support/manifest-folder.ts';
+import { MemoryApi } from '../../support/memory-api.ts';
+import { KeepingLogger, SeededRandom } from '../../support/quiet.ts';
+
+const secondMs = 1_000;
+const key = 'kube-system/web-n1';
+
+describe('a kubelet with static pods', () => {
+  let end = async (): Promise<void> => {};
+  afterEach(() => end());
+
+  function aWorld({ cut = false } = {}) {
+    const clock = new ManualClock();
+    const api = new MemoryApi(clock);
+    const logger = new KeepingLogger();
+    const folder = new ManifestFolder();
+    const common = { files: folder, text: manifestText, clock, logger };
+    const fleet = new HollowFleet({
+      nodes: [{ name: 'n1', labels: {} }],
+      api,
+      clock,
+      random: new SeededRandom(1),
+      logger,
+      sources: (nodeName) => [new FileSource({ ...common, nodeName })],
+    });
+    if (cut) fleet.cutOff(['n1']);
+    const life = new AbortController();
+    const running = fleet.run(life.signal);
+    end = async () => {
+      life.abort();
+      await running;
+      assert.equal(clock.sleeping, 0, 'nobody sleeps on after the end');
+      end = async () => {};
+    };
+    const mirror = (): Pod | undefined => api.peek('pods', key);
+    /** Names of the pods that have a container that runs, with its image. */
+    const runs = (): readonly string[] => {
+      const host = fleet.kubelet('n1')?.host;
+      assert.ok(host !== undefined);
+      return host
+        .list()
+        .flatMap(({ uid, name }) => {
+          const { containers } = host.inspect(uid);
+          const live = containers.filter(({ kind, state }) => kind === 'container' && state === 'running');
+          return live.map(({ image }) => `${name} ${image}`);
+        })
+        .toSorted((a, b) => (a < b ? -1 : 1));
+    };
+    return { api, clock, fleet, folder, mirror, runs, signal: life.signal };
+  }
+
+  it('runs them and shows them, and takes both away with their file', async () => {
+    const { clock, folder, mirror, runs } = aWorld();
+    folder.write('web.yaml', aManifest('web'));
+    await clock.advance(15 * secondMs);
+    assert.deepEqual(runs(), ['web-n1 img:1']);
+    assert.equal(mirror()?.status?.phase, 'Running', 'its status is that of the static pod');
+    folder.delete('web.yaml');
+    await clock.advance(15 * secondMs);
+    assert.deepEqual(runs(), []);
+    assert.equal(mirror(), undefined);
+  });
+
+  it('tells how one ended that has left its source, before its mirror goes', async () => {
+    const { api, clock, folder, mirror } = aWorld();
+    folder.write('web.yaml', aManifest('web'));
+    await clock.advance(15 * secondMs);
+    const uid = mirror()?.metadata.uid;
+    const from = api.requests.length;
+    folder.delete('web.yaml');
+    await clock.advance(30 * secondMs);
+    const writes = api.requests.slice(from).filter(({ name, verb }) => name === 'web-n1' && verb !== 'get');
+    assert.deepEqual(
+      writes.map(({ verb }) => verb),
+      ['patch', 'delete'],
+    );
+    const { metadata, status } = (writes[0]?.body ?? {}) as Partial<Pod>;
+    assert.deepEqual(metadata, { uid });
+    assert.equal(status?.phase, undefined, 'that of a static pod stays');
+    assert.equal(status?.containerStatuses?.[0]?.state?.terminated?.exitCode, 0);
+    const message = 'containers with unready status: [c]';
+    assert.deepEqual(
+      status?.conditions?.map(({ lastTransitionTime: _since, ...condition }) => condition),
+      [
+        { type: 'PodReadyToStartContainers', status: 'False' },
+        { type: 'Ready', status: 'False', reason: 'ContainersNotReady', message },
+        { type: 'ContainersReady', status: 'False', reason: 'ContainersNotReady', message },
+      ],
+    );
+  });
+
+  it('runs them without an API server, and lets run what it can no longer ask about [C10]', async () => {
+    const { api, clock, fleet, folder, runs } = aWorld();
+    await api.create('pods', {
+      metadata: { name: 'bound', namespace: 'default' },
+      spec: { nodeName: 'n1', containers: [{ name: 'c', image: 'img:1' }] },
+    } as Pod);
+    await clock.advance(15 * secondMs);
+    assert.deepEqual(runs(), ['bound img:1']);
+    fleet.cutOff(['n1']);
+    fleet.crash(['n1']);
+    await clock.advance(secondMs);
+    folder.write('web.yaml', aManifest('web'));
+    for (let minute = 0; minute < 10; minute++) {
+      await clock.advance(60 * secondMs);
+      assert.deepEqual(runs(), ['bound img:1', 'web-n1 img:1']);
+    }
+  });
+
+  it('runs them though it has never reached the API server, and shows them when it does [C10]', async () => {
+    const { clock, fleet, folder, mirror, runs } = aWorld({ cut: true });
+    folder.write('web.yaml', aManifest('web'));
+    await clock.advance(15 * secondMs);
+    assert.deepEqual(runs(), ['web-n1 img:1']);
+    assert.equal(mirror(), undefined);
+    fleet.bringBack(['n1']);
+    await clock.advance(120 * secondMs);
+    assert.equal(mirror()?.status?.phase, 'Running');
+  });
+
+  it('starts an edited one only when the one before has stopped [C12]', async () => {
+    const { clock, folder, mirror, runs } = aWorld();
+    folder.write('web.yaml', aManifest('web'));
+    await clock.advance(15 * secondMs);
+    const hash = mirror()?.metadata.annotations?.[configAnnotations.hash];
+    folder.write('web.yaml', aManifest('web', { image: 'img:2' }));
+    const seen = new Set<string>();
+    for (let step = 0; step < 400; step++) {
+      await clock.advance(100);
+      seen.add(runs().join());
+    }
+    assert.deepEqual([...seen], ['web-n1 img:1', '', 'web-n1 img:2']);
+    assert.notEqual(mirror()?.metadata.annotations?.[configAnnotations.mirror], hash);
+    assert.equal(mirror()?.spec?.containers?.[0]?.image, 'img:2');
+  });
+
+  it('goes on running one whose mirror is deleted, and shows it anew [C21]', async () => {
+    const { api, clock, folder, mirror, runs, signal } = aWorld();
+    folder.write('web.yaml', aManifest('web'));
+    await clock.advance(15 * secondMs);
+    const nodeUid = api.peek('nodes', 'n1')?.metadata.uid;
+    for (const gracePeriodSeconds of [30, 0]) {
+      const uid = mirror()?.metadata.uid ?? '';
+      await api.delete('pods', { namespace: 'kube-system', name: 'web-n1' }, { uid, gracePeriodSeconds, signal });
+      await clock.advance(secondMs);
+      const [owner] = mirror()?.metadata.ownerReferences ?? [];
+      assert.notEqual(mirror()?.metadata.uid, uid);
+      assert.equal(mirror()?.metadata.deletionTimestamp, undefined);
+      assert.deepEqual([owner?.kind, owner?.uid, owner?.controller], ['Node', nodeUid, true]);
+      assert.deepEqual(runs(), ['web-n1 img:1']);
+    }
+    await clock.advance(15 * secondMs);
+    assert.equal(mirror()?.status?.phase, 'Running');
+  });
+});
