@@ -10,6 +10,7 @@ export interface ControlPlaneBinaries {
   readonly kubeApiserver: string;
   readonly kubeControllerManager: string;
   readonly kubectl: string;
+  readonly kubemark: string;
 }
 
 /** Why there is no control plane, in a sentence for the person who asked for one. */
@@ -17,7 +18,7 @@ export interface NoControlPlane {
   readonly missing: string;
 }
 
-/** Finds all four programs in one folder: `KUBEBUILDER_ASSETS` if that is set, otherwise the build's own folder. */
+/** Finds all programs in one folder: `KUBEBUILDER_ASSETS` if that is set, otherwise the build's own folder. */
 export function findControlPlane(): ControlPlaneBinaries | NoControlPlane {
   const given = givenFolder();
   const dir = given ?? cacheFolder();
@@ -54,6 +55,7 @@ function binariesIn(dir: string): ControlPlaneBinaries {
     kubeApiserver: join(dir, 'kube-apiserver'),
     kubeControllerManager: join(dir, 'kube-controller-manager'),
     kubectl: join(dir, 'kubectl'),
+    kubemark: join(dir, 'kubemark'),
   };
 }
 

@@ -37,7 +37,7 @@ describe('the build of the control plane', () => {
     const environment = { KUBEBUILDER_ASSETS: given, XDG_CACHE_HOME: empty };
     const { code, output } = run('build.ts', ['--optional'], environment);
     assert.equal(code, 2);
-    assert.match(output, /KUBEBUILDER_ASSETS: kube-apiserver, kube-controller-manager not found in /);
+    assert.match(output, /KUBEBUILDER_ASSETS: kube-apiserver, kube-controller-manager, kubemark not found in /);
   });
 
   test('the suite without Go and programs passes, and says that it was skipped', () => {

@@ -113,6 +113,7 @@ export class ControlPlane implements AsyncDisposable {
   readonly #etcdArgs: readonly string[];
   readonly #apiServerArgs: readonly string[];
   readonly #managers = new Set<ProgramRun>();
+  readonly #others = new Set<ProgramRun>();
   readonly #clients = new Set<RestClient>();
   #etcd: ProgramRun | undefined;
   #apiServer: ProgramRun | undefined;
@@ -251,12 +252,20 @@ export class ControlPlane implements AsyncDisposable {
     );
   }
 
+  /** Starts another program, which ends with the control plane at the latest. Its log, of all its runs, lies in `folder`. */
+  async startProgram(name: string, binary: string, args: readonly string[]): Promise<ProgramRun> {
+    const program = await this.#run(name, binary, args);
+    this.#others.add(program);
+    return program;
+  }
+
   /** Kills everything, waits until it is gone and removes the folder. Calling it again does nothing. */
   async stop(): Promise<void> {
-    const programs = [...this.#managers, this.#apiServer, this.#etcd].filter((program) => program !== undefined);
-    await Promise.all(programs.map((program) => program.kill()));
+    const programs = [...this.#managers, ...this.#others, this.#apiServer, this.#etcd];
+    await Promise.all(programs.filter((program) => program !== undefined).map((program) => program.kill()));
     await Promise.all([...this.#clients].map((client) => client.close()));
     this.#managers.clear();
+    this.#others.clear();
     this.#clients.clear();
     await this.#guard.dismiss();
   }

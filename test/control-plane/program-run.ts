@@ -67,6 +67,14 @@ export class ProgramRun {
     this.#child.kill('SIGCONT');
   }
 
+  /** Asks it to end (SIGTERM), and waits until it is gone. */
+  async terminate(): Promise<void> {
+    if (this.#hasEnded) return;
+    this.#child.ref();
+    this.#child.kill('SIGTERM');
+    await this.ended;
+  }
+
   /** Ends it at once, also when frozen, and waits until it is gone. */
   async kill(): Promise<void> {
     if (this.#hasEnded) return;

@@ -6,7 +6,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 /** The programs, in the order they are built: kubectl first, it is useful before the rest is there. */
-export const programs = ['kubectl', 'etcd', 'kube-apiserver', 'kube-controller-manager'] as const;
+export const programs = ['kubectl', 'etcd', 'kube-apiserver', 'kube-controller-manager', 'kubemark'] as const;
 export type Program = (typeof programs)[number];
 
 export const moduleFolder = import.meta.dirname;

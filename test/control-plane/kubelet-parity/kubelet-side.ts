@@ -1,0 +1,180 @@
+// One of the two that are compared: a control plane of its own with an audit log, and a kubelet.
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type AuditedRequest, AuditTrail } from '../audit-trail.ts';
+import { type ControlPlane, startControlPlane } from '../control-plane.ts';
+import type { RestClient } from '../rest-client.ts';
+import { ManifestServer } from './manifest-server.ts';
+import { type Kubelet, type KubeletOptions, OurKubelet, ReferenceKubelet } from './kubelets.ts';
+import { isCompared, isRenewal, lineOf } from './requests.ts';
+
+const quietMsDefault = 2_500;
+const stepTimeoutMs = 45_000;
+const pollMs = 200;
+const user = 'kubelet';
+export const namePrefix = 'parity';
+export const nodeName = `${namePrefix}-0`;
+
+export type Which = 'reference' | 'ours';
+
+/** What a step of the story may do. */
+export interface World {
+  readonly client: RestClient;
+  readonly kubelet: Kubelet;
+  /** One file of the static pod folder; undefined removes it. */
+  writeStaticPod(text: string | undefined): void;
+  /** Pods that are at a URL from now on. */
+  serveStaticPods(pods: readonly object[]): void;
+}
+
+/** What a step may look at to see whether both have got there. */
+export interface View {
+  readonly client: RestClient;
+  /** What the kubelet has asked for in this step, as `VERB subresource code object`. */
+  readonly said: readonly string[];
+  /** Since the step began. */
+  readonly sinceMs: number;
+}
+
+export interface Step {
+  readonly id: string;
+  readonly name: string;
+  readonly act: (world: World) => Promise<void>;
+  /** What the step is about has happened. It ends when nothing more has been asked for a while after that. */
+  readonly isDone: (view: View) => Promise<boolean>;
+  readonly quietMs?: number;
+  /** The step waits for so many renewals of the lease, and compares them; others are not compared. */
+  readonly renewals?: number;
+  /** Lines (their beginnings will do) about different objects of which the first of one comes before that of the other. */
+  readonly order?: readonly (readonly [earlier: string, later: string])[];
+}
+
+/** How a step went. */
+export interface Outcome {
+  readonly isDone: boolean;
+  /** Why the step could not be played at all: what it is about is not there. */
+  readonly complaint: string | undefined;
+  readonly tookMs: number;
+  readonly requests: readonly AuditedRequest[];
+}
+
+/** Made by {@link KubeletSide.start}; its control plane ends with the test's process at the latest. */
+export class KubeletSide implements World {
+  readonly which: Which;
+  readonly client: RestClient;
+  readonly kubelet: Kubelet;
+  readonly #plane: ControlPlane;
+  readonly #manifests: ManifestServer;
+  readonly #trail: AuditTrail;
+  readonly #staticPodFolder: string;
+  readonly #begins: { readonly id: string; readonly atMs: number }[] = [];
+  /** Where the next step begins: what happens between two belongs to the later. */
+  #place = 0;
+
+  private constructor(which: Which, plane: ControlPlane, manifests: ManifestServer) {
+    this.which = which;
+    this.#plane = plane;
+    this.#manifests = manifests;
+    this.client = plane.client();
+    this.#trail = new AuditTrail(plane.auditLogFile!, user);
+    const kubeconfigFile = plane.kubeconfigFor(plane.tokenOf(user));
+    this.#staticPodFolder = join(plane.folder, 'static-pods');
+    mkdirSync(this.#staticPodFolder);
+    const staticPodFolder = this.#staticPodFolder;
+    const staticPodUrl = manifests.url;
+    const options: KubeletOptions = { plane, kubeconfigFile, namePrefix, staticPodFolder, staticPodUrl };
+    this.kubelet = which === 'reference' ? new ReferenceKubelet(options) : new OurKubelet(options);
+  }
+
+  static async start(which: Which): Promise<KubeletSide> {
+    const users = [{ name: user, groups: ['system:masters'] }];
+    const plane = await startControlPlane({ users, auditLevel: 'RequestResponse' });
+    return new KubeletSide(which, plane, await ManifestServer.start());
+  }
+
+  /** When each step began, by the wall clock. */
+  get begins(): readonly { readonly id: string; readonly atMs: number }[] {
+    return this.#begins;
+  }
+
+  /** Every request of the kubelet so far. */
+  requests(): readonly AuditedRequest[] {
+    return this.#trail.requests();
+  }
+
+  writeStaticPod(text: string | undefined): void {
+    const file = join(this.#staticPodFolder, 'pod.json');
+    if (text === undefined) return rmSync(file);
+    // Under its name at once and whole: a kubelet reads what it sees.
+    const unfinished = `${this.#staticPodFolder}.unfinished`;
+    writeFileSync(unfinished, text);
+    renameSync(unfinished, file);
+  }
+
+  serveStaticPods(pods: readonly object[]): void {
+    this.#manifests.serve({ apiVersion: 'v1', kind: 'PodList', items: pods });
+  }
+
+  /** Plays one step, and tells what was asked in it once that has come to rest. */
+  async play(step: Step): Promise<Outcome> {
+    const startedMs = performance.now();
+    this.#begins.push({ id: step.id, atMs: Date.now() });
+    let complaint = await complaintOf(() => step.act(this));
+    const sinceMs = (): number => performance.now() - startedMs;
+    let isDone = false;
+    while (complaint === undefined && sinceMs() < stepTimeoutMs) {
+      complaint = this.kubelet.failure();
+      isDone = await this.#isDone(step);
+      if (isDone && this.#quietMs() >= (step.quietMs ?? quietMsDefault)) break;
+      await sleep(pollMs);
+    }
+    const tookMs = sinceMs();
+    return { isDone, complaint, tookMs, requests: this.#take(step) };
+  }
+
+  async stop(): Promise<void> {
+    await this.kubelet.stop();
+    await this.#manifests.close();
+    await this.#plane.stop();
+  }
+
+  async #isDone(step: Step): Promise<boolean> {
+    const requests = this.#inStep();
+    if (requests.filter(isRenewal).length < (step.renewals ?? 0)) return false;
+    const sinceMs = Date.now() - (this.#begins.at(-1)?.atMs ?? 0);
+    return step.isDone({ client: this.client, said: requests.filter(isCompared).map(lineOf), sinceMs });
+  }
+
+  /** For how long nothing was asked, renewals not counted. */
+  #quietMs(): number {
+    const begin = this.#begins.at(-1)?.atMs ?? 0;
+    const last = this.#inStep().findLast((request) => isCompared(request) && !isRenewal(request));
+    return Date.now() - Math.max(begin, last?.atMs ?? 0);
+  }
+
+  #inStep(): readonly AuditedRequest[] {
+    return this.#trail.requests().slice(this.#place);
+  }
+
+  #take({ renewals = 0 }: Step): readonly AuditedRequest[] {
+    const requests = this.#inStep();
+    this.#place += requests.length;
+    let renewed = 0;
+    return requests.filter((request) => {
+      if (!isCompared(request)) return false;
+      if (!isRenewal(request)) return true;
+      renewed += 1;
+      return renewed <= renewals;
+    });
+  }
+}
+
+async function complaintOf(act: () => Promise<void>): Promise<string | undefined> {
+  try {
+    await act();
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

@@ -1,0 +1,215 @@
+// What happens to the node, step by step. Each step begins where the one before ended.
+import type { RestClient } from '../rest-client.ts';
+import { nodeName, type Step, type View } from './kubelet-side.ts';
+
+const node = `/api/v1/nodes/${nodeName}`;
+const lease = `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${nodeName}`;
+const pods = '/api/v1/namespaces/default/pods';
+const mirror = `/api/v1/namespaces/kube-system/pods/stat-${nodeName}`;
+const webMirror = `/api/v1/namespaces/kube-system/pods/web-${nodeName}`;
+const strategic = { contentType: 'application/strategic-merge-patch+json' } as const;
+/** A kubelet looks after its node every 10 s. */
+const twoLooksMs = 21_000;
+/** Nothing but the kubelet decides about the pods of this story. */
+const tolerations = [{ operator: 'Exists' }] as const;
+
+interface Seen {
+  readonly metadata: { readonly uid: string; readonly labels?: Readonly<Record<string, string>> };
+  readonly status?: {
+    readonly phase?: string;
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+  };
+}
+
+/** Undefined if there is none. */
+async function look(client: RestClient, path: string): Promise<Seen | undefined> {
+  const { status, body } = await client.send<Seen>('GET', path);
+  return status === 200 ? body : undefined;
+}
+
+async function phaseOf(client: RestClient, path: string): Promise<string | undefined> {
+  return (await look(client, path))?.status?.phase;
+}
+
+async function isReady({ client }: View): Promise<boolean> {
+  const conditions = (await look(client, node))?.status?.conditions ?? [];
+  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+}
+
+async function isGone(client: RestClient, path: string): Promise<boolean> {
+  return (await client.send('GET', path)).status === 404;
+}
+
+function bind(client: RestClient, name: string, spec: object): Promise<unknown> {
+  const pod = { metadata: { name }, spec: { nodeName, tolerations, ...spec } };
+  return client.must('POST', pods, pod);
+}
+
+/** `requests` of its only container. */
+function container(requests: Readonly<Record<string, string>> = {}): object {
+  return { name: 'c', image: 'img:1', ...(Object.keys(requests).length === 0 ? {} : { resources: { requests } }) };
+}
+
+function staticPod(name: string, app: string): object {
+  const metadata = { name, namespace: 'kube-system', labels: { app } };
+  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [container()] } };
+}
+
+/** Which mirror was deleted, by control plane: the one after it is another. */
+const deletedMirrors = new WeakMap<RestClient, string>();
+
+const beginning: readonly Step[] = [
+  {
+    id: 'register',
+    name: 'the kubelet starts for the first time',
+    act: ({ kubelet }) => kubelet.start(),
+    isDone: isReady,
+    renewals: 2,
+    order: [['CREATE 201 nodes', 'CREATE 201 leases']],
+  },
+  {
+    id: 'bound',
+    name: 'a pod is bound to it',
+    act: async ({ client }) => {
+      await bind(client, 'bound', { containers: [container()] });
+    },
+    isDone: async ({ client }) => (await phaseOf(client, `${pods}/bound`)) === 'Running',
+  },
+];
+
+const staticPods: readonly Step[] = [
+  {
+    id: 'static',
+    name: 'a static pod is written',
+    act: async (world) => world.writeStaticPod(JSON.stringify(staticPod('stat', 's'))),
+    isDone: async ({ client }) => (await phaseOf(client, mirror)) === 'Running',
+  },
+  {
+    id: 'mirror',
+    name: 'somebody deletes its mirror',
+    act: async ({ client }) => {
+      const { metadata } = await client.must<Seen>('GET', mirror);
+      deletedMirrors.set(client, metadata.uid);
+      await client.must('DELETE', mirror);
+    },
+    isDone: async ({ client }) => {
+      const seen = await look(client, mirror);
+      return seen?.status?.phase === 'Running' && seen.metadata.uid !== deletedMirrors.get(client);
+    },
+  },
+];
+
+const leaving: readonly Step[] = [
+  {
+    id: 'leave',
+    name: 'the bound pod is deleted, with 5 s of grace',
+    act: async ({ client }) => {
+      await client.must('DELETE', `${pods}/bound`, { gracePeriodSeconds: 5 });
+    },
+    isDone: async ({ client }) => isGone(client, `${pods}/bound`),
+  },
+  {
+    id: 'lease',
+    name: 'somebody deletes its lease',
+    act: async ({ client }) => {
+      await client.must('DELETE', lease);
+    },
+    isDone: async ({ client }) => !(await isGone(client, lease)),
+    renewals: 2,
+    order: [
+      ['GET 404 leases', 'GET 200 nodes'],
+      ['GET 200 nodes', 'CREATE 201 leases'],
+    ],
+  },
+  {
+    id: 'changed',
+    name: 'the static pod is written anew, with another label',
+    act: async (world) => world.writeStaticPod(JSON.stringify(staticPod('stat', 't'))),
+    isDone: async ({ client }) => {
+      const seen = await look(client, mirror);
+      return seen?.metadata.labels?.['app'] === 't' && seen.status?.phase === 'Running';
+    },
+  },
+  {
+    id: 'removed',
+    name: 'the static pod is removed',
+    act: async (world) => world.writeStaticPod(undefined),
+    isDone: async ({ client }) => isGone(client, mirror),
+  },
+];
+
+const fromUrl: readonly Step[] = [
+  {
+    id: 'served',
+    name: 'a static pod comes from a URL',
+    act: async (world) => world.serveStaticPods([staticPod('web', 'w')]),
+    isDone: async ({ client }) => (await phaseOf(client, webMirror)) === 'Running',
+  },
+  {
+    id: 'unserved',
+    name: 'it is there no more',
+    act: async (world) => world.serveStaticPods([]),
+    isDone: async ({ client }) => isGone(client, webMirror),
+  },
+];
+
+const refused: readonly Step[] = [
+  {
+    id: 'big',
+    name: 'a pod is bound that does not fit',
+    act: async ({ client }) => {
+      await bind(client, 'big', { containers: [container({ cpu: '9k' })] });
+    },
+    isDone: async ({ client }) => (await phaseOf(client, `${pods}/big`)) === 'Failed',
+  },
+  {
+    id: 'selector',
+    name: 'a pod is bound whose selector does not match',
+    act: async ({ client }) => {
+      await bind(client, 'sel', { containers: [container()], nodeSelector: { 'example.com/other': 'yes' } });
+    },
+    isDone: async ({ client }) => (await phaseOf(client, `${pods}/sel`)) === 'Failed',
+  },
+  {
+    id: 'label',
+    name: 'somebody changes one of its labels',
+    act: async ({ client }) => {
+      await client.must('PATCH', node, { metadata: { labels: { 'kubernetes.io/os': 'plan9' } } }, strategic);
+    },
+    isDone: async ({ client }) => (await look(client, node))?.metadata.labels?.['kubernetes.io/os'] === 'linux',
+  },
+];
+
+const again: readonly Step[] = [
+  {
+    id: 'restart',
+    name: 'the kubelet is stopped and started again',
+    act: async ({ kubelet }) => {
+      await kubelet.stop();
+      await kubelet.start();
+    },
+    isDone: isReady,
+    renewals: 2,
+  },
+  {
+    id: 'node',
+    name: 'its node is deleted',
+    act: async ({ client }) => {
+      await client.must('DELETE', node);
+    },
+    // It goes on looking for it, and does not register again.
+    isDone: async ({ said, sinceMs }) => said.includes(`GET 404 nodes/${nodeName}`) && sinceMs >= twoLooksMs,
+  },
+  {
+    id: 'anew',
+    name: 'it starts again, the lease of the node that was is still there',
+    act: async ({ kubelet }) => {
+      await kubelet.stop();
+      await kubelet.start();
+    },
+    isDone: isReady,
+    renewals: 1,
+  },
+];
+
+export const story: readonly Step[] = [...beginning, ...staticPods, ...leaving, ...fromUrl, ...refused, ...again];
