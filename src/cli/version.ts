@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs';
+import manifest from '../../package.json' with { type: 'json' };
 
-/** The version in our package.json. Throws when that is not where it belongs: then this is no installation of ours. */
+/** The version in our package.json; in the bundle it stands in the code. */
 export function ownVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  if (typeof manifest === 'object' && manifest !== null && 'version' in manifest) return String(manifest.version);
-  throw new Error('package.json names no version');
+  return manifest.version;
 }
 
 /** How we introduce ourselves to an API server. */

@@ -1,7 +1,8 @@
-// The reference pages of docs/, made from the tables in the code. `npm run docs` writes them; a test compares them.
+// The pages made from the tables in the code: the references of docs/, and files of the chart. `npm run docs` writes them; a test compares them.
 import { controllerProcessMetrics } from '../../src/cli/controller-process.ts';
 import { describeFlags } from '../../src/cli/flag-reference.ts';
 import type { MetricDefinition } from '../../src/ports/meter.ts';
+import { chartPages } from './chart-pages.ts';
 
 export interface Page {
   readonly path: string;
@@ -12,6 +13,7 @@ export async function referencePages(): Promise<readonly Page[]> {
   return [
     { path: 'docs/flags.md', text: await describeFlags() },
     { path: 'docs/metrics.md', text: metricsPage(controllerProcessMetrics) },
+    ...chartPages(),
   ];
 }
 

@@ -1,0 +1,70 @@
+// Where the packages come from, and under which licences: the lockfile says it of every one, those of other platforms too.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+const root = join(import.meta.dirname, '..', '..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+interface LockedPackage {
+  readonly version?: string;
+  readonly license?: string;
+  readonly integrity?: string;
+  readonly resolved?: string;
+  readonly link?: boolean;
+  readonly dev?: boolean;
+  readonly hasInstallScript?: boolean;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+
+const { lockfileVersion, packages } = JSON.parse(read('package-lock.json')) as {
+  readonly lockfileVersion: number;
+  readonly packages: Readonly<Record<string, LockedPackage>>;
+};
+const locked = Object.entries(packages).filter(([path]) => path !== '');
+
+/** Licences that allow passing the code on with ours, given that theirs goes with it. */
+const shippable = new Set(['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'PSF-2.0', 'Unlicense']);
+/** And of tools that only run here. */
+const usable = new Set([...shippable, 'BlueOak-1.0.0', 'MIT OR Apache-2.0']);
+
+test('every package has a licence that allows what is done with it', () => {
+  for (const [path, { license = 'none', dev }] of locked) {
+    assert.ok((dev === true ? usable : shippable).has(license), `${path}: ${license}`);
+  }
+});
+
+test('every package is pinned by a checksum and comes from the npm registry', () => {
+  assert.equal(lockfileVersion, 3);
+  assert.ok(locked.length > 100);
+  for (const [path, { version, integrity, resolved, link }] of locked) {
+    assert.match(path, /^node_modules\//);
+    assert.match(version ?? '', /^\d+\.\d+\.\d+/, path);
+    assert.match(integrity ?? '', /^sha512-[A-Za-z0-9+/]{86}==$/, path);
+    assert.match(resolved ?? 'https://registry.npmjs.org/', /^https:\/\/registry\.npmjs\.org\//, path);
+    assert.equal(link, undefined, path);
+  }
+});
+
+test('the lockfile is that of package.json, whose versions are exact', () => {
+  const { version, dependencies, devDependencies } = JSON.parse(read('package.json')) as LockedPackage;
+  const own = packages[''];
+  assert.deepEqual([own?.version, own?.dependencies, own?.devDependencies], [version, dependencies, devDependencies]);
+  for (const [name, wanted] of Object.entries({ ...dependencies, ...devDependencies }))
+    assert.match(wanted, /^(npm:[a-z]+@)?\d+\.\d+\.\d+$/, name);
+});
+
+test('who runs a script on installation is said in package.json', () => {
+  const { allowScripts } = JSON.parse(read('package.json')) as { allowScripts: Readonly<Record<string, boolean>> };
+  const scripted = locked.filter(([, { hasInstallScript }]) => hasInstallScript === true).map(([path]) => path);
+  assert.deepEqual(
+    scripted.map((path) => path.replace(/^.*node_modules\//, '')).filter((name) => allowScripts[name] === undefined),
+    [],
+  );
+  assert.deepEqual(
+    Object.keys(allowScripts).filter((name) => allowScripts[name] === true),
+    ['node'],
+  );
+});

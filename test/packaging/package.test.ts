@@ -1,0 +1,149 @@
+// What `npm run build` makes, as those who install it get it: packed, put into an empty folder without a network, run.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { root } from './render.ts';
+
+const storyMsMax = 150_000;
+let folder = '';
+let dist = '';
+
+interface Run {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** With our Node.js first: `nlc` asks the environment for one. */
+function run(command: string, args: readonly string[], cwd: string): Run {
+  const path = `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`;
+  const env = { ...process.env, PATH: path, npm_config_offline: 'true', npm_config_cache: join(folder, 'cache') };
+  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, env, encoding: 'utf8' });
+  if (error !== undefined) throw error;
+  return { code: status, stdout, stderr };
+}
+
+function must(command: string, args: readonly string[], cwd: string): string {
+  const { code, stdout, stderr } = run(command, args, cwd);
+  assert.equal(code, 0, `${command} ${args.join(' ')}: ${stdout}${stderr}`);
+  return stdout;
+}
+
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'nlc-package-'));
+  dist = join(folder, 'dist');
+  must(process.execPath, [join(root, 'packaging', 'build.ts'), dist], root);
+});
+
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Packed {
+  readonly filename: string;
+  readonly unpackedSize: number;
+  readonly files: readonly { readonly path: string; readonly mode: number }[];
+}
+
+/** npm 11 answers a list, npm 12 a map. */
+function pack(): Packed {
+  const answer = JSON.parse(must('npm', ['pack', '--json', '--pack-destination', folder], dist)) as Record<
+    string,
+    Packed
+  >;
+  const [packed] = Object.values(answer);
+  assert.ok(packed !== undefined);
+  return packed;
+}
+
+test('the package holds the program in one file, its licences, and nothing else', () => {
+  const { files, unpackedSize } = pack();
+  assert.deepEqual(files.map(({ path }) => path).sort(), [
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'THIRD-PARTY-LICENSES.txt',
+    'nlc.js',
+    'package.json',
+  ]);
+  assert.ok(unpackedSize < 12e6, `${unpackedSize} bytes`);
+  assert.equal((files.find(({ path }) => path === 'nlc.js')?.mode ?? 0) & 0o111, 0o111);
+});
+
+/** It ships none; its package.json says MIT. */
+const withoutLicenceFile = ['rfc6902'];
+
+test('every package in the bundle has the text of its licence beside it', () => {
+  const text = readFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), 'utf8');
+  const entries = text.split(`\n${'-'.repeat(80)}\n`);
+  assert.ok(entries.length > 30, `${entries.length} packages`);
+  const bare = entries.filter((entry) => entry.trim().length < 400).map((entry) => entry.trim().split(' ', 1)[0]);
+  assert.deepEqual(bare, withoutLicenceFile);
+  for (const name of ['@kubernetes/client-node', 'undici', 'zod', 'pino'])
+    assert.match(text, new RegExp(`^${name} \\d`, 'm'));
+});
+
+test('installed without a network into an empty folder, it depends on nothing and tells the demo to its end', {
+  timeout: storyMsMax,
+}, () => {
+  const { filename } = pack();
+  const empty = join(folder, 'empty');
+  mkdirSync(empty);
+  must('npm', ['install', '--no-audit', '--no-fund', '--prefix', empty, join(folder, filename)], empty);
+  const listed = JSON.parse(must('npm', ['ls', '--all', '--json', '--prefix', empty], empty)) as {
+    dependencies: Record<string, { dependencies?: object }>;
+  };
+  assert.deepEqual(Object.keys(listed.dependencies), ['node-lifecycle-controller']);
+  assert.equal(listed.dependencies['node-lifecycle-controller']?.dependencies, undefined);
+
+  const nlc = join(empty, 'node_modules', '.bin', 'nlc');
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  assert.ok(must(nlc, ['version'], empty).startsWith(`nlc ${version} (Node.js ${process.version}, `));
+  assert.match(must(nlc, ['controller', '--validate-only'], empty), /the configuration is valid/);
+  const story = run(nlc, ['demo', '--once', '--output=json'], empty);
+  assert.equal(story.code, 0, story.stdout + story.stderr);
+  const end = JSON.parse(story.stdout.trim().split('\n').at(-1) ?? '') as { type: string; failed: readonly unknown[] };
+  assert.deepEqual([end.type, end.failed], ['end', []]);
+});
+
+test('npm pack in the repository builds first and packs the same program', () => {
+  const args = ['pack', '--json', '--dry-run', '--ignore-scripts'];
+  const [packed] = Object.values(JSON.parse(must('npm', args, root)) as Record<string, Packed>);
+  const sources = packed?.files.map(({ path }) => path).filter((path) => path.endsWith('.ts')) ?? ['none'];
+  assert.deepEqual(sources, [], 'no source: Node.js strips no types below node_modules');
+  const { bin, files, scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    bin: Record<string, string>;
+    files: readonly string[];
+    scripts: Record<string, string>;
+  };
+  assert.equal(scripts['prepack'], scripts['build']);
+  for (const program of Object.values(bin)) assert.ok(files.includes(program), program);
+});
+
+test('the entry of the image takes its heap from the memory there is', () => {
+  const script = 'console.log(require("node:v8").getHeapStatistics().heap_size_limit)';
+  const limit = (percentage: number): number =>
+    Number(must(process.execPath, [`--max-old-space-size-percentage=${percentage}`, '--eval', script], root));
+  assert.ok(limit(60) > 1.8 * limit(30), `${limit(60)} and ${limit(30)}`);
+});
+
+test('the bill of materials names every package that is bundled', () => {
+  const text = must('npm', ['sbom', '--sbom-format=cyclonedx', '--omit=dev', '--package-lock-only'], root);
+  const { bomFormat, components } = JSON.parse(text) as {
+    bomFormat: string;
+    components: { name: string; version: string; hashes?: object[] }[];
+  };
+  assert.equal(bomFormat, 'CycloneDX');
+  const known = new Set(components.map(({ name, version }) => `${name} ${version}`));
+  const notices = readFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), 'utf8');
+  const bundled = [...notices.matchAll(/^((?:@[a-z0-9-]+\/)?[a-z0-9.-]+ \d+\.\d+\.\d+\S*)\n\S/gm)].map(
+    ([, entry]) => entry,
+  );
+  assert.ok(bundled.length > 30, `${bundled.length}`);
+  assert.deepEqual(
+    bundled.filter((entry) => !known.has(entry ?? '')),
+    [],
+  );
+  assert.ok(components.every(({ hashes = [] }) => hashes.length > 0));
+});
