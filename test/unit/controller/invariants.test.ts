@@ -97,15 +97,19 @@ class Story {
     }
   }
 
-  /** Everything in memory is lost. The API still tells of the last taint of a zone, unless it has been taken back. */
+  /** All in memory is lost. The API still tells of a zone's last taint, unless it was taken back or its node is gone. */
   async #restart(): Promise<void> {
     await this.world.restart();
     this.#check();
     for (const zone of zoneNames) {
       const last = this.tainted.findLast((taint) => taint.zone === zone);
-      const isTold = last === undefined || (this.#carried.get(last.node)?.keys.length ?? 0) > 0;
-      if (!isTold) this.forgotten.push({ zone, atSeconds: this.world.seconds() });
+      if (last !== undefined && !this.#isToldOf(last.node))
+        this.forgotten.push({ zone, atSeconds: this.world.seconds() });
     }
+  }
+
+  #isToldOf(node: string): boolean {
+    return !this.#gone.has(node) && (this.#carried.get(node)?.keys.length ?? 0) > 0;
   }
 
   #freeze(): void {
