@@ -85,9 +85,14 @@ test('T090 matches that make no sense are refused', async () => {
 
 test('T091 version 0 knows no limit', async () => {
   const namespace = await namespaceWithLeases('a', 'b', 'c');
-  const answer = await client.get(`${leases(namespace)}?resourceVersion=0&limit=1`);
-  assert.deepEqual(namesOf(answer), ['a', 'b', 'c']);
-  assert.equal(answer.body.metadata.continue, undefined);
+  // Version 0 is content with any state, so a server may be a moment behind; but it never shows a first page.
+  let names: readonly string[] = [];
+  for (let tries = 0; names.length < 3 && tries < 100; tries++) {
+    const answer = await client.get(`${leases(namespace)}?resourceVersion=0&limit=1`);
+    assert.equal(answer.body.metadata.continue, undefined);
+    names = namesOf(answer);
+  }
+  assert.deepEqual(names, ['a', 'b', 'c']);
 });
 
 test('T092 an exact version shows what was there then', async () => {
