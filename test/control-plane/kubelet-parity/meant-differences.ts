@@ -145,20 +145,22 @@ const refusedRegistration: readonly Place[] = ['status', 'reason', 'message'].ma
   sometimes: true,
 }));
 
-/** What is said of a static pod that is written anew may still reach the mirror of the one before. */
-const lateWords: readonly Place[] = ['GET 200', 'PATCH status 200'].flatMap((action): readonly Place[] => {
-  const word = {
-    steps: ['changed'],
-    object: `pods/kube-system/stat-${nodeName}`,
-    action,
-    at: '',
-    sometimes: true,
-  } as const;
-  return [
-    { ...word, reference: sent, ours: undefined },
-    { ...word, reference: undefined, ours: sent },
-  ];
-});
+/** What is said of a static pod that is written anew may still reach the mirror of the one before, or find it gone. */
+const lateWords: readonly Place[] = ['GET 200', 'PATCH status 200', 'PATCH status 404', 'PATCH status 409'].flatMap(
+  (action): readonly Place[] => {
+    const word = {
+      steps: ['changed'],
+      object: `pods/kube-system/stat-${nodeName}`,
+      action,
+      at: '',
+      sometimes: true,
+    } as const;
+    return [
+      { ...word, reference: sent, ours: undefined },
+      { ...word, reference: undefined, ours: sent },
+    ];
+  },
+);
 
 /** Kubelets race with their own watches, and what they do twice fails. */
 const races: readonly Place[] = [
