@@ -2,7 +2,8 @@ import type { EventDraft } from '../../src/api/event.ts';
 import type { EventRecorder } from '../../src/ports/event-recorder.ts';
 import type { LogFields, Logger } from '../../src/ports/logger.ts';
 import type { Labels, Meter, MetricDefinition } from '../../src/ports/meter.ts';
-import type { Random } from '../../src/ports/random.ts';
+
+export { SeededRandom } from '../../src/kubelet/faults/seeded-random.ts';
 
 export interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
@@ -60,21 +61,6 @@ export class KeepingRecorder implements EventRecorder {
   readonly drafts: EventDraft[] = [];
   record(draft: EventDraft): void {
     this.drafts.push(draft);
-  }
-}
-
-/** A seeded generator (mulberry32): the same seed, the same chances. */
-export class SeededRandom implements Random {
-  #state: number;
-  constructor(seed: number) {
-    this.#state = seed >>> 0;
-  }
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let t = this.#state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   }
 }
 

@@ -9,6 +9,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { EventRecorder } from '../../ports/event-recorder.ts';
 import type { Meter } from '../../ports/meter.ts';
 import { backOffAtLeast, forget, type Outcome, WorkQueue } from '../../queueing/work-queue.ts';
+import { slowRound } from '../../supervision/slow-round.ts';
 import { WorkLoop } from '../../supervision/work-loop.ts';
 import type { CommandWriter, WriteOutcome } from '../commands.ts';
 import { lookFailed, type DecisionSink, type EvictionHold, type StayReason } from '../decisions.ts';
@@ -21,8 +22,6 @@ import { TaintClock } from './taint-clock.ts';
 export const podsByNode = 'node';
 
 const deletesAtOnceMax = 16;
-/** A look at a node is one at each of its pods. */
-const nodesInARow = 32;
 const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
 const holdLookAgainMs = 1_000;
 
@@ -76,15 +75,10 @@ export class TaintEvictor {
 
   #makeFoundLoop(): WorkLoop {
     const { clock, decisions } = this.#options;
-    return new WorkLoop({
-      queue: new WorkQueue(retryLimits),
+    return slowRound({
       clock,
-      workersMax: 1,
-      looksInARow: nodesInARow,
-      handle: (node) => {
-        this.#lookAtPodsOf(node);
-        return Promise.resolve(forget);
-      },
+      retryLimits,
+      look: (node) => this.#lookAtPodsOf(node),
       onFault: (node, error) => {
         decisions.note(lookFailed('taint eviction', node, error));
       },

@@ -5,6 +5,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { EventRecorder } from '../../ports/event-recorder.ts';
 import type { Meter } from '../../ports/meter.ts';
 import { backOffAtLeast, forget, type Outcome, WorkQueue } from '../../queueing/work-queue.ts';
+import { slowRound } from '../../supervision/slow-round.ts';
 import { WorkLoop } from '../../supervision/work-loop.ts';
 import type { CommandWriter } from '../commands.ts';
 import { lookFailed, type DecisionSink } from '../decisions.ts';
@@ -12,8 +13,6 @@ import { decideMarking, type NodeStanding } from './decide-marking.ts';
 import { podNodeNotReady } from './events.ts';
 
 const writesAtOnceMax = 8;
-/** A look at a node is one at each of its pods. */
-const nodesInARow = 32;
 const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
 
 /** Nodes take turns: see MarkingLines. */
@@ -62,15 +61,10 @@ export class PodMarker {
 
   #makeFoundLoop(): WorkLoop {
     const { clock, decisions } = this.#options;
-    return new WorkLoop({
-      queue: new WorkQueue(retryLimits),
+    return slowRound({
       clock,
-      workersMax: 1,
-      looksInARow: nodesInARow,
-      handle: (node) => {
-        this.#lookAtNewOn(node);
-        return Promise.resolve(forget);
-      },
+      retryLimits,
+      look: (node) => this.#lookAtNewOn(node),
       onFault: (node, error) => {
         decisions.note(lookFailed('marking of pods', node, error));
       },
