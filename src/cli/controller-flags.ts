@@ -4,7 +4,7 @@ import { defaultControllerOptions as defaults, defaultPodGcOptions } from '../co
 import { eventsApiDefault, eventsApis } from '../events/events-api.ts';
 import type { FlagDefinition } from './flag-definition.ts';
 import type { RemovedFlags } from './flags.ts';
-import { formatGoDuration } from './go-duration.ts';
+import { formatGoDuration } from '../api/go-duration.ts';
 import { logFlags } from './shared-flags.ts';
 
 const dnsLabel = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;

@@ -2,7 +2,7 @@
 import type { controllerFlags } from './controller-flags.ts';
 import { controllerWords, unknownControllers } from './controller-selection.ts';
 import type { FlagValues } from './flag-definition.ts';
-import { formatGoDuration } from './go-duration.ts';
+import { formatGoDuration } from '../api/go-duration.ts';
 
 export type ControllerValues = FlagValues<typeof controllerFlags>;
 

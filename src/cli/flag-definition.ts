@@ -1,7 +1,7 @@
 // A flag is data. The parser, the config file, `--help`, the flag reference and the JSON schema all read these tables,
 // so a name, a default or a limit is written once.
 import type { BindAddress } from './bind-address.ts';
-import { formatGoDuration } from './go-duration.ts';
+import { formatGoDuration } from '../api/go-duration.ts';
 
 export type FlagKind = 'boolean' | 'number' | 'integer' | 'duration' | 'text' | 'address' | 'map';
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type BindAddress, parseBindAddress } from './bind-address.ts';
 import { acceptedBy, type FlagDefinition, type FlagKind, type FlagValues, inRange, keyOf } from './flag-definition.ts';
 import { type Input, parseFlags } from './flags.ts';
-import { goDurationText, parseGoDuration } from './go-duration.ts';
+import { goDurationText, parseGoDuration } from '../api/go-duration.ts';
 
 /** The schema of every value in a table, by key. Inputs are as typed (durations as texts); outputs are in our units. */
 export function schemaOf(table: readonly FlagDefinition[]): z.ZodObject {

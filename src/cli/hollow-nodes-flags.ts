@@ -2,7 +2,7 @@ import { fileCheckPeriodMs } from '../kubelet/pod-config/file-source.ts';
 import { httpCheckPeriodMs } from '../kubelet/pod-config/http-source.ts';
 import { modernProfile } from '../kubelet/profile.ts';
 import type { FlagDefinition } from './flag-definition.ts';
-import { formatGoDuration } from './go-duration.ts';
+import { formatGoDuration } from '../api/go-duration.ts';
 import { taintTextsPattern } from './hollow-nodes/taint-texts.ts';
 import { logFlags } from './shared-flags.ts';
 

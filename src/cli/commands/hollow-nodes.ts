@@ -9,7 +9,7 @@ import { type CommandIo, exitDone, exitFailed, refuse } from '../command-io.ts';
 import type { FlagValues } from '../flag-definition.ts';
 import { readValues } from '../flag-schema.ts';
 import { parseFlags } from '../flags.ts';
-import { formatGoDuration } from '../go-duration.ts';
+import { formatGoDuration } from '../../api/go-duration.ts';
 import { isLoopback } from '../hollow-nodes/control-access.ts';
 import { FleetProcess } from '../hollow-nodes/fleet-process.ts';
 import { readScriptFile } from '../hollow-nodes/script-file.ts';

@@ -5,7 +5,7 @@ import { type ResourceName, resources } from '../../api/resources.ts';
 import type { FaultOrder } from '../../kubelet/faults/fault-board.ts';
 import type { Fault, LastingFault, PassingFault, RequestVerb } from '../../kubelet/faults/fault.ts';
 import type { ScriptAct, ScriptStep } from '../../kubelet/faults/fault-script.ts';
-import { parseGoDuration } from '../go-duration.ts';
+import { parseGoDuration } from '../../api/go-duration.ts';
 
 export type Read<T> = { readonly value: T } | { readonly problems: readonly string[] };
 

@@ -2,7 +2,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Logger } from '../../ports/logger.ts';
 import { Channel } from '../../queueing/channel.ts';
 import { SparseMap } from '../../queueing/sparse-map.ts';
-import { describeDuration } from '../describe-duration.ts';
+import { formatGoDuration } from '../../api/go-duration.ts';
 import { RestingLoop, runAlone } from '../resting-loop.ts';
 import { type PodRuntime, RuntimeFailure, type RuntimePod, type RuntimePodStatus } from '../runtime/pod-runtime.ts';
 import { type CacheFiller, type PodCache } from './pod-cache.ts';
@@ -84,8 +84,8 @@ export class Relister extends RestingLoop implements CacheFiller {
     if (relistedAtMs === undefined) return 'pleg has yet to be successful';
     const silentMs = nowMs - relistedAtMs;
     if (silentMs <= relistThresholdMs) return undefined;
-    const threshold = describeDuration(relistThresholdMs);
-    return `pleg was last seen active ${describeDuration(silentMs)} ago; threshold is ${threshold}`;
+    const threshold = formatGoDuration(relistThresholdMs);
+    return `pleg was last seen active ${formatGoDuration(silentMs)} ago; threshold is ${threshold}`;
   }
 
   /** Monotonic time of the last listing that succeeded; undefined before the first. */

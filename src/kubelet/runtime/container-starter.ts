@@ -1,6 +1,6 @@
 import type { Container, Pod } from '../../api/pod.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { describeDuration } from '../describe-duration.ts';
+import { formatGoDuration } from '../../api/go-duration.ts';
 import { BackoffLadder } from './backoff-ladder.ts';
 import type { ContainerHost } from './container-host.ts';
 import type { PodActions } from './decide-pod-actions.ts';
@@ -99,7 +99,7 @@ export class ContainerStarter {
     const { uid = '', namespace = '', name = '' } = pod.metadata;
     const names = { uid, namespace, name };
     tell(runtimeEvent.crashBackOff(container.name, names));
-    const back = `back-off ${describeDuration(waitMs)} restarting failed`;
+    const back = `back-off ${formatGoDuration(waitMs)} restarting failed`;
     const message = `${back} container=${container.name} pod=${describePod(names)}`;
     outcome.holdBack({ container: container.name, reason: 'CrashLoopBackOff', message }, failedAtMs + waitMs);
     return true;

@@ -1,5 +1,5 @@
 import type { Container, Pod } from '../../api/pod.ts';
-import { deriveDurationMs } from '../describe-duration.ts';
+import { parseGoDuration } from '../../api/go-duration.ts';
 
 /** How a fake container behaves. */
 export interface ContainerScript {
@@ -61,11 +61,17 @@ const annotations: Readonly<Record<string, (text: string) => Partial<ContainerSc
   'violates-stop': (text) => ({ violatesStop: text === 'true' }),
 };
 
+/** Reads `500ms`, `10s`, `1m30s`; undefined for anything else, and for less than nothing. */
+export function deriveDelayMs(text: string): number | undefined {
+  const ms = parseGoDuration(text);
+  return ms !== undefined && ms >= 0 ? ms : undefined;
+}
+
 function timed(
   field: 'pullMs' | 'startMs' | 'exitAfterMs' | 'preStopMs' | 'stopMs',
   text: string,
 ): Partial<ContainerScript> {
-  const ms = deriveDurationMs(text);
+  const ms = deriveDelayMs(text);
   return ms === undefined ? {} : { [field]: ms };
 }
 

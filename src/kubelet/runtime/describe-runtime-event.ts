@@ -1,6 +1,6 @@
 import type { EventDraft, EventType } from '../../api/event.ts';
 import type { ContainerKind, KillTarget } from './pod-runtime.ts';
-import { describeDuration } from '../describe-duration.ts';
+import { formatGoDuration } from '../../api/go-duration.ts';
 
 /** Whose words: those of 1.28 and before name the container and say less of an image. */
 export type EventWording = 'classic' | 'modern';
@@ -22,7 +22,7 @@ export const runtimeEvent = {
   pulling: (image: string): EventText => normal('Pulling', `Pulling image "${image}"`),
 
   pulled: (image: string, tookMs: number, bytes: number, wording: EventWording): EventText => {
-    const took = describeDuration(Math.trunc(tookMs));
+    const took = formatGoDuration(Math.trunc(tookMs));
     const size = wording === 'modern' ? `. Image size: ${bytes} bytes.` : '';
     return normal('Pulled', `Successfully pulled image "${image}" in ${took} (${took} including waiting)${size}`);
   },

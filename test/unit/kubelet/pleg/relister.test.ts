@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../../src/api/pod.ts';
-import { describeDuration } from '../../../../src/kubelet/describe-duration.ts';
 import { Looking, makePod, RuntimeWorld, targetOf } from '../../../support/runtime-world.ts';
 
 const signal = new AbortController().signal;
@@ -303,25 +302,4 @@ describe('the relister', () => {
     assert.equal(look.told.at(-1)?.atMs, startedAtMs + 3_601_000);
     await look.stop();
   });
-});
-
-describe('a duration as Go prints it', () => {
-  const rows: readonly [number, string][] = [
-    [0, '0s'],
-    [0.25, '250µs'],
-    [1.5, '1.5ms'],
-    [200, '200ms'],
-    [1_200, '1.2s'],
-    [10_000, '10s'],
-    [100_000, '1m40s'],
-    [180_000, '3m0s'],
-    [185_200, '3m5.2s'],
-    [3_600_000, '1h0m0s'],
-    [-1_000, '-1s'],
-  ];
-  for (const [ms, text] of rows) {
-    it(`${ms} ms: ${text}`, () => {
-      assert.equal(describeDuration(ms), text);
-    });
-  }
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { deriveDurationMs } from '../../../../src/kubelet/describe-duration.ts';
 import {
+  deriveDelayMs,
   type ContainerScript,
   deriveContainerScript,
 } from '../../../../src/kubelet/runtime/derive-container-script.ts';
@@ -85,7 +85,7 @@ describe('a duration as people write it', () => {
   ];
   for (const [text, expected] of rows) {
     it(`"${text}": ${expected}`, () => {
-      assert.equal(deriveDurationMs(text), expected);
+      assert.equal(deriveDelayMs(text), expected);
     });
   }
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { formatGoDuration, parseGoDuration } from '../../../src/cli/go-duration.ts';
+import { formatGoDuration, parseGoDuration } from '../../../src/api/go-duration.ts';
 
 const hour = 3_600_000;
 
@@ -62,7 +62,16 @@ test('prints as Go prints', () => {
     [0, '0s'],
     [0.000001, '1ns'],
     [0.0011, '1.1µs'],
+    [0.25, '250µs'],
+    [1.5, '1.5ms'],
     [2.2, '2.2ms'],
+    [200, '200ms'],
+    [1_200, '1.2s'],
+    [10_000, '10s'],
+    [100_000, '1m40s'],
+    [180_000, '3m0s'],
+    [185_200, '3m5.2s'],
+    [-1_000, '-1s'],
     [500, '500ms'],
     [3_300, '3.3s'],
     [50_000, '50s'],
