@@ -21,7 +21,8 @@ export interface ListReading {
 
 /** Reads the answers of one server. Whatever it throws is an ApiError, or what the connection says. */
 export class HttpAnswers {
-  readonly #envelope = new ProtobufEnvelope();
+  /** Its caches take megabytes, and who speaks JSON needs none. */
+  #known: ProtobufEnvelope | undefined;
 
   /** The answer to a write, which is always JSON. */
   async readWritten({ chunks }: HttpAnswer, bytesMax: number): Promise<KubeObject> {
@@ -46,6 +47,11 @@ export class HttpAnswers {
     return isProtobuf(contentType)
       ? new ProtobufWatchDecoder(this.#envelope, readable(resource))
       : new JsonWatchDecoder();
+  }
+
+  get #envelope(): ProtobufEnvelope {
+    this.#known ??= new ProtobufEnvelope();
+    return this.#known;
   }
 }
 

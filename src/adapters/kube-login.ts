@@ -1,12 +1,18 @@
 // Who we are, for every request anew: tokens and certificates change while we run.
-import type { RequestOptions } from 'node:https';
-import type { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { ConnectionError, type Place } from './connection-error.ts';
 import type { ExecPlugin } from './exec-plugin.ts';
 import type { Connection, Headers, TlsOptions } from './http-connection.ts';
+import {
+  credentialsReader,
+  hasIdentityProvider,
+  type Known,
+  type ReadCredentials,
+  type Written,
+} from './kube-credentials.ts';
+import { textField } from './kube-fields.ts';
 import type { TokenFile } from './token-file.ts';
 
-/** What client-node cannot keep fresh for us; at most one of the two. */
+/** What changes by rules of its own; at most one of the two. */
 export interface Login {
   readonly tokenFile?: TokenFile;
   readonly plugin?: ExecPlugin;
@@ -21,19 +27,15 @@ export interface LoginTarget extends Login {
   readonly proxyUrl: string | undefined;
   readonly namespace: string | undefined;
   /** Everything that the kubeconfig says of the cluster and the user, but for token files and plugins. */
-  readonly config: KubeConfig;
-}
-
-interface Known {
-  readonly headers: Headers;
-  readonly tls: TlsOptions;
+  readonly written: Written;
 }
 
 /** Reads the credentials once, so that what is missing shows now. Rejects with a {@link ConnectionError}. */
 export async function openLogin(target: LoginTarget): Promise<Connection> {
   const { server, proxyUrl, namespace } = target;
   const told = <T>(reading: Promise<T>): Promise<T> => reading.catch((cause: unknown) => unobtainable(target, cause));
-  const credentials = new Credentials(target, await told(askClientNode(target.config)));
+  const read = await told(credentialsReader(target.written));
+  const credentials = new Credentials(target, read, await told(read()));
   const [tls] = await told(Promise.all([credentials.tls(), credentials.headers()]));
   return {
     server,
@@ -53,17 +55,19 @@ function unobtainable({ place }: LoginTarget, cause: unknown): never {
 
 class Credentials {
   readonly #target: LoginTarget;
+  readonly #read: ReadCredentials;
   readonly #first: Known;
   #asking: Promise<Known> | undefined;
 
-  constructor(target: LoginTarget, first: Known) {
+  constructor(target: LoginTarget, read: ReadCredentials, first: Known) {
     this.#target = target;
+    this.#read = read;
     this.#first = first;
   }
 
   async headers(): Promise<Headers> {
-    const { config, tokenFile, plugin } = this.#target;
-    if (config.getCurrentUser()?.authProvider !== undefined) return (await this.#ask()).headers;
+    const { written, tokenFile, plugin } = this.#target;
+    if (hasIdentityProvider(written)) return (await this.#ask()).headers;
     const token = tokenFile?.current() ?? (await plugin?.current())?.token;
     const { headers } = this.#first;
     return token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` };
@@ -77,41 +81,18 @@ class Credentials {
 
   /** True where the next reading may bring others. */
   refused({ authorization }: Headers): boolean {
-    const { config, tokenFile, plugin } = this.#target;
+    const { written, tokenFile, plugin } = this.#target;
     const token = authorization?.replace(/^Bearer /, '');
     if (token !== undefined) tokenFile?.refused(token);
     plugin?.refused(token);
-    return (tokenFile ?? plugin ?? config.getCurrentUser()?.certFile) !== undefined;
+    return (tokenFile ?? plugin ?? textField(written.user, 'client-certificate')) !== undefined;
   }
 
   /** One at a time, whoever asks: an identity provider must not be asked for every request that waits. */
   async #ask(): Promise<Known> {
-    this.#asking ??= askClientNode(this.#target.config).finally(() => {
+    this.#asking ??= this.#read().finally(() => {
       this.#asking = undefined;
     });
     return this.#asking;
   }
-}
-
-/** What client-node makes of the kubeconfig now: files are read again, identity providers asked where a token has expired. */
-async function askClientNode(config: KubeConfig): Promise<Known> {
-  const options: RequestOptions = {};
-  await config.applyToHTTPSOptions(options);
-  return { headers: headersOf(options), tls: tlsOf(options) };
-}
-
-function headersOf({ headers, auth }: RequestOptions): Headers {
-  const said: Record<string, string> = {};
-  if (typeof auth === 'string') said['authorization'] = `Basic ${Buffer.from(auth).toString('base64')}`;
-  for (const [name, value] of Object.entries(headers ?? {})) said[name.toLowerCase()] = String(value).trim();
-  return said;
-}
-
-function tlsOf({ ca, cert, key, servername, rejectUnauthorized }: RequestOptions): TlsOptions {
-  return { ca: bytes(ca), cert: bytes(cert), key: bytes(key), servername, rejectUnauthorized };
-}
-
-/** client-node gives a file's bytes or a text; the other forms that TLS would take do not come from it. */
-function bytes(value: RequestOptions['ca'] | RequestOptions['key']): string | Buffer | undefined {
-  return typeof value === 'string' || Buffer.isBuffer(value) ? value : undefined;
 }

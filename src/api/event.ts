@@ -48,4 +48,6 @@ export interface EventDraft {
   /** Another object that had a part in it. Told in events.k8s.io/v1 only. */
   readonly related?: ObjectReference;
   readonly annotations?: Readonly<Record<string, string>>;
+  /** Wall time by the clock of whoever tells; the recorder's own when absent. */
+  readonly toldAtMs?: number;
 }

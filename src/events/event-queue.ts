@@ -102,7 +102,7 @@ export class EventQueue<E> {
     const flaw = describeFlaw(draft);
     if (flaw !== undefined) return this.drop('invalid', { ...fields, flaw }, 'not an event');
     if (!this.#open) return this.drop('stopped', fields, 'an event came after the end');
-    const event = derive(draft, source, names.next(about.name), clock.nowMs());
+    const event = derive(draft, source, names.next(about.name), draft.toldAtMs ?? clock.nowMs());
     this.watchers.tell({ draft, source });
     if (this.length >= queueMax) return this.drop('queue-full', fields, 'too many events wait');
     logger.debug({ ...fields, event: message }, 'event recorded');

@@ -11,12 +11,12 @@ export type InformerMeans = Pick<
   'api' | 'clock' | 'random' | 'logger' | 'meter'
 >;
 
-/** All pods as they are on the wire, found by the node they are bound to. */
+/** All pods as they are on the wire but for their managed fields, found by the node they are bound to. */
 export function podInformer(means: InformerMeans): SharedInformer<Pod, Pod> {
   return rawInformer<Pod>('pods', { ...means, indexes: { [nodeIndex]: indexByNode } });
 }
 
-/** All nodes as they are on the wire. */
+/** All nodes, likewise. */
 export function nodeInformer(means: InformerMeans): SharedInformer<Node, Node> {
   return rawInformer<Node>('nodes', means);
 }
@@ -28,7 +28,14 @@ function rawInformer<T extends KubeObject>(
   return new SharedInformer<T, T>({
     ...means,
     resource,
-    view: (object) => object,
+    view: withoutManagedFields,
     identity: ({ metadata }) => ({ uid: metadata.uid ?? '', resourceVersion: metadata.resourceVersion ?? '' }),
   });
+}
+
+/** Nobody here asks who wrote what, and it is a third of a node. */
+function withoutManagedFields<T extends KubeObject>(object: T): T {
+  const { managedFields: _, ...metadata }: KubeObject['metadata'] & { readonly managedFields?: unknown } =
+    object.metadata;
+  return { ...object, metadata };
 }

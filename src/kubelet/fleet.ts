@@ -263,7 +263,7 @@ export class HollowFleet {
       onRegistered: () => this.#noteRegistered(),
       onRepeatedFailure: () => this.#noteRepeatedFailure(name),
       setters,
-      ...(recorder === undefined ? {} : { recorder: recorder(name) }),
+      ...(recorder === undefined ? {} : { recorder: recorderBy(clock, recorder(name)) }),
       clock,
       random,
       logger,
@@ -328,4 +328,10 @@ const silentMeter: Meter = {
   set() {},
   observe() {},
   forget() {},
+  onRead() {},
 };
+
+/** A machine tells the time that it has. */
+function recorderBy(clock: Clock, recorder: EventRecorder): EventRecorder {
+  return { record: (draft) => recorder.record({ ...draft, toldAtMs: clock.nowMs() }) };
+}

@@ -1,4 +1,5 @@
 import type { MetricDefinition } from '../ports/meter.ts';
+import { statusSetterSeconds } from './node-status/metrics.ts';
 
 export const nodesInState: MetricDefinition = {
   name: 'hollow_nodes',
@@ -32,10 +33,11 @@ export const wakeLatenessSeconds: MetricDefinition = {
   buckets: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60],
 };
 
-/** What the fleet counts; what its informers and requests count comes on top. */
+/** What the fleet counts; what its informers, requests and events count comes on top. */
 export const fleetMetrics: readonly MetricDefinition[] = [
   nodesInState,
   nodeRequestsTotal,
   activeFaults,
   wakeLatenessSeconds,
+  statusSetterSeconds,
 ];

@@ -1,10 +1,12 @@
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import { TimerWheel } from '../queueing/timer-wheel.ts';
+import { AbortCircles } from '../supervision/abort-circles.ts';
 import { Alarm } from '../supervision/alarm.ts';
 import { Lateness } from './lateness.ts';
 
-const tickMs = 10;
+/** Who wakes together is served together: with ticks of 10 ms a renewal costs the process half as much again. */
+export const wheelTickMs = 50;
 /** So many wake in one turn of the event loop, or as many as fit into this time; the others wait for the next. */
 const wakesMax = 2_000;
 const wakingMsMax = 5;
@@ -21,7 +23,7 @@ export interface WheelClockOptions {
 
 /**
  * One wheel for all the sleeps of a process, so that tens of thousands of them need one timer. A sleep may be longer than
- * it was to be by a tick of 10 ms, by the time that others take who wake with it, and by whatever holds the process up:
+ * it was to be by a tick of 50 ms, by the time that others take who wake with it, and by whatever holds the process up:
  * the clock knows how late it was.
  */
 export class WheelClock implements Clock {
@@ -29,12 +31,13 @@ export class WheelClock implements Clock {
   readonly #options: WheelClockOptions;
   readonly #wheel: TimerWheel;
   readonly #alarm: Alarm;
+  readonly #circles = new AbortCircles();
   #isDriven = false;
   #wakesAtMs = Number.POSITIVE_INFINITY;
 
   constructor(options: WheelClockOptions) {
     this.#options = options;
-    this.#wheel = new TimerWheel(tickMs, options.clock.monotonicMs());
+    this.#wheel = new TimerWheel(wheelTickMs, options.clock.monotonicMs());
     this.#alarm = new Alarm(options.clock);
   }
 
@@ -60,10 +63,10 @@ export class WheelClock implements Clock {
         resolve();
       };
       const timer = this.#wheel.add(this.monotonicMs() + ms, () => {
-        signal.removeEventListener('abort', leave);
+        this.#circles.quit(signal, leave);
         resolve();
       });
-      signal.addEventListener('abort', leave, { once: true });
+      this.#circles.join(signal, leave);
       this.#call(timer.dueMs);
     });
   }

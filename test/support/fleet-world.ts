@@ -1,6 +1,7 @@
 // Hollow nodes and the real controller in one world: an API server's memory between them, and a clock that a test moves.
 import { type Condition, findCondition, listConditions } from '../../src/api/conditions.ts';
 import { type Lease, type LeaseView, viewLease } from '../../src/api/lease.ts';
+import type { EventDraft } from '../../src/api/event.ts';
 import type { KubeObject } from '../../src/api/meta.ts';
 import { type Node, type NodeView, viewNode } from '../../src/api/node.ts';
 import { type Pod, type PodView, viewPod } from '../../src/api/pod.ts';
@@ -43,6 +44,8 @@ export class FleetWorld {
   readonly nodeEvents = new KeepingRecorder();
   /** Events that kubelets told, as `node reason`. */
   readonly told: string[] = [];
+  /** The same, as they were told. */
+  readonly drafts: EventDraft[] = [];
   readonly fleet: HollowFleet;
   /** Every Ready status that was stored, as `node status`, with its time in seconds. */
   readonly readiness: { readonly node: string; readonly status: string; readonly atSeconds: number }[] = [];
@@ -64,7 +67,12 @@ export class FleetWorld {
         labels: { 'topology.kubernetes.io/region': 'r', 'topology.kubernetes.io/zone': zoneOf(index) },
       })),
       tell: (truth) => this.truths.push(truth),
-      recorder: (name) => ({ record: ({ reason }) => this.told.push(`${name} ${reason}`) }),
+      recorder: (name) => ({
+        record: (draft) => {
+          this.told.push(`${name} ${draft.reason}`);
+          this.drafts.push(draft);
+        },
+      }),
       ...fleet,
     });
     api.onEvent((resource, { object }) => this.#noteReadiness(resource, object as KubeObject));

@@ -2,7 +2,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { PodRuntime, RuntimeCondition, RuntimeConditions } from '../runtime/pod-runtime.ts';
 import { RestingLoop, runAlone } from '../resting-loop.ts';
-import { untilAborted } from '../until-aborted.ts';
+import { untilSettledOrAborted } from '../until-settled-or-aborted.ts';
 
 /** A runtime that has not answered for this long counts as down (kubelet `maxWaitForContainerRuntime`). */
 const runtimeSilenceMsMax = 30_000;
@@ -79,7 +79,7 @@ export class RuntimeState extends RestingLoop {
   whenUp(signal: AbortSignal): Promise<void> {
     if (this.#wasUp) return Promise.resolve();
     this.#up ??= Promise.withResolvers();
-    return untilAborted(this.#up.promise, signal);
+    return untilSettledOrAborted(this.#up.promise, signal);
   }
 
   /** The storage plugins have what they need: the node object. */

@@ -23,7 +23,7 @@ import { type KubeletProfile, type Machine, renewIntervalMs } from '../profile.t
 import type { Loop } from '../loop-group.ts';
 import { runTogether } from '../run-together.ts';
 import type { Turnstile } from '../turnstile.ts';
-import { untilAborted } from '../until-aborted.ts';
+import { untilSettledOrAborted } from '../until-settled-or-aborted.ts';
 import { deriveNode } from './derive-node.ts';
 import { runFastStart } from './fast-start.ts';
 import { NodeComposer } from './node-composer.ts';
@@ -146,7 +146,7 @@ export class NodeSide {
   whenRegistered(signal: AbortSignal): Promise<void> {
     if (this.#isRegistered) return Promise.resolve();
     this.#registered ??= Promise.withResolvers();
-    return untilAborted(this.#registered.promise, signal);
+    return untilSettledOrAborted(this.#registered.promise, signal);
   }
 
   /**

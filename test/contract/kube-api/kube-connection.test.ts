@@ -120,6 +120,42 @@ describe('finding the API server', () => {
     assert.equal(String((await connection.reloadTls()).ca), 'CA 2');
   });
 
+  test('what stands in the kubeconfig itself wins over a file that it names', async () => {
+    for (const name of ['ca', 'cert', 'key']) write(`${name}.pem`, 'from a file');
+    const data = Buffer.from('from the config').toString('base64');
+    const { tls } = await load({
+      cluster: { 'certificate-authority': 'ca.pem', 'certificate-authority-data': data },
+      user: {
+        'client-certificate': 'cert.pem',
+        'client-certificate-data': data,
+        'client-key': 'key.pem',
+        'client-key-data': data,
+      },
+    });
+    assert.deepEqual([tls.ca, tls.cert, tls.key].map(String), Array(3).fill('from the config'));
+  });
+
+  test('a field that is empty is as good as none', async () => {
+    const user = {
+      token: 'abc',
+      tokenFile: '',
+      as: '',
+      'as-groups': [],
+      'as-user-extra': {},
+      'as-uid': '',
+      username: null,
+    };
+    const unsaid = { 'client-certificate-data': '', 'client-key': '', 'client-key-data': null };
+    const connection = await load({ user: { ...user, ...unsaid } });
+    assert.deepEqual(await connection.authorization(), { authorization: 'Bearer abc' });
+    assert.deepEqual([connection.tls.cert, connection.tls.key], [undefined, undefined]);
+    const exec = { command: process.execPath, args: ['-e', 'process.exit(3)'] };
+    assert.equal((await problem(load({ user: { exec, token: '' } }))).field, 'users.u.exec');
+    write('empty.pem', '');
+    const { tls } = await load({ cluster: { 'certificate-authority': 'empty.pem' } });
+    assert.notEqual(tls.ca ?? '', '', 'TLS would take an empty text for no authority, and believe everybody else');
+  });
+
   test('a token file wins over a token, and its newline does not count', async () => {
     write('token', 'from-file\n');
     const connection = await load({ user: { token: 'from-config', tokenFile: 'token' } });
@@ -245,6 +281,17 @@ describe('finding the API server', () => {
       ['a certificate without a key', { user: { 'client-certificate-data': 'eA==' } }, 'users.u.client-key'],
       ['a key without a certificate', { user: { 'client-key-data': 'eA==' } }, 'users.u.client-certificate'],
       ['a missing token file', { user: { tokenFile: 'none' } }, 'users.u.tokenFile'],
+      ['groups to be in', { user: { as: 'a', 'as-groups': ['ops'] } }, 'users.u.as-groups'],
+      ['a uid to be', { user: { as: 'a', 'as-uid': '7' } }, 'users.u.as-uid'],
+      ['more to be', { user: { 'as-user-extra': { reason: ['x'] } } }, 'users.u.as-user-extra'],
+      ['groups to be in, with a plugin', { user: { exec: { command: 'x' }, 'as-groups': ['a'] } }, 'users.u.as-groups'],
+      ['somebody to be who has no name', { user: { token: 'abc', as: 7 } }, 'users.u.as'],
+      ['a token that is a number', { user: { token: 12_345 } }, 'users.u.token'],
+      [
+        'an authority that is no text',
+        { cluster: { 'certificate-authority-data': ['eA=='] } },
+        'clusters.c.certificate-authority-data',
+      ],
       ['a strange proxy', { cluster: { 'proxy-url': 'ftp://p' } }, 'clusters.c.proxy-url'],
     ];
     for (const [what, written, field] of cases) {

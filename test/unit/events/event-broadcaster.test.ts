@@ -72,6 +72,15 @@ test('a name is the object and the time of the event, to the nanosecond [H1]', a
   await stand.stop();
 });
 
+test('whoever tells by a clock of their own is believed', async () => {
+  const stand = new Stand().start();
+  stand.record({ ...aDraft(), toldAtMs: Date.parse('2030-01-01T00:00:00Z') });
+  await settled();
+  const [event] = stand.server.events.values();
+  assert.equal(event?.firstTimestamp, '2030-01-01T00:00:00Z');
+  await stand.stop();
+});
+
 test('a kubelet about its node: by name, in the default namespace, for its host [H2]', async () => {
   const stand = new Stand().start();
   stand.broadcaster.recorder('kubelet', 'n1').record(aDraft({ about: deriveNodeReference({ name: 'n1' }) }));

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { runTogether } from '../../../src/kubelet/run-together.ts';
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve());
-  });
-}
+import { untilAborted } from '../../../src/supervision/until-aborted.ts';
 
 describe('loops that run together', () => {
   it('end together when the signal aborts, even if it has already', async () => {

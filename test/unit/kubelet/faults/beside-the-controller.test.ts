@@ -154,6 +154,10 @@ describe('faults of hollow nodes, and what the node controller makes of them', (
     await world.advance(20 * minute);
     const aheadMs = Date.parse(world.lease()?.spec?.renewTime ?? '') - world.clock.nowMs();
     assert.ok(aheadMs > 1.9 * hour * 1_000, 'its timestamps are of its own clock');
+    world.post({ kind: 'crash', of: 'process', downMs: 1_000 });
+    await world.advance(minute);
+    const told = world.drafts.findLast(({ reason }) => reason === 'Starting');
+    assert.ok((told?.toldAtMs ?? 0) > world.clock.nowMs() + 1.9 * hour * 1_000, 'and so are its events');
     assert.equal(world.turns('n1', 'Unknown'), 0);
     assert.deepEqual(world.taints(), []);
   });

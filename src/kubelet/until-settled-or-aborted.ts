@@ -1,5 +1,5 @@
 /** Waits for the promise, but no longer than until the signal aborts. Rejects as the promise does; leaves no listener. */
-export async function untilAborted(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
+export async function untilSettledOrAborted(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
   const left = Promise.withResolvers<void>();
   const leave = (): void => {
     left.resolve();
