@@ -173,6 +173,11 @@ export class HttpKubeApi implements KubeReader, KubeWriter {
     await this.#exchange.send(request, ({ chunks }) => readBody(chunks, this.#bodyBytesMax));
   }
 
+  /** POSTs a question that is not stored, as a TokenReview is, and resolves with it and its answer. Asked once. */
+  async review(path: string, question: object, { signal }: { readonly signal: AbortSignal }): Promise<KubeObject> {
+    return this.#write({ method: 'POST', path, signal, body: JSON.stringify(question) });
+  }
+
   /** Ends every call and watch with `aborted`; leaves no socket and no timer. */
   async close(): Promise<void> {
     await this.#exchange.close();

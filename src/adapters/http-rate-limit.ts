@@ -38,7 +38,7 @@ export class HttpRateLimit {
     if (signal.aborted) throw abortedError();
     if (this.#limiter === undefined) return;
     const turn = this.#limiter.schedule(async () => undefined).catch(overflow);
-    await untilAborted(turn, signal);
+    await turnOrAborted(turn, signal);
   }
 
   /** Ends the refilling. Requests that wait are let go; their own signals end them. */
@@ -52,7 +52,7 @@ function overflow(cause: unknown): never {
   throw new ApiError({ reason: 'too-many-requests', message, cause });
 }
 
-async function untilAborted(turn: Promise<undefined>, signal: AbortSignal): Promise<void> {
+async function turnOrAborted(turn: Promise<undefined>, signal: AbortSignal): Promise<void> {
   const aborted = Promise.withResolvers<never>();
   const abort = (): void => aborted.reject(abortedError());
   signal.addEventListener('abort', abort);

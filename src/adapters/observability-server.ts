@@ -1,14 +1,9 @@
-// The pages that Prometheus, the kubelet and people look at: plain HTTP, answered from memory. A page is a route, so that
-// further ones (explain, the dashboard's data) need nothing new here. Pages are read only, unless a route says what else
-// may be asked of it.
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+// The pages that Prometheus, the kubelet and people look at: plain HTTP or TLS, answered from memory. A page is a route,
+// so that further ones (explain, the dashboard's data) need nothing new here. Pages are read only, unless a route says
+// what else may be asked of it.
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../ports/logger.ts';
+import { type ClientCertificate, clientCertificateOf, PageListener, type PageTls } from './page-listener.ts';
 
 /** An empty host is every interface; port 0 takes a free one. */
 export interface HttpAddress {
@@ -20,6 +15,8 @@ export interface Answer {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
+  /** Beside those that every answer has. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface Route {
@@ -38,11 +35,24 @@ export interface ActRequest {
   readonly body: unknown;
 }
 
+export interface Asking {
+  readonly method: string;
+  /** Its path is what a page is found by. */
+  readonly url: URL;
+  readonly authorization: string | undefined;
+  /** Of who asks, where it was shown and is valid now. */
+  clientCertificate(): ClientCertificate | undefined;
+}
+
+export type Refuse = (headers: IncomingHttpHeaders, asking: Asking) => Answer | undefined | Promise<Answer | undefined>;
+
 export interface HttpOptions {
   readonly address: HttpAddress;
   readonly routes: readonly Route[];
-  /** Who may ask at all; everybody when absent. Undefined: this request may; else why not. */
-  readonly refuse?: (headers: IncomingHttpHeaders) => Answer | undefined;
+  /** Who may ask at all; everybody when absent. Undefined: this request may; else why not. Asked before a page is looked for. */
+  readonly refuse?: Refuse;
+  /** Plain HTTP when absent. */
+  readonly tls?: PageTls;
   readonly logger: Logger;
 }
 
@@ -53,36 +63,34 @@ export interface RunningHttp {
   close(): Promise<void>;
 }
 
-const requestMsMax = 10_000;
-const keepAliveMs = 30_000;
-const connectionsMax = 256;
-const headerBytesMax = 8 * 1024;
 const bodyBytesMax = 1024 * 1024;
-/** Answers under way when we close may take this long to leave. */
-const closeGraceMs = 1_000;
 
 /** Listens and serves. Rejects when the address cannot be taken. */
 export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
-  const { address, logger } = options;
-  const server = createServer(
-    { requestTimeout: requestMsMax, headersTimeout: requestMsMax, maxHeaderSize: headerBytesMax },
-    (request, response) => {
-      serve(request, response, options).catch((error: unknown) => {
-        logger.error({ err: error }, 'answer could not be sent');
-        response.destroy();
-      });
-    },
-  );
-  server.keepAliveTimeout = keepAliveMs;
-  server.maxConnections = connectionsMax;
-  await listen(server, address);
-  // Running out of file descriptors, for one. Probes will fail by themselves; a crash would help nobody.
-  server.on('error', (error) => logger.error({ err: error }, 'page server in trouble'));
-  return { address: takenAddress(server, address), close: () => close(server) };
+  const { address, logger, tls } = options;
+  const listener = new PageListener({ logger, tls }, (request, response) => {
+    serve(request, response, options).catch((error: unknown) => {
+      logger.error({ err: error }, 'answer could not be sent');
+      response.destroy();
+    });
+  });
+  const port = await listener.listen(address);
+  return { address: { host: address.host, port }, close: () => listener.close() };
+}
+
+/** TLS, and who may read. */
+export interface SecurePages {
+  readonly tls: PageTls;
+  readonly refuse: Refuse;
 }
 
 export interface ObservabilityOptions {
-  readonly metrics: { readonly address: HttpAddress | 'off'; readonly routes: readonly Route[] };
+  readonly metrics: {
+    readonly address: HttpAddress | 'off';
+    readonly routes: readonly Route[];
+    /** For everybody, as plain HTTP, when absent. On a shared address it is for the other pages, too. */
+    readonly secure?: SecurePages | undefined;
+  };
   readonly health: { readonly address: HttpAddress | 'off'; readonly routes: readonly Route[] };
   readonly logger: Logger;
 }
@@ -98,12 +106,12 @@ export interface RunningObservability {
 export async function startObservability(options: ObservabilityOptions): Promise<RunningObservability> {
   const { metrics, health, logger } = options;
   if (sameAddress(metrics.address, health.address)) {
-    const shared = await startUnlessOff(metrics.address, [...metrics.routes, ...health.routes], logger);
+    const shared = await startUnlessOff({ ...metrics, routes: [...metrics.routes, ...health.routes] }, logger);
     return running(shared, shared);
   }
-  const first = await startUnlessOff(metrics.address, metrics.routes, logger);
+  const first = await startUnlessOff(metrics, logger);
   try {
-    return running(first, await startUnlessOff(health.address, health.routes, logger));
+    return running(first, await startUnlessOff(health, logger));
   } catch (error) {
     await first?.close();
     throw error;
@@ -122,11 +130,10 @@ function running(metrics: RunningHttp | undefined, health: RunningHttp | undefin
 }
 
 function startUnlessOff(
-  address: HttpAddress | 'off',
-  routes: readonly Route[],
+  { address, routes, secure }: ObservabilityOptions['metrics'],
   logger: Logger,
 ): Promise<RunningHttp | undefined> {
-  return address === 'off' ? Promise.resolve(undefined) : startHttp({ address, routes, logger });
+  return address === 'off' ? Promise.resolve(undefined) : startHttp({ address, routes, logger, ...secure });
 }
 
 function sameAddress(a: HttpAddress | 'off', b: HttpAddress | 'off'): boolean {
@@ -141,6 +148,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
     'cache-control': 'no-cache, private',
     'x-content-type-options': 'nosniff',
     ...(answer.status === 405 ? { allow: 'GET, HEAD' } : {}),
+    ...answer.headers,
   });
   response.end(request.method === 'HEAD' ? undefined : answer.body);
   // A body that nobody reads would keep the connection: reading it to the end costs less than a new one.
@@ -148,16 +156,26 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
 }
 
 async function answerTo(request: IncomingMessage, options: HttpOptions): Promise<Answer> {
-  const refused = options.refuse?.(request.headers);
-  if (refused !== undefined) return refused;
   const url = parseUrl(request.url ?? '');
-  return url === undefined ? textAnswer(400, 'not a path\n') : answerAt(url, request, options);
+  if (url === undefined) return textAnswer(400, 'not a path\n');
+  const refused = await options.refuse?.(request.headers, askingOf(request, url));
+  return refused ?? answerAt(url, request, options);
 }
 
-async function answerAt(url: URL, request: IncomingMessage, { routes, logger }: HttpOptions): Promise<Answer> {
+function askingOf(request: IncomingMessage, url: URL): Asking {
+  return {
+    method: request.method ?? '',
+    url,
+    authorization: request.headers.authorization,
+    clientCertificate: () => clientCertificateOf(request.socket),
+  };
+}
+
+async function answerAt(url: URL, request: IncomingMessage, options: HttpOptions): Promise<Answer> {
+  const { routes, logger } = options;
   const route = routeFor(url.pathname, routes);
   if (!isRead(request) && route?.act === undefined) return textAnswer(405, 'only GET and HEAD are answered\n');
-  if (route === undefined) return textAnswer(404, notFoundText(routes));
+  if (route === undefined) return textAnswer(404, notFoundText(options));
   try {
     return isRead(request) ? await route.answer(url) : await act(route, url, request);
   } catch (error) {
@@ -225,38 +243,13 @@ function routeFor(path: string, routes: readonly Route[]): Route | undefined {
   return matching.sort((a, b) => b.path.length - a.path.length)[0];
 }
 
-function notFoundText(routes: readonly Route[]): string {
+/** Paths that everybody may read need not be pages, and whoever asks for one of those is not told what the pages are. */
+function notFoundText({ routes, tls }: HttpOptions): string {
+  if (tls !== undefined) return 'not found\n';
   return `not found; there is ${routes.map((route) => route.path).join(' ')}\n`;
 }
 
 /** A plain text answer, the way Kubernetes' own pages are sent. */
 export function textAnswer(status: number, body: string): Answer {
   return { status, contentType: 'text/plain; charset=utf-8', body };
-}
-
-function listen(server: Server, { host, port }: HttpAddress): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ port, ...(host === '' ? {} : { host }) }, () => {
-      server.removeListener('error', reject);
-      resolve();
-    });
-  });
-}
-
-function takenAddress(server: Server, wanted: HttpAddress): HttpAddress {
-  const taken = server.address();
-  return typeof taken === 'object' && taken !== null ? { host: wanted.host, port: taken.port } : wanted;
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const impatience = setTimeout(() => server.closeAllConnections(), closeGraceMs);
-    server.close((error) => {
-      clearTimeout(impatience);
-      if (error === undefined) resolve();
-      else reject(error);
-    });
-    server.closeIdleConnections();
-  });
 }

@@ -24,20 +24,28 @@ const standardError = 2;
  */
 export class PinoLogger implements Logger {
   readonly #pino: pino.Logger;
+  /** One for a logger and all its children. */
+  readonly #scale: { verbosity: number };
 
-  private constructor(inner: pino.Logger) {
+  private constructor(inner: pino.Logger, scale: { verbosity: number }) {
     this.#pino = inner;
+    this.#scale = scale;
   }
 
   static create({ format, verbosity, sink }: PinoLoggerOptions): PinoLogger {
     const onTerminal = sink === undefined && process.stderr.isTTY;
     const target = sink ?? pino.destination({ dest: standardError, sync: true });
     const asText = format === 'text' || (format === 'auto' && onTerminal);
-    return new PinoLogger(pino(pinoOptions(verbosity), asText ? new TextLines(target, onTerminal) : target));
+    return new PinoLogger(pino(pinoOptions, asText ? new TextLines(target, onTerminal) : target), { verbosity });
+  }
+
+  /** From here on, for this logger and all that come from the same one. */
+  setVerbosity(verbosity: number): void {
+    this.#scale.verbosity = verbosity;
   }
 
   debug(fields: LogFields, message: string): void {
-    this.#pino.debug(fields, message);
+    if (this.#scale.verbosity >= debugVerbosity) this.#pino.debug(fields, message);
   }
 
   info(fields: LogFields, message: string): void {
@@ -53,20 +61,19 @@ export class PinoLogger implements Logger {
   }
 
   child(fields: LogFields): Logger {
-    return new PinoLogger(this.#pino.child(fields));
+    return new PinoLogger(this.#pino.child(fields), this.#scale);
   }
 }
 
-function pinoOptions(verbosity: number): pino.LoggerOptions {
-  return {
-    level: verbosity >= debugVerbosity ? 'debug' : 'info',
-    base: null,
-    timestamp: () => `,"ts":"${new Date().toISOString()}"`,
-    formatters: { level: (label) => ({ level: label }), log: withPlainErrors },
-    // Ours are plain by now; pino's own would write the cause into the message.
-    serializers: { err: (value: unknown) => value },
-  };
-}
+const pinoOptions: pino.LoggerOptions = {
+  // A child of pino's keeps the level that it was made with, so the verbosity is asked for outside.
+  level: 'debug',
+  base: null,
+  timestamp: () => `,"ts":"${new Date().toISOString()}"`,
+  formatters: { level: (label) => ({ level: label }), log: withPlainErrors },
+  // Ours are plain by now; pino's own would write the cause into the message.
+  serializers: { err: (value: unknown) => value },
+};
 
 /** An Error has no enumerable properties: as it is, JSON would show `{}`. */
 function withPlainErrors(fields: Record<string, unknown>): Record<string, unknown> {

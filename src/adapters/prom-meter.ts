@@ -21,6 +21,7 @@ const loopDelaySampleMs = 100;
 export class PromMeter implements Meter {
   readonly #registry = new Registry();
   readonly #instruments = new Map<string, Instrument>();
+  readonly #shown: (() => void)[] = [];
 
   constructor(options: PromMeterOptions = { processMetrics: false }) {
     if (!options.processMetrics) return;
@@ -55,8 +56,13 @@ export class PromMeter implements Meter {
     this.#labelled(metric, labels).inner.remove(labels);
   }
 
+  onRead(show: () => void): void {
+    this.#shown.push(show);
+  }
+
   /** Everything counted so far, in the text format that {@link contentType} names. */
-  text(): Promise<string> {
+  async text(): Promise<string> {
+    for (const show of this.#shown) show();
     return this.#registry.metrics();
   }
 

@@ -209,7 +209,7 @@ export class ProtobufObjects {
     const node = {
       metadata: {},
       spec: { unschedulable: false, taints: noFields },
-      status: { conditions: noConditions },
+      status: { conditions: noConditions, nodeInfo: { bootID: '' } },
     };
     while (source.at < end) {
       const tag = source.tag();
@@ -234,18 +234,30 @@ export class ProtobufObjects {
     source.leave(end);
   }
 
-  #nodeStatus(status: { conditions: readonly NodeCondition[] }): void {
+  #nodeStatus(status: { conditions: readonly NodeCondition[]; nodeInfo: { bootID: string } }): void {
     const source = this.#source;
     const conditions = [...status.conditions];
     const end = source.enter();
     while (source.at < end) {
       const tag = source.tag();
       if (tag === 0x22) conditions.push(readNodeCondition(source));
+      else if (tag === 0x3a) this.#nodeInfo(status.nodeInfo);
       else source.skip(tag);
     }
     source.leave(end);
     // A list that grew has room for more, which is kept as long as the node is.
     status.conditions = [...conditions];
+  }
+
+  #nodeInfo(info: { bootID: string }): void {
+    const source = this.#source;
+    const end = source.enter();
+    while (source.at < end) {
+      const tag = source.tag();
+      if (tag === 0x1a) info.bootID = source.text();
+      else source.skip(tag);
+    }
+    source.leave(end);
   }
 
   #pod(end: number): KubeObject {

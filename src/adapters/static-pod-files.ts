@@ -1,4 +1,4 @@
-import { type BigIntStats, constants, watch } from 'node:fs';
+import { constants } from 'node:fs';
 import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type {
@@ -8,6 +8,7 @@ import type {
   ManifestWatcher,
   WatchEnd,
 } from '../ports/static-pod-manifests.ts';
+import { watchPath } from './path-watch.ts';
 
 /** Of one manifest (kubelet `config.maxConfigLength`). */
 export const manifestBytesMax = 10 * 1024 * 1024;
@@ -44,41 +45,8 @@ export class StaticPodFiles implements ManifestFiles {
     }
   }
 
-  async watch(watcher: ManifestWatcher, signal: AbortSignal): Promise<WatchEnd> {
-    try {
-      return await this.#follow(watcher, await stat(this.path, { bigint: true }), signal);
-    } catch (error) {
-      return isMissing(error) ? { kind: 'missing' } : { kind: 'failed', problem: problemOf(error) };
-    }
-  }
-
-  /** Rejects where there can be no watch. Ends where the path leads to something else than what is watched. */
-  async #follow(watcher: ManifestWatcher, watched: BigIntStats, signal: AbortSignal): Promise<WatchEnd> {
-    const over = Promise.withResolvers<WatchEnd>();
-    const end = (): void => over.resolve({ kind: 'ended' });
-    // What may come and go by itself does not keep the process.
-    const watching = watch(this.path, { persistent: false }, (event, filename) => {
-      // Of a single file the watch tells the file's own name.
-      if (filename === null) watcher.onArmed();
-      else watcher.onTouched(watched.isDirectory() ? filename : '');
-      if (event === 'rename' || watched.isFile()) void this.#endIfReplaced(watched, end);
-    });
-    watching.once('error', (error) => over.resolve({ kind: 'failed', problem: error.message }));
-    signal.addEventListener('abort', end);
-    if (signal.aborted) end();
-    watcher.onArmed();
-    // Between the look and the watch it may have been replaced already.
-    await this.#endIfReplaced(watched, end);
-    const ended = await over.promise;
-    signal.removeEventListener('abort', end);
-    watching.close();
-    return ended;
-  }
-
-  /** The number alone may be given out again at once. */
-  async #endIfReplaced({ dev, ino, birthtimeNs }: BigIntStats, end: () => void): Promise<void> {
-    const found = await stat(this.path, { bigint: true }).catch(() => undefined);
-    if (found?.dev !== dev || found.ino !== ino || found.birthtimeNs !== birthtimeNs) end();
+  watch(watcher: ManifestWatcher, signal: AbortSignal): Promise<WatchEnd> {
+    return watchPath(this.path, watcher, signal);
   }
 
   #pathOf(name: string): string {

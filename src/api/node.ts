@@ -47,6 +47,8 @@ export interface NodeView {
   readonly unschedulable: boolean;
   readonly taints: readonly Taint[];
   readonly conditions: readonly Condition[];
+  /** Another one after each boot, as its kubelet says; empty where it did not. */
+  readonly bootID: string;
   /** What was not as it should be when it arrived. */
   readonly flaws?: readonly string[];
 }
@@ -66,6 +68,7 @@ export function viewNode(node: Node): NodeView {
     unschedulable: fields.flag('spec.unschedulable', spec['unschedulable']),
     taints: fields.items<Taint>('spec.taints', spec['taints'], taintTexts),
     conditions: readConditions(fields, status['conditions']),
+    bootID: fields.text('status.nodeInfo.bootID', fields.part('status.nodeInfo', status['nodeInfo'])['bootID']),
   };
   return fields.flaws === undefined ? view : { ...view, flaws: fields.flaws };
 }

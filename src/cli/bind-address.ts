@@ -7,16 +7,20 @@ export interface ListenAddress {
 /** `off` is written `0`, as every controller-runtime manager has it. */
 export type BindAddress = ListenAddress | 'off';
 
-const portMax = 65_535;
-const hostAndPort = /^(?:\[([\w:.%]+)\]|([^:[\]\s]*)):(\d{1,5})$/;
+/** All that is accepted. Ports end at 65535. */
+export const bindAddressText =
+  /^(?:0|(?:\[([\w:.%]+)\]|([^:[\]\s]*)):(\d{1,4}|[0-5]\d{4}|6[0-4]\d{3}|65[0-4]\d{2}|655[0-2]\d|6553[0-5]))$/;
 
 /** Reads `host:port`, `:port`, `[v6]:port` or `0`; undefined for anything else. */
 export function parseBindAddress(text: string): BindAddress | undefined {
   if (text === '0') return 'off';
-  const match = hostAndPort.exec(text);
-  if (match === null) return undefined;
-  const port = Number(match[3]);
-  return port > portMax ? undefined : { host: match[1] ?? match[2] ?? '', port };
+  const match = bindAddressText.exec(text);
+  return match === null ? undefined : { host: match[1] ?? match[2] ?? '', port: Number(match[3]) };
+}
+
+export function isBindAddress(value: unknown): value is BindAddress {
+  if (typeof value !== 'object' || value === null) return value === 'off';
+  return 'host' in value && typeof value.host === 'string' && 'port' in value && typeof value.port === 'number';
 }
 
 /** The inverse of {@link parseBindAddress}. */

@@ -36,6 +36,12 @@ export const commandList: readonly CommandEntry[] = [
     loadFlags: async () => (await import('./explain-flags.ts')).explainFlags,
   },
   {
+    name: 'shadow',
+    summary: 'Asks a controller that runs with --shadow how it compares with the controllers that act in the cluster',
+    load: () => import('./commands/shadow.ts'),
+    loadFlags: async () => (await import('./explain-flags.ts')).explainFlags,
+  },
+  {
     name: 'demo',
     summary: 'Plays an outage in one process: an API server, hollow nodes and the controller, on this machine only',
     load: () => import('./commands/demo.ts'),

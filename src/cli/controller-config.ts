@@ -16,11 +16,15 @@ import type { FlagDefinition } from './flag-definition.ts';
 import { readValues, shapeOf } from './flag-schema.ts';
 import { parseFlags } from './flags.ts';
 import { selectControllers } from './controller-selection.ts';
+import { withoutElection } from './shadow-rules.ts';
+import { type SecureServingConfig, secureServingConfig } from './secure-serving/secure-serving-config.ts';
 import { type LogFormat, logFormat } from './shared-flags.ts';
 
 export interface ControllerConfig {
   readonly controller: ControllerOptions;
   readonly controllers: ControllerSelection;
+  /** Write nothing, and compare with what the cluster's own controllers do. */
+  readonly shadow: boolean;
   readonly podGc: PodGcOptions;
   /** Write a lease every few seconds to see whether the lease stream lags. */
   readonly watchCanary: boolean;
@@ -28,6 +32,8 @@ export interface ControllerConfig {
   readonly leaderElection: LeaderElectionConfig;
   readonly metricsBindAddress: BindAddress;
   readonly healthProbeBindAddress: BindAddress;
+  /** Of the metrics address. */
+  readonly secureServing: SecureServingConfig;
   readonly log: LogConfig;
   /** Say whether all this is right, and end. */
   readonly validateOnly: boolean;
@@ -59,7 +65,7 @@ export interface LogConfig {
 }
 
 export type ConfigOutcome =
-  | { readonly config: ControllerConfig; readonly warnings: readonly string[] }
+  | { readonly config: ControllerConfig; readonly values: ControllerValues; readonly warnings: readonly string[] }
   | { readonly problems: readonly string[] };
 
 /** Returns the file's text, or throws what the file system says. */
@@ -79,11 +85,18 @@ export const configFileSchema = z.strictObject({
 export function parseControllerConfig(argv: readonly string[], readFile: ReadFile): ConfigOutcome {
   const flags = parseFlags(argv, controllerFlags, removedControllerFlags);
   const file = fileNamed(flags.inputs.get('config')?.given, readFile);
-  const read = readValues(controllerFlags, new Map([...file.inputs, ...flags.inputs]));
-  const rules = brokenRules(read.values, read.refused);
+  const inputs = new Map([...file.inputs, ...flags.inputs]);
+  const read = readValues(controllerFlags, inputs);
+  const values = withoutElection(read.values, inputs);
+  const rules = brokenRules(values, read.refused);
   const problems = [...flags.problems, ...file.problems, ...read.problems, ...rules];
   if (problems.length > 0) return { problems };
-  return { config: deepFreeze(assemble(read.values)), warnings: oddities(read.values) };
+  return { config: configOf(values), values, warnings: oddities(values) };
+}
+
+/** What these values mean, frozen. They must break no rule. */
+export function configOf(values: ControllerValues): ControllerConfig {
+  return deepFreeze(assemble(values));
 }
 
 const noFile: ConfigFile = { inputs: new Map(), problems: [] };
@@ -107,6 +120,7 @@ function assemble(values: ControllerValues): ControllerConfig {
   return {
     controller: controllerOptions(values),
     controllers: selectControllers(values.controllers),
+    shadow: values.shadow,
     watchCanary: values.watchCanary,
     podGc: { terminatedPodGcThreshold: values.terminatedPodGcThreshold },
     api: {
@@ -121,6 +135,7 @@ function assemble(values: ControllerValues): ControllerConfig {
     leaderElection: leaderElection(values),
     metricsBindAddress: values.metricsBindAddress,
     healthProbeBindAddress: values.healthProbeBindAddress,
+    secureServing: secureServingConfig(values),
     log: { format: logFormat(values.logFormat), verbosity: values.v },
     validateOnly: values.validateOnly,
   };

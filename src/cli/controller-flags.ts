@@ -5,6 +5,7 @@ import { eventsApiDefault, eventsApis } from '../events/events-api.ts';
 import type { FlagDefinition } from './flag-definition.ts';
 import type { RemovedFlags } from './flags.ts';
 import { formatGoDuration } from '../api/go-duration.ts';
+import { secureServingFlags } from './secure-serving-flags.ts';
 import { logFlags } from './shared-flags.ts';
 
 const dnsLabel = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
@@ -28,6 +29,14 @@ export const controllerFlags = [
     default: '*',
   },
   {
+    name: 'shadow',
+    kind: 'boolean',
+    group: selection,
+    description:
+      'Write nothing, lease and events included, and compare what would have been done with what the controllers of the cluster do: /shadow and nlc shadow tell',
+    default: false,
+  },
+  {
     name: 'feature-gates',
     kind: 'map',
     group: selection,
@@ -41,6 +50,7 @@ export const controllerFlags = [
     description:
       'In the older eviction mode: how long a node may be unready before its pods are deleted; 5m0s if not given',
     range: { above: 0 },
+    live: true,
   },
   {
     name: 'terminated-pod-gc-threshold',
@@ -49,6 +59,7 @@ export const controllerFlags = [
     description: 'Finished pods that the pod garbage collector keeps before it deletes the oldest; 0 keeps all',
     default: defaultPodGcOptions.terminatedPodGcThreshold,
     range: { min: 0 },
+    live: true,
   },
   {
     name: 'node-monitor-period',
@@ -57,6 +68,7 @@ export const controllerFlags = [
     description: 'Pause between two looks at all nodes; a deadline that falls due in between is acted on at once',
     default: formatGoDuration(defaults.nodeMonitorPeriodMs),
     range: { above: 0 },
+    live: true,
   },
   {
     name: 'node-monitor-grace-period',
@@ -65,6 +77,7 @@ export const controllerFlags = [
     description: 'Silence after which a node that has posted its status counts as unknown',
     default: formatGoDuration(defaults.nodeMonitorGracePeriodMs),
     range: { above: 0 },
+    live: true,
   },
   {
     name: 'node-startup-grace-period',
@@ -73,6 +86,7 @@ export const controllerFlags = [
     description: 'The same for a node that never posted a status, counted from its creation',
     default: formatGoDuration(defaults.nodeStartupGracePeriodMs),
     range: { above: 0 },
+    live: true,
   },
   {
     name: 'watch-canary',
@@ -89,6 +103,7 @@ export const controllerFlags = [
     description: 'NoExecute taints per second and zone while the zone is normal',
     default: defaults.nodeEvictionRate,
     range: { min: 0 },
+    live: true,
   },
   {
     name: 'secondary-node-eviction-rate',
@@ -97,6 +112,7 @@ export const controllerFlags = [
     description: 'The same in a large zone that is partially disrupted; a small one gets none',
     default: defaults.secondaryNodeEvictionRate,
     range: { min: 0 },
+    live: true,
   },
   {
     name: 'full-disruption-eviction-rate',
@@ -104,6 +120,7 @@ export const controllerFlags = [
     group: evicting,
     description: 'The same in a zone without any ready node while other zones have some; the normal rate if not given',
     range: { min: 0 },
+    live: true,
   },
   {
     name: 'pod-marking-rate',
@@ -113,6 +130,7 @@ export const controllerFlags = [
       'Nodes per second and zone whose pods are marked NotReady when they fall silent; one second of it at once',
     default: defaults.podMarkingRate,
     range: { above: 0 },
+    live: true,
   },
   {
     name: 'control-plane-path-failure-hold',
@@ -122,6 +140,7 @@ export const controllerFlags = [
       'When most nodes of several zones fall silent together: how long at most their pods stay ready and get no NoExecute taint; 0s to act at once',
     default: formatGoDuration(defaults.controlPlanePathFailureHoldMs),
     range: { min: 0 },
+    live: true,
   },
   {
     name: 'large-cluster-size-threshold',
@@ -130,6 +149,7 @@ export const controllerFlags = [
     description: 'A zone with more nodes than this is large',
     default: defaults.largeClusterSizeThreshold,
     range: { min: 0 },
+    live: true,
   },
   {
     name: 'unhealthy-zone-threshold',
@@ -138,6 +158,7 @@ export const controllerFlags = [
     description: 'Share of unready nodes (three at least) from which a zone is partially disrupted',
     default: defaults.unhealthyZoneThreshold,
     range: { min: 0, max: 1 },
+    live: true,
   },
   {
     name: 'kubeconfig',
@@ -215,7 +236,7 @@ export const controllerFlags = [
     name: 'leader-elect-retry-period',
     kind: 'duration',
     group: election,
-    description: 'Pause between two tries to take or renew the lease',
+    description: 'Pause between two tries to renew the lease; a standby looks four times as often',
     default: '2s',
     range: { above: 0 },
   },
@@ -249,7 +270,8 @@ export const controllerFlags = [
     name: 'metrics-bind-address',
     kind: 'address',
     group: observing,
-    description: 'Where /metrics and /configz are served, as plain HTTP; on this machine only unless you say otherwise',
+    description:
+      'Where /metrics, /configz, /status and /explain are served, as plain HTTP unless --metrics-secure; on this machine only unless you say otherwise',
     default: '127.0.0.1:8080',
   },
   {
@@ -259,12 +281,14 @@ export const controllerFlags = [
     description: 'Where /livez, /readyz and /healthz are served; the kubelet must reach it',
     default: ':8081',
   },
+  ...secureServingFlags,
   ...logFlags,
   {
     name: 'config',
     kind: 'text',
     group: configuring,
-    description: 'YAML file with these settings under their names in camel case; flags win over it',
+    description:
+      'YAML file with these settings under their names in camel case; flags win over it; read again when it changes',
     onlyAsFlag: true,
   },
   {

@@ -4,66 +4,49 @@
 import { hostname } from 'node:os';
 import type { Connection } from '../adapters/http-connection.ts';
 import { ApiCanaryLease } from '../adapters/api-canary-lease.ts';
-import { HttpKubeApi, type HttpKubeApiOptions } from '../adapters/http-kube-api.ts';
-import { httpMetrics } from '../adapters/http-metrics.ts';
-import { type RunningObservability, startObservability } from '../adapters/observability-server.ts';
+import type { RunningObservability } from '../adapters/observability-server.ts';
 import { PQueueLanes } from '../adapters/p-queue-lanes.ts';
 import type { PromMeter } from '../adapters/prom-meter.ts';
-import type { MetricDefinition } from '../ports/meter.ts';
-import { type DaemonSet, type DaemonSetView, viewDaemonSet } from '../api/daemonset.ts';
-import { type Lease, type LeaseView, viewLease } from '../api/lease.ts';
-import { type Node, type NodeView, viewNode } from '../api/node.ts';
-import { type Pod, type PodView, viewPod } from '../api/pod.ts';
-import { nodeLeaseNamespace } from '../api/resources.ts';
-import { controllerMetrics, daemonSetsByNamespace, NodeLifecycle, podsByNode } from '../controller/node-lifecycle.ts';
+import type { SettingChange } from '../controller/decisions.ts';
+import { NodeLifecycle, podsByNode } from '../controller/node-lifecycle.ts';
+import { describeDecision } from '../controller/describe-decision.ts';
+import { runningParts } from '../controller/options.ts';
+import { ShadowMode } from '../controller/shadow/shadow-mode.ts';
 import { LiveSnapshot, type Snapshot } from '../controller/snapshot.ts';
 import { ApiLiveLeases } from '../controller/sight/api-live-leases.ts';
-import { planLeaseQuiet } from '../controller/sight/plan-lease-quiet.ts';
 import { LeaderElector } from '../election/leader-elector.ts';
-import { masterStatus, slowpathTotal } from '../election/metrics.ts';
 import type { Broadcaster } from '../events/broadcaster.ts';
 import { makeBroadcaster } from '../events/events-api.ts';
-import { eventsDroppedTotal } from '../events/metrics.ts';
-import { informerMetrics } from '../informer/metrics.ts';
-import { SharedInformer } from '../informer/shared-informer.ts';
 import { waitForCacheSync } from '../informer/wait-for-cache-sync.ts';
 import { announceBuild } from '../metrics/build-info.ts';
-import { processMetrics } from '../metrics/definitions.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { Ending, Leadership } from '../ports/leadership.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Random } from '../ports/random.ts';
+import { ConfigInForce } from './config-in-force.ts';
+import { type ConfigFileSource, ConfigReloader } from './config-reloader.ts';
+import { makeReadingApis, makeWritingApis, type ReadingApis, type WritingApis } from './controller-apis.ts';
 import type { ControllerConfig } from './controller-config.ts';
+import { makeInformers, type NodeInformers } from './controller-informers.ts';
+import { everyProcessMetrics } from './controller-metrics.ts';
+import { startControllerPages } from './controller-pages.ts';
 import { explainRoutes } from './explain-pages.ts';
 import { type HealthChecks, healthRoutes } from './health-pages.ts';
 import { configzRoute, metricsRoute } from './metrics-pages.ts';
-import { ownVersion, userAgent } from './version.ts';
+import { shadowRoute, ShutDoor, silentRecorder } from './shadow.ts';
+import { ownVersion } from './version.ts';
 
-/** The election talks on a connection and a rate of its own: a burst of writes must not cost the lease. */
-const electionRate = { qps: 10, burst: 20 } as const;
-const electionTimeoutMs = 10_000;
-const eventRate = { qps: 10, burst: 20 } as const;
-/** Asking whether the API server is there must not wait behind what it is not answering. */
-const sightRate = { qps: 20, burst: 40 } as const;
-const sightTimeoutMs = 5_000;
-/** A write every few seconds needs no limit. */
-const unlimited = { qps: 0, burst: 0 } as const;
-const flushMsMax = 2_000;
+/** Somebody waits for our lease. */
+const flushMsMax = 500;
 const syncWarnMs = 10_000;
-
-/** Every metric that the controller process exposes. */
-export const controllerProcessMetrics: readonly MetricDefinition[] = [
-  ...processMetrics,
-  ...controllerMetrics,
-  ...informerMetrics,
-  eventsDroppedTotal,
-  masterStatus,
-  slowpathTotal,
-  ...httpMetrics,
-];
 
 export interface ControllerProcessOptions {
   readonly config: ControllerConfig;
+  /** Where the config came from, to be taken up again when it changes; absent: it never does. */
+  readonly configFile?: ConfigFileSource | undefined;
+  /** Told of each config that comes into force later. */
+  readonly onConfig?: ((config: ControllerConfig) => void) | undefined;
   readonly connection: Connection;
   readonly clock: Clock;
   readonly random: Random;
@@ -76,7 +59,11 @@ export interface ControllerProcessOptions {
 export class ControllerProcess {
   readonly lifecycle: NodeLifecycle;
   readonly #options: ControllerProcessOptions;
-  readonly #apis: Readonly<Record<'main' | 'events' | 'election' | 'sight' | 'canary', HttpKubeApi>>;
+  readonly #inForce: ConfigInForce;
+  readonly #reloader: ConfigReloader | undefined;
+  readonly #apis: ReadingApis;
+  /** In shadow there are none. */
+  readonly #writing: WritingApis | undefined;
   /** Reading the cluster ends as soon as we stop; telling of it goes on until all is told. */
   readonly #watching = new AbortController();
   readonly #telling = new AbortController();
@@ -84,54 +71,43 @@ export class ControllerProcess {
   #tellingEnded: Promise<void> = Promise.resolve();
   #stopping = false;
   readonly #informers: NodeInformers;
-  readonly #broadcaster: Broadcaster;
+  readonly #broadcaster: Broadcaster | undefined;
   readonly #elector: LeaderElector | undefined;
+  readonly #shadow: ShadowMode | undefined;
+  readonly #shutDoor = new ShutDoor();
   #solo = false;
 
-  constructor(options: ControllerProcessOptions) {
-    const { config, meter } = options;
+  constructor(given: ControllerProcessOptions) {
+    const { config, meter, logger } = given;
+    // What a shadow decides must not be taken for what was done, in whichever line it stands.
+    const options = config.shadow ? { ...given, logger: logger.child({ shadow: true }) } : given;
     this.#options = options;
-    meter.declare(controllerProcessMetrics);
+    this.#inForce = new ConfigInForce(config);
+    meter.declare(everyProcessMetrics);
+    this.#reloader = this.#makeReloader();
     announceBuild(meter, { version: ownVersion(), nodeVersion: process.versions.node });
-    const { requestsPerSecond: qps, requestBurst: burst, contentType } = config.api;
-    this.#apis = {
-      main: this.#makeApi({ qps, burst, contentType, mayWrite: () => this.#leadership().holds() }),
-      // An event is a write like any other: one that waited while we were paused is not ours to tell any more.
-      events: this.#makeApi({ ...eventRate, mayWrite: () => this.#leadership().holds() }),
-      // The elector repeats by itself, and knows when it is too late to. It writes back the lease that it read, so it
-      // reads all of it, as JSON.
-      election: this.#makeApi({
-        ...electionRate,
-        retriesMax: 0,
-        requestTimeoutMs: Math.min(electionTimeoutMs, config.leaderElection.renewDeadlineMs),
-      }),
-      canary: this.#makeApi({
-        ...unlimited,
-        retriesMax: 0,
-        requestTimeoutMs: sightTimeoutMs,
-        mayWrite: () => this.#leadership().holds(),
-      }),
-      sight: this.#makeApi({ ...sightRate, contentType, retriesMax: 0, requestTimeoutMs: sightTimeoutMs }),
-    };
+    const mayWrite = config.shadow ? this.#shutDoor.mayWrite : (): boolean => this.#leadership().holds();
+    this.#apis = makeReadingApis(options, mayWrite);
+    this.#writing = config.shadow ? undefined : makeWritingApis(options, mayWrite);
     this.#informers = makeInformers({ ...options, api: this.#apis.main }, config.controller.taintBasedEvictions);
     this.#broadcaster = this.#makeBroadcaster();
     this.#elector = config.leaderElection.enabled ? this.#makeElector() : undefined;
+    this.#shadow = config.shadow ? this.#makeShadow() : undefined;
     this.lifecycle = new NodeLifecycle({
       ...options,
-      options: config.controller,
+      options: this.#inForce.controller,
       controllers: config.controllers,
-      podGc: config.podGc,
-      informers: this.#informers,
-      api: this.#apis.main,
+      podGc: this.#inForce.podGc,
+      informers: this.#shadow?.informers ?? this.#informers,
+      api: this.#shadow === undefined ? this.#apis.main : this.#shutDoor.readingOnly(this.#apis.main),
+      writer: this.#shadow?.writer,
       liveLeases: new ApiLiveLeases(this.#apis.sight, this.#watching.signal),
-      canaryLease: config.watchCanary
-        ? new ApiCanaryLease(this.#apis.canary, options.clock, options.identity)
-        : undefined,
+      canaryLease: this.#makeCanaryLease(),
       lanes: new PQueueLanes({ concurrencyMax: config.api.concurrentWritesMax }),
       leadership: this.#leadership(),
       recorders: {
-        nodes: this.#broadcaster.recorder('node-controller'),
-        evictions: this.#broadcaster.recorder('taint-eviction-controller'),
+        nodes: this.#recorder('node-controller'),
+        evictions: this.#recorder('taint-eviction-controller'),
       },
     });
   }
@@ -140,7 +116,9 @@ export class ControllerProcess {
   async run(signal: AbortSignal): Promise<'stopped' | 'lost'> {
     const pages = await this.#startPages();
     const watching = Object.values(this.#informers).map((informer) => informer.run(this.#watching.signal));
-    this.#tellingEnded = this.#broadcaster.run(this.#telling.signal);
+    // Leading or not: who takes over does so by the newest settings.
+    if (this.#reloader !== undefined) watching.push(this.#reloader.run(this.#watching.signal));
+    this.#tellingEnded = this.#broadcaster?.run(this.#telling.signal) ?? Promise.resolve();
     signal.addEventListener('abort', () => this.#beginStopping());
     try {
       await this.#untilSynced(signal);
@@ -150,10 +128,21 @@ export class ControllerProcess {
       this.#watching.abort();
       await Promise.all(watching);
       await this.#tellRest();
-      await Promise.all(Object.values(this.#apis).map((api) => api.close()));
+      await Promise.all(Object.values({ ...this.#apis, ...this.#writing }).map((api) => api.close()));
       await pages.close();
       this.#options.logger.info({}, 'stopped');
     }
+  }
+
+  #makeReloader(): ConfigReloader | undefined {
+    const { configFile: file, onConfig, clock, logger, meter } = this.#options;
+    if (file === undefined) return undefined;
+    const adopt = (config: ControllerConfig, applied: readonly SettingChange[]): void => {
+      this.#inForce.adopt(config);
+      onConfig?.(config);
+      this.lifecycle.optionsChanged(applied);
+    };
+    return new ConfigReloader({ file, adopt, clock, logger, meter });
   }
 
   #beginStopping(): void {
@@ -171,7 +160,7 @@ export class ControllerProcess {
   async #endTelling(): Promise<void> {
     this.#telling.abort();
     await this.#tellingEnded;
-    await this.#broadcaster.flush(this.#leadership().holds() ? flushMsMax : 0);
+    await this.#broadcaster?.flush(this.#leadership().holds() ? flushMsMax : 0);
   }
 
   async #untilSynced(signal: AbortSignal): Promise<void> {
@@ -196,46 +185,44 @@ export class ControllerProcess {
 
   /** The leader's part. First its loops hear that it is over, then the informers: nothing they miss is acted upon. */
   async #work(leading: AbortSignal): Promise<Ending> {
-    this.#options.logger.info({}, 'leading');
-    const working = this.lifecycle.lead(leading);
+    const { logger } = this.#options;
+    logger.info({}, this.#shadow === undefined ? 'leading' : 'in shadow: nothing is written');
+    const working = Promise.all([this.lifecycle.lead(leading), this.#shadow?.run(leading)]);
     const end = (): void => {
       this.#beginStopping();
       this.#watching.abort();
     };
     if (leading.aborted) end();
     leading.addEventListener('abort', end);
-    return working;
+    const [ending] = await working;
+    return ending;
   }
 
-  async #startPages(): Promise<RunningObservability> {
-    const { config, logger, meter } = this.#options;
-    const { metricsBindAddress, healthProbeBindAddress } = config;
-    const pages = await startObservability({
-      metrics: {
-        address: metricsBindAddress,
-        routes: [
-          metricsRoute(meter),
-          configzRoute('node-lifecycle-controller', config),
-          ...explainRoutes(this.#snapshot()),
-        ],
-      },
-      health: { address: healthProbeBindAddress, routes: healthRoutes(this.#healthChecks()) },
-      logger,
+  #startPages(): Promise<RunningObservability> {
+    return startControllerPages({
+      ...this.#options,
+      reviewApi: this.#apis.reviews,
+      metricsRoutes: [
+        metricsRoute(this.#options.meter),
+        configzRoute('node-lifecycle-controller', () => this.#inForce.config),
+        ...explainRoutes(this.#snapshot()),
+        shadowRoute(() => this.#shadow?.report()),
+      ],
+      healthRoutes: healthRoutes(this.#healthChecks()),
     });
-    if (pages.metricsAddress !== undefined) logger.info({ ...pages.metricsAddress }, 'serving /metrics');
-    if (pages.healthAddress !== undefined) logger.info({ ...pages.healthAddress }, 'serving /livez and /readyz');
-    return pages;
   }
 
   /** What the explain pages read; it looks anew at each request. */
   #snapshot(): Snapshot {
     const { config, clock, identity } = this.#options;
     return new LiveSnapshot({
-      options: config.controller,
+      options: this.#inForce.controller,
       controllers: config.controllers,
-      podGc: config.podGc,
+      podGc: this.#inForce.podGc,
       stages: this.lifecycle.stages,
-      informers: this.#informers,
+      informers: this.#shadow?.informers ?? this.#informers,
+      shadow: this.#shadow !== undefined,
+      configFile: () => this.#reloader?.standing(),
       leadership: this.#leadership(),
       holder: () => (this.#elector === undefined ? identity : this.#elector.holder()),
       clock,
@@ -251,30 +238,42 @@ export class ControllerProcess {
     const shutdown = { name: 'shutdown', problem: () => (this.#stopping ? 'the process is ending' : undefined) };
     return {
       live: [{ name: 'leaderElection', problem: () => this.#elector?.problem() }],
-      ready: [...inSync, shutdown],
+      ready: [...inSync, shutdown, ...(this.#shadow === undefined ? [] : [this.#shutDoor.check()])],
     };
   }
 
   /** In core/v1 controllers name no host; events.k8s.io/v1 asks for the instance that told. */
-  #makeBroadcaster(): Broadcaster {
+  #makeBroadcaster(): Broadcaster | undefined {
+    if (this.#writing === undefined) return undefined;
     const { eventsApi } = this.#options.config.api;
     const host = eventsApi === 'core' ? {} : { host: hostname() };
-    return makeBroadcaster(eventsApi, { ...this.#options, ...host, api: this.#apis.events });
+    return makeBroadcaster(eventsApi, { ...this.#options, ...host, api: this.#writing.events });
   }
 
-  #makeElector(): LeaderElector {
+  #recorder(component: string): EventRecorder {
+    return this.#broadcaster?.recorder(component) ?? silentRecorder;
+  }
+
+  #makeCanaryLease(): ApiCanaryLease | undefined {
+    const { config, clock, identity } = this.#options;
+    if (!config.watchCanary || this.#writing === undefined) return undefined;
+    return new ApiCanaryLease(this.#writing.canary, clock, identity);
+  }
+
+  #makeElector(): LeaderElector | undefined {
+    if (this.#writing === undefined) return undefined;
     const { config, identity, logger } = this.#options;
     const { leaseDurationMs, renewDeadlineMs, retryPeriodMs, leaseName, leaseNamespace } = config.leaderElection;
     return new LeaderElector({
       ...this.#options,
-      api: this.#apis.election,
+      api: this.#writing.election,
       identity,
       namespace: leaseNamespace,
       name: leaseName,
       leaseDurationMs,
       renewDeadlineMs,
       retryPeriodMs,
-      recorder: this.#broadcaster.recorder('node-lifecycle-controller'),
+      recorder: this.#recorder('node-lifecycle-controller'),
       onNewLeader: (leader) => logger.info({ leader, ourselves: leader === identity }, 'the leader changed'),
       lastWords: () => this.#tellRest(),
     });
@@ -285,62 +284,18 @@ export class ControllerProcess {
     return this.#elector ?? { holds: () => this.#solo };
   }
 
-  #makeApi(differences: Pick<HttpKubeApiOptions, 'qps' | 'burst'> & Partial<HttpKubeApiOptions>): HttpKubeApi {
-    const fieldManager = 'node-lifecycle-controller';
-    return new HttpKubeApi({ ...this.#options, userAgent: userAgent('controller'), fieldManager, ...differences });
+  #makeShadow(): ShadowMode {
+    const { config } = this.#options;
+    return new ShadowMode({
+      ...this.#options,
+      informers: this.#informers,
+      podsByNode,
+      options: this.#inForce.controller,
+      runs: runningParts(config.controllers, config.controller),
+      decisionsOf: (subject) =>
+        this.lifecycle.stages.decisions
+          .of(subject)
+          .map(({ atMs, decision }) => ({ atMs, decision, text: describeDecision(decision) })),
+    });
   }
-}
-
-interface NodeInformers {
-  readonly nodes: SharedInformer<Node, NodeView>;
-  readonly leases: SharedInformer<Lease, LeaseView>;
-  readonly pods: SharedInformer<Pod, PodView>;
-  /** In the older eviction mode only: nobody else asks for them. */
-  readonly daemonSets?: SharedInformer<DaemonSet, DaemonSetView>;
-}
-
-type InformerMeans = Pick<ControllerProcessOptions, 'clock' | 'random' | 'logger' | 'meter'> & {
-  readonly api: HttpKubeApi;
-};
-
-function makeInformers(means: InformerMeans, taintBasedEvictions: boolean): NodeInformers {
-  const identity = (view: { readonly uid: string; readonly resourceVersion: string }) => view;
-  const flawsOf = ({ flaws }: { readonly flaws?: readonly string[] }): typeof flaws => flaws;
-  const nodes = new SharedInformer({
-    ...means,
-    resource: 'nodes',
-    view: viewNode,
-    identity,
-    flawsOf,
-  });
-  const leases = new SharedInformer({
-    ...means,
-    resource: 'leases',
-    selection: { namespace: nodeLeaseNamespace },
-    view: viewLease,
-    identity,
-    flawsOf,
-    busyQuietMs: planLeaseQuiet,
-  });
-  const pods = new SharedInformer({
-    ...means,
-    resource: 'pods',
-    view: viewPod,
-    identity,
-    flawsOf,
-    shared: ['namespace', 'nodeName', 'tolerations', 'labels'],
-    indexes: { [podsByNode]: (pod: PodView) => (pod.nodeName === '' ? [] : [pod.nodeName]) },
-  });
-  return taintBasedEvictions ? { nodes, leases, pods } : { nodes, leases, pods, daemonSets: daemonSetInformer(means) };
-}
-
-function daemonSetInformer(means: InformerMeans): SharedInformer<DaemonSet, DaemonSetView> {
-  return new SharedInformer({
-    ...means,
-    resource: 'daemonsets',
-    view: viewDaemonSet,
-    identity: (view) => view,
-    shared: ['namespace', 'selector'],
-    indexes: { [daemonSetsByNamespace]: ({ namespace }) => [namespace] },
-  });
 }

@@ -3,6 +3,8 @@ import type { controllerFlags } from './controller-flags.ts';
 import { controllerWords, unknownControllers } from './controller-selection.ts';
 import type { FlagValues } from './flag-definition.ts';
 import { formatGoDuration } from '../api/go-duration.ts';
+import { shadowRules } from './shadow-rules.ts';
+import { secureServingOddities, secureServingRules } from './secure-serving/secure-serving-config.ts';
 
 export type ControllerValues = FlagValues<typeof controllerFlags>;
 
@@ -72,6 +74,8 @@ const needed: readonly Rule[] = [
       `--leader-elect-lease-duration: got ${show(v.leaderElectLeaseDuration)}; accepted: whole seconds, ` +
       'because a lease can say nothing finer',
   },
+  ...secureServingRules,
+  ...shadowRules,
 ];
 
 const odd: readonly Rule[] = [
@@ -91,8 +95,8 @@ const odd: readonly Rule[] = [
       `(${v.nodeEvictionRate}): a disrupted zone would be emptied faster than a healthy one`,
   },
   {
-    keys: ['leaderElect'],
-    broken: (v) => !v.leaderElect,
+    keys: ['leaderElect', 'shadow'],
+    broken: (v) => !v.leaderElect && !v.shadow,
     text: () =>
       '--leader-elect is off: a second copy of this process would write at the same time, unnoticed by either',
   },
@@ -103,6 +107,7 @@ const odd: readonly Rule[] = [
       `--kube-api-burst (${v.kubeApiBurst}) is below --kube-api-qps (${v.kubeApiQps}): the rate is only reached by ` +
       'requests that come evenly',
   },
+  ...secureServingOddities,
 ];
 
 const gate = 'TaintBasedEvictions';

@@ -12,7 +12,7 @@ import { describeZones } from '../controller/explain/describe-zone-outlook.ts';
 import type { Snapshot } from '../controller/snapshot.ts';
 
 /** The same page in both forms; undefined where there is no such object. */
-interface Page {
+export interface Page {
   readonly json: unknown;
   text(): string;
 }
@@ -87,14 +87,16 @@ function decodedNames(pathname: string): readonly string[] | undefined {
   }
 }
 
-function pageAnswer(url: URL, page: Page): Answer {
+/** The page in the form that the query asks for. */
+export function pageAnswer(url: URL, page: Page): Answer {
   const output = url.searchParams.get('output') ?? 'json';
   if (output === 'text') return textAnswer(200, page.text());
   if (output === 'json') return jsonAnswer(200, page.json);
   return problem(400, 'BadRequest', `output: got ${JSON.stringify(output)}; accepted: json, text`);
 }
 
-function problem(status: number, reason: string, message: string): Answer {
+/** A page that says what is wrong. */
+export function problem(status: number, reason: string, message: string): Answer {
   return jsonAnswer(status, { error: { code: status, reason, message } });
 }
 

@@ -1,6 +1,6 @@
 // A flag is data. The parser, the config file, `--help`, the flag reference and the JSON schema all read these tables,
 // so a name, a default or a limit is written once.
-import type { BindAddress } from './bind-address.ts';
+import { type BindAddress, formatBindAddress, isBindAddress } from './bind-address.ts';
 import { formatGoDuration } from '../api/go-duration.ts';
 
 export type FlagKind = 'boolean' | 'number' | 'integer' | 'duration' | 'text' | 'address' | 'map';
@@ -33,6 +33,8 @@ export interface FlagDefinition {
   readonly patternMeaning?: string;
   /** Cannot stand in a config file. */
   readonly onlyAsFlag?: true;
+  /** Taken up by a running process when it changes in the config file; any other setting needs a restart. */
+  readonly live?: true;
 }
 
 interface ValueByKind {
@@ -62,6 +64,14 @@ export type FlagValues<Table extends readonly FlagDefinition[]> = {
 
 export function keyOf(name: string): string {
   return name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** A value as it would be typed. */
+export function showValue(flag: FlagDefinition, value: unknown): string {
+  if (value === undefined) return 'not given';
+  if (flag.kind === 'duration' && typeof value === 'number') return formatGoDuration(value);
+  if (flag.kind === 'address' && isBindAddress(value)) return formatBindAddress(value);
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** Completes "accepted: …". */

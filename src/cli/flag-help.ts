@@ -43,19 +43,24 @@ function wrapped(text: string): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** The flags as Markdown: a table for each heading. */
+/** The flags as Markdown: a table for each heading. Where there is a config file it says which are live in it. */
 export function flagTables(table: readonly FlagDefinition[]): string {
+  const isReloaded = table.some(({ name }) => name === 'config');
+  const columns = ['flag', 'default', 'accepted', ...(isReloaded ? ['live'] : []), 'what it does'];
+  const head = `${tableLine(columns)}${tableLine(columns.map(() => '---'))}`;
   const sections = [...groupsOf(table)].map(
-    ([group, flags]) => `### ${group}\n\n${tableHead}${flags.map((flag) => tableRow(flag)).join('')}`,
+    ([group, flags]) => `### ${group}\n\n${head}${flags.map((flag) => tableRow(flag, isReloaded)).join('')}`,
   );
   return sections.join('\n');
 }
 
-const tableHead = '| flag | default | accepted | what it does |\n| --- | --- | --- | --- |\n';
-
-function tableRow(flag: FlagDefinition): string {
+function tableRow(flag: FlagDefinition, isReloaded: boolean): string {
   const fallback = flag.default === undefined ? '' : `\`${String(flag.default)}\``;
-  const cells = [`\`${nameOf(flag)}\``, fallback, acceptedBy(flag), flag.description];
+  const live = isReloaded ? [flag.live === true ? 'yes' : ''] : [];
+  return tableLine([`\`${nameOf(flag)}\``, fallback, acceptedBy(flag), ...live, flag.description]);
+}
+
+function tableLine(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
 }
 

@@ -14,7 +14,8 @@ reported at once, with exit code 2.
 const configFile = `### Config file
 
 \`--config FILE\` names a YAML file with the same settings under the flags' names in camel case; flags win over it. A
-setting it does not know is refused.
+setting it does not know is refused. [config.schema.json](config.schema.json) is its JSON schema, for editors and for checks
+before a rollout; what must hold between settings \`--validate-only\` knows.
 
 \`\`\`yaml
 apiVersion: ${configApiVersion}
@@ -22,6 +23,11 @@ kind: ${configKind}
 nodeMonitorGracePeriod: 50s
 nodeEvictionRate: 0.1
 \`\`\`
+
+The file is read again when it changes, by whoever leads and by whoever stands by. Settings marked live are in force from the
+next decision on; a change of any other is told in the log, and waits for a restart. A file with a problem changes nothing:
+all its problems are logged, \`node_lifecycle_config_last_reload_successful\` is 0, and the settings in force stay. \`/configz\`
+shows these, \`nlc status\` what was changed and when. A file that is mounted with \`subPath\` never changes.
 `;
 
 /** The flag reference of every command that has flags, as a Markdown page. */

@@ -1,7 +1,7 @@
 // One zod schema for a table of flags, whether the values were typed or come from a file.
 import assert from 'node:assert/strict';
 import { z } from 'zod';
-import { type BindAddress, parseBindAddress } from './bind-address.ts';
+import { type BindAddress, bindAddressText, parseBindAddress } from './bind-address.ts';
 import { acceptedBy, type FlagDefinition, type FlagKind, type FlagValues, inRange, keyOf } from './flag-definition.ts';
 import { type Input, parseFlags } from './flags.ts';
 import { goDurationText, parseGoDuration } from '../api/go-duration.ts';
@@ -83,7 +83,7 @@ const kindSchemas: Readonly<Record<FlagKind, (flag: FlagDefinition) => z.ZodType
   integer: (flag) => ranged(z.int(), flag),
   duration: durationSchema,
   text: textSchema,
-  address: () => z.string().transform(readOrRefuse<BindAddress>(parseBindAddress)),
+  address: () => z.string().regex(bindAddressText).transform(readOrRefuse<BindAddress>(parseBindAddress)),
   map: () => z.record(z.string(), z.string()),
 };
 
@@ -99,10 +99,18 @@ function ranged(schema: z.ZodNumber, { range = {} }: FlagDefinition): z.ZodNumbe
 /** A bare 0, which Go allows, is named apart. */
 const durationPattern = new RegExp(`^[+-]?0$|${goDurationText.source}`);
 
+const notNegative = /^[^-]/;
+const notZero = /[1-9]/;
+
+/** A bound of 0 in words of a pattern, so that the JSON schema carries it too. Other bounds it cannot carry. */
+function durationText({ range = {} }: FlagDefinition): z.ZodString {
+  const text = z.string().regex(durationPattern);
+  if (range.above === 0) return text.regex(notNegative).regex(notZero);
+  return range.min === 0 ? text.regex(notNegative) : text;
+}
+
 function durationSchema(flag: FlagDefinition): z.ZodType {
-  return z
-    .string()
-    .regex(durationPattern)
+  return durationText(flag)
     .transform(readOrRefuse(parseGoDuration))
     .refine((ms) => inRange(ms, flag.range));
 }

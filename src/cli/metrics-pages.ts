@@ -15,7 +15,7 @@ export function metricsRoute(meter: MetricsText): Route {
 }
 
 /** `/configz`: the settings in force, as the Kubernetes components show theirs. Must hold no secrets. */
-export function configzRoute(component: string, config: object): Route {
-  const body = `${JSON.stringify({ [component]: config }, undefined, 2)}\n`;
-  return { path: '/configz', answer: () => ({ status: 200, contentType: 'application/json', body }) };
+export function configzRoute(component: string, config: () => object): Route {
+  const body = (): string => `${JSON.stringify({ [component]: config() }, undefined, 2)}\n`;
+  return { path: '/configz', answer: () => ({ status: 200, contentType: 'application/json', body: body() }) };
 }

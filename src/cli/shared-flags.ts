@@ -20,6 +20,7 @@ export const logFlags = [
     description: 'Log verbosity: 0 says what happens, 4 and more also why',
     default: 0,
     range: { min: 0, max: 10 },
+    live: true,
   },
 ] as const satisfies readonly FlagDefinition[];
 

@@ -57,6 +57,14 @@ export interface CommandWriter {
   carryOut(command: Command): Promise<WriteOutcome>;
 }
 
+/** The same, for whoever starts and ends it. */
+export interface ClosableWriter extends CommandWriter {
+  /** Lets what was sent come to its end and sends nothing more. What still waits is answered as if we did not lead. */
+  close(): void;
+  /** Resolves when nothing waits to be written and nothing is under way. */
+  drained(): Promise<void>;
+}
+
 /** Reading nodes so that our own writes show at once, even before the watch brings them back. */
 export interface NodeSource {
   get(name: string): NodeView | undefined;

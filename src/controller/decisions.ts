@@ -56,10 +56,22 @@ export type DepartureReason = 'node-evicted' | 'landed-on-evicted-node' | 'node-
 /** Why the API server could not be asked for the lease of a node that looks silent. */
 export type UnconfirmedReason = 'api-not-answering' | 'not-permitted';
 
+/** Whether a node that was silent had been down meanwhile, by its boot ID. `unknown`: there is none to compare. */
+export type BootEvidence = 'same' | 'changed' | 'unknown';
+
 /** Why nobody is evicted on account of a node's health. */
-export type EvictionHold = 'every-zone-dark' | 'blind';
+/** `node-is-ready`: the taint is still there, and about to be taken back. */
+export type EvictionHold = 'every-zone-dark' | 'blind' | 'node-is-ready';
+
+/** A setting that is another now, as people write it. */
+export interface SettingChange {
+  readonly setting: string;
+  readonly from: string;
+  readonly to: string;
+}
 
 export type Decision =
+  | { readonly kind: 'settings-changed'; readonly changes: readonly SettingChange[] }
   | { readonly kind: 'node-registered'; readonly node: string; readonly zone: string }
   | { readonly kind: 'node-removed'; readonly node: string }
   | {
@@ -88,6 +100,8 @@ export type Decision =
   | { readonly kind: 'verdict-held'; readonly node: string; readonly why: 'lease-renewed' | UnconfirmedReason }
   | { readonly kind: 'sight-lost'; readonly why: BlindReason }
   | { readonly kind: 'sight-regained'; readonly blindMs: number }
+  /** It was silent, and is heard again. */
+  | { readonly kind: 'node-recovered'; readonly node: string; readonly boot: BootEvidence }
   | { readonly kind: 'node-ready'; readonly node: string; readonly was: string }
   | { readonly kind: 'node-not-ready'; readonly node: string; readonly reason: string }
   | {

@@ -1,7 +1,15 @@
 import { nodeLeaseNamespace } from '../api/resources.ts';
 import { zoneName } from '../api/zone.ts';
 import type { BlindReason } from '../ports/sight.ts';
-import type { Decision, DepartureReason, OutageReckoning, PodGcReason, RateRule, ZoneReckoning } from './decisions.ts';
+import type {
+  BootEvidence,
+  Decision,
+  DepartureReason,
+  OutageReckoning,
+  PodGcReason,
+  RateRule,
+  ZoneReckoning,
+} from './decisions.ts';
 
 /** What the decision is about: the key under which it is kept. */
 export function subjectOfDecision(decision: Decision): string {
@@ -14,6 +22,8 @@ export function subjectOfDecision(decision: Decision): string {
 type Describers = { readonly [K in Decision['kind']]: (decision: Extract<Decision, { readonly kind: K }>) => string };
 
 const describers: Describers = {
+  'settings-changed': ({ changes }) =>
+    `settings changed: ${changes.map(({ setting, from, to }) => `${setting} ${from} -> ${to}`).join(', ')}`,
   'node-registered': ({ node, zone }) => `node ${node} is watched now, in zone ${zoneName(zone)}`,
   'node-removed': ({ node }) => `node ${node} was deleted and is forgotten`,
   'node-silent': ({ node, silentMs, graceMs, rule, outage }) =>
@@ -29,6 +39,7 @@ const describers: Describers = {
   'sight-lost': ({ why }) =>
     `ObserverStale: we do not trust our eyes: ${blindReasons[why]}; no node is called silent for now`,
   'sight-regained': ({ blindMs }) => `we see again: ${seconds(blindMs)} without sight are held against no node`,
+  'node-recovered': ({ node, boot }) => `node ${node} is no longer silent: ${boots[boot]}`,
   'node-ready': ({ node, was }) => `node ${node} is Ready again (was ${was})`,
   'node-not-ready': ({ node, reason }) => `node ${node} says itself that it is not ready: ${reason}`,
   'zone-changed': ({ zone, from, to, ratePerSecond, why }) =>
@@ -87,6 +98,12 @@ const blindReasons: Readonly<Record<BlindReason, string>> = {
   'streams-not-open': 'the streams of nodes and leases are being opened anew',
   'stream-behind': 'the stream of leases is behind what the API server has acknowledged',
   observing: 'contact is back, and everybody gets time to be heard',
+};
+
+const boots: Readonly<Record<BootEvidence, string>> = {
+  same: 'its boot ID is the one it had, so it had never been down',
+  changed: 'it has another boot ID, so it was restarted',
+  unknown: 'whether it was restarted is not known, for want of a boot ID',
 };
 
 const collectReasons: Readonly<Record<PodGcReason, string>> = {

@@ -14,6 +14,7 @@ import type { DecisionSink } from './decisions.ts';
 import { type Now, readyOf } from './health/assess-node.ts';
 import { nodeRegistered, nodeRemoved } from './health/events.ts';
 import type { HealthTable, HealthVerdict } from './health/health-table.ts';
+import type { VerdictBook } from './health/verdict-book.ts';
 import { allNodesHealthDuration } from './health/metrics.ts';
 import { healthTaintsOf } from './tainting/derive-taints.ts';
 import type { OutageWatch } from './outage/outage-watch.ts';
@@ -25,6 +26,7 @@ export interface MonitorPassOptions {
   readonly store: Pick<StoreReader<NodeView>, 'keys' | 'get'>;
   readonly leases: (node: string) => LeaseView | undefined;
   readonly health: HealthTable;
+  readonly verdicts: Pick<VerdictBook, 'conclude' | 'forget'>;
   readonly zones: ZoneTable;
   readonly outage: OutageWatch;
   readonly queues: ZoneTaintQueues;
@@ -98,6 +100,11 @@ export class MonitorPass {
     for (const name of this.#known.keys()) this.touch(name);
   }
 
+  /** The options changed: what was said of a node that is not ready may be otherwise now, or due at another time. */
+  touchUnready(): void {
+    for (const [name, { ready }] of this.#known) if (ready !== 'True') this.touch(name);
+  }
+
   /** The Ready answer by which the last pass counted this node; undefined before its first. */
   judged(name: string): string | undefined {
     return this.#known.get(name)?.ready;
@@ -133,20 +140,22 @@ export class MonitorPass {
     const node = this.#options.nodes.get(name);
     const known = this.#known.get(name);
     if (known !== undefined && known.uid !== node?.uid) this.#remove(name, known);
-    if (node === undefined) return;
-    if (this.#known.get(name) === undefined) this.#register(node);
-    const ready = this.#assess(node);
+    if (node === undefined) return this.#options.verdicts.forget(name);
+    const isNew = !this.#known.has(name);
+    if (isNew) this.#register(node);
+    const ready = this.#assess(node, isNew);
     const standing = ready === 'True' ? 'ready' : 'unready';
     this.#options.zones.place(name, zoneOf(node.labels), isExcludedFromDisruption(node.labels) ? 'excluded' : standing);
     this.#noteReady(node, ready);
   }
 
   /** The Ready answer that counts: a node that is silent is Unknown from now on, written or not. */
-  #assess(node: NodeView): string {
-    const { health, leases, healthNow } = this.#options;
+  #assess(node: NodeView, isNew: boolean): string {
+    const { health, verdicts, leases, healthNow } = this.#options;
     const verdict = health.assess(node, leases(node.name), healthNow());
     if (verdict.kind === 'suspect') this.#suspects.push(node.name);
     const ready = verdict.kind === 'silent' ? 'Unknown' : readyOf(node);
+    verdicts.conclude(node, { verdict, ready, isNew, record: health.get(node.name) });
     if (ready === 'Unknown') this.#noteFall(node, verdict);
     else {
       this.#options.outage.stands(node.name);
@@ -190,9 +199,10 @@ export class MonitorPass {
   }
 
   #remove(name: string, { uid }: KnownNode): void {
-    const { health, zones, outage, recorder, decisions, forget } = this.#options;
+    const { health, verdicts, zones, outage, recorder, decisions, forget } = this.#options;
     this.#known.delete(name);
     health.forget(name);
+    verdicts.forget(name);
     outage.stands(name);
     zones.leave(name);
     forget(name);

@@ -12,11 +12,12 @@ import { workQueueMetrics } from '../supervision/metrics.ts';
 import { untilAborted } from '../supervision/until-aborted.ts';
 import { WorkLoop } from '../supervision/work-loop.ts';
 import { decisionsTotal } from './decision-log.ts';
-import { lookFailed } from './decisions.ts';
+import { lookFailed, type SettingChange } from './decisions.ts';
 import { evictionMetrics } from './eviction/metrics.ts';
 import { readyOf } from './health/assess-node.ts';
 import { concernsUs } from './health/diff-nodes.ts';
 import { healthMetrics } from './health/metrics.ts';
+import { heldNodes } from './held-nodes.ts';
 import { SilenceConfirmer } from './health/silence-confirmer.ts';
 import { LabelKeeper } from './labels/label-keeper.ts';
 import { MonitorPass } from './monitor-pass.ts';
@@ -52,6 +53,7 @@ export const controllerMetrics: readonly MetricDefinition[] = [
   ...outageMetrics,
   ...podGcMetrics,
   decisionsTotal,
+  heldNodes,
   ...workQueueMetrics,
 ];
 
@@ -194,14 +196,25 @@ export class NodeLifecycle {
     return this.stages.noExecute.pass();
   }
 
+  /**
+   * The options are others now, by as much as is said. Deadlines move, a pass judges the zones by the new ones at once, and
+   * nodes that are not ready are looked at again. What was written stays: a longer grace period does not take Unknown back.
+   */
+  optionsChanged(changes: readonly SettingChange[]): void {
+    this.stages.decisions.note({ kind: 'settings-changed', changes });
+    this.stages.health.gracesChanged();
+    this.#monitor.touchUnready();
+    this.#alarm.ring();
+  }
+
   #serveLines(): Promise<void> {
     this.stages.marker.serve();
     return this.noExecutePass();
   }
 
   async #runMonitor(signal: AbortSignal): Promise<void> {
-    const { nodeMonitorPeriodMs } = this.#options.options;
     while (!signal.aborted) {
+      const { nodeMonitorPeriodMs } = this.#options.options;
       const dueInMs = (this.stages.health.nextDeadlineMs() ?? Infinity) - this.stages.sight.nowMs();
       await this.#alarm.wait(Math.min(nodeMonitorPeriodMs, Math.max(0, dueInMs)), signal);
       if (!signal.aborted) this.#monitor.run();
@@ -262,6 +275,7 @@ export class NodeLifecycle {
       live: this.#options.liveLeases,
       leases: stages.leases,
       health: stages.health,
+      verdicts: stages.verdicts,
       decisions: stages.decisions,
       foundBehind: () => {
         stages.sight.foundBehind();
@@ -275,10 +289,11 @@ export class NodeLifecycle {
 
   #makeMonitor(): MonitorPass {
     const { stages } = this;
-    const { health, zones, outage, queues } = stages;
+    const { health, verdicts, zones, outage, queues } = stages;
     return new MonitorPass({
       ...stages.means,
       health,
+      verdicts,
       zones,
       outage,
       queues,
@@ -304,10 +319,11 @@ export class NodeLifecycle {
 
   #makeNodeLoop(): WorkLoop {
     const { stages } = this;
-    const { health, outage, noExecute } = stages;
+    const { health, verdicts, outage, noExecute } = stages;
     const reconciler = new NodeReconciler({
       ...stages.means,
       health,
+      verdicts,
       outage,
       noExecute,
       leases: (node) => stages.leaseOf(node),

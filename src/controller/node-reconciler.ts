@@ -12,6 +12,7 @@ import type { DecisionSink, SilenceOutage } from './decisions.ts';
 import { type Now, readyOf, type Verdict } from './health/assess-node.ts';
 import { nodeNotReady } from './health/events.ts';
 import type { HealthTable, HealthVerdict } from './health/health-table.ts';
+import type { VerdictBook } from './health/verdict-book.ts';
 import { nodeHealthDuration } from './health/metrics.ts';
 import type { LabelKeeper } from './labels/label-keeper.ts';
 import type { NoScheduleTainter } from './tainting/no-schedule-tainter.ts';
@@ -26,6 +27,7 @@ export interface NodeReconcilerOptions {
   readonly nodes: NodeSource;
   readonly leases: (node: string) => LeaseView | undefined;
   readonly health: HealthTable;
+  readonly verdicts: Pick<VerdictBook, 'fallSilent'>;
   /** What the silence of a node was taken for. */
   readonly outage: { outageOf(node: string): SilenceOutage | undefined };
   readonly noSchedule: NoScheduleTainter;
@@ -87,7 +89,8 @@ export class NodeReconciler {
   }
 
   async #writeUnknown(node: NodeView, verdict: Silent): Promise<Outcome> {
-    const { writer, health, outage, nodes, decisions, recorder, markPods, healthNow } = this.#options;
+    const { writer, health, verdicts, outage, nodes, decisions, recorder, markPods, healthNow } = this.#options;
+    verdicts.fallSilent(node, verdict);
     const wasReady = node.conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
     const outcome = await writer.carryOut({ kind: 'set-node-conditions', node, conditions: verdict.conditions });
     if (outcome.result === 'failed') return backOffAtLeast(outcome.retryAfterMs);

@@ -11,7 +11,11 @@ export const defaultEvictionModeOptions: EvictionModeOptions = {
   podEvictionTimeoutMs: 300_000,
 };
 
-/** What an operator may set, in our units. The names and defaults are kube-controller-manager's (1.36). */
+/**
+ * What an operator may set, in our units. A running controller may be given others: whoever decides by them reads them at
+ * each decision and keeps nothing of them. One decision is one turn, so it never sees half of a change.
+ * The names and defaults are kube-controller-manager's (1.36).
+ */
 export interface ControllerOptions extends EvictionModeOptions {
   /** How often the safety net looks. Deadlines wake the monitor in between. */
   readonly nodeMonitorPeriodMs: number;

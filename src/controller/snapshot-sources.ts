@@ -8,6 +8,7 @@ import type { Leadership } from '../ports/leadership.ts';
 import type { Sight } from '../ports/sight.ts';
 import type { DecisionLog } from './decision-log.ts';
 import type { TaintEvictor } from './eviction/taint-evictor.ts';
+import type { ConfigFileFacts } from './explain/facts.ts';
 import type { HealthRecord } from './health/health-record.ts';
 import type { HealthTable } from './health/health-table.ts';
 import type { ControllerOptions, ControllerSelection, PodGcOptions } from './options.ts';
@@ -43,6 +44,10 @@ export interface SnapshotSources {
     /** In eviction mode. */
     readonly daemonSets?: Informer<DaemonSetView>;
   };
+  /** Nothing is written; nodes and pods are as they would be by our hand alone. */
+  readonly shadow?: boolean;
+  /** The file that settings come from; absent without one. */
+  readonly configFile?: () => ConfigFileFacts | undefined;
   readonly leadership: Leadership;
   /** Identity of the leader as far as we know. */
   readonly holder: () => string | undefined;

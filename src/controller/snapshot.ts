@@ -63,6 +63,7 @@ export class LiveSnapshot implements Snapshot {
     return {
       now: { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() },
       leading: leadership.holds(),
+      shadow: this.#sources.shadow === true,
       holder: holder(),
       mode: this.#mode,
       runs: runningParts(controllers, options),
@@ -123,6 +124,7 @@ export class LiveSnapshot implements Snapshot {
     const due = [...stages.evictor.scheduled().values()];
     const first = due.reduce((earliest, atMs) => Math.min(earliest, atMs), Infinity);
     return {
+      configFile: this.#sources.configFile?.(),
       informers: this.#informers(),
       zones: this.zones(),
       evictions: { scheduled: due.length, firstAtMs: due.length === 0 ? undefined : first },

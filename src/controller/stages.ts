@@ -1,5 +1,6 @@
 // Makes the stages and ties them to each other. What each of them needs of the others is handed over as a question
-// (`isHeld`, `standingOf`): no stage knows another.
+// (`isHeld`, `standingOf`): no stage knows another. Options may change while we run, so a stage is given them, or an accessor
+// for each that it needs.
 import { findCondition, neverUpdated } from '../api/conditions.ts';
 import type { DaemonSetView } from '../api/daemonset.ts';
 import type { LeaseView } from '../api/lease.ts';
@@ -17,12 +18,14 @@ import type { Logger } from '../ports/logger.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { CanaryLease, LiveLeases } from '../ports/sight.ts';
 import type { WriteLanes } from '../ports/write-lanes.ts';
-import type { CommandWriter, NodeSource } from './commands.ts';
+import type { ClosableWriter, CommandWriter, NodeSource } from './commands.ts';
 import { DecisionLog } from './decision-log.ts';
 import type { EvictionHold } from './decisions.ts';
 import { podsByNode, TaintEvictor } from './eviction/taint-evictor.ts';
 import { graceOf, type Now, readyOf } from './health/assess-node.ts';
 import { HealthTable } from './health/health-table.ts';
+import { VerdictBook } from './health/verdict-book.ts';
+import { showHeldNodes } from './held-nodes.ts';
 import type { ControllerOptions, ControllerSelection, PodGcOptions } from './options.ts';
 import type { Fall } from './outage/classify-outage.ts';
 import { OutageWatch } from './outage/outage-watch.ts';
@@ -55,6 +58,8 @@ export interface NodeLifecycleOptions {
     readonly daemonSets?: Informer<DaemonSetView>;
   };
   readonly api: ApiWriterOptions['api'];
+  /** Who carries out what is decided instead of writing it to the API server, as in shadow mode. */
+  readonly writer?: ClosableWriter | undefined;
   readonly lanes: WriteLanes;
   /** The API server itself, to be asked before a node is called silent, and whether it is there at all. */
   readonly liveLeases: LiveLeases;
@@ -84,10 +89,11 @@ export class Stages {
   readonly canary: Canary | undefined;
   readonly sight: Observer;
   readonly health: HealthTable;
+  readonly verdicts: VerdictBook;
   readonly zones: ZoneTable;
   readonly outage: OutageWatch;
   readonly queues: ZoneTaintQueues;
-  readonly writer: ApiWriter;
+  readonly writer: ClosableWriter;
   readonly noExecute: NoExecuteTainter | PodEvictor;
   /** Undefined in taint mode. */
   readonly podEvictor: PodEvictor | undefined;
@@ -108,11 +114,12 @@ export class Stages {
     this.canary = this.#makeCanary();
     this.sight = this.#makeSight();
     this.health = new HealthTable(options.options);
+    this.verdicts = new VerdictBook({ decisions: this.decisions, meter, clock });
     this.zones = new ZoneTable(options.options, meter);
     this.outage = this.#makeOutageWatch();
-    this.queues = new ZoneTaintQueues(options.options.nodeEvictionRate, meter);
+    this.queues = new ZoneTaintQueues(options.options, meter, clock);
     const { nodes, decisions } = this;
-    this.writer = new ApiWriter({ ...options, nodes, decisions, signal: abortWrites });
+    this.writer = options.writer ?? new ApiWriter({ ...options, nodes, decisions, signal: abortWrites });
     this.means = { nodes, writer: this.writer, decisions, clock, meter };
     this.podEvictor = options.options.taintBasedEvictions ? undefined : this.#makePodEvictor();
     this.noExecute = this.podEvictor ?? this.#makeNoExecuteTainter();
@@ -120,6 +127,7 @@ export class Stages {
     this.marking = this.#makeMarkingLines();
     this.marker = this.#makeMarker();
     this.podGc = this.#makePodGc(abortWrites);
+    showHeldNodes(meter, this);
   }
 
   leaseOf(node: string): LeaseView | undefined {
@@ -145,6 +153,15 @@ export class Stages {
     return this.sight.blindness() === undefined ? undefined : 'blind';
   }
 
+  /**
+   * The node came back while nobody led, say, and its pods were due meanwhile: who takes over finds the taint, and the time
+   * up, and is about to take the taint back. Where others do that it is for them to say when the taint is void.
+   */
+  #pardonComing(name: string): EvictionHold | undefined {
+    const node = this.#options.controllers.nodeLifecycle ? this.nodes.get(name) : undefined;
+    return node !== undefined && readyOf(node) === 'True' ? 'node-is-ready' : undefined;
+  }
+
   #standingOf(name: string): NodeStanding | undefined {
     const node = this.nodes.get(name);
     const record = this.health.get(name);
@@ -168,10 +185,17 @@ export class Stages {
   #makeCanary(): Canary | undefined {
     const { canaryLease, informers, options, clock, logger, meter } = this.#options;
     if (canaryLease === undefined) return undefined;
-    const { contactMsMax } = planSight(options.nodeMonitorGracePeriodMs);
-    const reopen = (): void => this.#reopen();
-    const { leases } = informers;
-    return new Canary({ lease: canaryLease, leases, behindAfterMs: contactMsMax, reopen, clock, logger, meter });
+    return new Canary({
+      lease: canaryLease,
+      leases: informers.leases,
+      get behindAfterMs() {
+        return planSight(options.nodeMonitorGracePeriodMs).contactMsMax;
+      },
+      reopen: () => this.#reopen(),
+      clock,
+      logger,
+      meter,
+    });
   }
 
   #reopen(): void {
@@ -181,7 +205,9 @@ export class Stages {
   #makeSight(): Observer {
     const { options, informers, liveLeases, recorders, clock, meter } = this.#options;
     return new Observer({
-      nodeMonitorGracePeriodMs: options.nodeMonitorGracePeriodMs,
+      get nodeMonitorGracePeriodMs() {
+        return options.nodeMonitorGracePeriodMs;
+      },
       nodes: informers.nodes,
       leases: informers.leases,
       live: liveLeases,
@@ -197,7 +223,7 @@ export class Stages {
   #makeOutageWatch(): OutageWatch {
     const { options, recorders, meter } = this.#options;
     return new OutageWatch({
-      ...options,
+      limits: options,
       livingFalls: () => this.#livingFalls(),
       healthNowMs: () => this.sight.nowMs(),
       isBlind: () => this.sight.blindness() !== undefined,
@@ -212,6 +238,7 @@ export class Stages {
       ...this.means,
       queues: this.queues,
       readyOf,
+      takeVerdictAgeMs: (node) => this.verdicts.takeVerdictAgeMs(node),
       isHeld: () => this.isSendingHeld(),
     });
   }
@@ -221,7 +248,9 @@ export class Stages {
     if (informers.daemonSets === undefined) throw new TypeError('eviction mode needs an informer of daemonsets');
     return new PodEvictor({
       ...this.means,
-      podEvictionTimeoutMs: options.podEvictionTimeoutMs,
+      get podEvictionTimeoutMs() {
+        return options.podEvictionTimeoutMs;
+      },
       pods: informers.pods.store,
       podsByNode,
       daemonSets: informers.daemonSets.store,
@@ -241,14 +270,16 @@ export class Stages {
       ...this.means,
       pods: informers.pods.store,
       recorder: recorders.evictions,
-      holdOf: () => this.#evictionHold(),
+      holdOf: (node) => this.#evictionHold() ?? this.#pardonComing(node),
     });
   }
 
   #makeMarkingLines(): MarkingLines {
     const { options, clock, meter } = this.#options;
     return new MarkingLines({
-      podMarkingRate: options.podMarkingRate,
+      get podMarkingRate() {
+        return options.podMarkingRate;
+      },
       zoneOf: (node) => zoneOf(this.nodes.get(node)?.labels ?? {}),
       isHeld: () => this.outage.hold() !== undefined,
       clock,
@@ -272,7 +303,9 @@ export class Stages {
     const { podGc, informers, api } = this.#options;
     return new PodGarbageCollector({
       ...this.means,
-      ...podGc,
+      get terminatedPodGcThreshold() {
+        return podGc.terminatedPodGcThreshold;
+      },
       pods: informers.pods.store,
       readNode: (name) => readNodePresence(api, name, abortWrites),
     });

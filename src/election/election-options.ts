@@ -23,7 +23,7 @@ export interface ElectionOptions {
   readonly leaseDurationMs?: number;
   /** How long a leader counts on a renewal, from the moment it sent it. Default 10 s. */
   readonly renewDeadlineMs?: number;
-  /** How long to wait between attempts. Default 2 s. */
+  /** From one renewal to the next, and after an attempt that failed; a contender looks more often. Default 2 s. */
   readonly retryPeriodMs?: number;
   readonly recorder?: EventRecorder;
   /** Told whenever another name shows in the lease, the first look included; '' when it names nobody any more. */
@@ -35,8 +35,10 @@ export interface ElectionOptions {
 /** The defaults of kube-controller-manager's `--leader-elect-*` flags. */
 export const electionDefaults = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 } as const;
 
-/** A contender waits one to 2.2 retry periods (client-go `leaderelection.JitterFactor`). */
+/** A contender waits one to 2.2 times its pause (client-go `leaderelection.JitterFactor`). */
 export const jitterFactor = 1.2;
+/** Looks of a contender in one retry period: it only reads, and a lease that was given back is not left lying for long. */
+export const looksPerRetryPeriod = 4;
 
 export type ElectionSettings = Pick<ElectionOptions, 'identity' | 'namespace' | 'name'> & ElectionTiming;
 

@@ -6,6 +6,7 @@ import {
   electionDefaults,
   electionProblems,
   jitterFactor,
+  looksPerRetryPeriod,
 } from './election-options.ts';
 import { becameLeader, stoppedLeading } from './events.ts';
 import { LeaseContender } from './lease-contender.ts';
@@ -87,13 +88,18 @@ export class LeaderElector implements Leadership {
   /** True once we lead; false if the signal aborted before (client-go `LeaderElector.acquire`). */
   async #acquire(signal: AbortSignal): Promise<boolean> {
     const { clock, random } = this.#options;
-    const { retryPeriodMs } = this.#settings;
     while (!signal.aborted) {
-      await this.#contender.attempt(signal);
+      const look = await this.#contender.attempt(signal);
       if (this.holds()) return !signal.aborted;
-      await clock.sleep(retryPeriodMs * (1 + jitterFactor * random.next()), signal);
+      await clock.sleep(this.#pauseMs(look) * (1 + jitterFactor * random.next()), signal);
     }
     return false;
+  }
+
+  /** A server that does not answer is not asked more often than client-go does. */
+  #pauseMs(look: 'answered' | 'failed'): number {
+    const { retryPeriodMs } = this.#settings;
+    return look === 'answered' ? retryPeriodMs / looksPerRetryPeriod : retryPeriodMs;
   }
 
   async #leadUntilOver(signal: AbortSignal, lead: Lead): Promise<'stopped' | 'lost'> {

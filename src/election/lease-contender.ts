@@ -77,16 +77,18 @@ export class LeaseContender {
   }
 
   /**
-   * Tries once to get or keep the lease (client-go `LeaderElector.tryAcquireOrRenew`). Never rejects, and tells nothing:
-   * the answer may have taken longer than it is worth, so only {@link holds} says how it went.
+   * Tries once to get or keep the lease (client-go `LeaderElector.tryAcquireOrRenew`). Never rejects, and tells only whether
+   * all was answered: that may have taken longer than it is worth, so only {@link holds} says how it went.
    */
-  async attempt(signal: AbortSignal): Promise<void> {
+  async attempt(signal: AbortSignal): Promise<'answered' | 'failed'> {
     try {
       if (!(await this.#renewedUnread(signal))) await this.#attemptAfterReading(signal);
+      return 'answered';
     } catch (error) {
-      if (signal.aborted) return;
+      if (signal.aborted) return 'failed';
       const raced = apiReason(error) === 'conflict' || apiReason(error) === 'already-exists';
       this.#log(raced ? 'debug' : 'warn', error, 'could not get or renew the lease');
+      return 'failed';
     }
   }
 

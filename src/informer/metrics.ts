@@ -104,6 +104,14 @@ export const storeObjects: MetricDefinition = {
   labels,
 };
 
+export const streamStaleness: MetricDefinition = {
+  name: 'informer_stream_staleness_seconds',
+  kind: 'gauge',
+  help: 'Time since the stream last brought anything, be it an object, a bookmark or a page of a list, in seconds by our monotonic clock; before the first, since the informer began. A healthy stream of a quiet resource gets a bookmark a minute.',
+  stability: 'ALPHA',
+  labels,
+};
+
 export const listenerErrors: MetricDefinition = {
   name: 'informer_listener_errors_total',
   kind: 'counter',
@@ -134,6 +142,7 @@ export const informerMetrics: readonly MetricDefinition[] = [
   staleEvents,
   malformedObjects,
   storeObjects,
+  streamStaleness,
   listenerErrors,
   listenerSeconds,
 ];

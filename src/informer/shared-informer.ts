@@ -14,7 +14,7 @@ import type { Change, Informer, InformerStatus, Listener, StoreReader } from './
 import { ListWatch, type QuietLimit, quietMsMaxDefault } from './list-watch.ts';
 import { Listeners } from './listeners.ts';
 import { MalformedObjects } from './malformed-objects.ts';
-import { staleEvents, storeObjects } from './metrics.ts';
+import { staleEvents, storeObjects, streamStaleness } from './metrics.ts';
 import type { ObjectMap } from './object-map.ts';
 import { SharedValues } from './shared-values.ts';
 import { type IndexFunctions, Store } from './store.ts';
@@ -103,7 +103,17 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
   async run(signal: AbortSignal): Promise<void> {
     if (this.#running) throw new Error(`the informer of ${this.name} was started twice`);
     this.#running = true;
+    this.#showStaleness();
     await this.#listWatch.run(signal);
+  }
+
+  #showStaleness(): void {
+    const { clock, meter } = this.#options;
+    const begunAtMs = clock.monotonicMs();
+    meter.onRead(() => {
+      const heardAtMs = this.status().lastFrameAtMs ?? begunAtMs;
+      meter.set(streamStaleness, Math.max(0, clock.monotonicMs() - heardAtMs) / 1_000, this.#labels);
+    });
   }
 
   #createListWatch(): ListWatch<View> {

@@ -19,4 +19,6 @@ export interface Meter {
   observe(metric: MetricDefinition, value: number, labels?: Labels): void;
   /** Drops one labelled series, as for a zone that vanished. */
   forget(metric: MetricDefinition, labels: Labels): void;
+  /** For what is a state and not a count, as an age is: `show` is called whenever somebody reads, to set it as it is then. */
+  onRead(show: () => void): void;
 }

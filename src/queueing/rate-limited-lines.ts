@@ -2,9 +2,9 @@ import { RateLimitedQueue } from './rate-limited-queue.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 export interface RateLimitedLinesOptions {
-  /** Of a new line; it starts with a full bucket. */
+  /** Of a new line, read when it begins; it starts with a full bucket. */
   readonly ratePerSecond: number;
-  /** Acts at once, at the most. */
+  /** Acts at once, at the most; read when a line begins. */
   readonly burst: number;
   /** Told of every change in the length of a line; undefined when the line is no more. */
   readonly onLength: (zone: string, length: number | undefined) => void;
@@ -22,6 +22,11 @@ export class RateLimitedLines {
 
   zones(): readonly string[] {
     return [...this.#lines.keys()].sort();
+  }
+
+  /** Everybody who waits, in whichever line. */
+  keys(): readonly string[] {
+    return [...this.#zoneOf.keys()];
   }
 
   get(zone: string): RateLimitedQueue | undefined {

@@ -10,6 +10,8 @@ const nanosecondMs = 1e-6;
  */
 export class RateLimitedQueue {
   readonly #heap = new KeyedHeap();
+  /** Since when each key is in line, first come first; a retry that is postponed does not change it. */
+  readonly #sinceMs = new Map<string, number>();
   readonly #bucket: TokenBucket;
 
   constructor(bucket: TokenBucket) {
@@ -32,15 +34,24 @@ export class RateLimitedQueue {
   add(key: string, nowMs: number): boolean {
     if (this.#heap.has(key)) return false;
     this.#heap.set(key, nowMs);
+    this.#sinceMs.set(key, nowMs);
     return true;
   }
 
   remove(key: string): boolean {
+    this.#sinceMs.delete(key);
     return this.#heap.remove(key);
   }
 
   clear(): void {
     this.#heap.clear();
+    this.#sinceMs.clear();
+  }
+
+  /** When whoever has waited longest got in line; undefined when nobody waits. */
+  oldestSinceMs(): number | undefined {
+    for (const sinceMs of this.#sinceMs.values()) return sinceMs;
+    return undefined;
   }
 
   keysInOrder(): readonly string[] {
@@ -67,6 +78,10 @@ export class RateLimitedQueue {
 
   swapRate(ratePerSecond: number, nowMs: number): void {
     this.#bucket.swapRate(ratePerSecond, nowMs);
+  }
+
+  resize(ratePerSecond: number, burst: number, nowMs: number): void {
+    this.#bucket.resize(ratePerSecond, burst, nowMs);
   }
 
   /** Somebody before us did such an act then. */

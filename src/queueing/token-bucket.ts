@@ -7,10 +7,12 @@ const wholeToken = 1 - 1e-9;
  * (the opposite of what most limiters mean by it). Time is an argument, so that it runs under any clock.
  */
 export class TokenBucket {
-  readonly #burst: number;
+  #burst: number;
   #ratePerSecond: number;
   #tokens: number;
   #sinceMs: number;
+  /** The latest act of another bucket that counts against this one; forgotten with our own next act. */
+  #recalledAtMs: number | undefined;
 
   constructor(ratePerSecond: number, burst: number, nowMs: number) {
     this.#ratePerSecond = ratePerSecond;
@@ -33,6 +35,7 @@ export class TokenBucket {
     if (available < wholeToken) return false;
     this.#tokens = Math.max(0, available - 1);
     this.#sinceMs = nowMs;
+    this.#recalledAtMs = undefined;
     return true;
   }
 
@@ -45,9 +48,14 @@ export class TokenBucket {
 
   /** An act that another bucket granted then counts against this one: what refilled since is all there is. */
   recall(spentAtMs: number, nowMs: number): void {
-    const refilled = (Math.max(0, nowMs - spentAtMs) * this.#ratePerSecond) / 1_000;
-    this.#tokens = Math.min(this.available(nowMs), this.#burst - 1 + refilled);
+    this.#recalledAtMs = Math.max(this.#recalledAtMs ?? spentAtMs, spentAtMs);
+    this.#tokens = Math.min(this.available(nowMs), this.#leftByOthers(nowMs));
     this.#sinceMs = nowMs;
+  }
+
+  #leftByOthers(nowMs: number): number {
+    if (this.#recalledAtMs === undefined) return this.#burst;
+    return this.#burst - 1 + (Math.max(0, nowMs - this.#recalledAtMs) * this.#ratePerSecond) / 1_000;
   }
 
   /** When the next act will be granted; Infinity while stopped. */
@@ -60,13 +68,22 @@ export class TokenBucket {
   /**
    * Another rate from now on. A bucket that could have granted stays full, one that could not starts empty, so a change
    * of rate never gives an act away; leaving a stop therefore waits 1/rate (upstream `RateLimitedTimedQueue.SwapLimiter`,
-   * without its confusion of a stopped limiter with a rate of 1).
+   * without its confusion of a stopped limiter with a rate of 1). What was recalled counts at the new rate.
    */
   swapRate(ratePerSecond: number, nowMs: number): void {
     if (ratePerSecond === this.#ratePerSecond) return;
     const couldGrant = this.available(nowMs) >= wholeToken;
-    this.#tokens = couldGrant && ratePerSecond > 0 ? this.#burst : 0;
     this.#ratePerSecond = Math.max(0, ratePerSecond);
+    this.#tokens = couldGrant && ratePerSecond > 0 ? Math.min(this.#burst, this.#leftByOthers(nowMs)) : 0;
+    this.#sinceMs = nowMs;
+  }
+
+  /** Another rate and burst from now on. What has gathered stays, as far as the new burst goes: nothing is given away. */
+  resize(ratePerSecond: number, burst: number, nowMs: number): void {
+    if (ratePerSecond === this.#ratePerSecond && burst === this.#burst) return;
+    this.#tokens = Math.min(burst, this.available(nowMs));
+    this.#ratePerSecond = Math.max(0, ratePerSecond);
+    this.#burst = burst;
     this.#sinceMs = nowMs;
   }
 }

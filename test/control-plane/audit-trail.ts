@@ -1,4 +1,4 @@
-// What one user has asked of kube-apiserver, from its audit log.
+// What users have asked of kube-apiserver, from its audit log.
 import { closeSync, openSync, readSync } from 'node:fs';
 
 const chunkBytes = 1 << 20;
@@ -7,6 +7,9 @@ const chunkBytes = 1 << 20;
 export interface AuditedRequest {
   /** When it came in, milliseconds of the wall clock, with fractions. */
   readonly atMs: number;
+  /** When its answer was ready, or the watch was. */
+  readonly endedAtMs: number;
+  readonly user: string;
   readonly verb: string;
   readonly uri: string;
   readonly resource: string;
@@ -31,26 +34,28 @@ interface AuditEvent {
   readonly responseObject?: unknown;
   /** With microseconds. */
   readonly requestReceivedTimestamp: string;
+  readonly stageTimestamp?: string;
 }
 
 /** Reads what has been added to the log whenever it is asked. */
 export class AuditTrail {
   readonly #file: string;
-  readonly #user: string;
+  readonly #concerns: (user: string) => boolean;
   readonly #requests: AuditedRequest[] = [];
   #place = 0;
   #rest = Buffer.alloc(0);
 
-  constructor(file: string, user: string) {
+  /** Of one user, or of all. */
+  constructor(file: string, user?: string) {
     this.#file = file;
-    this.#user = user;
+    this.#concerns = (other) => user === undefined || other === user;
   }
 
   /** All requests so far, in the order in which they came in. */
   requests(): readonly AuditedRequest[] {
     for (const line of this.#newLines()) {
       const event = JSON.parse(line) as AuditEvent;
-      if (event.user.username === this.#user && isAnswer(event)) this.#requests.push(requestOf(event));
+      if (this.#concerns(event.user.username) && isAnswer(event)) this.#requests.push(requestOf(event));
     }
     return this.#requests.toSorted((a, b) => a.atMs - b.atMs);
   }
@@ -91,6 +96,8 @@ function requestOf(event: AuditEvent): AuditedRequest {
   const { resource = '', namespace = '', name = '', subresource = '' } = event.objectRef ?? {};
   return {
     atMs: preciseMs(event.requestReceivedTimestamp),
+    endedAtMs: preciseMs(event.stageTimestamp ?? event.requestReceivedTimestamp),
+    user: event.user.username,
     verb: event.verb,
     uri: event.requestURI,
     resource,

@@ -32,11 +32,21 @@ const namespacesAtStart = ['default', 'kube-system', 'kube-node-lease'];
 
 export type AuditLevel = 'Metadata' | 'Request' | 'RequestResponse';
 
+/** A rule of an audit policy, as far as tests use them. */
+export interface AuditRule {
+  readonly level: AuditLevel | 'None';
+  readonly users?: readonly string[];
+  readonly verbs?: readonly string[];
+  readonly resources?: readonly { readonly group: string; readonly resources: readonly string[] }[];
+}
+
 export interface ControlPlaneOptions {
   /** Users beside the administrator. kube-apiserver reads them at its start only. */
   readonly users?: readonly User[];
   /** Writes every request to `auditLogFile`, one JSON object a line. */
   readonly auditLevel?: AuditLevel;
+  /** What of it to write and how, the first that fits; everything at that level when absent. */
+  readonly auditRules?: readonly AuditRule[];
   /** After the flags given anyway, so that they win. */
   readonly apiServerArgs?: readonly string[];
   readonly etcdArgs?: readonly string[];
@@ -135,7 +145,7 @@ export class ControlPlane implements AsyncDisposable {
     this.#etcdArgs = [...etcdArguments(this.folder, ports), ...(options.etcdArgs ?? [])];
     this.#apiServerArgs = [
       ...apiServerArguments(this.folder, ports, this.#credentials),
-      ...this.#auditArgs(options.auditLevel),
+      ...this.#auditArgs(options),
       ...(options.apiServerArgs ?? []),
     ];
   }
@@ -353,10 +363,10 @@ export class ControlPlane implements AsyncDisposable {
     return ProgramRun.start({ name, binary, args, folder: this.folder, logFile, guard: this.#guard });
   }
 
-  #auditArgs(level: AuditLevel | undefined): readonly string[] {
+  #auditArgs({ auditLevel: level, auditRules: rules }: ControlPlaneOptions): readonly string[] {
     if (level === undefined || this.auditLogFile === undefined) return [];
     const policyFile = join(this.folder, 'audit-policy.json');
-    writeFileSync(policyFile, auditPolicyText(level));
+    writeFileSync(policyFile, auditPolicyText(rules ?? [{ level }]));
     return auditArguments(policyFile, this.auditLogFile);
   }
 

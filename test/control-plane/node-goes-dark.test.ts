@@ -169,6 +169,8 @@ test('a node goes dark, its pods are moved, and it comes back clean', { timeout:
   const metrics = await pageOf(running, 'serving /metrics', '/metrics');
   assert.match(metrics.text, /node_collector_evictions_total\{zone="r\/z0"\} 1\n/);
   assert.match(metrics.text, /taint_eviction_controller_pod_deletions_total 2\n/);
+  assert.match(metrics.text, /node_lifecycle_recovered_nodes_total\{boot="same"\} 1\n/);
+  assert.match(metrics.text, /node_lifecycle_taint_latency_seconds_count 1\n/);
   const lease = await plane
     .client()
     .must<{ spec: { holderIdentity: string } }>(

@@ -1,5 +1,5 @@
 // How each program is told to run: on loopback only, with its files in one folder, and quick rather than durable.
-import type { AuditLevel } from './control-plane.ts';
+import type { AuditRule } from './control-plane.ts';
 import type { Credentials } from './credentials.ts';
 
 export interface Ports {
@@ -45,12 +45,12 @@ export function auditArguments(policyFile: string, logFile: string): readonly st
   return [`--audit-policy-file=${policyFile}`, `--audit-log-path=${logFile}`];
 }
 
-export function auditPolicyText(level: AuditLevel): string {
+export function auditPolicyText(rules: readonly AuditRule[]): string {
   return JSON.stringify({
     apiVersion: 'audit.k8s.io/v1',
     kind: 'Policy',
     omitStages: ['RequestReceived'],
-    rules: [{ level }],
+    rules,
   });
 }
 

@@ -6,7 +6,7 @@ import type { RestClient } from './rest-client.ts';
 
 const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 const pods = '/api/v1/namespaces/default/pods';
-const renewEveryMs = 1_000;
+const renewEveryMsDefault = 1_000;
 const merge = { contentType: 'application/merge-patch+json' } as const;
 const strategic = { contentType: 'application/strategic-merge-patch+json' } as const;
 
@@ -35,6 +35,10 @@ export interface EventJson {
 export interface ScriptedClusterOptions {
   /** How far the clocks of the nodes are from ours: a stamp then tells who wrote it. */
   readonly clockOffsetMs?: number;
+  /** From one renewal of a lease to the next; 1 s by default. */
+  readonly renewEveryMs?: number;
+  /** Parts into which the nodes are dealt, renewed one after another; one by default. */
+  readonly renewalParts?: number;
 }
 
 export interface NodeOptions {
@@ -58,15 +62,21 @@ export type Answers = Readonly<Record<string, string>>;
 export class ScriptedCluster {
   readonly #client: RestClient;
   readonly #clockOffsetMs: number;
+  readonly #renewEveryMs: number;
+  readonly #renewalParts: number;
+  /** All there ever were, so that a node keeps its part. */
+  readonly #known = new Set<string>();
   readonly #alive = new Set<string>();
   readonly #renewedAtMs = new Map<string, number>();
   readonly #stop = new AbortController();
   #renewing: Promise<void> | undefined;
   failedRenewals = 0;
 
-  constructor(client: RestClient, { clockOffsetMs = 0 }: ScriptedClusterOptions = {}) {
+  constructor(client: RestClient, options: ScriptedClusterOptions = {}) {
     this.#client = client;
-    this.#clockOffsetMs = clockOffsetMs;
+    this.#clockOffsetMs = options.clockOffsetMs ?? 0;
+    this.#renewEveryMs = options.renewEveryMs ?? renewEveryMsDefault;
+    this.#renewalParts = options.renewalParts ?? 1;
   }
 
   async addNode(name: string, zone: string, { labels = {}, posts = true }: NodeOptions = {}): Promise<void> {
@@ -77,7 +87,9 @@ export class ScriptedCluster {
     };
     await this.#client.must('POST', '/api/v1/nodes', {
       metadata: { name, labels: { ...ownLabels, ...labels } },
-      ...(posts ? { status: { conditions: conditions({}, this.#nodeTimeMs()) } } : {}),
+      ...(posts
+        ? { status: { conditions: conditions({}, this.#nodeTimeMs()), nodeInfo: { bootID: `boot-of-${name}` } } }
+        : {}),
     });
     // Born with the admission plugin's not-ready taint: the controller's business to take away.
     if (posts) await this.#addLease(name);
@@ -143,6 +155,7 @@ export class ScriptedCluster {
 
   /** Its lease is renewed again, and no status is posted: not yet, or its kubelet cannot. */
   async renewAgain(name: string): Promise<void> {
+    this.#known.add(name);
     this.#alive.add(name);
     await this.#renew(name);
   }
@@ -189,9 +202,12 @@ export class ScriptedCluster {
   }
 
   async #renewForEver(): Promise<void> {
-    while (!this.#stop.signal.aborted) {
-      await Promise.all([...this.#alive].map((name) => this.#tryRenew(name)));
-      await pause(renewEveryMs, this.#stop.signal);
+    for (let part = 0; !this.#stop.signal.aborted; part = (part + 1) % this.#renewalParts) {
+      const names = [...this.#known].filter(
+        (name, place) => place % this.#renewalParts === part && this.#alive.has(name),
+      );
+      await Promise.all(names.map((name) => this.#tryRenew(name)));
+      await pause(this.#renewEveryMs / this.#renewalParts, this.#stop.signal);
     }
   }
 
@@ -209,6 +225,7 @@ export class ScriptedCluster {
       metadata: { name },
       spec: { holderIdentity: name, leaseDurationSeconds: 40, renewTime: formatMicroTime(this.#nodeTimeMs()) },
     });
+    this.#known.add(name);
     this.#alive.add(name);
   }
 

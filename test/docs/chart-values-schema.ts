@@ -5,13 +5,31 @@ import { type FlagDefinition, keyOf } from '../../src/cli/flag-definition.ts';
 import { shapeOf } from '../../src/cli/flag-schema.ts';
 
 /** Set by other values of the chart, which need them elsewhere too: roles, ports, replicas. */
-const ownedByChart = new Set(['metrics-bind-address', 'health-probe-bind-address', 'v']);
+const ownedByChart = new Set([
+  'metrics-bind-address',
+  'metrics-secure',
+  'tls-cert-file',
+  'tls-private-key-file',
+  'health-probe-bind-address',
+  'v',
+  'shadow',
+]);
 const isOwnedByChart = ({ name }: FlagDefinition): boolean => ownedByChart.has(name) || name.startsWith('leader-elect');
 
 /** The flags that stand below `config`. */
-export const configFlags: readonly FlagDefinition[] = controllerFlags.filter(
-  (flag: FlagDefinition) => flag.onlyAsFlag !== true && !isOwnedByChart(flag),
-);
+export const configFlags: readonly FlagDefinition[] = controllerFlags
+  .filter((flag: FlagDefinition) => flag.onlyAsFlag !== true && !isOwnedByChart(flag))
+  .map(withoutDefaultOfMode);
+
+/** `mode` says what runs where `config` does not. */
+function withoutDefaultOfMode(flag: FlagDefinition): FlagDefinition {
+  if (flag.name !== 'controllers') return flag;
+  const { default: _default, ...rest } = flag;
+  return {
+    ...rest,
+    description: `${flag.description}; must select what the mode does, which is what it is if not given`,
+  };
+}
 
 const flagShape = shapeOf(controllerFlags);
 const flag = (name: string): z.ZodType => flagShape[keyOf(name)] ?? z.never();
@@ -40,6 +58,7 @@ function isOptional(key: string): boolean {
 
 /** The chart's values, as the chart's own tests, helm and editors check them. */
 export const chartValuesSchema = z.strictObject({
+  mode: z.enum(['replace', 'detector-only', 'evictor-only', 'shadow']),
   image: z.strictObject({
     repository: text.min(1),
     tag: text,
@@ -90,9 +109,21 @@ export const chartValuesSchema = z.strictObject({
     enabled: z.boolean(),
     port,
     host: text,
+    secure: z.boolean(),
+    tls: z.strictObject({ secretName: text, serverName: text }),
+    tokenSecret: z.strictObject({ name: text, key: text.min(1) }),
+    ownAccountReads: z.boolean(),
     service: z.strictObject({ create: z.boolean(), annotations: texts }),
     serviceMonitor: monitor,
     podMonitor: monitor,
+    prometheusRule: z.strictObject({
+      enabled: z.boolean(),
+      labels: texts,
+      alertLabels: texts,
+      runbookUrl: text.regex(/^(https?:\/\/\S+)?$/),
+      disabled: z.array(text),
+    }),
+    dashboard: z.strictObject({ enabled: z.boolean(), labels: texts, annotations: texts }),
   }),
   networkPolicy: z.strictObject({
     create: z.boolean(),

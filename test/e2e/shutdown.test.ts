@@ -12,7 +12,7 @@ const soonMs = 20_000;
 const crowdSize = 60;
 const writeMs = 400;
 const exitMsMax = 6_000;
-/** Writes under way 5 s, events 2 s, and what a loaded machine needs. */
+/** Writes under way 5 s, events half a second, and what a loaded machine needs. */
 const deadExitMsMax = 12_000;
 const args = [
   '--node-monitor-grace-period=3s',

@@ -1,5 +1,5 @@
-// Builds helm, kubeconform and kustomize from the modules that tools/go.mod names: `npm run packaging-tools`. A second run
-// finds them. Exit codes: 0 done, 1 a build failed, 3 there is no Go (0 with --optional).
+// Builds helm, kubeconform, kustomize and promtool from the modules that tools/go.mod names: `npm run packaging-tools`. A
+// second run finds them. Exit codes: 0 done, 1 a build failed, 3 there is no Go (0 with --optional).
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -17,7 +17,7 @@ function main(optional: boolean): number {
     return exitCodes.done;
   }
   if (spawnSync('go', ['version'], { stdio: 'ignore' }).status !== 0) {
-    say('there is no Go on the PATH, so helm, kubeconform and kustomize cannot be built');
+    say('there is no Go on the PATH, so helm, kubeconform, kustomize and promtool cannot be built');
     return optional ? exitCodes.done : exitCodes.noGo;
   }
   return buildInto(cacheFolder()) ? exitCodes.done : exitCodes.buildFailed;

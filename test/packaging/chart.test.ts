@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseControllerConfig } from '../../src/cli/controller-config.ts';
+import type { ControllerSelection } from '../../src/controller/options.ts';
 import { defaultParts, type Parts, type Permission, permissionsOf, permissionText } from './permissions.ts';
 import {
   chart,
@@ -12,6 +13,7 @@ import {
   type Rendering,
   renderChart,
   runTool,
+  type ToolResult,
 } from './render.ts';
 
 interface Rule {
@@ -23,7 +25,10 @@ interface Rule {
 
 function granted(objects: readonly KubeManifest[]): readonly string[] {
   const roles = objects.filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role');
-  return roles.flatMap((role) => (role['rules'] as readonly Rule[]).flatMap((rule) => spread(role, rule))).sort();
+  const rulesOf = (role: KubeManifest): readonly Rule[] => role['rules'] as readonly Rule[];
+  // Who may read our pages is not what we may do.
+  const own = roles.map((role) => ({ role, rules: rulesOf(role).filter((rule) => 'resources' in rule) }));
+  return own.flatMap(({ role, rules }) => rules.flatMap((rule) => spread(role, rule))).sort();
 }
 
 function spread({ metadata: { namespace = '' } }: KubeManifest, rule: Rule): readonly string[] {
@@ -37,32 +42,51 @@ function spread({ metadata: { namespace = '' } }: KubeManifest, rule: Rule): rea
   return permissions.map(permissionText);
 }
 
-const modes: readonly { readonly values: string; readonly parts: Partial<Parts> }[] = [
+const settings: readonly { readonly values: string; readonly parts: Partial<Parts> }[] = [
   { values: '', parts: {} },
+  { values: 'mode: replace', parts: {} },
+  { values: 'mode: detector-only', parts: { evictsByTaint: false } },
+  { values: 'mode: evictor-only', parts: { detects: false } },
+  { values: 'mode: shadow', parts: { shadow: true, leaderElect: false } },
   { values: 'config: { watchCanary: true }', parts: { watchCanary: true } },
   { values: 'config: { eventsApi: events.k8s.io }', parts: { eventsApi: 'events.k8s.io' } },
-  { values: 'config: { controllers: node-lifecycle-controller }', parts: { evictsByTaint: false } },
-  { values: 'config: { controllers: "*,-taint-eviction-controller" }', parts: { evictsByTaint: false } },
-  { values: 'config: { controllers: taint-eviction-controller }', parts: { detects: false } },
-  { values: 'config: { controllers: "-nodelifecycle,*,nodelifecycle" }', parts: { detects: false } },
+  {
+    values: '{ mode: detector-only, config: { controllers: "*,-taint-eviction-controller" } }',
+    parts: { evictsByTaint: false },
+  },
+  {
+    values: '{ mode: evictor-only, config: { controllers: "-nodelifecycle,*,nodelifecycle" } }',
+    parts: { detects: false },
+  },
   { values: 'config: { controllers: "*, podgc" }', parts: { collects: true } },
   {
-    values: 'config: { controllers: pod-garbage-collector-controller }',
-    parts: { detects: false, evictsByTaint: false, collects: true },
+    values: '{ mode: detector-only, config: { controllers: "nodelifecycle,podgc" } }',
+    parts: { evictsByTaint: false, collects: true },
   },
   {
     values: 'config: { featureGates: { TaintBasedEvictions: "false" } }',
     parts: { evictsByTaint: false, evictionMode: true },
   },
   { values: '{ replicas: 1, leaderElection: { enabled: false } }', parts: { leaderElect: false } },
+  { values: 'metrics: { secure: true }', parts: { secure: true } },
+  { values: '{ mode: shadow, metrics: { secure: true } }', parts: { shadow: true, leaderElect: false, secure: true } },
+  { values: 'metrics: { secure: true, enabled: false }', parts: {} },
 ];
 
-for (const { values, parts } of modes) {
+for (const { values, parts } of settings) {
   test(`the roles are what runs needs: ${values === '' ? 'by default' : values}`, () => {
     const wanted = permissionsOf({ ...defaultParts, ...parts });
     assert.deepEqual(granted(renderChart({ values })), wanted.map(permissionText).sort());
+    const outcome = configOf({ values });
+    assert.ok('config' in outcome, `the controller refuses its config: ${JSON.stringify(outcome)}`);
   });
 }
+
+test('shadow: no role has a verb that writes', () => {
+  const roles = renderChart({ values: 'mode: shadow' }).filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role');
+  const verbs = roles.flatMap(({ rules }) => (rules as readonly Rule[]).flatMap((rule) => rule.verbs));
+  assert.deepEqual([...new Set(verbs)].sort(), ['get', 'list', 'watch']);
+});
 
 test('each role is bound to the service account of the release, and to nobody else', () => {
   const objects = renderChart();
@@ -86,7 +110,9 @@ function configOf(rendering: Rendering): ReturnType<typeof parseControllerConfig
 
 test('by default the config file says what the flags say by default, but for the metrics address', () => {
   const plain = parseControllerConfig(['--metrics-bind-address=:8080'], () => '');
-  assert.deepEqual(configOf({}), plain);
+  const outcome = configOf({});
+  assert.ok('config' in outcome && 'config' in plain);
+  assert.deepEqual(outcome.config, plain.config);
 });
 
 test('values reach the config file, those that the chart owns too', () => {
@@ -108,10 +134,28 @@ metrics: { enabled: false }`,
   assert.deepEqual([healthProbeBindAddress, metricsBindAddress], [{ host: '', port: 9081 }, 'off']);
 });
 
+const selections: Readonly<Record<string, ControllerSelection>> = {
+  replace: { nodeLifecycle: true, taintEviction: true, podGc: false },
+  'detector-only': { nodeLifecycle: true, taintEviction: false, podGc: false },
+  'evictor-only': { nodeLifecycle: false, taintEviction: true, podGc: false },
+  shadow: { nodeLifecycle: true, taintEviction: true, podGc: false },
+};
+
+for (const [mode, selection] of Object.entries(selections)) {
+  test(`mode ${mode}: the controller's own reading of the config file`, () => {
+    const outcome = configOf({ values: `mode: ${mode}` });
+    assert.ok('config' in outcome, JSON.stringify(outcome));
+    assert.deepEqual(outcome.config.controllers, selection);
+    const { shadow, leaderElection } = outcome.config;
+    assert.deepEqual([shadow, leaderElection.enabled], [mode === 'shadow', mode !== 'shadow']);
+  });
+}
+
 const refusals: Readonly<Record<string, RegExp>> = {
   'replica: 3': /additional properties 'replica' not allowed/,
   'config: { nodeMonitorGracePeriodd: 40s }': /additional properties 'nodeMonitorGracePeriodd' not allowed/,
   'config: { nodeMonitorGracePeriod: 40 }': /\/config\/nodeMonitorGracePeriod/,
+  'config: { nodeMonitorGracePeriod: 0s }': /\/config\/nodeMonitorGracePeriod.*does not match pattern/s,
   'config: { nodeMonitorGracePeriod: 40x }': /\/config\/nodeMonitorGracePeriod.*does not match pattern/s,
   'config: { unhealthyZoneThreshold: 1.5 }': /\/config\/unhealthyZoneThreshold/,
   'config: { concurrentWrites: 0 }': /\/config\/concurrentWrites/,
@@ -120,10 +164,26 @@ const refusals: Readonly<Record<string, RegExp>> = {
   'leaderElection: { resourceName: Big }': /\/leaderElection\/resourceName/,
   'image: { digest: abc }': /\/image\/digest/,
   'leaderElection: { enabled: false }': /replicas: more than one needs leaderElection\.enabled/,
-  'config: { controllers: "-nodelifecycle" }': /config\.controllers: selects nothing that runs/,
+  'mode: augment': /\/mode.*must be one of 'replace', 'detector-only', 'evictor-only', 'shadow'/s,
+  'config: { controllers: "-nodelifecycle" }': /config\.controllers: -nodelifecycle selects neither/,
+  'config: { controllers: podgc }': /config\.controllers: podgc selects neither .* every mode runs one of them/,
+  'config: { controllers: nodelifecycle }':
+    /config\.controllers: nodelifecycle is not what mode: replace runs, .* set mode to detector-only/,
+  '{ mode: detector-only, config: { controllers: "*" } }': /\* is not what mode: detector-only .* replace or shadow/,
+  '{ mode: shadow, config: { controllers: taint-eviction-controller } }': /mode: shadow .* set mode to evictor-only/,
+  '{ mode: shadow, config: { controllers: "*,podgc" } }': /the pod garbage collector has no shadow/,
+  '{ mode: shadow, config: { watchCanary: true } }': /config\.watchCanary: writes a lease/,
+  '{ mode: evictor-only, config: { featureGates: { TaintBasedEvictions: "false" } } }': /it needs mode: replace/,
+  'extraArgs: [--controllers=taint-eviction-controller]': /extraArgs: roles follow from the values, not from --cont/,
   'metrics: { enabled: false, podMonitor: { enabled: true } }': /metrics\.podMonitor\.enabled: needs metrics\.enabled/,
   'metrics: { service: { create: false }, serviceMonitor: { enabled: true } }': /needs .*metrics\.service\.create/,
   'metrics: { podMonitor: { enabled: true } }': /networkPolicy\.metricsFrom: name where Prometheus runs/,
+  'metrics: { secure: true, podMonitor: { enabled: true } }': /metrics\.tokenSecret\.name: needed/,
+  'metrics: { tls: { secretName: s } }': /metrics\.tls\.secretName: needs metrics\.secure/,
+  'config: { clientCaFile: /ca.crt }': /config\.clientCaFile: needs metrics\.secure/,
+  'config: { metricsSecure: true }': /additional properties 'metricsSecure' not allowed/,
+  'extraArgs: [--metrics-secure]':
+    /extraArgs: roles, ports and monitors follow from the values, not from --metrics-sec/,
   'serviceAccount: { create: false }': /serviceAccount\.name: needed/,
 };
 
@@ -134,6 +194,15 @@ for (const [values, words] of Object.entries(refusals)) {
     assert.match(stderr, words);
   });
 }
+
+test('detector-only is refused where the in-tree evictor needs the in-tree detector', () => {
+  const on = (version: string, mode: string): ToolResult =>
+    helmTemplate({ kubeVersion: version, values: `mode: ${mode}` });
+  const { code, stderr } = on('1.32.9', 'detector-only');
+  assert.equal(code, 1);
+  assert.match(stderr, /mode: detector-only needs Kubernetes 1\.33/);
+  assert.deepEqual([on('1.33.0', 'detector-only').code, on('1.29.0', 'evictor-only').code], [0, 0]);
+});
 
 interface PodTemplate {
   readonly spec: {
@@ -150,11 +219,14 @@ interface PodTemplate {
 const deploymentOf = (rendering: Rendering): PodTemplate =>
   pick(renderChart(rendering), 'Deployment') as unknown as PodTemplate;
 
-test('a changed setting restarts the pods, the same one does not', () => {
+test('a setting that needs a restart restarts the pods when it changes, one that is live does not', () => {
   const checksum = (values: string): unknown =>
     deploymentOf({ values }).spec.template.metadata.annotations['checksum/config'];
   assert.equal(checksum('replicas: 3'), checksum(''));
-  assert.notEqual(checksum('logLevel: 4'), checksum(''));
+  for (const live of ['logLevel: 4', 'config: { nodeEvictionRate: 0.2, nodeMonitorGracePeriod: 40s }'])
+    assert.equal(checksum(live), checksum(''), `${live} is taken up without a restart`);
+  for (const restarting of ['config: { concurrentWrites: 4 }', 'leaderElection: { leaseDuration: 30s }'])
+    assert.notEqual(checksum(restarting), checksum(''), restarting);
 });
 
 test('on the host network: metrics on loopback only, DNS of the cluster, and the old pod goes before the new one comes', () => {
@@ -176,6 +248,6 @@ test('a digest wins over a tag', () => {
 });
 
 test('helm finds nothing to complain about', () => {
-  const { code, stdout } = runTool('helm', ['lint', '--strict', kubeVersion, chart]);
+  const { code, stdout } = runTool('helm', ['lint', '--strict', `--kube-version=${kubeVersion}`, chart]);
   assert.equal(code, 0, stdout);
 });

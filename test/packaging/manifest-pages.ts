@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { type KubeManifest, parseManifests, renderChart, root } from './render.ts';
+import { chart, type KubeManifest, parseManifests, renderChart, root } from './render.ts';
 
 const head = '# Rendered from the chart by `npm run manifests`.\n';
 /** Helm's own, which would be untrue of what kubectl applies. */
@@ -10,13 +10,19 @@ const helmLabels = new Set(['app.kubernetes.io/managed-by', 'helm.sh/chart']);
 
 /** The values of the chart that give what an overlay gives. */
 export const overlayValues: Readonly<Record<string, string>> = {
-  'detector-only': 'config: { controllers: node-lifecycle-controller }',
-  'evictor-only': 'config: { controllers: taint-eviction-controller }',
-  'control-plane': `nodeSelector: { node-role.kubernetes.io/control-plane: '' }`,
+  'detector-only': 'mode: detector-only',
+  'evictor-only': 'mode: evictor-only',
+  shadow: 'mode: shadow',
+  'control-plane': presetValues('control-plane'),
   prometheus: `
-metrics: { podMonitor: { enabled: true } }
+metrics: { podMonitor: { enabled: true }, prometheusRule: { enabled: true } }
 networkPolicy: { metricsFrom: [{ namespaceSelector: { matchLabels: { kubernetes.io/metadata.name: monitoring } } }] }`,
 };
+
+/** The values of a file that the chart brings along. */
+export function presetValues(preset: string): string {
+  return readFileSync(join(chart, 'presets', `${preset}.yaml`), 'utf8');
+}
 
 export interface ManifestPage {
   readonly path: string;
@@ -28,10 +34,9 @@ export function manifestPages(): readonly ManifestPage[] {
   return [
     page('base/resources.yaml', base),
     page('install.yaml', [...namespaceObjects(), ...base]),
-    page('overlays/detector-only/patch.yaml', differences('detector-only', base)),
-    page('overlays/evictor-only/patch.yaml', differences('evictor-only', base)),
-    page('overlays/prometheus/patch.yaml', differences('prometheus', base)),
-    page('overlays/prometheus/podmonitor.yaml', plainRendering(overlayValues['prometheus']).filter(isPodMonitor)),
+    ...Object.keys(overlayValues).map((overlay) => page(`overlays/${overlay}/patch.yaml`, differences(overlay, base))),
+    page('overlays/prometheus/podmonitor.yaml', ofPrometheus('PodMonitor')),
+    page('overlays/prometheus/prometheusrule.yaml', ofPrometheus('PrometheusRule')),
   ];
 }
 
@@ -51,34 +56,64 @@ function withoutHelm(value: unknown): unknown {
   return Object.fromEntries(kept.map(([key, inner]) => [key, withoutHelm(inner)]));
 }
 
-const isPodMonitor = ({ kind }: KubeManifest): boolean => kind === 'PodMonitor';
-/** What a mode may change in an object; lists are replaced as a whole. */
+function ofPrometheus(wanted: string): readonly KubeManifest[] {
+  return plainRendering(overlayValues['prometheus']).filter(({ kind }) => kind === wanted);
+}
+
+/** What values may change in an object; lists are replaced as a whole. */
 const changing = ['rules', 'data', 'spec'] as const;
 
 function differences(overlay: string, base: readonly KubeManifest[]): readonly object[] {
-  return plainRendering(overlayValues[overlay]).flatMap((object) => {
-    const before = base.find(({ kind, metadata }) => kind === object.kind && metadata.name === object.metadata.name);
-    if (before === undefined) return [];
-    const changed = changing.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(object[field]));
-    return changed.length === 0 ? [] : [patchOf(object, changed)];
+  const wanted = plainRendering(overlayValues[overlay]);
+  return base.flatMap((before) => {
+    const object = wanted.find(({ kind, metadata }) => kind === before.kind && metadata.name === before.metadata.name);
+    if (object === undefined) return [{ ...identityOf(before), $patch: 'delete' }];
+    const changed = object.kind === 'Deployment' ? deploymentChanges(before, object) : changesOf(before, object);
+    return Object.keys(changed).length === 0 ? [] : [{ ...identityOf(object), ...changed }];
   });
 }
 
-function patchOf(object: KubeManifest, fields: readonly string[]): object {
-  const { apiVersion, kind, metadata } = object;
-  const { name, namespace } = metadata;
-  const changed = kind === 'Deployment' ? annotationsOf(object) : fieldsOf(object, fields);
-  return { apiVersion, kind, metadata: namespace === undefined ? { name } : { name, namespace }, ...changed };
+function identityOf({ apiVersion, kind, metadata: { name, namespace } }: KubeManifest): object {
+  return { apiVersion, kind, metadata: namespace === undefined ? { name } : { name, namespace } };
 }
 
-/** Another config file changes nothing else of the Deployment; the tests would tell. */
-function annotationsOf(deployment: KubeManifest): object {
-  const { template } = deployment['spec'] as { template: { metadata: { annotations: object } } };
-  return { spec: { template: { metadata: { annotations: template.metadata.annotations } } } };
+function changesOf(before: KubeManifest, after: KubeManifest): object {
+  return changedFields(before, after, changing);
 }
 
-function fieldsOf(object: KubeManifest, fields: readonly string[]): object {
-  return Object.fromEntries(fields.map((field) => [field, object[field]]));
+interface Deployment {
+  readonly replicas: number;
+  readonly template: { readonly metadata: { readonly annotations: object }; readonly spec: object };
+}
+
+/** Replicas, annotations and fields of the pods that have no list in which others have a say; the tests would tell. */
+function deploymentChanges(before: KubeManifest, after: KubeManifest): object {
+  const [{ template: was, replicas: wereReplicas }, { template, replicas }] = [before, after].map(
+    ({ spec }) => spec as Deployment,
+  ) as [Deployment, Deployment];
+  const podSpec = changedFields(was.spec, template.spec, keysOf(was.spec, template.spec));
+  const metadata = changedFields(was.metadata, template.metadata, ['annotations']);
+  const changed = { ...nonEmpty({ metadata }), ...nonEmpty({ spec: podSpec }) };
+  const spec = { ...(replicas === wereReplicas ? {} : { replicas }), ...nonEmpty({ template: changed }) };
+  return nonEmpty({ spec });
+}
+
+function keysOf(...objects: readonly object[]): readonly string[] {
+  return [...new Set(objects.flatMap(Object.keys))];
+}
+
+/** Null takes a field away. */
+function changedFields(before: object, after: object, fields: readonly string[]): object {
+  const [was, is] = [before, after].map((object) => object as Readonly<Record<string, unknown>>) as [
+    Readonly<Record<string, unknown>>,
+    Readonly<Record<string, unknown>>,
+  ];
+  const changed = fields.filter((field) => JSON.stringify(was[field]) !== JSON.stringify(is[field]));
+  return Object.fromEntries(changed.map((field) => [field, is[field] ?? null]));
+}
+
+function nonEmpty(fields: Readonly<Record<string, object>>): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => Object.keys(value).length > 0));
 }
 
 function page(path: string, objects: readonly object[]): ManifestPage {

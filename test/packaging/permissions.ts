@@ -18,8 +18,12 @@ export interface Parts {
   readonly evictsByTaint: boolean;
   readonly collects: boolean;
   readonly evictionMode: boolean;
+  /** Reads, and writes nothing. */
+  readonly shadow: boolean;
   readonly watchCanary: boolean;
   readonly leaderElect: boolean;
+  /** Pages for those only whom the API server lets read them. */
+  readonly secure: boolean;
   readonly eventsApi: 'core' | 'events.k8s.io';
 }
 
@@ -28,8 +32,10 @@ export const defaultParts: Parts = {
   evictsByTaint: true,
   collects: false,
   evictionMode: false,
+  shadow: false,
   watchCanary: false,
   leaderElect: true,
+  secure: false,
   eventsApi: 'core',
 };
 
@@ -41,6 +47,8 @@ interface Row {
   readonly name?: string;
   readonly when: string;
   readonly why: string;
+  /** A question that is asked by creating: no write, so in shadow mode too. */
+  readonly storesNothing?: true;
   applies(parts: Parts): boolean;
 }
 
@@ -49,6 +57,7 @@ const detecting = { when: '`node-lifecycle-controller`', applies: ({ detects }: 
 const collecting = { when: '`pod-garbage-collector-controller`', applies: ({ collects }: Parts) => collects } as const;
 const canary = { when: '`watchCanary`', applies: ({ watchCanary }: Parts) => watchCanary } as const;
 const electing = { when: '`leaderElection.enabled`', applies: ({ leaderElect }: Parts) => leaderElect } as const;
+const securing = { when: '`metrics.secure`', applies: ({ secure }: Parts) => secure } as const;
 const leases = { group: 'coordination.k8s.io', resource: 'leases' } as const;
 const nodeLeases = { ...leases, namespace: 'kube-node-lease' } as const;
 const ownLease = { ...leases, namespace: 'kube-system' } as const;
@@ -105,10 +114,31 @@ const rows: readonly Row[] = [
     why: 'the same',
     applies: ({ eventsApi }) => eventsApi === 'events.k8s.io',
   },
+  {
+    group: 'authentication.k8s.io',
+    resource: 'tokenreviews',
+    verbs: ['create'],
+    ...securing,
+    why: 'whose token is shown; nothing is stored',
+    storesNothing: true,
+  },
+  {
+    group: 'authorization.k8s.io',
+    resource: 'subjectaccessreviews',
+    verbs: ['create'],
+    ...securing,
+    why: 'whether that user may read the page; nothing is stored',
+    storesNothing: true,
+  },
 ];
 
+const reading = new Set(['get', 'list', 'watch']);
+
 export function permissionsOf(parts: Parts): readonly Permission[] {
-  return rows.filter((row) => row.applies(parts)).flatMap(rowPermissions);
+  const granted = rows.filter((row) => row.applies(parts));
+  return granted.flatMap((row) =>
+    rowPermissions(row).filter(({ verb }) => !parts.shadow || row.storesNothing === true || reading.has(verb)),
+  );
 }
 
 function rowPermissions({ group, resource, verbs, namespace = '', name = '' }: Row): readonly Permission[] {
@@ -124,7 +154,8 @@ export function permissionText({ group, resource, verb, namespace, name }: Permi
 /** The lines of the chart's README. */
 export function permissionsPage(): readonly string[] {
   return [
-    'Exactly these are granted, by what `config` selects. No wildcard, no secrets. `create` cannot be bound to a name.',
+    'Exactly these are granted, by what `mode` and `config` select. No wildcard, no secrets. `create` cannot be bound to a name.',
+    'In mode `shadow` nothing is granted but the `get`, `list` and `watch` of these rows, there is no lease of its own, and `metrics.secure` is two questions more, which store nothing.',
     '',
     '| verbs | resource | where | when | for |',
     '| --- | --- | --- | --- | --- |',

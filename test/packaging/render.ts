@@ -10,7 +10,7 @@ export const release = 'node-lifecycle-controller';
 export const namespace = 'node-lifecycle-controller';
 
 /** Built from its module, helm takes every cluster for one of 1.20. */
-export const kubeVersion = '--kube-version=1.36.0';
+export const kubeVersion = '1.36.0';
 
 export interface KubeManifest {
   readonly apiVersion: string;
@@ -44,19 +44,21 @@ export function runTool(tool: Tool, args: readonly string[], input = ''): ToolRe
 
 export interface Rendering {
   readonly release?: string;
+  readonly namespace?: string;
+  /** Of the cluster, such as 1.36.0. */
+  readonly kubeVersion?: string;
   readonly sets?: readonly string[];
   /** YAML, as in a file of values. */
   readonly values?: string;
 }
 
 /** `helm template`, as text. */
-export function helmTemplate({ release: name = release, sets = [], values = '' }: Rendering = {}): ToolResult {
+export function helmTemplate(rendering: Rendering = {}): ToolResult {
+  const { release: name = release, sets = [], values = '' } = rendering;
+  const { namespace: where = namespace, kubeVersion: version = kubeVersion } = rendering;
   const set = sets.flatMap((text) => ['--set', text]);
-  return runTool(
-    'helm',
-    ['template', name, chart, '--namespace', namespace, kubeVersion, '--values', '-', ...set],
-    values,
-  );
+  const cluster = [`--namespace=${where}`, `--kube-version=${version}`];
+  return runTool('helm', ['template', name, chart, ...cluster, '--values', '-', ...set], values);
 }
 
 /** What the chart makes of these values; throws what helm says if it refuses them. */

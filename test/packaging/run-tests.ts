@@ -1,11 +1,15 @@
-// Runs the tests of what is shipped: `npm run test:packaging [-- FILE...]`. Builds helm, kubeconform and kustomize first
-// when that is possible; says what it skips where it is not.
+// Runs the tests of what is shipped: `npm run test:packaging [-- FILE...]`. Builds helm, kubeconform, kustomize and
+// promtool first when that is possible; says what it skips where it is not.
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
+import { globSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { findControlPlane } from '../control-plane/binaries.ts';
 import { findTools } from './tools.ts';
 
 const fileTimeoutMs = 600_000;
+/** Every other file needs the tools, and no control plane. */
+const needingNothing: ReadonlySet<string> = new Set(['package.test.ts']);
+const needingControlPlane: ReadonlySet<string> = new Set(['cluster.test.ts', 'modes.test.ts']);
 
 process.exitCode = main(process.argv.slice(2));
 
@@ -16,26 +20,27 @@ function main(chosen: readonly string[]): number {
   return runNode(['--test', '--test-concurrency=1', `--test-timeout=${fileTimeoutMs}`, ...files]);
 }
 
-function here(name: string): string {
-  return join(import.meta.dirname, name);
+function filesThat(are: (name: string) => boolean): readonly string[] {
+  const files = globSync(join(import.meta.dirname, '*.test.ts'));
+  return files.filter((file) => are(basename(file))).sort();
 }
 
 function withoutTools(): readonly string[] {
-  return [here('package.test.ts')];
+  return filesThat((name) => needingNothing.has(name));
 }
 
 function withTools(): readonly string[] {
   const found = findTools();
-  if (!('missing' in found)) return [here('chart.test.ts'), here('manifests.test.ts')];
-  console.log(`packaging: the tests of chart and manifests are SKIPPED, ${found.missing}`);
+  if (!('missing' in found)) return filesThat((name) => !needingNothing.has(name) && !needingControlPlane.has(name));
+  console.log(`packaging: the tests of chart, manifests and rules are SKIPPED, ${found.missing}`);
   return [];
 }
 
 function withControlPlane(): readonly string[] {
   const found = findControlPlane();
   if ('missing' in findTools()) return [];
-  if (!('missing' in found)) return [here('cluster.test.ts')];
-  console.log(`packaging: the test on a cluster is SKIPPED, ${found.missing}`);
+  if (!('missing' in found)) return filesThat((name) => needingControlPlane.has(name));
+  console.log(`packaging: the tests on a cluster are SKIPPED, ${found.missing}`);
   return [];
 }
 

@@ -1,4 +1,4 @@
-// The programs that check charts and manifests, and where they lie once built. The folder's name is a hash of everything
+// The programs that check charts, manifests, rules and metrics, and where they lie once built. The folder's name is a hash of everything
 // the build reads, as for the control plane's programs.
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
@@ -12,18 +12,24 @@ export const tools = {
   kubeconform: 'github.com/yannh/kubeconform/cmd/kubeconform',
   kustomize: 'sigs.k8s.io/kustomize/kustomize/v5',
   helm: 'helm.sh/helm/v3/cmd/helm',
+  promtool: 'github.com/prometheus/prometheus/cmd/promtool',
 } as const;
 export type Tool = keyof typeof tools;
 
-/** Its custom resource definitions are what the chart's monitors are checked against. Nothing is built from it. */
+/** Its custom resource definitions are what the chart's monitors and rules are checked against. Nothing is built from it. */
 export const prometheusOperator = {
   module: 'github.com/prometheus-operator/prometheus-operator@v0.85.0',
   sum: 'h1:M5xLCLEoaW2IJfnuCwFzzpL+jSVQu3KGT84Pye+fW8s=',
   folder: 'example/prometheus-operator-crd',
-  files: ['monitoring.coreos.com_servicemonitors.yaml', 'monitoring.coreos.com_podmonitors.yaml'],
+  files: [
+    'monitoring.coreos.com_servicemonitors.yaml',
+    'monitoring.coreos.com_podmonitors.yaml',
+    'monitoring.coreos.com_prometheusrules.yaml',
+  ],
 } as const;
 
-export const buildFlags: readonly string[] = ['-trimpath', '-ldflags=-s -w'];
+/** Without the tag promtool holds a client of every cloud that Prometheus can discover targets in. */
+export const buildFlags: readonly string[] = ['-trimpath', '-ldflags=-s -w', '-tags=remove_all_sd'];
 
 export interface PackagingTools {
   readonly dir: string;

@@ -20,6 +20,7 @@ import {
   defaultPodGcOptions,
   type PodGcOptions,
 } from '../../src/controller/options.ts';
+import type { CanaryLease } from '../../src/ports/sight.ts';
 import { FakeInformer } from './fake-informer.ts';
 import { ManualClock, settled } from './manual-clock.ts';
 import { OpenLanes } from './open-lanes.ts';
@@ -66,9 +67,13 @@ export class ControllerWorld {
   leading = true;
   /** Does the API server answer reads? */
   answering = true;
+  /** What the answers to reads of leases wait for. */
+  answersAfter: Promise<unknown> = Promise.resolve();
   /** Whether the API server lets us read single leases. */
   permitted = true;
   frozen = false;
+  /** From the next restart on. */
+  canaryLease: CanaryLease | undefined;
   lifecycle: NodeLifecycle;
   readonly options: ControllerOptions;
   readonly controllers: ControllerSelection;
@@ -118,6 +123,7 @@ export class ControllerWorld {
         read: (nodes) => this.#readLeases(nodes),
         probe: () => (this.answering ? Promise.resolve() : Promise.reject(noAnswer())),
       },
+      canaryLease: this.canaryLease,
       lanes: new OpenLanes(),
       leadership: { holds: () => this.leading },
       recorders: { nodes: this.nodeEvents, evictions: this.evictionEvents },
@@ -145,6 +151,7 @@ export class ControllerWorld {
       spec: { taints: options.taints ?? [] },
       status: {
         conditions: [aCondition('Ready', options.ready ?? 'True', at), aCondition('MemoryPressure', 'False', at)],
+        nodeInfo: { bootID: `boot-${name}` },
       },
     });
   }
@@ -204,6 +211,12 @@ export class ControllerWorld {
     this.#storeNode({ ...node, status: { ...node.status, conditions: [aCondition('Ready', ready, at), ...others] } });
   }
 
+  /** The machine is started again: its next status has another boot ID, or none. */
+  reboot(name: string, bootID: string): void {
+    const node = this.#apiNodes.get(name);
+    if (node !== undefined) this.#storeNode({ ...node, status: { ...node.status, nodeInfo: { bootID } } });
+  }
+
   /** From now on these nodes renew their leases every 10 s of advancing time. */
   renewing(...names: readonly string[]): void {
     for (const name of names) this.#renewing.add(name);
@@ -252,6 +265,13 @@ export class ControllerWorld {
     await this.stop();
     this.lifecycle = this.#newLifecycle();
     this.start();
+  }
+
+  /** As a changed config file does it to a running controller. */
+  changeOptions(options: Partial<ControllerOptions>): void {
+    const changes = Object.entries(options).map(([setting, to]) => ({ setting, from: 'before', to: String(to) }));
+    Object.assign(this.options, options);
+    this.lifecycle.optionsChanged(changes);
   }
 
   async advance(seconds: number): Promise<void> {
@@ -320,7 +340,7 @@ export class ControllerWorld {
   }
 
   async #readLeases(nodes: readonly string[]): Promise<ReadonlyMap<string, LeaseView>> {
-    await Promise.resolve();
+    await this.answersAfter;
     if (!this.answering) throw noAnswer();
     if (!this.permitted) throw new ApiError({ reason: 'forbidden', message: 'not permitted', code: 403 });
     return new Map([...this.#apiLeases].filter(([name]) => nodes.includes(name)));

@@ -1,19 +1,23 @@
-// A way to a server that can go dead without a word: bytes stop in both directions, no connection closes, new ones are
-// accepted and lead nowhere. What was on its way arrives when it thaws.
+// A way to a server that can go dead without a word: bytes stop in both directions, no connection closes, and new
+// ones work or are accepted and lead nowhere. What was on its way arrives when it thaws. Or with one: every connection is reset, and new ones
+// are refused.
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 export class FreezingProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  readonly #waiting: (() => void)[] = [];
   #frozen = false;
+  #frozenToNew = false;
+  #port = 0;
 
   private constructor(targetPort: number) {
     this.#server = createServer((incoming) => {
       const outgoing = connect(targetPort, '127.0.0.1');
       this.#keep(incoming, outgoing);
       this.#keep(outgoing, incoming);
-      incoming.pipe(outgoing);
-      outgoing.pipe(incoming);
+      if (this.#frozenToNew) this.#waiting.push(() => join(incoming, outgoing));
+      else join(incoming, outgoing);
     });
   }
 
@@ -24,25 +28,45 @@ export class FreezingProxy {
   }
 
   get url(): string {
-    return `https://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `https://127.0.0.1:${this.#address().port}`;
   }
 
   /** Every connection there is goes dead; new ones work, unless `alsoNew`. */
-  freeze(): void {
+  freeze({ alsoNew = false } = {}): void {
     this.#frozen = true;
+    this.#frozenToNew = alsoNew;
     for (const socket of this.#sockets) socket.pause();
     for (const socket of this.#sockets) socket.cork();
   }
 
   thaw(): void {
     this.#frozen = false;
+    this.#frozenToNew = false;
     for (const socket of this.#sockets) socket.uncork();
     for (const socket of this.#sockets) socket.resume();
+    for (const lead of this.#waiting.splice(0)) lead();
+  }
+
+  /** Resets what there is and takes nothing new until {@link admit}. */
+  async refuse(): Promise<void> {
+    this.#port = this.#address().port;
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+    await closed;
+  }
+
+  /** Listens again, where it did before. */
+  async admit(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(this.#port, '127.0.0.1', resolve));
   }
 
   async stop(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
     await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #address(): AddressInfo {
+    return this.#server.address() as AddressInfo;
   }
 
   #keep(socket: Socket, other: Socket): void {
@@ -55,4 +79,9 @@ export class FreezingProxy {
       other.destroy();
     });
   }
+}
+
+function join(incoming: Socket, outgoing: Socket): void {
+  incoming.pipe(outgoing);
+  outgoing.pipe(incoming);
 }

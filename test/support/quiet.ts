@@ -31,9 +31,12 @@ export class KeepingLogger implements Logger {
   }
 }
 
-/** A meter that keeps the last value or the sum of each series, by `name{label="value"}`. */
+/** A meter that keeps the last value or the sum of each series, by `name{label="value"}`, and what was observed. */
 export class KeepingMeter implements Meter {
   readonly series = new Map<string, number>();
+  /** Of histograms, in order. */
+  readonly observations = new Map<string, number[]>();
+  readonly #shown: (() => void)[] = [];
   add(metric: MetricDefinition, amount: number, labels: Labels = {}): void {
     const key = seriesKey(metric, labels);
     this.series.set(key, (this.series.get(key) ?? 0) + amount);
@@ -43,9 +46,21 @@ export class KeepingMeter implements Meter {
   }
   observe(metric: MetricDefinition, value: number, labels: Labels = {}): void {
     this.add(metric, value, labels);
+    const key = seriesKey(metric, labels);
+    const observed = this.observations.get(key);
+    if (observed === undefined) this.observations.set(key, [value]);
+    else observed.push(value);
   }
   forget(metric: MetricDefinition, labels: Labels): void {
     this.series.delete(seriesKey(metric, labels));
+  }
+  onRead(show: () => void): void {
+    this.#shown.push(show);
+  }
+  /** The series as a scrape would find them now. */
+  read(): ReadonlyMap<string, number> {
+    for (const show of this.#shown) show();
+    return this.series;
   }
 }
 

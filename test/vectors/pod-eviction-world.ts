@@ -85,7 +85,7 @@ export class PodEvictionWorld implements World {
     this.#time = new VectorClock(given.t0);
     this.#api = new RecordingApi(this.#time);
     this.#health = new HealthTable(options);
-    this.#lines = new ZoneTaintQueues(options.nodeEvictionRate, this.#meter);
+    this.#lines = new ZoneTaintQueues(options, this.#meter, this.#time.clock);
     this.#evictor = this.#newEvictor();
     this.#populate(given);
     if (given.queueItem !== undefined) this.#putInLine(given.queueItem);

@@ -69,18 +69,56 @@ true
 {{- if eq (toString (get $gates "TaintBasedEvictions")) "false" }}true{{ end -}}
 {{- end -}}
 
+{{/* What each mode selects. */}}
+{{- define "nlc.controllersOfMode" -}}
+{{- get (dict "replace" "*" "detector-only" "node-lifecycle-controller" "evictor-only" "taint-eviction-controller" "shadow" "*") .Values.mode -}}
+{{- end -}}
+
+{{- define "nlc.modeMeaning" -}}
+{{- if eq .Values.mode "replace" -}}
+it detects and evicts in place of kube-controller-manager.
+{{- else if eq .Values.mode "detector-only" -}}
+it detects and taints in place of kube-controller-manager, which evicts.
+{{- else if eq .Values.mode "evictor-only" -}}
+it evicts in place of kube-controller-manager, which detects and taints.
+{{- else -}}
+it writes nothing, and compares what it would have done with what kube-controller-manager does.
+{{- end -}}
+{{- end -}}
+
+{{/* Of --controllers: what `config` says, which nlc.check has held against the mode, or what the mode selects. */}}
+{{- define "nlc.controllers" -}}
+{{- default (include "nlc.controllersOfMode" .) .Values.config.controllers -}}
+{{- end -}}
+
+{{/* Not in shadow mode: "true" or nothing. */}}
+{{- define "nlc.writes" -}}
+{{- if ne .Values.mode "shadow" }}true{{ end -}}
+{{- end -}}
+
+{{- define "nlc.elects" -}}
+{{- if and .Values.leaderElection.enabled (include "nlc.writes" .) }}true{{ end -}}
+{{- end -}}
+
+{{- define "nlc.replicas" -}}
+{{- if include "nlc.writes" . }}{{ .Values.replicas }}{{ else }}{{ min 1 .Values.replicas }}{{ end -}}
+{{- end -}}
+
 {{- define "nlc.detects" -}}
-{{- include "nlc.selected" (dict "list" .Values.config.controllers "names" (list "node-lifecycle-controller" "nodelifecycle") "default" true) -}}
+{{- include "nlc.selected" (dict "list" (include "nlc.controllers" .) "names" (list "node-lifecycle-controller" "nodelifecycle") "default" true) -}}
+{{- end -}}
+
+{{/* As named, whatever the eviction mode makes of it. */}}
+{{- define "nlc.namesEvictor" -}}
+{{- include "nlc.selected" (dict "list" (include "nlc.controllers" .) "names" (list "taint-eviction-controller") "default" true) -}}
 {{- end -}}
 
 {{- define "nlc.evictsByTaint" -}}
-{{- if not (include "nlc.evictionMode" .) -}}
-{{- include "nlc.selected" (dict "list" .Values.config.controllers "names" (list "taint-eviction-controller") "default" true) -}}
-{{- end -}}
+{{- if not (include "nlc.evictionMode" .) }}{{ include "nlc.namesEvictor" . }}{{ end -}}
 {{- end -}}
 
 {{- define "nlc.collects" -}}
-{{- include "nlc.selected" (dict "list" .Values.config.controllers "names" (list "pod-garbage-collector-controller" "podgc") "default" false) -}}
+{{- include "nlc.selected" (dict "list" (include "nlc.controllers" .) "names" (list "pod-garbage-collector-controller" "podgc") "default" false) -}}
 {{- end -}}
 
 {{- define "nlc.deletesPods" -}}
@@ -91,12 +129,68 @@ true
 {{- default (ternary "127.0.0.1" "" .Values.hostNetwork) .Values.metrics.host -}}
 {{- end -}}
 
+{{/* Of the port of the pages. */}}
+{{- define "nlc.metricsPortName" -}}
+{{- ternary "https-metrics" "metrics" .Values.metrics.secure -}}
+{{- end -}}
+
+{{- define "nlc.serves" -}}
+{{- if and .Values.metrics.enabled .Values.metrics.secure }}true{{ end -}}
+{{- end -}}
+
+{{/* How a monitor asks for secure pages, but for the token. */}}
+{{- define "nlc.monitorTls" -}}
+scheme: https
+tlsConfig:
+  {{- with .Values.metrics.tls.secretName }}
+  ca:
+    secret:
+      name: {{ . }}
+      key: ca.crt
+  serverName: {{ default (printf "%s-metrics.%s.svc" (include "nlc.fullname" $) $.Release.Namespace) $.Values.metrics.tls.serverName }}
+  {{- else }}
+  insecureSkipVerify: true
+  {{- end }}
+{{- with .Values.metrics.tokenSecret.name }}
+authorization:
+  credentials:
+    name: {{ . }}
+    key: {{ $.Values.metrics.tokenSecret.key }}
+{{- end }}
+{{- end -}}
+
+{{/* Where the serving certificate's secret is mounted. */}}
+{{- define "nlc.tlsFolder" -}}
+/etc/node-lifecycle-controller-tls
+{{- end -}}
+
+{{- define "nlc.checkSecure" -}}
+{{- with .Values.metrics -}}
+{{- if and .secure .podMonitor.enabled (not .tokenSecret.name) -}}
+{{- fail "metrics.tokenSecret.name: needed when metrics.secure and metrics.podMonitor.enabled; a pod monitor cannot show Prometheus' own token" -}}
+{{- end -}}
+{{- if and .tls.secretName (not .secure) -}}
+{{- fail "metrics.tls.secretName: needs metrics.secure, otherwise nobody is shown the certificate" -}}
+{{- end -}}
+{{- end -}}
+{{- range $key := list "tlsCipherSuites" "clientCaFile" -}}
+{{- if and (get $.Values.config $key) (not $.Values.metrics.secure) -}}
+{{- fail (printf "config.%s: needs metrics.secure" $key) -}}
+{{- end -}}
+{{- end -}}
+{{- range .Values.extraArgs -}}
+{{- if regexMatch "^--(no-)?(metrics-secure|tls-cert-file|tls-private-key-file|metrics-bind-address)(=|$)" . -}}
+{{- fail (printf "extraArgs: roles, ports and monitors follow from the values, not from %s; set metrics" .) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* The config file: `config`, and the settings that other values own. */}}
 {{- define "nlc.configFile" -}}
 {{- $own := dict
   "apiVersion" "nodelifecycle/v1alpha1"
   "kind" "ControllerConfiguration"
-  "leaderElect" .Values.leaderElection.enabled
+  "leaderElect" (eq (include "nlc.elects" .) "true")
   "leaderElectLeaseDuration" .Values.leaderElection.leaseDuration
   "leaderElectRenewDeadline" .Values.leaderElection.renewDeadline
   "leaderElectRetryPeriod" .Values.leaderElection.retryPeriod
@@ -109,16 +203,66 @@ true
 {{- range $key, $value := .Values.config -}}
 {{- if not (kindIs "invalid" $value) }}{{ $_ := set $own $key $value }}{{ end -}}
 {{- end -}}
+{{- $_ := set $own "controllers" (include "nlc.controllers" .) -}}
+{{- if not (include "nlc.writes" .) }}{{ $_ := set $own "shadow" true }}{{ end -}}
+{{- if include "nlc.serves" . }}{{ $_ := set $own "metricsSecure" true }}{{ end -}}
+{{- if and (include "nlc.serves" .) .Values.metrics.tls.secretName -}}
+{{- $_ := set $own "tlsCertFile" (printf "%s/tls.crt" (include "nlc.tlsFolder" .)) -}}
+{{- $_ := set $own "tlsPrivateKeyFile" (printf "%s/tls.key" (include "nlc.tlsFolder" .)) -}}
+{{- end -}}
 {{- toYaml $own -}}
+{{- end -}}
+
+{{/* Of the config file: what needs a restart when it changes. */}}
+{{- define "nlc.restartingSettings" -}}
+{{- $settings := fromYaml (include "nlc.configFile" .) -}}
+{{- range fromJsonArray (include "nlc.liveSettings" .) }}{{ $_ := unset $settings . }}{{ end -}}
+{{- toYaml $settings -}}
+{{- end -}}
+
+{{- define "nlc.fittingMode" -}}
+{{- if and (include "nlc.detects" .) (include "nlc.namesEvictor" .) }}replace or shadow
+{{- else if include "nlc.detects" . }}detector-only
+{{- else if include "nlc.namesEvictor" . }}evictor-only
+{{- end -}}
+{{- end -}}
+
+{{/* Roles and replicas follow from the mode, so nothing else may say something different. */}}
+{{- define "nlc.checkMode" -}}
+{{- $mode := .Values.mode -}}
+{{- $fitting := include "nlc.fittingMode" . -}}
+{{- if eq $fitting "" -}}
+{{- fail (printf "config.controllers: %s selects neither node-lifecycle-controller nor taint-eviction-controller, and every mode runs one of them" .Values.config.controllers) -}}
+{{- end -}}
+{{- if not (has $mode (splitList " or " $fitting)) -}}
+{{- fail (printf "config.controllers: %s is not what mode: %s runs, which is %s; leave it out or set mode to %s" .Values.config.controllers $mode (include "nlc.controllersOfMode" .) $fitting) -}}
+{{- end -}}
+{{- if and (include "nlc.evictionMode" .) (ne $mode "replace") -}}
+{{- fail (printf "config.featureGates: TaintBasedEvictions=false deletes pods without a taint, which mode: %s leaves to others; it needs mode: replace" $mode) -}}
+{{- end -}}
+{{- /* Before, only its node lifecycle controller made the index by which its taint eviction controller finds pods. */}}
+{{- if and (eq $mode "detector-only") (semverCompare "<1.33.0-0" .Capabilities.KubeVersion.Version) -}}
+{{- fail (printf "mode: detector-only needs Kubernetes 1.33; the taint-eviction-controller of %s finds no pods while node-lifecycle-controller is off" .Capabilities.KubeVersion.Version) -}}
+{{- end -}}
+{{- if and (eq $mode "shadow") .Values.config.watchCanary -}}
+{{- fail "config.watchCanary: writes a lease, and mode: shadow writes nothing" -}}
+{{- end -}}
+{{- if and (eq $mode "shadow") (include "nlc.collects" .) -}}
+{{- fail "config.controllers: the pod garbage collector has no shadow; leave pod-garbage-collector-controller out" -}}
+{{- end -}}
+{{- range .Values.extraArgs -}}
+{{- if regexMatch "^--(no-)?(controllers|shadow|leader-elect|watch-canary|feature-gates|events-api)(=|$)" . -}}
+{{- fail (printf "extraArgs: roles follow from the values, not from %s; set mode, leaderElection or config" .) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{/* What is not possible, said before anything is applied. */}}
 {{- define "nlc.check" -}}
-{{- if and (gt (int .Values.replicas) 1) (not .Values.leaderElection.enabled) -}}
+{{- include "nlc.checkMode" . -}}
+{{- include "nlc.checkSecure" . -}}
+{{- if and (gt (int (include "nlc.replicas" .)) 1) (not .Values.leaderElection.enabled) -}}
 {{- fail "replicas: more than one needs leaderElection.enabled, otherwise each of them acts" -}}
-{{- end -}}
-{{- if not (or (include "nlc.detects" .) (include "nlc.evictsByTaint" .) (include "nlc.collects" .)) -}}
-{{- fail "config.controllers: selects nothing that runs" -}}
 {{- end -}}
 {{- if and .Values.metrics.serviceMonitor.enabled (not (and .Values.metrics.enabled .Values.metrics.service.create)) -}}
 {{- fail "metrics.serviceMonitor.enabled: needs metrics.enabled and metrics.service.create" -}}

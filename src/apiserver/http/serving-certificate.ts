@@ -8,8 +8,10 @@ import { hostname } from 'node:os';
 import type * as X509 from '@peculiar/x509';
 
 export interface ServingCertificateOptions {
-  /** Names and IP addresses to be valid for, besides the ones that every server answers to. */
+  /** Names and IP addresses to be valid for, besides the ones that every API server answers to. */
   readonly hosts?: readonly string[];
+  /** Of whom it is: `kube-apiserver` when absent. Another server has no names but its hosts. */
+  readonly commonName?: string;
   /** Wall time in milliseconds; the machine's by default, because clients judge validity by theirs. */
   readonly nowMs?: number;
 }
@@ -22,6 +24,7 @@ export interface ServingCertificate {
 }
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+const apiServerName = 'kube-apiserver';
 const usualHosts = ['localhost', '127.0.0.1', '::1', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'];
 /** Clients whose clock is this much behind still accept it. */
 const backdatedMs = 5 * 60_000;
@@ -42,7 +45,7 @@ export async function makeServingCertificate(options: ServingCertificateOptions 
   });
   const leaf = await x509.X509CertificateGenerator.create({
     ...validity,
-    subject: 'CN=kube-apiserver',
+    subject: `CN=${options.commonName ?? apiServerName}`,
     issuer: ca.subject,
     publicKey: leafKeys.publicKey,
     signingKey: caKeys.privateKey,
@@ -61,7 +64,8 @@ function makeKeys(): Promise<webcrypto.CryptoKeyPair> {
 }
 
 function hostsOf(options: ServingCertificateOptions): readonly string[] {
-  return [...new Set([...usualHosts, hostname(), ...(options.hosts ?? [])])];
+  const usual = (options.commonName ?? apiServerName) === apiServerName ? [...usualHosts, hostname()] : [];
+  return [...new Set([...usual, ...(options.hosts ?? [])])];
 }
 
 async function caExtensions(x509: typeof X509, publicKey: webcrypto.CryptoKey): Promise<X509.Extension[]> {

@@ -9,6 +9,7 @@ import { SystemClock } from '../../adapters/system-clock.ts';
 import { SystemRandom } from '../../adapters/system-random.ts';
 import type { Connection } from '../../adapters/http-connection.ts';
 import { type CommandIo, exitDone, exitFailed, refuse } from '../command-io.ts';
+import type { ConfigFileSource } from '../config-reloader.ts';
 import { type ControllerConfig, parseControllerConfig } from '../controller-config.ts';
 import { ControllerProcess } from '../controller-process.ts';
 
@@ -21,15 +22,23 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<numbe
     io.stdout('the configuration is valid\n');
     return exitDone;
   }
-  return start(parsed.config, io);
+  const { config, values } = parsed;
+  const parse: ConfigFileSource['parse'] = (readFile) => parseControllerConfig(argv, readFile);
+  return start(config, values.config === undefined ? undefined : { path: values.config, parse, values }, io);
 }
 
-async function start(config: ControllerConfig, io: CommandIo): Promise<number> {
+async function start(
+  config: ControllerConfig,
+  configFile: ConfigFileSource | undefined,
+  io: CommandIo,
+): Promise<number> {
   const logger = PinoLogger.create(config.log);
   const connection = await connect(config, io, logger);
   if (connection === undefined) return exitFailed;
   const process = new ControllerProcess({
     config,
+    configFile,
+    onConfig: ({ log }) => logger.setVerbosity(log.verbosity),
     connection,
     clock: new SystemClock(),
     random: new SystemRandom(),

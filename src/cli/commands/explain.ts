@@ -1,6 +1,7 @@
 import { askController } from '../ask-controller.ts';
 import { type CommandIo, refuse } from '../command-io.ts';
 import { explainFlags } from '../explain-flags.ts';
+import type { FlagDefinition } from '../flag-definition.ts';
 import { readFlags } from '../flag-schema.ts';
 
 /** `nlc explain node/NAME` or `pod/NAMESPACE/NAME`: what a running controller knows of it and will do next. */
@@ -11,10 +12,10 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<numbe
   const problems = path === undefined ? [subjectProblem(subject)] : [];
   if ('problems' in read) return refuse(io, 'explain', [...problems, ...read.problems]);
   if (path === undefined) return refuse(io, 'explain', problems);
-  return askController({ command: 'explain', path, ...read.values }, io);
+  return askController({ command: 'explain', path, values: read.values }, io);
 }
 
-/** The first word that is neither a flag nor a flag's value; every flag of this command takes one. */
+/** The first word that is neither a flag nor a flag's value. */
 function subjectIn(argv: readonly string[]): {
   readonly subject: string | undefined;
   readonly flags: readonly string[];
@@ -24,7 +25,9 @@ function subjectIn(argv: readonly string[]): {
 }
 
 function takesNext(word: string): boolean {
-  return word.startsWith('--') && !word.includes('=');
+  if (!word.startsWith('--') || word.includes('=')) return false;
+  const flag: FlagDefinition | undefined = explainFlags.find(({ name }) => `--${name}` === word);
+  return flag?.kind !== 'boolean';
 }
 
 /** The page of `node/NAME` or `pod/NAMESPACE/NAME`, in singular, plural or kubectl's short form. */

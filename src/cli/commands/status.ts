@@ -7,5 +7,5 @@ import { readFlags } from '../flag-schema.ts';
 export async function run(argv: readonly string[], io: CommandIo): Promise<number> {
   const read = readFlags(argv, explainFlags);
   if ('problems' in read) return refuse(io, 'status', read.problems);
-  return askController({ command: 'status', path: '/status', ...read.values }, io);
+  return askController({ command: 'status', path: '/status', values: read.values }, io);
 }

@@ -6,7 +6,7 @@ import type { ListenAddress } from '../bind-address.ts';
 
 const loopbackHost = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/i;
 
-export function isLoopback({ host }: ListenAddress): boolean {
+export function isLoopback({ host }: Pick<ListenAddress, 'host'>): boolean {
   return loopbackHost.test(host);
 }
 

@@ -3,11 +3,14 @@ import { readFileSync } from 'node:fs';
 import type { Connection } from '../../adapters/http-connection.ts';
 import { HttpHeartbeatLane } from '../../adapters/http-heartbeat-lane.ts';
 import { HttpKubeApi, type HttpKubeApiOptions } from '../../adapters/http-kube-api.ts';
+import { httpMetrics } from '../../adapters/http-metrics.ts';
 import { type RunningHttp, type Route, startHttp } from '../../adapters/observability-server.ts';
 import { PromMeter } from '../../adapters/prom-meter.ts';
 import { SystemClock } from '../../adapters/system-clock.ts';
 import { SystemRandom } from '../../adapters/system-random.ts';
 import { FleetBroadcaster } from '../../events/fleet-broadcaster.ts';
+import { eventsDroppedTotal } from '../../events/metrics.ts';
+import { informerMetrics } from '../../informer/metrics.ts';
 import { playScript, type ScriptStep } from '../../kubelet/faults/fault-script.ts';
 import { SeededRandom } from '../../kubelet/faults/seeded-random.ts';
 import { type FleetNode, HollowFleet } from '../../kubelet/fleet.ts';
@@ -15,6 +18,7 @@ import { activeFaults, fleetMetrics, nodesInState, wakeLatenessSeconds } from '.
 import { heartbeatTimeoutMs, type KubeletProfile, modernProfile } from '../../kubelet/profile.ts';
 import { WheelClock } from '../../kubelet/wheel-clock.ts';
 import type { Logger } from '../../ports/logger.ts';
+import type { MetricDefinition } from '../../ports/meter.ts';
 import type { Random } from '../../ports/random.ts';
 import { formatBindAddress, type ListenAddress } from '../bind-address.ts';
 import type { CommandIo } from '../command-io.ts';
@@ -45,6 +49,14 @@ export interface FleetProcessOptions {
 
 const seedsEnd = 2 ** 31;
 
+/** Every metric that the process of a fleet exposes. */
+export const fleetProcessMetrics: readonly MetricDefinition[] = [
+  ...fleetMetrics,
+  ...informerMetrics,
+  ...httpMetrics,
+  eventsDroppedTotal,
+];
+
 /** Runs from its construction's flags until the signal of `io` aborts. */
 export class FleetProcess {
   readonly #options: FleetProcessOptions;
@@ -66,7 +78,7 @@ export class FleetProcess {
       onLate: (ms) => this.#meter.observe(wakeLatenessSeconds, ms / 1_000),
     });
     this.#startedAtMs = this.#clock.monotonicMs();
-    this.#meter.declare(fleetMetrics);
+    this.#meter.declare(fleetProcessMetrics);
   }
 
   /** Rejects with what the system said when the address or the log file cannot be had. */

@@ -7,11 +7,10 @@ export const podDeletionsTotal: MetricDefinition = {
   stability: 'ALPHA',
 };
 
-/** In seconds, as its name says; the reference's is in nanoseconds by mistake. */
 export const podDeletionDuration: MetricDefinition = {
   name: 'taint_eviction_controller_pod_deletion_duration_seconds',
   kind: 'histogram',
-  help: "Time from the end of a pod's patience to its deletion, in seconds.",
+  help: "Time from the end of a pod's patience to its deletion, in seconds, as the name says. In kube-controller-manager it is in nanoseconds by mistake, so that every deletion lands in the last bucket.",
   stability: 'ALPHA',
   buckets: [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60, 120, 180, 240],
 };

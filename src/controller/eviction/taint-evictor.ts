@@ -32,8 +32,8 @@ export interface TaintEvictorOptions {
   readonly recorder: EventRecorder;
   readonly meter: Meter;
   readonly clock: Clock;
-  /** Why nobody is evicted on account of a node's health for now; undefined if nothing stands against it. */
-  readonly holdOf: () => EvictionHold | undefined;
+  /** Why nobody is evicted on account of this node's health for now; undefined if nothing stands against it. */
+  readonly holdOf: (node: string) => EvictionHold | undefined;
 }
 
 type Leave = Extract<EvictionDecision, { kind: 'leave' }>;
@@ -225,8 +225,8 @@ export class TaintEvictor {
     return forget;
   }
 
-  #holdOf({ leave }: Appointment): EvictionHold | undefined {
-    return healthTaintKeys.some((key) => key === leave.taint) ? this.#options.holdOf() : undefined;
+  #holdOf({ leave, node }: Appointment): EvictionHold | undefined {
+    return healthTaintKeys.some((key) => key === leave.taint) ? this.#options.holdOf(node) : undefined;
   }
 
   #hold(key: string, appointment: Appointment, why: EvictionHold): Outcome {

@@ -10,12 +10,14 @@ const leaseReading = `get and list of leases in ${nodeLeaseNamespace}`;
 export function deriveHolds({
   now,
   leading,
+  shadow = false,
   holder,
   blind,
   everyZoneDark,
   outageHold,
 }: Circumstances): readonly Hold[] {
   const holds: Hold[] = [];
+  if (shadow) holds.push({ kind: 'shadow', unblockedBy: [{ kind: 'flag', flag: 'shadow', wanted: 'left out' }] });
   if (!leading) holds.push({ kind: 'not-leader', unblockedBy: [{ kind: 'ask-leader', holder: holder ?? null }] });
   if (blind !== undefined) holds.push({ kind: 'blind', reason: blind, unblockedBy: [{ kind: 'contact-with-api' }] });
   if (everyZoneDark) {

@@ -8,7 +8,7 @@ import type { InformerOutlook, PodGcOutlook, StatusOutlook } from './outlook.ts'
 
 /** The whole controller at a glance: does it lead, does it see, what waits, what holds it. */
 export function deriveStatus(facts: StatusFacts, circumstances: Circumstances): StatusOutlook {
-  const { now, leading, holder, mode, runs } = circumstances;
+  const { now, leading, shadow = false, holder, mode, runs } = circumstances;
   const zones = facts.zones.map((zone) => deriveZoneOutlook(zone, now));
   const { scheduled, firstAtMs } = facts.evictions;
   return {
@@ -16,7 +16,9 @@ export function deriveStatus(facts: StatusFacts, circumstances: Circumstances): 
     mode,
     runs,
     leading,
+    shadow,
     leader: holder ?? null,
+    configFile: facts.configFile ?? null,
     holds: [...deriveHolds(circumstances), ...zones.flatMap(({ holds }) => holds)],
     informers: facts.informers.map((informer) => informerOutlook(informer, now)),
     zones,

@@ -6,11 +6,12 @@ import type { InformerOutlook, StatusOutlook } from './outlook.ts';
 
 /** The status as a page for people: the same values, in words. */
 export function describeStatus(status: StatusOutlook): string {
-  const { leading, leader, mode, runs, holds, informers, zones, history } = status;
+  const { mode, runs, holds, informers, zones, history } = status;
   return [
-    `${leading ? 'leading' : 'standing by'}; leader: ${leader ?? 'unknown'} (${status.at})\n`,
+    `${describeStanding(status)} (${status.at})\n`,
     describeHolds(holds),
     describeLine('runs', `${deriveRunningNames(runs).join(', ')}; ${mode} mode`),
+    ...configFileLines(status),
     ...lifecycleLines(status),
     ...(runs.taintEviction ? [describeLine('evictions', scheduledText(status))] : []),
     ...(status.podGc === null ? [] : [describePodGc(status.podGc)]),
@@ -18,6 +19,21 @@ export function describeStatus(status: StatusOutlook): string {
     describeZones(zones),
     describeHistory(history),
   ].join('');
+}
+
+function describeStanding({ shadow, leading, leader }: StatusOutlook): string {
+  if (shadow) return 'in shadow: nothing is written, and nobody leads';
+  return `${leading ? 'leading' : 'standing by'}; leader: ${leader ?? 'unknown'}`;
+}
+
+function configFileLines({ configFile }: StatusOutlook): readonly string[] {
+  if (configFile === null) return [];
+  const { path, problems, waiting } = configFile;
+  return [
+    describeLine('config', `${path}${problems.length === 0 ? '' : ' is refused: older settings are in force'}`),
+    ...problems.map((problem) => describeLine('refused', problem)),
+    ...waiting.map(({ setting, from, to }) => describeLine('restart', `${setting} ${from} -> ${to} needs one`)),
+  ];
 }
 
 /** Who waits, and in eviction mode who lost its pods; nothing where nodes are not this process's business. */

@@ -59,6 +59,8 @@ function reasonOf(hold: Hold): string {
   switch (hold.kind) {
     case 'not-leader':
       return 'this replica does not lead, so it does nothing and judges no zone';
+    case 'shadow':
+      return 'this process is a shadow: it writes nothing, and what is told here is what it would do';
     case 'blind':
       return `we do not trust what we see (${hold.reason}), so no node is called silent`;
     case 'unconfirmed':

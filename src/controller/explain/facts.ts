@@ -9,6 +9,7 @@ import type {
   PodGcReason,
   ZoneReckoning,
   UnconfirmedReason,
+  SettingChange,
 } from '../decisions.ts';
 import type { ControllerSelection } from '../options.ts';
 
@@ -22,6 +23,8 @@ export interface Moment {
 export interface Circumstances {
   readonly now: Moment;
   readonly leading: boolean;
+  /** Whatever is decided, nothing is written. */
+  readonly shadow?: boolean;
   /** Identity of the leader as far as we know. */
   readonly holder: string | undefined;
   readonly mode: Mode;
@@ -210,7 +213,18 @@ export interface PodGcFacts extends FinishedFacts {
   readonly missingNodes: number;
 }
 
+/** How the file that settings come from and what is in force differ. */
+export interface ConfigFileFacts {
+  readonly path: string;
+  /** Why it is refused, and older settings are in force; empty when it is not. */
+  readonly problems: readonly string[];
+  /** In the file, and not in force before a restart. */
+  readonly waiting: readonly SettingChange[];
+}
+
 export interface StatusFacts {
+  /** Undefined without a file. */
+  readonly configFile: ConfigFileFacts | undefined;
   readonly informers: readonly InformerFacts[];
   readonly zones: readonly ZoneFacts[];
   readonly evictions: { readonly scheduled: number; readonly firstAtMs: number | undefined };

@@ -3,7 +3,7 @@ import type { Taint } from '../../api/taints.ts';
 import type { Toleration } from '../../api/tolerations.ts';
 import type { Decision, GraceRule, OutageReckoning, PodGcReason, RateRule } from '../decisions.ts';
 import type { ControllerSelection } from '../options.ts';
-import type { EvictedNodesFacts, EvictionMark, HeartbeatChannel, Mode } from './facts.ts';
+import type { ConfigFileFacts, EvictedNodesFacts, EvictionMark, HeartbeatChannel, Mode } from './facts.ts';
 
 export interface Past {
   readonly at: string;
@@ -32,11 +32,13 @@ export type Unblocker =
   /** So many nodes of this zone, or of any where it is null, become ready. */
   | { readonly kind: 'nodes-ready'; readonly zone: string | null; readonly count: number }
   | { readonly kind: 'api-answers' }
-  | { readonly kind: 'flag'; readonly flag: string; readonly wanted: 'above 0' | 'naming it' };
+  | { readonly kind: 'flag'; readonly flag: string; readonly wanted: 'above 0' | 'naming it' | 'left out' };
 
 /** Why something that is wanted does not happen, and what would make it happen: any one of the unblockers. */
 export type Hold =
   | { readonly kind: 'not-leader'; readonly unblockedBy: readonly Unblocker[] }
+  /** What is foreseen is decided, and not done. */
+  | { readonly kind: 'shadow'; readonly unblockedBy: readonly Unblocker[] }
   | { readonly kind: 'blind'; readonly reason: string; readonly unblockedBy: readonly Unblocker[] }
   /** It looks silent by our caches, and the API server could not be asked whether it is. */
   | { readonly kind: 'unconfirmed'; readonly unblockedBy: readonly Unblocker[] }
@@ -231,11 +233,15 @@ export interface PodGcOutlook {
 }
 
 export interface StatusOutlook {
+  /** Null: settings come from flags alone. */
+  readonly configFile: ConfigFileFacts | null;
   readonly at: string;
   readonly mode: Mode;
   /** Which of our parts run in this process. */
   readonly runs: ControllerSelection;
   readonly leading: boolean;
+  /** Nothing is written. */
+  readonly shadow: boolean;
   readonly leader: string | null;
   readonly holds: readonly Hold[];
   readonly informers: readonly InformerOutlook[];

@@ -147,11 +147,16 @@ export function graceOf(
     : { rule: 'startup', graceMs: graces.nodeStartupGracePeriodMs };
 }
 
+/** The first moment at which it would be silent. */
+export function silentFromMs(record: Pick<HealthRecord, 'hasReady' | 'heardAtMs'>, graces: Graces): number {
+  return record.heardAtMs + graceOf(record, graces).graceMs + 1;
+}
+
 /** Silent, if nothing was heard for longer than (not: as long as) the grace period. */
 export function assessNode(node: NodeView, record: HealthRecord, now: Now, graces: Graces): Verdict {
   const { rule, graceMs } = graceOf(record, graces);
   const silentMs = now.monotonicMs - record.heardAtMs;
-  if (silentMs <= graceMs) return { kind: 'alive', silentFromMs: record.heardAtMs + graceMs + 1 };
+  if (silentMs <= graceMs) return { kind: 'alive', silentFromMs: silentFromMs(record, graces) };
   return { kind: 'silent', silentMs, graceMs, rule, conditions: unknownConditions(node, now.wallMs) };
 }
 

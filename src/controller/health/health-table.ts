@@ -1,7 +1,7 @@
 import type { LeaseView } from '../../api/lease.ts';
 import type { NodeView } from '../../api/node.ts';
 import { KeyedHeap } from '../../queueing/keyed-heap.ts';
-import { type Graces, type Now, type Verdict, assessNode, deriveRecord, readyOf } from './assess-node.ts';
+import { type Graces, type Now, type Verdict, assessNode, deriveRecord, readyOf, silentFromMs } from './assess-node.ts';
 import type { HealthRecord } from './health-record.ts';
 
 /** A verdict, or the suspicion of silence that nobody has confirmed yet. */
@@ -20,6 +20,7 @@ export class HealthTable {
   /** What each node's last heartbeat was when its silence was confirmed: a newer one makes the confirmation void. */
   readonly #confirmed = new Map<string, number>();
 
+  /** The graces are read at each look: they may change between two, with a call of {@link gracesChanged}. */
   constructor(graces: Graces) {
     this.#graces = graces;
   }
@@ -52,6 +53,18 @@ export class HealthTable {
   confirmSilence(name: string): void {
     const record = this.#records.get(name);
     if (record !== undefined) this.#confirmed.set(name, record.heardAtMs);
+  }
+
+  /**
+   * The grace periods are others now: every deadline is reckoned anew. What was confirmed is asked once more, for it was
+   * asked when a silence was not yet, or no longer, one.
+   */
+  gracesChanged(): void {
+    this.#confirmed.clear();
+    for (const name of this.#deadlines.keysInOrder()) {
+      const record = this.#records.get(name);
+      if (record !== undefined) this.#deadlines.set(name, silentFromMs(record, this.#graces));
+    }
   }
 
   /** We wrote Unknown: from here on the next sign of life is news. */

@@ -4,11 +4,13 @@ import type { NewerAnswers } from '../../informer/newer-answers.ts';
 import type { LiveLeases } from '../../ports/sight.ts';
 import type { DecisionSink, UnconfirmedReason } from '../decisions.ts';
 import type { HealthTable } from './health-table.ts';
+import type { VerdictBook } from './verdict-book.ts';
 
 export interface SilenceConfirmerOptions {
   readonly live: LiveLeases;
   readonly leases: NewerAnswers<LeaseView>;
   readonly health: HealthTable;
+  readonly verdicts: Pick<VerdictBook, 'withhold'>;
   readonly decisions: DecisionSink;
   /** The API server has a renewal that our stream has not brought. */
   readonly foundBehind: () => void;
@@ -65,6 +67,7 @@ export class SilenceConfirmer {
     const known = leases.get(node);
     if (live !== undefined && live.renewTime !== known?.renewTime) {
       leases.remember(known, live);
+      this.#options.verdicts.withhold(node);
       decisions.note({ kind: 'verdict-held', node, why: 'lease-renewed' });
       this.#options.foundBehind();
     } else health.confirmSilence(node);
@@ -72,6 +75,7 @@ export class SilenceConfirmer {
   }
 
   #hold(node: string, why: UnconfirmedReason): void {
+    this.#options.verdicts.withhold(node);
     this.#options.decisions.note({ kind: 'verdict-held', node, why });
     this.#options.judgeAgain(node, 'next-pass');
   }

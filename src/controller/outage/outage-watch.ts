@@ -3,6 +3,7 @@
 // are still silent at its end are treated like any other.
 import type { EventRecorder } from '../../ports/event-recorder.ts';
 import type { Meter } from '../../ports/meter.ts';
+import type { ControllerOptions } from '../options.ts';
 import type { DecisionSink, OutageReckoning, SilenceOutage } from '../decisions.ts';
 import { classifyOutage, deriveWindowMs, type Fall, type FallsByZone } from './classify-outage.ts';
 import { actsHeld, actsResumed, zoneFailure } from './events.ts';
@@ -11,9 +12,8 @@ import { outageInForce, silentNodesTotal } from './metrics.ts';
 const looksPerWindow = 12;
 
 export interface OutageWatchOptions {
-  readonly nodeMonitorGracePeriodMs: number;
-  /** The longest hold of a ControlPlanePathFailure; 0 for none. */
-  readonly controlPlanePathFailureHoldMs: number;
+  /** The grace period, and the longest hold of a ControlPlanePathFailure (0 for none): read at each judgement. */
+  readonly limits: Pick<ControllerOptions, 'nodeMonitorGracePeriodMs' | 'controlPlanePathFailureHoldMs'>;
   /** When each node that is not silent will be, if nothing more is heard of it; those that count, and have been heard. */
   readonly livingFalls: () => Iterable<Fall>;
   /** Health's clock, which stands still while we are blind. */
@@ -35,6 +35,11 @@ export interface OutageHold {
   readonly fall: Fall;
 }
 
+/** What is remembered of a hold. When it ends follows from that, and from how long a hold may be. */
+interface BegunHold extends Omit<OutageHold, 'untilMs' | 'recovering'> {
+  readonly recoveredByMs: number | undefined;
+}
+
 interface Fallen extends Fall {
   readonly counts: boolean;
   outage: SilenceOutage | undefined;
@@ -42,17 +47,15 @@ interface Fallen extends Fall {
 
 export class OutageWatch {
   readonly #options: OutageWatchOptions;
-  readonly #windowMs: number;
   readonly #fallen = new Map<string, Fallen>();
   readonly #unnamed = new Set<string>();
   /** When what was last announced; a zone's failure is its own. */
   readonly #announced = new Map<string, number>();
   #falls: { readonly builtAtMs: number; readonly byZone: FallsByZone } | undefined;
-  #hold: OutageHold | undefined;
+  #begun: BegunHold | undefined;
 
   constructor(options: OutageWatchOptions) {
     this.#options = options;
-    this.#windowMs = deriveWindowMs(options.nodeMonitorGracePeriodMs);
   }
 
   /** The node fell silent then. One that does not count in its zone is named too, but is no evidence. */
@@ -79,13 +82,25 @@ export class OutageWatch {
 
   /** The hold in force. */
   hold(): OutageHold | undefined {
-    const hold = this.#hold;
+    const hold = this.#lastHold();
     return hold !== undefined && this.#options.healthNowMs() < hold.untilMs ? hold : undefined;
+  }
+
+  #lastHold(): OutageHold | undefined {
+    if (this.#begun === undefined) return undefined;
+    const { recoveredByMs, ...hold } = this.#begun;
+    const longestMs = hold.fromMs + this.#options.limits.controlPlanePathFailureHoldMs;
+    const untilMs = Math.min(longestMs, recoveredByMs ?? Infinity);
+    return { ...hold, untilMs, recovering: recoveredByMs !== undefined };
+  }
+
+  get #windowMs(): number {
+    return deriveWindowMs(this.#options.limits.nodeMonitorGracePeriodMs);
   }
 
   /** Names what is not named yet, begins a hold, ends one. To be called when all nodes have been looked at. */
   judge(): void {
-    if (this.#unnamed.size > 0 || this.#hold !== undefined) {
+    if (this.#unnamed.size > 0 || this.#begun !== undefined) {
       const falls = this.#lookAround();
       for (const node of [...this.#unnamed].sort()) this.#name(node, falls);
       this.#unnamed.clear();
@@ -103,7 +118,7 @@ export class OutageWatch {
     if (why.outage === 'NodeFailure') return;
     if (why.outage === 'ControlPlanePathFailure') this.#begin(why, fallen, falls);
     // A hold says by itself what it is for.
-    if (why.outage !== this.#hold?.why.outage) this.#announce(why, fallen.atMs);
+    if (why.outage !== this.#begun?.why.outage) this.#announce(why, fallen.atMs);
   }
 
   /** Once for all nodes that fell together. */
@@ -118,29 +133,28 @@ export class OutageWatch {
 
   /** The time of the hold counts from the first fall, however late we come to know of it: a restart does not begin it anew. */
   #begin(why: OutageReckoning, fall: Fall, falls: FallsByZone): void {
-    if (this.#hold !== undefined) return;
-    const { decisions, recorder, controlPlanePathFailureHoldMs, healthNowMs } = this.#options;
-    const firstMs = firstFallSince(falls, fall.atMs - this.#windowMs);
-    const untilMs = firstMs + controlPlanePathFailureHoldMs;
-    const holdMs = untilMs - healthNowMs();
+    if (this.#begun !== undefined) return;
+    const { decisions, recorder, limits, healthNowMs } = this.#options;
+    const fromMs = firstFallSince(falls, fall.atMs - this.#windowMs);
+    const holdMs = fromMs + limits.controlPlanePathFailureHoldMs - healthNowMs();
     if (holdMs <= 0) return;
-    this.#hold = { why, fromMs: firstMs, untilMs, recovering: false, fall: { zone: fall.zone, atMs: fall.atMs } };
+    this.#begun = { why, fromMs, recoveredByMs: undefined, fall: { zone: fall.zone, atMs: fall.atMs } };
     decisions.note({ kind: 'acts-held', outage: why.outage, holdMs, why });
     recorder.record(actsHeld(why, holdMs));
   }
 
   #review(falls: FallsByZone): void {
-    const hold = this.#hold;
-    if (hold === undefined) return;
+    const hold = this.#lastHold();
+    if (hold === undefined || this.#begun === undefined) return;
     const nowMs = this.#options.healthNowMs();
     if (nowMs >= hold.untilMs) this.#end(hold, nowMs);
     else if (!hold.recovering && classifyOutage(falls, hold.fall, this.#windowMs).outage !== hold.why.outage) {
-      this.#hold = { ...hold, recovering: true, untilMs: Math.min(hold.untilMs, nowMs + this.#windowMs) };
+      this.#begun = { ...this.#begun, recoveredByMs: nowMs + this.#windowMs };
     }
   }
 
   #end({ fromMs, recovering, why }: OutageHold, nowMs: number): void {
-    this.#hold = undefined;
+    this.#begun = undefined;
     const ending = recovering ? 'recovered' : 'expired';
     const heldMs = nowMs - fromMs;
     this.#options.decisions.note({ kind: 'acts-resumed', outage: why.outage, heldMs, ending });

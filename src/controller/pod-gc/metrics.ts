@@ -4,7 +4,7 @@ import type { MetricDefinition } from '../../ports/meter.ts';
 export const forceDeletedPods: MetricDefinition = {
   name: 'pod_gc_collector_force_delete_pods_total',
   kind: 'counter',
-  help: 'Pods that the garbage collector deleted without grace, by the rule they fell under.',
+  help: 'Pods that the garbage collector deleted without grace, by the rule they fell under. Counted when the API server has accepted it; kube-controller-manager counts the attempts.',
   stability: 'ALPHA',
   labels: ['namespace', 'reason'],
 };

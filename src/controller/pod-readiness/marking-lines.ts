@@ -2,10 +2,10 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Meter } from '../../ports/meter.ts';
 import { RateLimitedLines } from '../../queueing/rate-limited-lines.ts';
 import type { RateLimitedQueue } from '../../queueing/rate-limited-queue.ts';
-import { markingLineLength } from './metrics.ts';
+import { markingLineLength, markingLineOldest } from './metrics.ts';
 
 export interface MarkingLinesOptions {
-  /** Nodes a second and zone whose pods may be marked; one second's worth at once. */
+  /** Nodes a second and zone whose pods may be marked; one second's worth at once. Read at each turn. */
   readonly podMarkingRate: number;
   readonly zoneOf: (node: string) => string;
   /** While this is true nobody gets a turn. */
@@ -25,15 +25,35 @@ export class MarkingLines {
 
   constructor(options: MarkingLinesOptions) {
     this.#options = options;
-    const { podMarkingRate: ratePerSecond, meter } = options;
+    const { meter } = options;
     this.#lines = new RateLimitedLines({
-      ratePerSecond,
-      burst: Math.max(1, ratePerSecond),
+      get ratePerSecond() {
+        return options.podMarkingRate;
+      },
+      get burst() {
+        return burstOf(options);
+      },
       onLength: (zone, length) => {
-        if (length === undefined || length === 0) meter.forget(markingLineLength, { zone });
-        else meter.set(markingLineLength, length, { zone });
+        if (length === undefined || length === 0) {
+          meter.forget(markingLineLength, { zone });
+          meter.forget(markingLineOldest, { zone });
+        } else meter.set(markingLineLength, length, { zone });
       },
     });
+    meter.onRead(() => this.#showOldest());
+  }
+
+  /** Who waits for a turn now. */
+  waiting(): readonly string[] {
+    return this.#lines.keys();
+  }
+
+  #showOldest(): void {
+    const { clock, meter } = this.#options;
+    for (const zone of this.#lines.zones()) {
+      const sinceMs = this.#lines.get(zone)?.oldestSinceMs();
+      if (sinceMs !== undefined) meter.set(markingLineOldest, (clock.monotonicMs() - sinceMs) / 1_000, { zone });
+    }
   }
 
   admits(node: string): boolean {
@@ -66,6 +86,7 @@ export class MarkingLines {
 
   #serveLine(line: RateLimitedQueue, wants: (node: string) => boolean, takeTurn: (node: string) => void): void {
     const nowMs = this.#options.clock.monotonicMs();
+    line.resize(this.#options.podMarkingRate, burstOf(this.#options), nowMs);
     for (let node = line.peekDue(nowMs); node !== undefined; node = line.peekDue(nowMs)) {
       const wanted = wants(node);
       if (wanted && !line.tryTakeToken(nowMs)) return;
@@ -75,4 +96,8 @@ export class MarkingLines {
       takeTurn(node);
     }
   }
+}
+
+function burstOf({ podMarkingRate }: Pick<MarkingLinesOptions, 'podMarkingRate'>): number {
+  return Math.max(1, podMarkingRate);
 }

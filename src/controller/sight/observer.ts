@@ -12,6 +12,7 @@ import { planSight, type SightPlan } from './plan-sight.ts';
 import { SightClock } from './sight-clock.ts';
 
 export interface ObserverOptions {
+  /** Read at each look. */
   readonly nodeMonitorGracePeriodMs: number;
   readonly leases: { status(): InformerStatus };
   readonly nodes: { status(): InformerStatus };
@@ -30,15 +31,21 @@ const blindReasons: readonly BlindReason[] = ['no-contact', 'streams-not-open', 
 
 export class Observer implements Sight {
   readonly #options: ObserverOptions;
-  readonly #plan: SightPlan;
+  #planned: { readonly graceMs: number; readonly plan: SightPlan } | undefined;
   readonly #sight: SightClock;
   #told: { readonly reason: BlindReason; readonly sinceMs: number; readonly blindMs: number } | undefined;
   #countedMs = 0;
 
   constructor(options: ObserverOptions) {
     this.#options = options;
-    this.#plan = planSight(options.nodeMonitorGracePeriodMs);
-    this.#sight = new SightClock(this.#plan, options.clock.monotonicMs());
+    this.#sight = new SightClock(() => this.#plan, options.clock.monotonicMs());
+  }
+
+  /** It is asked for at every heartbeat, and made when the grace period is another. */
+  get #plan(): SightPlan {
+    const { nodeMonitorGracePeriodMs: graceMs } = this.#options;
+    if (this.#planned?.graceMs !== graceMs) this.#planned = { graceMs, plan: planSight(graceMs) };
+    return this.#planned.plan;
   }
 
   nowMs(): number {

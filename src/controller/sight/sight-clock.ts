@@ -11,15 +11,18 @@ export interface SightLimits {
  * connection look the same to it: nothing was seen, so nothing is held against anybody.
  */
 export class SightClock {
-  readonly #limits: SightLimits;
+  readonly #limitsNow: () => SightLimits;
+  #limits: SightLimits;
   #seenMs: number;
   #contactAtMs: number;
   #observingUntilMs = -Infinity;
   #blindMs = 0;
   #awaitsFirst = false;
 
-  constructor(limits: SightLimits, nowMs: number) {
-    this.#limits = limits;
+  /** The limits are asked for at each contact: between two they stay as they are, or time could run backwards. */
+  constructor(limits: () => SightLimits, nowMs: number) {
+    this.#limitsNow = limits;
+    this.#limits = limits();
     this.#seenMs = nowMs;
     this.#contactAtMs = nowMs;
   }
@@ -52,6 +55,7 @@ export class SightClock {
     this.#seenMs += seenMs;
     this.#blindMs += atMs - this.#contactAtMs - seenMs;
     this.#contactAtMs = atMs;
+    this.#limits = this.#limitsNow();
   }
 
   isOutOfContact(nowMs: number): boolean {

@@ -10,7 +10,7 @@ import type { RateLimitedQueue } from '../../queueing/rate-limited-queue.ts';
 import type { CommandWriter, NodeSource, WriteOutcome } from '../commands.ts';
 import type { DecisionSink, TaintReason } from '../decisions.ts';
 import { deriveNoExecuteNeed, healthTaintsOf, type NoExecuteNeed } from './derive-taints.ts';
-import { evictionsTotal } from './metrics.ts';
+import { evictionsTotal, taintLatency } from './metrics.ts';
 import type { ZoneTaintQueues } from './zone-taint-queues.ts';
 
 const retryMsMin = 100;
@@ -25,6 +25,8 @@ export interface NoExecuteTainterOptions {
   readonly clock: Clock;
   /** Status of the node's Ready condition, or `missing`. */
   readonly readyOf: (node: NodeView) => string;
+  /** How long ago the node was judged so; undefined if that was not us, or was told before. */
+  readonly takeVerdictAgeMs: (node: string) => number | undefined;
   /** While this is true nobody gets a taint. Those in line keep their places. */
   readonly isHeld: () => boolean;
 }
@@ -99,9 +101,16 @@ export class NoExecuteTainter {
     if (need.need !== 'add') return;
     const why = this.#options.readyOf(node) === 'Unknown' ? 'node-silent' : 'node-not-ready';
     const outcome = await this.#write(node, { add: [this.#stamped(need.key)], remove: [] }, why);
-    if (outcome.result === 'written') this.#options.meter.add(evictionsTotal, 1, { zone });
+    if (outcome.result === 'written') this.#count(node.name, zone);
     if (outcome.result === 'failed') this.#retry(node.name, queue, outcome);
     else this.#options.queues.remove(node.name);
+  }
+
+  #count(node: string, zone: string): void {
+    const { meter, takeVerdictAgeMs } = this.#options;
+    meter.add(evictionsTotal, 1, { zone });
+    const ageMs = takeVerdictAgeMs(node);
+    if (ageMs !== undefined) meter.observe(taintLatency, ageMs / 1_000);
   }
 
   /** Waits in line for another try. Only a write that may have been carried out after all keeps its token. */

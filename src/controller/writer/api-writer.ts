@@ -9,7 +9,7 @@ import type { KubeReader } from '../../ports/kube-reader.ts';
 import type { KubeWriter } from '../../ports/kube-writer.ts';
 import type { Leadership } from '../../ports/leadership.ts';
 import type { WriteLane, WriteLanes } from '../../ports/write-lanes.ts';
-import type { Command, CommandWriter, WriteOutcome } from '../commands.ts';
+import type { ClosableWriter, Command, WriteOutcome } from '../commands.ts';
 import type { DecisionSink } from '../decisions.ts';
 import { changesNothing, type PatchRequest, planRequest } from './plan-request.ts';
 
@@ -23,7 +23,7 @@ export interface ApiWriterOptions {
   readonly signal: AbortSignal;
 }
 
-export class ApiWriter implements CommandWriter {
+export class ApiWriter implements ClosableWriter {
   readonly #options: ApiWriterOptions;
   readonly #nodeTurns = new Map<string, Promise<WriteOutcome>>();
   #closed = false;
@@ -37,12 +37,10 @@ export class ApiWriter implements CommandWriter {
     return 'node' in command ? this.#inTurn(command.node.name, () => this.#queue(command)) : this.#queue(command);
   }
 
-  /** Lets what was sent come to its end and sends nothing more. What still waits is answered as if we did not lead. */
   close(): void {
     this.#closed = true;
   }
 
-  /** Resolves when nothing waits to be written and nothing is under way. */
   async drained(): Promise<void> {
     await Promise.all(this.#nodeTurns.values());
     await this.#options.lanes.drained();

@@ -32,4 +32,18 @@ export const zoneEvictionRate: MetricDefinition = {
   labels: ['zone'],
 };
 
-export const zoneMetrics: readonly MetricDefinition[] = [zoneSize, zoneHealth, unhealthyNodesInZone, zoneEvictionRate];
+export const zoneState: MetricDefinition = {
+  name: 'node_lifecycle_zone_state',
+  kind: 'gauge',
+  help: 'How bad the zone is, as judged by the last monitor pass: 1 for the state in force, 0 for the others of Initial (not judged yet), Normal, PartialDisruption and FullDisruption.',
+  stability: 'ALPHA',
+  labels: ['zone', 'state'],
+};
+
+export const zoneMetrics: readonly MetricDefinition[] = [
+  zoneSize,
+  zoneHealth,
+  unhealthyNodesInZone,
+  zoneEvictionRate,
+  zoneState,
+];

@@ -2,7 +2,7 @@ import type { ZoneCondition } from '../../api/zone.ts';
 import type { Meter } from '../../ports/meter.ts';
 import type { ControllerOptions } from '../options.ts';
 import type { ZoneTally } from './classify-zone.ts';
-import { unhealthyNodesInZone, zoneEvictionRate, zoneHealth, zoneSize } from './metrics.ts';
+import { unhealthyNodesInZone, zoneEvictionRate, zoneHealth, zoneSize, zoneState } from './metrics.ts';
 import { type Plan, planRates, type ZonePlan } from './plan-rates.ts';
 
 type Standing = 'ready' | 'unready' | 'excluded';
@@ -11,6 +11,14 @@ interface Membership {
   readonly zone: string;
   readonly standing: Standing;
 }
+
+/** What the reference calls the conditions of zones, as values of a label (upstream `ZoneState`). */
+const states: Readonly<Record<ZoneCondition, string>> = {
+  initial: 'Initial',
+  normal: 'Normal',
+  'partially-disrupted': 'PartialDisruption',
+  'fully-disrupted': 'FullDisruption',
+};
 
 interface Zone {
   readonly members: Record<Standing, number>;
@@ -72,9 +80,15 @@ export class ZoneTable {
     if (known?.zone === zone && known.standing === standing) return;
     this.leave(node);
     this.#members.set(node, { zone, standing });
-    const entry = this.#zones.get(zone) ?? { members: { ready: 0, unready: 0, excluded: 0 }, plan: undefined };
+    const entry = this.#zones.get(zone) ?? this.#begin(zone);
     entry.members[standing] += 1;
+  }
+
+  #begin(zone: string): Zone {
+    const entry: Zone = { members: { ready: 0, unready: 0, excluded: 0 }, plan: undefined };
     this.#zones.set(zone, entry);
+    this.#publishState(zone, 'initial');
+    return entry;
   }
 
   leave(node: string): void {
@@ -106,6 +120,7 @@ export class ZoneTable {
       const changed = from !== next.condition || zone.plan?.ratePerSecond !== next.ratePerSecond;
       zone.plan = next;
       this.#publish(next);
+      if (from !== next.condition) this.#publishState(next.zone, next.condition);
       return changed ? [{ from, plan: next }] : [];
     });
   }
@@ -116,6 +131,7 @@ export class ZoneTable {
       this.#zones.delete(zone);
       for (const metric of [zoneSize, zoneHealth, unhealthyNodesInZone, zoneEvictionRate])
         this.#meter.forget(metric, { zone });
+      for (const state of Object.values(states)) this.#meter.forget(zoneState, { zone, state });
     }
     return vanished;
   }
@@ -126,6 +142,11 @@ export class ZoneTable {
     this.#meter.set(zoneHealth, size === 0 ? 100 : (100 * why.ready) / size, { zone });
     this.#meter.set(unhealthyNodesInZone, why.unready, { zone });
     this.#meter.set(zoneEvictionRate, ratePerSecond, { zone });
+  }
+
+  #publishState(zone: string, inForce: ZoneCondition): void {
+    for (const [condition, state] of Object.entries(states))
+      this.#meter.set(zoneState, condition === inForce ? 1 : 0, { zone, state });
   }
 }
 

@@ -95,6 +95,13 @@ const sizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min
 });
 
 describe('what a real API server answers', () => {
+  test('there is a boot ID to be read in both forms', async () => {
+    for (const { type, extension } of forms) {
+      const { items } = await readList('nodes', type, bytesOf(`nodes-list.${extension}`));
+      assert.ok(items.some((item) => viewNode(item).bootID.length === 36));
+    }
+  });
+
   for (const resource of resourceNames) {
     for (const name of names(`${resource}-*.pb`)) {
       if (/-(list|page|none|watch|state|expired)$/.test(name)) continue;

@@ -42,11 +42,16 @@ test('metrics of the process and our own, as Prometheus reads them', async () =>
 });
 
 test('the settings in force', async () => {
-  await serving([configzRoute('node-lifecycle-controller', { controller: { nodeEvictionRate: 0.1 } })], async (at) => {
-    const response = await fetch(at('/configz'));
-    assert.equal(response.headers.get('content-type'), 'application/json');
-    assert.deepEqual(await response.json(), { 'node-lifecycle-controller': { controller: { nodeEvictionRate: 0.1 } } });
-  });
+  await serving(
+    [configzRoute('node-lifecycle-controller', () => ({ controller: { nodeEvictionRate: 0.1 } }))],
+    async (at) => {
+      const response = await fetch(at('/configz'));
+      assert.equal(response.headers.get('content-type'), 'application/json');
+      assert.deepEqual(await response.json(), {
+        'node-lifecycle-controller': { controller: { nodeEvictionRate: 0.1 } },
+      });
+    },
+  );
 });
 
 test('probes change their answer as the process does', async () => {

@@ -33,6 +33,21 @@ test('text: time, level, sentence, fields', () => {
   );
 });
 
+test('another verbosity is in force for children that are there already, and for those that come', () => {
+  const { lines, logger } = loggerOf('json');
+  const before = logger.child({ born: 'before' });
+  before.debug({}, 'quiet');
+  logger.setVerbosity(4);
+  before.debug({}, 'loud');
+  logger.child({ born: 'after' }).debug({}, 'loud');
+  logger.setVerbosity(0);
+  before.debug({}, 'quiet');
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).msg),
+    ['loud', 'loud'],
+  );
+});
+
 test('debug lines appear from verbosity 4 on', () => {
   for (const [verbosity, count] of [
     [0, 3],

@@ -70,6 +70,15 @@ test('counts, sets, observes and forgets', async () => {
   assert.ok(lines.includes('pass_duration_seconds_bucket{le="0.04"} 1'));
 });
 
+test('what is a state is looked at on each read', async () => {
+  const meter = new PromMeter();
+  let nodes = 3;
+  meter.onRead(() => meter.set(size, nodes, { zone: 'a' }));
+  assert.ok((await linesOf(meter)).includes('zone_size{zone="a"} 3'));
+  nodes = 4;
+  assert.ok((await linesOf(meter)).includes('zone_size{zone="a"} 4'));
+});
+
 test('labels that were not declared, or not given, throw and count nothing', async () => {
   const meter = new PromMeter();
   meter.declare([evictions]);

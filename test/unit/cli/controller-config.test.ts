@@ -7,6 +7,20 @@ import { keyOf } from '../../../src/cli/flag-definition.ts';
 
 const head = 'apiVersion: nodelifecycle/v1alpha1\nkind: ControllerConfiguration\n';
 
+/** Its flags have tests of their own. */
+const plainServing = {
+  enabled: false,
+  certFile: undefined,
+  keyFile: undefined,
+  minVersion: 'TLSv1.2',
+  cipherSuites: [],
+  clientCaFile: undefined,
+  alwaysAllowPaths: ['/healthz', '/readyz', '/livez'],
+  tokenTtlMs: 10_000,
+  authorizedTtlMs: 10_000,
+  unauthorizedTtlMs: 10_000,
+};
+
 function noFile(path: string): string {
   throw new Error(`ENOENT: ${path}`);
 }
@@ -41,6 +55,7 @@ test('the defaults are those of kube-controller-manager 1.36', () => {
       podEvictionTimeoutMs: 300_000,
     },
     controllers: { nodeLifecycle: true, taintEviction: true, podGc: false },
+    shadow: false,
     podGc: { terminatedPodGcThreshold: 12_500 },
     api: {
       kubeconfig: undefined,
@@ -62,6 +77,7 @@ test('the defaults are those of kube-controller-manager 1.36', () => {
     metricsBindAddress: { host: '127.0.0.1', port: 8080 },
     watchCanary: false,
     healthProbeBindAddress: { host: '', port: 8081 },
+    secureServing: plainServing,
     log: { format: 'auto', verbosity: 0 },
     validateOnly: false,
   });
@@ -127,6 +143,7 @@ test('every flag reaches its place', () => {
       podEvictionTimeoutMs: 60_000,
     },
     controllers: { nodeLifecycle: true, taintEviction: false, podGc: true },
+    shadow: false,
     podGc: { terminatedPodGcThreshold: 7 },
     api: {
       kubeconfig: '/k',
@@ -148,6 +165,7 @@ test('every flag reaches its place', () => {
     metricsBindAddress: 'off',
     watchCanary: true,
     healthProbeBindAddress: { host: '::1', port: 0 },
+    secureServing: plainServing,
     log: { format: 'json', verbosity: 4 },
     validateOnly: true,
   });

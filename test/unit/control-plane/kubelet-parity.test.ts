@@ -15,7 +15,8 @@ const startMs = Date.parse('2026-01-01T00:00:00Z');
 
 function request(verb: string, differences: Partial<AuditedRequest> = {}): AuditedRequest {
   const about = { resource: 'pods', namespace: 'default', name: 'web', subresource: '', uri: '/api/v1/pods' };
-  return { atMs: startMs, verb, ...about, code: 200, body: undefined, answer: undefined, ...differences };
+  const when = { atMs: startMs, endedAtMs: startMs, user: 'me' };
+  return { ...when, verb, ...about, code: 200, body: undefined, answer: undefined, ...differences };
 }
 
 function patch(status: object, differences: Partial<AuditedRequest> = {}): AuditedRequest {

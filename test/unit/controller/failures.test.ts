@@ -172,6 +172,7 @@ test('malformed nodes neither crash nor mislead', async () => {
     unschedulable: false,
     taints: [],
     conditions: [],
+    bootID: '',
   });
   world.nodes.set('odder', {
     ...world.nodes.get('odd')!,

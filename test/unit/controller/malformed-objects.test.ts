@@ -32,7 +32,10 @@ function aNode(name: string): Node {
       },
     },
     spec: { unschedulable: false, taints: [{ key: 'example.com/x', effect: 'NoSchedule', timeAdded: at }] },
-    status: { conditions: [aCondition('Ready', 'True', at), aCondition('MemoryPressure', 'False', at)] },
+    status: {
+      conditions: [aCondition('Ready', 'True', at), aCondition('MemoryPressure', 'False', at)],
+      nodeInfo: { bootID: `boot-${name}` },
+    },
   };
 }
 

@@ -32,6 +32,7 @@ function aNode(over: Partial<NodeView> = {}): NodeView {
     unschedulable: false,
     taints: [],
     conditions,
+    bootID: '',
     ...over,
   };
 }

@@ -155,3 +155,34 @@ test('of nodes that came and went while nobody led nothing is left, and nobody l
   assert.equal(looks, 1);
   await world.stop();
 });
+
+test('a pod whose time ran out while nobody led stays, if its node came back meanwhile', async () => {
+  const world = new ControllerWorld();
+  const taints = [{ key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' }] as const;
+  for (const name of ['back', 'dark', 'tainted-by-others']) world.addNode(name);
+  for (const name of ['back', 'dark']) world.setTaints(name, taints);
+  world.setTaints('tainted-by-others', [{ key: 'ours', effect: 'NoExecute' }]);
+  world.post('dark', 'Unknown');
+  for (const name of ['back', 'dark', 'tainted-by-others']) world.addPod(`on-${name}`, name);
+  world.renewing('back', 'tainted-by-others');
+  // The taint is not taken back before the pod is looked at.
+  world.failNext('patch', 'nodes', 'unavailable', 3);
+  world.start();
+  await world.advance(5);
+  assert.deepEqual([...world.evicted()].sort(), ['on-dark', 'on-tainted-by-others']);
+  assert.deepEqual(world.taints('back'), []);
+  assert.ok(world.kinds().includes('eviction-held'));
+  await world.stop();
+});
+
+test('where others take taints back it is for them to say when one is void', async () => {
+  const world = new ControllerWorld({}, { nodeLifecycle: false, taintEviction: true, podGc: false });
+  world.addNode('back');
+  world.setTaints('back', [{ key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' }]);
+  world.addPod('on-back', 'back');
+  world.renewing('back');
+  world.start();
+  await world.advance(5);
+  assert.deepEqual(world.evicted(), ['on-back']);
+  await world.stop();
+});

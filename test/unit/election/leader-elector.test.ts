@@ -140,7 +140,7 @@ test('a fresh process waits one whole lease duration before it takes a silent le
   assert.equal(b.elector.holds(), false);
   assert.equal(b.elector.holder(), 'ghost');
   assert.equal(server.writes.length, 1);
-  await clock.advance(3_200); // one jittered retry: 2 s x (1 + 1.2 x 0.5)
+  await clock.advance(800); // one jittered look: 2 s / 4 x (1 + 1.2 x 0.5)
   assert.equal(b.elector.holds(), true);
   assert.equal(server.lease?.spec?.leaseTransitions, 1);
   b.stop.abort();
@@ -174,10 +174,26 @@ test('on a signal the work ends first, then the lease is released, and the next 
   assert.equal(server.lease?.spec?.leaseDurationSeconds, 1);
   assert.equal(a.status, 0);
   assert.equal(a.recorder.drafts.at(-1)?.message, 'a stopped leading');
-  await clock.advance(3_200);
+  await clock.advance(800);
   assert.equal(b.elector.holds(), true);
   b.stop.abort();
   await settled();
+});
+
+test('a standby looks four times in a retry period, and once while the server does not answer', async () => {
+  const { clock, server } = aWorld();
+  const a = new Contender('a', server, clock).start();
+  await clock.advance(1_000);
+  const b = new Contender('b', server, clock).start();
+  await clock.advance(8_000);
+  assert.deepEqual(b.link.calls, Array<string>(11).fill('get'));
+  b.link.cut = true;
+  await clock.advance(800);
+  b.link.calls.length = 0;
+  await clock.advance(16_000);
+  assert.ok(b.link.calls.length <= 5, `${b.link.calls.length} reads in 16 s`);
+  for (const contender of [a, b]) contender.stop.abort();
+  await clock.advance(10_000);
 });
 
 test('work that does not end in time: no release, no claim', async () => {

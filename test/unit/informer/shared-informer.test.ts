@@ -114,6 +114,21 @@ describe('a shared informer', () => {
     assert.ok((options.timeoutSeconds ?? 0) >= 300 && (options.timeoutSeconds ?? 0) < 600);
   });
 
+  test('how long ago the stream brought anything is told when somebody reads', async () => {
+    const staleness = (): number | undefined => meter.read().get('informer_stream_staleness_seconds{resource="nodes"}');
+    await clock.advance(3_000);
+    assert.equal(staleness(), 3, 'nothing yet: since it began');
+    const stream = await synced();
+    assert.equal(staleness(), 0);
+    await clock.advance(40_000);
+    assert.equal(staleness(), 40);
+    await stream.send(bookmark('200'));
+    assert.equal(staleness(), 0, 'a bookmark is a sign of life');
+    await clock.advance(5_000);
+    await stream.send(added('n1', '201'));
+    assert.equal(staleness(), 0);
+  });
+
   test('shows nothing until the initial state is complete, then all of it', async () => {
     const stream = await api.nextWatch().accept();
     await stream.send(added('n1', '5'), added('n2', '3'));

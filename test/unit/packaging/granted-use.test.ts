@@ -6,7 +6,17 @@ import { defaultParts, permissionsOf, permissionText } from '../../packaging/per
 
 function request(given: Partial<AuditedRequest>): AuditedRequest {
   const nothing = { namespace: '', name: '', subresource: '', body: undefined, answer: undefined };
-  return { atMs: 0, verb: 'get', uri: '/api/v1/nodes', resource: 'nodes', code: 200, ...nothing, ...given };
+  return {
+    atMs: 0,
+    endedAtMs: 0,
+    user: '',
+    verb: 'get',
+    uri: '/api/v1/nodes',
+    resource: 'nodes',
+    code: 200,
+    ...nothing,
+    ...given,
+  };
 }
 
 const any = { group: '', resource: 'events', verb: 'create', namespace: '', name: '' };

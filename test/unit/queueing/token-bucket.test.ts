@@ -33,6 +33,33 @@ test('a swap keeps a full bucket full and an empty one empty; the same rate is n
   assert.equal(spent.tryTake(17_000), true);
 });
 
+test('an act of another bucket counts at the rate that turns out to be in force', () => {
+  const bucket = new TokenBucket(4, 1, 10_000);
+  bucket.recall(5_000, 10_000);
+  bucket.recall(8_000, 10_000);
+  assert.equal(bucket.available(10_000), 1, 'long ago, at 4 a second');
+  bucket.swapRate(0.1, 10_000);
+  assert.equal(bucket.tryTake(17_999), false);
+  assert.equal(bucket.tryTake(18_000), true);
+  bucket.swapRate(4, 28_000);
+  bucket.swapRate(0.01, 28_000);
+  assert.equal(bucket.tryTake(28_000), true, 'our own acts are what they were');
+});
+
+test('another size keeps what has gathered, as far as the new burst goes, and refills at the new rate from then on', () => {
+  const bucket = new TokenBucket(10, 10, 0);
+  for (let i = 0; i < 8; i++) bucket.tryTake(0);
+  bucket.resize(20, 20, 100);
+  assert.equal(bucket.available(100), 3);
+  assert.equal(bucket.available(200), 5);
+  bucket.resize(20, 20, 150);
+  assert.equal(bucket.available(200), 5, 'the same size is no change');
+  bucket.resize(1, 1, 200);
+  assert.equal(bucket.available(200), 1);
+  assert.equal(bucket.tryTake(200), true);
+  assert.equal(bucket.nextAtMs(200), 1_200);
+});
+
 test('a token given back can be taken again, and never more than the burst', () => {
   const bucket = new TokenBucket(0.1, 1, 0);
   assert.equal(bucket.tryTake(0), true);

@@ -49,7 +49,7 @@ export class EvictionWorld {
   #uid = 0;
 
   constructor(options: { readonly ratePerSecond?: number; readonly timeoutSeconds?: number } = {}) {
-    this.lines = new ZoneTaintQueues(options.ratePerSecond ?? 10_000, this.meter);
+    this.lines = new ZoneTaintQueues({ nodeEvictionRate: options.ratePerSecond ?? 10_000 }, this.meter, this.clock);
     this.evictor = new PodEvictor({
       podEvictionTimeoutMs: (options.timeoutSeconds ?? 600) * 1_000,
       nodes: this.nodes,

@@ -7,14 +7,14 @@ import { SightClock } from '../../../../src/controller/sight/sight-clock.ts';
 const limits = { contactMsMax: 5_000, observeMs: 12_000 };
 
 test('while contact is frequent it runs with the clock', () => {
-  const sight = new SightClock(limits, 1_000);
+  const sight = new SightClock(() => limits, 1_000);
   for (let nowMs = 2_000; nowMs <= 60_000; nowMs += 3_000) sight.contact(nowMs);
   assert.equal(sight.nowMs(60_000), 60_000);
   assert.equal(sight.blindMs(60_000), 0);
 });
 
 test('without contact it stands still after a moment; when contact is back it waits for everybody to be heard', () => {
-  const sight = new SightClock(limits, 0);
+  const sight = new SightClock(() => limits, 0);
   assert.equal(sight.nowMs(4_000), 4_000);
   assert.equal(sight.nowMs(60_000), 5_000);
   assert.equal(sight.isOutOfContact(60_000), true);
@@ -26,14 +26,19 @@ test('without contact it stands still after a moment; when contact is back it wa
   assert.equal(sight.blindMs(80_000), 80_000 - 13_000);
 });
 
-test('it never goes back, never outruns the clock, and counts no gap for more than the limit', () => {
+const aStep = fc.record({ waitMs: fc.nat(30_000), contact: fc.boolean(), contactMsMax: fc.constantFrom(1_000, 5_000) });
+
+test('it never goes back, never outruns the clock, and counts no gap for more than the limit, also when the limit changes', () => {
   fc.assert(
-    fc.property(fc.array(fc.record({ waitMs: fc.nat(30_000), contact: fc.boolean() }), { maxLength: 80 }), (steps) => {
-      const sight = new SightClock(limits, 0);
+    fc.property(fc.array(aStep, { maxLength: 80 }), (steps) => {
+      let limitsNow = limits;
+      let gapMsMax = limits.contactMsMax;
+      const sight = new SightClock(() => limitsNow, 0);
       let nowMs = 0;
       let seenMs = 0;
       let sinceContactMs = 0;
-      for (const { waitMs, contact } of steps) {
+      for (const { waitMs, contact, contactMsMax } of steps) {
+        limitsNow = { ...limits, contactMsMax };
         const before = sight.nowMs(nowMs);
         nowMs += waitMs;
         const after = sight.nowMs(nowMs);
@@ -41,7 +46,7 @@ test('it never goes back, never outruns the clock, and counts no gap for more th
         assert.ok(after - before <= waitMs);
         assert.ok(after <= nowMs);
         sinceContactMs += after - before;
-        assert.ok(sinceContactMs <= limits.contactMsMax);
+        assert.ok(sinceContactMs <= gapMsMax);
         assert.ok(
           Math.abs(sight.blindMs(nowMs) + after - nowMs) < 1e-6,
           'seen and blind time are all the time there was',
@@ -50,6 +55,7 @@ test('it never goes back, never outruns the clock, and counts no gap for more th
           sight.contact(nowMs);
           assert.equal(sight.nowMs(nowMs), after);
           sinceContactMs = 0;
+          if (waitMs > 0) gapMsMax = contactMsMax;
         }
         seenMs = after;
       }
@@ -65,7 +71,7 @@ test('blindness shows well within any grace period', () => {
 });
 
 test('who begins to look does not see before the first contact; one just before counts, one of long ago does not', () => {
-  const fresh = new SightClock(limits, 0);
+  const fresh = new SightClock(() => limits, 0);
   fresh.begin(100_000);
   assert.equal(fresh.awaitsFirstContact(), true);
   fresh.contact(94_000);

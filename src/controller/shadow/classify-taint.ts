@@ -1,0 +1,12 @@
+import { healthTaintKeys, type Taint, taintKeys } from '../../api/taints.ts';
+import type { TaintMatter } from './episode.ts';
+
+const noScheduleKeys: ReadonlySet<string> = new Set(Object.values(taintKeys));
+const noExecuteKeys: ReadonlySet<string> = new Set(healthTaintKeys);
+
+/** The matter that a taint is, if it is one that lifecycle controllers put there; all others are none of our business. */
+export function classifyTaint({ key, effect }: Taint): TaintMatter | undefined {
+  if (effect === 'NoSchedule' && noScheduleKeys.has(key)) return `${key}:NoSchedule`;
+  if (effect === 'NoExecute' && noExecuteKeys.has(key)) return `${key}:NoExecute`;
+  return undefined;
+}

@@ -1,0 +1,62 @@
+// Whoever takes a connection and does little with it: there is an end to each, so that probes and scrapes get theirs.
+import assert from 'node:assert/strict';
+import { connect, type Socket } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { type RunningHttp, startHttp, textAnswer } from '../../../src/adapters/observability-server.ts';
+import { KeepingLogger } from '../../support/quiet.ts';
+
+/** More than both kernels keep between them. */
+const large = textAnswer(200, 'x'.repeat(32 * 1024 * 1024));
+
+describe('slow clients', { concurrency: true }, () => {
+  let server: RunningHttp;
+
+  before(async () => {
+    const routes = [{ path: '/large', answer: () => large }];
+    server = await startHttp({ address: { host: '127.0.0.1', port: 0 }, routes, logger: new KeepingLogger() });
+  });
+  after(() => server.close());
+
+  /** Resolves with the seconds until the server ends the connection. */
+  function secondsUntilEnd(begin: (socket: Socket) => void): Promise<number> {
+    const sinceMs = performance.now();
+    return new Promise((resolve) => {
+      const socket = connect(server.address.port, server.address.host, () => begin(socket));
+      socket.on('error', () => undefined);
+      socket.on('close', () => resolve((performance.now() - sinceMs) / 1_000));
+    });
+  }
+
+  test('a request that never begins', async () => {
+    const seconds = await secondsUntilEnd((socket) => socket.resume());
+    assert.ok(seconds < 18, `${seconds} s`);
+  });
+
+  test('headers that come a byte at a time', async () => {
+    const seconds = await secondsUntilEnd((socket) => {
+      socket.resume().write('GET /large HTTP/1.1\r\nhost: x\r\nx-slow: ');
+      const dripping = setInterval(() => socket.write('x'), 500);
+      socket.once('close', () => clearInterval(dripping));
+    });
+    assert.ok(seconds < 18, `${seconds} s`);
+  });
+
+  test('a body that comes a byte at a time', async () => {
+    const seconds = await secondsUntilEnd((socket) => {
+      socket.resume().write('POST /large HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n');
+      const dripping = setInterval(() => socket.write('x'), 500);
+      socket.once('close', () => clearInterval(dripping));
+    });
+    assert.ok(seconds < 18, `${seconds} s`);
+  });
+
+  test('an answer that nobody reads', async () => {
+    let bytes = 0;
+    await secondsUntilEnd((socket) => {
+      socket.write('GET /large HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+      // Who reads nothing does not hear of the end either; what is left to read then tells.
+      setTimeout(() => socket.on('data', (piece) => (bytes += piece.length)), 36_000);
+    });
+    assert.ok(bytes < large.body.length, `all ${bytes} bytes came`);
+  });
+});

@@ -1,0 +1,119 @@
+// metrics.secure in the chart: the config file, ports, monitors, and roles of readers.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseControllerConfig } from '../../src/cli/controller-config.ts';
+import { type KubeManifest, pick, renderChart } from './render.ts';
+
+const account = { kind: 'ServiceAccount', name: 'node-lifecycle-controller', namespace: 'node-lifecycle-controller' };
+
+type Parts = Readonly<Record<string, unknown>>;
+
+function configIn(objects: readonly KubeManifest[]): ReturnType<typeof parseControllerConfig> {
+  const { data } = pick(objects, 'ConfigMap', 'node-lifecycle-controller') as KubeManifest & {
+    data: Record<string, string>;
+  };
+  return parseControllerConfig(['--config=config.yaml'], () => data['config.yaml'] ?? '');
+}
+
+/** The volume and the place in the container of the serving certificate, where they are there. */
+function tlsPlaces(objects: readonly KubeManifest[]): readonly unknown[] {
+  const { spec } = pick(objects, 'Deployment') as unknown as { spec: { template: { spec: Parts } } };
+  const { volumes, containers } = spec.template.spec as {
+    volumes: readonly Parts[];
+    containers: readonly { volumeMounts: readonly Parts[] }[];
+  };
+  const mounts = containers.flatMap(({ volumeMounts }) => volumeMounts);
+  return [...volumes, ...mounts].filter(({ name }) => name === 'tls');
+}
+
+function portNames(objects: readonly KubeManifest[]): readonly unknown[] {
+  const service = pick(objects, 'Service') as unknown as { spec: { ports: readonly Parts[] } };
+  const { spec } = pick(objects, 'Deployment') as unknown as {
+    spec: { template: { spec: { containers: readonly { ports: readonly Parts[] }[] } } };
+  };
+  const own = spec.template.spec.containers.flatMap(({ ports }) => ports.map(({ name }) => name));
+  return [...own, ...service.spec.ports.flatMap(({ name, targetPort }) => [name, targetPort])];
+}
+
+test('without metrics.secure nothing of it is there', () => {
+  const objects = renderChart();
+  const outcome = configIn(objects);
+  assert.ok('config' in outcome);
+  assert.equal(outcome.config.secureServing.enabled, false);
+  assert.deepEqual([tlsPlaces(objects), portNames(objects)], [[], ['health', 'metrics', 'metrics', 'metrics']]);
+  assert.ok(!objects.some(({ metadata }) => metadata.name.endsWith('-reader')));
+});
+
+test('a secret with a certificate is mounted and named in the config file', () => {
+  const objects = renderChart({ values: 'metrics: { secure: true, tls: { secretName: pages-tls } }' });
+  const outcome = configIn(objects);
+  assert.ok('config' in outcome, JSON.stringify(outcome));
+  const { enabled, certFile, keyFile } = outcome.config.secureServing;
+  const folder = '/etc/node-lifecycle-controller-tls';
+  assert.deepEqual([enabled, certFile, keyFile], [true, `${folder}/tls.crt`, `${folder}/tls.key`]);
+  assert.deepEqual(outcome.warnings, []);
+  assert.deepEqual(tlsPlaces(objects), [
+    { name: 'tls', secret: { secretName: 'pages-tls' } },
+    { name: 'tls', mountPath: folder, readOnly: true },
+  ]);
+  assert.deepEqual(portNames(objects), ['health', 'https-metrics', 'https-metrics', 'https-metrics']);
+});
+
+test('without a secret the controller makes its certificate, and says what that is worth', () => {
+  const objects = renderChart({ values: 'metrics: { secure: true }' });
+  const outcome = configIn(objects);
+  assert.ok('config' in outcome, JSON.stringify(outcome));
+  assert.match(outcome.warnings.join(), /--metrics-secure without --tls-cert-file/);
+  assert.deepEqual(tlsPlaces(objects), []);
+});
+
+const monitored = `networkPolicy: { metricsFrom: [{ podSelector: {} }] }`;
+
+function endpoint(values: string, kind: 'ServiceMonitor' | 'PodMonitor'): Parts {
+  const { spec } = pick(renderChart({ values: `${monitored}\n${values}` }), kind) as unknown as {
+    spec: Readonly<Record<string, readonly Parts[]>>;
+  };
+  return (spec['endpoints'] ?? spec['podMetricsEndpoints'])?.[0] ?? assert.fail('no endpoint');
+}
+
+test('monitors: over TLS, with a token, and verified where there is something to verify by', () => {
+  const service = 'metrics: { secure: true, serviceMonitor: { enabled: true } }';
+  assert.deepEqual(endpoint(service, 'ServiceMonitor'), {
+    port: 'https-metrics',
+    path: '/metrics',
+    scheme: 'https',
+    tlsConfig: { insecureSkipVerify: true },
+    bearerTokenFile: '/var/run/secrets/kubernetes.io/serviceaccount/token',
+  });
+  const pod =
+    'metrics: { secure: true, tls: { secretName: s }, tokenSecret: { name: t }, podMonitor: { enabled: true } }';
+  assert.deepEqual(endpoint(pod, 'PodMonitor'), {
+    port: 'https-metrics',
+    path: '/metrics',
+    scheme: 'https',
+    tlsConfig: {
+      ca: { secret: { name: 's', key: 'ca.crt' } },
+      serverName: 'node-lifecycle-controller-metrics.node-lifecycle-controller.svc',
+    },
+    authorization: { credentials: { name: 't', key: 'token' } },
+  });
+  const plain = endpoint('metrics: { serviceMonitor: { enabled: true } }', 'ServiceMonitor');
+  assert.deepEqual(plain, { port: 'metrics', path: '/metrics' });
+});
+
+test('who may read is yours to say: the roles are bound to nobody but the pod itself, where that is wanted', () => {
+  const bindings = (values: string): readonly unknown[] =>
+    renderChart({ values })
+      .filter(({ kind, metadata }) => kind === 'ClusterRoleBinding' && metadata.name.endsWith('-reader'))
+      .map(({ metadata, subjects }) => [metadata.name, subjects]);
+  assert.deepEqual(bindings('metrics: { secure: true }'), [['node-lifecycle-controller-pages-reader', [account]]]);
+  assert.deepEqual(bindings('metrics: { secure: true, ownAccountReads: false }'), []);
+  const objects = renderChart({ values: 'metrics: { secure: true }' });
+  const rules = ['metrics', 'pages'].map(
+    (what) => pick(objects, 'ClusterRole', `node-lifecycle-controller-${what}-reader`)['rules'],
+  );
+  assert.deepEqual(rules, [
+    [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }],
+    [{ nonResourceURLs: ['/configz', '/status', '/explain/*', '/shadow', '/shadow/*'], verbs: ['get'] }],
+  ]);
+});
