@@ -5,8 +5,8 @@ import { AbortCircles } from '../supervision/abort-circles.ts';
 import { Alarm } from '../supervision/alarm.ts';
 import { Lateness } from './lateness.ts';
 
-/** Who wakes together is served together: with ticks of 10 ms a renewal costs the process half as much again. */
-export const wheelTickMs = 50;
+/** Who wakes together is served together: with ticks of 10 ms a renewal costs the process two thirds more. */
+export const wheelTickMs = 100;
 /** So many wake in one turn of the event loop, or as many as fit into this time; the others wait for the next. */
 const wakesMax = 2_000;
 const wakingMsMax = 5;
@@ -23,7 +23,7 @@ export interface WheelClockOptions {
 
 /**
  * One wheel for all the sleeps of a process, so that tens of thousands of them need one timer. A sleep may be longer than
- * it was to be by a tick of 50 ms, by the time that others take who wake with it, and by whatever holds the process up:
+ * it was to be by a tick of 100 ms, by the time that others take who wake with it, and by whatever holds the process up:
  * the clock knows how late it was.
  */
 export class WheelClock implements Clock {
