@@ -170,7 +170,10 @@ function proxyOf(cluster: Entry): string | undefined {
   const proxy = text(cluster.fields, 'proxy-url');
   if (proxy === undefined || proxySchemes.includes(URL.parse(proxy)?.protocol ?? '')) return proxy;
   const place = { file: cluster.file, field: `clusters.${cluster.name}.proxy-url` };
-  throw new ConnectionError(place, `"${proxy}" is not an address that begins with ${proxySchemes.join(', ')}`);
+  throw new ConnectionError(
+    place,
+    `"${withoutPassword(proxy)}" is not an address that begins with ${proxySchemes.join(', ')}`,
+  );
 }
 
 /** A `proxy-url` is always used; the environment's proxy only where `NO_PROXY` lets it. */
@@ -178,7 +181,15 @@ function environmentProxy(server: string): string | undefined {
   const proxy = proxyFromEnvironment(new URL(server), process.env);
   if (proxy === undefined || proxySchemes.includes(URL.parse(proxy.url)?.protocol ?? '')) return proxy?.url;
   const place = { file: '(environment)', field: proxy.variable };
-  throw new ConnectionError(place, `"${proxy.url}" is not an address that begins with ${proxySchemes.join(', ')}`);
+  throw new ConnectionError(
+    place,
+    `"${withoutPassword(proxy.url)}" is not an address that begins with ${proxySchemes.join(', ')}`,
+  );
+}
+
+/** An error is read by more people than a kubeconfig is. */
+function withoutPassword(address: string): string {
+  return address.replace(/[^/]*@/, '***@');
 }
 
 function clusterFields(cluster: Entry): Fields {

@@ -36,9 +36,18 @@ const userTexts = [
 ];
 const otherImpersonations = ['as-uid', 'as-groups', 'as-user-extra'];
 
-/** A text that is none would be left out, and other authorities believed than are named. */
+/**
+ * A text that is none would be left out, and other authorities believed than are named. To name one and to believe anybody
+ * contradict each other (client-go `rest.TLSConfigFor`).
+ */
 export function flawOfCluster(cluster: Fields): Flaw | undefined {
-  return notText(cluster, clusterTexts);
+  const insecure = 'insecure-skip-tls-verify';
+  const named = certificateTexts('certificate-authority').find((name) => textField(cluster, name) !== undefined);
+  const contradiction =
+    cluster[insecure] === true && named !== undefined
+      ? { name: insecure, problem: `is true, and there is a ${named}` }
+      : undefined;
+  return notText(cluster, clusterTexts) ?? contradiction;
 }
 
 /** Whoever leaves out what is written here acts as somebody else than is named. */

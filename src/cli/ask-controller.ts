@@ -46,7 +46,9 @@ async function pageOf(path: string, values: AskingValues, stopped: AbortSignal):
     });
     const body = await answer.body.text();
     if (answer.statusCode < 300) return body;
-    throw new RefusedError(`${values.server} answers ${answer.statusCode}: ${messageIn(body)}`);
+    throw new RefusedError(
+      `${values.server} answers ${answer.statusCode}: ${messageIn(body)}${hintAfter(answer.statusCode)}`,
+    );
   } finally {
     await agent.destroy();
   }
@@ -68,6 +70,10 @@ function whyNot(server: string, error: unknown): string {
   if (error instanceof RefusedError) return error.message;
   if (error instanceof ConnectionError) return `no credentials: ${error.message}`;
   return `no answer from ${server} (${causeOf(error)}); ${hintFor(server, error)}`;
+}
+
+function hintAfter(statusCode: number): string {
+  return statusCode === 401 ? '; --token, --token-file and --kubeconfig say who asks' : '';
 }
 
 function hintFor(server: string, error: unknown): string {

@@ -95,6 +95,11 @@ describe('finding the API server', () => {
     assert.deepEqual(await plain.authorization(), {});
   });
 
+  test('a password in a proxy that is refused is not told', async () => {
+    const error = await problem(load({ cluster: { 'proxy-url': 'ftp://user:secret@p' } }));
+    assert.match(error.message, /"ftp:\/\/\*\*\*@p"/);
+  });
+
   test('name and password, and whom to be instead', async () => {
     const connection = await load({ user: { username: 'u', password: 'p', as: 'somebody' } });
     assert.deepEqual(await connection.authorization(), {
@@ -293,6 +298,11 @@ describe('finding the API server', () => {
         'clusters.c.certificate-authority-data',
       ],
       ['a strange proxy', { cluster: { 'proxy-url': 'ftp://p' } }, 'clusters.c.proxy-url'],
+      [
+        'an authority, and anybody to be believed',
+        { cluster: { 'insecure-skip-tls-verify': true, 'certificate-authority-data': 'cGVt' } },
+        'clusters.c.insecure-skip-tls-verify',
+      ],
     ];
     for (const [what, written, field] of cases) {
       test(what, async () => {

@@ -548,7 +548,10 @@ test('nlc status shows who it is, to whom it was told to, and says what is missi
   const good = await nlc('status', ...at, '--token=other-token');
   assert.deepEqual([good.code, good.out, good.err], [0, 'page /status', '']);
   const nobody = await nlc('status', ...at);
-  assert.match(nobody.err, /^nlc status: https:\S+ answers 401: Unauthorized\n$/);
+  assert.match(
+    nobody.err,
+    /^nlc status: https:\S+ answers 401: Unauthorized; --token, --token-file and --kubeconfig say who asks\n$/,
+  );
   const reader = await nlc('status', ...at, '--token=reader-token');
   assert.match(reader.err, /answers 403: forbidden: User "reader" cannot get path "\/status"\n$/);
   const unverified = await nlc('status', `--server=${stage.url}`, '--token=other-token');
