@@ -1,5 +1,5 @@
 // What a kubeconfig says of a cluster's certificates and of a user, read anew each time it is asked: files change while we
-// run. Only identity providers, which nobody else knows, are asked through `@kubernetes/client-node`: the module is 60 MB
+// run. Only identity providers, which nobody else knows, are asked through `@kubernetes/client-node`: the module is 80 MB
 // of memory and a third of a second, so it is loaded only for them.
 import { readFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';

@@ -76,6 +76,13 @@ describe('the lane for lease renewals', () => {
     );
   });
 
+  it('does not take what a text says for the version of the lease', async () => {
+    const annotations = { note: JSON.stringify({ resourceVersion: '5' }) };
+    server.handler = (request) =>
+      request.answer(200, { ...held, metadata: { annotations, ...held.metadata, resourceVersion: '8' } });
+    assert.equal((await renew()).metadata.resourceVersion, '8');
+  });
+
   it('uses its sockets again', async () => {
     server.handler = (request) => request.answer(200, held);
     for (let count = 0; count < 10; count += 1) await renew();
