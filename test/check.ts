@@ -1,34 +1,50 @@
 // `npm run check`: everything a commit must pass, in order, a header for each step; stops at the first failure.
-// With `--without-tests` the tests are left to whoever runs them anyway; with `--staged`, nothing that takes long.
-import { spawnSync } from 'node:child_process';
+// `--without-tests` leaves out the tests. `--staged` checks format and lint of the staged files only, and runs of the tests
+// only those of the architecture, which take seconds.
+import { execFileSync, spawnSync } from 'node:child_process';
 
 interface Step {
   readonly name: string;
   readonly command: readonly string[];
-  readonly isTest?: boolean;
-  readonly isSlow?: boolean;
 }
 
-const steps: readonly Step[] = [
-  { name: 'format', command: ['npm', 'run', '--silent', 'format:check'] },
-  { name: 'types', command: ['npm', 'run', '--silent', 'typecheck'] },
-  { name: 'lint', command: ['npm', 'run', '--silent', 'lint'] },
-  { name: 'import rules', command: ['npm', 'run', '--silent', 'lint:deps'] },
-  { name: 'unit and architecture tests', command: ['npm', 'run', '--silent', 'test:unit'], isTest: true },
-  {
-    name: 'contract, scenario and end-to-end tests',
-    command: ['npm', 'run', '--silent', 'test:world'],
-    isTest: true,
-    isSlow: true,
-  },
+const flags = new Set(process.argv.slice(2));
+const script = (name: string): readonly string[] => ['npm', 'run', '--silent', name];
+
+const unchangedByStaging: readonly Step[] = [
+  { name: 'types', command: script('typecheck') },
+  { name: 'import rules', command: script('lint:deps') },
+  { name: 'unused exports', command: script('lint:exports') },
+];
+const checks: readonly Step[] = [
+  { name: 'format', command: script('format:check') },
+  { name: 'lint', command: script('lint') },
+  ...unchangedByStaging,
+];
+const tests: readonly Step[] = [
+  { name: 'unit, scenario and architecture tests, coverage of pure files', command: script('test:unit') },
+  { name: 'contract and end-to-end tests', command: script('test:world') },
 ];
 
-const flags = new Set(process.argv.slice(2));
-const wanted = steps.filter(
-  (step) => !(step.isTest === true && flags.has('--without-tests')) && !(step.isSlow === true && flags.has('--staged')),
-);
+function stagedSteps(): readonly Step[] {
+  const listed = execFileSync('git', ['diff', '--cached', '--name-only', '--diff-filter=d'], { encoding: 'utf8' });
+  const files = listed.split('\n').filter((path) => path !== '');
+  const sources = files.filter((path) => /^(?:src|test|tools)\/.*\.ts$/u.test(path));
+  return [
+    {
+      name: 'format',
+      command: ['biome', 'format', '--no-errors-on-unmatched', '--files-ignore-unknown=true', ...files],
+    },
+    ...(sources.length === 0
+      ? []
+      : [{ name: 'lint', command: ['oxlint', '--type-aware', '--deny-warnings', ...sources] }]),
+    ...unchangedByStaging,
+    { name: 'architecture tests', command: ['node', 'test/run.ts', 'test/architecture'] },
+  ];
+}
 
-for (const { name, command } of wanted) {
+const withTests = flags.has('--without-tests') ? [] : tests;
+for (const { name, command } of flags.has('--staged') ? stagedSteps() : [...checks, ...withTests]) {
   console.log(`\n=== ${name}`);
   const [program = '', ...args] = command;
   const startedAtMs = performance.now();

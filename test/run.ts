@@ -1,9 +1,9 @@
-// Runs the tests below the folders named as arguments. Unit and architecture tests share one process (they touch
+// Runs the tests below the folders named as arguments. Unit, scenario and architecture tests share one process (they touch
 // neither sockets nor global state); the others get one process a file.
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 
-const together = new Set(['unit', 'architecture', 'vectors']);
+const together = new Set(['unit', 'scenarios', 'simulator', 'architecture', 'vectors']);
 
 function filesBelow(folder: string): readonly string[] {
   return globSync(`${folder}/**/*.test.ts`).sort();
@@ -15,8 +15,21 @@ function run(files: readonly string[], options: readonly string[]): number {
   return signal === null ? (status ?? 1) : 1;
 }
 
+/** The floor for pure files, in percent; `--coverage` checks it. */
+const pureFiles =
+  'src/**/{assess,build,classify,correlate,decide,describe,diff,estimate,format,merge,parse,plan,select,validate}-*.ts';
+const coverageFloor = [
+  '--experimental-test-coverage',
+  `--test-coverage-include=${pureFiles}`,
+  '--test-coverage-lines=99',
+  '--test-coverage-functions=98',
+  '--test-coverage-branches=94',
+];
+
 const folders = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
-const options = process.argv.slice(2).filter((argument) => argument.startsWith('--'));
+const flags = process.argv.slice(2).filter((argument) => argument.startsWith('--'));
+const options = flags.filter((flag) => flag !== '--coverage');
+const coverage = flags.includes('--coverage') ? coverageFloor : [];
 const areaOf = (folder: string): string => folder.split('/')[1] ?? '';
 const shared = folders.filter((folder) => together.has(areaOf(folder))).flatMap(filesBelow);
 const apart = folders.filter((folder) => !together.has(areaOf(folder))).flatMap(filesBelow);
@@ -25,7 +38,7 @@ if (shared.length + apart.length === 0) {
   process.exit(1);
 }
 const codes = [
-  run(shared, ['--test-isolation=none', ...options]),
+  run(shared, ['--test-isolation=none', ...coverage, ...options]),
   run(apart, ['--test-concurrency=2', '--test-timeout=170000', ...options]),
 ];
 process.exit(codes.find((code) => code !== 0) ?? 0);

@@ -2,50 +2,50 @@ import PQueue from 'p-queue';
 import { ApiError } from '../api/api-error.ts';
 import type { WriteLane, WriteLanes } from '../ports/write-lanes.ts';
 
-/** A higher number goes first. */
-const priorities: Readonly<Record<WriteLane, number>> = { untaint: 3, status: 2, 'no-execute': 1, other: 0 };
-
-/** Writes that may wait. Writers wait for their own answers, so only a fault brings us here. */
-export const waitingWritesMax = 100_000;
+/** Maximum number of queued writes per lane. Controllers await their own writes, so only a bug reaches this limit. */
+const waitingWritesMax = 100_000;
 const fullRetryAfterMs = 1_000;
 
-export interface PQueueLanesOptions {
-  /** Writes under way at the same time. */
+interface PQueueLanesOptions {
+  /** Maximum number of writes of one lane in flight. */
   readonly concurrencyMax: number;
   readonly waitingMax?: number;
 }
 
 /**
- * Runs writes a few at a time; of those that wait, the most urgent lane goes next and within a lane the oldest. Beyond
- * `waitingMax` a write is refused as a busy API server would refuse it: `too-many-requests`, try again later.
+ * Runs the writes of each lane with bounded concurrency, oldest first. A lane whose slots are all in use does not delay
+ * any other lane. Beyond `waitingMax` a write is rejected as by an overloaded API server: `too-many-requests`, with a
+ * Retry-After.
  */
 export class PQueueLanes implements WriteLanes {
-  readonly #queue: PQueue;
+  readonly #queues: Readonly<Record<WriteLane, PQueue>>;
   readonly #waitingMax: number;
 
-  constructor({ concurrencyMax, waitingMax = waitingWritesMax }: PQueueLanesOptions) {
-    this.#queue = new PQueue({ concurrency: concurrencyMax });
+  constructor({ concurrencyMax: concurrency, waitingMax = waitingWritesMax }: PQueueLanesOptions) {
+    const queue = (): PQueue => new PQueue({ concurrency });
+    this.#queues = { recovery: queue(), detection: queue(), eviction: queue(), housekeeping: queue() };
     this.#waitingMax = waitingMax;
   }
 
-  /** Settles as the write does: nothing is retried or swallowed here. */
+  /** Settles as the write does: no retry, no error handling. */
   run<T>(lane: WriteLane, write: () => Promise<T>): Promise<T> {
-    if (this.#queue.size >= this.#waitingMax) return Promise.reject(this.#full());
-    return this.#queue.add<T>(write, { priority: priorities[lane] });
+    const queue = this.#queues[lane];
+    if (queue.size >= this.#waitingMax) return Promise.reject(this.#full());
+    return queue.add<T>(write);
   }
 
   get pending(): number {
-    return this.#queue.size + this.#queue.pending;
+    return Object.values(this.#queues).reduce((sum, { size, pending }) => sum + size + pending, 0);
   }
 
-  drained(): Promise<void> {
-    return this.#queue.onIdle();
+  async drained(): Promise<void> {
+    await Promise.all(Object.values(this.#queues).map((queue) => queue.onIdle()));
   }
 
   #full(): ApiError {
     return new ApiError({
       reason: 'too-many-requests',
-      message: `${this.#waitingMax} writes wait already`,
+      message: `${this.#waitingMax} writes are queued already`,
       retryAfterMs: fullRetryAfterMs,
     });
   }

@@ -1,43 +1,32 @@
-// What the operating system tells of a file or folder. It may tell nothing at all, as on many network mounts, so whoever
-// relies on it looks by itself from time to time as well.
+// File system notifications about a file or directory. Some file systems send none, such as many network mounts, so
+// callers must also poll.
 import { type BigIntStats, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { messageOf } from '../api/api-error.ts';
+import type { ManifestWatcher, WatchEnd } from '../ports/static-pod-manifests.ts';
 
-export type PathWatchEnd =
-  | { readonly kind: 'missing' }
-  | { readonly kind: 'failed'; readonly problem: string }
-  /** The signal aborted, or the path leads to something else than what was watched. */
-  | { readonly kind: 'ended' };
-
-export interface PathWatcher {
-  /** From here on something may be told; what came before may have been missed. */
-  onArmed(): void;
-  /** Something happened to this name in the folder; '' for a single file. */
-  onTouched(name: string): void;
-}
-
-/** Watches until the signal aborts, or until there is nothing to watch there any more. Never rejects. */
-export async function watchPath(path: string, watcher: PathWatcher, signal: AbortSignal): Promise<PathWatchEnd> {
+/** Watches until the signal aborts, or until the watched path is gone. Never rejects. */
+export async function watchPath(path: string, watcher: ManifestWatcher, signal: AbortSignal): Promise<WatchEnd> {
   try {
     return await follow(path, watcher, await stat(path, { bigint: true }), signal);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { kind: 'missing' };
-    return { kind: 'failed', problem: error instanceof Error ? error.message : String(error) };
+    return { kind: 'failed', problem: messageOf(error) };
   }
 }
 
-/** Rejects where there can be no watch. */
+/** Rejects if the path cannot be watched. */
 async function follow(
   path: string,
-  watcher: PathWatcher,
+  watcher: ManifestWatcher,
   watched: BigIntStats,
   signal: AbortSignal,
-): Promise<PathWatchEnd> {
-  const over = Promise.withResolvers<PathWatchEnd>();
+): Promise<WatchEnd> {
+  const over = Promise.withResolvers<WatchEnd>();
   const end = (): void => over.resolve({ kind: 'ended' });
-  // What may come and go by itself does not keep the process.
+  // A watch must not keep the process running.
   const watching = watch(path, { persistent: false }, (event, filename) => {
-    // Of a single file the watch tells the file's own name.
+    // For a single file the notification has the file's own name.
     if (filename === null) watcher.onArmed();
     else watcher.onTouched(watched.isDirectory() ? filename : '');
     if (event === 'rename' || watched.isFile()) void endIfReplaced(path, watched, end);
@@ -46,7 +35,7 @@ async function follow(
   signal.addEventListener('abort', end);
   if (signal.aborted) end();
   watcher.onArmed();
-  // Between the look and the watch it may have been replaced already.
+  // The path may have been replaced between the stat and the watch.
   await endIfReplaced(path, watched, end);
   const ended = await over.promise;
   signal.removeEventListener('abort', end);
@@ -54,7 +43,7 @@ async function follow(
   return ended;
 }
 
-/** The number alone may be given out again at once. */
+/** The inode number alone may be reused at once. */
 async function endIfReplaced(path: string, { dev, ino, birthtimeNs }: BigIntStats, end: () => void): Promise<void> {
   const found = await stat(path, { bigint: true }).catch(() => undefined);
   if (found?.dev !== dev || found.ino !== ino || found.birthtimeNs !== birthtimeNs) end();

@@ -1,17 +1,17 @@
 import pino from 'pino';
 import type { LogFields, Logger } from '../ports/logger.ts';
 
-/** Where finished lines go, each with its line end. */
-export interface LogSink {
+/** Destination of finished lines, each with its line end. */
+interface LogSink {
   write(line: string): void;
 }
 
-export interface PinoLoggerOptions {
-  /** `auto` is text on a terminal and JSON elsewhere. */
+interface PinoLoggerOptions {
+  /** `auto` is text on a terminal and JSON otherwise. */
   readonly format: 'auto' | 'text' | 'json';
-  /** klog's scale: from 4 on, debug lines are written too. */
+  /** klog's scale: debug lines are logged from 4 on. */
   readonly verbosity: number;
-  /** Standard error when absent. */
+  /** Defaults to standard error. */
   readonly sink?: LogSink;
 }
 
@@ -19,12 +19,12 @@ const debugVerbosity = 4;
 const standardError = 2;
 
 /**
- * Structured lines by pino, written before the call returns: a line that explains a crash must not be lost in it.
- * JSON lines carry `ts` (RFC 3339), `level`, `msg` and the fields.
+ * Structured logging with pino, written before the call returns: the line that explains a crash must not be lost. JSON
+ * lines have `ts` (RFC 3339), `level`, `msg` and the fields.
  */
 export class PinoLogger implements Logger {
   readonly #pino: pino.Logger;
-  /** One for a logger and all its children. */
+  /** Shared by a logger and all its children. */
   readonly #scale: { verbosity: number };
 
   private constructor(inner: pino.Logger, scale: { verbosity: number }) {
@@ -39,7 +39,7 @@ export class PinoLogger implements Logger {
     return new PinoLogger(pino(pinoOptions, asText ? new TextLines(target, onTerminal) : target), { verbosity });
   }
 
-  /** From here on, for this logger and all that come from the same one. */
+  /** Applies to this logger and all loggers that share its root. */
   setVerbosity(verbosity: number): void {
     this.#scale.verbosity = verbosity;
   }
@@ -66,16 +66,16 @@ export class PinoLogger implements Logger {
 }
 
 const pinoOptions: pino.LoggerOptions = {
-  // A child of pino's keeps the level that it was made with, so the verbosity is asked for outside.
+  // A child of a pino logger keeps the level of its creation, so the verbosity is checked outside.
   level: 'debug',
   base: null,
   timestamp: () => `,"ts":"${new Date().toISOString()}"`,
   formatters: { level: (label) => ({ level: label }), log: withPlainErrors },
-  // Ours are plain by now; pino's own would write the cause into the message.
+  // `withPlainErrors` has already converted errors; pino's serializer would append the cause to the message.
   serializers: { err: (value: unknown) => value },
 };
 
-/** An Error has no enumerable properties: as it is, JSON would show `{}`. */
+/** An Error has no enumerable properties: JSON.stringify would produce `{}`. */
 function withPlainErrors(fields: Record<string, unknown>): Record<string, unknown> {
   const entries = Object.entries(fields);
   if (!entries.some(([, value]) => value instanceof Error)) return fields;
@@ -98,7 +98,7 @@ interface ParsedLine {
 const colours: Readonly<Record<string, string>> = { debug: '\u001b[90m', warn: '\u001b[33m', error: '\u001b[31m' };
 const plain = '\u001b[0m';
 
-/** Turns pino's JSON lines into `12:34:56.789Z INFO  zone is dark  zone=a nodes=12`. */
+/** Converts pino's JSON lines to `12:34:56.789Z INFO  zone fully disrupted  zone=a nodes=12`. */
 class TextLines implements LogSink {
   readonly #sink: LogSink;
   readonly #coloured: boolean;
@@ -121,6 +121,6 @@ class TextLines implements LogSink {
 function fieldText(value: unknown): string {
   if (typeof value === 'string') return /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
   if (typeof value !== 'object' || value === null) return String(value);
-  // A terminal reader wants the sentence; the stack is in the JSON form.
+  // The text format has no stack; the JSON format has it.
   return JSON.stringify(value, (key: string, part: unknown) => (key === 'stack' ? undefined : part));
 }

@@ -1,8 +1,8 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
 import type { Labels, Meter, MetricDefinition } from '../ports/meter.ts';
 
-export interface PromMeterOptions {
-  /** Adds `process_*` and `nodejs_*`. They watch the whole process, so one meter in it may. */
+interface PromMeterOptions {
+  /** Adds `process_*` and `nodejs_*`. They measure the whole process, so at most one meter of a process may have them. */
   readonly processMetrics: boolean;
 }
 
@@ -11,29 +11,29 @@ type Instrument =
   | { readonly kind: 'gauge'; readonly definition: MetricDefinition; readonly inner: Gauge<string> }
   | { readonly kind: 'histogram'; readonly definition: MetricDefinition; readonly inner: Histogram<string> };
 
-/** How often the delay of the event loop is sampled. Each sample wakes the process, so not often. */
+/** Sampling interval of the event loop delay. Each sample wakes the process, so it is long. */
 const loopDelaySampleMs = 100;
 
 /**
- * Counts in a registry of its own and prints it for Prometheus. A metric is created when it is declared or first used;
- * one without labels then stands at 0. Help texts begin with the stability level, as Kubernetes' own do.
+ * A meter with its own registry in the Prometheus text format. A metric is created when it is declared or first used; one
+ * without labels then starts at 0. Help texts begin with the stability level, as in Kubernetes.
  */
 export class PromMeter implements Meter {
   readonly #registry = new Registry();
   readonly #instruments = new Map<string, Instrument>();
-  readonly #shown: (() => void)[] = [];
+  readonly #readCallbacks: (() => void)[] = [];
 
   constructor(options: PromMeterOptions = { processMetrics: false }) {
     if (!options.processMetrics) return;
     collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: loopDelaySampleMs });
   }
 
-  /** Makes metrics visible before anything was counted. Throws a RangeError when two tables use one name. */
+  /** Registers metrics before their first use. Throws a RangeError if two definitions have one name. */
   declare(definitions: Iterable<MetricDefinition>): void {
     for (const definition of definitions) this.#instrument(definition);
   }
 
-  /** Counters only go up: a negative amount throws. Gauges take either sign. */
+  /** Counters only increase: a negative amount throws. Gauges accept either sign. */
   add(metric: MetricDefinition, amount: number, labels: Labels = {}): void {
     const instrument = this.#labelled(metric, labels);
     if (instrument.kind === 'histogram') throw wrongUse(metric, 'added to');
@@ -57,12 +57,12 @@ export class PromMeter implements Meter {
   }
 
   onRead(show: () => void): void {
-    this.#shown.push(show);
+    this.#readCallbacks.push(show);
   }
 
-  /** Everything counted so far, in the text format that {@link contentType} names. */
+  /** All metrics in the text format of {@link contentType}. */
   async text(): Promise<string> {
-    for (const show of this.#shown) show();
+    for (const show of this.#readCallbacks) show();
     return this.#registry.metrics();
   }
 
@@ -79,9 +79,9 @@ export class PromMeter implements Meter {
     const known = this.#instruments.get(definition.name);
     if (known?.definition === definition) return known;
     if (known !== undefined) throw new RangeError(`two definitions of ${definition.name}`);
-    const made = this.#make(definition);
-    this.#instruments.set(definition.name, made);
-    return made;
+    const created = this.#make(definition);
+    this.#instruments.set(definition.name, created);
+    return created;
   }
 
   #make(definition: MetricDefinition): Instrument {
@@ -98,11 +98,11 @@ export class PromMeter implements Meter {
   }
 }
 
-/** Exactly the declared labels: a series with fewer would be another series under the same name. */
+/** Requires exactly the declared labels: a series with fewer labels would be another series of the same name. */
 function assertLabels({ name, labels: declared = [] }: MetricDefinition, labels: Labels): void {
   const given = Object.keys(labels);
   if (given.length === declared.length && given.every((label) => declared.includes(label))) return;
-  throw new RangeError(`${name} has the labels [${declared.join(', ')}], not [${given.join(', ')}]`);
+  throw new RangeError(`${name}: labels must be [${declared.join(', ')}] (got [${given.join(', ')}])`);
 }
 
 function wrongUse({ name, kind }: MetricDefinition, use: string): RangeError {

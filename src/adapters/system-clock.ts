@@ -2,7 +2,7 @@ import type { Clock } from '../ports/clock.ts';
 
 const timerMsMax = 2 ** 31 - 1;
 
-/** The machine's own clocks. A sleep longer than a Node timer can hold is cut into several. */
+/** The system clocks. A sleep longer than a Node.js timer allows is split. */
 export class SystemClock implements Clock {
   nowMs(): number {
     return Date.now();

@@ -1,4 +1,4 @@
-/** Conditions of nodes and pods, and the words in them that people and dashboards know. */
+/** Conditions of nodes and pods, and kube-controller-manager's condition reasons and messages. */
 
 import type { FieldReader } from './field-reader.ts';
 
@@ -6,19 +6,19 @@ export type ConditionStatus = 'True' | 'False' | 'Unknown';
 
 export interface Condition {
   readonly type: string;
-  /** One of {@link ConditionStatus}; anything else a server might send is kept as it is and counts as not ready. */
+  /** One of {@link ConditionStatus}; any other value is kept as received and is treated as not ready. */
   readonly status: string;
   readonly reason?: string;
   readonly message?: string;
   readonly lastHeartbeatTime?: string;
   readonly lastTransitionTime?: string;
-  /** Of pods: never said, and on the wire all the same. */
+  /** Pods only: always null, and present on the wire. */
   readonly lastProbeTime?: string | null;
-  /** Of pods: the generation of the pod that this was said of. */
+  /** Pods only: `metadata.generation` of the pod that the condition was set for. */
   readonly observedGeneration?: number;
 }
 
-/** Conditions that become Unknown together when a node falls silent, in the order in which they are written (2.1 step C). */
+/** Conditions that become Unknown together when a node's heartbeats stop, in the order in which they are written. */
 export const heartbeatConditionTypes = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'] as const;
 
 export const neverUpdated = { reason: 'NodeStatusNeverUpdated', message: 'Kubelet never posted node status.' } as const;
@@ -33,23 +33,20 @@ export function findCondition(conditions: readonly Condition[], type: string): C
   return conditions.find((condition) => condition.type === type);
 }
 
-/** The conditions of a status that is our own affair: what is no condition is left out. */
+/** The conditions of a status that this process wrote; items that are not objects are dropped. */
 export function listConditions(value: unknown): readonly Condition[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : [];
 }
 
-const conditionTexts = [
-  'type',
-  'status',
-  'reason',
-  'message',
+const conditionTexts = ['type', 'status', 'reason', 'message'] as const satisfies readonly (keyof Condition)[];
+export const conditionTimes = [
   'lastHeartbeatTime',
   'lastTransitionTime',
 ] as const satisfies readonly (keyof Condition)[];
 
 /**
- * The conditions of a status as it arrived; what is none is left out. A status that is no text counts as an answer that
- * nobody knows: not as Ready, and not as no answer either.
+ * The conditions of a status as received; items that are not objects are dropped. A `status` that is not a string becomes
+ * its JSON text: an unknown value is neither Ready nor a missing status.
  */
 export function readConditions(fields: FieldReader, value: unknown): readonly Condition[] {
   const conditions = fields.items<Condition>('status.conditions', value, conditionTexts);

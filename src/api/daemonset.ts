@@ -1,7 +1,7 @@
 import type { KubeObject } from './meta.ts';
 import type { Labels } from './topology.ts';
 
-export interface LabelExpression {
+interface LabelExpression {
   readonly key: string;
   /** `In`, `NotIn`, `Exists` or `DoesNotExist`. */
   readonly operator: string;
@@ -13,26 +13,26 @@ export interface LabelSelector {
   readonly matchExpressions?: readonly LabelExpression[] | null;
 }
 
-/** A DaemonSet as on the wire, as far as we read it. */
+/** A DaemonSet as on the wire; only the fields that are read. */
 export interface DaemonSet extends KubeObject {
   readonly spec?: { readonly selector?: LabelSelector | null };
 }
 
-/** What the controller keeps of a DaemonSet: enough to know its pods. */
+/** The fields of a DaemonSet that the controller caches: enough to match its pods. */
 export interface DaemonSetView {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  /** All of them must hold. Empty selects nothing. */
+  /** All requirements must match. An empty list selects nothing. */
   readonly selector: readonly LabelExpression[];
 }
 
 /**
- * Projects a DaemonSet while it is decoded. Never throws. A selector with a part that is none selects nothing: what we do
- * not understand must not widen it.
+ * Transforms a DaemonSet while it is decoded. Never throws. A selector with a malformed part selects nothing: an
+ * unsupported requirement must not widen the selector.
  */
-export function viewDaemonSet({ metadata, spec }: DaemonSet): DaemonSetView {
+export function transformDaemonSet({ metadata, spec }: DaemonSet): DaemonSetView {
   return {
     namespace: metadata.namespace ?? '',
     name: metadata.name ?? '',
@@ -42,12 +42,12 @@ export function viewDaemonSet({ metadata, spec }: DaemonSet): DaemonSetView {
   };
 }
 
-/** Whether the selector names these labels (upstream `GetPodDaemonSets`: nil and empty selectors name nothing). */
+/** Whether the selector matches these labels (upstream `GetPodDaemonSets`: nil and empty selectors match nothing). */
 export function selectsLabels({ selector }: Pick<DaemonSetView, 'selector'>, labels: Labels): boolean {
-  return selector.length > 0 && selector.every((expression) => holds(expression, labels));
+  return selector.length > 0 && selector.every((expression) => matches(expression, labels));
 }
 
-function holds({ key, operator, values }: LabelExpression, labels: Labels): boolean {
+function matches({ key, operator, values }: LabelExpression, labels: Labels): boolean {
   const value = labels[key];
   switch (operator) {
     case 'In':
@@ -84,9 +84,9 @@ function isExpression(item: unknown): item is LabelExpression {
   if (typeof item.key !== 'string' || typeof item.operator !== 'string') return false;
   const operator = operators.get(item.operator);
   if (operator === undefined) return false;
-  return !operator.needsValues || ('values' in item && isTexts(item.values));
+  return !operator.needsValues || ('values' in item && isStringList(item.values));
 }
 
-function isTexts(values: unknown): boolean {
+function isStringList(values: unknown): boolean {
   return Array.isArray(values) && values.length > 0 && values.every((value) => typeof value === 'string');
 }

@@ -2,7 +2,7 @@ import type { KubeObject, ObjectReference } from './meta.ts';
 
 export type EventType = 'Normal' | 'Warning';
 
-/** A core/v1 Event as on the wire: something told to people. */
+/** A core/v1 Event as on the wire. */
 export interface Event extends KubeObject {
   readonly involvedObject: ObjectReference;
   readonly type: EventType;
@@ -17,8 +17,8 @@ export interface Event extends KubeObject {
   readonly reportingInstance: string;
 }
 
-/** An events.k8s.io/v1 Event as on the wire: another form of the same object, which tells repeats as a series. */
-export interface NewerEvent extends KubeObject {
+/** An events.k8s.io/v1 Event as on the wire: another form of the same object, with repeats as a series. */
+export interface EventV1 extends KubeObject {
   readonly eventTime: string;
   readonly series?: EventSeries;
   readonly reportingController: string;
@@ -32,22 +32,22 @@ export interface NewerEvent extends KubeObject {
 }
 
 export interface EventSeries {
-  /** The first one included: 2 or more. */
+  /** Includes the first occurrence: 2 or more. */
   readonly count: number;
   readonly lastObservedTime: string;
 }
 
-/** What a stage wants to tell; who and when are the recorder's business. */
+/** The content of an Event; the recorder adds the source and the timestamps. */
 export interface EventDraft {
   readonly about: ObjectReference;
   readonly type: EventType;
   readonly reason: string;
   readonly message: string;
-  /** What was done or tried, in one word. Told in events.k8s.io/v1 only, where the reason stands for it if it is absent. */
+  /** What was done, in one word. Only in events.k8s.io/v1, where it defaults to the reason. */
   readonly action?: string;
-  /** Another object that had a part in it. Told in events.k8s.io/v1 only. */
+  /** A secondary object. Only in events.k8s.io/v1. */
   readonly related?: ObjectReference;
   readonly annotations?: Readonly<Record<string, string>>;
-  /** Wall time by the clock of whoever tells; the recorder's own when absent. */
-  readonly toldAtMs?: number;
+  /** Wall time by the reporter's clock; defaults to the recorder's clock. */
+  readonly reportedAtMs?: number;
 }

@@ -1,34 +1,35 @@
+import { isAbsent, isMap, type JsonMap } from './json-map.ts';
 import { parseTimestamp } from './timestamps.ts';
 import type { Labels } from './topology.ts';
 
-const shownMax = 60;
+const valueCharsMax = 60;
 
 /**
- * Reads fields of an object as it arrived, whatever arrived. What is of the wrong type becomes empty and is noted: the
- * field, what was there, and what is accepted. Nothing here throws.
+ * Reads fields of a decoded object of unknown shape. A field of the wrong type is read as empty and recorded as a
+ * validation problem: the field, what was there, and what is accepted. No method throws.
  */
 export class FieldReader {
-  #flaws: string[] | undefined;
+  #problems: string[] | undefined;
 
-  /** Undefined where everything was as it should be. */
-  get flaws(): readonly string[] | undefined {
-    return this.#flaws;
+  /** Undefined if every field was valid. */
+  get problems(): readonly string[] | undefined {
+    return this.#problems;
   }
 
-  /** Notes what is of the right type and still not accepted. */
+  /** Records a value of the right type that is not accepted. */
   refuse(field: string, value: unknown, accepted: string): void {
-    this.#note(field, value, accepted);
+    this.#addProblem(field, value, accepted);
   }
 
   text(field: string, value: unknown): string {
     if (typeof value === 'string') return value;
-    if (!isAbsent(value)) this.#note(field, value, 'a text');
+    if (!isAbsent(value)) this.#addProblem(field, value, 'a string');
     return '';
   }
 
-  neededText(field: string, value: unknown): string {
+  requiredText(field: string, value: unknown): string {
     if (typeof value === 'string' && value !== '') return value;
-    this.#note(field, value, 'a text that is not empty');
+    this.#addProblem(field, value, 'a non-empty string');
     return '';
   }
 
@@ -36,92 +37,116 @@ export class FieldReader {
   time(field: string, value: unknown): number | undefined {
     if (isAbsent(value)) return undefined;
     const ms = parseTimestamp(value);
-    if (ms === undefined) this.#note(field, value, 'an RFC 3339 time');
+    if (ms === undefined) this.#addProblem(field, value, 'an RFC 3339 time');
     return ms;
   }
 
+  /**
+   * The items of a list, with unreadable times replaced by `instead`: the API server would reject the list if it were
+   * written back with them. Returns the same list if all times can be read.
+   */
+  replaceUnreadableTimes<T extends object>(
+    field: string,
+    items: readonly T[],
+    times: readonly (keyof T & string)[],
+    replacement: null | undefined,
+  ): readonly T[] {
+    if (items.every((item) => times.every((name) => isTimeOrAbsent(item[name])))) return items;
+    return items.map((item, index) => {
+      const unreadable = times.filter((name) => !isTimeOrAbsent(item[name]));
+      for (const name of unreadable) this.time(`${field}[${index}].${name}`, item[name]);
+      return { ...item, ...Object.fromEntries(unreadable.map((name) => [name, replacement])) };
+    });
+  }
+
   flag(field: string, value: unknown): boolean {
-    if (!isAbsent(value) && typeof value !== 'boolean') this.#note(field, value, 'true or false');
+    if (!isAbsent(value) && typeof value !== 'boolean') this.#addProblem(field, value, 'true or false');
     return value === true;
   }
 
   whole(field: string, value: unknown): number | undefined {
     if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
-    if (!isAbsent(value)) this.#note(field, value, 'a whole number');
+    if (!isAbsent(value)) this.#addProblem(field, value, 'a whole number');
     return undefined;
   }
 
-  part(field: string, value: unknown): Readonly<Record<string, unknown>> {
+  part(field: string, value: unknown): JsonMap {
     if (isMap(value)) return value;
-    if (!isAbsent(value)) this.#note(field, value, 'an object');
+    if (!isAbsent(value)) this.#addProblem(field, value, 'an object');
     return {};
   }
 
-  /** Names to texts. Where all are, it is the same object. */
+  /** A string map. Returns the same object if all values are strings. */
   labels(field: string, value: unknown): Labels {
     const map = this.part(field, value);
     if (isLabels(map)) return map;
     const texts: Record<string, string> = {};
     for (const [name, text] of Object.entries(map)) {
       if (typeof text === 'string') texts[name] = text;
-      else this.#note(`${field}[${JSON.stringify(name)}]`, text, 'a text');
+      else this.#addProblem(`${field}[${JSON.stringify(name)}]`, text, 'a string');
     }
     return texts;
   }
 
   /**
-   * The objects of a list; what is none is left out. `texts` are fields that should be texts where they are there; where
-   * they are not it is told, and the object is kept as it came: it may have to go back as it came.
+   * The objects of a list; other items are dropped. `texts` are fields that must be strings if present; one that is not
+   * is recorded, and the item is kept as received, because it may be written back.
    */
   items<T extends object>(field: string, value: unknown, texts: readonly (keyof T & string)[]): readonly T[] {
     if (isAbsent(value)) return [];
     if (!Array.isArray(value)) {
-      this.#note(field, value, 'a list');
+      this.#addProblem(field, value, 'a list');
       return [];
     }
     const list: readonly unknown[] = value;
-    const isItem = (item: unknown, place: number): item is T => this.#isItem(item, texts, field, place);
+    const isItem = (item: unknown, index: number): item is T => this.#isItem(item, texts, field, index);
     const items = list.filter(isItem);
-    // The list itself where it is all right: many objects may have the same one.
-    return isWhole(items, list) ? list : items;
+    // The same list if it is valid: many objects may share one.
+    return isComplete(items, list) ? list : items;
   }
 
-  #isItem(item: unknown, texts: readonly string[], field: string, place: number): boolean {
+  #isItem(item: unknown, texts: readonly string[], field: string, index: number): boolean {
     if (!isMap(item)) {
-      this.#note(`${field}[${place}]`, item, 'an object');
+      this.#addProblem(`${field}[${index}]`, item, 'an object');
       return false;
     }
-    for (const name of texts) if (!isTextOrAbsent(item[name])) this.text(`${field}[${place}].${name}`, item[name]);
+    for (const name of texts) if (!isTextOrAbsent(item[name])) this.text(`${field}[${index}].${name}`, item[name]);
     return true;
   }
 
-  #note(field: string, value: unknown, accepted: string): void {
-    this.#flaws ??= [];
-    this.#flaws.push(`${field}: got ${shown(value)}; accepted: ${accepted}`);
+  #addProblem(field: string, value: unknown, accepted: string): void {
+    this.#problems ??= [];
+    this.#problems.push(`${field}${mustBe}${accepted}${gotMark}${formatValue(value)})`);
   }
 }
 
-function isWhole<T>(items: readonly T[], list: readonly unknown[]): list is readonly T[] {
+const mustBe = ': must be ';
+const gotMark = ' (got ';
+
+/** A problem recorded by a {@link FieldReader} without the value: the field and what is accepted. */
+export function problemKind(problem: string): string {
+  const mustBeAt = problem.indexOf(mustBe);
+  const gotAt = problem.indexOf(gotMark, mustBeAt);
+  return mustBeAt < 0 || gotAt < 0 ? problem : problem.slice(0, gotAt);
+}
+
+function isComplete<T>(items: readonly T[], list: readonly unknown[]): list is readonly T[] {
   return items.length === list.length;
 }
 
-function isAbsent(value: unknown): boolean {
-  return value === undefined || value === null;
+function isTimeOrAbsent(value: unknown): boolean {
+  return isAbsent(value) || parseTimestamp(value) !== undefined;
 }
 
 function isTextOrAbsent(value: unknown): boolean {
   return isAbsent(value) || typeof value === 'string';
 }
 
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isLabels(map: Readonly<Record<string, unknown>>): map is Labels {
+function isLabels(map: JsonMap): map is Labels {
   return Object.values(map).every((text) => typeof text === 'string');
 }
 
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   const text = value === undefined ? 'nothing' : JSON.stringify(value);
-  return text.length <= shownMax ? text : `${text.slice(0, shownMax)}…`;
+  return text.length <= valueCharsMax ? text : `${text.slice(0, valueCharsMax)}…`;
 }

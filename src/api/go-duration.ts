@@ -1,51 +1,52 @@
-// Durations as Go writes them (`time.ParseDuration`, `time.Duration.String`), because the flags are Kubernetes' own.
-// Inside we count in milliseconds; Go counts whole nanoseconds, so anything finer is cut off as Go does.
+// Durations in Go's format (`time.ParseDuration`, `time.Duration.String`), as Kubernetes flags use. The internal unit is
+// the millisecond; Go counts whole nanoseconds, so smaller fractions are truncated as in Go.
 
-const nanosecondsIn: Readonly<Record<string, bigint>> = {
-  ns: 1n,
-  us: 1_000n,
-  µs: 1_000n, // U+00B5, the micro sign
-  μs: 1_000n, // U+03BC, the Greek letter
-  ms: 1_000_000n,
-  s: 1_000_000_000n,
-  m: 60_000_000_000n,
-  h: 3_600_000_000_000n,
-};
+const nanosecondsIn: ReadonlyMap<string, bigint> = new Map([
+  ['ns', 1n],
+  ['us', 1_000n],
+  ['µs', 1_000n], // U+00B5, the micro sign
+  ['μs', 1_000n], // U+03BC, the Greek letter
+  ['ms', 1_000_000n],
+  ['s', 1_000_000_000n],
+  ['m', 60_000_000_000n],
+  ['h', 3_600_000_000_000n],
+]);
 
-/** Go keeps a duration in 63 bits of nanoseconds and a sign. */
+/** Go stores a duration as a signed 64-bit number of nanoseconds. */
 const nanosecondsMax = 2n ** 63n - 1n;
-/** More digits of a fraction cannot change a nanosecond. */
+/** Further fractional digits cannot change a nanosecond. */
 const fractionDigitsMax = 18;
 
+const units = [...nanosecondsIn.keys()].join('|');
 /** What Go accepts as a duration, except for a bare 0. */
-export const goDurationText = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
-const oneTerm = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g;
+export const goDurationText = new RegExp(`^[+-]?(?:(?:\\d+\\.?\\d*|\\.\\d+)(?:${units}))+$`);
+const oneTerm = new RegExp(`(\\d*)(?:\\.(\\d*))?(${units})`, 'g');
 
 /**
- * Milliseconds, or undefined for what Go refuses: a number without a unit (except a bare 0), an unknown unit, spaces,
- * more than about 292 years.
+ * Milliseconds, or undefined for input that Go rejects: a number without a unit (except a bare 0), an unknown unit,
+ * spaces, more than about 292 years.
  */
 export function parseGoDuration(text: string): number | undefined {
   if (/^[+-]?0$/.test(text)) return 0;
   if (!goDurationText.test(text)) return undefined;
   let nanoseconds = 0n;
   for (const [, whole = '', fraction = '', unit = ''] of text.matchAll(oneTerm)) {
-    nanoseconds += termNanoseconds(whole, fraction, nanosecondsIn[unit] ?? 0n);
+    nanoseconds += termNanoseconds(whole, fraction, nanosecondsIn.get(unit) ?? 0n);
   }
   if (nanoseconds > nanosecondsMax) return undefined;
-  // Apart, so that a whole number of milliseconds stays one however large it is.
+  // Whole and fractional milliseconds are converted separately, so that whole milliseconds stay exact at any size.
   const ms = Number(nanoseconds / 1_000_000n) + Number(nanoseconds % 1_000_000n) / 1e6;
   return text.startsWith('-') ? -ms : ms;
 }
 
 function termNanoseconds(whole: string, fraction: string, unit: bigint): bigint {
   const digits = fraction.slice(0, fractionDigitsMax);
-  // Floating point on purpose: Go multiplies the fraction that way, and 0.333…h is twenty minutes to both of us.
+  // Floating point, as in Go, so that 0.333…h is exactly twenty minutes in both.
   const part = BigInt(Math.trunc(Number(digits) * (Number(unit) / 10 ** digits.length)));
   return BigInt(whole) * unit + part;
 }
 
-/** As Go prints it: `1m0s`, `1h2m3.5s`, `500ms`, `0s`. Rounded to whole nanoseconds. */
+/** Go's format: `1m0s`, `1h2m3.5s`, `500ms`, `0s`. Rounded to whole nanoseconds. */
 export function formatGoDuration(ms: number): string {
   const signed = BigInt(Math.trunc(ms)) * 1_000_000n + BigInt(Math.round((ms % 1) * 1e6));
   const nanoseconds = signed < 0n ? -signed : signed;

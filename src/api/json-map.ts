@@ -1,4 +1,4 @@
-/** Reading JSON of which nothing is known yet. What is of another type than asked for counts as empty. */
+/** Reads JSON of unknown shape. A value of the wrong type is read as empty. */
 
 export type JsonMap = Readonly<Record<string, unknown>>;
 
@@ -14,7 +14,7 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The objects of a list; what is none is left out. */
+/** The objects of a list; items that are not objects are dropped. */
 export function mapsOf(value: unknown): readonly JsonMap[] {
   return listOf(value).filter(isMap);
 }
@@ -27,7 +27,7 @@ export function isAbsent(value: unknown): value is undefined | null {
   return value === undefined || value === null;
 }
 
-/** The same without nulls, at every depth: in an API object null says what absence says. */
+/** The same value without nulls, at every depth: in an API object null and absent are equivalent. */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isMap(value)) return value;
@@ -35,7 +35,7 @@ export function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(kept.map(([name, field]) => [name, withoutNulls(field)]));
 }
 
-/** JSON text that is the same for the same value, whatever order its keys came in. */
+/** JSON text with sorted keys: equal for equal values. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(sorted(value)) ?? 'null';
 }

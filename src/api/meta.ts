@@ -1,4 +1,4 @@
-/** The shapes every Kubernetes object shares, as they are on the wire. */
+/** The types that every Kubernetes object shares, as on the wire. */
 
 export interface OwnerReference {
   readonly apiVersion: string;
@@ -27,7 +27,7 @@ export interface ObjectMeta {
   readonly ownerReferences?: readonly OwnerReference[];
 }
 
-/** Any object as the API server sends it. Unknown fields survive: nothing in here is a class. */
+/** Any object as the API server sends it. Unknown fields are preserved: objects are plain data, not classes. */
 export interface KubeObject {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -47,7 +47,7 @@ export interface StatusCause {
   readonly field?: string;
 }
 
-/** The API server's answer when something failed (`kind: Status`). */
+/** The API server's response to a failed request (`kind: Status`). */
 export interface Status {
   readonly kind?: 'Status';
   readonly apiVersion?: string;
@@ -65,13 +65,13 @@ export interface Status {
   };
 }
 
-/** Names one object for events and owner references. */
+/** Identifies one object in events and owner references. */
 export interface ObjectReference {
   readonly apiVersion?: string;
   readonly kind: string;
   readonly namespace?: string;
   readonly name: string;
   readonly uid?: string;
-  /** A part of it, as `spec.containers{name}`. */
+  /** A part of the object, such as `spec.containers{name}`. */
   readonly fieldPath?: string;
 }

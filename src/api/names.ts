@@ -1,7 +1,7 @@
-/** What names, label keys and label values may look like (upstream `util/validation`). */
+/** Validation of names, label keys and label values (upstream `util/validation`). */
 
-export const nameLengthMax = 253;
-export const labelLengthMax = 63;
+const nameLengthMax = 253;
+const labelLengthMax = 63;
 
 const dnsLabel = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const dnsSubdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;

@@ -1,10 +1,10 @@
-import { type Condition, readConditions } from './conditions.ts';
+import { type Condition, conditionTimes, readConditions } from './conditions.ts';
 import { FieldReader } from './field-reader.ts';
 import type { KubeObject } from './meta.ts';
-import { type Taint, taintTexts } from './taints.ts';
+import { type Taint, taintTexts, taintTimes } from './taints.ts';
 import type { Labels } from './topology.ts';
 
-/** A Node as on the wire, as far as we read or write it. */
+/** A Node as on the wire; only the fields that are read or written. */
 export interface Node extends KubeObject {
   readonly spec?: {
     readonly unschedulable?: boolean;
@@ -12,7 +12,7 @@ export interface Node extends KubeObject {
     readonly providerID?: string;
     readonly podCIDR?: string;
     readonly podCIDRs?: readonly string[];
-    /** Of old: what the machine is called by its cloud. */
+    /** Deprecated: the cloud provider's ID of the machine. */
     readonly externalID?: string;
   };
   readonly status?: {
@@ -30,45 +30,48 @@ export interface Node extends KubeObject {
   };
 }
 
-/** An image that is on a node: its digests, then its tags. */
+/** An image on a node: its digests, then its tags. */
 export interface NodeImage {
   readonly names?: readonly string[];
   readonly sizeBytes?: number;
 }
 
-/** What the controller keeps of a node: a read-only snapshot. */
+/** The fields of a node that the controller caches: a read-only snapshot. */
 export interface NodeView {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  /** Wall time, set by the API server. 0 where it was missing or unreadable. */
+  /** Wall time, set by the API server. 0 if missing or unreadable. */
   readonly createdAtMs: number;
   readonly labels: Labels;
   readonly unschedulable: boolean;
   readonly taints: readonly Taint[];
   readonly conditions: readonly Condition[];
-  /** Another one after each boot, as its kubelet says; empty where it did not. */
+  /** Reported by the kubelet; changes with each boot. Empty if not reported. */
   readonly bootID: string;
-  /** What was not as it should be when it arrived. */
-  readonly flaws?: readonly string[];
+  /** Validation problems found while decoding. */
+  readonly problems?: readonly string[];
 }
 
-/** Projects a node while it is decoded. Never throws: what is missing or of the wrong type becomes empty, and is told. */
-export function viewNode(node: Node): NodeView {
+/** Transforms a node while it is decoded. Never throws: a missing or malformed field becomes empty and is recorded. */
+export function transformNode(node: Node): NodeView {
   const fields = new FieldReader();
   const metadata = fields.part('metadata', node.metadata);
   const spec = fields.part('spec', node.spec);
   const status = fields.part('status', node.status);
+  const taints = fields.items<Taint>('spec.taints', spec['taints'], taintTexts);
+  const conditions = readConditions(fields, status['conditions']);
   const view = {
-    name: fields.neededText('metadata.name', metadata['name']),
-    uid: fields.neededText('metadata.uid', metadata['uid']),
+    name: fields.requiredText('metadata.name', metadata['name']),
+    uid: fields.requiredText('metadata.uid', metadata['uid']),
     resourceVersion: fields.text('metadata.resourceVersion', metadata['resourceVersion']),
     createdAtMs: fields.time('metadata.creationTimestamp', metadata['creationTimestamp']) ?? 0,
     labels: fields.labels('metadata.labels', metadata['labels']),
     unschedulable: fields.flag('spec.unschedulable', spec['unschedulable']),
-    taints: fields.items<Taint>('spec.taints', spec['taints'], taintTexts),
-    conditions: readConditions(fields, status['conditions']),
+    // Taints are written back as a list, so an omitted field is removed; conditions are merged: only null removes.
+    taints: fields.replaceUnreadableTimes('spec.taints', taints, taintTimes, undefined),
+    conditions: fields.replaceUnreadableTimes('status.conditions', conditions, conditionTimes, null),
     bootID: fields.text('status.nodeInfo.bootID', fields.part('status.nodeInfo', status['nodeInfo'])['bootID']),
   };
-  return fields.flaws === undefined ? view : { ...view, flaws: fields.flaws };
+  return fields.problems === undefined ? view : { ...view, problems: fields.problems };
 }

@@ -1,6 +1,6 @@
 import type { ObjectMeta } from './meta.ts';
 
-/** `namespace/name`, or `name` alone for what has no namespace: the key of every store and queue. */
+/** `namespace/name`, or `name` alone for a cluster-scoped object: the key of every store and queue. */
 export type ObjectKey = string;
 
 export function objectKey(namespace: string | undefined, name: string): ObjectKey {

@@ -7,7 +7,7 @@ import type { Labels } from './topology.ts';
 
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
 
-/** What a container is doing, was doing, or waits for: one of the three is there. */
+/** The state of a container: exactly one of the three fields is set. */
 export interface ContainerState {
   readonly waiting?: { readonly reason?: string; readonly message?: string };
   readonly running?: { readonly startedAt?: string | null };
@@ -42,7 +42,7 @@ export interface VolumeMount {
   readonly name: string;
   readonly mountPath: string;
   readonly readOnly?: boolean;
-  /** Of those that are read-only. */
+  /** Only with `readOnly`. */
   readonly recursiveReadOnly?: string;
 }
 
@@ -57,7 +57,7 @@ export interface Container {
   readonly image?: string;
   readonly imagePullPolicy?: string;
   readonly resources?: ResourceRequirements;
-  /** Of an init container: `Always` makes it a sidecar. */
+  /** Init containers only: `Always` makes it a sidecar. */
   readonly restartPolicy?: string;
   readonly volumeMounts?: readonly VolumeMount[];
 }
@@ -67,7 +67,7 @@ export interface PodSpec {
   readonly tolerations?: readonly Toleration[] | null;
   readonly terminationGracePeriodSeconds?: number;
   readonly activeDeadlineSeconds?: number;
-  /** `Always` where nothing is said. */
+  /** Defaults to `Always`. */
   readonly restartPolicy?: string;
   readonly containers?: readonly Container[];
   readonly initContainers?: readonly Container[];
@@ -80,8 +80,8 @@ export interface PodSpec {
   readonly readinessGates?: readonly { readonly conditionType: string }[];
 }
 
-/** The part of a node affinity that must hold; what is only preferred does not bind anybody. */
-export interface NodeAffinity {
+/** The required part of a node affinity; preferred terms do not bind and are not read. */
+interface NodeAffinity {
   readonly requiredDuringSchedulingIgnoredDuringExecution?: {
     readonly nodeSelectorTerms?: readonly NodeSelectorTerm[];
   };
@@ -98,7 +98,7 @@ export interface NodeSelectorRequirement {
   readonly values?: readonly string[];
 }
 
-/** A Pod as on the wire, as far as we read or write it. */
+/** A Pod as on the wire; only the fields that are read or written. */
 export interface Pod extends KubeObject {
   readonly spec?: PodSpec;
   readonly status?: {
@@ -116,41 +116,43 @@ export interface Pod extends KubeObject {
     readonly hostIPs?: readonly { readonly ip: string }[];
     readonly startTime?: string;
     readonly qosClass?: string;
-    /** Of the pod as a whole. */
+    /** Pod-level resources. */
     readonly resources?: ResourceRequirements;
     readonly allocatedResources?: Readonly<Record<string, string>>;
   };
 }
 
-/** What the controller keeps of a pod. Containers are dropped; tolerations may be shared between pods. */
+/** The fields of a pod that the controller caches. Containers are dropped; tolerations may be shared between pods. */
 export interface PodView {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
   readonly generation: number | undefined;
-  /** By which a DaemonSet knows its pods. May be shared between pods. */
+  /** Matched by DaemonSet selectors. May be shared between pods. */
   readonly labels: Labels;
   /** Empty while the pod is not bound. */
   readonly nodeName: string;
   readonly phase: string;
-  /** `status.reason`, as `Evicted`; empty where nothing was said. */
+  /** `status.reason`, such as `Evicted`; empty if not set. */
   readonly reason: string;
   readonly terminating: boolean;
-  /** Of its deletion, in seconds; undefined while it is not terminating. At 0 only finalizers hold it. */
+  /** Deletion grace period in seconds; undefined while the pod is not terminating. At 0 only finalizers block it. */
   readonly deletionGraceSeconds: number | undefined;
   readonly tolerations: readonly Toleration[];
-  /** Status of its Ready condition; undefined without one. */
+  /** Status of the Ready condition; undefined without one. */
   readonly ready: string | undefined;
-  /** It carries `DisruptionTarget=True` already, for this reason. */
+  /** Reason of the condition `DisruptionTarget=True`; undefined without one. */
   readonly disruptionReason: string | undefined;
   readonly createdAtMs: number;
-  /** What was not as it should be when it arrived. */
-  readonly flaws?: readonly string[];
+  /** Wall time of the binding, in seconds: a small integer needs no heap memory. Undefined if unknown. */
+  readonly boundAtSeconds: number | undefined;
+  /** Validation problems found while decoding. */
+  readonly problems?: readonly string[];
 }
 
-/** Projects a pod while it is decoded. Never throws: what is missing or of the wrong type becomes empty, and is told. */
-export function viewPod(pod: Pod): PodView {
+/** Transforms a pod while it is decoded. Never throws: a missing or malformed field becomes empty and is recorded. */
+export function transformPod(pod: Pod): PodView {
   const fields = new FieldReader();
   const metadata = fields.part('metadata', pod.metadata);
   const spec = fields.part('spec', pod.spec);
@@ -158,17 +160,18 @@ export function viewPod(pod: Pod): PodView {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   const conditions = readConditions(fields, status['conditions']);
   const disruption = findCondition(conditions, evictedByTaint.type);
-  // In one piece: there may be a million of them, and an object that grows takes half as much again.
+  // One object literal: up to a million of these exist, and an object that grows takes half as much memory again.
   const view = {
-    namespace: fields.neededText('metadata.namespace', metadata['namespace']),
-    name: fields.neededText('metadata.name', metadata['name']),
-    uid: fields.neededText('metadata.uid', metadata['uid']),
+    namespace: fields.requiredText('metadata.namespace', metadata['namespace']),
+    name: fields.requiredText('metadata.name', metadata['name']),
+    uid: fields.requiredText('metadata.uid', metadata['uid']),
     resourceVersion: fields.text('metadata.resourceVersion', metadata['resourceVersion']),
     generation: fields.whole('metadata.generation', metadata['generation']),
     labels: fields.labels('metadata.labels', metadata['labels']),
     terminating: deletionTimestamp !== undefined && deletionTimestamp !== null,
     deletionGraceSeconds: fields.whole('metadata.deletionGracePeriodSeconds', deletionGracePeriodSeconds),
     createdAtMs: fields.time('metadata.creationTimestamp', metadata['creationTimestamp']) ?? 0,
+    boundAtSeconds: readBoundAtSeconds(fields, conditions),
     ready: findCondition(conditions, 'Ready')?.status,
     disruptionReason: disruption?.status === 'True' ? (disruption.reason ?? '') : undefined,
     phase: fields.text('status.phase', status['phase']),
@@ -176,10 +179,27 @@ export function viewPod(pod: Pod): PodView {
     nodeName: fields.text('spec.nodeName', spec['nodeName']),
     tolerations: readTolerations(fields, spec['tolerations']),
   };
-  return fields.flaws === undefined ? view : { ...view, flaws: fields.flaws };
+  return fields.problems === undefined ? view : { ...view, problems: fields.problems };
 }
 
-/** Said of a pod whose node was given up (upstream `NodeUnreachablePodReason` and its message). */
+/** The API server sets PodScheduled=True when it binds the pod; kubelets keep its lastTransitionTime. */
+function readBoundAtSeconds(fields: FieldReader, conditions: readonly Condition[]): number | undefined {
+  const scheduled = findCondition(conditions, 'PodScheduled');
+  if (scheduled?.status !== 'True') return undefined;
+  const ms = fields.time('status.conditions[PodScheduled].lastTransitionTime', scheduled.lastTransitionTime);
+  return ms === undefined ? undefined : Math.floor(ms / 1_000);
+}
+
+/**
+ * Wall time from which the pod may have been on its node: its binding, or its creation if the binding time is unknown or
+ * earlier. Undefined if neither is known.
+ */
+export function boundAtMs({ boundAtSeconds = 0, createdAtMs }: PodView): number | undefined {
+  const atMs = Math.max(boundAtSeconds * 1_000, createdAtMs);
+  return atMs > 0 ? atMs : undefined;
+}
+
+/** Reason of a pod whose node was lost (upstream `NodeUnreachablePodReason` and its message). */
 export const nodeLostReason = 'NodeLost';
 
 export function nodeLostMessage({ name, nodeName }: Pick<PodView, 'name' | 'nodeName'>): string {

@@ -1,17 +1,17 @@
-/** Quantities as Kubernetes writes them: a number with a binary, decimal or exponent suffix. */
+/** Kubernetes quantities: a number with a binary, decimal or exponent suffix. */
 
 const quantityText = /^([+-]?(?:\d+\.?\d*|\.\d+))(n|u|m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei|[eE][+-]?\d{1,3})?$/;
 const binarySuffixes: readonly string[] = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const decimalSuffixes: readonly string[] = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
 const parts: Readonly<Record<string, number>> = { m: 1e3, u: 1e6, n: 1e9 };
 
-/** The number behind a quantity, in its base unit; undefined for what is none. Exact up to 2^53. */
+/** The value of a quantity in its base unit; undefined if malformed. Exact up to 2^53. */
 export function parseQuantity(text: string): number | undefined {
   const match = quantityText.exec(text);
   if (match === null) return undefined;
   const [, digits = '', suffix = ''] = match;
   if (isExponent(suffix)) return Number(digits + suffix);
-  // Divided, not multiplied: 300m is then the very number that 0.3 is.
+  // Divided, not multiplied, so that 300m equals 0.3 exactly.
   const part = parts[suffix];
   return part === undefined ? Number(digits) * factor(suffix) : Number(digits) / part;
 }
@@ -26,36 +26,36 @@ function factor(suffix: string): number {
   return 1_000 ** decimalSuffixes.indexOf(suffix);
 }
 
-/** Do two quantities say the same? `1000m` is `1`; what is no quantity equals only itself. */
+/** Whether two quantities have the same value: `1000m` is `1`. A malformed quantity equals only itself. */
 export function sameQuantity(a: string, b: string): boolean {
   if (a === b) return true;
   const number = parseQuantity(a);
   return number !== undefined && number === parseQuantity(b);
 }
 
-/** A whole number of bytes in the shortest exact form, as an API server writes it back: `1024` is `1Ki`, `1500` is `1500`. */
+/** A whole number of bytes in the shortest exact form, as in the API server: `1024` is `1Ki`, `1500` is `1500`. */
 export function formatBinary(bytes: number): string {
   return shortest(bytes, 1_024, binarySuffixes);
 }
 
-/** A count in the shortest exact form: `1000` is `1k`; a fraction is told in thousandths. */
+/** A count in the shortest exact form: `1000` is `1k`; a fraction is formatted in thousandths. */
 export function formatDecimal(count: number): string {
   return Number.isInteger(count) ? shortest(count, 1_000, decimalSuffixes) : `${Math.round(count * 1_000)}m`;
 }
 
 function shortest(value: number, step: number, suffixes: readonly string[]): string {
-  let place = 0;
+  let index = 0;
   let rest = value;
-  while (rest !== 0 && rest % step === 0 && place < suffixes.length - 1) {
+  while (rest !== 0 && rest % step === 0 && index < suffixes.length - 1) {
     rest /= step;
-    place += 1;
+    index += 1;
   }
-  return `${rest}${suffixes[place]}`;
+  return `${rest}${suffixes[index]}`;
 }
 
 /**
- * The same as billionths, exact however large; what is finer is rounded up, as the API server does. Undefined for what is
- * no quantity.
+ * The value in billionths, exact at any size; smaller fractions are rounded up, as in the API server. Undefined if
+ * malformed.
  */
 export function parseQuantityNano(value: unknown): bigint | undefined {
   const match = typeof value === 'string' ? quantityText.exec(value) : null;
@@ -74,7 +74,7 @@ function nanoFactor(suffix: string): bigint {
   return part === undefined ? BigInt(factor(suffix)) * 1_000_000_000n : 1_000_000_000n / BigInt(part);
 }
 
-/** Of exponents that go below billionths. */
+/** Divisor for exponents below 10^-9. */
 function nanoDivisor(suffix: string): bigint {
   return isExponent(suffix) ? 10n ** BigInt(Math.max(0, -9 - Number(suffix.slice(1)))) : 1n;
 }

@@ -1,4 +1,4 @@
-/** The resources we read, write or serve, and where each lives under the API server's root. */
+/** The resources that this project reads, writes or serves, and their paths below the API server's root. */
 
 export type ResourceName =
   | 'nodes'
@@ -9,10 +9,10 @@ export type ResourceName =
   | 'namespaces'
   | 'daemonsets';
 
-export interface Resource {
+interface Resource {
   readonly group: string;
   readonly version: string;
-  /** As in its path. */
+  /** As in the path. */
   readonly plural: string;
   readonly kind: string;
   readonly namespaced: boolean;
@@ -23,7 +23,7 @@ export const resources: Readonly<Record<ResourceName, Resource>> = {
   pods: { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true },
   leases: { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease', namespaced: true },
   events: { group: '', version: 'v1', plural: 'events', kind: 'Event', namespaced: true },
-  /** The same objects in their newer form, named as kubectl names them. */
+  /** The same objects in the events.k8s.io form, named as kubectl names them. */
   'events.events.k8s.io': {
     group: 'events.k8s.io',
     version: 'v1',
@@ -59,7 +59,7 @@ export function resourcePath(
   return parts.join('/');
 }
 
-/** Where the kubelets' leases live; the lease carries the node's name. */
+/** Namespace of the kubelets' leases; each lease has its node's name. */
 export const nodeLeaseNamespace = 'kube-node-lease';
-/** A lease of our own among them, with `--watch-canary`. */
+/** The controller's own lease in that namespace, with `--watch-canary`. */
 export const canaryLeaseName = 'node-lifecycle-controller-canary';

@@ -1,11 +1,11 @@
-// Two questions that are asked of the API server by creating an object that is never stored: whose token is this, and may
-// this user do that? Only the fields that decide something are here.
+// TokenReview and SubjectAccessReview: requests to the API server, created as objects that are never stored. The first
+// authenticates a token, the second authorizes a user. Only the fields that decide are declared.
 import { FieldReader } from './field-reader.ts';
 
 export const tokenReviewPath = '/apis/authentication.k8s.io/v1/tokenreviews';
 export const subjectAccessReviewPath = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
 
-/** Whoever has shown who it is (apiserver `user.Info`). */
+/** An authenticated user (apiserver `user.Info`). */
 export interface UserInfo {
   readonly username: string;
   readonly uid: string;
@@ -13,25 +13,25 @@ export interface UserInfo {
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
-/** A request that is about no object. */
+/** Attributes of a request that names no object. */
 export interface NonResourceAccess {
   /** The HTTP method in lower case. */
   readonly verb: string;
   readonly path: string;
 }
 
-/** `error` is the API server's, for the log; it holds no token. */
-export type TokenVerdict =
+/** `error` is the API server's error, for the log; it contains no token. */
+export type TokenAuthentication =
   | { readonly authenticated: true; readonly user: UserInfo }
   | { readonly authenticated: false; readonly error: string };
 
-export interface AccessVerdict {
+export interface AccessDecision {
   readonly allowed: boolean;
-  /** Why, as far as the API server says. */
+  /** The API server's reason; empty if it gives none. */
   readonly reason: string;
 }
 
-/** Audiences are left out: the API server then takes its own, as kube-controller-manager lets it. */
+/** Without audiences: the API server then uses its own, as kube-controller-manager does. */
 export function tokenReview(token: string): object {
   return { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', metadata: {}, spec: { token } };
 }
@@ -46,39 +46,39 @@ export function subjectAccessReview(user: UserInfo, { verb, path }: NonResourceA
   };
 }
 
-/** What is missing or malformed counts as not authenticated. */
-export function viewTokenVerdict(answer: object): TokenVerdict {
+/** A missing or malformed status is not authenticated. */
+export function transformTokenReview(answer: object): TokenAuthentication {
   const fields = new FieldReader();
-  const status = statusIn(fields, answer);
-  const user = viewUser(fields, fields.part('status.user', status['user']));
+  const status = statusOf(fields, answer);
+  const user = transformUser(fields, fields.part('status.user', status['user']));
   const error = fields.text('status.error', status['error']);
   if (status['authenticated'] !== true || user.username === '') return { authenticated: false, error };
   return { authenticated: true, user };
 }
 
-/** Only `allowed: true` allows; `denied` and no opinion are the same to who asks. */
-export function viewAccessVerdict(answer: object): AccessVerdict {
+/** Only `allowed: true` allows; `denied` and no opinion both deny. */
+export function transformAccessReview(answer: object): AccessDecision {
   const fields = new FieldReader();
-  const status = statusIn(fields, answer);
+  const status = statusOf(fields, answer);
   const reason = fields.text('status.reason', status['reason']);
   return { allowed: status['allowed'] === true && status['denied'] !== true, reason };
 }
 
-function statusIn(fields: FieldReader, answer: object): Readonly<Record<string, unknown>> {
+function statusOf(fields: FieldReader, answer: object): Readonly<Record<string, unknown>> {
   return fields.part('status', fields.part('review', answer)['status']);
 }
 
-function viewUser(fields: FieldReader, user: Readonly<Record<string, unknown>>): UserInfo {
+function transformUser(fields: FieldReader, user: Readonly<Record<string, unknown>>): UserInfo {
   const extra = fields.part('status.user.extra', user['extra']);
   return {
     username: fields.text('status.user.username', user['username']),
     uid: fields.text('status.user.uid', user['uid']),
-    groups: textsIn(user['groups']),
-    extra: Object.fromEntries(Object.entries(extra).map(([name, values]) => [name, textsIn(values)])),
+    groups: stringsOf(user['groups']),
+    extra: Object.fromEntries(Object.entries(extra).map(([name, values]) => [name, stringsOf(values)])),
   };
 }
 
-function textsIn(value: unknown): readonly string[] {
+function stringsOf(value: unknown): readonly string[] {
   const list: readonly unknown[] = Array.isArray(value) ? value : [];
   return list.filter((text) => typeof text === 'string');
 }

@@ -1,18 +1,17 @@
-/** Taints: keys, and pure questions about lists of them. Identity is key and effect, as in the reference. */
-
-export type TaintEffect = 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
+/** Taints: keys and pure functions on lists of taints. Identity is key and effect, as in kube-controller-manager. */
 
 export interface Taint {
   readonly key: string;
   readonly value?: string;
-  /** One of {@link TaintEffect}; an unknown one is kept and never acted upon. */
+  /** One of `NoSchedule`, `PreferNoSchedule` and `NoExecute`; an unknown effect is preserved and has no meaning. */
   readonly effect: string;
-  /** RFC 3339; when a NoExecute taint was put there. The countdown of a pod's toleration starts here. */
+  /** RFC 3339; when a NoExecute taint was added. A pod's tolerationSeconds count from here. */
   readonly timeAdded?: string;
 }
 
-/** Its fields, all of them texts. */
-export const taintTexts = ['key', 'value', 'effect', 'timeAdded'] as const satisfies readonly (keyof Taint)[];
+/** String fields that are not times. */
+export const taintTexts = ['key', 'value', 'effect'] as const satisfies readonly (keyof Taint)[];
+export const taintTimes = ['timeAdded'] as const satisfies readonly (keyof Taint)[];
 
 export const taintKeys = {
   notReady: 'node.kubernetes.io/not-ready',
@@ -24,7 +23,7 @@ export const taintKeys = {
   unschedulable: 'node.kubernetes.io/unschedulable',
 } as const;
 
-/** The two NoExecute keys that stand for a node's health. A node never carries both. */
+/** The two NoExecute keys for a node's health. A node never has both. */
 export type HealthTaintKey = typeof taintKeys.notReady | typeof taintKeys.unreachable;
 
 export const healthTaintKeys: readonly HealthTaintKey[] = [taintKeys.unreachable, taintKeys.notReady];
@@ -46,7 +45,7 @@ export interface TaintChange {
   readonly remove: readonly Taint[];
 }
 
-/** What is missing and what is too much, by key and effect; values are not compared (upstream `taints.TaintSetDiff`). */
+/** Taints to add and to remove, by key and effect; values are not compared (upstream `taints.TaintSetDiff`). */
 export function diffTaints(wanted: readonly Taint[], existing: readonly Taint[]): TaintChange {
   return {
     add: wanted.filter((taint) => !existing.some((other) => sameTaint(taint, other))),
@@ -55,20 +54,20 @@ export function diffTaints(wanted: readonly Taint[], existing: readonly Taint[])
 }
 
 /**
- * The list after `add` and `remove`: an existing taint of the same key and effect is replaced at its place, a new one is
+ * The list after `add` and `remove`: an existing taint of the same key and effect is replaced in place, a new one is
  * appended (upstream `taints.AddOrUpdateTaint`).
  */
 export function changeTaints(taints: readonly Taint[], change: TaintChange): readonly Taint[] {
   const kept = taints
-    .filter((taint) => !change.remove.some((gone) => sameTaint(gone, taint)))
+    .filter((taint) => !change.remove.some((removed) => sameTaint(removed, taint)))
     .map((taint) => change.add.find((added) => sameTaint(added, taint)) ?? taint);
   const appended = change.add.filter((added) => !kept.some((taint) => sameTaint(taint, added)));
   return [...kept, ...appended];
 }
 
-/** The same taints in the same order, to the last field. */
+/** Whether both lists have the same taints in the same order, with all fields equal. */
 export function equalTaints(a: readonly Taint[], b: readonly Taint[]): boolean {
-  return a.length === b.length && a.every((taint, place) => isEqual(taint, b[place]));
+  return a.length === b.length && a.every((taint, index) => isEqual(taint, b[index]));
 }
 
 function isEqual(a: Taint, b: Taint | undefined): boolean {

@@ -1,17 +1,17 @@
-/** RFC 3339 text to and from milliseconds. Pure: nobody here asks what time it is. */
+/** RFC 3339 text to and from milliseconds. Pure: no function reads a clock. */
 
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
-/** Years that have four digits: others cannot be written back. */
+/** Four-digit years: others cannot be formatted as RFC 3339. */
 const msLimits = { min: Date.parse('0000-01-01T00:00:00Z'), max: Date.parse('9999-12-31T23:59:59.999Z') } as const;
 
 /**
- * Milliseconds since the epoch, or undefined where the text is missing or not an RFC 3339 time. Sub-millisecond digits
- * are cut off.
+ * Milliseconds since the epoch, or undefined if the text is missing or not an RFC 3339 time. Sub-millisecond digits are
+ * truncated.
  */
 export function parseTimestamp(text: unknown): number | undefined {
   if (typeof text !== 'string') return undefined;
-  const plain = parsePlain(text);
-  if (plain !== undefined) return plain;
+  const common = parseCommon(text);
+  if (common !== undefined) return common;
   if (!rfc3339.test(text)) return undefined;
   const ms = Date.parse(text);
   return ms >= msLimits.min && ms <= msLimits.max ? ms : undefined;
@@ -19,14 +19,14 @@ export function parseTimestamp(text: unknown): number | undefined {
 
 const secondChars = '2026-11-21T06:42:20Z'.length;
 const microChars = '2026-11-21T06:42:20.123456Z'.length;
-/** Every month has that many. */
-const plainDayMax = 28;
+/** Every month has at least this many days. */
+const commonDayMax = 28;
 
 /**
- * What API servers write, with six digits behind the second or none, at a fraction of the cost; undefined for what takes
- * a closer look.
+ * Fast path for the format that API servers write, with six fractional digits or none; undefined for input that needs the
+ * full parser.
  */
-function parsePlain(text: string): number | undefined {
+function parseCommon(text: string): number | undefined {
   const micro = text.length === microChars;
   if (!(micro || text.length === secondChars) || !hasMarks(text, micro)) return undefined;
   const year = digits(text, 0, 4);
@@ -35,15 +35,15 @@ function parsePlain(text: string): number | undefined {
   const hour = digits(text, 11, 13);
   const minute = digits(text, 14, 16);
   const second = digits(text, 17, 19);
-  if (!isPlainDate(year, month, day) || !(hour <= 23 && minute <= 59 && second <= 59)) return undefined;
+  if (!isCommonDate(year, month, day) || !(hour <= 23 && minute <= 59 && second <= 59)) return undefined;
   const micros = micro ? digits(text, 20, 26) : 0;
   if (Number.isNaN(micros)) return undefined;
   return Date.UTC(year, month - 1, day, hour, minute, second, Math.floor(micros / 1_000));
 }
 
-/** Of years below 100 Date.UTC makes others. */
-function isPlainDate(year: number, month: number, day: number): boolean {
-  return year >= 100 && month >= 1 && month <= 12 && day >= 1 && day <= plainDayMax;
+/** `Date.UTC` maps years below 100 to 1900-1999. */
+function isCommonDate(year: number, month: number, day: number): boolean {
+  return year >= 100 && month >= 1 && month <= 12 && day >= 1 && day <= commonDayMax;
 }
 
 function hasMarks(text: string, micro: boolean): boolean {
@@ -58,11 +58,11 @@ function hasMarks(text: string, micro: boolean): boolean {
   );
 }
 
-function isAt(text: string, place: number, mark: string): boolean {
-  return text.charCodeAt(place) === mark.charCodeAt(0);
+function isAt(text: string, index: number, mark: string): boolean {
+  return text.charCodeAt(index) === mark.charCodeAt(0);
 }
 
-/** NaN where one of them is none. */
+/** NaN if a character is not a digit. */
 function digits(text: string, from: number, to: number): number {
   let value = 0;
   for (let at = from; at < to; at += 1) {
@@ -72,19 +72,19 @@ function digits(text: string, from: number, to: number): number {
   return value;
 }
 
-/** `metav1.Time`: UTC, whole seconds, as in `2026-11-21T06:42:20Z`. Fractions are cut off, as the API server does. */
+/** `metav1.Time`: UTC, whole seconds, such as `2026-11-21T06:42:20Z`. Fractions are truncated, as in the API server. */
 export function formatTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
-/** `metav1.MicroTime`: exactly six digits. A real API server answers 400 to three (kubernetes#89156). */
+/** `metav1.MicroTime`: exactly six fractional digits. A real API server responds with 400 to three (kubernetes#89156). */
 export function formatMicroTime(ms: number): string {
   const whole = Math.floor(ms);
   const micros = Math.floor((ms - whole) * 1_000);
   return `${new Date(whole).toISOString().slice(0, 23)}${String(micros).padStart(3, '0')}Z`;
 }
 
-/** Go's `RFC3339Nano`: as many digits behind the second as it takes, none where it is a whole one. */
+/** Go's `RFC3339Nano`: fractional digits without trailing zeros, none for a whole second. */
 export function formatNanoTime(ms: number): string {
   return formatMicroTime(ms).replace(/\.?0*Z$/, 'Z');
 }

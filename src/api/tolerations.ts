@@ -3,22 +3,22 @@ import type { Taint } from './taints.ts';
 
 export interface Toleration {
   readonly key?: string;
-  /** `Exists` or `Equal` (the default); an unknown one tolerates nothing. */
+  /** `Exists` or `Equal` (the default); an unknown operator tolerates nothing. */
   readonly operator?: string;
   readonly value?: string;
   readonly effect?: string;
-  /** Absent: for ever. Zero or less: not at all. */
+  /** Absent: without limit. Zero or less: not at all. */
   readonly tolerationSeconds?: number;
 }
 
 const tolerationTexts = ['key', 'operator', 'value', 'effect'] as const satisfies readonly (keyof Toleration)[];
 
-/** The tolerations of a spec as they arrived. Seconds that are no number tolerate for ever: in doubt nobody is sent away. */
+/** The tolerations of a spec as received. Malformed seconds tolerate without limit: a malformed value must not evict. */
 export function readTolerations(fields: FieldReader, value: unknown): readonly Toleration[] {
   const tolerations = fields.items<Toleration>('spec.tolerations', value, tolerationTexts);
   if (tolerations.every(({ tolerationSeconds }) => isWholeOrAbsent(tolerationSeconds))) return tolerations;
-  return tolerations.map(({ tolerationSeconds, ...toleration }, place) => {
-    const seconds = fields.whole(`spec.tolerations[${place}].tolerationSeconds`, tolerationSeconds);
+  return tolerations.map(({ tolerationSeconds, ...toleration }, index) => {
+    const seconds = fields.whole(`spec.tolerations[${index}].tolerationSeconds`, tolerationSeconds);
     return seconds === undefined ? toleration : { ...toleration, tolerationSeconds: seconds };
   });
 }
@@ -27,7 +27,7 @@ function isWholeOrAbsent(value: unknown): boolean {
   return value === undefined || value === null || Number.isSafeInteger(value);
 }
 
-/** Does this toleration cover that taint? An empty effect or key covers every one (upstream `Toleration.ToleratesTaint`). */
+/** Whether it tolerates the taint. An empty effect or key matches all (upstream `Toleration.ToleratesTaint`). */
 export function tolerates(toleration: Toleration, taint: Taint): boolean {
   return (
     isUnsetOr(toleration.effect, taint.effect) &&

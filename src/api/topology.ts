@@ -1,14 +1,14 @@
-/** Zones: which one a node belongs to, and whether it counts in that zone's arithmetic. */
+/** Zones: the zone of a node, and whether the node is counted in that zone's disruption state. */
 
 export type Labels = Readonly<Record<string, string>>;
 
 const regionLabels = ['failure-domain.beta.kubernetes.io/region', 'topology.kubernetes.io/region'] as const;
 const zoneLabels = ['failure-domain.beta.kubernetes.io/zone', 'topology.kubernetes.io/zone'] as const;
-export const excludeDisruptionLabel = 'node.kubernetes.io/exclude-disruption';
+const excludeDisruptionLabel = 'node.kubernetes.io/exclude-disruption';
 
 /**
- * `region/zone`; empty for a node without either label. A beta label wins over the modern one where its key is present,
- * even if empty (component-helpers `GetZoneKey`). The reference joins with `:` NUL `:`; ours can be printed and queried.
+ * `region/zone`; empty for a node without either label. A beta label takes precedence if its key is present, even if
+ * empty (component-helpers `GetZoneKey`). kube-controller-manager joins with `:` NUL `:`; `/` can be printed and queried.
  */
 export function zoneOf(labels: Labels): string {
   const region = firstPresent(labels, regionLabels);
@@ -17,11 +17,22 @@ export function zoneOf(labels: Labels): string {
 }
 
 function firstPresent(labels: Labels, keys: readonly string[]): string {
-  const key = keys.find((candidate) => labels[candidate] !== undefined);
+  const key = firstKeyPresent(labels, keys);
   return key === undefined ? '' : (labels[key] ?? '');
 }
 
-/** Left out of the zone's arithmetic; still watched, tainted and evicted. */
+function firstKeyPresent(labels: Labels, keys: readonly string[]): string | undefined {
+  return keys.find((candidate) => labels[candidate] !== undefined);
+}
+
+const controlPlaneLabels = ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master'] as const;
+
+/** Whether the node has a control-plane role label, with any value. */
+export function isControlPlaneNode(labels: Labels): boolean {
+  return firstKeyPresent(labels, controlPlaneLabels) !== undefined;
+}
+
+/** Not counted in the zone's disruption state; still watched, tainted and evicted. */
 export function isExcludedFromDisruption(labels: Labels): boolean {
   return labels[excludeDisruptionLabel] !== undefined;
 }

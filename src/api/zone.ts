@@ -1,7 +1,7 @@
-/** The condition of a zone; `initial` until it is judged for the first time. */
+/** The disruption state of a zone; `initial` until its first evaluation. */
 export type ZoneCondition = 'initial' | 'normal' | 'partially-disrupted' | 'fully-disrupted';
 
-/** The unnamed zone of nodes without zone labels needs a name to be spoken of. */
+/** Display name of a zone; nodes without zone labels are in the zone with the empty key. */
 export function zoneName(zone: string): string {
   return zone === '' ? '(none)' : zone;
 }

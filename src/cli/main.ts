@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// The process itself: arguments in, exit code out, signals, and the net under everything that was not foreseen.
-import { type CommandIo, exitFailed } from './command-io.ts';
-import { dispatch } from './dispatch.ts';
+// Entry point of the process: arguments, exit code, signals, and the handlers of uncaught errors.
+import { type CommandIo, exitFailure } from './io/command-io.ts';
+import { dispatch } from './commands/dispatch.ts';
 
-/** After a command has returned, whatever still holds the process open gets this long. */
-const lingerMs = 3_000;
+/** How long open handles may keep the process running after a command has returned. */
+const exitDelayMs = 3_000;
 
 function processIo(): CommandIo {
   return {
@@ -16,35 +16,35 @@ function processIo(): CommandIo {
   };
 }
 
-/** The first SIGTERM or SIGINT asks to finish. The second means it. */
+/** Aborted by the first SIGTERM or SIGINT (graceful shutdown). The second one exits at once with code 1. */
 function stopSignal(): AbortSignal {
   const stopping = new AbortController();
   for (const name of ['SIGTERM', 'SIGINT'] as const) {
     process.on(name, () => {
-      if (stopping.signal.aborted) process.exit(exitFailed);
+      if (stopping.signal.aborted) process.exit(exitFailure);
       stopping.abort();
     });
   }
   return stopping.signal;
 }
 
-/** Nothing should come here. If something does, going on would mean acting on a state that nobody understands. */
+/** An uncaught error leaves the process in an unknown state, so it exits. */
 function die(error: unknown): never {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  process.stderr.write(`nlc: unexpected failure, ending: ${text}\n`);
-  process.exit(exitFailed);
+  process.stderr.write(`nlc: unexpected error, exiting: ${text}\n`);
+  process.exit(exitFailure);
 }
 
-/** `nlc help | head`: who reads has seen enough. */
-function endWithReader(error: NodeJS.ErrnoException): void {
-  if (error.code === 'EPIPE') process.exit(exitFailed);
+/** EPIPE: the reader closed the pipe, as in `nlc help | head`. */
+function exitOnClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit(exitFailure);
   die(error);
 }
 
 process.on('uncaughtException', die);
 process.on('unhandledRejection', die);
-process.stdout.on('error', endWithReader);
-process.stderr.on('error', () => process.exit(exitFailed));
+process.stdout.on('error', exitOnClosedPipe);
+process.stderr.on('error', () => process.exit(exitFailure));
 
 process.exitCode = await dispatch(process.argv.slice(2), processIo());
-setTimeout(() => process.exit(), lingerMs).unref();
+setTimeout(() => process.exit(), exitDelayMs).unref();

@@ -1,60 +1,80 @@
-// One look at the nodes that changed, fell due, or are new; then at the zones; only then may anything be written. Looking
-// is synchronous and costs what changed, not what there is: a quiet cluster of any size costs a pass nothing.
+// One evaluation of the nodes that changed, are due, or are new, and then of the zones. It is synchronous, its cost
+// depends on the number of changes, and it writes nothing: the necessary actions are its result.
 import { findCondition } from '../api/conditions.ts';
+import type { LeaseView } from '../api/lease.ts';
 import type { NodeView } from '../api/node.ts';
 import { parseTimestamp } from '../api/timestamps.ts';
-import { isExcludedFromDisruption, zoneOf } from '../api/topology.ts';
+import { isControlPlaneNode, isExcludedFromDisruption, zoneOf } from '../api/topology.ts';
 import type { StoreReader } from '../informer/informer.ts';
-import type { LeaseView } from '../api/lease.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { Meter } from '../ports/meter.ts';
-import type { NodeSource } from './commands.ts';
-import type { DecisionSink } from './decisions.ts';
-import { type Now, readyOf } from './health/assess-node.ts';
+import type { Freshness } from './model/freshness.ts';
+import type { NodeSource } from './model/commands.ts';
+import type { DecisionSink } from './model/decisions.ts';
+import { readyOf } from './health/assess-node.ts';
 import { nodeRegistered, nodeRemoved } from './health/events.ts';
-import type { HealthTable, HealthVerdict } from './health/health-table.ts';
-import type { VerdictBook } from './health/verdict-book.ts';
-import { allNodesHealthDuration } from './health/metrics.ts';
-import { healthTaintsOf } from './tainting/derive-taints.ts';
+import { unobservedRenewalMs } from './health/estimate-unobserved-renewal.ts';
+import type { HealthRecord } from './health/health-record.ts';
+import type { HealthTable, HealthAssessment } from './health/health-table.ts';
+import { allNodesHealthDuration, uncoveredNodes, unnoticedSilentNodes } from './health/metrics.ts';
+import type { SilenceAnswer, Suspect } from './health/silence-confirmer.ts';
+import type { HealthTransitions } from './health/health-transitions.ts';
+import type { ControllerOptions } from './model/options.ts';
 import type { OutageWatch } from './outage/outage-watch.ts';
+import type { PodMarkingQueues } from './pod-readiness/pod-marking-queues.ts';
+import { healthTaintsOf } from './tainting/decide-taints.ts';
 import type { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
-import type { Judgement, ZoneChange, ZoneTable } from './zones/zone-table.ts';
+import type { Evaluation, ZoneChange, ZoneTable } from './zones/zone-table.ts';
+import type { Now } from './model/node-state.ts';
+import type { Live } from '../ports/live.ts';
 
-export interface MonitorPassOptions {
+/** `timeAdded` has whole seconds: a taint may be up to this much younger. */
+const stampResolutionMs = 1_000;
+/** Nodes evaluated without yielding at a takeover, because the leader lease must be renewed meanwhile. */
+const nodesInARow = 1_000;
+const restMs = 1;
+/** A node without a heartbeat for so many grace periods that is Ready=True in the API counts as unnoticed. */
+const unnoticedGraces = 2;
+
+interface MonitorPassOptions {
+  readonly options: Live<Pick<ControllerOptions, 'nodeMonitorGracePeriodMs'>>;
   readonly nodes: NodeSource;
   readonly store: Pick<StoreReader<NodeView>, 'keys' | 'get'>;
-  readonly leases: (node: string) => LeaseView | undefined;
+  readonly leases: { get(node: string): LeaseView | undefined };
   readonly health: HealthTable;
-  readonly verdicts: Pick<VerdictBook, 'conclude' | 'forget'>;
+  readonly transitions: Pick<HealthTransitions, 'conclude' | 'forget' | 'isWithheld'>;
   readonly zones: ZoneTable;
   readonly outage: OutageWatch;
   readonly queues: ZoneTaintQueues;
-  readonly decisions: DecisionSink;
+  readonly marking: Pick<PodMarkingQueues, 'forgetZone'>;
+  readonly freshness: Pick<Freshness, 'nowMs'>;
   readonly recorder: EventRecorder;
+  readonly decisions: DecisionSink;
   readonly meter: Meter;
   readonly clock: Clock;
-  /** Time as health counts it: it stands still while we are blind. */
-  readonly healthNow: () => Now;
-  /** These nodes look silent: have it confirmed. */
-  readonly confirm: (nodes: readonly string[]) => void;
-  /** This node may need a write: have it looked at. */
-  readonly attend: (node: string) => void;
-  /** This node is not silent, or not any more. */
-  readonly heardAgain: (node: string) => void;
-  /** This node is gone: nobody may act on it any more. */
-  readonly forget: (node: string) => void;
 }
 
-/** Stamps are cut off to whole seconds. */
-const stampResolutionMs = 1_000;
-/** Nodes that the first pass looks at before others get a turn, which must not wait for long. */
-const nodesInARow = 1_000;
-const restMs = 1;
+/** Actions that a pass found necessary. */
+export interface PassResult {
+  /** Silent according to the caches: their leases are to be read live. */
+  readonly toConfirm: readonly Suspect[];
+  /** A write may be necessary. */
+  readonly toReconcile: readonly string[];
+  /** Had a heartbeat within the grace period: what is queued because of a silence is dequeued. */
+  readonly recovered: readonly string[];
+  /** No longer exist. */
+  readonly removed: readonly string[];
+}
+
+type Findings = { readonly [K in 'toConfirm' | 'recovered' | 'removed']: PassResult[K][number][] };
 
 interface KnownNode {
   readonly uid: string;
+  /** The effective Ready status: `Unknown` while the node is silent, whether written or not. */
   readonly ready: string;
+  /** As of the last pass. */
+  readonly isSilent: boolean;
 }
 
 export class MonitorPass {
@@ -62,157 +82,236 @@ export class MonitorPass {
   readonly #touched = new Set<string>();
   readonly #known = new Map<string, KnownNode>();
   readonly #heldNoted = new Map<string, string>();
-  #suspects: string[] = [];
+  readonly #unnoticed = new Set<string>();
 
   constructor(options: MonitorPassOptions) {
+    const { meter } = options;
     this.#options = options;
+    meter.add(uncoveredNodes, 0);
+    meter.onRead(() => {
+      meter.set(unnoticedSilentNodes, this.#unnoticed.size);
+    });
   }
 
-  /** Something about this node changed that a decision may depend on. */
+  /** The node changed in a way that may affect a decision. */
   touch(name: string): void {
     this.#touched.add(name);
   }
 
-  /** Nothing about this node matters any more to the next pass. */
+  /** The next pass need not evaluate this node. */
   untouch(name: string): void {
     this.#touched.delete(name);
   }
 
   /**
-   * The first pass, when we begin to lead: all nodes are new to it, and in a large cluster that takes longer than the lease
-   * may wait, so others get a turn in between. Nobody may act before it is over. If the signal aborts it finds nothing.
+   * The node is evaluated in the next pass even if no change was seen. A node that nothing else would have evaluated is
+   * counted: no single change, deadline or response may be the only trigger for a node.
    */
-  async takeOver(signal: AbortSignal): Promise<void> {
+  resync(name: string): void {
+    if (!this.isCovered(name)) {
+      this.#options.meter.add(uncoveredNodes, 1);
+      this.#options.decisions.note({ kind: 'node-uncovered', node: name });
+    }
+    this.touch(name);
+  }
+
+  /**
+   * Each node that exists and is not Unknown has a deadline or is queued for evaluation. (A node whose lease is being
+   * read has a deadline too.) A node that no longer exists is queued for removal.
+   */
+  isCovered(name: string): boolean {
+    if (this.#touched.has(name)) return true;
+    const node = this.#options.nodes.get(name);
+    const known = this.#known.get(name);
+    if (node === undefined || known === undefined) return node === undefined && known === undefined;
+    return node.uid === known.uid && (readyOf(node) === 'Unknown' || this.#options.health.hasDeadline(name));
+  }
+
+  /** All nodes that are registered or in the cache. */
+  names(): readonly string[] {
+    return [...new Set([...this.#options.store.keys(), ...this.#known.keys()])];
+  }
+
+  /** The result of a live read for a suspect. */
+  noteAnswer({ node, heartbeatAtMs, found }: SilenceAnswer): void {
+    if (found === 'unconfirmed') return; // its deadline triggers another read
+    if (found === 'silent') this.#options.health.confirmSilence(node, heartbeatAtMs);
+    this.touch(node);
+  }
+
+  /**
+   * The first pass of a leader evaluates all nodes; in a large cluster that takes longer than the renewal of the lease
+   * may wait, so it yields in between. Nothing may be written before it ends. Undefined if the signal aborted.
+   */
+  async takeOver(signal: AbortSignal): Promise<PassResult | undefined> {
     const { clock } = this.#options;
     const startedAtMs = clock.monotonicMs();
-    this.#touchAll();
+    for (const name of this.names()) this.touch(name);
     const names = this.#takeTouched();
+    const findings = noFindings();
     for (const [place, name] of names.entries()) {
       if (place > 0 && place % nodesInARow === 0) await clock.sleep(restMs, signal);
-      if (signal.aborted) return;
-      this.#look(name);
+      if (signal.aborted) return undefined;
+      this.#evaluate(name, findings);
     }
-    this.#conclude(names, startedAtMs);
+    return this.#conclude(names, findings, startedAtMs);
   }
 
-  #touchAll(): void {
-    for (const name of this.#options.store.keys()) this.touch(name);
-    for (const name of this.#known.keys()) this.touch(name);
-  }
-
-  /** The options changed: what was said of a node that is not ready may be otherwise now, or due at another time. */
+  /** The options changed: nodes that are not ready may have another result or another deadline. */
   touchUnready(): void {
     for (const [name, { ready }] of this.#known) if (ready !== 'True') this.touch(name);
   }
 
-  /** The Ready answer by which the last pass counted this node; undefined before its first. */
-  judged(name: string): string | undefined {
+  /** The Ready status with which the last pass counted this node; undefined before its first. */
+  evaluated(name: string): string | undefined {
     return this.#known.get(name)?.ready;
   }
 
-  run(): void {
-    const startedAtMs = this.#options.clock.monotonicMs();
-    const names = this.#takeTouched();
-    for (const name of names) this.#look(name);
-    this.#conclude(names, startedAtMs);
+  /** Whether the last pass found this node silent: its next heartbeat triggers a pass at once. */
+  isSilent(name: string): boolean {
+    return this.#known.get(name)?.isSilent === true;
   }
 
-  /** In the same order whatever they came in. */
+  /** Whether a pass would find anything to evaluate. */
+  hasWork(): boolean {
+    const { health, freshness } = this.#options;
+    return this.#touched.size > 0 || health.hasDue(freshness.nowMs());
+  }
+
+  run(): PassResult {
+    const startedAtMs = this.#options.clock.monotonicMs();
+    const names = this.#takeTouched();
+    const findings = noFindings();
+    for (const name of names) this.#evaluate(name, findings);
+    return this.#conclude(names, findings, startedAtMs);
+  }
+
+  /** Sorted, so that the order is deterministic. */
   #takeTouched(): readonly string[] {
-    const { health, healthNow } = this.#options;
-    const names = [...new Set([...this.#touched, ...health.takeDue(healthNow().monotonicMs)])].sort();
+    const { health, freshness } = this.#options;
+    const names = [...new Set([...this.#touched, ...health.takeDue(freshness.nowMs())])].sort();
     this.#touched.clear();
     return names;
   }
 
-  /** All have been looked at: now the zones, then whoever acts. */
-  #conclude(names: readonly string[], startedAtMs: number): void {
-    const { clock, meter } = this.#options;
-    this.#options.outage.judge();
-    this.#judgeZones();
-    for (const name of names) this.#options.attend(name);
+  /** All nodes have been evaluated: evaluates the zones and collects the actions. */
+  #conclude(names: readonly string[], findings: Findings, startedAtMs: number): PassResult {
+    const { clock, meter, outage } = this.#options;
+    outage.evaluate();
+    const disruption = this.#evaluateZones();
     this.#noteHeld();
-    this.#askForConfirmation();
     meter.observe(allNodesHealthDuration, (clock.monotonicMs() - startedAtMs) / 1_000);
+    // Entering or leaving a full disruption concerns all nodes: taints are removed, or may be added again.
+    const toReconcile = disruption === 'unchanged' ? names : [...this.#known.keys()];
+    return { ...findings, toReconcile };
   }
 
-  #look(name: string): void {
+  #evaluate(name: string, findings: Findings): void {
     const node = this.#options.nodes.get(name);
     const known = this.#known.get(name);
-    if (known !== undefined && known.uid !== node?.uid) this.#remove(name, known);
-    if (node === undefined) return this.#options.verdicts.forget(name);
+    if (known !== undefined && known.uid !== node?.uid) this.#remove(name, known, findings);
+    if (node === undefined) return this.#options.transitions.forget(name);
     const isNew = !this.#known.has(name);
     if (isNew) this.#register(node);
-    const ready = this.#assess(node, isNew);
-    const standing = ready === 'True' ? 'ready' : 'unready';
-    this.#options.zones.place(name, zoneOf(node.labels), isExcludedFromDisruption(node.labels) ? 'excluded' : standing);
-    this.#noteReady(node, ready);
+    const now = this.#now();
+    this.#options.health.observe(node, this.#options.leases.get(name), now);
+    this.#adopt(node, this.#options.health.evaluate(node, now), { isNew, now, findings });
   }
 
-  /** The Ready answer that counts: a node that is silent is Unknown from now on, written or not. */
-  #assess(node: NodeView, isNew: boolean): string {
-    const { health, verdicts, leases, healthNow } = this.#options;
-    const verdict = health.assess(node, leases(node.name), healthNow());
-    if (verdict.kind === 'suspect') this.#suspects.push(node.name);
-    const ready = verdict.kind === 'silent' ? 'Unknown' : readyOf(node);
-    verdicts.conclude(node, { verdict, ready, isNew, record: health.get(node.name) });
-    if (ready === 'Unknown') this.#noteFall(node, verdict);
-    else {
-      this.#options.outage.stands(node.name);
-      this.#options.heardAgain(node.name);
-    }
-    return ready;
+  /** The only place that updates the state of a node from its assessment. */
+  #adopt(
+    node: NodeView,
+    assessment: HealthAssessment,
+    { isNew, now, findings }: { readonly isNew: boolean; readonly now: Now; readonly findings: Findings },
+  ): void {
+    const { name } = node;
+    const { health, transitions, outage, store } = this.#options;
+    const record = health.get(name);
+    const ready = assessment.kind === 'silent' ? 'Unknown' : readyOf(node);
+    health.schedule(name, assessment, now.monotonicMs, store.get(name)?.resourceVersion === node.resourceVersion);
+    transitions.conclude(node, { assessment, ready, isNew, record });
+    if (assessment.kind === 'suspect')
+      findings.toConfirm.push({ node: name, heartbeatAtMs: record?.heartbeatAtMs ?? -Infinity });
+    if (ready === 'Unknown') this.#noteSilence(node, assessment, now);
+    else outage.clear(name);
+    if (assessment.kind === 'alive' && hasHeartbeat(ready, record)) findings.recovered.push(name);
+    this.#count(node, ready);
+    this.#noteReady(node, { uid: node.uid, ready, isSilent: assessment.kind === 'silent' });
+    this.#noteUnnoticed(node, now);
   }
 
-  /** Since when it is silent: we saw it fall, or whoever called it Unknown before we came wrote down when. */
-  #noteFall(node: NodeView, verdict: HealthVerdict): void {
-    const { outage, healthNow } = this.#options;
-    const now = healthNow();
-    const counts = !isExcludedFromDisruption(node.labels) && !(verdict.kind === 'silent' && verdict.rule === 'startup');
-    const sawItFall = verdict.kind === 'silent' && verdict.conditions.length > 0;
-    const agoMs = sawItFall
-      ? verdict.silentMs - verdict.graceMs
-      : Math.max(0, now.wallMs - unknownSinceMs(node, now.wallMs));
-    outage.fell(node.name, { zone: zoneOf(node.labels), atMs: now.monotonicMs - agoMs }, counts);
+  #count({ name, labels }: NodeView, ready: string): void {
+    const readiness = ready === 'True' ? 'ready' : 'unready';
+    this.#options.zones.place(name, zoneOf(labels), isExcludedFromDisruption(labels) ? 'excluded' : readiness);
+  }
+
+  /** Does not depend on assessments and deadlines, so that it detects what they miss. */
+  #noteUnnoticed(node: NodeView, now: Now): void {
+    const { health, transitions, options } = this.#options;
+    const silentMs = now.monotonicMs - (health.get(node.name)?.heartbeatAtMs ?? now.monotonicMs);
+    const graceMs = options.current().nodeMonitorGracePeriodMs;
+    const isUnnoticed = readyOf(node) === 'True' && silentMs > unnoticedGraces * graceMs;
+    if (isUnnoticed && !transitions.isWithheld(node.name)) this.#unnoticed.add(node.name);
+    else this.#unnoticed.delete(node.name);
+  }
+
+  /**
+   * Records since when the node is silent: this process saw it become silent, found it Unknown, or found its lease
+   * expired. In the latter cases the last renewal is recorded too.
+   */
+  #noteSilence(node: NodeView, assessment: HealthAssessment, now: Now): void {
+    const { outage, health, leases } = this.#options;
+    const counts =
+      !isExcludedFromDisruption(node.labels) && !(assessment.kind === 'silent' && assessment.rule === 'startup');
+    const isMarked = !(assessment.kind === 'silent' && assessment.conditions.length > 0);
+    const agoMs = isMarked
+      ? Math.max(0, now.wallMs - unknownSinceMs(node, now.wallMs))
+      : assessment.silentMs - assessment.graceMs;
+    const renewedAtMs = unobservedRenewalMs(health.get(node.name), leases.get(node.name), now);
+    const isControlPlane = isControlPlaneNode(node.labels);
+    const silence = { zone: zoneOf(node.labels), atMs: now.monotonicMs - agoMs, isControlPlane, isMarked, renewedAtMs };
+    outage.markSilent(node.name, silence, counts);
   }
 
   #register(node: NodeView): void {
     const { decisions, recorder } = this.#options;
     const zone = zoneOf(node.labels);
-    this.#recallTaints(node, zone);
+    this.#restoreSpentTokens(node, zone);
     recorder.record(nodeRegistered(node));
     decisions.note({ kind: 'node-registered', node: node.name, zone });
-    this.#known.set(node.name, { uid: node.uid, ready: readyOf(node) });
+    this.#known.set(node.name, { uid: node.uid, ready: readyOf(node), isSilent: false });
   }
 
-  /** What whoever led before us did at the zone's rate counts against ours: restarts do not hand out tokens. */
-  #recallTaints(node: NodeView, zone: string): void {
+  /** Taints added by the previous leader count against the zone's rate: a restart does not refill the bucket. */
+  #restoreSpentTokens(node: NodeView, zone: string): void {
     const { queues, clock } = this.#options;
     const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
-    const line = queues.ensure(zone, now.monotonicMs);
+    const queue = queues.ensure(zone, now.monotonicMs);
     for (const { timeAdded } of healthTaintsOf(node.taints)) {
       const addedAtMs = parseTimestamp(timeAdded);
       if (addedAtMs === undefined) continue;
       const agoMs = Math.max(0, now.wallMs - addedAtMs - stampResolutionMs);
-      line.recall(now.monotonicMs - agoMs, now.monotonicMs);
+      queue.restoreSpent(now.monotonicMs - agoMs, now.monotonicMs);
     }
   }
 
-  #remove(name: string, { uid }: KnownNode): void {
-    const { health, verdicts, zones, outage, recorder, decisions, forget } = this.#options;
+  #remove(name: string, { uid }: KnownNode, findings: Findings): void {
+    const { health, transitions, zones, outage, recorder, decisions } = this.#options;
     this.#known.delete(name);
+    this.#unnoticed.delete(name);
     health.forget(name);
-    verdicts.forget(name);
-    outage.stands(name);
-    zones.leave(name);
-    forget(name);
+    transitions.forget(name);
+    outage.clear(name);
+    zones.remove(name);
+    findings.removed.push(name);
     recorder.record(nodeRemoved({ name, uid }));
     decisions.note({ kind: 'node-removed', node: name });
   }
 
-  #noteReady(node: NodeView, ready: string): void {
+  #noteReady(node: NodeView, known: KnownNode): void {
+    const { ready } = known;
     const was = this.#known.get(node.name)?.ready;
-    this.#known.set(node.name, { uid: node.uid, ready });
+    this.#known.set(node.name, known);
     if (was === ready) return;
     if (ready === 'True') this.#options.decisions.note({ kind: 'node-ready', node: node.name, was: was ?? 'missing' });
     if (ready === 'False') {
@@ -221,11 +320,19 @@ export class MonitorPass {
     }
   }
 
-  #judgeZones(): void {
-    const judgement = this.#options.zones.judge();
-    for (const zone of judgement.vanished) this.#options.queues.forget(zone);
-    for (const change of judgement.changes) this.#applyRate(change);
-    this.#handleOutage(judgement.outage);
+  #evaluateZones(): Evaluation['fullDisruption'] {
+    const evaluation = this.#options.zones.evaluate();
+    for (const zone of evaluation.vanished) this.#forgetZone(zone);
+    for (const change of evaluation.changes) this.#applyRate(change);
+    this.#noteDisruption(evaluation.fullDisruption);
+    return evaluation.fullDisruption;
+  }
+
+  #forgetZone(zone: string): void {
+    const { queues, marking, clock } = this.#options;
+    queues.forget(zone, clock.monotonicMs());
+    marking.forgetZone(zone);
+    this.#heldNoted.delete(zone);
   }
 
   #applyRate({ from, plan }: ZoneChange): void {
@@ -235,30 +342,21 @@ export class MonitorPass {
     decisions.note({ kind: 'zone-changed', zone, from, to: condition, ratePerSecond, why });
   }
 
-  #handleOutage(outage: Judgement['outage']): void {
-    if (outage === 'unchanged') return;
-    const { zones, decisions, health, healthNow } = this.#options;
+  #noteDisruption(change: Evaluation['fullDisruption']): void {
+    const { zones, decisions, health, freshness } = this.#options;
     const count = zones.zones().length;
-    if (outage === 'entered') decisions.note({ kind: 'outage-entered', zones: count });
-    else {
-      // What we did not hear while everything was dark is not held against anybody.
-      health.trustAll(healthNow().monotonicMs);
-      decisions.note({ kind: 'outage-left', zones: count });
-    }
-    for (const name of this.#known.keys()) this.#options.attend(name);
-    if (outage === 'left') this.#touchAll();
+    if (change === 'entered') decisions.note({ kind: 'full-disruption-entered', zones: count });
+    if (change !== 'left') return;
+    // Heartbeats missed while all zones were disrupted do not count against any node.
+    health.trustAll(freshness.nowMs());
+    for (const name of this.names()) this.touch(name);
+    decisions.note({ kind: 'full-disruption-left', zones: count });
   }
 
-  #askForConfirmation(): void {
-    const suspects = this.#suspects;
-    this.#suspects = [];
-    if (suspects.length > 0) this.#options.confirm(suspects);
-  }
-
-  /** Says once for each stop that nodes wait and none is served, and why. */
+  /** Records once for each stop of a zone that nodes wait and none is served, and why. */
   #noteHeld(): void {
     const { queues, zones, decisions } = this.#options;
-    if (zones.everyZoneDark) return; // said once for all, and nobody stays in line
+    if (zones.fullDisruption) return; // recorded once for all zones, whose queues are empty
     for (const zone of queues.zones()) {
       const waiting = queues.get(zone)?.size ?? 0;
       const plan = zones.plan(zone);
@@ -270,9 +368,25 @@ export class MonitorPass {
       }
     }
   }
+
+  #now(): Now {
+    return { monotonicMs: this.#options.freshness.nowMs(), wallMs: this.#options.clock.nowMs() };
+  }
 }
 
-/** By the API server's clients' clocks; now, where nobody says. */
+/**
+ * An Unknown node has a heartbeat time when it is first seen and at the end of a full disruption; neither is a
+ * recovery.
+ */
+function hasHeartbeat(ready: string, record: HealthRecord | undefined): boolean {
+  return ready !== 'Unknown' || (record?.heartbeatSinceUnknown === true && record.channel !== 'full-disruption-end');
+}
+
+function noFindings(): Findings {
+  return { toConfirm: [], recovered: [], removed: [] };
+}
+
+/** By the clock of the client that wrote the condition; the current time if there is none. */
 function unknownSinceMs(node: NodeView, nowMs: number): number {
   const since = findCondition(node.conditions, 'Ready')?.lastTransitionTime;
   return (since === undefined ? undefined : parseTimestamp(since)) ?? nowMs;

@@ -1,137 +1,106 @@
-// Puts the stages in order and owns their loops. Heartbeats are noticed from the moment the informers run, leader or not,
-// so that taking over is quick; everything that writes runs only while leading.
+// Runs the stages and owns their loops. Heartbeats are observed from the moment the informers run, on standbys too, so
+// that a takeover is quick; everything that writes runs only while leading.
 import type { LeaseView } from '../api/lease.ts';
 import type { NodeView } from '../api/node.ts';
-import type { Change, Listener } from '../informer/informer.ts';
+import type { Change, Informer, Listener } from '../informer/informer.ts';
 import type { Ending } from '../ports/leadership.ts';
-import type { MetricDefinition } from '../ports/meter.ts';
-import { WorkQueue } from '../queueing/work-queue.ts';
-import { Alarm } from '../supervision/alarm.ts';
+import { type MetricDefinition, metricsOf } from '../ports/meter.ts';
 import { every } from '../supervision/every.ts';
-import { workQueueMetrics } from '../supervision/metrics.ts';
+import * as workQueues from '../supervision/metrics.ts';
 import { untilAborted } from '../supervision/until-aborted.ts';
-import { WorkLoop } from '../supervision/work-loop.ts';
-import { decisionsTotal } from './decision-log.ts';
-import { lookFailed, type SettingChange } from './decisions.ts';
-import { evictionMetrics } from './eviction/metrics.ts';
+import { decisionsTotal } from './decision-log/decision-log.ts';
+import type { SettingChange } from './model/decisions.ts';
+import * as taintEviction from './taint-eviction/metrics.ts';
 import { readyOf } from './health/assess-node.ts';
-import { concernsUs } from './health/diff-nodes.ts';
-import { healthMetrics } from './health/metrics.ts';
-import { heldNodes } from './held-nodes.ts';
-import { SilenceConfirmer } from './health/silence-confirmer.ts';
-import { LabelKeeper } from './labels/label-keeper.ts';
-import { MonitorPass } from './monitor-pass.ts';
-import { NodeReconciler } from './node-reconciler.ts';
-import { outageMetrics } from './outage/metrics.ts';
-import { runningParts } from './options.ts';
-import { podGcMetrics } from './pod-gc/metrics.ts';
-import { podReadinessMetrics } from './pod-readiness/metrics.ts';
-import { sightMetrics } from './sight/metrics.ts';
+import { affectsDecisions } from './health/diff-nodes.ts';
+import * as health from './health/metrics.ts';
+import { heldNodes } from './snapshot/held-nodes.ts';
+import type { PassResult } from './monitor-pass.ts';
+import * as outage from './outage/metrics.ts';
+import { runningParts } from './model/options.ts';
+import * as podGc from './pod-gc/metrics.ts';
+import * as podReadiness from './pod-readiness/metrics.ts';
+import * as freshness from './freshness/metrics.ts';
 import { type NodeLifecycleOptions, Stages } from './stages.ts';
-import { taintingMetrics } from './tainting/metrics.ts';
-import { NoScheduleTainter } from './tainting/no-schedule-tainter.ts';
-import { zoneMetrics } from './zones/metrics.ts';
+import * as tainting from './tainting/metrics.ts';
+import * as zones from './zones/metrics.ts';
 
 const servingPeriodMs = 100;
-const nodesAtOnceMax = 16;
-const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
-/** How long writes that are under way may take when we stop. */
+/** Time limit of one step of the sweep over remembered entries. */
+const sweepMsMax = 4;
+const sweepStepsInARow = 64;
+/** Deadlines this soon after the previous pass are evaluated together. */
+const passGapMs = 50;
+/** How long writes in flight may take at shutdown. */
 const drainMsMax = 5_000;
 
-export { podsByNode } from './eviction/taint-evictor.ts';
-export { daemonSetsByNamespace } from './pod-eviction/pod-deleter.ts';
+export { podsByNode } from './taint-eviction/taint-evictor.ts';
+export { daemonSetsByNamespace } from './pod-eviction-mode/pod-deleter.ts';
 export type { NodeLifecycleOptions } from './stages.ts';
 
-/** Every metric of the controller, for whoever exposes or documents them. */
+/** All metrics of the controller. */
 export const controllerMetrics: readonly MetricDefinition[] = [
-  ...healthMetrics,
-  ...zoneMetrics,
-  ...taintingMetrics,
-  ...evictionMetrics,
-  ...podReadinessMetrics,
-  ...sightMetrics,
-  ...outageMetrics,
-  ...podGcMetrics,
+  ...metricsOf(health, zones, tainting, taintEviction, podReadiness, freshness, outage, podGc, workQueues),
   decisionsTotal,
   heldNodes,
-  ...workQueueMetrics,
 ];
 
 export class NodeLifecycle {
   readonly stages: Stages;
   readonly #options: NodeLifecycleOptions;
   readonly #abortWrites = new AbortController();
-  readonly #confirmer: SilenceConfirmer;
-  readonly #monitor: MonitorPass;
-  readonly #nodeQueue = new WorkQueue(retryLimits);
-  readonly #nodeLoop: WorkLoop;
-  readonly #alarm: Alarm;
+  #passedAtMs = -Infinity;
+  /** When the last pass ran, or was found to have nothing to do. */
+  #wokeAtMs = -Infinity;
+  #sweep: Generator<undefined, void> | undefined;
   #leading: AbortSignal | undefined;
 
   constructor(options: NodeLifecycleOptions) {
     this.#options = options;
-    this.#alarm = new Alarm(options.clock);
     this.stages = new Stages(options, this.#abortWrites.signal);
-    this.#confirmer = this.#makeConfirmer();
-    this.#nodeLoop = this.#makeNodeLoop();
-    this.#monitor = this.#makeMonitor();
     const { nodes, leases } = options.informers;
     nodes.onChange('health', (change) => {
-      this.#hearNode(change);
+      this.#onNode(change);
     });
     leases.onChange('health', (change) => {
-      this.#hearLease(change);
+      this.#onLease(change);
     });
     this.#listenToAct();
   }
 
   /**
-   * Who acts listens from the start and hears nothing until we lead. To join then would be to hear of every object there
-   * is, and who begins to lead has a lease to renew: it looks by itself, at those alone that want it.
+   * Handlers of acting stages are registered from the start and do nothing until this process leads. Registering later
+   * would deliver every object at once, and a new leader has a lease to renew: it checks the relevant objects itself.
    */
   #listenToAct(): void {
     const { controllers, options, informers } = this.#options;
-    const { nodeLifecycle, taintEviction } = runningParts(controllers, options);
+    const { nodeLifecycle, taintEviction } = runningParts(controllers, options.current());
     const { nodes, pods } = informers;
     const { marker, podEvictor, evictor } = this.stages;
     if (nodeLifecycle) {
-      nodes.onChange(
-        'pod-readiness',
-        this.#whileLeading((change) => marker.onNode(change)),
-      );
-      pods.onChange(
-        'pod-readiness',
-        this.#whileLeading((change) => marker.onPod(change)),
-      );
+      this.#listen(nodes, 'pod-readiness', (change) => marker.onNode(change));
+      this.#listen(pods, 'pod-readiness', (change) => marker.onPod(change));
     }
     if (nodeLifecycle && podEvictor !== undefined) {
-      pods.onChange(
-        'pod-eviction',
-        this.#whileLeading((change) => podEvictor.onPod(change)),
-      );
+      this.#listen(pods, 'pod-eviction', (change) => podEvictor.onPod(change));
     }
     if (taintEviction) {
-      nodes.onChange(
-        'taint-eviction',
-        this.#whileLeading((change) => evictor.onNode(change)),
-      );
-      pods.onChange(
-        'taint-eviction',
-        this.#whileLeading((change) => evictor.onPod(change)),
-      );
+      this.#listen(nodes, 'taint-eviction', (change) => evictor.onNode(change));
+      this.#listen(pods, 'taint-eviction', (change) => evictor.onPod(change));
     }
   }
 
-  #whileLeading<T>(hear: Listener<T>): Listener<T> {
-    return (change) => {
-      if (this.#leading?.aborted === false) hear(change);
-    };
+  /** Delivers changes while leading. */
+  #listen<T>(informer: Informer<T>, name: string, listener: Listener<T>): void {
+    informer.onChange(name, (change) => {
+      if (this.#leading?.aborted === false) listener(change);
+    });
   }
 
   /**
-   * Leads until the signal aborts; resolves when nothing of ours can write any more, with whether all that was sent got
-   * its answer. Rejects as soon as a loop breaks: then nothing more is sent, and what is under way is cut off. Call it
-   * once, with caches synced.
+   * Leads until the signal aborts; resolves when no write of this process is possible any more, with whether all
+   * requests got a response. Rejects as soon as a loop fails: then nothing more is sent, and requests in flight are
+   * aborted. To be called once, with synced caches.
    */
   async lead(signal: AbortSignal): Promise<Ending> {
     this.#leading = signal;
@@ -141,7 +110,7 @@ export class NodeLifecycle {
       const [ending] = await Promise.all([this.#stopWriting(), parts]);
       return ending;
     } catch (error) {
-      // A look at one node that fails is that node's; here nobody knows which state was left half changed.
+      // An exception for one node is handled there; here the extent of the inconsistent state is unknown.
       this.stages.writer.close();
       this.#abortWrites.abort();
       throw error;
@@ -150,79 +119,185 @@ export class NodeLifecycle {
 
   #startParts(signal: AbortSignal): readonly Promise<void>[] {
     const { controllers, options } = this.#options;
-    const { nodeLifecycle, taintEviction, podGc } = runningParts(controllers, options);
-    const { sight, canary, evictor } = this.stages;
+    const { nodeLifecycle, taintEviction, podGc } = runningParts(controllers, options.current());
+    const { freshness, canary, evictor } = this.stages;
     if (taintEviction) evictor.takeOver(this.#options.informers.nodes.store.values());
-    // Whether every zone is dark, and the zones' rates, are known when it is over: nobody is sent away before.
-    const judged = nodeLifecycle ? this.#takeOver(signal) : Promise.resolve();
+    // The disruption states and rates of the zones are known when it ends: no pod is evicted before.
+    const evaluated = nodeLifecycle ? this.#takeOver(signal) : Promise.resolve();
     return [
-      sight.run(signal),
+      freshness.run(signal),
       ...(canary === undefined ? [] : [canary.run(signal)]),
-      ...(nodeLifecycle ? [judged.then(() => this.#runLifecycle(signal))] : []),
-      ...(taintEviction ? [judged.then(() => evictor.run(signal))] : []),
+      ...(nodeLifecycle ? [evaluated.then(() => this.#runLifecycle(signal))] : []),
+      ...(taintEviction ? [evaluated.then(() => evictor.run(signal))] : []),
       ...(podGc ? [this.stages.podGc.run(signal)] : []),
+      evaluated.then(() => this.#runResync(signal)),
     ];
   }
 
-  #takeOver(signal: AbortSignal): Promise<void> {
+  async #takeOver(signal: AbortSignal): Promise<void> {
     this.stages.marker.takeOver(this.#options.informers.nodes.store.keys());
-    return this.#monitor.takeOver(signal);
+    const result = await this.stages.monitor.takeOver(signal);
+    this.#passedAtMs = this.#options.clock.monotonicMs();
+    if (result !== undefined) this.#act(result);
   }
 
   /** Health, zones, taints and the marking of pods. */
   async #runLifecycle(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    const { marker, podEvictor } = this.stages;
+    const { marker, podEvictor, loops } = this.stages;
     await Promise.all([
       this.#runMonitor(signal),
-      every(servingPeriodMs, clock, signal, () => this.#serveLines()),
-      this.#nodeLoop.run(signal),
+      every(servingPeriodMs, clock, signal, () => this.#serveQueues()).then(() => this.stages.noExecute.settled()),
+      loops.run(signal),
       marker.run(signal),
       ...(podEvictor === undefined ? [] : [podEvictor.run(signal)]),
     ]);
   }
 
-  /** One monitor pass, and all the writes it asked for. */
+  /** One monitor pass, and all the writes that follow from it. */
   async monitorPass(): Promise<void> {
-    this.#monitor.run();
-    await this.#confirmer.settled();
-    this.#monitor.run();
-    await this.#nodeLoop.drain();
-    await this.stages.marker.drain();
+    const { confirmer, loops, marker } = this.stages;
+    this.#pass();
+    await confirmer.settled();
+    this.#pass();
+    await loops.drain();
+    await marker.drain();
   }
 
-  /** One pass over the lines of nodes that wait for their NoExecute taint. */
+  /** Evaluates nodes that changed, are due or whose lease was read, and carries out the result of the pass. */
+  #pass(): void {
+    const { confirmer, monitor } = this.stages;
+    for (const answer of confirmer.takeAnswers()) monitor.noteAnswer(answer);
+    this.#passedAtMs = this.#options.clock.monotonicMs();
+    this.#act(monitor.run());
+  }
+
+  #act({ toConfirm, toReconcile, recovered, removed }: PassResult): void {
+    const { confirmer, marking, noExecute, loops } = this.stages;
+    for (const node of removed) {
+      marking.dequeue(node);
+      noExecute.forget(node);
+      loops.remove(node);
+    }
+    for (const node of recovered) marking.dequeue(node);
+    for (const node of [...removed, ...recovered]) confirmer.forget(node);
+    for (const node of toReconcile) this.#enqueue(node);
+    confirmer.confirm(toConfirm);
+  }
+
+  #enqueue(name: string): void {
+    const { nodes, health, zones, loops } = this.stages;
+    const node = nodes.get(name);
+    if (node === undefined) return;
+    const isHealthy = readyOf(node) === 'True' && health.evaluate(node, this.stages.healthNow()).kind === 'alive';
+    loops.add(node, { isHealthy, fullDisruption: zones.fullDisruption });
+  }
+
+  /** One pass over the NoExecute taint queues. */
   noExecutePass(): Promise<void> {
     return this.stages.noExecute.pass();
   }
 
   /**
-   * The options are others now, by as much as is said. Deadlines move, a pass judges the zones by the new ones at once, and
-   * nodes that are not ready are looked at again. What was written stays: a longer grace period does not take Unknown back.
+   * The options changed as listed. Deadlines move, a pass evaluates the zones with the new options at once, and nodes
+   * that are not ready are evaluated again. Writes are not reverted: a longer grace period does not revert Unknown.
    */
   optionsChanged(changes: readonly SettingChange[]): void {
     this.stages.decisions.note({ kind: 'settings-changed', changes });
     this.stages.health.gracesChanged();
-    this.#monitor.touchUnready();
-    this.#alarm.ring();
+    this.stages.monitor.touchUnready();
+    this.stages.alarm.wakeUp();
   }
 
-  #serveLines(): Promise<void> {
+  /** Does not wait for responses, so that a hanging write blocks neither other zones nor the marking of pods. */
+  #serveQueues(): Promise<void> {
     this.stages.marker.serve();
-    return this.noExecutePass();
+    this.stages.noExecute.serve();
+    return Promise.resolve();
   }
 
   async #runMonitor(signal: AbortSignal): Promise<void> {
+    const { alarm, confirmer } = this.stages;
     while (!signal.aborted) {
-      const { nodeMonitorPeriodMs } = this.#options.options;
-      const dueInMs = (this.stages.health.nextDeadlineMs() ?? Infinity) - this.stages.sight.nowMs();
-      await this.#alarm.wait(Math.min(nodeMonitorPeriodMs, Math.max(0, dueInMs)), signal);
-      if (!signal.aborted) this.#monitor.run();
+      const isTriggered = await alarm.wait(this.#waitMs(), signal);
+      if (signal.aborted) break;
+      this.#wokeAtMs = this.#options.clock.monotonicMs();
+      if (isTriggered || this.#isPassDue()) this.#pass();
     }
-    await this.#confirmer.settled();
+    await confirmer.settled();
   }
 
-  /** Nothing more is sent. While we may still write, what is under way may finish; once we may not, it is cut off. */
+  /** False if the deadline has not come after all: the clock stood still meanwhile, or the node sent a heartbeat. */
+  #isPassDue(): boolean {
+    const { options, clock } = this.#options;
+    return (
+      this.stages.monitor.hasWork() || clock.monotonicMs() - this.#passedAtMs >= options.current().nodeMonitorPeriodMs
+    );
+  }
+
+  /**
+   * Until the health clock may have reached the next deadline. It runs no faster than time, except when a list that
+   * replaces a watch has been read; the pass of each monitor period covers that. Deadlines that are close together are
+   * evaluated together.
+   */
+  #waitMs(): number {
+    const { options, clock } = this.#options;
+    const { health, freshness } = this.stages;
+    const nowMs = clock.monotonicMs();
+    const dueInMs = (health.nextDeadlineMs() ?? Infinity) - freshness.nowMs();
+    const periodMs = this.#passedAtMs + options.current().nodeMonitorPeriodMs - nowMs;
+    const nextMs = dueInMs <= periodMs + passGapMs ? dueInMs : periodMs;
+    return Math.max(0, this.#wokeAtMs + passGapMs - nowMs, nextMs);
+  }
+
+  /** Evaluates every node once per resync period, whatever events were missed. Rounds never overlap. */
+  async #runResync(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const { resync } = this.stages;
+    while (!signal.aborted) {
+      await clock.sleep(resync.waitMs(clock.monotonicMs()), signal);
+      if (signal.aborted) return;
+      for (const name of resync.take(clock.monotonicMs())) this.#resync(name);
+      if (this.stages.monitor.hasWork()) this.stages.alarm.wakeUp();
+      this.#continueSweep();
+    }
+  }
+
+  #resync(name: string): void {
+    const { controllers, options, informers } = this.#options;
+    const { nodeLifecycle, taintEviction } = runningParts(controllers, options.current());
+    const node = informers.nodes.store.get(name);
+    if (nodeLifecycle) this.stages.monitor.resync(name);
+    if (taintEviction && node !== undefined) this.stages.evictor.resync(node);
+  }
+
+  /** Checks a part of the remembered entries against current state; all of them, in rounds. */
+  #continueSweep(): void {
+    const { clock } = this.#options;
+    const untilMs = clock.monotonicMs() + sweepMsMax;
+    this.#sweep ??= this.#checkKept();
+    for (let steps = 1; this.#sweep.next().done !== true; steps += 1) {
+      if (steps % sweepStepsInARow === 0 && clock.monotonicMs() >= untilMs) return;
+    }
+    this.#sweep = undefined;
+  }
+
+  /** One entry per step: queued nodes, admitted nodes and scheduled evictions whose end may have been missed. */
+  *#checkKept(): Generator<undefined, void> {
+    const { noExecute, marker, evictor } = this.stages;
+    for (const kept of [noExecute, marker]) {
+      for (const name of kept.kept()) {
+        kept.check(name);
+        yield;
+      }
+    }
+    yield* evictor.sweep();
+  }
+
+  /**
+   * Sends nothing more. While this process holds the lease, requests in flight may complete; otherwise they are
+   * aborted.
+   */
   async #stopWriting(): Promise<Ending> {
     const { writer } = this.stages;
     writer.close();
@@ -233,117 +308,54 @@ export class NodeLifecycle {
 
   async #drained(writes: Promise<void>): Promise<Ending> {
     const done = new AbortController();
-    const patience = this.#options.clock.sleep(drainMsMax, done.signal).then((): Ending => 'cut-off');
+    const timeout = this.#options.clock.sleep(drainMsMax, done.signal).then((): Ending => 'cut-off');
     try {
-      return await Promise.race([writes.then((): Ending => 'drained'), patience]);
+      return await Promise.race([writes.then((): Ending => 'drained'), timeout]);
     } finally {
       done.abort();
     }
   }
 
   /**
-   * A node changed: take notice of the heartbeat in it now. What its conditions call for at once is attended to at once;
-   * what is rationed waits for the next pass, which counts first. Recovery does not wait for the monitor period.
+   * A node changed: observes its heartbeat at once. What its conditions require is reconciled at once; what is
+   * rate-limited waits for the next pass, which counts first. A recovery does not wait for the monitor period.
    */
-  #hearNode(change: Change<NodeView>): void {
+  #onNode(change: Change<NodeView>): void {
     const { name } = change.object;
-    if (change.kind === 'deleted' && this.#monitor.judged(name) === undefined) return this.#forgetUnseen(name);
-    if (change.kind !== 'deleted') this.stages.observe(change.object);
-    if (change.kind === 'modified' && !concernsUs(change.previous, change.object)) return;
-    this.#monitor.touch(name);
-    this.#nodeLoop.add(name);
-    if (change.kind !== 'deleted' && readyOf(change.object) === 'True') this.#alarm.ring();
+    const { monitor, alarm } = this.stages;
+    if (change.kind === 'deleted' && monitor.evaluated(name) === undefined) return this.#forgetUnseen(name);
+    if (change.kind !== 'deleted') this.#observe(change.object);
+    if (change.kind === 'modified' && !affectsDecisions(change.previous, change.object)) return;
+    monitor.touch(name);
+    this.#enqueue(name);
+    if (change.kind !== 'deleted' && readyOf(change.object) === 'True') alarm.wakeUp();
   }
 
-  /** No pass has looked at it, as none does while we do not lead: there nodes may come and go for months. */
+  /** A node that no pass has evaluated: a standby runs no passes, and nodes come and go there for months. */
   #forgetUnseen(name: string): void {
-    this.stages.health.forget(name);
-    this.#monitor.untouch(name);
-    this.#nodeQueue.remove(name);
+    const { health, monitor, loops } = this.stages;
+    health.forget(name);
+    monitor.untouch(name);
+    loops.remove(name);
   }
 
-  /** A renewal is not a call to action: it moves a deadline. */
-  #hearLease(change: Change<LeaseView>): void {
+  /** A renewal moves a deadline. Only a node that the last pass found silent is evaluated at once: it recovered. */
+  #onLease(change: Change<LeaseView>): void {
     if (change.kind === 'deleted') return;
-    const node = this.stages.nodes.get(change.object.name);
-    if (node !== undefined) this.stages.observe(node);
+    const { nodes, monitor, alarm } = this.stages;
+    const { name } = change.object;
+    const node = nodes.get(name);
+    if (node === undefined) return;
+    this.#observe(node);
+    if (!monitor.isSilent(name)) return;
+    monitor.touch(name);
+    alarm.wakeUp();
   }
 
-  #makeConfirmer(): SilenceConfirmer {
-    const { stages } = this;
-    return new SilenceConfirmer({
-      live: this.#options.liveLeases,
-      leases: stages.leases,
-      health: stages.health,
-      verdicts: stages.verdicts,
-      decisions: stages.decisions,
-      foundBehind: () => {
-        stages.sight.foundBehind();
-      },
-      judgeAgain: (node, when) => {
-        this.#monitor.touch(node);
-        if (when === 'now') this.#alarm.ring();
-      },
-    });
-  }
-
-  #makeMonitor(): MonitorPass {
-    const { stages } = this;
-    const { health, verdicts, zones, outage, queues } = stages;
-    return new MonitorPass({
-      ...stages.means,
-      health,
-      verdicts,
-      zones,
-      outage,
-      queues,
-      store: this.#options.informers.nodes.store,
-      leases: (node) => stages.leaseOf(node),
-      recorder: this.#options.recorders.nodes,
-      healthNow: () => stages.healthNow(),
-      confirm: (nodes) => {
-        this.#confirmer.confirm(nodes);
-      },
-      attend: (node) => {
-        this.#nodeLoop.add(node);
-      },
-      heardAgain: (node) => {
-        stages.marking.leave(node);
-      },
-      forget: (node) => {
-        stages.marking.leave(node);
-        stages.noExecute.forget(node);
-      },
-    });
-  }
-
-  #makeNodeLoop(): WorkLoop {
-    const { stages } = this;
-    const { health, verdicts, outage, noExecute } = stages;
-    const reconciler = new NodeReconciler({
-      ...stages.means,
-      health,
-      verdicts,
-      outage,
-      noExecute,
-      leases: (node) => stages.leaseOf(node),
-      noSchedule: new NoScheduleTainter(stages.means),
-      labels: new LabelKeeper(stages.means),
-      recorder: this.#options.recorders.nodes,
-      healthNow: () => stages.healthNow(),
-      everyZoneDark: () => stages.zones.everyZoneDark,
-      judged: (node) => this.#monitor.judged(node),
-      markPods: (node) => {
-        stages.marker.lookAtNode(node);
-      },
-    });
-    const handle = (node: string): ReturnType<NodeReconciler['reconcile']> => reconciler.reconcile(node);
-    const onFault = (node: string, error: unknown): void => {
-      stages.decisions.note(lookFailed('node', node, error));
-    };
-    const { clock, meter } = this.#options;
-    const measured = { name: 'node_lifecycle_controller', meter };
-    const queue = this.#nodeQueue;
-    return new WorkLoop({ queue, clock, workersMax: nodesAtOnceMax, handle, onFault, measured });
+  /** Records the heartbeat, if the caches show a new one, at the current time on the health clock. */
+  #observe(node: NodeView): void {
+    const { health, leases, freshness } = this.stages;
+    const now = { monotonicMs: freshness.nowMs(), wallMs: this.#options.clock.nowMs() };
+    health.observe(node, leases.get(node.name), now);
   }
 }

@@ -1,122 +1,165 @@
-// What one node needs written, in this order: the truth about its silence, the taints that keep new pods away, the taint
-// that sends pods away. Each step looks at the node as the step before left it.
-import type { LeaseView } from '../api/lease.ts';
+// The writes for one node: conditions of a silent node, NoSchedule taints, the NoExecute taint, and labels. Each step
+// evaluates the node as the previous step left it, and again immediately before its request.
 import type { NodeView } from '../api/node.ts';
 import { zoneOf } from '../api/topology.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { Meter } from '../ports/meter.ts';
-import { backOffAtLeast, forget, type Outcome } from '../queueing/work-queue.ts';
-import type { CommandWriter, NodeSource } from './commands.ts';
-import type { DecisionSink, SilenceOutage } from './decisions.ts';
-import { type Now, readyOf, type Verdict } from './health/assess-node.ts';
+import type { Freshness } from './model/freshness.ts';
+import { backOffAtLeast, forget, type WorkOutcome } from '../queueing/work-queue.ts';
+import { type CommandWriter, mayHaveBeenDone, type NodeSource } from './model/commands.ts';
+import type { NodeWork } from './node-work/decide-node-work.ts';
+import type { DecisionSink } from './model/decisions.ts';
+import { readyOf } from './health/assess-node.ts';
 import { nodeNotReady } from './health/events.ts';
-import type { HealthTable, HealthVerdict } from './health/health-table.ts';
-import type { VerdictBook } from './health/verdict-book.ts';
+import type { HealthTable, HealthAssessment } from './health/health-table.ts';
 import { nodeHealthDuration } from './health/metrics.ts';
+import { UnansweredUnknowns } from './health/unanswered-unknowns.ts';
+import type { HealthTransitions } from './health/health-transitions.ts';
 import type { LabelKeeper } from './labels/label-keeper.ts';
+import type { MonitorPass } from './monitor-pass.ts';
+import type { OutageWatch } from './outage/outage-watch.ts';
+import type { PodMarker } from './pod-readiness/pod-marker.ts';
 import type { NoScheduleTainter } from './tainting/no-schedule-tainter.ts';
+import type { ZoneTable } from './zones/zone-table.ts';
+import type { Now } from './model/node-state.ts';
 
-/** `unsettled`: a write is still wanted and must be tried again. */
-export interface PodMover {
-  attend(node: NodeView, zone: string): Promise<'settled' | 'unsettled'>;
-  pardon(node: NodeView): Promise<'settled' | 'unsettled'>;
+/** The outcome says whether the write has to be retried. */
+interface PodMover {
+  reconcile(node: NodeView, zone: string): Promise<WorkOutcome>;
+  revokeNoExecute(node: NodeView): Promise<WorkOutcome>;
 }
 
-export interface NodeReconcilerOptions {
+interface NodeReconcilerOptions {
   readonly nodes: NodeSource;
-  readonly leases: (node: string) => LeaseView | undefined;
-  readonly health: HealthTable;
-  readonly verdicts: Pick<VerdictBook, 'fallSilent'>;
-  /** What the silence of a node was taken for. */
-  readonly outage: { outageOf(node: string): SilenceOutage | undefined };
+  readonly health: Pick<HealthTable, 'evaluate'>;
+  readonly transitions: Pick<HealthTransitions, 'becomeSilent'>;
+  readonly outage: Pick<OutageWatch, 'outageClassOf'>;
+  readonly zones: Pick<ZoneTable, 'fullDisruption'>;
+  readonly monitor: Pick<MonitorPass, 'evaluated'>;
   readonly noSchedule: NoScheduleTainter;
-  /** What sends pods away: NoExecute taints, or in the older mode the pods' deletion. */
+  /** Evicts pods: by NoExecute taints, or in eviction mode by deleting them. */
   readonly noExecute: PodMover;
   readonly labels: LabelKeeper;
+  readonly marker: Pick<PodMarker, 'evaluateNode'>;
+  /** The health clock, which stands still while watches are stale. */
+  readonly freshness: Pick<Freshness, 'nowMs' | 'staleness'>;
   readonly writer: CommandWriter;
   readonly decisions: DecisionSink;
   readonly recorder: EventRecorder;
   readonly meter: Meter;
   readonly clock: Clock;
-  /** Time as health counts it: it stands still while we are blind. */
-  readonly healthNow: () => Now;
-  readonly everyZoneDark: () => boolean;
-  /** The Ready answer by which the last monitor pass counted the node in its zone. */
-  readonly judged: (node: string) => string | undefined;
-  /** The node's pods want marking. */
-  readonly markPods: (node: string) => void;
 }
 
-type Silent = Extract<Verdict, { readonly kind: 'silent' }>;
+type Silent = Extract<HealthAssessment, { readonly kind: 'silent' }>;
 
 export class NodeReconciler {
   readonly #options: NodeReconcilerOptions;
+  readonly #unanswered = new UnansweredUnknowns();
 
   constructor(options: NodeReconcilerOptions) {
     this.#options = options;
   }
 
-  async reconcile(name: string): Promise<Outcome> {
-    const startedAtMs = this.#options.clock.monotonicMs();
-    const outcome = await this.#reconcile(name);
-    this.#options.meter.observe(nodeHealthDuration, (this.#options.clock.monotonicMs() - startedAtMs) / 1_000);
+  /** Does the work of this kind for the node, from its current state. Never rejects for an API error. */
+  async reconcile(work: NodeWork, name: string): Promise<WorkOutcome> {
+    const { clock, meter } = this.#options;
+    const startedAtMs = clock.monotonicMs();
+    const outcome = await this.#reconcile(work, name);
+    meter.observe(nodeHealthDuration, (clock.monotonicMs() - startedAtMs) / 1_000);
     return outcome;
   }
 
-  async #reconcile(name: string): Promise<Outcome> {
-    const told = await this.#tellSilence(name);
-    if (told.next !== 'forget') return told;
-    const kept = await this.#options.noSchedule.reconcile(name);
-    const sent = await this.#attendNoExecute(name);
-    const labelled = await this.#options.labels.reconcile(name);
-    return [kept, sent, labelled].find(({ next }) => next !== 'forget') ?? forget;
+  /** The node no longer exists. */
+  forget(name: string): void {
+    this.#unanswered.forget(name);
   }
 
-  async #tellSilence(name: string): Promise<Outcome> {
+  async #reconcile(work: NodeWork, name: string): Promise<WorkOutcome> {
+    const { noSchedule, labels, zones } = this.#options;
+    this.#settleUnanswered(name);
+    switch (work) {
+      case 'recovery':
+        return firstUnsettled([await this.#reconcileNoExecute(name), await noSchedule.reconcile(name, 'removals')]);
+      case 'detection': {
+        const written = await this.#writeSilence(name);
+        if (written.next !== 'forget') return written;
+        const added = await noSchedule.reconcile(name, 'all');
+        // In a full disruption the node is in the recovery queue too, which removes its NoExecute taint.
+        return firstUnsettled([added, zones.fullDisruption ? forget : await this.#reconcileNoExecute(name)]);
+      }
+      case 'housekeeping':
+        return firstUnsettled([await noSchedule.reconcile(name, 'additions'), await labels.reconcile(name)]);
+    }
+  }
+
+  async #writeSilence(name: string): Promise<WorkOutcome> {
     const node = this.#options.nodes.get(name);
     if (node === undefined) return forget;
-    const verdict = this.#assess(node);
-    if (verdict.kind !== 'silent') return forget;
-    if (verdict.conditions.length > 0) return this.#writeUnknown(node, verdict);
-    this.#options.markPods(name);
+    const assessment = this.#evaluate(node);
+    if (assessment.kind !== 'silent') return forget;
+    if (assessment.conditions.length > 0) return this.#writeUnknown(node, assessment);
+    this.#options.marker.evaluateNode(name);
     return forget;
   }
 
-  #assess(node: NodeView): HealthVerdict {
-    const { health, leases, healthNow } = this.#options;
-    return health.assess(node, leases(node.name), healthNow());
+  #evaluate(node: NodeView): HealthAssessment {
+    const { health, freshness, clock } = this.#options;
+    const now: Now = { monotonicMs: freshness.nowMs(), wallMs: clock.nowMs() };
+    return health.evaluate(node, now);
   }
 
-  async #writeUnknown(node: NodeView, verdict: Silent): Promise<Outcome> {
-    const { writer, health, verdicts, outage, nodes, decisions, recorder, markPods, healthNow } = this.#options;
-    verdicts.fallSilent(node, verdict);
-    const wasReady = node.conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
-    const outcome = await writer.carryOut({ kind: 'set-node-conditions', node, conditions: verdict.conditions });
+  async #writeUnknown(node: NodeView, assessment: Silent): Promise<WorkOutcome> {
+    this.#options.transitions.becomeSilent(node, assessment);
+    const command = { kind: 'set-node-conditions', node, conditions: assessment.conditions } as const;
+    const outcome = await this.#options.writer.carryOut(command, () => this.#isStillSilent(node));
+    const exists = this.#options.nodes.get(node.name)?.uid === node.uid;
+    if (mayHaveBeenDone(outcome) && exists) this.#unanswered.add(node, assessment);
     if (outcome.result === 'failed') return backOffAtLeast(outcome.retryAfterMs);
-    if (outcome.result !== 'written') return forget;
-    health.becameUnknown(nodes.get(node.name) ?? node, healthNow().monotonicMs);
-    const { silentMs, graceMs, rule } = verdict;
-    const taken = outage.outageOf(node.name) ?? 'NodeFailure';
-    decisions.note({ kind: 'node-silent', node: node.name, silentMs, graceMs, rule, outage: taken });
-    if (wasReady) recorder.record(nodeNotReady(node));
-    markPods(node.name);
+    if (outcome.result === 'written') {
+      this.#unanswered.forget(node.name);
+      this.#noteUnknown(node, assessment);
+    }
     return forget;
   }
 
-  /** Bad news is counted in its zone before anybody acts on it, and the next pass will have us look again. Good news is not kept waiting. */
-  #awaitsJudgement(node: NodeView): boolean {
-    const ready = readyOf(node);
-    return ready !== 'True' && ready !== this.#options.judged(node.name);
+  /** The response to a write was lost, and the node shows now that the write was applied. */
+  #settleUnanswered(name: string): void {
+    const node = this.#options.nodes.get(name);
+    const written = node === undefined ? undefined : this.#unanswered.take(node);
+    if (written !== undefined) this.#noteUnknown(written.node, written.assessment);
   }
 
-  async #attendNoExecute(name: string): Promise<Outcome> {
-    const { nodes, noExecute, everyZoneDark } = this.#options;
+  /** While watches are stale no assessment is written: the deadline of the node queues it again. */
+  #isStillSilent({ name, uid }: NodeView): boolean {
+    const { nodes, freshness } = this.#options;
     const node = nodes.get(name);
-    if (node === undefined || this.#awaitsJudgement(node)) return forget;
-    const settlement = everyZoneDark()
-      ? await noExecute.pardon(node)
-      : await noExecute.attend(node, zoneOf(node.labels));
-    return settlement === 'settled' ? forget : backOffAtLeast(undefined);
+    return node?.uid === uid && freshness.staleness() === undefined && this.#evaluate(node).kind === 'silent';
   }
+
+  #noteUnknown(node: NodeView, { silentMs, graceMs, rule }: Silent): void {
+    const { outage, decisions, recorder, marker } = this.#options;
+    const taken = outage.outageClassOf(node.name) ?? 'NodeFailure';
+    decisions.note({ kind: 'node-silent', node: node.name, silentMs, graceMs, rule, outage: taken });
+    const wasReady = node.conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+    if (wasReady) recorder.record(nodeNotReady(node));
+    marker.evaluateNode(node.name);
+  }
+
+  /** An unready node is counted in its zone before it is rate-limited: the next pass queues it again. */
+  #awaitsPass(node: NodeView): boolean {
+    const ready = readyOf(node);
+    return ready !== 'True' && ready !== this.#options.monitor.evaluated(node.name);
+  }
+
+  async #reconcileNoExecute(name: string): Promise<WorkOutcome> {
+    const { nodes, noExecute, zones } = this.#options;
+    const node = nodes.get(name);
+    if (node === undefined || this.#awaitsPass(node)) return forget;
+    return zones.fullDisruption ? noExecute.revokeNoExecute(node) : noExecute.reconcile(node, zoneOf(node.labels));
+  }
+}
+
+function firstUnsettled(outcomes: readonly WorkOutcome[]): WorkOutcome {
+  return outcomes.find(({ next }) => next !== 'forget') ?? forget;
 }

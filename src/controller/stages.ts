@@ -1,79 +1,86 @@
-// Makes the stages and ties them to each other. What each of them needs of the others is handed over as a question
-// (`isHeld`, `standingOf`): no stage knows another. Options may change while we run, so a stage is given them, or an accessor
-// for each that it needs.
+// Creates the stages and connects them. Dependencies between stages are passed as functions (`isHeld`, `stateOf`):
+// no stage imports another. Options may change at run time, so a stage gets them as a `Live` value.
 import { findCondition, neverUpdated } from '../api/conditions.ts';
 import type { DaemonSetView } from '../api/daemonset.ts';
 import type { LeaseView } from '../api/lease.ts';
 import type { NodeView } from '../api/node.ts';
 import { objectKey } from '../api/object-key.ts';
-import type { PodView } from '../api/pod.ts';
+import { podKey, type PodView } from '../api/pod.ts';
 import { nodeLeaseNamespace } from '../api/resources.ts';
-import { isExcludedFromDisruption, zoneOf } from '../api/topology.ts';
-import type { Informer } from '../informer/informer.ts';
-import { NewerAnswers } from '../informer/newer-answers.ts';
+import { hasTaint, taintKeys } from '../api/taints.ts';
+import { isControlPlaneNode, isExcludedFromDisruption, zoneOf } from '../api/topology.ts';
+import type { Informer, StoreReader } from '../informer/informer.ts';
+import { MutationCache } from '../informer/mutation-cache.ts';
+import type { Ambient } from '../ports/ambient.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { Leadership } from '../ports/leadership.ts';
-import type { Logger } from '../ports/logger.ts';
 import type { Meter } from '../ports/meter.ts';
-import type { CanaryLease, LiveLeases } from '../ports/sight.ts';
+import type { CanaryLease, LiveLeases } from '../ports/leases.ts';
 import type { WriteLanes } from '../ports/write-lanes.ts';
-import type { ClosableWriter, CommandWriter, NodeSource } from './commands.ts';
-import { DecisionLog } from './decision-log.ts';
-import type { EvictionHold } from './decisions.ts';
-import { podsByNode, TaintEvictor } from './eviction/taint-evictor.ts';
-import { graceOf, type Now, readyOf } from './health/assess-node.ts';
+import { Alarm } from '../supervision/alarm.ts';
+import type { ClosableWriter, CommandWriter, NodeSource, PodSource } from './model/commands.ts';
+import { DecisionLog } from './decision-log/decision-log.ts';
+import { type EvictionHold, evaluationFailed } from './model/decisions.ts';
+import { podsByNode, TaintEvictor } from './taint-eviction/taint-evictor.ts';
+import { graceOf, readyOf } from './health/assess-node.ts';
+import { unobservedRenewalMs } from './health/estimate-unobserved-renewal.ts';
 import { HealthTable } from './health/health-table.ts';
-import { VerdictBook } from './health/verdict-book.ts';
-import { showHeldNodes } from './held-nodes.ts';
-import type { ControllerOptions, ControllerSelection, PodGcOptions } from './options.ts';
-import type { Fall } from './outage/classify-outage.ts';
+import { SilenceConfirmer } from './health/silence-confirmer.ts';
+import { HealthTransitions } from './health/health-transitions.ts';
+import { showHeldNodes } from './snapshot/held-nodes.ts';
+import { LabelKeeper } from './labels/label-keeper.ts';
+import { LiveNodes } from './live-nodes.ts';
+import { MonitorPass } from './monitor-pass.ts';
+import { NodeReconciler } from './node-reconciler.ts';
+import { NodeWorkLoops } from './node-work/node-work-loops.ts';
+import type { ControllerOptions, ControllerSelection, PodGcOptions } from './model/options.ts';
+import type { ObservedSilence } from './outage/estimate-silences.ts';
 import { OutageWatch } from './outage/outage-watch.ts';
-import { PodEvictor } from './pod-eviction/pod-evictor.ts';
-import { readNodePresence } from './pod-gc/node-presence.ts';
+import { PodEvictor } from './pod-eviction-mode/pod-evictor.ts';
 import { PodGarbageCollector } from './pod-gc/pod-garbage-collector.ts';
-import type { NodeStanding } from './pod-readiness/decide-marking.ts';
-import { MarkingLines } from './pod-readiness/marking-lines.ts';
+import type { NodeMarkingState } from './pod-readiness/decide-marking.ts';
+import { PodMarkingQueues } from './pod-readiness/pod-marking-queues.ts';
 import { PodMarker } from './pod-readiness/pod-marker.ts';
-import { Canary } from './sight/canary.ts';
-import { Observer } from './sight/observer.ts';
-import { planSight } from './sight/plan-sight.ts';
+import { ResyncSchedule } from './node-work/resync-schedule.ts';
+import { Canary } from './freshness/canary.ts';
+import { WatchFreshness } from './freshness/watch-freshness.ts';
 import { evictionsTotal } from './tainting/metrics.ts';
 import { NoExecuteTainter } from './tainting/no-execute-tainter.ts';
+import { NoScheduleTainter } from './tainting/no-schedule-tainter.ts';
 import { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
 import { ApiWriter, type ApiWriterOptions } from './writer/api-writer.ts';
 import { ZoneTable } from './zones/zone-table.ts';
+import type { Now } from './model/node-state.ts';
+import type { Live } from '../ports/live.ts';
 
-export interface NodeLifecycleOptions {
-  readonly options: ControllerOptions;
+export interface NodeLifecycleOptions extends Ambient {
+  readonly options: Live<ControllerOptions>;
   readonly controllers: ControllerSelection;
-  readonly podGc: PodGcOptions;
+  readonly podGc: Live<PodGcOptions>;
   readonly informers: {
     readonly nodes: Informer<NodeView>;
     /** Of the namespace `kube-node-lease`. */
     readonly leases: Informer<LeaseView>;
     /** With the index `podsByNode`. */
     readonly pods: Informer<PodView>;
-    /** With the index `daemonSetsByNamespace`; for the older eviction mode only, which must have it. */
+    /** With the index `daemonSetsByNamespace`; required in eviction mode only. */
     readonly daemonSets?: Informer<DaemonSetView>;
   };
   readonly api: ApiWriterOptions['api'];
-  /** Who carries out what is decided instead of writing it to the API server, as in shadow mode. */
+  /** Replaces the writer to the API server, as in shadow mode. */
   readonly writer?: ClosableWriter | undefined;
   readonly lanes: WriteLanes;
-  /** The API server itself, to be asked before a node is called silent, and whether it is there at all. */
+  /** Live reads of leases, before a node is marked silent, and probes of the API server. */
   readonly liveLeases: LiveLeases;
-  /** Written while we lead, to see whether the lease stream lags; absent: nobody looks. */
+  /** Written while leading, to measure whether the lease watch lags; absent: disabled. */
   readonly canaryLease?: CanaryLease | undefined;
   readonly leadership: Leadership;
   readonly recorders: { readonly nodes: EventRecorder; readonly evictions: EventRecorder };
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly meter: Meter;
 }
 
-/** What every stage that acts is given. */
-interface Means {
+/** Common dependencies of the acting stages. */
+interface Dependencies {
   readonly nodes: NodeSource;
   readonly writer: CommandWriter;
   readonly decisions: DecisionLog;
@@ -83,13 +90,14 @@ interface Means {
 
 export class Stages {
   readonly decisions: DecisionLog;
-  /** Reading nodes and leases so that live answers and our own writes show at once. */
-  readonly nodes: NewerAnswers<NodeView>;
-  readonly leases: NewerAnswers<LeaseView>;
+  /** Nodes and leases including live reads and the controller's own writes. */
+  readonly nodes: MutationCache<NodeView>;
+  readonly leases: MutationCache<LeaseView>;
+  readonly pods: PodSource;
   readonly canary: Canary | undefined;
-  readonly sight: Observer;
+  readonly freshness: WatchFreshness;
   readonly health: HealthTable;
-  readonly verdicts: VerdictBook;
+  readonly transitions: HealthTransitions;
   readonly zones: ZoneTable;
   readonly outage: OutageWatch;
   readonly queues: ZoneTaintQueues;
@@ -98,87 +106,127 @@ export class Stages {
   /** Undefined in taint mode. */
   readonly podEvictor: PodEvictor | undefined;
   readonly evictor: TaintEvictor;
-  readonly marking: MarkingLines;
+  readonly marking: PodMarkingQueues;
   readonly marker: PodMarker;
   readonly podGc: PodGarbageCollector;
-  readonly means: Means;
+  readonly confirmer: SilenceConfirmer;
+  readonly monitor: MonitorPass;
+  readonly loops: NodeWorkLoops;
+  readonly resync: ResyncSchedule;
+  /** Triggers a pass at once. */
+  readonly alarm: Alarm;
+  readonly dependencies: Dependencies;
   readonly #options: NodeLifecycleOptions;
+  readonly #liveNodes: LiveNodes;
 
-  /** `abortWrites` cuts off writes that are under way. */
+  /** `abortWrites` aborts requests in flight. */
   constructor(options: NodeLifecycleOptions, abortWrites: AbortSignal) {
     const { clock, meter, logger, informers } = options;
     this.#options = options;
     this.decisions = new DecisionLog(logger, meter, () => clock.nowMs());
-    this.nodes = new NewerAnswers((name) => informers.nodes.store.get(name));
-    this.leases = new NewerAnswers((name) => informers.leases.store.get(objectKey(nodeLeaseNamespace, name)));
+    const nowMs = (): number => clock.monotonicMs();
+    this.nodes = new MutationCache((name) => informers.nodes.store.get(name), { nowMs });
+    const leaseOf = (name: string): LeaseView | undefined =>
+      informers.leases.store.get(objectKey(nodeLeaseNamespace, name));
+    this.leases = new MutationCache(leaseOf, { nowMs });
     this.canary = this.#makeCanary();
-    this.sight = this.#makeSight();
+    this.freshness = this.#makeFreshness();
     this.health = new HealthTable(options.options);
-    this.verdicts = new VerdictBook({ decisions: this.decisions, meter, clock });
+    this.transitions = new HealthTransitions({ decisions: this.decisions, meter, clock });
     this.zones = new ZoneTable(options.options, meter);
     this.outage = this.#makeOutageWatch();
     this.queues = new ZoneTaintQueues(options.options, meter, clock);
     const { nodes, decisions } = this;
-    this.writer = options.writer ?? new ApiWriter({ ...options, nodes, decisions, signal: abortWrites });
-    this.means = { nodes, writer: this.writer, decisions, clock, meter };
-    this.podEvictor = options.options.taintBasedEvictions ? undefined : this.#makePodEvictor();
+    const pods = new MutationCache<PodView>((key) => informers.pods.store.get(key), { nowMs, keyOf: podKey });
+    // A remembered response is dropped when the watch has caught up with it, not only at the next read.
+    informers.pods.onChange('answers', ({ key }) => void pods.get(key));
+    this.pods = overlaid(informers.pods.store, pods);
+    this.writer = options.writer ?? new ApiWriter({ ...options, nodes, pods, decisions, signal: abortWrites });
+    this.dependencies = { nodes, writer: this.writer, decisions, clock, meter };
+    this.#liveNodes = this.#makeLiveNodes(abortWrites);
+    this.podEvictor = options.options.current().taintBasedEvictions ? undefined : this.#makePodEvictor();
     this.noExecute = this.podEvictor ?? this.#makeNoExecuteTainter();
     this.evictor = this.#makeTaintEvictor();
-    this.marking = this.#makeMarkingLines();
+    this.marking = this.#makePodMarkingQueues();
     this.marker = this.#makeMarker();
-    this.podGc = this.#makePodGc(abortWrites);
+    this.podGc = this.#makePodGc();
+    this.alarm = new Alarm(clock);
+    this.confirmer = this.#makeConfirmer();
+    this.monitor = this.#makeMonitor();
+    this.loops = this.#makeLoops();
+    this.resync = new ResyncSchedule({
+      periodMs: () => options.options.current().nodeMonitorResyncPeriodMs,
+      names: () => this.monitor.names(),
+    });
     showHeldNodes(meter, this);
   }
 
-  leaseOf(node: string): LeaseView | undefined {
-    return this.leases.get(node);
-  }
-
-  /** Health counts time in which we could have heard something, and no other. */
+  /** The current time on the health clock, which counts only time in which a heartbeat would have been received. */
   healthNow(): Now {
-    return { monotonicMs: this.sight.nowMs(), wallMs: this.#options.clock.nowMs() };
+    return { monotonicMs: this.freshness.nowMs(), wallMs: this.#options.clock.nowMs() };
   }
 
-  observe(node: NodeView): void {
-    this.health.observe(node, this.leaseOf(node.name), this.healthNow());
-  }
-
-  /** Nobody is sent away, nor told to be: we do not see, or everybody is dark, or the way to the API server is at fault. */
-  isSendingHeld(): boolean {
-    return this.#evictionHold() !== undefined || this.outage.hold() !== undefined;
+  /** Milliseconds for which the path-failure hold still applies to this node; 0 if it does not. */
+  #heldForMs(node: string): number {
+    return Math.max(0, (this.outage.heldUntilMs(node) ?? -Infinity) - this.freshness.nowMs());
   }
 
   #evictionHold(): EvictionHold | undefined {
-    if (this.zones.everyZoneDark) return 'every-zone-dark';
-    return this.sight.blindness() === undefined ? undefined : 'blind';
+    if (this.zones.fullDisruption) return 'full-disruption';
+    return this.freshness.staleness() === undefined ? undefined : 'stale';
   }
 
   /**
-   * The node came back while nobody led, say, and its pods were due meanwhile: who takes over finds the taint, and the time
-   * up, and is about to take the taint back. Where others do that it is for them to say when the taint is void.
+   * The node recovered, for example while no replica led, and its pods became due meanwhile: the new leader finds the
+   * taint and an expired countdown, and is about to remove the taint. Where another controller manages taints, this
+   * does not apply.
    */
-  #pardonComing(name: string): EvictionHold | undefined {
+  #revocationComing(name: string): EvictionHold | undefined {
     const node = this.#options.controllers.nodeLifecycle ? this.nodes.get(name) : undefined;
     return node !== undefined && readyOf(node) === 'True' ? 'node-is-ready' : undefined;
   }
 
-  #standingOf(name: string): NodeStanding | undefined {
+  /**
+   * The node is unreachable in the cache while its lease is being renewed: the node cache may be stale. Where another
+   * controller detects failures, its taints are used as they are.
+   */
+  #renewedLease(name: string): EvictionHold | undefined {
+    const record = this.health.get(name);
+    const node = this.#options.controllers.nodeLifecycle ? this.nodes.get(name) : undefined;
+    if (node === undefined || record?.channel !== 'lease' || !record.heartbeatSinceUnknown) return undefined;
+    if (readyOf(node) === 'True' || !hasTaint(node.taints, taintKeys.unreachable, 'NoExecute')) return undefined;
+    const heartbeatAgoMs = this.freshness.nowMs() - record.heartbeatAtMs;
+    return heartbeatAgoMs <= this.#options.options.current().nodeMonitorGracePeriodMs ? 'lease-is-renewed' : undefined;
+  }
+
+  /** A recovery shows in the cache after the next list only. */
+  #lateCache(): EvictionHold | undefined {
+    return this.freshness.isStandingIn() ? 'late-cache' : undefined;
+  }
+
+  #stateOf(name: string): NodeMarkingState | undefined {
     const node = this.nodes.get(name);
     const record = this.health.get(name);
     if (node === undefined || record === undefined) return undefined;
     const neverPosted = findCondition(node.conditions, 'Ready')?.reason === neverUpdated.reason;
-    return { ready: readyOf(node), heardSinceUnknown: record.heardSinceUnknown, neverPosted };
+    const { graceMs } = graceOf(record, this.#options.options.current());
+    // A record made only from the caches, as after a restart, is not a heartbeat.
+    const hasRecentHeartbeat = record.heartbeatSinceUnknown && this.freshness.nowMs() - record.heartbeatAtMs <= graceMs;
+    return { ready: readyOf(node), hasRecentHeartbeat, neverPosted };
   }
 
-  /** Nodes that count, have been heard and are not silent. */
-  *#livingFalls(): Iterable<Fall> {
+  /** Counted nodes that have sent a heartbeat and are not silent. */
+  *#expectedSilences(): Iterable<ObservedSilence> {
+    const now = this.healthNow();
     for (const name of this.#options.informers.nodes.store.keys()) {
       const node = this.nodes.get(name);
       const record = this.health.get(name);
-      if (node === undefined || record === undefined || this.outage.hasFallen(name)) continue;
-      const { rule, graceMs } = graceOf(record, this.#options.options);
+      if (node === undefined || record === undefined || this.outage.isSilent(name)) continue;
+      const { rule, graceMs } = graceOf(record, this.#options.options.current());
       if (rule !== 'monitor' || isExcludedFromDisruption(node.labels)) continue;
-      yield { zone: zoneOf(node.labels), atMs: record.heardAtMs + graceMs };
+      const renewedAtMs = unobservedRenewalMs(record, this.leases.get(name), now);
+      const isControlPlane = isControlPlaneNode(node.labels);
+      yield { zone: zoneOf(node.labels), atMs: record.heartbeatAtMs + graceMs, isControlPlane, renewedAtMs };
     }
   }
 
@@ -188,9 +236,7 @@ export class Stages {
     return new Canary({
       lease: canaryLease,
       leases: informers.leases,
-      get behindAfterMs() {
-        return planSight(options.nodeMonitorGracePeriodMs).contactMsMax;
-      },
+      options,
       reopen: () => this.#reopen(),
       clock,
       logger,
@@ -202,17 +248,18 @@ export class Stages {
     for (const informer of Object.values(this.#options.informers)) informer.reopen();
   }
 
-  #makeSight(): Observer {
+  #makeFreshness(): WatchFreshness {
     const { options, informers, liveLeases, recorders, clock, meter } = this.#options;
-    return new Observer({
-      get nodeMonitorGracePeriodMs() {
-        return options.nodeMonitorGracePeriodMs;
-      },
+    return new WatchFreshness({
+      options,
       nodes: informers.nodes,
       leases: informers.leases,
       live: liveLeases,
       canary: this.canary,
       reopen: () => this.#reopen(),
+      onRollback: () => {
+        for (const informer of Object.values(informers)) informer.noticeRollback();
+      },
       decisions: this.decisions,
       recorder: recorders.nodes,
       meter,
@@ -224,9 +271,9 @@ export class Stages {
     const { options, recorders, meter } = this.#options;
     return new OutageWatch({
       limits: options,
-      livingFalls: () => this.#livingFalls(),
-      healthNowMs: () => this.sight.nowMs(),
-      isBlind: () => this.sight.blindness() !== undefined,
+      expectedSilences: () => this.#expectedSilences(),
+      healthNowMs: () => this.freshness.nowMs(),
+      isStale: () => this.freshness.staleness() !== undefined,
       decisions: this.decisions,
       recorder: recorders.nodes,
       meter,
@@ -235,79 +282,142 @@ export class Stages {
 
   #makeNoExecuteTainter(): NoExecuteTainter {
     return new NoExecuteTainter({
-      ...this.means,
+      ...this.dependencies,
       queues: this.queues,
       readyOf,
-      takeVerdictAgeMs: (node) => this.verdicts.takeVerdictAgeMs(node),
-      isHeld: () => this.isSendingHeld(),
+      takeTransitionAgeMs: (node) => this.transitions.takeTransitionAgeMs(node),
+      isPaused: () => this.#evictionHold() !== undefined,
+      heldForMs: (node) => this.#heldForMs(node),
+      fullDisruption: () => this.zones.fullDisruption,
     });
   }
 
   #makePodEvictor(): PodEvictor {
     const { options, informers, recorders } = this.#options;
-    if (informers.daemonSets === undefined) throw new TypeError('eviction mode needs an informer of daemonsets');
+    if (informers.daemonSets === undefined) throw new TypeError('eviction mode: an informer of DaemonSets is required');
     return new PodEvictor({
-      ...this.means,
-      get podEvictionTimeoutMs() {
-        return options.podEvictionTimeoutMs;
-      },
+      ...this.dependencies,
+      options,
       pods: informers.pods.store,
       podsByNode,
       daemonSets: informers.daemonSets.store,
-      lines: this.queues,
+      queues: this.queues,
       recorder: recorders.nodes,
       evictionsTotal,
       readyOf,
       healthOf: (node) => this.health.get(node),
-      healthNowMs: () => this.sight.nowMs(),
-      isHeld: () => this.isSendingHeld(),
+      healthNowMs: () => this.freshness.nowMs(),
+      isPaused: () => this.#evictionHold() !== undefined,
+      heldForMs: (node) => this.#heldForMs(node),
+      liveNode: (name) => this.#liveNodes.latest(name),
+      fullDisruption: () => this.zones.fullDisruption,
+    });
+  }
+
+  #makeLiveNodes(signal: AbortSignal): LiveNodes {
+    const { api, clock } = this.#options;
+    const { decisions } = this;
+    return new LiveNodes({
+      api,
+      clock,
+      signal,
+      onFault: (node, error) => {
+        decisions.note(evaluationFailed('live read of a node', node, error));
+      },
     });
   }
 
   #makeTaintEvictor(): TaintEvictor {
-    const { informers, recorders } = this.#options;
+    const { recorders } = this.#options;
     return new TaintEvictor({
-      ...this.means,
-      pods: informers.pods.store,
+      ...this.dependencies,
+      pods: this.pods,
       recorder: recorders.evictions,
-      holdOf: (node) => this.#evictionHold() ?? this.#pardonComing(node),
+      holdOf: (node) =>
+        this.#evictionHold() ?? this.#revocationComing(node) ?? this.#renewedLease(node) ?? this.#lateCache(),
+      liveNode: (name) => this.#liveNodes.latest(name),
     });
   }
 
-  #makeMarkingLines(): MarkingLines {
+  #makePodMarkingQueues(): PodMarkingQueues {
     const { options, clock, meter } = this.#options;
-    return new MarkingLines({
-      get podMarkingRate() {
-        return options.podMarkingRate;
-      },
+    return new PodMarkingQueues({
+      options,
       zoneOf: (node) => zoneOf(this.nodes.get(node)?.labels ?? {}),
-      isHeld: () => this.outage.hold() !== undefined,
+      heartbeatAtMs: (node) => this.health.get(node)?.heartbeatAtMs,
+      // A stale watch may not show that a kubelet is back, whose status must not be overwritten.
+      isPaused: () => this.freshness.staleness() !== undefined,
+      heldForMs: (node) => this.#heldForMs(node),
       clock,
       meter,
     });
   }
 
   #makeMarker(): PodMarker {
-    const { informers, recorders } = this.#options;
+    const { recorders } = this.#options;
     return new PodMarker({
-      ...this.means,
-      pods: informers.pods.store,
+      ...this.dependencies,
+      pods: this.pods,
       podsByNode,
-      standingOf: (node) => this.#standingOf(node),
-      turns: this.marking,
+      stateOf: (node) => this.#stateOf(node),
+      slots: this.marking,
       recorder: recorders.nodes,
     });
   }
 
-  #makePodGc(abortWrites: AbortSignal): PodGarbageCollector {
-    const { podGc, informers, api } = this.#options;
-    return new PodGarbageCollector({
-      ...this.means,
-      get terminatedPodGcThreshold() {
-        return podGc.terminatedPodGcThreshold;
-      },
-      pods: informers.pods.store,
-      readNode: (name) => readNodePresence(api, name, abortWrites),
+  #makeConfirmer(): SilenceConfirmer {
+    const { leases, transitions, decisions, freshness, alarm } = this;
+    const { liveLeases: live, options, clock } = this.#options;
+    return new SilenceConfirmer({ live, leases, options, freshness, transitions, decisions, clock, alarm });
+  }
+
+  #makeMonitor(): MonitorPass {
+    const { health, transitions, zones, outage, queues, marking, leases, freshness } = this;
+    const { options, informers, recorders } = this.#options;
+    const stages = { health, transitions, zones, outage, queues, marking, leases, freshness };
+    return new MonitorPass({
+      ...this.dependencies,
+      ...stages,
+      options,
+      store: informers.nodes.store,
+      recorder: recorders.nodes,
     });
   }
+
+  #makeLoops(): NodeWorkLoops {
+    const { health, transitions, zones, outage, monitor, noExecute, marker, freshness, dependencies } = this;
+    const reconciler = new NodeReconciler({
+      ...dependencies,
+      health,
+      transitions,
+      zones,
+      outage,
+      monitor,
+      noExecute,
+      marker,
+      freshness,
+      noSchedule: new NoScheduleTainter(dependencies),
+      labels: new LabelKeeper(dependencies),
+      recorder: this.#options.recorders.nodes,
+    });
+    return new NodeWorkLoops({ ...dependencies, reconciler });
+  }
+
+  #makePodGc(): PodGarbageCollector {
+    const { podGc, informers } = this.#options;
+    return new PodGarbageCollector({
+      ...this.dependencies,
+      podGc,
+      pods: informers.pods.store,
+      readNode: (name) => this.#liveNodes.read(name),
+    });
+  }
+}
+
+/** The pods of the store, each replaced by a newer response of the API server. */
+function overlaid(store: StoreReader<PodView>, answers: MutationCache<PodView>): PodSource {
+  return {
+    get: (key) => answers.get(key),
+    byIndex: (index, value) => store.byIndex(index, value).map((pod) => answers.get(podKey(pod)) ?? pod),
+  };
 }

@@ -1,33 +1,35 @@
 /**
- * Who may lead, judged from one Lease. The holder's own timestamps are never compared with our clock: only the moment at
- * which we saw the record change counts, so the machines' clocks need not agree.
+ * Decides from one Lease whether this process may lead. The holder's timestamps are never compared with the local clock:
+ * only the time at which this process observed a change of the record counts, so clocks need not be synchronized.
  */
 import type { Lease, LeaseSpec } from '../api/lease.ts';
 
-/** What the lease last looked like, and since when by our monotonic clock. */
+/** The last observed record, and the local monotonic time at which it was first observed. */
 export interface ObservedLease {
   readonly record: LeaseSpec | 'missing';
-  readonly seenAtMs: number;
+  readonly observedAtMs: number;
 }
 
-export interface LeaseQuestion {
-  /** Undefined as long as this process has never seen the lease. */
+export interface LeaseInput {
+  /** Undefined until this process has observed the lease for the first time. */
   readonly observed: ObservedLease | undefined;
   readonly identity: string;
-  /** We lead, and our own deadline has not passed. */
+  /** This process leads, and its own deadline has not passed. */
   readonly leading: boolean;
-  /** How long a record binds us that does not say so itself. */
+  /** This process led, and another may have led since (after a suspend). Excludes `leading`. */
+  readonly paused: boolean;
+  /** The lease duration to assume for a record without one. */
   readonly leaseDurationMs: number;
   readonly nowMs: number;
 }
 
 export type LeaseDecision =
-  | { readonly next: 'create'; readonly reason: 'never-seen' | 'deleted-under-us' | 'missing-long-enough' }
-  | { readonly next: 'renew'; readonly reason: 'ours' }
+  | { readonly next: 'create'; readonly reason: 'never-seen' | 'deleted-while-leading' | 'missing-long-enough' }
+  | { readonly next: 'renew'; readonly reason: 'held-by-this-process' }
   | { readonly next: 'take'; readonly reason: 'released' | 'expired' }
   | {
       readonly next: 'wait';
-      readonly reason: 'held' | 'taken-from-us' | 'another-is-preferred' | 'missing-too-shortly';
+      readonly reason: 'held' | 'taken-by-another' | 'another-is-preferred' | 'missing-too-recently';
     };
 
 const recordFields = [
@@ -40,18 +42,18 @@ const recordFields = [
 ] as const;
 
 /**
- * Notes what the server shows (undefined: no such lease). The time of observation moves only when the record's content
- * changed (client-go `LeaderElector.tryAcquireOrRenew`, step 3). A lease that is gone is a change like any other; one
- * that was never there is not.
+ * Records the server's state (undefined: no such lease). The observation time changes only when the record's content
+ * changes (client-go `LeaderElector.tryAcquireOrRenew`, step 3). The deletion of an observed lease is a change; a lease
+ * that never existed is not.
  */
 export function observeLease(
   known: ObservedLease | undefined,
-  shown: Lease | undefined,
+  current: Lease | undefined,
   nowMs: number,
 ): ObservedLease | undefined {
-  if (known === undefined && shown === undefined) return undefined;
-  const record = shown === undefined ? 'missing' : (shown.spec ?? {});
-  return known !== undefined && sameRecord(known.record, record) ? known : { record, seenAtMs: nowMs };
+  if (known === undefined && current === undefined) return undefined;
+  const record = current === undefined ? 'missing' : (current.spec ?? {});
+  return known !== undefined && sameRecord(known.record, record) ? known : { record, observedAtMs: nowMs };
 }
 
 function sameRecord(a: ObservedLease['record'], b: ObservedLease['record']): boolean {
@@ -60,46 +62,47 @@ function sameRecord(a: ObservedLease['record'], b: ObservedLease['record']): boo
 }
 
 /**
- * What to do about the lease as it is now observed. After client-go's `tryAcquireOrRenew`, except that a lease which
- * vanished binds like one that just changed hands: its holder may go on, unknowing, until its own deadline.
+ * The next action for the observed lease. As client-go's `tryAcquireOrRenew`, except that a deleted lease binds like one
+ * that just changed its holder: the previous holder may continue, unaware of the deletion, until its own deadline.
  */
-export function decideLease(question: LeaseQuestion): LeaseDecision {
-  const { observed, identity, leading } = question;
+export function decideLease(input: LeaseInput): LeaseDecision {
+  const { observed, identity, leading, paused } = input;
   if (observed === undefined) return { next: 'create', reason: 'never-seen' };
   const { record } = observed;
-  if (record === 'missing') return decideMissing(question, observed);
-  if (record.holderIdentity === identity) return decideOurs(record, identity);
-  if (leading) return { next: 'wait', reason: 'taken-from-us' };
+  if (record === 'missing') return decideMissing(input, observed);
+  if (record.holderIdentity === identity) return decideHeld(record, identity);
+  if (leading || paused) return { next: 'wait', reason: 'taken-by-another' };
   if (!isHeld(record)) return { next: 'take', reason: 'released' };
-  return isBinding(question, observed, bindingMs(record, question))
+  return isBinding(input, observed, bindingMs(record, input))
     ? { next: 'wait', reason: 'held' }
     : { next: 'take', reason: 'expired' };
 }
 
-/** A coordinator that prefers somebody else gets its way: the lease is left to run out. */
-function decideOurs({ preferredHolder }: LeaseSpec, identity: string): LeaseDecision {
-  const oursToKeep = !preferredHolder || preferredHolder === identity;
-  return oursToKeep ? { next: 'renew', reason: 'ours' } : { next: 'wait', reason: 'another-is-preferred' };
+/** Another preferred holder takes precedence: this process lets the lease expire. */
+function decideHeld({ preferredHolder }: LeaseSpec, identity: string): LeaseDecision {
+  const mayKeep = !preferredHolder || preferredHolder === identity;
+  return mayKeep ? { next: 'renew', reason: 'held-by-this-process' } : { next: 'wait', reason: 'another-is-preferred' };
 }
 
-function decideMissing(question: LeaseQuestion, observed: ObservedLease): LeaseDecision {
-  if (question.leading) return { next: 'create', reason: 'deleted-under-us' };
-  return isBinding(question, observed, question.leaseDurationMs)
-    ? { next: 'wait', reason: 'missing-too-shortly' }
+function decideMissing(input: LeaseInput, observed: ObservedLease): LeaseDecision {
+  if (input.leading) return { next: 'create', reason: 'deleted-while-leading' };
+  if (input.paused) return { next: 'wait', reason: 'missing-too-recently' };
+  return isBinding(input, observed, input.leaseDurationMs)
+    ? { next: 'wait', reason: 'missing-too-recently' }
     : { next: 'create', reason: 'missing-long-enough' };
 }
 
-/** The lease names somebody. A released one names nobody (`holderIdentity` empty). */
+/** A released lease has an empty `holderIdentity`. */
 function isHeld(record: LeaseSpec): boolean {
   return typeof record.holderIdentity === 'string' && record.holderIdentity !== '';
 }
 
-function isBinding(question: LeaseQuestion, observed: ObservedLease, forMs: number): boolean {
-  return question.nowMs < observed.seenAtMs + forMs;
+function isBinding(input: LeaseInput, observed: ObservedLease, forMs: number): boolean {
+  return input.nowMs < observed.observedAtMs + forMs;
 }
 
-/** client-go takes a record without a duration at once; we grant it ours, since its holder surely counts on some. */
-function bindingMs(record: LeaseSpec, { leaseDurationMs }: LeaseQuestion): number {
+/** client-go takes a record without a duration at once; here it binds for the configured duration. */
+function bindingMs(record: LeaseSpec, { leaseDurationMs }: LeaseInput): number {
   const seconds = record.leaseDurationSeconds;
   return typeof seconds === 'number' && seconds > 0 ? seconds * 1_000 : leaseDurationMs;
 }

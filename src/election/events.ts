@@ -3,15 +3,15 @@ import type { Lease } from '../api/lease.ts';
 import { groupVersion, resources } from '../api/resources.ts';
 
 export function becameLeader(lease: Lease, identity: string): EventDraft {
-  return told(lease, `${identity} became leader`);
+  return leaderElectionEvent(lease, `${identity} became leader`);
 }
 
 export function stoppedLeading(lease: Lease, identity: string): EventDraft {
-  return told(lease, `${identity} stopped leading`);
+  return leaderElectionEvent(lease, `${identity} stopped leading`);
 }
 
 /** client-go `LeaseLock.RecordEvent`. */
-function told({ metadata }: Lease, message: string): EventDraft {
+function leaderElectionEvent({ metadata }: Lease, message: string): EventDraft {
   const about = {
     apiVersion: groupVersion(resources.leases),
     kind: resources.leases.kind,

@@ -1,4 +1,5 @@
 import type { Ending, Leadership } from '../ports/leadership.ts';
+import { LinkedAbort } from '../supervision/linked-abort.ts';
 import { untilAborted } from '../supervision/until-aborted.ts';
 import {
   type ElectionOptions,
@@ -6,28 +7,28 @@ import {
   electionDefaults,
   electionProblems,
   jitterFactor,
-  looksPerRetryPeriod,
+  pollsPerRetryPeriod,
 } from './election-options.ts';
 import { becameLeader, stoppedLeading } from './events.ts';
 import { LeaseContender } from './lease-contender.ts';
 import { masterStatus } from './metrics.ts';
 
-/** How long the leader's work may take to end once it was told to. After that the lease is left to run out. */
+/** How long the leader's work may take to end after its signal aborted. After that the lease expires instead of being released. */
 export const drainMsMax = 10_000;
-/** A leader that is later than this past its lease's end is no longer one that recovers (client-go `HealthzAdaptor`). */
+/** Time past the lease's expiry after which an unrenewed leader reports itself unhealthy (client-go `HealthzAdaptor`). */
 export const unhealthyAfterMs = 20_000;
 
 type Lead = (leading: AbortSignal) => Promise<Ending>;
-type Work = { readonly end: Ending } | { readonly end: 'failed'; readonly cause: unknown };
+type WorkResult = { readonly end: Ending } | { readonly end: 'failed'; readonly cause: unknown };
 
 /**
- * Leads, or waits to, by one Lease: client-go's `leaderelection` with two mends. {@link holds} is a deadline that is
- * compared with the clock each time, so that a process which was paused knows better than to write when it wakes; and the
- * lease is released only after the leader's work has ended, renewed until then.
+ * Leader election with one Lease: client-go's `leaderelection` with two differences. {@link holds} compares a deadline
+ * with the clock at each call, so that a process which was paused does not write after it resumes; and the lease is
+ * released only after the leader's work has ended, and renewed until then.
  *
- * A fresh process waits one whole lease duration before it takes a lease whose holder is silent, and creates one at once
- * where there never was any. What no client can rule out: a lease deleted by hand under a leader that is cut off, and a
- * process started in that very moment, which cannot know that there was one.
+ * A new process waits one whole lease duration before it takes a lease that is not renewed, and creates a missing lease
+ * at once if it never observed one. No client can rule out one case: the lease of a partitioned leader is deleted
+ * manually, and a process starts at that moment, which cannot detect that the lease existed.
  */
 export class LeaderElector implements Leadership {
   readonly #options: ElectionOptions;
@@ -35,49 +36,52 @@ export class LeaderElector implements Leadership {
   readonly #contender: LeaseContender;
   #running = false;
 
-  /** Throws a RangeError that names everything that is wrong with the options. */
+  /** Throws a RangeError that lists every invalid option. */
   constructor(options: ElectionOptions) {
     this.#options = options;
-    this.#settings = settled(options);
+    this.#settings = resolveSettings(options);
     const problems = electionProblems(this.#settings);
-    if (problems.length > 0) throw new RangeError(`leader election cannot work like this: ${problems.join('; ')}`);
+    if (problems.length > 0) throw new RangeError(`invalid leader election options: ${problems.join('; ')}`);
     this.#contender = new LeaseContender(options, this.#settings);
-    this.#showStatus(0);
+    this.#setStatus(0);
   }
 
-  /** May we write, now? True until the renew deadline has passed since our last successful renewal was sent. */
+  /**
+   * Whether this process may write now: true until the renew deadline has passed, on the monotonic or on the wall clock,
+   * since the last successful renewal was sent. After a suspend it is false until the lease has been renewed.
+   */
   holds(): boolean {
     return this.#contender.holds();
   }
 
-  /** The identity in the lease as we last saw it, ours or another's; undefined if nobody's. */
+  /** The identity in the lease as last observed; undefined if it has no holder. */
   holder(): string | undefined {
     return this.#contender.holder;
   }
 
   /**
-   * Why we had better be restarted, or undefined: the lease names us, and long after it ran out we have neither renewed
-   * it nor stepped down. Nothing of ours is written meanwhile; it means that something in here stands still.
+   * Why this process should be restarted, or undefined: it is the holder in the lease, and long after the lease expired it
+   * has neither renewed it nor stopped leading. It writes nothing in that state; the cause is a blocked event loop or call.
    */
   problem(): string | undefined {
     const unrenewedMs = this.#contender.unrenewedMs ?? 0;
     if (unrenewedMs <= this.#settings.leaseDurationMs + unhealthyAfterMs) return undefined;
-    return `the lease names us and was not renewed for ${Math.round(unrenewedMs / 1_000)} s`;
+    return `the lease is held by this process and was not renewed for ${Math.round(unrenewedMs / 1_000)}s`;
   }
 
   /**
-   * Waits for leadership, then runs `lead` while it lasts. When the signal aborts: tells `lead` to end, waits for it (at
-   * most {@link drainMsMax}), releases the lease, and resolves with `stopped`; a `lead` that ends by itself counts the
-   * same. When leadership cannot be kept: tells `lead` to end, waits likewise, and resolves with `lost`; the caller had
-   * better exit. The lease is released only if it is ours and `lead` ended `drained`: whatever else may still be on its
-   * way must find it held. Rejects only with what `lead` rejected with.
+   * Waits for leadership, then runs `lead` while it lasts. When the signal aborts: aborts `lead`, waits for it (at most
+   * {@link drainMsMax}), releases the lease, and resolves with `stopped`; a `lead` that ends by itself counts the same.
+   * When leadership is lost: aborts `lead`, waits likewise, and resolves with `lost`; the caller should exit. The lease is
+   * released only if this process holds it and `lead` ended `drained`: a write that may still be in flight must find the
+   * lease held. Rejects only with the error of `lead`.
    */
   async run(signal: AbortSignal, lead: Lead): Promise<'stopped' | 'lost'> {
-    if (this.#running) throw new Error('this elector is running already');
+    if (this.#running) throw new Error('this leader elector is already running');
     this.#running = true;
     try {
       if (await this.#acquire(signal)) return await this.#leadUntilOver(signal, lead);
-      if (this.holds() || this.#contender.writeUnsettled) await this.#contender.release();
+      if (this.#contender.mayRenew() || this.#contender.writeUnsettled) await this.#contender.release();
       return 'stopped';
     } finally {
       this.#contender.revoke();
@@ -85,63 +89,69 @@ export class LeaderElector implements Leadership {
     }
   }
 
-  /** True once we lead; false if the signal aborted before (client-go `LeaderElector.acquire`). */
+  /** True once this process leads; false if the signal aborted before (client-go `LeaderElector.acquire`). */
   async #acquire(signal: AbortSignal): Promise<boolean> {
     const { clock, random } = this.#options;
     while (!signal.aborted) {
-      const look = await this.#contender.attempt(signal);
+      const result = await this.#contender.attempt(signal);
       if (this.holds()) return !signal.aborted;
-      await clock.sleep(this.#pauseMs(look) * (1 + jitterFactor * random.next()), signal);
+      await clock.sleep(this.#pauseMs(result) * (1 + jitterFactor * random.next()), signal);
     }
     return false;
   }
 
-  /** A server that does not answer is not asked more often than client-go does. */
-  #pauseMs(look: 'answered' | 'failed'): number {
+  /** After a failed attempt the interval is client-go's retry period. */
+  #pauseMs(result: 'answered' | 'failed'): number {
     const { retryPeriodMs } = this.#settings;
-    return look === 'answered' ? retryPeriodMs / looksPerRetryPeriod : retryPeriodMs;
+    return result === 'answered' ? retryPeriodMs / pollsPerRetryPeriod : retryPeriodMs;
   }
 
   async #leadUntilOver(signal: AbortSignal, lead: Lead): Promise<'stopped' | 'lost'> {
-    const leading = new AbortController();
+    const leading = new LinkedAbort(signal);
     const renewing = new AbortController();
-    const stop = (): void => leading.abort();
-    signal.addEventListener('abort', stop);
-    if (signal.aborted) stop();
     this.#announceStart();
-    const work = workEnd(lead, leading.signal).finally(stop);
-    const renewal = this.#renew(renewing.signal).finally(stop);
+    const work = runWork(lead, leading.signal).finally(leading.abort);
+    const renewal = this.#renew(renewing.signal).finally(leading.abort);
     await untilAborted(leading.signal);
-    const asked = signal.aborted;
-    signal.removeEventListener('abort', stop);
+    const isStopRequested = signal.aborted;
+    leading.release();
     const ended = await this.#drain(work);
     renewing.abort();
     const kept = await renewal;
     await this.#stepDown(kept && ended?.end === 'drained');
     if (ended?.end === 'failed') throw ended.cause;
-    return kept || asked ? 'stopped' : 'lost';
+    return kept || isStopRequested ? 'stopped' : 'lost';
   }
 
-  /** Renews until told to end (true) or until the lease is lost (false). Resolves no later than our own deadline. */
+  /** Renews until the signal aborts (true) or the lease is lost (false). Resolves no later than the renew deadline. */
   async #renew(signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#options;
     while (!signal.aborted) {
       const leftMs = this.#contender.heldUntilMs - clock.monotonicMs();
       await clock.sleep(Math.min(this.#settings.retryPeriodMs, leftMs), signal);
-      // Before anything is sent: we may have been asleep for much longer than we asked.
-      if (!this.holds()) return false;
-      if (!signal.aborted) await this.#contender.attempt(signal);
-      if (!this.holds()) return false;
+      // Checked before anything is sent: the sleep may have lasted longer than requested.
+      if (!this.#contender.mayRenew()) return false;
+      if (signal.aborted) break;
+      this.#notePause();
+      await this.#contender.attempt(signal);
+      if (!this.#contender.mayRenew()) return false;
     }
     return this.holds();
   }
 
-  /** How the work ended, or undefined if it has not within the limit. */
-  async #drain(work: Promise<Work>): Promise<Work | undefined> {
+  #notePause(): void {
+    if (this.holds()) return;
+    const { renewDeadlineMs } = this.#settings;
+    const message = 'wall clock advanced past the renew deadline; writes are paused until the lease is renewed';
+    this.#options.logger.warn({ renewDeadlineMs }, message);
+  }
+
+  /** How the work ended, or undefined if it did not end within the limit. */
+  async #drain(work: Promise<WorkResult>): Promise<WorkResult | undefined> {
     const done = new AbortController();
-    const patience = this.#options.clock.sleep(drainMsMax, done.signal).then(() => undefined);
+    const timeout = this.#options.clock.sleep(drainMsMax, done.signal).then(() => undefined);
     try {
-      return await Promise.race([work, patience]);
+      return await Promise.race([work, timeout]);
     } finally {
       done.abort();
     }
@@ -150,33 +160,33 @@ export class LeaderElector implements Leadership {
   async #stepDown(mayRelease: boolean): Promise<void> {
     const { logger, recorder } = this.#options;
     const { lease } = this.#contender;
-    this.#showStatus(0);
+    this.#setStatus(0);
     logger.info({ release: mayRelease }, 'stopped leading');
     if (lease !== undefined) recorder?.record(stoppedLeading(lease, this.#settings.identity));
-    // Our claim still stands, so that this may be written.
-    await this.#options.lastWords?.();
+    // This process still holds the lease, so the callback may write.
+    await this.#options.beforeRelease?.();
     if (mayRelease) await this.#contender.release();
   }
 
   #announceStart(): void {
     const { logger, recorder } = this.#options;
     const { lease } = this.#contender;
-    this.#showStatus(1);
+    this.#setStatus(1);
     logger.info({ identity: this.#settings.identity }, 'became leader');
     if (lease !== undefined) recorder?.record(becameLeader(lease, this.#settings.identity));
   }
 
-  #showStatus(value: 0 | 1): void {
+  #setStatus(value: 0 | 1): void {
     this.#options.meter.set(masterStatus, value, { name: this.#settings.name });
   }
 }
 
-function settled({ identity, namespace, name, ...options }: ElectionOptions): ElectionSettings {
+function resolveSettings({ identity, namespace, name, ...options }: ElectionOptions): ElectionSettings {
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = { ...electionDefaults, ...options };
   return { identity, namespace, name, leaseDurationMs, renewDeadlineMs, retryPeriodMs };
 }
 
-async function workEnd(lead: Lead, signal: AbortSignal): Promise<Work> {
+async function runWork(lead: Lead, signal: AbortSignal): Promise<WorkResult> {
   try {
     return { end: await lead(signal) };
   } catch (cause) {

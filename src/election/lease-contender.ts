@@ -1,143 +1,159 @@
 /**
- * One process's hand on the lease. It knows what the lease last looked like and until when a renewal of ours counts, and
- * makes single attempts to get or keep it; when to try is the elector's business.
+ * One process's access to the lease: the last observed lease, the deadline of the last renewal, and single attempts to
+ * acquire or renew it. The leader elector decides when to try.
  *
- * Safe because both sides start counting at their own end: we from the moment a renewal was SENT, for the renew deadline;
- * the others from the moment they SAW it, for the whole lease duration, which is longer. Every write names the version it
- * was decided upon, so a late one cannot undo what happened since.
+ * Safety: the leader counts from the moment it SENT a renewal, for the renew deadline; the others count from the moment
+ * they OBSERVED it, for the whole lease duration, which is longer. Every write carries the resourceVersion that it was
+ * based on, so a late write cannot overwrite a newer state.
+ *
+ * After a suspend, or a step of the wall clock that looks like one, leadership is paused: nothing may be written, but the
+ * lease may be renewed as long as the monotonic deadline is ahead. A renewal of the lease as this process wrote it proves
+ * that no other process has led meanwhile; any other state of the lease ends leadership.
  */
 import { ApiError, apiReason } from '../api/api-error.ts';
 import type { Lease } from '../api/lease.ts';
-import { callWithin } from './call-within.ts';
+import { isOlder } from '../api/resource-version.ts';
+import { callWithin } from '../supervision/call-within.ts';
 import { decideLease, type LeaseDecision, type ObservedLease, observeLease } from './decide-lease.ts';
-import {
-  type Claim,
-  deriveFirstLease,
-  deriveReleasedLease,
-  deriveRenewedLease,
-  deriveTakenLease,
-} from './derive-lease.ts';
+import { type Claim, buildFirstLease, buildReleasedLease, buildRenewedLease, buildTakenLease } from './build-lease.ts';
 import type { ElectionOptions, ElectionSettings } from './election-options.ts';
+import { instantOf, LeaseDeadline } from './lease-deadline.ts';
 import { slowpathTotal } from './metrics.ts';
 
-/** Floor of one request's time limit; above it, half the renew deadline, so that one hung call leaves time for another. */
-export const requestMsMin = 1_000;
-/** Giving the lease back must not hold up an exit for longer than this, all tries together. */
-export const releaseMsMax = 5_000;
-/** A conflict while giving back means that a renewal of ours landed late: read again and repeat, this often at most. */
-export const releaseTriesMax = 3;
+/** Minimum timeout of one request; otherwise half the renew deadline, so that one hung call leaves time for another. */
+const requestMsMin = 1_000;
+/** After a longer time without reading or writing the lease it is unknown whether the storage went back meanwhile. */
+const continuityMsMax = 30_000;
+/** A proxy that answers from an old state now and then must not cause one list of everything after the other. */
+const rollbackMsMin = 10_000;
+/** Maximum time to release the lease at exit, all attempts together. */
+const releaseMsMax = 5_000;
+/** A conflict while releasing means that an own renewal arrived late: read again and retry, at most this many times. */
+const releaseTriesMax = 3;
 
 export class LeaseContender {
   readonly #options: ElectionOptions;
   readonly #settings: ElectionSettings;
   #observed: ObservedLease | undefined;
   #lease: Lease | undefined;
-  #heldUntilMs = Number.NEGATIVE_INFINITY;
+  readonly #deadline: LeaseDeadline;
   #writeUnsettled = false;
+  /** The version and the time of the last response that contained the lease. */
+  #seen: { readonly version: string; readonly atMs: number } | undefined;
+  #rollbackAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ElectionOptions, settings: ElectionSettings) {
     this.#options = options;
     this.#settings = settings;
+    this.#deadline = new LeaseDeadline(options.clock, settings.renewDeadlineMs);
   }
 
-  /** Monotonic time at which the last renewal stops counting; in the past, or minus infinity, when we do not lead. */
+  /** Monotonic time at which the last renewal expires; in the past, or minus infinity, while this process does not lead. */
   get heldUntilMs(): number {
-    return this.#heldUntilMs;
+    return this.#deadline.untilMs;
   }
 
-  /** The lease as the server last showed it to us or stored it for us. */
+  /** The lease as last read from or stored by the server. */
   get lease(): Lease | undefined {
     return this.#lease;
   }
 
-  /** A write of ours went out whose fate we never learnt: the lease may be ours without our knowing. */
+  /** The outcome of a write is unknown: this process may hold the lease without having observed it. */
   get writeUnsettled(): boolean {
     return this.#writeUnsettled;
   }
 
-  /** Who held the lease when last seen; undefined before the first look, and while nobody does. */
+  /** The holder of the lease as last observed; undefined before the first observation and without a holder. */
   get holder(): string | undefined {
     const record = this.#observed?.record;
     return record === undefined || record === 'missing' ? undefined : record.holderIdentity || undefined;
   }
 
-  /** How long the lease has named us without a renewal of ours; undefined while it does not name us. */
+  /** Time since the last renewal while the lease names this process; undefined while it does not. */
   get unrenewedMs(): number | undefined {
     if (this.#observed === undefined || this.holder !== this.#settings.identity) return undefined;
-    return this.#options.clock.monotonicMs() - this.#observed.seenAtMs;
+    return this.#options.clock.monotonicMs() - this.#observed.observedAtMs;
   }
 
+  /** True until the renew deadline has passed, on either clock, since the last successful renewal was sent. */
   holds(): boolean {
-    return this.#options.clock.monotonicMs() < this.#heldUntilMs;
+    return this.#deadline.holds();
   }
 
-  /** From now on nothing of ours counts, whatever the lease says. */
+  /** The monotonic deadline has not passed. While {@link holds} is false, leadership is paused until the next renewal. */
+  mayRenew(): boolean {
+    return this.#deadline.isAhead();
+  }
+
+  /** Ends the claim of this process, regardless of the lease. */
   revoke(): void {
-    this.#heldUntilMs = Number.NEGATIVE_INFINITY;
+    this.#deadline.revoke();
   }
 
   /**
-   * Tries once to get or keep the lease (client-go `LeaderElector.tryAcquireOrRenew`). Never rejects, and tells only whether
-   * all was answered: that may have taken longer than it is worth, so only {@link holds} says how it went.
+   * Tries once to acquire or renew the lease (client-go `LeaderElector.tryAcquireOrRenew`). Never rejects. The result only
+   * states whether every request was answered, possibly too late; {@link holds} states whether this process leads.
    */
   async attempt(signal: AbortSignal): Promise<'answered' | 'failed'> {
     try {
-      if (!(await this.#renewedUnread(signal))) await this.#attemptAfterReading(signal);
+      if (!(await this.#renewWithoutReading(signal))) await this.#attemptAfterReading(signal);
       return 'answered';
     } catch (error) {
       if (signal.aborted) return 'failed';
-      const raced = apiReason(error) === 'conflict' || apiReason(error) === 'already-exists';
-      this.#log(raced ? 'debug' : 'warn', error, 'could not get or renew the lease');
+      const isRace = apiReason(error) === 'conflict' || apiReason(error) === 'already-exists';
+      this.#log(isRace ? 'debug' : 'warn', error, 'failed to acquire or renew the lease');
       return 'failed';
     }
   }
 
-  /** The cheap way: as leader, write on top of what we wrote last. False if that is not possible or did not work. */
-  async #renewedUnread(signal: AbortSignal): Promise<boolean> {
+  /** Fast path of the leader: writes on top of the last own write, without reading. False if not possible or if it failed. */
+  async #renewWithoutReading(signal: AbortSignal): Promise<boolean> {
     if (this.#lease === undefined || this.holder !== this.#settings.identity || !this.holds()) return false;
     try {
-      await this.#write('replace', deriveRenewedLease(this.#lease, this.#claim()), signal);
+      await this.#write('replace', buildRenewedLease(this.#lease, this.#claim()), signal);
       return true;
     } catch (error) {
       if (signal.aborted || !this.holds()) throw error;
       this.#options.meter.add(slowpathTotal, 1, { name: this.#settings.name });
-      this.#log('debug', error, 'could not renew the lease as last seen, reading it again');
+      this.#log('debug', error, 'failed to renew the lease as last observed; reading it again');
       return false;
     }
   }
 
   async #attemptAfterReading(signal: AbortSignal): Promise<void> {
-    const ledBefore = this.holds();
-    const shown = await this.#read(signal);
+    const ledBefore = this.mayRenew();
+    const current = await this.#read(signal);
     const leading = this.holds();
-    // Our time ran out over the reading. Who led must not write any more, not even to lead again.
-    if (ledBefore && !leading) return;
+    const paused = !leading && this.mayRenew();
+    // The deadline passed during the read. A process that led must not write after it, not even to lead again.
+    if (ledBefore && !leading && !paused) return;
     const nowMs = this.#options.clock.monotonicMs();
-    this.#observe(observeLease(this.#observed, shown, nowMs));
-    this.#lease = shown;
+    this.#observe(observeLease(this.#observed, current, nowMs));
+    this.#lease = current;
+    this.#checkContinuity(current);
     const { identity, leaseDurationMs } = this.#settings;
-    const decision = decideLease({ observed: this.#observed, identity, leading, leaseDurationMs, nowMs });
+    const decision = decideLease({ observed: this.#observed, identity, leading, paused, leaseDurationMs, nowMs });
     if (decision.next === 'wait') this.#yield(decision.reason);
-    else await this.#carryOut(decision, shown, signal);
+    else await this.#apply(decision, current, signal);
   }
 
   #yield(reason: string): void {
-    // Another name in the lease ends our claim at once, however much of our own time is left.
+    // Another holder in the lease ends the claim at once, even before the own deadline.
     this.revoke();
     this.#options.logger.debug({ reason, holder: this.holder ?? '' }, 'not leading');
   }
 
-  async #carryOut(decision: LeaseDecision, shown: Lease | undefined, signal: AbortSignal): Promise<void> {
+  async #apply(decision: LeaseDecision, current: Lease | undefined, signal: AbortSignal): Promise<void> {
     const claim = this.#claim();
-    if (shown === undefined) await this.#write('create', deriveFirstLease(claim), signal);
-    else if (decision.next === 'renew') await this.#write('replace', deriveRenewedLease(shown, claim), signal);
-    else await this.#write('replace', deriveTakenLease(shown, claim), signal);
+    if (current === undefined) await this.#write('create', buildFirstLease(claim), signal);
+    else if (decision.next === 'renew') await this.#write('replace', buildRenewedLease(current, claim), signal);
+    else await this.#write('replace', buildTakenLease(current, claim), signal);
     if (decision.next !== 'renew') this.#options.logger.info({ reason: decision.reason }, 'acquired the lease');
   }
 
   async #write(verb: 'create' | 'replace', lease: Lease, signal: AbortSignal): Promise<void> {
     const { api, clock } = this.#options;
-    const sentAtMs = clock.monotonicMs();
+    const sentAt = instantOf(clock);
     const write = (signal: AbortSignal): Promise<Lease> => api[verb]('leases', lease, { signal });
     const unsettledBefore = this.#writeUnsettled;
     this.#writeUnsettled = true;
@@ -145,11 +161,31 @@ export class LeaseContender {
       this.#lease = await callWithin({ clock, ms: this.#requestMs(), signal }, write);
       this.#writeUnsettled = false;
     } catch (error) {
-      this.#writeUnsettled = unsettledBefore || !wasRefused(error);
+      this.#writeUnsettled = unsettledBefore || !wasRejected(error);
       throw error;
     }
-    this.#observe({ record: this.#lease.spec ?? {}, seenAtMs: sentAtMs });
-    this.#heldUntilMs = sentAtMs + this.#settings.renewDeadlineMs;
+    this.#checkContinuity(this.#lease);
+    this.#observe({ record: this.#lease.spec ?? {}, observedAtMs: sentAt.monotonicMs });
+    this.#deadline.renewed(sentAt);
+  }
+
+  /**
+   * The version of the lease only ever increases, unless the storage went back in time: etcd was restored from a backup.
+   * For the leader that is certain, because only it writes the lease; another replica may see the lease only after the
+   * leader renewed it, at a version that is newer again. A long gap counts as a restore, for the same reason.
+   */
+  #checkContinuity(lease: Lease | undefined): void {
+    if (lease === undefined) return;
+    const version = lease.metadata.resourceVersion ?? '';
+    const atMs = this.#options.clock.monotonicMs();
+    const before = this.#seen;
+    const isBroken = before !== undefined && (isOlder(version, before.version) || atMs - before.atMs > continuityMsMax);
+    // The version before is kept, so that what is too soon now is reported by a later response.
+    if (isBroken && atMs - this.#rollbackAtMs < rollbackMsMin) return;
+    this.#seen = { version, atMs };
+    if (!isBroken) return;
+    this.#rollbackAtMs = atMs;
+    this.#options.onRollback?.();
   }
 
   #observe(observed: ObservedLease | undefined): void {
@@ -158,12 +194,12 @@ export class LeaseContender {
     if (this.holder !== before) this.#reportLeader(this.holder ?? '');
   }
 
-  /** Whoever listens cannot cost us the lease. */
+  /** A callback that throws must not cost the lease. */
   #reportLeader(leader: string): void {
     try {
       this.#options.onNewLeader?.(leader);
     } catch (error) {
-      this.#options.logger.warn({ error: String(error) }, 'could not tell of the new leader');
+      this.#options.logger.warn({ error: String(error) }, 'new leader callback failed');
     }
   }
 
@@ -179,39 +215,39 @@ export class LeaseContender {
     }
   }
 
-  /** While we lead, no call may outlast our own deadline: its end must be noticed on time. */
+  /** While leading, no call may outlast the renew deadline, so that its expiry is noticed on time. */
   #requestMs(): number {
     const limitMs = Math.max(requestMsMin, this.#settings.renewDeadlineMs / 2);
-    const leftMs = this.#heldUntilMs - this.#options.clock.monotonicMs();
+    const leftMs = this.#deadline.untilMs - this.#options.clock.monotonicMs();
     return leftMs > 0 ? Math.min(limitMs, leftMs) : limitMs;
   }
 
   /**
-   * Gives the lease back, so that the next contender need not wait. Only for one whose work has ended: it revokes our
-   * claim first. Where it fails the lease runs out by itself; that is logged and never thrown.
+   * Releases the lease, so that the next contender need not wait. Only after the leader's work has ended: it revokes the
+   * claim first. A failure is logged and never thrown; the lease then expires.
    */
   async release(): Promise<void> {
     this.revoke();
     const { clock } = this.#options;
     const limit = { clock, ms: releaseMsMax, signal: new AbortController().signal };
     try {
-      await callWithin(limit, (signal) => this.#giveBack(signal, releaseTriesMax));
+      await callWithin(limit, (signal) => this.#tryRelease(signal, releaseTriesMax));
     } catch (error) {
-      this.#log('warn', error, 'could not release the lease, it runs out by itself');
+      this.#log('warn', error, 'failed to release the lease; it expires by itself');
     }
   }
 
-  async #giveBack(signal: AbortSignal, tries: number): Promise<void> {
+  async #tryRelease(signal: AbortSignal, tries: number): Promise<void> {
     const { api, clock } = this.#options;
-    const shown = await this.#read(signal);
-    if (shown?.spec?.holderIdentity !== this.#settings.identity) return;
+    const current = await this.#read(signal);
+    if (current?.spec?.holderIdentity !== this.#settings.identity) return;
     try {
-      this.#lease = await api.replace('leases', deriveReleasedLease(shown, clock.nowMs()), { signal });
-      this.#observe({ record: this.#lease.spec ?? {}, seenAtMs: clock.monotonicMs() });
+      this.#lease = await api.replace('leases', buildReleasedLease(current, clock.nowMs()), { signal });
+      this.#observe({ record: this.#lease.spec ?? {}, observedAtMs: clock.monotonicMs() });
       this.#options.logger.info({}, 'released the lease');
     } catch (error) {
       if (tries <= 1 || apiReason(error) !== 'conflict') throw error;
-      await this.#giveBack(signal, tries - 1);
+      await this.#tryRelease(signal, tries - 1);
     }
   }
 
@@ -224,7 +260,7 @@ export class LeaseContender {
   }
 }
 
-/** The server said no, so nothing was written. 5xx and no answer at all leave that open. */
-function wasRefused(error: unknown): boolean {
+/** The server rejected the write, so nothing was written. After 5xx or without a response the outcome is unknown. */
+function wasRejected(error: unknown): boolean {
   return error instanceof ApiError && error.code >= 400 && error.code < 500;
 }

@@ -1,17 +1,13 @@
-import type { MetricDefinition } from '../ports/meter.ts';
+import { counter, gauge } from '../ports/meter.ts';
 
-export const masterStatus: MetricDefinition = {
-  name: 'leader_election_master_status',
-  kind: 'gauge',
-  help: 'Whether this process leads: 1 while it holds the lease of that name, 0 while another does or nobody.',
-  stability: 'ALPHA',
-  labels: ['name'],
-};
+export const masterStatus = gauge(
+  'leader_election_master_status',
+  '1 if this process is the leader (holds the lease of that name), 0 otherwise.',
+  ['name'],
+);
 
-export const slowpathTotal: MetricDefinition = {
-  name: 'leader_election_slowpath_total',
-  kind: 'counter',
-  help: 'Renewals that failed with the lease as we last saw it, so that it had to be read again.',
-  stability: 'ALPHA',
-  labels: ['name'],
-};
+export const slowpathTotal = counter(
+  'leader_election_slowpath_total',
+  'Number of lease renewals that failed without reading the lease first and were repeated after reading it.',
+  ['name'],
+);

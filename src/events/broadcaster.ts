@@ -1,57 +1,52 @@
-import type { Clock } from '../ports/clock.ts';
+import type { Ambient } from '../ports/ambient.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
-import type { Logger } from '../ports/logger.ts';
-import type { Meter } from '../ports/meter.ts';
 import type { Random } from '../ports/random.ts';
 import type { EventNames } from './event-name.ts';
 import type { EventApi } from './event-sink.ts';
 import type { EventHandler, EventWatchers } from './event-watchers.ts';
 
-/** What every broadcaster needs. */
-export interface BroadcasterOptions {
-  /** Its rate is its own business: give events a client with a lane of its own. */
+/** Options of every broadcaster. */
+export interface BroadcasterOptions extends Ambient {
+  /** Events need a client with a rate limit of its own; the broadcaster itself does not limit its rate. */
   readonly api: EventApi;
-  readonly clock: Clock;
   readonly random: Random;
-  readonly logger: Logger;
-  readonly meter: Meter;
-  /** The machine that recorders speak for if they do not say which. */
+  /** `source.host` of recorders that are made without a host. */
   readonly host?: string;
-  /** Events that may wait to be written; absent or 0: `eventQueueMax`. */
+  /** Maximum number of queued events; absent or 0: `eventQueueMax`. */
   readonly queueMax?: number;
-  /** To be shared by broadcasters that tell of the same objects; its own when absent. */
+  /** Shared by broadcasters that record events about the same objects; its own when absent. */
   readonly names?: EventNames;
-  /** To be shared by broadcasters that are one to those who watch; its own when absent. */
+  /** Shared by broadcasters whose watchers see one stream of events; its own when absent. */
   readonly watchers?: EventWatchers;
 }
 
-/** Carries events from those who record them to the API server, in whichever of its APIs. */
+/** Delivers recorded events to the API server, in core/v1 or in events.k8s.io/v1. */
 export interface Broadcaster {
-  /** Events that were recorded and are not yet written or dropped. */
+  /** Number of events that are recorded and neither written nor dropped yet. */
   readonly pending: number;
 
   /**
-   * A recorder that speaks in this component's name, for this machine where there is one. As light as an object: what is
-   * remembered about a source is kept under its name, whoever holds a recorder for it.
+   * A recorder for this component and host. As light as an object: correlation state is kept per source (component and
+   * host), and recorders of one source share it.
    */
   recorder(component: string, host?: string): EventRecorder;
 
-  /** The handler hears of each event that is recorded from now on, told or not. Returns the way to leave. */
+  /** Calls the handler for each event recorded from now on, delivered or not. Returns the unsubscribe function. */
   watch(handler: EventHandler, queueMax?: number): () => void;
 
-  /** Hands each event recorded from now on to `write`, as the line that the reference logs. Returns the way to end it. */
+  /** Passes each event recorded from now on to `write`, as the line that client-go logs. Returns the function that stops it. */
   startLogging(write: (line: string) => void): () => void;
 
   /**
-   * Writes what was recorded until the signal aborts, then stops at once, even between two tries. Nothing that happens to
-   * an event makes it reject; running it twice at a time does.
+   * Writes recorded events until the signal aborts, then stops at once, even between two tries. No failure of a write
+   * rejects it; running it twice at a time does.
    */
   run(signal: AbortSignal): Promise<void>;
 
   /**
-   * Waits until everything recorded is written, `timeoutMs` at most, and resolves with the number of events left. While
-   * {@link run} runs it merely waits. After that it writes by itself, one try for each, and is the end: what is left then
-   * is forgotten, and what is recorded later is dropped.
+   * Waits until every recorded event is written, at most `timeoutMs`, and resolves with the number of events left. While
+   * {@link run} runs it only waits. After that it writes by itself, one try for each event, and closes the broadcaster:
+   * events left are dropped, and so are events recorded later.
    */
   flush(timeoutMs: number): Promise<number>;
 }

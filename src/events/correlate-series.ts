@@ -1,49 +1,49 @@
 /**
- * Fewer events in events.k8s.io/v1: what happens again is counted in the series of what happened first, and the count is told
- * once at the second time, then now and then. The rules and numbers are those of client-go's `tools/events`; how long
- * nothing happened is monotonic time. Notes are no part of it: only the first is told.
+ * Event series of events.k8s.io/v1: repeats are counted in the series of the first event, and the count is written at the
+ * second occurrence, then periodically. Rules and numbers are those of client-go's `tools/events`; the time since the
+ * last occurrence is monotonic. Notes are not part of the key: only the first note is written.
  */
-import type { EventSeries, NewerEvent } from '../api/event.ts';
-import type { EventSource } from './derive-event.ts';
+import type { EventSeries, EventV1 } from '../api/event.ts';
+import type { EventSource } from './build-event.ts';
 
-/** Between two looks at what has ended, and so long nothing must have happened (`finishTime`). */
+/** Interval between two checks for finished series, and the time without an occurrence that finishes one (`finishTime`). */
 export const seriesFinishMs = 360_000;
-/** Between two times that an unfinished series is told again, so that it outlives its hour (`refreshTime`). */
+/** Interval after which an unfinished series is written again, so that it outlives the event TTL of 1 h (`refreshTime`). */
 export const seriesRefreshMs = 1_800_000;
 
-/** What is remembered of one kind of event. */
+/** State of one series. */
 export interface Series {
-  /** The first, as it was told. */
-  readonly event: NewerEvent;
-  /** The first one included. */
+  /** The first event, as it was recorded. */
+  readonly event: EventV1;
+  /** Includes the first event. */
   readonly count: number;
   readonly lastObservedTime: string;
-  /** Monotonic. */
+  /** Monotonic milliseconds. */
   readonly lastAtMs: number;
 }
 
-/** What a series changes in the event that it belongs to, as a strategic merge patch. */
-export interface SeriesPatch {
+/** The fields that a series changes in its event, as a strategic merge patch. */
+interface SeriesPatch {
   readonly series: EventSeries;
 }
 
-/** Counts an event into the series of its kind, and says what is to be told at once (`recordToSink`). */
+/** Counts an event into its series, and returns what must be written at once (`recordToSink`). */
 export function correlateSeries(
   known: Series | undefined,
-  event: NewerEvent,
+  event: EventV1,
   atMs: number,
-): { readonly series: Series; readonly tell: 'event' | 'series' | 'nothing' } {
+): { readonly series: Series; readonly write: 'event' | 'series' | 'nothing' } {
   const { eventTime } = event;
   if (known === undefined)
-    return { series: { event, count: 1, lastObservedTime: eventTime, lastAtMs: atMs }, tell: 'event' };
+    return { series: { event, count: 1, lastObservedTime: eventTime, lastAtMs: atMs }, write: 'event' };
   const count = known.count + 1;
   const series = { event: known.event, count, lastObservedTime: eventTime, lastAtMs: atMs };
-  return { series, tell: count === 2 ? 'series' : 'nothing' };
+  return { series, write: count === 2 ? 'series' : 'nothing' };
 }
 
-/** The event with its series, and the patch that makes the stored one so; what happened once has none. */
-export function deriveSeriesWrite({ event, count, lastObservedTime }: Series): {
-  readonly event: NewerEvent;
+/** The event with its series, and the patch for the stored one; undefined for an event that occurred once. */
+export function buildSeriesWrite({ event, count, lastObservedTime }: Series): {
+  readonly event: EventV1;
   readonly patch: SeriesPatch | undefined;
 } {
   if (count < 2) return { event, patch: undefined };
@@ -51,14 +51,14 @@ export function deriveSeriesWrite({ event, count, lastObservedTime }: Series): {
   return { event: { ...event, series }, patch: { series } };
 }
 
-/** What a look at it says: still going on; over, and the last count is to be told; over, and all is told (`finishSeries`). */
+/** State of a series at a check: still active; finished, with a last count to write; finished and written (`finishSeries`). */
 export function decideSeriesEnd({ count, lastAtMs }: Series, nowMs: number): 'keep' | 'finish' | 'forget' {
   if (nowMs - lastAtMs <= seriesFinishMs) return 'keep';
   return count < 2 ? 'forget' : 'finish';
 }
 
-/** Events under one key are the same but for their notes and times (`getKey`). */
-export function seriesKey(event: NewerEvent, source: EventSource): string {
+/** Events under one key differ only in their notes and times (`getKey`). */
+export function seriesKey(event: EventV1, source: EventSource): string {
   const { type, action, reason, regarding, related } = event;
   return JSON.stringify([source.component, source.host, type, action, reason, regarding, related]);
 }

@@ -1,12 +1,12 @@
 import type { EventDraft } from '../api/event.ts';
 import type { ObjectReference } from '../api/meta.ts';
 
-/** An event as the reference logs it, byte for byte (client-go `eventBroadcasterImpl.StartLogging`). */
+/** An event as kube-controller-manager logs it, byte for byte (client-go `eventBroadcasterImpl.StartLogging`). */
 export function describeEventLine({ about, type, reason, message }: EventDraft): string {
   return `Event(${describeReference(about)}): type: '${type}' reason: '${reason}' ${message}`;
 }
 
-/** As Go's `%#v` prints it, with its zero values; we know no version of an object. */
+/** As Go's `%#v` prints it, zero values included; the resourceVersion is always empty. */
 function describeReference({ kind, namespace, name, uid, apiVersion, fieldPath }: ObjectReference): string {
   const fields = [
     ['Kind', kind],

@@ -6,9 +6,9 @@ const nameLengthMax = 253;
 const dnsSubdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /**
- * Names for events: `OBJECT.HEX`, the time in nanoseconds in hexadecimal (client-go `recorderImpl.makeEvent`). The clock
- * knows milliseconds only. The digits below are drawn by chance, lest two processes meet, and no number is ever given
- * twice, not even when the wall clock steps back: a second event of the same name would be refused and forgotten.
+ * Names of events: `OBJECT.HEX`, the time in nanoseconds in hexadecimal (client-go `recorderImpl.makeEvent`). The clock
+ * has a resolution of 1 ms; the digits below are random, so that two processes do not collide. No name is used twice, not
+ * even when the wall clock steps back: the API server would reject the second event and it would be lost.
  */
 export class EventNames {
   readonly #clock: Clock;
@@ -20,7 +20,7 @@ export class EventNames {
     this.#random = random;
   }
 
-  /** A name for an event about an object of this name; a random UUID where that cannot be a name. */
+  /** A name for an event about the named object; a random UUID if the result is not a valid name. */
   next(objectName: string): string {
     const name = `${objectName}.${this.#nextNanos().toString(16)}`;
     return name.length <= nameLengthMax && dnsSubdomain.test(name) ? name : this.#uuid();
@@ -33,7 +33,7 @@ export class EventNames {
     return this.#lastNanos;
   }
 
-  /** Version 4, from the same source of chance as everything else. */
+  /** UUID version 4, from the injected random source. */
   #uuid(): string {
     return 'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx'.replace(/[xy]/g, (digit) => {
       const nibble = Math.floor(this.#random.next() * 16);

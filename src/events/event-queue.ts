@@ -1,49 +1,44 @@
 import type { EventDraft } from '../api/event.ts';
-import type { Clock } from '../ports/clock.ts';
+import type { Ambient } from '../ports/ambient.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
-import type { Logger } from '../ports/logger.ts';
-import type { Meter } from '../ports/meter.ts';
-import type { EventSource } from './derive-event.ts';
+import type { EventSource } from './build-event.ts';
 import type { EventNames } from './event-name.ts';
 import { EventWatchers } from './event-watchers.ts';
 import { type DropReason, eventsDroppedTotal } from './metrics.ts';
 
-/** Events that wait to be written (client-go `maxQueuedEvents`); one that comes when the queue is full is dropped. */
+/** Maximum number of queued events (client-go `maxQueuedEvents`); events recorded while the queue is full are dropped. */
 export const eventQueueMax = 1_000;
-/** These come in floods, or were told of already: the metric has to do. */
-const quietDrops: ReadonlySet<DropReason> = new Set(['spam', 'queue-full', 'rejected']);
+/** Drops logged at debug level: they come in bulk or are logged elsewhere; the metric counts them. */
+const debugDrops: ReadonlySet<DropReason> = new Set(['spam', 'queue-full', 'rejected']);
 
-/** An event of one API or the other, as it was recorded. */
+/** A recorded event, of either API. */
 export interface Recorded<E> {
   readonly event: E;
   readonly source: EventSource;
-  /** Monotonic. */
+  /** Monotonic milliseconds. */
   readonly atMs: number;
 }
 
-export interface EventQueueOptions<E> {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly meter: Meter;
+export interface EventQueueOptions<E> extends Ambient {
   readonly names: EventNames;
   readonly queueMax: number;
   readonly watchers?: EventWatchers | undefined;
-  /** The event of the API that is told in, at `nowMs` of wall time. */
-  readonly derive: (draft: EventDraft, source: EventSource, name: string, nowMs: number) => E;
-  readonly describeFlaw: (draft: EventDraft) => string | undefined;
-  /** Called when an event has come in. */
+  /** Builds the event of the broadcaster's API, at `nowMs` of wall time. */
+  readonly build: (draft: EventDraft, source: EventSource, name: string, nowMs: number) => E;
+  readonly describeProblem: (draft: EventDraft) => string | undefined;
+  /** Called after each event that is queued. */
   readonly onAdded: () => void;
 }
 
 /**
- * What was recorded and is not yet told: first in, first out, bounded. Recording never throws and never waits; what cannot
- * be told is counted and forgotten.
+ * Bounded FIFO of events that are recorded and not yet written. Recording never throws and never blocks; an event that
+ * cannot be delivered is counted and dropped.
  */
 export class EventQueue<E> {
   readonly watchers: EventWatchers;
   readonly #options: EventQueueOptions<E>;
   readonly #items: Recorded<E>[] = [];
-  #inHand = false;
+  #taken = false;
   #open = true;
 
   constructor(options: EventQueueOptions<E>) {
@@ -51,60 +46,60 @@ export class EventQueue<E> {
     this.watchers = options.watchers ?? new EventWatchers(options.logger);
   }
 
-  /** Events that wait, and the one that was taken and is not done. */
+  /** Queued events, including the one that was taken and is not done. */
   get length(): number {
-    return this.#items.length + (this.#inHand ? 1 : 0);
+    return this.#items.length + (this.#taken ? 1 : 0);
   }
 
   recorder(source: EventSource): EventRecorder {
     return { record: (draft) => this.#record(draft, source) };
   }
 
-  /** The oldest. It counts as waiting until {@link done}. */
+  /** Takes the oldest event. It counts as pending until {@link done}. */
   take(): Recorded<E> | undefined {
     const item = this.#items.shift();
-    this.#inHand = item !== undefined;
+    this.#taken = item !== undefined;
     return item;
   }
 
-  /** What was taken last is written, or never will be. */
+  /** The event taken last is written or dropped. */
   done(): void {
-    this.#inHand = false;
+    this.#taken = false;
   }
 
-  /** Says of an event that it will not be told, and why. */
+  /** Counts and logs an event that will not be delivered, with the reason. */
   drop(reason: DropReason, fields: Readonly<Record<string, unknown>>, message: string): void {
     this.#options.meter.add(eventsDroppedTotal, 1, { reason });
-    this.#options.logger[quietDrops.has(reason) ? 'debug' : 'warn']({ ...fields, dropped: reason }, message);
+    this.#options.logger[debugDrops.has(reason) ? 'debug' : 'warn']({ ...fields, dropped: reason }, message);
   }
 
-  /** The end: what waits is dropped, and so is what is recorded later. */
+  /** Closes the queue: pending events are dropped, and so are events recorded later. */
   close(): void {
     const left = this.#open ? this.length : 0;
     this.#open = false;
     if (left === 0) return;
     this.#options.meter.add(eventsDroppedTotal, left, { reason: 'stopped' });
-    this.#options.logger.warn({ left }, 'some events were not written');
+    this.#options.logger.warn({ left }, 'events dropped at shutdown');
   }
 
   #record(draft: EventDraft, source: EventSource): void {
     try {
       this.#add(draft, source);
     } catch (error) {
-      this.drop('invalid', { error: String(error) }, 'could not make an event');
+      this.drop('invalid', { error: String(error) }, 'building an event failed');
     }
   }
 
   #add(draft: EventDraft, source: EventSource): void {
     const { about, type, reason, message } = draft;
-    const { clock, logger, names, queueMax, derive, describeFlaw, onAdded } = this.#options;
+    const { clock, logger, names, queueMax, build, describeProblem, onAdded } = this.#options;
     const fields = { kind: about.kind, namespace: about.namespace, name: about.name, type, reason };
-    const flaw = describeFlaw(draft);
-    if (flaw !== undefined) return this.drop('invalid', { ...fields, flaw }, 'not an event');
-    if (!this.#open) return this.drop('stopped', fields, 'an event came after the end');
-    const event = derive(draft, source, names.next(about.name), draft.toldAtMs ?? clock.nowMs());
-    this.watchers.tell({ draft, source });
-    if (this.length >= queueMax) return this.drop('queue-full', fields, 'too many events wait');
+    const problem = describeProblem(draft);
+    if (problem !== undefined) return this.drop('invalid', { ...fields, problem }, 'invalid event dropped');
+    if (!this.#open) return this.drop('stopped', fields, 'event dropped: recorded after shutdown');
+    const event = build(draft, source, names.next(about.name), draft.reportedAtMs ?? clock.nowMs());
+    this.watchers.publish({ draft, source });
+    if (this.length >= queueMax) return this.drop('queue-full', fields, 'event dropped: queue full');
     logger.debug({ ...fields, event: message }, 'event recorded');
     this.#items.push({ event, source, atMs: clock.monotonicMs() });
     onAdded();

@@ -4,112 +4,129 @@ import type { Clock } from '../ports/clock.ts';
 import type { KubeWriter } from '../ports/kube-writer.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Random } from '../ports/random.ts';
+import { callWithin } from '../supervision/call-within.ts';
 
-/** Tries for one event, all together (client-go `maxTriesPerEvent`). */
+/** Maximum number of tries for one event (client-go `maxTriesPerEvent`). */
 export const triesMax = 12;
-/** Between tries (`defaultSleepDuration`). */
-export const retryMs = 10_000;
-/** One request that is not answered for so long counts as lost. */
-export const requestMsMax = 10_000;
-/** Waits of events.k8s.io/v1 are longer by up to this share (`wait.Jitter`). */
+/** Delay between tries (`defaultSleepDuration`). */
+const retryMs = 10_000;
+/** A request without a response within this time counts as lost. */
+const requestMsMax = 10_000;
+/** Minimum delay after a response with Retry-After, and the maximum share of jitter added to that delay. */
+const retryAfterMsMin = 1_000;
+const retryAfterJitter = 0.2;
+/** Maximum share of jitter added to the delays of events.k8s.io/v1 (`wait.Jitter`). */
 const retryJitter = 0.25;
 
-/** All that events need of the API server. */
+/** The API calls that events need. */
 export type EventApi = Pick<KubeWriter, 'create' | 'patch'>;
 
-/** `unfinished`: called off before the end; it may be tried again, as a whole. */
-export type Delivery = 'written' | 'rejected' | 'unreachable' | 'unfinished';
+/** `unfinished`: aborted before a final result; the whole event may be tried again. */
+type Delivery = 'written' | 'rejected' | 'unreachable' | 'unfinished';
 
-/** How it ended. */
+/** A final result. */
 export type Settled = Exclude<Delivery, 'unfinished'>;
 
-/** One event to write: whole, or as a patch that is tried first where it repeats one that is there. */
+/** One event to write: whole, or as a patch that is tried first if it repeats a stored one. */
 export interface EventWrite {
   readonly event: KubeObject & { readonly reason: string };
   readonly patch: object | undefined;
-  /** Where it is worth fewer tries than others. */
+  /** A lower maximum number of tries for this event. */
   readonly triesMax?: number;
 }
 
-/** What the two APIs do differently. */
-export interface SinkManner {
+/** Differences between the two APIs. */
+export interface SinkBehavior {
   readonly resource: 'events' | 'events.events.k8s.io';
-  /** How long to wait after so many failures. `chance`: from 0 up to 1. */
+  /** Delay after this number of failures, in milliseconds. `chance`: in [0, 1). */
   retryAfterMs(failures: number, chance: number): number;
-  /** What was not there to be patched, and then was there after all, is patched again (`tools/events` `recordEvent`). */
-  readonly patchesWhatAppears: boolean;
+  /** Retries the patch when the create after a patch of a missing event finds that the event exists (`tools/events` `recordEvent`). */
+  readonly patchesAfterConflict: boolean;
 }
 
-/** client-go `tools/record`: the first wait is anything up to the usual one, lest all clients come back at once. */
-export const coreManner: SinkManner = {
+/** client-go `tools/record`: the first delay is a random share of the usual one, so that clients do not retry in step. */
+export const coreBehavior: SinkBehavior = {
   resource: 'events',
   retryAfterMs: (failures, chance) => (failures === 1 ? retryMs * chance : retryMs),
-  patchesWhatAppears: false,
+  patchesAfterConflict: false,
 };
 
 /** client-go `tools/events`. */
-export const newerManner: SinkManner = {
+export const eventV1Behavior: SinkBehavior = {
   resource: 'events.events.k8s.io',
   retryAfterMs: (_failures, chance) => retryMs * (1 + chance * retryJitter),
-  patchesWhatAppears: true,
+  patchesAfterConflict: true,
 };
 
-export interface EventSinkOptions {
+/** Result of one try, and the delay that the server requested. */
+interface TryResult {
+  readonly delivery: Delivery;
+  readonly retryAfterMs?: number | undefined;
+}
+
+interface EventSinkOptions {
   readonly api: EventApi;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
 }
 
-/** Writes one event at a time, with patience (client-go `recordToSink`). Never rejects. */
+/** Writes one event at a time, with retries (client-go `recordToSink`). Never rejects. */
 export class EventSink {
   readonly #options: EventSinkOptions;
-  readonly #manner: SinkManner;
+  readonly #behavior: SinkBehavior;
   #lastTried: string | undefined;
 
-  constructor(options: EventSinkOptions, manner: SinkManner) {
+  constructor(options: EventSinkOptions, behavior: SinkBehavior) {
     this.#options = options;
-    this.#manner = manner;
+    this.#behavior = behavior;
   }
 
   /**
-   * Writes the event, or its patch where it repeats one. What the server answers is final; only a failure on the way is
-   * tried again, up to `tries` times in all. Ends soon after the signal aborts.
+   * Writes the event, or its patch if it repeats one. Transport failures, responses with Retry-After and 401 responses
+   * are retried, up to `tries` times in all; every other response is final. Ends soon after the signal aborts.
    */
   async deliver(write: EventWrite, tries: number, signal: AbortSignal): Promise<Delivery> {
-    const { clock, random } = this.#options;
     for (let failures = 1; !signal.aborted; failures++) {
-      const delivery = await this.#tryOnce(write, signal);
+      const { delivery, retryAfterMs } = await this.#tryOnce(write, signal);
       if (delivery !== 'unreachable' || failures >= tries) return delivery;
-      await clock.sleep(this.#manner.retryAfterMs(failures, random.next()), signal);
+      await this.#options.clock.sleep(this.#waitMs(failures, retryAfterMs), signal);
     }
     return 'unfinished';
   }
 
-  async #tryOnce(write: EventWrite, signal: AbortSignal): Promise<Delivery> {
+  #waitMs(failures: number, retryAfterMs: number | undefined): number {
+    const chance = this.#options.random.next();
+    if (retryAfterMs === undefined) return this.#behavior.retryAfterMs(failures, chance);
+    return Math.max(retryAfterMsMin, retryAfterMs) * (1 + retryAfterJitter * chance);
+  }
+
+  async #tryOnce(write: EventWrite, signal: AbortSignal): Promise<TryResult> {
     const { name } = write.event.metadata;
     const again = this.#lastTried === name;
     this.#lastTried = name;
     try {
-      await this.#within(signal, (limited) => this.#write(write, limited));
-      return 'written';
+      await callWithin({ clock: this.#options.clock, ms: requestMsMax, signal }, (limited) =>
+        this.#write(write, limited),
+      );
+      return { delivery: 'written' };
     } catch (error) {
-      if (signal.aborted) return 'unfinished';
-      return this.#judge(error, write, again);
+      if (signal.aborted) return { delivery: 'unfinished' };
+      return { delivery: this.#classify(error, write, again), retryAfterMs: retryAfterMsOf(error) };
     }
   }
 
-  /** A repeat whose object is gone is written as a new one, with its full count. */
+  /** A repeat whose stored event is gone is written as a new event, with its full count. */
   async #write({ event, patch }: EventWrite, signal: AbortSignal): Promise<void> {
-    if (patch !== undefined && (await this.#patched(event, patch, signal))) return;
-    await this.#options.api.create(this.#manner.resource, event, { signal });
+    if (patch !== undefined && (await this.#tryPatch(event, patch, signal))) return;
+    await this.#options.api.create(this.#behavior.resource, event, { signal });
   }
 
-  async #patched({ metadata }: KubeObject, body: object, signal: AbortSignal): Promise<boolean> {
+  async #tryPatch({ metadata }: KubeObject, body: object, signal: AbortSignal): Promise<boolean> {
     const { name = '', namespace = '' } = metadata;
     const patch = { type: 'strategic-merge', body } as const;
     try {
-      await this.#options.api.patch(this.#manner.resource, { namespace, name }, patch, { signal });
+      await this.#options.api.patch(this.#behavior.resource, { namespace, name }, patch, { signal });
       return true;
     } catch (error) {
       if (apiReason(error) === 'not-found') return false;
@@ -117,44 +134,35 @@ export class EventSink {
     }
   }
 
-  #judge(error: unknown, { event, patch }: EventWrite, again: boolean): Delivery {
+  #classify(error: unknown, { event, patch }: EventWrite, again: boolean): Delivery {
     const fields = { event: event.metadata.name, about: event.reason, reason: apiReason(error), error: String(error) };
-    const appeared = patch !== undefined && apiReason(error) === 'already-exists';
-    if (!isAnswer(error) || (appeared && this.#manner.patchesWhatAppears)) {
-      this.#options.logger.debug(fields, 'could not write an event');
+    const alreadyExists = patch !== undefined && apiReason(error) === 'already-exists';
+    if (!isFinal(error) || (alreadyExists && this.#behavior.patchesAfterConflict)) {
+      this.#options.logger.debug(fields, 'writing an event failed');
       return 'unreachable';
     }
-    // The try before this one arrived though its answer did not: names are given once, so it is this very event.
+    // The previous try was stored although its response was lost: names are used once, so the stored object is this event.
     if (again && apiReason(error) === 'already-exists') return 'written';
-    this.#options.logger[isExpected(error) ? 'debug' : 'warn'](fields, 'the API server rejected an event');
+    this.#options.logger[isExpected(error) ? 'debug' : 'warn'](fields, 'event rejected by the API server');
     return 'rejected';
   }
-
-  /** Ends on time though the transport may not listen: a flush has a limit to keep. */
-  async #within(signal: AbortSignal, call: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    const over = new AbortController();
-    const stop = (): void => over.abort();
-    signal.addEventListener('abort', stop);
-    try {
-      await Promise.race([this.#expiry(over.signal), call(over.signal)]);
-    } finally {
-      signal.removeEventListener('abort', stop);
-      stop();
-    }
-  }
-
-  async #expiry(over: AbortSignal): Promise<never> {
-    await this.#options.clock.sleep(requestMsMax, over);
-    throw new ApiError({ reason: 'timeout', message: `no answer within ${requestMsMax} ms` });
-  }
 }
 
-/** The server's word, or a request that cannot even be made, as opposed to a failure on the way. */
-function isAnswer(error: unknown): boolean {
-  return error instanceof ApiError && (error.code > 0 || error.reason === 'bad-request');
+/** A final response, or a request that cannot be made. A 401 is not final: the next request reads the credentials again. */
+function isFinal(error: unknown): boolean {
+  if (!(error instanceof ApiError)) return false;
+  return (
+    (error.code > 0 && error.code !== 401 && retryAfterMsOf(error) === undefined) || error.reason === 'bad-request'
+  );
 }
 
-/** A namespace that is being deleted takes no events any more. That is no news. */
+/** The delay in milliseconds that the server requested; undefined without one. */
+function retryAfterMsOf(error: unknown): number | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  return error.code === 429 || error.code >= 500 ? error.retryAfterMs : undefined;
+}
+
+/** Rejections that are part of normal operation: a namespace that is being deleted accepts no new events. */
 function isExpected(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
   const causes = error.status?.details?.causes ?? [];

@@ -1,21 +1,21 @@
 import type { EventDraft } from '../api/event.ts';
 import type { Logger } from '../ports/logger.ts';
-import type { EventSource } from './derive-event.ts';
+import type { EventSource } from './build-event.ts';
 
-/** Events that wait for one watcher (client-go `watch.NewBroadcaster` queue length); what does not fit it misses. */
+/** Maximum number of events queued for one watcher (client-go `watch.NewBroadcaster` queue length); the rest is dropped. */
 export const watcherQueueMax = 1_000;
 
-export interface ToldEvent {
+export interface RecordedEvent {
   readonly draft: EventDraft;
   readonly source: EventSource;
 }
 
-/** Hears of one event at a time: the next comes when the promise, if there is one, has settled. */
-export type EventHandler = (told: ToldEvent) => void | Promise<void>;
+/** Receives one event at a time: the next one follows when the returned promise, if any, has settled. */
+export type EventHandler = (recorded: RecordedEvent) => void | Promise<void>;
 
 /**
- * Everybody beside the API server who hears what is recorded. Each has a queue of its own, so that who is slow keeps nobody
- * waiting and misses events alone (`DropIfChannelFull`); order is kept. A handler that throws is logged and goes on.
+ * The in-process watchers of recorded events. Each watcher has a queue of its own, so that a slow one delays no other and
+ * loses only its own events (`DropIfChannelFull`); order is kept. A handler that throws is logged and stays subscribed.
  */
 export class EventWatchers {
   readonly #logger: Logger;
@@ -25,19 +25,19 @@ export class EventWatchers {
     this.#logger = logger;
   }
 
-  /** The handler hears of what is told from now on. Returns the way to leave; what waits then is not handled any more. */
+  /** Calls the handler for each event recorded from now on. Returns the unsubscribe function; queued events are then discarded. */
   add(handler: EventHandler, queueMax: number = watcherQueueMax): () => void {
     const watcher = new Watcher(handler, queueMax, this.#logger);
     this.#watchers.add(watcher);
     return () => {
       this.#watchers.delete(watcher);
-      watcher.leave();
+      watcher.stop();
     };
   }
 
-  /** Never throws, never waits. */
-  tell(told: ToldEvent): void {
-    for (const watcher of this.#watchers) watcher.offer(told);
+  /** Never throws, never blocks. */
+  publish(recorded: RecordedEvent): void {
+    for (const watcher of this.#watchers) watcher.enqueue(recorded);
   }
 }
 
@@ -45,7 +45,7 @@ class Watcher {
   readonly #handler: EventHandler;
   readonly #queueMax: number;
   readonly #logger: Logger;
-  #queue: ToldEvent[] = [];
+  #queue: RecordedEvent[] = [];
   #busy = false;
 
   constructor(handler: EventHandler, queueMax: number, logger: Logger) {
@@ -54,29 +54,30 @@ class Watcher {
     this.#logger = logger;
   }
 
-  offer(told: ToldEvent): void {
+  enqueue(recorded: RecordedEvent): void {
     if (this.#queue.length >= this.#queueMax) return;
-    this.#queue.push(told);
+    this.#queue.push(recorded);
     if (!this.#busy) void this.#drain();
   }
 
-  leave(): void {
+  stop(): void {
     this.#queue = [];
   }
 
   async #drain(): Promise<void> {
     this.#busy = true;
-    // Whoever records does not run other people's code.
+    // Handlers do not run in the stack of the recorder.
     await Promise.resolve();
-    for (let told = this.#queue.shift(); told !== undefined; told = this.#queue.shift()) await this.#handle(told);
+    for (let recorded = this.#queue.shift(); recorded !== undefined; recorded = this.#queue.shift())
+      await this.#handle(recorded);
     this.#busy = false;
   }
 
-  async #handle(told: ToldEvent): Promise<void> {
+  async #handle(recorded: RecordedEvent): Promise<void> {
     try {
-      await this.#handler(told);
+      await this.#handler(recorded);
     } catch (error) {
-      this.#logger.warn({ error: String(error), reason: told.draft.reason }, 'a watcher of events failed');
+      this.#logger.warn({ error: String(error), reason: recorded.draft.reason }, 'event watcher failed');
     }
   }
 }

@@ -5,51 +5,51 @@ import { EventBroadcaster } from './event-broadcaster.ts';
 import { EventNames } from './event-name.ts';
 import { type EventHandler, EventWatchers } from './event-watchers.ts';
 
-/** Events under way at the same time (as many as newer client-go `tools/events` has workers). */
+/** Number of events written concurrently (the worker count of newer client-go `tools/events`). */
 export const fleetWritersDefault = 8;
-/** Events of all machines together that may wait. */
-export const fleetQueueMax = 50_000;
+/** Maximum number of queued events of all machines together. */
+const fleetQueueMax = 50_000;
 
 export interface FleetBroadcasterOptions extends Omit<BroadcasterOptions, 'host' | 'names' | 'watchers'> {
   readonly writers?: number;
 }
 
 /**
- * Tells for thousands of machines in one process, in core/v1 as kubelets do: a few writers instead of a broadcaster for
- * each. Every machine has one writer, so its events keep their order; a writer has many machines. What is remembered of a
- * source, repeats, similar events and its allowances, is as separate as if each had a broadcaster of its own. When the
- * queue is full the machines of a writer share the loss.
+ * Broadcaster for thousands of machines in one process, in core/v1 as kubelets: a few writers instead of a broadcaster
+ * for each machine. Every machine is assigned to one writer, so its events keep their order. Correlation state (repeats,
+ * similar events, rate limits) is kept per source, as if each had a broadcaster of its own. When a queue is full, events of
+ * all machines of its writer are dropped.
  *
  *     const events = new FleetBroadcaster({ api, clock, random, logger, meter });
  *     const running = events.run(signal);
- *     const recorder = events.recorder('kubelet', nodeName); // as light as an object
- *     recorder.record({ about: deriveNodeReference({ name: nodeName }), type: 'Normal', reason: 'Starting', message: '...' });
+ *     const recorder = events.recorder('kubelet', nodeName);
+ *     recorder.record({ about: buildNodeReference({ name: nodeName }), type: 'Normal', reason: 'Starting', message: '...' });
  *
- * At the end, abort the signal, await `running`, and `flush` within a limit: both are for all machines at once.
+ * At shutdown: abort the signal, await `running`, then `flush` with a time limit, for all machines at once.
  */
 export class FleetBroadcaster implements Broadcaster {
-  readonly #lanes: readonly Broadcaster[];
+  readonly #broadcasters: readonly Broadcaster[];
   readonly #watchers: EventWatchers;
 
   constructor(options: FleetBroadcasterOptions) {
     const { clock, random, logger, queueMax, writers } = options;
     this.#watchers = new EventWatchers(logger);
     const count = writers || fleetWritersDefault;
-    const lane = {
+    const broadcasterOptions = {
       ...options,
       names: new EventNames(clock, random),
       watchers: this.#watchers,
       queueMax: Math.max(1, Math.floor((queueMax || fleetQueueMax) / count)),
     };
-    this.#lanes = Array.from({ length: count }, () => new EventBroadcaster(lane));
+    this.#broadcasters = Array.from({ length: count }, () => new EventBroadcaster(broadcasterOptions));
   }
 
   get pending(): number {
-    return this.#lanes.reduce((sum, lane) => sum + lane.pending, 0);
+    return this.#broadcasters.reduce((sum, broadcaster) => sum + broadcaster.pending, 0);
   }
 
   recorder(component: string, host?: string): EventRecorder {
-    return this.#laneOf(host ?? component).recorder(component, host);
+    return this.#broadcasterOf(host ?? component).recorder(component, host);
   }
 
   watch(handler: EventHandler, queueMax?: number): () => void {
@@ -61,20 +61,20 @@ export class FleetBroadcaster implements Broadcaster {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.#lanes.map((lane) => lane.run(signal)));
+    await Promise.all(this.#broadcasters.map((broadcaster) => broadcaster.run(signal)));
   }
 
   async flush(timeoutMs: number): Promise<number> {
-    const left = await Promise.all(this.#lanes.map((lane) => lane.flush(timeoutMs)));
+    const left = await Promise.all(this.#broadcasters.map((broadcaster) => broadcaster.flush(timeoutMs)));
     return left.reduce((sum, count) => sum + count, 0);
   }
 
-  /** Always the same for the same machine. */
-  #laneOf(host: string): Broadcaster {
+  /** Deterministic: always the same writer for one machine. */
+  #broadcasterOf(host: string): Broadcaster {
     let sum = 0;
     for (let at = 0; at < host.length; at += 1) sum = (sum * 31 + host.charCodeAt(at)) % 1_000_003;
-    const lane = this.#lanes[sum % this.#lanes.length];
-    if (lane === undefined) throw new Error('a fleet needs at least one writer');
-    return lane;
+    const broadcaster = this.#broadcasters[sum % this.#broadcasters.length];
+    if (broadcaster === undefined) throw new Error('writers: must be at least 1');
+    return broadcaster;
   }
 }

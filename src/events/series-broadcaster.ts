@@ -1,131 +1,80 @@
-import type { NewerEvent } from '../api/event.ts';
-import type { EventRecorder } from '../ports/event-recorder.ts';
-import type { Broadcaster, BroadcasterOptions } from './broadcaster.ts';
+import type { EventV1 } from '../api/event.ts';
+import type { BroadcasterOptions } from './broadcaster.ts';
 import { seriesFinishMs, seriesRefreshMs } from './correlate-series.ts';
-import { deriveNewerEvent, describeNewerFlaw } from './derive-newer-event.ts';
-import { describeEventLine } from './describe-event-line.ts';
-import { EventNames } from './event-name.ts';
-import { EventQueue, eventQueueMax } from './event-queue.ts';
-import { EventSink, newerManner, type Settled } from './event-sink.ts';
-import type { EventHandler } from './event-watchers.ts';
-import { EventWriter, type WriteSource } from './event-writer.ts';
+import { toEventsV1, describeEventV1Problem } from './to-events-v1.ts';
+import { eventV1Behavior, type Settled } from './event-sink.ts';
+import { QueueBroadcaster } from './queue-broadcaster.ts';
 import { seriesMaxDefault, SeriesTable, type SeriesWrite } from './series-table.ts';
 
 export interface SeriesBroadcasterOptions extends BroadcasterOptions {
-  /** Kinds of events remembered, of all sources together; absent or 0: `seriesMaxDefault`. */
+  /** Maximum number of series, of all sources together; absent or 0: `seriesMaxDefault`. */
   readonly seriesMax?: number;
 }
 
 /**
- * Tells in events.k8s.io/v1: one bounded queue, one writer, in order; what happens again becomes a series (client-go
- * `tools/events` `eventBroadcasterImpl`). At the end every count is told that the API server has not heard yet.
+ * Broadcaster of events.k8s.io/v1 Events; repeats become a series (client-go `tools/events` `eventBroadcasterImpl`). At
+ * shutdown every count that is not written yet is written.
  */
-export class SeriesBroadcaster implements Broadcaster {
-  readonly #options: SeriesBroadcasterOptions;
-  readonly #queue: EventQueue<NewerEvent>;
+export class SeriesBroadcaster extends QueueBroadcaster<EventV1, SeriesWrite> {
   readonly #table: SeriesTable;
-  readonly #writer: EventWriter<SeriesWrite>;
-  /** Events and due counts take turns: neither waits for more than one of the other. */
-  #turn: 'event' | 'due' = 'event';
-  #rest: 'kept' | 'planned' = 'kept';
+  /** Recorded events and due counts alternate: neither waits for more than one of the other. */
+  #nextSource: 'event' | 'due' = 'event';
+  #finalCounts: 'pending' | 'scheduled' = 'pending';
 
   constructor(options: SeriesBroadcasterOptions) {
-    const { clock, random, queueMax, seriesMax } = options;
-    this.#options = options;
-    this.#table = new SeriesTable(seriesMax || seriesMaxDefault);
-    this.#queue = new EventQueue({
-      ...options,
-      names: options.names ?? new EventNames(clock, random),
-      queueMax: queueMax || eventQueueMax,
-      derive: deriveNewerEvent,
-      describeFlaw: describeNewerFlaw,
-      onAdded: () => this.#writer.wake(),
-    });
-    this.#writer = new EventWriter(this.#source(), new EventSink(options, newerManner), clock);
+    super(options, { build: toEventsV1, describeProblem: describeEventV1Problem, behavior: eventV1Behavior });
+    this.#table = new SeriesTable(options.seriesMax || seriesMaxDefault);
   }
 
-  get pending(): number {
-    return this.#queue.length;
+  override async run(signal: AbortSignal): Promise<void> {
+    if (this.running) return super.run(signal);
+    await Promise.all([super.run(signal), this.#checkPeriodically(signal)]);
   }
 
-  recorder(component: string, host: string | undefined = this.#options.host): EventRecorder {
-    return this.#queue.recorder({ component, host });
-  }
-
-  watch(handler: EventHandler, queueMax?: number): () => void {
-    return this.#queue.watchers.add(handler, queueMax);
-  }
-
-  startLogging(write: (line: string) => void): () => void {
-    return this.watch(({ draft }) => write(describeEventLine(draft)));
-  }
-
-  async run(signal: AbortSignal): Promise<void> {
-    if (this.#writer.running) return this.#writer.run(signal);
-    await Promise.all([this.#writer.run(signal), this.#lookNowAndThen(signal)]);
-  }
-
-  flush(timeoutMs: number): Promise<number> {
-    return this.#writer.flush(timeoutMs);
-  }
-
-  async #lookNowAndThen(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
+  async #checkPeriodically(signal: AbortSignal): Promise<void> {
+    const { clock } = this.options;
     let refreshedAtMs = clock.monotonicMs();
     for (;;) {
       await clock.sleep(seriesFinishMs, signal);
       if (signal.aborted) return;
       const nowMs = clock.monotonicMs();
       const refresh = nowMs - refreshedAtMs >= seriesRefreshMs;
-      if (this.#table.look(nowMs, refresh) && refresh) refreshedAtMs = nowMs;
-      this.#writer.wake();
+      if (this.#table.check(nowMs, refresh) && refresh) refreshedAtMs = nowMs;
+      this.wake();
     }
   }
 
-  #source(): WriteSource<SeriesWrite> {
-    const queue = this.#queue;
-    return {
-      get pending() {
-        return queue.length;
-      },
-      next: () => this.#next(),
-      done: (write, delivery) => this.#done(write, delivery),
-      close: () => queue.close(),
-    };
-  }
-
-  #next(): SeriesWrite | undefined {
-    const nowMs = this.#options.clock.monotonicMs();
-    const eventFirst = this.#turn === 'event';
-    this.#turn = eventFirst ? 'due' : 'event';
+  protected override nextWrite(): SeriesWrite | undefined {
+    const nowMs = this.options.clock.monotonicMs();
+    const eventFirst = this.#nextSource === 'event';
+    this.#nextSource = eventFirst ? 'due' : 'event';
     const write = eventFirst
       ? (this.#nextEvent() ?? this.#table.nextDue(nowMs))
       : (this.#table.nextDue(nowMs) ?? this.#nextEvent());
-    if (write !== undefined || this.#writer.running || this.#rest === 'planned') return write;
-    this.#rest = 'planned';
-    this.#table.planRest();
+    if (write !== undefined || this.running || this.#finalCounts === 'scheduled') return write;
+    this.#finalCounts = 'scheduled';
+    this.#table.scheduleAll();
     return this.#table.nextDue(nowMs);
   }
 
   #nextEvent(): SeriesWrite | undefined {
-    for (let item = this.#queue.take(); item !== undefined; item = this.#queue.take()) {
+    for (let item = this.queue.take(); item !== undefined; item = this.queue.take()) {
       const write = this.#table.observe(item);
       if (write !== undefined) return write;
-      this.#queue.done();
+      this.queue.done();
     }
     return undefined;
   }
 
-  #done(write: SeriesWrite, delivery: Settled): void {
-    if (write.why === 'recorded') this.#queue.done();
-    if (delivery === 'unreachable' && this.#comesAgain(write)) return;
+  protected override settle(write: SeriesWrite, delivery: Settled): void {
+    if (write.why === 'recorded') this.queue.done();
+    if (delivery === 'unreachable' && this.#isRescheduled(write)) return;
     if (delivery !== 'unreachable') this.#table.settle(write);
-    if (delivery !== 'written')
-      this.#queue.drop(delivery, { event: write.event.metadata.name }, 'an event was not written');
+    if (delivery !== 'written') this.queue.drop(delivery, { event: write.event.metadata.name }, 'event not written');
   }
 
-  /** The next look finds it due once more, unless there is none. */
-  #comesAgain({ why }: SeriesWrite): boolean {
-    return (why === 'refresh' || why === 'finish') && this.#rest === 'kept';
+  /** Whether the next check schedules it once more; false after the final check. */
+  #isRescheduled({ why }: SeriesWrite): boolean {
+    return (why === 'refresh' || why === 'finish') && this.#finalCounts === 'pending';
   }
 }

@@ -1,41 +1,41 @@
-import type { NewerEvent } from '../api/event.ts';
-import { correlateSeries, decideSeriesEnd, deriveSeriesWrite, type Series, seriesKey } from './correlate-series.ts';
+import type { EventV1 } from '../api/event.ts';
+import { correlateSeries, decideSeriesEnd, buildSeriesWrite, type Series, seriesKey } from './correlate-series.ts';
 import type { Recorded } from './event-queue.ts';
 import type { EventWrite } from './event-sink.ts';
-import { LruMap } from './lru-map.ts';
+import { LruMap } from '../queueing/lru-map.ts';
 
-/** Kinds of events that are remembered; whichever did not happen for longest is told to its end and starts over. */
+/** Maximum number of series; the least recently used one is evicted, its last count written. */
 export const seriesMaxDefault = 4_096;
-/** A count that is told again anyhow need not be told with patience (`refreshExistingEventSeries`, `finishSeries`). */
-const choreTriesMax = 1;
+/** One try for counts that are written again later anyway (`refreshExistingEventSeries`, `finishSeries`). */
+const dueTriesMax = 1;
 
-/** The first of a kind, or the present count of its series. */
+/** The first event of a series, or the current count of the series. */
 export interface SeriesWrite extends EventWrite {
-  readonly event: NewerEvent;
+  readonly event: EventV1;
   readonly key: string;
   /**
-   * Because it was just `recorded`, or because a count is due: to `refresh` a series, to `finish` one that is over, or to tell
-   * of one that is `gone` from memory.
+   * `recorded`: the event was just recorded. The others are due counts: `refresh` an active series, `finish` a finished
+   * one, `gone`: the series was evicted.
    */
   readonly why: 'recorded' | 'refresh' | 'finish' | 'gone';
 }
 
-type Chore =
+type DueCount =
   | { readonly why: 'refresh' | 'finish'; readonly key: string }
   | { readonly why: 'gone'; readonly key: string; readonly series: Series };
 
 interface Entry {
   readonly key: string;
   readonly series: Series;
-  /** The count that the API server has taken, or refused, last. */
-  readonly toldCount: number;
+  /** The count that the API server accepted or rejected last. */
+  readonly writtenCount: number;
 }
 
-/** The series that are going on, and the counts that are due. See `correlate-series.ts` for the rules. */
+/** The active series and the counts that are due. See `correlate-series.ts` for the rules. */
 export class SeriesTable {
   readonly #entries: LruMap<Entry>;
-  /** At most one for each entry, and one for each that had to go since. */
-  readonly #chores: Chore[] = [];
+  /** At most one for each entry, and one for each entry evicted since. */
+  readonly #due: DueCount[] = [];
 
   constructor(seriesMax: number) {
     this.#entries = new LruMap(seriesMax);
@@ -45,68 +45,69 @@ export class SeriesTable {
     return this.#entries.size;
   }
 
-  /** Counts it, and returns what is to be told at once. */
-  observe({ event, source, atMs }: Recorded<NewerEvent>): SeriesWrite | undefined {
+  /** Counts the event, and returns what must be written at once. */
+  observe({ event, source, atMs }: Recorded<EventV1>): SeriesWrite | undefined {
     const key = seriesKey(event, source);
     const known = this.#entries.get(key);
-    const { series, tell } = correlateSeries(known?.series, event, atMs);
-    const gone = this.#entries.set(key, { key, series, toldCount: known?.toldCount ?? 0 });
-    if (gone !== undefined && isUntold(gone)) this.#chores.push({ why: 'gone', key: gone.key, series: gone.series });
-    return tell === 'nothing' ? undefined : { ...deriveSeriesWrite(series), key, why: 'recorded' };
+    const { series, write } = correlateSeries(known?.series, event, atMs);
+    const evicted = this.#entries.set(key, { key, series, writtenCount: known?.writtenCount ?? 0 });
+    if (evicted !== undefined && isUnwritten(evicted))
+      this.#due.push({ why: 'gone', key: evicted.key, series: evicted.series });
+    return write === 'nothing' ? undefined : { ...buildSeriesWrite(series), key, why: 'recorded' };
   }
 
   /**
-   * Looks at all of them: plans the last count of every series that is over and, if they are to be refreshed, the present
-   * one of the others; forgets what happened once. False when it did not look, because what an earlier look found is not
-   * told yet.
+   * Checks all series: schedules the last count of every finished series and, with `refresh`, the current count of the
+   * others; deletes series with one occurrence. Returns false without checking while counts scheduled earlier are still
+   * pending.
    */
-  look(nowMs: number, refresh: boolean): boolean {
-    if (this.#chores.length > 0) return false;
+  check(nowMs: number, refresh: boolean): boolean {
+    if (this.#due.length > 0) return false;
     for (const [key, { series }] of this.#entries.entries()) {
       const end = decideSeriesEnd(series, nowMs);
       if (end === 'forget') this.#entries.delete(key);
-      else if (end === 'finish') this.#chores.push({ why: 'finish', key });
-      else if (refresh && series.count > 1) this.#chores.push({ why: 'refresh', key });
+      else if (end === 'finish') this.#due.push({ why: 'finish', key });
+      else if (refresh && series.count > 1) this.#due.push({ why: 'refresh', key });
     }
     return true;
   }
 
-  /** Plans the telling of every count that the API server has not heard, because there will be no other time. */
-  planRest(): void {
-    const left = this.#chores.splice(0).filter(({ why }) => why === 'gone');
-    const untold = [...this.#entries.entries()].filter(([, entry]) => isUntold(entry));
-    this.#chores.push(...left, ...untold.map(([key]) => ({ why: 'refresh', key }) as const));
+  /** Schedules every count that is not written yet; for shutdown. */
+  scheduleAll(): void {
+    const left = this.#due.splice(0).filter(({ why }) => why === 'gone');
+    const unwritten = [...this.#entries.entries()].filter(([, entry]) => isUnwritten(entry));
+    this.#due.push(...left, ...unwritten.map(([key]) => ({ why: 'refresh', key }) as const));
   }
 
-  /** The next count that is due. Looked up when its turn comes, so that it is the present one. */
+  /** The next due count. Read when it is written, so that it is the current one. */
   nextDue(nowMs: number): SeriesWrite | undefined {
-    for (let chore = this.#chores.shift(); chore !== undefined; chore = this.#chores.shift()) {
-      const write = this.#writeOf(chore, nowMs);
+    for (let dueCount = this.#due.shift(); dueCount !== undefined; dueCount = this.#due.shift()) {
+      const write = this.#writeOf(dueCount, nowMs);
       if (write !== undefined) return write;
     }
     return undefined;
   }
 
-  /** The API server has taken it, or has said that it never will. */
+  /** The API server accepted it, or rejected it finally. */
   settle({ key, event, why }: SeriesWrite): void {
     const entry = this.#entries.peek(key);
-    // Meanwhile the kind may have been forgotten and have happened anew.
+    // The series may have been evicted and restarted in the meantime.
     if (entry === undefined || entry.series.event.metadata.name !== event.metadata.name) return;
     if (why === 'finish') this.#entries.delete(key);
-    else this.#entries.replace(key, { ...entry, toldCount: event.series?.count ?? 1 });
+    else this.#entries.replace(key, { ...entry, writtenCount: event.series?.count ?? 1 });
   }
 
-  #writeOf(chore: Chore, nowMs: number): SeriesWrite | undefined {
-    const { why, key } = chore;
-    const series = why === 'gone' ? chore.series : this.#entries.peek(key)?.series;
+  #writeOf(dueCount: DueCount, nowMs: number): SeriesWrite | undefined {
+    const { why, key } = dueCount;
+    const series = why === 'gone' ? dueCount.series : this.#entries.peek(key)?.series;
     if (series === undefined || series.count < 2) return undefined;
     if (why === 'finish' && decideSeriesEnd(series, nowMs) === 'keep') return undefined;
-    const write = { ...deriveSeriesWrite(series), key, why };
-    return why === 'gone' ? write : { ...write, triesMax: choreTriesMax };
+    const write = { ...buildSeriesWrite(series), key, why };
+    return why === 'gone' ? write : { ...write, triesMax: dueTriesMax };
   }
 }
 
-/** What happened once was told as a whole, or given up. */
-function isUntold({ series, toldCount }: Entry): boolean {
-  return series.count > 1 && series.count > toldCount;
+/** A single event is written as a whole when it is recorded. */
+function isUnwritten({ series, writtenCount }: Entry): boolean {
+  return series.count > 1 && series.count > writtenCount;
 }

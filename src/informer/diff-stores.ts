@@ -1,16 +1,16 @@
 import { type ObjectKey, objectKey } from '../api/object-key.ts';
-import type { Incarnation } from './decide-staleness.ts';
+import type { ObjectVersion } from './decide-staleness.ts';
 import type { Change } from './informer.ts';
 import type { ObjectMap } from './object-map.ts';
 
-/** What names one state of one object. */
-export type Identify<T> = (object: T) => Incarnation;
+/** Returns the uid and resourceVersion of one state of an object. */
+export type Identify<T> = (object: T) => ObjectVersion;
 
 /**
- * What one new state of one key means to a listener. Nothing where it is the state we have; two changes where another
- * object now bears the name, because whoever counted on the first one has to hear that it is gone.
+ * The changes that one new state of a key means to a listener. None if the state is already stored; two if another object
+ * now has the name, because listeners must receive the deletion of the first one.
  */
-export function describeArrival<T>(
+export function diffObject<T>(
   key: ObjectKey,
   object: T,
   previous: T | undefined,
@@ -30,8 +30,8 @@ export function describeArrival<T>(
 }
 
 /**
- * What a relist changed: first everything that vanished, in its last known state, then arrivals in the order of the
- * list, namespace by namespace (client-go `RealFIFO.Replace`). One by one as they are asked for: there may be a million.
+ * The changes of a relist: first the objects that are gone, in their last known state, then the objects of the list in
+ * its order, namespace by namespace (client-go `RealFIFO.Replace`). Lazy: there may be a million.
  */
 export function* diffStores<T>(before: ObjectMap<T>, after: ObjectMap<T>, identify: Identify<T>): Generator<Change<T>> {
   for (const [namespace, objects] of before.byNamespace) {
@@ -43,7 +43,7 @@ export function* diffStores<T>(before: ObjectMap<T>, after: ObjectMap<T>, identi
   for (const [namespace, objects] of after.byNamespace) {
     const known = before.byNamespace.get(namespace);
     for (const [name, object] of objects) {
-      yield* describeArrival(objectKey(namespace, name), object, known?.get(name), identify);
+      yield* diffObject(objectKey(namespace, name), object, known?.get(name), identify);
     }
   }
 }

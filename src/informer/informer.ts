@@ -1,30 +1,30 @@
-/** What the rest of the house sees of an informer. `shared-informer.ts` is the one that runs. */
+/** The interface of an informer. `shared-informer.ts` is the implementation. */
 import type { ObjectKey } from '../api/object-key.ts';
 
 export type Change<T> =
   | { readonly kind: 'added'; readonly key: ObjectKey; readonly object: T }
   | { readonly kind: 'modified'; readonly key: ObjectKey; readonly object: T; readonly previous: T }
-  /** `object` is the last state we know; after a relist that may not be the very last one. */
+  /** `object` is the last known state; after a relist it may not be the final one (client-go `DeletedFinalStateUnknown`). */
   | { readonly kind: 'deleted'; readonly key: ObjectKey; readonly object: T };
 
-/** Must be quick, and is expected to note a key and return: nobody else runs until it does. */
+/** Must be quick and should only enqueue a key and return: it blocks the event loop. */
 export type Listener<T> = (change: Change<T>) => void;
 
-/** Reading the local copy. A relist replaces it in one step: no reader ever sees half a cluster. */
+/** Read access to the store. A relist replaces the contents in one step: no reader sees a partial state. */
 export interface StoreReader<T> {
   readonly size: number;
   get(key: ObjectKey): T | undefined;
   keys(): Iterable<ObjectKey>;
   values(): Iterable<T>;
-  /** Objects whose index function named this value. Throws a RangeError for an index nobody declared. */
+  /** Objects whose index function returned this value. Throws a RangeError for an index that is not declared. */
   byIndex(index: string, value: string): readonly T[];
 }
 
-/** What is known about the stream behind an informer; readiness and blindness are judged by it. */
+/** State of the stream behind an informer; readiness and freshness are derived from it. */
 export interface InformerStatus {
   readonly state: 'idle' | 'listing' | 'watching' | 'backing-off' | 'stopped';
   readonly synced: boolean;
-  /** Monotonic time of the last byte that arrived (event or bookmark); undefined before the first. */
+  /** Monotonic time of the last frame (event, bookmark or page); undefined before the first. */
   readonly lastFrameAtMs: number | undefined;
   readonly lastListAtMs: number | undefined;
   readonly consecutiveFailures: number;
@@ -36,16 +36,37 @@ export interface Informer<T> {
   readonly name: string;
   readonly store: StoreReader<T>;
   /**
-   * Calls back at each change, in order, when the store already shows it or what came after it, and before anybody else
-   * can see the store. A listener that joins late has heard of every object there is when this returns. What it throws
-   * is logged and counted by its name, and never reaches the informer or other listeners. Returns the way to leave.
+   * Calls the listener for each change, in order, after the store contains it and before any other code can read the
+   * store. A listener added later has received every stored object as `added` when this returns. What it throws is logged
+   * and counted by its name, and reaches neither the informer nor other listeners. Returns the unsubscribe function.
    */
   onChange(name: string, listener: Listener<T>): () => void;
-  /** The first complete state is in the store, and every listener has heard of it. */
+  /** The first complete state is in the store, and every listener has received it. */
   hasSynced(): boolean;
+  /** The current state; the object changes with it. */
   status(): InformerStatus;
-  /** Somebody knows that the stream is dead although nothing says so: opens it anew from where it was, without a relist. */
+  /** For a caller that detected a dead connection: reopens the stream from its last version, without a relist. */
   reopen(): void;
-  /** Lists and watches until the signal aborts, through every failure of the server. Resolves when nothing runs any more. */
+  /**
+   * Ends the current watch and reads a complete state with a list at no resourceVersion, which the server serves from
+   * storage; then watches from there. For a caller that detected that the watch is unreliable. Returns at once:
+   * `status().lastListAtMs` changes when the state is in the store. No effect while such a state is being read, and for
+   * 10 s after one was; during a retry delay it takes effect at the end of the delay.
+   */
+  relist(): void;
+  /**
+   * Compares `serverVersion`, the version in a response to a read of the same resource without a resourceVersion, with
+   * `reachedBefore`: `status().resourceVersion` before that read was sent. If the server is behind the stream (etcd
+   * restored from a backup), the resource is listed again as by {@link relist}; its watch would stay silent until the
+   * server passes the old version. No effect for versions that are not decimal numbers.
+   * Returns whether it is listed again: then the other resources of that storage have to be too.
+   */
+  noticeServerVersion(serverVersion: string, reachedBefore: string): boolean;
+  /**
+   * For a caller that knows that the storage went back in time, whatever version this stream has reached: lists again as by
+   * {@link relist}, even right after another list.
+   */
+  noticeRollback(): void;
+  /** Lists and watches until the signal aborts, retrying every failure. Resolves when all its work has ended. */
   run(signal: AbortSignal): Promise<void>;
 }

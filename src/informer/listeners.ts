@@ -1,85 +1,75 @@
-import type { Clock } from '../ports/clock.ts';
-import type { Logger } from '../ports/logger.ts';
-import type { Meter } from '../ports/meter.ts';
 import type { Change, Listener } from './informer.ts';
-import { ListenerRecord } from './listener-record.ts';
+import { ListenerRecord, type ListenerRecordOptions } from './listener-record.ts';
 
-/** Changes that one listener gets in a row before the next one has its turn. */
-export const handOverMax = 1_024;
+/** Changes delivered to one listener before the next listener receives its share. */
+export const deliveryBatchMax = 1_024;
 
-export interface ListenersOptions {
-  readonly resource: string;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly meter: Meter;
-}
-
-interface Member<T> {
-  readonly hear: Listener<T>;
+interface Subscription<T> {
+  readonly listener: Listener<T>;
   readonly record: ListenerRecord;
-  left: boolean;
+  removed: boolean;
 }
 
 /**
- * Those who want to hear of changes. Each hears of all of them in their order, and nobody else runs between the store and
- * its listeners. One that throws misses only the change it threw at, and nobody else misses any.
+ * The listeners of one informer. Each receives all changes in order, and no other code runs between the update of the
+ * store and its listeners. A listener that throws misses only that change; the others miss none.
  */
 export class Listeners<T> {
-  readonly #options: ListenersOptions;
-  /** Replaced when somebody comes or goes, so that whoever goes through it may keep it. */
-  #members: readonly Member<T>[] = [];
+  readonly #options: ListenerRecordOptions;
+  /** Replaced on each subscription and removal, so that an iteration keeps its own snapshot. */
+  #subscriptions: readonly Subscription<T>[] = [];
 
-  constructor(options: ListenersOptions) {
+  constructor(options: ListenerRecordOptions) {
     this.#options = options;
   }
 
-  /** Tells the newcomer what there is, then lets it in. Returns the way to leave. */
-  join(name: string, hear: Listener<T>, past: Iterable<Change<T>>): () => void {
-    const member = { hear, record: new ListenerRecord(name, this.#options), left: false };
-    for (const changes of inParts(past)) this.#handOver(member, changes);
-    this.#members = [...this.#members, member];
+  /** Delivers the current state to the new listener, then adds it. Returns the unsubscribe function. */
+  add(name: string, listener: Listener<T>, initial: Iterable<Change<T>>): () => void {
+    const subscription = { listener, record: new ListenerRecord(name, this.#options), removed: false };
+    for (const changes of inBatches(initial)) this.#deliverBatch(subscription, changes);
+    this.#subscriptions = [...this.#subscriptions, subscription];
     return () => {
-      member.left = true;
-      this.#members = this.#members.filter((other) => other !== member);
+      subscription.removed = true;
+      this.#subscriptions = this.#subscriptions.filter((other) => other !== subscription);
     };
   }
 
   /**
-   * Each change to every member, in order. Who joins meanwhile has been told of the state that these changes led to, so
-   * it is left out; who leaves meanwhile hears no more.
+   * Delivers each change to every listener, in order. A listener added in the meantime has already received the state that
+   * these changes led to and is left out; one removed in the meantime receives no more.
    */
-  announce(changes: Iterable<Change<T>>): void {
-    const members = this.#members;
-    if (members.length === 0) return;
-    for (const part of inParts(changes)) {
-      for (const member of members) this.#handOver(member, part);
+  deliver(changes: Iterable<Change<T>>): void {
+    const subscriptions = this.#subscriptions;
+    if (subscriptions.length === 0) return;
+    for (const batch of inBatches(changes)) {
+      for (const subscription of subscriptions) this.#deliverBatch(subscription, batch);
     }
   }
 
-  #handOver(member: Member<T>, changes: readonly Change<T>[]): void {
+  #deliverBatch(subscription: Subscription<T>, changes: readonly Change<T>[]): void {
     const { clock } = this.#options;
     const sinceMs = clock.monotonicMs();
     for (const change of changes) {
-      if (member.left) break;
+      if (subscription.removed) break;
       try {
-        member.hear(change);
+        subscription.listener(change);
       } catch (error) {
-        member.record.threw(error, change.key);
+        subscription.record.countError(error, change.key);
       }
     }
-    member.record.took(clock.monotonicMs() - sinceMs, changes.length);
+    subscription.record.observeDuration(clock.monotonicMs() - sinceMs, changes.length);
   }
 }
 
-/** What was gathered in one piece stays so; of what comes one by one there may be a million. */
-function* inParts<C>(changes: Iterable<C>): Generator<readonly C[]> {
+/** An array stays one part; a generator, which may yield a million changes, is split. */
+function* inBatches<C>(changes: Iterable<C>): Generator<readonly C[]> {
   if (Array.isArray(changes)) return yield changes;
-  let part: C[] = [];
+  let batch: C[] = [];
   for (const change of changes) {
-    part.push(change);
-    if (part.length < handOverMax) continue;
-    yield part;
-    part = [];
+    batch.push(change);
+    if (batch.length < deliveryBatchMax) continue;
+    yield batch;
+    batch = [];
   }
-  if (part.length > 0) yield part;
+  if (batch.length > 0) yield batch;
 }

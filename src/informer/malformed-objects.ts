@@ -1,53 +1,115 @@
+import { problemKind } from '../api/field-reader.ts';
 import { keyOf, type ObjectKey } from '../api/object-key.ts';
-import type { Logger } from '../ports/logger.ts';
-import type { Meter } from '../ports/meter.ts';
+import type { Ambient } from '../ports/ambient.ts';
+import type { LogFields } from '../ports/logger.ts';
 import { malformedObjects } from './metrics.ts';
-import type { Place } from './object-map.ts';
+import type { NamespacedName } from './object-map.ts';
 
-/** Says of each object that is not as it should be what is wrong with it: once, until something else is. */
+/** A problem that persists is counted and logged again after this time. */
+export const reportAgainMs = 1_800_000;
+/** Maximum number of log lines per {@link linesPeriodMs}: an object may be updated at any rate. */
+export const linesMax = 20;
+const linesPeriodMs = 60_000;
+/** Maximum number of objects remembered as reported; further ones only add to the suppressed count of the next line. */
+export const reportedMax = 10_000;
+const kindsMax = 32;
+
+/** `field`: that field is invalid. `name`: no name. `object`, `event`: not decodable. The last three are skipped. */
+type MalformedKind = 'field' | 'name' | 'object' | 'event';
+
+interface Reported {
+  readonly atMs: number;
+  /** Field and accepted values of each problem, without the actual value, which changes. */
+  readonly kinds: Set<string>;
+}
+
+export interface MalformedObjectsOptions extends Ambient {
+  readonly resource: string;
+}
+
+/**
+ * Counts and logs malformed objects: each problem of each object once per {@link reportAgainMs}, a problem being a field
+ * and what is accepted there, and at most {@link linesMax} lines a minute. Memory is bounded.
+ */
 export class MalformedObjects {
-  readonly #labels: { readonly resource: string };
-  readonly #logger: Logger;
-  readonly #meter: Meter;
-  readonly #told = new Map<ObjectKey, string>();
+  readonly #options: MalformedObjectsOptions;
+  readonly #reported = new Map<ObjectKey, Reported>();
+  #periodAtMs = -Infinity;
+  #lines = 0;
+  #suppressed = 0;
 
-  constructor(resource: string, logger: Logger, meter: Meter) {
-    this.#labels = { resource };
-    this.#logger = logger;
-    this.#meter = meter;
+  constructor(options: MalformedObjectsOptions) {
+    this.#options = options;
   }
 
-  /** `flaws`: each names the field, what was there and what is accepted. Undefined: it is as it should be. */
-  look(place: Place, flaws: readonly string[] | undefined): void {
-    if (flaws === undefined) this.forget(place);
-    else this.#tell(keyOf(place), flaws);
+  /** `problems`: each names the field, the actual value and what is accepted. Undefined: the object is valid. */
+  report(name: NamespacedName, problems: readonly string[] | undefined): void {
+    if (problems === undefined) return;
+    const key = keyOf(name);
+    if (!this.#isNew(key, problems.map(problemKind))) return;
+    this.#count('field');
+    this.#warn({ key, problems }, 'object has malformed fields; they are treated as absent');
   }
 
-  #tell(key: ObjectKey, flaws: readonly string[]): void {
-    if (this.#told.get(key) !== flaws.join()) {
-      this.#told.set(key, flaws.join());
-      this.#meter.add(malformedObjects, 1, this.#labels);
-      this.#logger.warn(
-        { ...this.#labels, key, flaws },
-        'an object is malformed: what cannot be read counts as missing',
-      );
-    }
+  /** Reports an object or event that could not be decoded and is skipped. `place`: undefined if its name is unreadable. */
+  reportSkipped(kind: Exclude<MalformedKind, 'field'>, name: NamespacedName | undefined, problem: string): void {
+    const key = name === undefined ? '' : keyOf(name);
+    const isNew = this.#isNew(key, [kind]);
+    // Without a name, each occurrence may be another object.
+    if (isNew || name === undefined) this.#count(kind);
+    if (isNew) this.#warn({ key, problem }, `malformed ${kind === 'event' ? 'watch event' : 'object'} skipped`);
   }
 
-  forget(place: Place): void {
-    // Nearly always there is none, and asking a map of none for a key still has to make and hash it.
-    if (this.#told.size > 0) this.#told.delete(keyOf(place));
+  forget(name: NamespacedName): void {
+    // Nearly always empty: skips building and hashing the key.
+    if (this.#reported.size > 0) this.#reported.delete(keyOf(name));
   }
 
-  /** Of what left without a word nothing need be remembered. */
+  /** Drops the state of objects that are gone. */
   keepOnly(keys: { has(key: ObjectKey): boolean }): void {
-    for (const key of this.#told.keys()) if (key !== nameless && !keys.has(key)) this.#told.delete(key);
+    for (const key of this.#reported.keys()) if (key !== '' && !keys.has(key)) this.#reported.delete(key);
   }
 
-  /** It cannot be kept: nobody could ask for it, and nobody could say that it is gone. */
-  lookAtNameless(): void {
-    this.#tell(nameless, ['metadata.name: got nothing; accepted: a text that is not empty; the object is left out']);
+  #count(problem: MalformedKind): void {
+    this.#options.meter.add(malformedObjects, 1, { resource: this.#options.resource, problem });
+  }
+
+  /** At least one of these problems of this object was not reported within {@link reportAgainMs}. */
+  #isNew(key: ObjectKey, kinds: readonly string[]): boolean {
+    const nowMs = this.#options.clock.monotonicMs();
+    const known = this.#reported.get(key);
+    if (known !== undefined && nowMs - known.atMs < reportAgainMs) return addMissing(known.kinds, kinds);
+    if (known === undefined && this.#reported.size >= reportedMax) return this.#overflow();
+    this.#reported.set(key, { atMs: nowMs, kinds: new Set(kinds) });
+    return true;
+  }
+
+  #overflow(): boolean {
+    this.#suppressed += 1;
+    return false;
+  }
+
+  #warn(fields: LogFields, message: string): void {
+    const { clock, logger, resource } = this.#options;
+    const nowMs = clock.monotonicMs();
+    if (nowMs - this.#periodAtMs >= linesPeriodMs) {
+      this.#periodAtMs = nowMs;
+      this.#lines = 0;
+    }
+    this.#lines += 1;
+    if (this.#lines > linesMax) {
+      this.#suppressed += 1;
+      return;
+    }
+    const suppressed = this.#suppressed === 0 ? {} : { suppressed: this.#suppressed };
+    this.#suppressed = 0;
+    logger.warn({ resource, ...fields, ...suppressed }, message);
   }
 }
 
-const nameless = '';
+/** Adds the missing kinds. Returns whether any was missing. */
+function addMissing(known: Set<string>, kinds: readonly string[]): boolean {
+  const { size } = known;
+  for (const kind of kinds) if (known.size < kindsMax) known.add(kind);
+  return known.size > size;
+}

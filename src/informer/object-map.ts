@@ -1,14 +1,14 @@
 import { type ObjectKey, objectKey, splitKey } from '../api/object-key.ts';
 
-/** What names an object among those of its kind; the namespace is empty where it has none. */
-export interface Place {
+/** Identifies an object within its kind; the namespace is empty for cluster-scoped objects. */
+export interface NamespacedName {
   readonly namespace: string;
   readonly name: string;
 }
 
 /**
- * Objects by namespace and name. There is no text of both in it: for a million pods those would take a fifth of the
- * memory, and each change would have to make one and hash it. Keys are made for whoever asks for them.
+ * Objects by namespace and name. No joined key strings: for a million pods they would take a fifth of the memory, and
+ * each change would have to build and hash one. Keys are built on demand.
  */
 export class ObjectMap<T> {
   readonly #namespaces = new Map<string, Map<string, T>>();
@@ -18,13 +18,17 @@ export class ObjectMap<T> {
     return this.#size;
   }
 
-  /** Namespaces that have objects, in the order in which they came, and the objects in them by name. */
+  /** Namespaces with objects, in order of insertion, and the objects in them by name. */
   get byNamespace(): ReadonlyMap<string, ReadonlyMap<string, T>> {
     return this.#namespaces;
   }
 
-  get({ namespace, name }: Place): T | undefined {
+  get({ namespace, name }: NamespacedName): T | undefined {
     return this.#namespaces.get(namespace)?.get(name);
+  }
+
+  hasName({ namespace, name }: NamespacedName): boolean {
+    return this.#namespaces.get(namespace)?.has(name) ?? false;
   }
 
   has(key: ObjectKey): boolean {
@@ -37,14 +41,14 @@ export class ObjectMap<T> {
     return this.#namespaces.get(namespace)?.get(name);
   }
 
-  set({ namespace, name }: Place, object: T): void {
-    const objects = this.#namespaces.get(namespace) ?? this.#open(namespace);
+  set({ namespace, name }: NamespacedName, object: T): void {
+    const objects = this.#namespaces.get(namespace) ?? this.#addNamespace(namespace);
     const { size } = objects;
     objects.set(name, object);
     this.#size += objects.size - size;
   }
 
-  delete({ namespace, name }: Place): void {
+  delete({ namespace, name }: NamespacedName): void {
     const objects = this.#namespaces.get(namespace);
     if (objects?.delete(name) !== true) return;
     this.#size -= 1;
@@ -61,7 +65,7 @@ export class ObjectMap<T> {
     for (const objects of this.#namespaces.values()) yield* objects.values();
   }
 
-  #open(namespace: string): Map<string, T> {
+  #addNamespace(namespace: string): Map<string, T> {
     const objects = new Map<string, T>();
     this.#namespaces.set(namespace, objects);
     return objects;

@@ -3,19 +3,19 @@ import type { Random } from '../ports/random.ts';
 
 export const retryMsMin = 800;
 export const retryMsMax = 30_000;
-export const retryForgetMs = 120_000;
-/** A server may ask for this much; more is what a clock that is wrong makes of a date, and would leave us blind for hours. */
-export const askedMsMax = 60_000;
+export const retryResetMs = 120_000;
+/** Maximum accepted Retry-After; a longer one comes from a date on a wrong clock and would pause the watch for hours. */
+export const retryAfterMsMax = 60_000;
 const growth = 2;
-/** A delay of d becomes one in [d, 2d): many clients that failed together must not come back together. */
+/** A delay of d becomes one in [d, 2d), so that clients that failed together do not retry together. */
 const jitter = 1;
 
-/** How long to wait before the next attempt (client-go `NewReflectorBackoff`). */
+/** Delay before the next attempt (client-go `NewReflectorBackoff`). */
 export class RetryDelay {
   readonly #clock: Clock;
   readonly #random: Random;
   #baseMs = retryMsMin;
-  #askedAtMs: number | undefined;
+  #lastCallMs: number | undefined;
 
   constructor(clock: Clock, random: Random) {
     this.#clock = clock;
@@ -23,18 +23,18 @@ export class RetryDelay {
   }
 
   /**
-   * Milliseconds; longer each time, and short again when nobody has asked for two minutes. No less than the server asked
-   * for, within bounds; what it asked for may be anything.
+   * Milliseconds; grows with each call, and starts over after two minutes without one. At least the delay that the server
+   * requested, up to {@link retryAfterMsMax}; any number is accepted as a request.
    */
-  nextMs(askedMs = 0): number {
-    const leastMs = askedMs > 0 ? Math.min(askedMs, askedMsMax) : 0;
-    return Math.max(this.#ownMs(), leastMs);
+  nextMs(retryAfterMs = 0): number {
+    const minMs = retryAfterMs > 0 ? Math.min(retryAfterMs, retryAfterMsMax) : 0;
+    return Math.max(this.#backoffMs(), minMs);
   }
 
-  #ownMs(): number {
+  #backoffMs(): number {
     const nowMs = this.#clock.monotonicMs();
-    if (this.#askedAtMs !== undefined && nowMs - this.#askedAtMs > retryForgetMs) this.#baseMs = retryMsMin;
-    this.#askedAtMs = nowMs;
+    if (this.#lastCallMs !== undefined && nowMs - this.#lastCallMs > retryResetMs) this.#baseMs = retryMsMin;
+    this.#lastCallMs = nowMs;
     const delayMs = this.#baseMs * (1 + jitter * this.#random.next());
     this.#baseMs = Math.min(this.#baseMs * growth, retryMsMax);
     return delayMs;

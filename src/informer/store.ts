@@ -1,13 +1,13 @@
 import type { ObjectKey } from '../api/object-key.ts';
 import type { StoreReader } from './informer.ts';
-import { ObjectMap, type Place } from './object-map.ts';
+import { ObjectMap, type NamespacedName } from './object-map.ts';
 
-/** The values under which an index finds an object. */
+/** Return the index values of an object. */
 export type IndexFunctions<T> = Readonly<Record<string, (object: T) => readonly string[]>>;
 
 /**
- * One second key: value to the objects that have it. They are searched one by one when one of them changes, so it is made
- * for values that some hundred objects share, as pods share a node. A value nobody has any more takes no memory.
+ * One index: value to the objects that have it. A change searches the objects of a value linearly, so an index is meant
+ * for values that some hundred objects share, as pods share a node. A value without objects takes no memory.
  */
 class Index<T> {
   readonly #valuesOf: (object: T) => readonly string[];
@@ -22,14 +22,14 @@ class Index<T> {
   }
 
   add(object: T): void {
-    for (const value of this.#valuesOf(object)) this.#enter(value, object);
+    for (const value of this.#valuesOf(object)) this.#addToValue(value, object);
   }
 
   remove(object: T): void {
-    for (const value of this.#valuesOf(object)) this.#leave(value, object);
+    for (const value of this.#valuesOf(object)) this.#removeFromIndexes(value, object);
   }
 
-  /** Where both have the same value the new one takes the other's place. */
+  /** If both have the same single value the new object takes the position of the old one. */
   replace(before: T, after: T): void {
     const [from, ...otherFrom] = this.#valuesOf(before);
     const [to, ...otherTo] = this.#valuesOf(after);
@@ -42,13 +42,13 @@ class Index<T> {
     }
   }
 
-  #enter(value: string, object: T): void {
+  #addToValue(value: string, object: T): void {
     const members = this.#members.get(value);
     if (members === undefined) this.#members.set(value, [object]);
     else members.push(object);
   }
 
-  #leave(value: string, object: T): void {
+  #removeFromIndexes(value: string, object: T): void {
     const members = this.#members.get(value);
     if (members === undefined) return;
     members.splice(members.indexOf(object), 1);
@@ -62,8 +62,8 @@ interface Contents<T> {
 }
 
 /**
- * The local copy. Only the informer that fills it holds the Store; everyone else gets a {@link StoreReader}. A relist
- * builds the next contents aside and puts them in place with one assignment, indexes included.
+ * The local copy. Only the informer that fills it has access to the Store; other code gets a {@link StoreReader}. A relist
+ * builds the next contents aside and swaps them with one assignment, indexes included.
  */
 export class Store<T> implements StoreReader<T> {
   readonly #indexFunctions: IndexFunctions<T>;
@@ -71,7 +71,7 @@ export class Store<T> implements StoreReader<T> {
 
   constructor(indexFunctions: IndexFunctions<T> = {}) {
     this.#indexFunctions = indexFunctions;
-    this.#contents = this.#arrange(new ObjectMap());
+    this.#contents = this.#buildContents(new ObjectMap());
   }
 
   get size(): number {
@@ -93,39 +93,39 @@ export class Store<T> implements StoreReader<T> {
   byIndex(index: string, value: string): readonly T[] {
     const { indexes } = this.#contents;
     const found = indexes.get(index);
-    if (found === undefined) throw new RangeError(`no index "${index}"; there is ${[...indexes.keys()].join(', ')}`);
+    if (found === undefined) throw new RangeError(`index "${index}": must be one of ${[...indexes.keys()].join(', ')}`);
     return found.members(value);
   }
 
-  /** What is there now; not to be kept, since {@link set} and {@link delete} go on changing it. */
+  /** The current contents; do not retain it, since {@link set} and {@link delete} modify it. */
   contents(): ObjectMap<T> {
     return this.#contents.objects;
   }
 
-  /** Puts a whole new state in place of the old one. The map belongs to the store afterwards. */
+  /** Replaces the whole contents. The store takes ownership of the map. */
   replaceAll(objects: ObjectMap<T>): void {
-    this.#contents = this.#arrange(objects);
+    this.#contents = this.#buildContents(objects);
   }
 
-  set(place: Place, object: T): void {
+  set(name: NamespacedName, object: T): void {
     const { indexes, objects } = this.#contents;
-    const previous = indexes.size === 0 ? undefined : objects.get(place);
-    objects.set(place, object);
+    const previous = indexes.size === 0 ? undefined : objects.get(name);
+    objects.set(name, object);
     for (const index of indexes.values()) {
       if (previous === undefined) index.add(object);
       else index.replace(previous, object);
     }
   }
 
-  delete(place: Place): void {
+  delete(name: NamespacedName): void {
     const { indexes, objects } = this.#contents;
-    const previous = objects.get(place);
+    const previous = objects.get(name);
     if (previous === undefined) return;
-    objects.delete(place);
+    objects.delete(name);
     for (const index of indexes.values()) index.remove(previous);
   }
 
-  #arrange(objects: ObjectMap<T>): Contents<T> {
+  #buildContents(objects: ObjectMap<T>): Contents<T> {
     const indexes = new Map<string, Index<T>>();
     for (const [name, valuesOf] of Object.entries(this.#indexFunctions)) {
       const index = new Index(valuesOf);

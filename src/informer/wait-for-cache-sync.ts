@@ -1,38 +1,36 @@
 import type { Clock } from '../ports/clock.ts';
+import { LinkedAbort } from '../supervision/linked-abort.ts';
 
 export const syncPollMs = 100;
 
-/** What can be waited for. One that cannot say when it has synced is asked every {@link syncPollMs}. */
+/** An informer to wait for. Without `whenSynced` it is polled every {@link syncPollMs}. */
 export interface Syncing {
   readonly name: string;
   hasSynced(): boolean;
   whenSynced?(): Promise<void>;
 }
 
-export interface WaitOptions {
+interface WaitOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** For ever when absent. */
+  /** No limit when absent. */
   readonly timeoutMs?: number;
 }
 
 /**
- * Waits until every informer has a complete state, the signal aborts or the time is up, whichever comes first. Returns
- * the names of those that are still without; empty means all is well (client-go `WaitForNamedCacheSync`). Never rejects.
+ * Waits until every informer has synced, the signal aborts or the time is up, whichever comes first. Returns the names of
+ * those that have not synced; empty means all have (client-go `WaitForNamedCacheSync`). Never rejects.
  */
 export async function waitForCacheSync(
   informers: readonly Syncing[],
   { clock, signal, timeoutMs = Infinity }: WaitOptions,
 ): Promise<readonly string[]> {
-  const end = new AbortController();
-  const stop = (): void => end.abort();
-  if (signal.aborted) stop();
-  signal.addEventListener('abort', stop);
-  const over = clock.sleep(timeoutMs, end.signal);
+  const end = new LinkedAbort(signal);
+  const deadline = clock.sleep(timeoutMs, end.signal);
   const all = Promise.all(informers.map((informer) => untilSynced(informer, clock, end.signal)));
-  await Promise.race([all, over]);
-  signal.removeEventListener('abort', stop);
-  stop();
+  await Promise.race([all, deadline]);
+  end.release();
+  end.abort();
   return informers.filter((informer) => !informer.hasSynced()).map((informer) => informer.name);
 }
 

@@ -1,70 +1,66 @@
 import type { Clock } from '../ports/clock.ts';
+import { LinkedAbort } from '../supervision/linked-abort.ts';
 
-export interface WatchGuardOptions {
+interface WatchGuardOptions {
   readonly clock: Clock;
   /** Cancelled together with this one. */
   readonly signal: AbortSignal;
-  /** Silence after which the stream counts as dead; it may change while the stream lasts. */
+  /** Milliseconds without events after which the stream counts as dead; it may change while the stream lasts. */
   readonly quietMsMax: () => number;
-  /** Age after which the stream is ended, in case the server forgot to. */
-  readonly ageMsMax: number;
+  /** Age after which the stream is ended, in case the server does not end it; it may change while the stream lasts. */
+  readonly ageMsMax: () => number;
 }
 
-/** How soon a limit that has become shorter is noticed. */
+/** Interval at which the limits are read again. */
 const recheckMs = 5_000;
 
 /**
- * Ends a watch that has fallen silent. A connection can be dead without anybody saying so: the peer vanished, or a
- * middlebox swallows everything. Bookmarks come every minute, so longer silence means that nothing can be heard.
+ * Ends a silent watch. A connection can be dead without an error: the peer is gone, or a middlebox drops all packets.
+ * Bookmarks arrive every minute, so a longer silence means that the connection is dead.
  */
 export class WatchGuard {
   readonly #options: WatchGuardOptions;
-  readonly #controller = new AbortController();
+  readonly #link: LinkedAbort;
   readonly #openedAtMs: number;
-  #heardAtMs: number;
+  #lastFrameAtMs: number;
   #tripped = false;
   readonly #watching: Promise<void>;
 
   constructor(options: WatchGuardOptions) {
     this.#options = options;
     this.#openedAtMs = options.clock.monotonicMs();
-    this.#heardAtMs = this.#openedAtMs;
-    if (options.signal.aborted) this.#cancel();
-    options.signal.addEventListener('abort', this.#cancel);
+    this.#lastFrameAtMs = this.#openedAtMs;
+    this.#link = new LinkedAbort(options.signal);
     this.#watching = this.#watch();
   }
 
-  /** For the watch: aborts when the guard trips, when the outer signal aborts, and on {@link close}. */
+  /** Signal of the watch: aborts when the guard trips, when the outer signal aborts, and on {@link close}. */
   get signal(): AbortSignal {
-    return this.#controller.signal;
+    return this.#link.signal;
   }
 
-  /** It was the guard that ended the stream. */
+  /** Whether the guard ended the stream. */
   get tripped(): boolean {
     return this.#tripped;
   }
 
-  /** Somebody knows better than the clock that nothing can be heard. */
+  /** Ends the stream now; for a caller that detected the dead connection earlier. */
   trip(): void {
     if (this.signal.aborted) return;
     this.#tripped = true;
-    this.#cancel();
+    this.#link.abort();
   }
 
-  heard(): void {
-    this.#heardAtMs = this.#options.clock.monotonicMs();
+  frameReceived(): void {
+    this.#lastFrameAtMs = this.#options.clock.monotonicMs();
   }
 
-  /** Resolves when nothing of the guard runs any more. */
+  /** Resolves when all work of the guard has ended. */
   async close(): Promise<void> {
-    this.#options.signal.removeEventListener('abort', this.#cancel);
-    this.#cancel();
+    this.#link.release();
+    this.#link.abort();
     await this.#watching;
   }
-
-  readonly #cancel = (): void => {
-    this.#controller.abort();
-  };
 
   async #watch(): Promise<void> {
     const { clock } = this.#options;
@@ -77,7 +73,7 @@ export class WatchGuard {
 
   #leftMs(): number {
     const { clock, quietMsMax, ageMsMax } = this.#options;
-    const untilMs = Math.min(this.#heardAtMs + quietMsMax(), this.#openedAtMs + ageMsMax);
+    const untilMs = Math.min(this.#lastFrameAtMs + quietMsMax(), this.#openedAtMs + ageMsMax());
     return untilMs - clock.monotonicMs();
   }
 }

@@ -1,146 +1,136 @@
-import type { Pod } from '../api/pod.ts';
-import type { Labels } from '../api/topology.ts';
-import type { Clock } from '../ports/clock.ts';
+import type { Node } from '../api/node.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
-import type { KubeReader } from '../ports/kube-reader.ts';
-import type { KubeWriter } from '../ports/kube-writer.ts';
-import type { Logger } from '../ports/logger.ts';
-import type { Random } from '../ports/random.ts';
 import { FakeMachine } from './machine/fake-machine.ts';
-import { NodeSide } from './node-status/node-side.ts';
-import type { StatusSetter } from './node-status/setter-context.ts';
-import type { NodeLister } from './node-status/status-publisher.ts';
-import { NodeLogger } from './node-logger.ts';
-import { OwnNode } from './own-node.ts';
+import { NodeManager, type NodeManagerOptions } from './node-manager.ts';
+import { NodeLogger } from './fleet/node-logger.ts';
 import type { PodSource } from './pod-config/pod-source.ts';
-import { PodSide } from './pod-side.ts';
-import type { KubeletProfile, Machine } from './profile.ts';
-import { LoopGroup } from './loop-group.ts';
+import { PodLifecycle } from './pod-lifecycle.ts';
+import type { Machine } from './profile.ts';
+import { LoopGroup } from './loops/loop-group.ts';
 import { ContainerHost, type RebootRemains } from './runtime/container-host.ts';
-import type { ScriptRule } from './runtime/derive-container-script.ts';
-import type { Turnstile } from './turnstile.ts';
+import type { ScriptRule } from './runtime/build-container-script.ts';
+import { uidOf } from './pod-config/classify-pod.ts';
+import { internalAddresses } from './node-status/build-machine-info.ts';
 
-export interface HollowKubeletOptions {
-  readonly name: string;
-  readonly labels: Labels;
+interface HollowKubeletOptions
+  extends Pick<
+    NodeManagerOptions,
+    | 'name'
+    | 'labels'
+    | 'profile'
+    | 'api'
+    | 'nodes'
+    | 'registrations'
+    | 'onRegistered'
+    | 'onRepeatedFailure'
+    | 'setters'
+    | 'clock'
+    | 'random'
+    | 'logger'
+  > {
   readonly machine: Machine;
-  readonly profile: KubeletProfile;
-  readonly api: KubeReader & KubeWriter;
-  /** Where its pods come from: made anew for each life of the kubelet, which knows nothing of those before. */
+  /** Pod sources: created for each run of the kubelet, which keeps nothing of the runs before. */
   readonly sources: () => readonly PodSource[];
-  /** Its own node as a watch shows it. */
-  readonly nodes: NodeLister;
-  /** Shared by the fleet: bounds how many register at once. */
-  readonly registrations: Turnstile;
-  /** Called once, when the API server knows the node. */
-  readonly onRegistered?: () => void;
-  /** Called after the second and each further heartbeat of a row that failed: the connection may be at fault. */
-  readonly onRepeatedFailure?: () => void;
-  /** Status setters of one's own; they run before Ready. */
-  readonly setters?: readonly StatusSetter[];
-  /** Told of what happens to the node and its pods; nobody is told when absent. */
-  readonly recorder?: EventRecorder;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
+  /** Records the Events of the node and its pods; none are recorded when absent. */
+  readonly recorder?: EventRecorder | undefined;
 }
 
 export interface KubeletStatus {
   readonly name: string;
   readonly registered: boolean;
-  /** Its last status that arrived said Ready. */
+  /** The last status that was written had Ready=True. */
   readonly ready: boolean;
-  /** Somebody made it unhealthy. */
+  /** The node was made unhealthy explicitly. */
   readonly broken: boolean;
   readonly pods: number;
   /** Pod statuses that the API server has not confirmed yet. */
   readonly unwrittenPods: number;
   /** Monotonic time of the last renewal that was confirmed. */
   readonly renewedAtMs: number | undefined;
-  /** What the health check of its sync loop says; undefined while that is alive. */
+  /** Problem that the health check of the sync loop reports; undefined while it is healthy. */
   readonly problem: string | undefined;
 }
 
-export interface Outage {
-  /** How long until the kubelet is up again. */
+export interface CrashOptions {
+  /** Time until the kubelet runs again. */
   readonly downMs?: number;
-  /** The machine goes down with it, and this is left of its containers; absent: they run on. */
+  /** The machine reboots too, and this is what remains of its containers; absent: they keep running. */
   readonly reboot?: RebootRemains;
 }
 
-/** One life of the kubelet's process. */
-interface Life {
-  readonly node: NodeSide;
-  readonly pods: PodSide;
+/** One run of the kubelet's process. */
+interface KubeletRun {
+  readonly node: NodeManager;
+  readonly pods: PodLifecycle;
 }
 
 /**
  * A kubelet without containers: it registers its node, heartbeats, reports the node's status, runs its pods on a fake
- * runtime and finishes their deletion. Real in all that an API server and its controllers see. The machine and what runs
- * on it outlive the kubelet's process.
+ * runtime and completes their deletion. To the API server and its controllers it behaves like a real kubelet. The
+ * machine and what runs on it outlive the kubelet's process.
  */
 export class HollowKubelet {
   readonly name: string;
-  /** Its machine; break it here. */
+  /** Its machine; faults are injected here. */
   readonly health: FakeMachine;
-  /** What runs on the machine, and what is the matter with the runtime. */
+  /** The containers on the machine, and the faults of the runtime. */
   readonly host: ContainerHost;
   readonly #options: HollowKubeletOptions;
-  readonly #ownNode: OwnNode;
-  #life: Life;
-  #outage: Outage | undefined;
+  /** Its own node as the watch delivered it last. */
+  #seenNode: Node | undefined;
+  #current: KubeletRun;
+  #crashOptions: CrashOptions | undefined;
   #running: LoopGroup | undefined;
   #wasRegistered = false;
-  /** By rule, the way to take it back from the kubelet that runs now. */
+  /** By rule, the function that removes it from the kubelet that runs now. */
   #scripts: Map<ScriptRule, () => void> | undefined;
 
-  /** Throws a RangeError for a profile or setters that make no sense. */
+  /** Throws a RangeError for an invalid profile or invalid setters. */
   constructor(options: HollowKubeletOptions) {
-    const { name, machine, clock, nodes } = options;
+    const { name, machine, clock } = options;
     this.name = name;
     this.health = new FakeMachine(name, machine);
     this.host = new ContainerHost({ clock, podSubnet: machine.podSubnet });
     this.#options = { ...options, logger: new NodeLogger(name, options.logger) };
-    this.#ownNode = new OwnNode(name, nodes);
-    this.#life = this.#begin();
+    this.#current = this.#begin();
   }
 
-  /** The pods' side of the kubelet that runs now; another one after each restart. */
-  get pods(): PodSide {
-    return this.#life.pods;
+  /** The pod part of the kubelet that runs now; replaced at each restart. */
+  get pods(): PodLifecycle {
+    return this.#current.pods;
   }
 
-  /** The node's side of the kubelet that runs now; another one after each restart. */
-  get node(): NodeSide {
-    return this.#life.node;
+  /** The node part of the kubelet that runs now; replaced at each restart. */
+  get node(): NodeManager {
+    return this.#current.node;
   }
 
   /**
-   * Lives until the signal aborts, through everything that the API server answers or does not. No good-byes: node, lease
-   * and pods stay as they are, and look like those of a node that crashed.
+   * Runs until the signal aborts, whatever the API server answers. Nothing is cleaned up: node, lease and pods stay as
+   * they are, like those of a node that crashed.
    */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.#live(signal);
-      if (this.#outage === undefined) return;
-      await this.#recover(this.#outage, signal);
+      await this.#runOnce(signal);
+      if (this.#crashOptions === undefined) return;
+      await this.#recover(this.#crashOptions, signal);
     }
   }
 
   /**
-   * Ends the kubelet's process where it stands, and starts another one that knows only what the API server and the
-   * machine know. Does nothing while it does not run.
+   * Ends the kubelet's process at once, and starts another one whose only state is what the API server and the machine
+   * have. Does nothing while it is not running.
    */
-  crash(outage: Outage = {}): void {
+  crash(options: CrashOptions = {}): void {
     if (this.#running === undefined) return;
-    this.#outage = outage;
+    this.#crashOptions = options;
     this.#running.stop();
   }
 
-  /** Scripts its containers, through restarts too. Returns the way to take it back. */
+  /** Scripts its containers, across restarts too. Returns the function that removes the rule. */
   script(rule: ScriptRule): () => void {
     const scripts = (this.#scripts ??= new Map<ScriptRule, () => void>());
-    scripts.set(rule, this.#life.pods.runtime.script(rule));
+    scripts.set(rule, this.#current.pods.runtime.script(rule));
     return () => {
       scripts.get(rule)?.();
       scripts.delete(rule);
@@ -148,12 +138,12 @@ export class HollowKubelet {
   }
 
   status(): KubeletStatus {
-    const { node, pods } = this.#life;
+    const { node, pods } = this.#current;
     return {
       name: this.name,
       registered: node.isRegistered,
       ready: node.isReady,
-      broken: this.health.isBroken,
+      broken: this.health.fault !== undefined,
       pods: pods.podCount,
       unwrittenPods: pods.statuses.pending,
       renewedAtMs: node.renewedAtMs,
@@ -161,15 +151,15 @@ export class HollowKubelet {
     };
   }
 
-  #live(signal: AbortSignal): Promise<void> {
-    const { node, pods } = this.#life;
+  #runOnce(signal: AbortSignal): Promise<void> {
+    const { node, pods } = this.#current;
     const { runtime, pressure, shutdown } = node;
     const facts = {
       runtime,
       pressure,
       shutdown,
-      known: () => this.#ownNode.get(),
-      any: async () => this.#ownNode.get() ?? (await node.initialNode()),
+      known: () => this.#ownNode(),
+      any: async () => this.#ownNode() ?? (await node.initialNode()),
     };
     const running = new LoopGroup();
     this.#running = running;
@@ -178,48 +168,51 @@ export class HollowKubelet {
     });
   }
 
-  async #recover({ downMs = 0, reboot }: Outage, signal: AbortSignal): Promise<void> {
-    this.#outage = undefined;
+  async #recover({ downMs = 0, reboot }: CrashOptions, signal: AbortSignal): Promise<void> {
+    this.#crashOptions = undefined;
     if (reboot !== undefined) {
       this.host.reboot(reboot);
       this.health.reboot();
     }
     await this.#options.clock.sleep(downMs, signal);
     if (signal.aborted) return;
-    this.#life = this.#begin();
-    for (const rule of this.#scripts?.keys() ?? []) this.#scripts?.set(rule, this.#life.pods.runtime.script(rule));
+    this.#current = this.#begin();
+    for (const rule of this.#scripts?.keys() ?? []) this.#scripts?.set(rule, this.#current.pods.runtime.script(rule));
   }
 
-  #begin(): Life {
+  #begin(): KubeletRun {
     const { name, labels, profile, api, clock, random, logger, recorder = silentRecorder } = this.#options;
     const { nodes, registrations, setters, onRepeatedFailure, sources } = this.#options;
-    const means = { name, profile, api, recorder, clock, random, logger };
-    const pods = new PodSide({ ...means, sources: sources(), host: this.host, hostIPs: () => this.#addresses() });
-    const node = new NodeSide({
-      ...means,
+    const dependencies = { name, profile, api, recorder, clock, random, logger };
+    const pods = new PodLifecycle({
+      ...dependencies,
+      sources: sources(),
+      host: this.host,
+      hostIPs: () => internalAddresses(this.health.describe()),
+    });
+    const node = new NodeManager({
+      ...dependencies,
       labels,
       nodes,
       registrations,
-      ...(setters === undefined ? {} : { setters }),
-      ...(onRepeatedFailure === undefined ? {} : { onRepeatedFailure }),
+      setters,
+      onRepeatedFailure,
       machine: this.health,
       runtime: pods.runtime,
-      healthChecks: [{ name: 'PLEG', problem: (nowMs) => pods.relister.problem(nowMs) }],
+      healthChecks: [{ name: 'PLEG', problem: (nowMs) => pods.pleg.problem(nowMs) }],
       activePods: () => pods.activePods(),
-      kill: (pod, verdict, signal) => pods.end(pod, verdict, signal),
-      isCleanedUp: (pod) => this.#isCleanedUp(pods, pod),
+      kill: (pod, termination, signal) => pods.terminate(pod, termination, signal),
+      isCleanedUp: (pod) => !pods.workers.mayRun(uidOf(pod)),
       onRegistered: () => this.#noteRegistered(),
     });
     return { node, pods };
   }
 
-  #addresses(): readonly string[] {
-    const { address, secondAddress } = this.health.describe();
-    return secondAddress === undefined ? [address] : [address, secondAddress];
-  }
-
-  #isCleanedUp({ workers }: PodSide, pod: Pod): boolean {
-    return !workers.mayRun(pod.metadata.uid ?? '');
+  /** Undefined while no such node is known. */
+  #ownNode(): Node | undefined {
+    const listed = this.#options.nodes.get(this.name);
+    if (listed !== 'frozen') this.#seenNode = listed;
+    return this.#seenNode;
   }
 
   #noteRegistered(): void {

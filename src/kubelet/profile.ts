@@ -1,72 +1,74 @@
 import type { Taint } from '../api/taints.ts';
-import type { NodeEventUid } from '../events/derive-node-reference.ts';
-import type { EvictionConfig } from './machine/derive-thresholds.ts';
+import type { NodeEventUid } from '../events/build-node-reference.ts';
+import type { EvictionConfig } from './machine/parse-thresholds.ts';
 import type { ShutdownGroup } from './machine/plan-shutdown.ts';
 
 export type LeasePhase = 'hash' | 'aligned' | 'random';
 
-/** How a hollow kubelet behaves. The names and defaults are the kubelet configuration's where it has them. */
+/** Behaviour of a hollow kubelet. Names and defaults are those of the kubelet configuration where it has them. */
 export interface KubeletProfile extends NodeRegistration, EvictionConfig {
-  /** `classic`: as of 1.8, where the status itself is the heartbeat. `modern`: as of 1.36. */
-  readonly kind: 'classic' | 'modern';
+  /** The kubelet release that is simulated. In v1.8 the status itself is the heartbeat. */
+  readonly kind: 'v1.8' | 'v1.36';
   readonly leaseDurationSeconds: number;
-  /** Share of the lease's duration after which it is renewed. */
+  /** Fraction of the lease duration after which the lease is renewed. */
   readonly renewIntervalFraction: number;
   /**
-   * When the second heartbeat comes, lease and status alike. `hash`: at a phase of the period that follows from the
-   * node's name, so that a fleet does not beat as one. `random`: at one left to chance. `aligned`: a period after the
-   * first, as kubelets do.
+   * When the second heartbeat is sent, for lease and status alike. `hash`: at an offset in the period that depends on
+   * the node's name, so that the nodes of a fleet do not heartbeat together. `random`: at a random offset. `aligned`:
+   * one period after the first, as real kubelets do.
    */
   readonly leasePhase: LeasePhase;
   /** How often the node's status is computed. */
   readonly nodeStatusUpdateFrequencyMs: number;
-  /** How often an unchanged status is written all the same. */
+  /** How often an unchanged status is written. */
   readonly nodeStatusReportFrequencyMs: number;
-  /** While the node has not been ready yet: how often its status is computed, and for how long at that pace. */
+  /**
+   * Fast start, until the node is ready for the first time: the period of status computation, and its maximum duration.
+   */
   readonly fastStatusPeriodMs: number;
   readonly fastStatusMsMax: number;
-  /** How often the container runtime is asked how it is. */
+  /** Period of the container runtime check. */
   readonly runtimeCheckPeriodMs: number;
-  /** A status setter that takes longer than this is left out of that status. */
+  /** A status setter that takes longer than this is skipped in that status. */
   readonly statusSetterMsMax: number;
-  /** Images in the node's status; -1: all there are. */
+  /** Maximum number of images in the node's status; -1: no limit. */
   readonly nodeStatusMaxImages: number;
-  /** Pods for each core of the machine, up to its `podsMax`; 0: as many as `podsMax` however few its cores. */
+  /** Maximum number of pods per core, at most `podsMax` in all; 0: `podsMax` regardless of the cores. */
   readonly podsPerCore: number;
-  /** Whose uid the kubelet's events about its node carry. */
+  /** The uid in the kubelet's Events about its node. */
   readonly nodeEventUid: NodeEventUid;
-  /** How often every pod is looked at again though nothing called for it. */
+  /** Resync period of each pod. */
   readonly syncPeriodMs: number;
-  /** How often every pod's status is compared with what the API server has. */
+  /** How often every pod's status is compared with the API server's. */
   readonly podStatusPassMs: number;
-  /** From the start of a pod to its containers running: pull, create and start together. */
+  /** Time from the start of a pod until its containers run: pull, create and start together. */
   readonly podStartDelayMs: number;
-  /** From the signal to stop to the containers' exit, unless their grace period ends earlier. */
+  /** Time from the stop signal until the containers exit, unless their grace period ends earlier. */
   readonly podStopDelayMs: number;
-  /** How long the node may take to shut down, and the part of that which critical pods get; 0: it just goes. */
+  /** Total time of a graceful node shutdown, and the part of it for critical pods; 0: no graceful shutdown. */
   readonly shutdownGracePeriodMs: number;
   readonly shutdownGracePeriodCriticalPodsMs: number;
-  /** Instead of the two: how long pods of which priority get. */
+  /** Instead of the two: the period of each priority group. */
   readonly shutdownGracePeriodByPodPriority: readonly ShutdownGroup[];
 }
 
-/** How the node is made known to the API server. */
+/** Registration of the node. */
 export interface NodeRegistration {
-  /** False: somebody else makes the node object; the kubelet only reports its status. */
+  /** False: another client creates the Node object; the kubelet only reports its status. */
   readonly registerNode: boolean;
   readonly registerWithTaints: readonly Taint[];
   readonly registerSchedulable: boolean;
-  /** Its cloud is somebody else's affair: the node waits for a cloud controller with a taint. */
+  /** The node is registered with the uninitialized taint, which a cloud-controller-manager removes. */
   readonly externalCloudProvider: boolean;
-  /** Its cloud has to make a route to it first. */
+  /** The node is registered with NetworkUnavailable, until a route controller has created a route. */
   readonly needsRoutes: boolean;
   readonly enableControllerAttachDetach: boolean;
   readonly keepTerminatedPodVolumes: boolean;
 }
 
-/** A kubelet of the leases' age: the lease is the heartbeat, the status is written when it changed or every 5 minutes. */
-export const modernProfile: KubeletProfile = {
-  kind: 'modern',
+/** v1.36: the lease is the heartbeat, the status is written when it changed or every 5 minutes. */
+export const profileV136: KubeletProfile = {
+  kind: 'v1.36',
   leaseDurationSeconds: 40,
   renewIntervalFraction: 0.25,
   leasePhase: 'hash',
@@ -108,27 +110,27 @@ export const modernProfile: KubeletProfile = {
   shutdownGracePeriodByPodPriority: [],
 };
 
-/** A kubelet of 1.8: no lease, no fast start; the status is written every period whether or not anything changed. */
-export const classicProfile: KubeletProfile = {
-  ...modernProfile,
-  kind: 'classic',
-  nodeStatusReportFrequencyMs: modernProfile.nodeStatusUpdateFrequencyMs,
+/** v1.8: no lease, no fast start; the status is written every period whether or not it changed. */
+const profileV18: KubeletProfile = {
+  ...profileV136,
+  kind: 'v1.8',
+  nodeStatusReportFrequencyMs: profileV136.nodeStatusUpdateFrequencyMs,
   leasePhase: 'aligned',
 };
 
 /**
- * The whole profile from what somebody wants otherwise. Who sets how often the status is computed, and not how often it
- * is reported, has it reported as often (kubelet `SetDefaults_KubeletConfiguration`).
+ * A complete profile from overrides. If only the update frequency of the status is set, the report frequency is the
+ * same (kubelet `SetDefaults_KubeletConfiguration`).
  */
 export function completeProfile(wanted: Partial<KubeletProfile> = {}): KubeletProfile {
-  const base = wanted.kind === 'classic' ? classicProfile : modernProfile;
+  const base = wanted.kind === 'v1.8' ? profileV18 : profileV136;
   const { nodeStatusUpdateFrequencyMs } = wanted;
   const inherited =
     nodeStatusUpdateFrequencyMs === undefined ? {} : { nodeStatusReportFrequencyMs: nodeStatusUpdateFrequencyMs };
   return { ...base, ...inherited, ...wanted };
 }
 
-/** How long a heartbeat request may take (upstream: the heartbeat client's timeout). */
+/** Timeout of a heartbeat request (upstream: the heartbeat client's timeout). */
 export function heartbeatTimeoutMs(
   profile: Pick<KubeletProfile, 'nodeStatusUpdateFrequencyMs' | 'leaseDurationSeconds'>,
 ): number {
@@ -139,7 +141,7 @@ export function renewIntervalMs(profile: KubeletProfile): number {
   return profile.leaseDurationSeconds * 1_000 * profile.renewIntervalFraction;
 }
 
-/** What the node claims to be made of. Whole numbers, so that the quantities on the wire are canonical. May be shared. */
+/** The hardware of a machine. Integers, so that the quantities on the wire are canonical. May be shared. */
 export interface Machine {
   readonly cpuCores: number;
   readonly memoryMiB: number;
@@ -147,13 +149,13 @@ export interface Machine {
   readonly podsMax: number;
   /** The node's InternalIP. */
   readonly address: string;
-  /** Of a node with two: the other one, as of the other address family. */
+  /** A second InternalIP, such as one of the other address family. */
   readonly secondAddress?: string;
-  /** The first three parts of its pods' addresses, as in `10.128.0`. */
+  /** The first three octets of its pods' addresses, such as `10.128.0`. */
   readonly podSubnet: string;
-  /** Kept back from pods, by resource: `cpu` in cores, the others in MiB. */
+  /** Reserved for the system, by resource: `cpu` in cores, the others in MiB. */
   readonly reserved?: Readonly<Partial<Record<'cpu' | 'memory' | 'ephemeral-storage', number>>>;
-  /** Huge pages in MiB, by resource name, as `hugepages-2Mi`. */
+  /** Huge pages in MiB, by resource name, such as `hugepages-2Mi`. */
   readonly hugePages?: Readonly<Record<string, number>>;
   readonly images?: readonly MachineImage[];
   readonly runtimeHandlers?: readonly Readonly<Record<string, unknown>>[];
@@ -161,7 +163,7 @@ export interface Machine {
   readonly declaredFeatures?: readonly string[];
 }
 
-/** An image in the machine's store. */
+/** An image in the machine's image store. */
 export interface MachineImage {
   readonly digests: readonly string[];
   readonly tags: readonly string[];

@@ -1,9 +1,9 @@
-/** The only way to know the time or to wait. */
+/** The only source of time and of timers. */
 export interface Clock {
-  /** Wall time, for timestamps that others read. May jump. */
+  /** Wall time, for timestamps that are sent or stored. May jump. */
   nowMs(): number;
-  /** Never goes back. For measuring how long something has been silent. */
+  /** Never decreases. For durations and deadlines. */
   monotonicMs(): number;
-  /** Resolves after `ms` of monotonic time, or at once when the signal aborts. Never rejects. Leaves no listener behind. */
+  /** Resolves after `ms` of monotonic time, or at once when the signal aborts. Never rejects; leaves no listener. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }

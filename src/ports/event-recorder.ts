@@ -1,6 +1,6 @@
 import type { EventDraft } from '../api/event.ts';
 
-/** Tells people, as Kubernetes Events. Never throws, never blocks: telling is never worth a late decision. */
+/** Records Kubernetes Events. Never throws, never blocks: recording must not delay the controller. */
 export interface EventRecorder {
   record(draft: EventDraft): void;
 }

@@ -1,4 +1,4 @@
-import type { KubeObject, ListMeta, Status } from '../api/meta.ts';
+import type { KubeObject, ListMeta, ObjectMeta, Status } from '../api/meta.ts';
 import type { ResourceName } from '../api/resources.ts';
 
 export interface ObjectName {
@@ -23,15 +23,25 @@ export interface ListOptions extends Selection {
 
 export interface ListTaking {
   /**
-   * Takes each object as it arrives, so that a large list is never held as a whole; what was taken is not among the
-   * page's items. A reader may do without: then all are among the items. If the list fails, what was taken is no list.
+   * Receives each object as it arrives, so that a large list is never held in memory; received objects are not in the
+   * page's items. A reader may ignore it and return all objects as items. If the list fails, the objects are incomplete.
    */
   readonly each?: (item: KubeObject) => void;
+}
+
+/** An object, or a whole event, whose bytes could not be decoded. It is skipped; the objects around it are not. */
+export interface UndecodableObject {
+  /** The object's metadata; undefined if that could not be decoded either. */
+  readonly metadata: ObjectMeta | undefined;
+  /** What is wrong with the bytes. */
+  readonly problem: string;
 }
 
 export interface ListPage {
   readonly metadata: ListMeta;
   readonly items: readonly KubeObject[];
+  /** Objects of the list that could not be decoded: neither in the items nor passed to `each`. */
+  readonly undecodable?: readonly UndecodableObject[];
 }
 
 export interface WatchOptions extends Selection {
@@ -40,23 +50,27 @@ export interface WatchOptions extends Selection {
   /** WatchList: the state first, then a bookmark annotated `k8s.io/initial-events-end`, then changes. */
   readonly sendInitialEvents?: boolean;
   readonly allowWatchBookmarks?: boolean;
-  /** The server ends the stream after this long. */
+  /** The server closes the stream after this time. */
   readonly timeoutSeconds?: number;
 }
 
 export type WatchEvent =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'; readonly object: KubeObject }
-  | { readonly type: 'ERROR'; readonly object: Status };
+  | { readonly type: 'ERROR'; readonly object: Status }
+  /** Not part of the API: an event that could not be decoded. `change` is its type, if that could be decoded. */
+  | { readonly type: 'UNDECODABLE'; readonly change: ObjectEventType | undefined; readonly object: UndecodableObject };
+
+export type ObjectEventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
 /**
- * An open watch. Each iteration yields the events that arrived together, in order; it waits for the reader, so a slow
- * reader slows the socket down. Ends when the server ends it; rejects with an ApiError when the connection is lost.
+ * An open watch. Each iteration yields the events that arrived together, in order; the stream applies backpressure to the
+ * socket. Ends when the server closes it; rejects with an ApiError when the connection is lost.
  */
 export type WatchStream = AsyncIterable<readonly WatchEvent[]>;
 
-/** Reading from the API server. Every method rejects with an ApiError and with nothing else. */
+/** Reads from the API server. Every method rejects only with an ApiError. */
 export interface KubeReader {
-  /** `resourceVersion: '0'` accepts what the server has in its cache. */
+  /** `resourceVersion: '0'` allows a response from the server's cache. */
   get(
     resource: ResourceName,
     name: ObjectName,
@@ -64,6 +78,6 @@ export interface KubeReader {
   ): Promise<KubeObject>;
   /** One page. */
   list(resource: ResourceName, options: ListOptions & ListTaking & { readonly signal: AbortSignal }): Promise<ListPage>;
-  /** Resolves once the server has accepted the watch (headers are there). */
+  /** Resolves when the server has accepted the watch (response headers received). */
   watch(resource: ResourceName, options: WatchOptions & { readonly signal: AbortSignal }): Promise<WatchStream>;
 }

@@ -1,31 +1,39 @@
 import type { KubeObject } from '../api/meta.ts';
 import type { ResourceName } from '../api/resources.ts';
 import type { ObjectName } from './kube-reader.ts';
+import type { WriteLane } from './write-lanes.ts';
 
 export type PatchType = 'strategic-merge' | 'merge' | 'json';
 
 export interface WriteOptions {
   readonly signal: AbortSignal;
   readonly subresource?: 'status';
+  /** Called immediately before the request is sent, after every wait; false fails the request with `aborted`. */
+  readonly stillWanted?: () => boolean;
+  /** The share of the request rate that the write uses. */
+  readonly lane?: WriteLane;
 }
 
 export interface DeleteOptions {
   readonly signal: AbortSignal;
-  /** Delete only the object that was decided upon: another uid under this name answers `conflict`. */
+  /** Precondition: deletes only this object; another uid under the name fails with `conflict`. */
   readonly uid: string;
   readonly resourceVersion?: string;
-  /** Absent: the object's own. */
+  /** Defaults to the object's own. */
   readonly gracePeriodSeconds?: number;
+  /** As in {@link WriteOptions}. */
+  readonly stillWanted?: () => boolean;
+  readonly lane?: WriteLane;
 }
 
 /**
- * Writing to the API server. Every method rejects with an ApiError and with nothing else. `timeout` and `unavailable`
- * leave open whether the write was carried out: the caller reads again before it repeats. Nothing is retried in here
- * unless the server said when (Retry-After).
+ * Writes to the API server. Every method rejects only with an ApiError. After `timeout` and `unavailable` the outcome is
+ * unknown: the caller reads the object before it retries. The implementation retries nothing: a write that the server
+ * rejects with Retry-After rejects at once, and the error carries the delay as `retryAfterMs`.
  */
 export interface KubeWriter {
   create(resource: ResourceName, object: KubeObject, options: WriteOptions): Promise<KubeObject>;
-  /** PUT. The object's resourceVersion, where present, must be the stored one. */
+  /** PUT. The object's resourceVersion, if present, must match the stored one. */
   replace(resource: ResourceName, object: KubeObject, options: WriteOptions): Promise<KubeObject>;
   patch(
     resource: ResourceName,

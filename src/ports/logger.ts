@@ -1,6 +1,6 @@
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Structured lines for operators. Fields first, then one sentence. */
+/** Structured log lines: fields first, then a constant message. */
 export interface Logger {
   debug(fields: LogFields, message: string): void;
   info(fields: LogFields, message: string): void;

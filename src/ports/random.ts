@@ -1,4 +1,4 @@
-/** Chance, so that a seed can take its place. */
+/** Random numbers, replaceable by a seeded generator. */
 export interface Random {
   /** Uniform in [0, 1). */
   next(): number;

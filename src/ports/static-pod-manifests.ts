@@ -1,58 +1,58 @@
-/** Where the manifests of static pods come from. Nothing here rejects: what goes wrong is an answer with its `problem`. */
+/** Sources of static pod manifests. No method rejects: a failure is a result with a `problem`. */
 
-/** What is at the path that was configured. `names` are those in the folder, unsorted; folders in it are among them. */
+/** What is at the configured path. `names` are the entries of the directory, unsorted, subdirectories included. */
 export type ManifestPlace =
   | { readonly kind: 'missing' }
   | { readonly kind: 'file' }
   | { readonly kind: 'folder'; readonly names: readonly string[] }
   | { readonly kind: 'unusable'; readonly problem: string };
 
-/** One file. `ignored`: it is no file, but a folder or a socket. `broken`: it cannot be read, or is too large. */
+/** One file. `ignored`: not a regular file, but a directory or a socket. `broken`: unreadable or too large. */
 export type ManifestRead =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'gone' }
   | { readonly kind: 'ignored'; readonly problem: string }
   | { readonly kind: 'broken'; readonly problem: string };
 
-/** How a watch ended. `ended`: what was watched is another now, or the caller left; it can be watched anew. */
+/** How a watch ended. `ended`: the watched path was replaced, or the caller aborted; it can be watched again. */
 export type WatchEnd =
   | { readonly kind: 'missing' }
   | { readonly kind: 'ended' }
   | { readonly kind: 'failed'; readonly problem: string };
 
 export interface ManifestWatcher {
-  /** From now on nothing is missed. */
+  /** Every change from now on is reported. */
   onArmed(): void;
-  /** A file came, changed or went; looking tells which. The name is empty where the path itself is the file. */
+  /** A file was created, changed or deleted; reading it shows which. The name is empty if the path itself is the file. */
   onTouched(name: string): void;
 }
 
-/** A file or a folder of files on this machine. */
+/** A file or a directory of files on this machine. */
 export interface ManifestFiles {
-  /** As it was configured. */
+  /** As configured. */
   readonly path: string;
   look(): Promise<ManifestPlace>;
-  /** `name`: one of the folder's, or empty for the path itself. */
+  /** `name`: an entry of the directory, or empty for the path itself. */
   read(name: string): Promise<ManifestRead>;
-  /** Resolves when the watch is over, at the latest when the signal aborts. */
+  /** Resolves when the watch ends, at the latest when the signal aborts. */
   watch(watcher: ManifestWatcher, signal: AbortSignal): Promise<WatchEnd>;
 }
 
-/** An answer of any status, whole; or that there is none that can be used. */
+/** A complete response of any status, or a failure. */
 export type ManifestAnswer =
   | { readonly kind: 'answer'; readonly status: number; readonly text: string }
   | { readonly kind: 'failed'; readonly problem: string };
 
 export interface ManifestUrl {
-  /** As it was configured, without what is secret in it. */
+  /** As configured, without credentials. */
   readonly url: string;
   get(signal: AbortSignal): Promise<ManifestAnswer>;
 }
 
-/** What can be done with a manifest's text. */
+/** Operations on a manifest's text. */
 export interface ManifestText {
   /** From YAML or JSON. */
   readonly parse: (text: string) => { readonly document: unknown } | { readonly problem: string };
-  /** MD5, as 32 hexadecimal digits: for telling texts apart, not for keeping anything safe. */
+  /** MD5, as 32 hexadecimal digits: for change detection, not for security. */
   readonly digest: (text: string) => string;
 }

@@ -1,11 +1,15 @@
-/** Most urgent first: taking a taint back, telling the truth about a node, evicting, everything else. */
-export type WriteLane = 'untaint' | 'status' | 'no-execute' | 'other';
+/**
+ * What a write is for. `recovery`: removes taints and conditions of a node that is healthy again; `detection`: the status
+ * and taints of an unhealthy node, and the readiness of its pods; `eviction`: NoExecute taints and the deletion of pods;
+ * `housekeeping`: labels, taints of new nodes, pod garbage collection.
+ */
+export type WriteLane = 'recovery' | 'detection' | 'eviction' | 'housekeeping';
 
-/** Bounded concurrency with priorities: of the writes that wait, one of the most urgent lane goes next. */
+/** Bounded concurrency per lane: a write never waits for a slot of another lane. */
 export interface WriteLanes {
   run<T>(lane: WriteLane, write: () => Promise<T>): Promise<T>;
-  /** Writes that wait or are under way. */
+  /** Queued writes and writes in flight. */
   readonly pending: number;
-  /** Resolves when nothing waits or is under way. */
+  /** Resolves when no write is queued or in flight. */
   drained(): Promise<void>;
 }

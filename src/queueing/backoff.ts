@@ -3,7 +3,7 @@ export interface BackoffLimits {
   readonly delayMsMax: number;
 }
 
-/** Doubles with each failure of a key, up to a limit; forgotten on success. */
+/** Exponential backoff per key: doubles with each failure up to a limit; reset on success. */
 export class Backoff {
   readonly #limits: BackoffLimits;
   readonly #failures = new Map<string, number>();
@@ -12,7 +12,7 @@ export class Backoff {
     this.#limits = limits;
   }
 
-  /** Counts one more failure of the key and says how long to wait. */
+  /** Counts one more failure of the key and returns the delay. */
   nextMs(key: string): number {
     const failures = this.#failures.get(key) ?? 0;
     this.#failures.set(key, failures + 1);

@@ -5,12 +5,12 @@ interface Entry {
 }
 
 /**
- * A binary heap of keys by due time, each key once. Equal times leave in the order in which they were set, so that the
- * same history always gives the same order. Setting, re-timing and removing cost O(log n).
+ * A binary heap of keys by due time, each key once. Equal times are ordered by insertion, so that the order is
+ * deterministic. Setting, updating and removing cost O(log n).
  */
 export class KeyedHeap {
   readonly #entries: Entry[] = [];
-  readonly #places = new Map<string, number>();
+  readonly #indexes = new Map<string, number>();
   #order = 0;
 
   get size(): number {
@@ -18,32 +18,33 @@ export class KeyedHeap {
   }
 
   has(key: string): boolean {
-    return this.#places.has(key);
+    return this.#indexes.has(key);
   }
 
   dueMs(key: string): number | undefined {
-    const place = this.#places.get(key);
-    return place === undefined ? undefined : this.#entries[place]?.dueMs;
+    const index = this.#indexes.get(key);
+    return index === undefined ? undefined : this.#entries[index]?.dueMs;
   }
 
-  /** Adds the key, or moves it to another time. */
+  /** Adds the key, or changes its due time. An unchanged due time keeps its order. */
   set(key: string, dueMs: number): void {
+    if (this.dueMs(key) === dueMs) return;
     this.remove(key);
     this.#entries.push({ key, dueMs, order: this.#order++ });
-    this.#places.set(key, this.#entries.length - 1);
+    this.#indexes.set(key, this.#entries.length - 1);
     this.#rise(this.#entries.length - 1);
   }
 
   remove(key: string): boolean {
-    const place = this.#places.get(key);
-    if (place === undefined) return false;
+    const index = this.#indexes.get(key);
+    if (index === undefined) return false;
     const last = this.#entries.length - 1;
-    this.#swap(place, last);
+    this.#swap(index, last);
     this.#entries.pop();
-    this.#places.delete(key);
-    if (place < last) {
-      this.#rise(place);
-      this.#sink(place);
+    this.#indexes.delete(key);
+    if (index < last) {
+      this.#rise(index);
+      this.#sink(index);
     }
     return true;
   }
@@ -52,11 +53,11 @@ export class KeyedHeap {
     return this.#entries[0];
   }
 
-  /** How many keys are due. Looks at those alone, and at the first that is not on each way. */
-  countDue(nowMs: number, place = 0): number {
-    const entry = this.#entries[place];
+  /** Number of due keys. Visits only due entries and their direct children. */
+  countDue(nowMs: number, index = 0): number {
+    const entry = this.#entries[index];
     if (entry === undefined || entry.dueMs > nowMs) return 0;
-    return 1 + this.countDue(nowMs, 2 * place + 1) + this.countDue(nowMs, 2 * place + 2);
+    return 1 + this.countDue(nowMs, 2 * index + 1) + this.countDue(nowMs, 2 * index + 2);
   }
 
   /** Removes and returns the earliest key that is due at `nowMs`. */
@@ -69,7 +70,7 @@ export class KeyedHeap {
 
   clear(): void {
     this.#entries.length = 0;
-    this.#places.clear();
+    this.#indexes.clear();
   }
 
   /** All keys, earliest first. */
@@ -78,23 +79,23 @@ export class KeyedHeap {
   }
 
   #rise(start: number): void {
-    let place = start;
-    while (place > 0) {
-      const parent = (place - 1) >> 1;
-      if (!this.#precedes(place, parent)) return;
-      this.#swap(place, parent);
-      place = parent;
+    let index = start;
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
+      if (!this.#precedes(index, parent)) return;
+      this.#swap(index, parent);
+      index = parent;
     }
   }
 
   #sink(start: number): void {
-    let place = start;
+    let index = start;
     for (;;) {
-      const left = 2 * place + 1;
+      const left = 2 * index + 1;
       const child = this.#precedes(left + 1, left) ? left + 1 : left;
-      if (!this.#precedes(child, place)) return;
-      this.#swap(place, child);
-      place = child;
+      if (!this.#precedes(child, index)) return;
+      this.#swap(index, child);
+      index = child;
     }
   }
 
@@ -110,8 +111,8 @@ export class KeyedHeap {
     if (first === undefined || second === undefined) return;
     this.#entries[a] = second;
     this.#entries[b] = first;
-    this.#places.set(second.key, a);
-    this.#places.set(first.key, b);
+    this.#indexes.set(second.key, a);
+    this.#indexes.set(first.key, b);
   }
 }
 

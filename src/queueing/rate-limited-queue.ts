@@ -1,101 +1,148 @@
+import { Backoff, type BackoffLimits } from './backoff.ts';
 import { KeyedHeap } from './keyed-heap.ts';
 import type { TokenBucket } from './token-bucket.ts';
 
-/** As the reference: a retry is due after its wait, not at its end. */
+/** As in kube-controller-manager: a retry is due after its wait, not at its end. */
 const nanosecondMs = 1e-6;
+const retryLimits: BackoffLimits = { delayMsMin: 100, delayMsMax: 30_000 };
+
+interface Entry {
+  /** First come, first served: a postponed key keeps its position. */
+  readonly position: number;
+  readonly sinceMs: number;
+}
 
 /**
- * Keys in line for an act that is rationed by a token bucket. A token is spent on an act only: the head must be due, and
- * whoever asks must still want it, before one is taken.
+ * Keys that wait for an action that is limited by a token bucket. A token is taken only for an action: the head must be
+ * due and still wanted before one is taken. All times are milliseconds of one monotonic clock.
  */
 export class RateLimitedQueue {
-  readonly #heap = new KeyedHeap();
-  /** Since when each key is in line, first come first; a retry that is postponed does not change it. */
-  readonly #sinceMs = new Map<string, number>();
-  readonly #bucket: TokenBucket;
+  /** In insertion order. */
+  readonly #entries = new Map<string, Entry>();
+  /** Due keys, by position. */
+  readonly #due = new KeyedHeap();
+  /** Postponed keys, by the end of their wait. Keys whose action is in progress are in neither heap. */
+  readonly #postponed = new KeyedHeap();
+  readonly #backoff = new Backoff(retryLimits);
+  /** Outlives the queue, see RateLimitedQueues. */
+  readonly bucket: TokenBucket;
+  readonly #onEarlier: () => void;
+  #nextPosition = 0;
 
-  constructor(bucket: TokenBucket) {
-    this.#bucket = bucket;
+  /** `onEarlier` is called when {@link nextDueMs} may have decreased. */
+  constructor(bucket: TokenBucket, onEarlier: () => void = () => undefined) {
+    this.bucket = bucket;
+    this.#onEarlier = onEarlier;
   }
 
   get size(): number {
-    return this.#heap.size;
+    return this.#entries.size;
   }
 
   get ratePerSecond(): number {
-    return this.#bucket.ratePerSecond;
+    return this.bucket.ratePerSecond;
   }
 
   has(key: string): boolean {
-    return this.#heap.has(key);
+    return this.#entries.has(key);
   }
 
-  /** False if the key is in line already: it keeps its place. */
+  /** False if the key is queued already: it keeps its position. */
   add(key: string, nowMs: number): boolean {
-    if (this.#heap.has(key)) return false;
-    this.#heap.set(key, nowMs);
-    this.#sinceMs.set(key, nowMs);
+    if (this.#entries.has(key)) return false;
+    const entry = { position: this.#nextPosition++, sinceMs: nowMs };
+    this.#entries.set(key, entry);
+    this.#due.set(key, entry.position);
+    this.#onEarlier();
     return true;
   }
 
   remove(key: string): boolean {
-    this.#sinceMs.delete(key);
-    return this.#heap.remove(key);
+    this.#backoff.forget(key);
+    this.#due.remove(key);
+    this.#postponed.remove(key);
+    return this.#entries.delete(key);
   }
 
   clear(): void {
-    this.#heap.clear();
-    this.#sinceMs.clear();
+    for (const key of this.keysInOrder()) this.remove(key);
   }
 
-  /** When whoever has waited longest got in line; undefined when nobody waits. */
+  /** When the key that has been queued for the longest time was added; undefined if the queue is empty. */
   oldestSinceMs(): number | undefined {
-    for (const sinceMs of this.#sinceMs.values()) return sinceMs;
+    for (const { sinceMs } of this.#entries.values()) return sinceMs;
     return undefined;
   }
 
+  /** All keys in the order of their positions, including postponed keys and keys in progress. */
   keysInOrder(): readonly string[] {
-    return this.#heap.keysInOrder();
+    return [...this.#entries.keys()];
   }
 
-  /** The head, if it is due. It stays in line. */
+  /** The first due key. It stays in the queue. */
   peekDue(nowMs: number): string | undefined {
-    const head = this.#heap.peek();
-    return head !== undefined && head.dueMs <= nowMs ? head.key : undefined;
+    for (let key = this.#postponed.popDue(nowMs); key !== undefined; key = this.#postponed.popDue(nowMs)) {
+      const entry = this.#entries.get(key);
+      if (entry !== undefined) this.#due.set(key, entry.position);
+    }
+    return this.#due.peek()?.key;
+  }
+
+  /** The action for this key is in progress: it keeps its position and is not due until {@link postpone} or {@link retry}. */
+  begin(key: string): void {
+    this.#due.remove(key);
+    this.#postponed.remove(key);
+  }
+
+  /** Keeps the position; due after that time. A key that was removed meanwhile stays removed. */
+  postpone(key: string, dueMs: number): void {
+    if (!this.#entries.has(key)) return;
+    this.#due.remove(key);
+    this.#postponed.set(key, dueMs + nanosecondMs);
+    this.#onEarlier();
+  }
+
+  /** The action failed: the key keeps its position and is due after a backoff, 100 ms to 30 s. */
+  retry(key: string, nowMs: number, atLeastMs = 0): void {
+    if (!this.#entries.has(key)) return;
+    this.postpone(key, nowMs + Math.max(this.#backoff.nextMs(key), atLeastMs));
+  }
+
+  /** The first time at which a key is due and a token is available; Infinity if that needs another call first. */
+  nextDueMs(nowMs: number): number {
+    const dueMs = this.peekDue(nowMs) === undefined ? this.#postponed.peek()?.dueMs : nowMs;
+    return dueMs === undefined ? Infinity : Math.max(dueMs, this.bucket.nextAtMs(nowMs));
   }
 
   tryTakeToken(nowMs: number): boolean {
-    return this.#bucket.tryTake(nowMs);
+    return this.bucket.tryTake(nowMs);
   }
 
   tokens(nowMs: number): number {
-    return this.#bucket.available(nowMs);
+    return this.bucket.available(nowMs);
   }
 
   nextTokenAtMs(nowMs: number): number {
-    return this.#bucket.nextAtMs(nowMs);
+    return this.bucket.nextAtMs(nowMs);
   }
 
   swapRate(ratePerSecond: number, nowMs: number): void {
-    this.#bucket.swapRate(ratePerSecond, nowMs);
+    this.bucket.swapRate(ratePerSecond, nowMs);
+    this.#onEarlier();
   }
 
   resize(ratePerSecond: number, burst: number, nowMs: number): void {
-    this.#bucket.resize(ratePerSecond, burst, nowMs);
+    this.bucket.resize(ratePerSecond, burst, nowMs);
   }
 
-  /** Somebody before us did such an act then. */
-  recall(spentAtMs: number, nowMs: number): void {
-    this.#bucket.recall(spentAtMs, nowMs);
+  /** Another process took an action at that time. */
+  restoreSpent(spentAtMs: number, nowMs: number): void {
+    this.bucket.restoreSpent(spentAtMs, nowMs);
   }
 
-  /** The act the token was taken for did certainly not happen. */
-  giveTokenBack(nowMs: number): void {
-    this.#bucket.giveBack(nowMs);
-  }
-
-  /** Waits in line until that moment is over. A key that was removed meanwhile stays removed. */
-  postpone(key: string, dueMs: number): void {
-    if (this.#heap.has(key)) this.#heap.set(key, dueMs + nanosecondMs);
+  /** The action that the token was taken for certainly did not happen. */
+  returnToken(nowMs: number): void {
+    this.bucket.returnToken(nowMs);
+    this.#onEarlier();
   }
 }

@@ -1,18 +1,18 @@
-// A token is worth one act. Refusals change nothing, so asking often is the same as asking rarely. Rounding must not
-// cost a waiting act a whole further pass, hence the tolerance.
-const wholeToken = 1 - 1e-9;
+// One token allows one action. A failed `tryTake` changes nothing, so the polling rate does not matter. The tolerance
+// keeps a rounding error from delaying an action by a whole further pass.
+const tolerance = 1e-9;
 
 /**
- * Grants `ratePerSecond` acts a second and never more than `burst` at once; starts full. A rate of 0 grants nothing, ever
- * (the opposite of what most limiters mean by it). Time is an argument, so that it runs under any clock.
+ * Allows `ratePerSecond` actions per second and at most `burst` at once; starts full. A rate of 0 allows nothing (most
+ * limiters treat 0 as unlimited). Time is an argument, so that it works with any clock.
  */
 export class TokenBucket {
   #burst: number;
   #ratePerSecond: number;
   #tokens: number;
   #sinceMs: number;
-  /** The latest act of another bucket that counts against this one; forgotten with our own next act. */
-  #recalledAtMs: number | undefined;
+  /** The latest action of another process that counts against this bucket; cleared by the next own action. */
+  #restoredAtMs: number | undefined;
 
   constructor(ratePerSecond: number, burst: number, nowMs: number) {
     this.#ratePerSecond = ratePerSecond;
@@ -30,55 +30,66 @@ export class TokenBucket {
     return Math.min(this.#burst, this.#tokens + refilled);
   }
 
+  /** A new bucket of the same rate and burst would grant as much: this one need not be kept. */
+  isFull(nowMs: number): boolean {
+    return this.#ratePerSecond <= 0 || this.available(nowMs) >= this.#burst;
+  }
+
   tryTake(nowMs: number): boolean {
     const available = this.available(nowMs);
-    if (available < wholeToken) return false;
+    if (!this.#isWhole(available, nowMs)) return false;
     this.#tokens = Math.max(0, available - 1);
     this.#sinceMs = nowMs;
-    this.#recalledAtMs = undefined;
+    this.#restoredAtMs = undefined;
     return true;
   }
 
-  /** Returns a token whose act did not happen. */
-  giveBack(nowMs: number): void {
+  /** Timestamps are rounded to their own precision, which at a high rate is more than the tolerance. */
+  #isWhole(available: number, nowMs: number): boolean {
+    const roundingMs = 2 * Number.EPSILON * Math.abs(nowMs);
+    return available >= 1 - tolerance - (roundingMs * this.#ratePerSecond) / 1_000;
+  }
+
+  /** Returns a token whose action did not happen. */
+  returnToken(nowMs: number): void {
     if (this.#ratePerSecond <= 0) return;
     this.#tokens = Math.min(this.#burst, this.available(nowMs) + 1);
     this.#sinceMs = nowMs;
   }
 
-  /** An act that another bucket granted then counts against this one: what refilled since is all there is. */
-  recall(spentAtMs: number, nowMs: number): void {
-    this.#recalledAtMs = Math.max(this.#recalledAtMs ?? spentAtMs, spentAtMs);
+  /** An action that another process took counts against this bucket: only the refill since then is available. */
+  restoreSpent(spentAtMs: number, nowMs: number): void {
+    this.#restoredAtMs = Math.max(this.#restoredAtMs ?? spentAtMs, spentAtMs);
     this.#tokens = Math.min(this.available(nowMs), this.#leftByOthers(nowMs));
     this.#sinceMs = nowMs;
   }
 
   #leftByOthers(nowMs: number): number {
-    if (this.#recalledAtMs === undefined) return this.#burst;
-    return this.#burst - 1 + (Math.max(0, nowMs - this.#recalledAtMs) * this.#ratePerSecond) / 1_000;
+    if (this.#restoredAtMs === undefined) return this.#burst;
+    return this.#burst - 1 + (Math.max(0, nowMs - this.#restoredAtMs) * this.#ratePerSecond) / 1_000;
   }
 
-  /** When the next act will be granted; Infinity while stopped. */
+  /** When the next action is allowed; Infinity while stopped. */
   nextAtMs(nowMs: number): number {
     const available = this.available(nowMs);
-    if (available >= wholeToken) return nowMs;
+    if (this.#isWhole(available, nowMs)) return nowMs;
     return this.#ratePerSecond > 0 ? nowMs + ((1 - available) * 1_000) / this.#ratePerSecond : Infinity;
   }
 
   /**
-   * Another rate from now on. A bucket that could have granted stays full, one that could not starts empty, so a change
-   * of rate never gives an act away; leaving a stop therefore waits 1/rate (upstream `RateLimitedTimedQueue.SwapLimiter`,
-   * without its confusion of a stopped limiter with a rate of 1). What was recalled counts at the new rate.
+   * Changes the rate. A bucket with an available token becomes full, one without becomes empty, so a change of rate never
+   * grants an action; after a stop the first action therefore waits 1/rate (upstream `RateLimitedTimedQueue.SwapLimiter`,
+   * which treats a stopped limiter as one with a rate of 1). Restored actions count at the new rate.
    */
   swapRate(ratePerSecond: number, nowMs: number): void {
     if (ratePerSecond === this.#ratePerSecond) return;
-    const couldGrant = this.available(nowMs) >= wholeToken;
+    const couldGrant = this.#isWhole(this.available(nowMs), nowMs);
     this.#ratePerSecond = Math.max(0, ratePerSecond);
     this.#tokens = couldGrant && ratePerSecond > 0 ? Math.min(this.#burst, this.#leftByOthers(nowMs)) : 0;
     this.#sinceMs = nowMs;
   }
 
-  /** Another rate and burst from now on. What has gathered stays, as far as the new burst goes: nothing is given away. */
+  /** Changes rate and burst. Accumulated tokens stay, up to the new burst: the change grants no action. */
   resize(ratePerSecond: number, burst: number, nowMs: number): void {
     if (ratePerSecond === this.#ratePerSecond && burst === this.#burst) return;
     this.#tokens = Math.min(burst, this.available(nowMs));

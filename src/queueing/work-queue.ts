@@ -1,53 +1,59 @@
 import { Backoff, type BackoffLimits } from './backoff.ts';
 import { KeyedHeap } from './keyed-heap.ts';
 
-/** What to do with a key after it was worked on. */
-export type Outcome =
+/** What happens to a key after it was processed. */
+export type WorkOutcome =
   | { readonly next: 'forget' }
-  | { readonly next: 'look-again'; readonly afterMs: number }
-  | { readonly next: 'back-off'; readonly atLeastMs?: number | undefined };
+  | { readonly next: 'requeue'; readonly afterMs: number }
+  | { readonly next: 'backoff'; readonly atLeastMs?: number | undefined };
 
-export const forget: Outcome = { next: 'forget' };
+export const forget: WorkOutcome = { next: 'forget' };
 
-/** Longer each time, and at least as long as somebody asked for. */
-export function backOffAtLeast(atLeastMs: number | undefined): Outcome {
-  return { next: 'back-off', atLeastMs };
+/** Exponential backoff, with a minimum delay. */
+export function backOffAtLeast(atLeastMs: number | undefined): WorkOutcome {
+  return { next: 'backoff', atLeastMs };
 }
 
 /**
- * Keys that want to be looked at. A key waits once, however often it is added; a key that is being worked on is never
- * taken a second time, and what was added meanwhile is not lost; a failed key waits longer each time and is never dropped.
- * Passive: time is an argument (client-go `workqueue`, delaying and rate-limited, in one).
+ * A queue of keys to reconcile. A key is queued once, however often it is added; a key in process is never taken a second
+ * time, and an addition meanwhile is not lost; a failed key is retried with exponential backoff and never dropped.
+ * Passive: time is an argument (client-go `workqueue`, delaying and rate-limiting, in one).
  */
 export class WorkQueue {
   readonly #waiting = new KeyedHeap();
-  readonly #working = new Set<string>();
-  /** When each is to be looked at again. */
+  readonly #inProcess = new Set<string>();
+  /** Due times of keys that were added while in process. */
   readonly #addedMeanwhile = new Map<string, number>();
   readonly #backoff: Backoff;
+  /** Keys with a delay that a server requested (Retry-After): no addition makes them due earlier. */
+  readonly #notBefore = new Map<string, number>();
 
   constructor(limits: BackoffLimits) {
     this.#backoff = new Backoff(limits);
   }
 
-  /** Keys that wait, due or not. */
+  /** Queued keys, due or not. */
   get size(): number {
     return this.#waiting.size + this.#addedMeanwhile.size;
   }
 
   get idle(): boolean {
-    return this.size === 0 && this.#working.size === 0;
+    return this.size === 0 && this.#inProcess.size === 0;
   }
 
   has(key: string): boolean {
-    return this.#waiting.has(key) || this.#working.has(key);
+    return this.#waiting.has(key) || this.#inProcess.has(key);
   }
 
-  /** To be looked at from `dueMs` on. Of two times for one key the earlier wins. False if the key waited already. */
+  /**
+   * Queues the key, due at `dueMs`. Of two times for one key the earlier wins, but not over a delay that a server
+   * requested. False if the key was queued already.
+   */
   add(key: string, dueMs: number): boolean {
-    if (this.#working.has(key)) return this.#addMeanwhile(key, dueMs);
+    if (this.#inProcess.has(key)) return this.#addMeanwhile(key, dueMs);
     const known = this.#waiting.dueMs(key);
-    if (known === undefined || dueMs < known) this.#waiting.set(key, dueMs);
+    const wantedMs = Math.max(dueMs, this.#notBefore.get(key) ?? dueMs);
+    if (known === undefined || wantedMs < known) this.#waiting.set(key, wantedMs);
     return known === undefined;
   }
 
@@ -57,31 +63,35 @@ export class WorkQueue {
     return known === undefined;
   }
 
-  /** Keys that are due and that nobody works on. */
+  /** Number of due keys that are not in process. */
   countDue(nowMs: number): number {
     return this.#waiting.countDue(nowMs);
   }
 
-  /** The next key that is due, now marked as being worked on: `done` must follow. */
+  /** The next due key, now in process: `done` must follow. */
   take(nowMs: number): string | undefined {
     const key = this.#waiting.popDue(nowMs);
-    if (key !== undefined) this.#working.add(key);
+    if (key !== undefined) this.#inProcess.add(key);
+    if (key !== undefined) this.#notBefore.delete(key);
     return key;
   }
 
-  done(key: string, outcome: Outcome, nowMs: number): void {
-    this.#working.delete(key);
+  done(key: string, outcome: WorkOutcome, nowMs: number): void {
+    this.#inProcess.delete(key);
     const waitMs = this.#waitMs(key, outcome);
+    const requestedMs = outcome.next === 'backoff' ? (outcome.atLeastMs ?? 0) : 0;
+    if (requestedMs > 0) this.#notBefore.set(key, nowMs + requestedMs);
     if (waitMs !== undefined) this.add(key, nowMs + waitMs);
-    // What was added while we worked may have changed the answer: look again when it asks to, even before a back-off ends.
-    const againMs = this.#addedMeanwhile.get(key);
+    // An addition meanwhile may have changed the result: process it again when due, even before a backoff ends.
+    const addedMs = this.#addedMeanwhile.get(key);
     this.#addedMeanwhile.delete(key);
-    if (againMs !== undefined) this.add(key, againMs);
+    if (addedMs !== undefined) this.add(key, addedMs);
   }
 
-  /** Drops a key that nobody wants any more; says whether it waited. One that is being worked on ends as usual. */
+  /** Drops a key; returns whether it was queued. A key in process ends normally. */
   remove(key: string): boolean {
     const waited = this.#waiting.remove(key);
+    this.#notBefore.delete(key);
     this.#backoff.forget(key);
     return this.#addedMeanwhile.delete(key) || waited;
   }
@@ -90,15 +100,15 @@ export class WorkQueue {
     return this.#waiting.peek()?.dueMs;
   }
 
-  #waitMs(key: string, outcome: Outcome): number | undefined {
+  #waitMs(key: string, outcome: WorkOutcome): number | undefined {
     switch (outcome.next) {
       case 'forget':
         this.#backoff.forget(key);
         return undefined;
-      case 'look-again':
+      case 'requeue':
         this.#backoff.forget(key);
         return outcome.afterMs;
-      case 'back-off':
+      case 'backoff':
         return Math.max(this.#backoff.nextMs(key), outcome.atLeastMs ?? 0);
     }
   }

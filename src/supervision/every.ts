@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/clock.ts';
 
-/** Runs `pass` at once and then again `periodMs` after each run ended: passes never overlap. Ends when the signal aborts. */
+/** Runs `pass` at once and again `periodMs` after each run ended: runs never overlap. Ends when the signal aborts. */
 export async function every(
   periodMs: number,
   clock: Clock,

@@ -10,12 +10,12 @@ import {
 } from './metrics.ts';
 
 export interface Measured {
-  /** Tells one queue from another, on every metric. */
+  /** Value of the `name` label of every metric. */
   readonly name: string;
   readonly meter: Meter;
 }
 
-/** Counts what goes through one work loop (client-go `workqueue` metrics). Without a meter it does nothing. */
+/** Records the metrics of one work loop (client-go `workqueue` metrics). Does nothing without a meter. */
 export class LoopMeasure {
   readonly #meter: Meter | undefined;
   readonly #labels: Labels;
@@ -24,20 +24,20 @@ export class LoopMeasure {
   constructor(measured: Measured | undefined) {
     this.#meter = measured?.meter;
     this.#labels = { name: measured?.name ?? '' };
-    this.show(0, 0);
+    this.setGauges(0, 0);
   }
 
   added(): void {
     this.#meter?.add(queueAdds, 1, this.#labels);
   }
 
-  /** A worker took the key, which was due for `waitedMs`. */
+  /** A worker took the key `waitedMs` after it became due. */
   taken(key: string, waitedMs: number, nowMs: number): void {
     this.#startedAtMs.set(key, nowMs);
     this.#meter?.observe(queueDuration, Math.max(0, waitedMs) / 1_000, this.#labels);
   }
 
-  /** `again`: it goes back to wait. */
+  /** `again`: the key is queued again. */
   done(key: string, again: boolean, nowMs: number): void {
     const tookMs = nowMs - (this.#startedAtMs.get(key) ?? nowMs);
     this.#startedAtMs.delete(key);
@@ -47,8 +47,8 @@ export class LoopMeasure {
     this.added();
   }
 
-  /** How it stands now. */
-  show(depth: number, nowMs: number): void {
+  /** Sets the gauges. */
+  setGauges(depth: number, nowMs: number): void {
     const runningMs = [...this.#startedAtMs.values()].map((startedAtMs) => nowMs - startedAtMs);
     const sumMs = runningMs.reduce((sum, ms) => sum + ms, 0);
     this.#meter?.set(queueDepth, depth, this.#labels);

@@ -1,6 +1,6 @@
 import type { MetricDefinition } from '../ports/meter.ts';
 
-/** Upper bounds in seconds, as client-go has them: from ten nanoseconds in steps of ten. */
+/** Upper bounds in seconds, as in client-go: from ten nanoseconds in factors of ten. */
 const buckets: readonly number[] = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1_000];
 
 function ofQueue(name: string, kind: MetricDefinition['kind'], help: string): MetricDefinition {
@@ -8,37 +8,22 @@ function ofQueue(name: string, kind: MetricDefinition['kind'], help: string): Me
   return kind === 'histogram' ? { ...common, buckets } : common;
 }
 
-export const queueDepth = ofQueue('depth', 'gauge', 'Keys that are due and wait for a worker.');
-export const queueAdds = ofQueue('adds_total', 'counter', 'Keys added that did not wait already.');
+export const queueDepth = ofQueue('depth', 'gauge', 'Number of keys that are due and wait for a worker.');
+export const queueAdds = ofQueue('adds_total', 'counter', 'Number of keys added that were not queued already.');
 export const queueDuration = ofQueue(
   'queue_duration_seconds',
   'histogram',
-  'Time a key waited after it had become due, in seconds.',
+  'Time in seconds a key waited after it was due.',
 );
-export const workDuration = ofQueue('work_duration_seconds', 'histogram', 'Time one look at a key took, in seconds.');
+export const workDuration = ofQueue('work_duration_seconds', 'histogram', 'Time in seconds to process one key.');
 export const unfinishedWork = ofQueue(
   'unfinished_work_seconds',
   'gauge',
-  'Time spent so far on all the looks that have not ended, in seconds.',
+  'Time in seconds spent so far on all keys in process.',
 );
 export const longestRunning = ofQueue(
   'longest_running_processor_seconds',
   'gauge',
-  'Time spent so far on the oldest look that has not ended, in seconds.',
+  'Time in seconds spent so far on the key that has been in process for the longest time.',
 );
-export const queueRetries = ofQueue(
-  'retries_total',
-  'counter',
-  'Looks after which a key was put back, to wait a while.',
-);
-
-/** Of every work queue, told apart by `name`: the names of client-go's work queues, for dashboards that know them. */
-export const workQueueMetrics: readonly MetricDefinition[] = [
-  queueDepth,
-  queueAdds,
-  queueDuration,
-  workDuration,
-  unfinishedWork,
-  longestRunning,
-  queueRetries,
-];
+export const queueRetries = ofQueue('retries_total', 'counter', 'Number of keys queued again after processing.');

@@ -1,37 +1,37 @@
 import type { Clock } from '../ports/clock.ts';
-import { backOffAtLeast, type Outcome, type WorkQueue } from '../queueing/work-queue.ts';
+import { backOffAtLeast, type WorkOutcome, type WorkQueue } from '../queueing/work-queue.ts';
 import { Alarm } from './alarm.ts';
 import { LoopMeasure, type Measured } from './loop-measure.ts';
 
 const idleWaitMsMax = 60_000;
-/** While somebody works, what is told of it is at most this old. */
+/** Maximum age of the gauges while keys are in process. */
 const measureEveryMs = 500;
-/** Looks in a row, none of which may have waited for anything, after which everybody else gets a turn. */
-const looksInARowMax = 256;
-const restMs = 1;
+/** Keys processed in a row without yielding to the event loop. */
+const keysInARowMax = 256;
+const yieldMs = 1;
 
-export interface WorkLoopOptions {
+interface WorkLoopOptions {
   readonly queue: WorkQueue;
   readonly clock: Clock;
-  /** Keys worked on at once. */
+  /** Maximum number of keys in process at once. */
   readonly workersMax: number;
-  /** Looks at one key. Failures are outcomes; what it throws all the same is a fault of ours. */
-  readonly handle: (key: string) => Promise<Outcome>;
-  /** Told of a fault. The key is tried again with backoff, and nobody else has to wait for it. */
+  /** Reconciles one key. Failures are outcomes; a thrown error is a bug. */
+  readonly handle: (key: string) => Promise<WorkOutcome>;
+  /** Called with a thrown error. The key is retried with backoff and does not delay other keys. */
   readonly onFault: (key: string, error: unknown) => void;
   readonly measured?: Measured;
-  /** Looks in a row before others get a turn, which must not wait for long: fewer than 256 where one look takes long. */
-  readonly looksInARow?: number;
+  /** Keys processed in a row before yielding to the event loop: below 256 if one key takes long. */
+  readonly keysInARow?: number;
 }
 
-/** Takes due keys off a work queue and has them handled, a bounded number at a time. */
+/** Takes due keys off a work queue and reconciles them, a bounded number at a time. */
 export class WorkLoop {
   readonly #options: WorkLoopOptions;
   readonly #alarm: Alarm;
   readonly #running = new Set<Promise<void>>();
   readonly #measure: LoopMeasure;
-  #shownAtMs = -Infinity;
-  #looksInARow = 0;
+  #gaugesUpdatedAtMs = -Infinity;
+  #keysInARow = 0;
 
   constructor(options: WorkLoopOptions) {
     this.#options = options;
@@ -42,33 +42,33 @@ export class WorkLoop {
   add(key: string, afterMs = 0): void {
     const isNew = this.#options.queue.add(key, this.#options.clock.monotonicMs() + afterMs);
     if (isNew) this.#measure.added();
-    this.#alarm.ring();
+    this.#alarm.wakeUp();
   }
 
-  /** Works until the signal aborts, then waits for what is under way. */
+  /** Runs until the signal aborts, then waits for keys in process. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       this.#startDue();
-      if (this.#running.size === 0) this.#looksInARow = 0;
-      if (this.#isShowDue()) this.#show();
+      if (this.#running.size === 0) this.#keysInARow = 0;
+      if (this.#isGaugeUpdateDue()) this.#updateGauges();
       await this.#alarm.wait(this.#waitMs(), signal);
-      await this.#rest(signal);
+      await this.#yieldIfBusy(signal);
     }
     await Promise.all(this.#running);
-    this.#show();
+    this.#updateGauges();
   }
 
   /**
-   * A look that has nothing to write waits for nothing, and a hundred thousand of those would be one turn of the thread, in
-   * which no lease is renewed.
+   * A key without writes is processed without awaiting anything, and a hundred thousand of them would block the event loop,
+   * which would delay lease renewals.
    */
-  async #rest(signal: AbortSignal): Promise<void> {
-    if (this.#looksInARow < (this.#options.looksInARow ?? looksInARowMax)) return;
-    this.#looksInARow = 0;
-    await this.#options.clock.sleep(restMs, signal);
+  async #yieldIfBusy(signal: AbortSignal): Promise<void> {
+    if (this.#keysInARow < (this.#options.keysInARow ?? keysInARowMax)) return;
+    this.#keysInARow = 0;
+    await this.#options.clock.sleep(yieldMs, signal);
   }
 
-  /** Handles everything that is due now, and what that makes due; for whoever has no loop running. */
+  /** Processes all due keys, and keys that become due meanwhile, without a running loop. */
   async drain(): Promise<void> {
     for (;;) {
       this.#startDue();
@@ -84,7 +84,7 @@ export class WorkLoop {
       const dueMs = queue.nextDueMs() ?? nowMs;
       const key = queue.take(nowMs);
       if (key === undefined) return;
-      this.#looksInARow += 1;
+      this.#keysInARow += 1;
       this.#measure.taken(key, nowMs - dueMs, nowMs);
       const work = this.#work(key).finally(() => this.#running.delete(work));
       this.#running.add(work);
@@ -96,10 +96,10 @@ export class WorkLoop {
     const outcome = await this.#handle(key);
     this.#measure.done(key, outcome.next !== 'forget', clock.monotonicMs());
     queue.done(key, outcome, clock.monotonicMs());
-    this.#alarm.ring();
+    this.#alarm.wakeUp();
   }
 
-  async #handle(key: string): Promise<Outcome> {
+  async #handle(key: string): Promise<WorkOutcome> {
     const { handle, onFault } = this.#options;
     try {
       return await handle(key);
@@ -109,16 +109,16 @@ export class WorkLoop {
     }
   }
 
-  /** Counting what is due takes as long as there is of it, so it is not done after each look. */
-  #isShowDue(): boolean {
-    return this.#running.size === 0 || this.#options.clock.monotonicMs() - this.#shownAtMs >= measureEveryMs;
+  /** Counting due keys takes time proportional to their number, so it is not done after each key. */
+  #isGaugeUpdateDue(): boolean {
+    return this.#running.size === 0 || this.#options.clock.monotonicMs() - this.#gaugesUpdatedAtMs >= measureEveryMs;
   }
 
-  #show(): void {
+  #updateGauges(): void {
     const { queue, clock } = this.#options;
     const nowMs = clock.monotonicMs();
-    this.#shownAtMs = nowMs;
-    this.#measure.show(queue.countDue(nowMs), nowMs);
+    this.#gaugesUpdatedAtMs = nowMs;
+    this.#measure.setGauges(queue.countDue(nowMs), nowMs);
   }
 
   #waitMs(): number {

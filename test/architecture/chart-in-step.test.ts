@@ -1,10 +1,10 @@
-// What helm would say of the chart if it were here: the rest is in test/packaging.
+// Checks of the chart that do not need helm; the others are in test/packaging.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { chartValuesSchema } from '../docs/chart-values-schema.ts';
+import { chartValuesSchema } from '../../tools/docs/chart-values-schema.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const folder = 'charts/node-lifecycle-controller';
@@ -12,14 +12,14 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const templates = globSync(`${folder}/templates/*`, { cwd: root }).map(read).join('\n');
 const values = parse(read(`${folder}/values.yaml`)) as Readonly<Record<string, unknown>>;
 
-/** `a.b.c` of every value that is no map itself, or an empty one; those of `config` are read as a whole. */
+/** The path `a.b.c` of every value that is not a map, or an empty map. */
 function leavesOf(value: unknown, path: readonly string[]): readonly string[] {
   const isLeaf = typeof value !== 'object' || value === null || Array.isArray(value);
   if (isLeaf || Object.keys(value).length === 0) return [path.join('.')];
   return Object.entries(value).flatMap(([key, inner]) => leavesOf(inner, [...path, key]));
 }
 
-/** Read somewhere as `.Values.a.b`, whole or in part; `with .Values.image` reads what is below it as `.tag`. */
+/** Whether a template reads the value or one of its parents as `.Values.a.b`. */
 function isRead(path: string): boolean {
   const parts = path.split('.');
   const prefixes = parts.map((_, index) => parts.slice(0, index + 1).join('.'));
@@ -42,14 +42,14 @@ test('every value that a template reads is in values.yaml', () => {
   }
 });
 
-test('values.yaml fits its own schema, and the schema has nothing that values.yaml has not', () => {
+test('values.yaml is valid for its schema, and both have the same keys', () => {
   const parsed = chartValuesSchema.safeParse(values);
   assert.equal(parsed.error, undefined);
   const known = Object.keys(chartValuesSchema.shape).filter((key) => key !== 'global');
   assert.deepEqual(known.sort(), Object.keys(values).sort());
 });
 
-test('chart, program and static pod are of one version', () => {
+test('chart, program and static pod have the same version', () => {
   const { version } = JSON.parse(read('package.json')) as { version: string };
   const chart = parse(read(`${folder}/Chart.yaml`)) as { version: string; appVersion: string; annotations: object };
   assert.deepEqual([chart.version, chart.appVersion], [version, version]);
@@ -60,9 +60,9 @@ test('chart, program and static pod are of one version', () => {
   assert.ok(read('Containerfile').includes(`node-lifecycle-controller:${version} `));
 });
 
-test('README.md names the permissions that the chart grants by default', () => {
+test('README.md lists the permissions that the chart grants by default', () => {
   const text = read('README.md');
-  for (const word of ['nodes list, watch, patch', 'pods list, watch, delete', 'leases get, list, watch']) {
-    assert.ok(text.replace(/\s+/g, ' ').includes(word), `README.md does not say "${word}"`);
+  for (const word of ['nodes get, list, watch, patch', 'pods get, list, watch, delete', 'leases get, list, watch']) {
+    assert.ok(text.replace(/\s+/g, ' ').includes(word), `README.md does not contain "${word}"`);
   }
 });

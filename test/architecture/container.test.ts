@@ -1,4 +1,4 @@
-// No container can be built everywhere these tests run; what its recipe promises can be read.
+// Checks the text of the Containerfile, because images cannot be built in every test environment.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,23 +24,23 @@ const rests = (name: string): readonly string[] =>
 const finalStage = instructions.slice(instructions.findLastIndex(({ name }) => name === 'FROM'));
 const known = new Set(['FROM', 'WORKDIR', 'COPY', 'RUN', 'LABEL', 'ENV', 'USER', 'EXPOSE', 'ENTRYPOINT', 'CMD']);
 
-test('the Containerfile holds instructions only', () => {
+test('the Containerfile contains only known instructions', () => {
   for (const { name } of instructions) assert.ok(known.has(name), name);
 });
 
-test('every base is pinned by a digest, and the last one has no shell', () => {
+test('every base image is pinned by a digest, and the last one has no shell', () => {
   for (const base of rests('FROM')) assert.match(base, /@sha256:[0-9a-f]{64}( AS \w+)?$/);
   assert.match(rests('FROM').at(-1) ?? '', /^gcr\.io\/distroless\/nodejs\d+-debian\d+:nonroot@/);
 });
 
-test('the runtime has the major version of Node.js that the tests run on', () => {
+test('the runtime has the major version of Node.js of the tests', () => {
   const { devDependencies } = JSON.parse(read('package.json')) as { devDependencies: Record<string, string> };
   const major = devDependencies['node']?.split('.')[0];
   assert.match(rests('FROM')[0] ?? '', new RegExp(`/node:${major}-`));
   assert.match(rests('FROM').at(-1) ?? '', new RegExp(`/nodejs${major}-`));
 });
 
-test('what runs is not root, needs no shell, and takes its heap from the memory limit', () => {
+test('the container runs as non-root without a shell, and sets its heap size from the memory limit', () => {
   const of = (name: string): string | undefined => finalStage.find((instruction) => instruction.name === name)?.rest;
   assert.equal(of('USER'), '65532:65532');
   assert.equal(of('RUN'), undefined);
@@ -49,13 +49,13 @@ test('what runs is not root, needs no shell, and takes its heap from the memory 
   assert.deepEqual(JSON.parse(of('CMD') ?? ''), ['controller']);
 });
 
-test('what the build copies exists, and .dockerignore lets it in', () => {
-  const letIn = new Set(read('.dockerignore').split('\n'));
+test('the files that the build copies exist and are not excluded by .dockerignore', () => {
+  const included = new Set(read('.dockerignore').split('\n'));
   for (const copy of rests('COPY').filter((rest) => !rest.startsWith('--from'))) {
     for (const path of copy.split(' ').slice(0, -1)) {
       assert.ok(existsSync(join(root, path)), path);
-      assert.ok(letIn.has(`!${path}`), `.dockerignore keeps ${path} out`);
+      assert.ok(included.has(`!${path}`), `.dockerignore excludes ${path}`);
     }
   }
-  assert.ok(letIn.has('*'));
+  assert.ok(included.has('*'));
 });

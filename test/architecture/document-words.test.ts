@@ -1,13 +1,13 @@
-// What documents name exists: the pages and headings that they link to, flags, and metrics.
+// The pages, headings, flags and metrics that documents name exist.
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { test } from 'node:test';
-import { commandList } from '../../src/cli/command-list.ts';
-import { removedControllerFlags } from '../../src/cli/controller-flags.ts';
+import { commandList } from '../../src/cli/commands/command-list.ts';
+import { removedControllerFlags } from '../../src/cli/controller/flags.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const documents = globSync('{*.md,docs/**/*.md,charts/**/*.md,manifests/**/*.md,test/**/*.md,packaging/**/*.md}', {
+const documents = globSync('{*.md,docs/**/*.md,charts/**/*.md,manifests/**/*.md,test/**/*.md,tools/**/*.md}', {
   cwd: root,
 });
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -15,7 +15,7 @@ const fence = /^ *```[^\n]*\n[\s\S]*?^ *```$/gmu;
 const prose = (text: string): string => text.replaceAll(fence, '');
 const blocks = (text: string): readonly string[] => [...text.matchAll(fence)].map(([block]) => block);
 
-/** The anchor that a heading gets where the pages are shown. */
+/** The anchor of a heading on GitHub. */
 function anchorOf(heading: string): string {
   return heading
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/gu, '$1')
@@ -48,9 +48,10 @@ test('the tests that failure-modes.md names exist', () => {
   const proofs = rows.map((row) => row.split('|').at(-2) ?? '').filter((cell) => cell.trim() !== 'proven by');
   assert.ok(proofs.length > 30);
   for (const proof of proofs) {
-    const named = [...proof.matchAll(/`([a-z0-9-]+\/[a-z0-9/-]+)`/gu)].map(([, name = '']) => name);
-    assert.ok(named.length > 0, `nothing proves it: ${proof}`);
-    for (const name of named) assert.ok(existsSync(join(root, 'test', `${name}.test.ts`)), `there is no test/${name}`);
+    const named = [...proof.matchAll(/`([a-z0-9-]+\/[a-z0-9/.-]+)`/gu)].map(([, name = '']) => name);
+    assert.ok(named.length > 0, `no test is named: ${proof}`);
+    for (const name of named)
+      assert.ok(existsSync(join(root, 'test', `${name}.test.ts`)), `test/${name} does not exist`);
   }
 });
 
@@ -58,21 +59,21 @@ test('version-skew.md names the versions that chart, control plane under test an
   const text = read('docs/version-skew.md');
   const [, leastKubernetes] =
     /^kubeVersion: '>=(\d+\.\d+)\.0-0'$/mu.exec(read('charts/node-lifecycle-controller/Chart.yaml')) ?? [];
-  const modules = read('test/control-plane/go.mod');
+  const modules = read('tools/control-plane/go.mod');
   const [, kubernetes] = /k8s\.io\/kubernetes v(\S+)/u.exec(modules) ?? [];
   const [, etcd] = /go\.etcd\.io\/etcd\/server\/v3 v(\S+)/u.exec(modules) ?? [];
   const { engines, devDependencies } = JSON.parse(read('package.json')) as Record<string, Record<string, string>>;
   const least = engines?.['node']?.replace('>=', '');
   const sentences = [
-    `The chart asks for Kubernetes ${leastKubernetes} or later`,
+    `The chart requires Kubernetes ${leastKubernetes} or later`,
     `etcd ${etcd}, kube-apiserver, kube-controller-manager and kubelet ${kubernetes}`,
     `${least} or later (\`engines\`)`,
-    `\`npm ci\` brings ${devDependencies?.['node']} along`,
+    `\`npm ci\` installs ${devDependencies?.['node']}`,
   ];
   for (const sentence of sentences) assert.ok(text.includes(sentence), sentence);
 });
 
-test('no code in a text goes on in the next line, where nothing here would find it', () => {
+test('no inline code spans two lines, where these tests would not find it', () => {
   for (const path of documents) {
     const lines = prose(read(path)).split('\n');
     const torn = lines.filter((line) => line.split('`').length % 2 === 0 && !/``/u.test(line));
@@ -80,8 +81,8 @@ test('no code in a text goes on in the next line, where nothing here would find 
   }
 });
 
-/** Flags of others that documents speak of. */
-const foreignFlags: Readonly<Record<string, string>> = {
+/** Flags of other programs in documents. */
+const otherFlags: Readonly<Record<string, string>> = {
   'event-ttl': 'kube-apiserver',
   'service-account-extend-token-expiration': 'kube-apiserver',
   'disable-cloud-controller': 'k3s',
@@ -92,7 +93,7 @@ const foreignFlags: Readonly<Record<string, string>> = {
   values: 'helm',
   'without-tests': 'npm run check',
   'use-service-account-credentials': 'kube-controller-manager',
-  // What stands for any flag.
+  // A placeholder.
   flag: 'nlc',
 };
 
@@ -100,21 +101,21 @@ const flagsOf = new Map<string, ReadonlySet<string>>();
 for (const entry of commandList) {
   flagsOf.set(entry.name, new Set([...(await entry.loadFlags()).map(({ name }) => name), 'help', 'h']));
 }
-const ourFlags = new Set([...flagsOf.values()].flatMap((names) => [...names]));
+const nlcFlags = new Set([...flagsOf.values()].flatMap((names) => [...names]));
 
 function flagsIn(text: string): readonly string[] {
   return [...text.matchAll(/(?<=^|[\s`"'(=])--([a-z][a-z0-9-]*)/gmu)].map(([, name = '']) => name);
 }
 
 function isKnownFlag(name: string): boolean {
-  return ourFlags.has(name) || name in removedControllerFlags || name in foreignFlags;
+  return nlcFlags.has(name) || name in removedControllerFlags || name in otherFlags;
 }
 
 test('flags that documents name exist', () => {
   let found = 0;
   for (const path of documents) {
     for (const [, span = ''] of prose(read(path)).matchAll(/`([^`\n]+)`/gu)) {
-      // Another program's command line has flags of its own.
+      // Command lines of other programs are skipped.
       if (!/^(?:nlc |--)/u.test(span)) continue;
       for (const name of flagsIn(span)) {
         found += 1;
@@ -148,11 +149,18 @@ const families =
 const otherNames: ReadonlySet<string> = new Set([
   // Names of work queues.
   'node_lifecycle_controller',
+  'node_lifecycle_controller_recovery',
+  'node_lifecycle_controller_housekeeping',
   'node_lifecycle_controller_pods',
 ]);
 
 function partsOf(name: string, kind: string): readonly string[] {
   return kind === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [];
+}
+
+/** The table of renamed things in the changelog has old names in its second column. */
+function withoutOldNames(text: string): string {
+  return text.replaceAll(/^(\| [^|]+ \|) `[^`|]+` (\| `[^`|]+` \|)$/gmu, '$1$2');
 }
 
 test('metrics that documents name exist', () => {
@@ -166,7 +174,7 @@ test('metrics that documents name exist', () => {
   };
   let found = 0;
   for (const path of documents) {
-    for (const [name] of read(path).matchAll(families)) {
+    for (const [name] of withoutOldNames(read(path)).matchAll(families)) {
       found += 1;
       assert.ok(isKnown(name), `${path} names ${name}`);
     }

@@ -1,16 +1,16 @@
-// What is written down twice must say the same: these tests remind whoever changes only one of the two.
+// Consistency of generated pages, decision records, scripts and documents with the code.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { referencePages } from '../docs/reference-pages.ts';
+import { referencePages } from '../../tools/docs/reference-pages.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
-const sources = (): readonly string[] => globSync('{src,test}/**/*.ts', { cwd: root });
+const sources = (): readonly string[] => globSync('{src,test,tools}/**/*.ts', { cwd: root });
 
-test('the reference pages of flags and metrics are what the code says: npm run docs', async () => {
-  for (const { path, text } of await referencePages()) assert.equal(read(path), text, `${path} is out of step`);
+test('the generated pages are up to date: npm run docs', async () => {
+  for (const { path, text } of await referencePages()) assert.equal(read(path), text, `${path} is not up to date`);
 });
 
 test('every decision that the code names has its record, and every record is well formed', () => {
@@ -52,14 +52,15 @@ test('every dependency is named in decision 0001 with what it is for', () => {
     assert.ok(text.includes(`\`${name}\``), `${name} is not named`);
 });
 
-test('every limitation of the reference is answered, and the test that its answer names exists', () => {
-  const record = read('docs/decisions/0019-limitations-of-the-reference.md');
+test('every limitation in decision 0019 has an answer that names an existing test', () => {
+  const record = read('docs/decisions/0019-known-limitations.md');
   const titles = sources()
     .map((path) => read(path))
     .join('\n');
   const rows = [...record.matchAll(/^\| (\d+) \|.*\| `(.+)` \|$/gm)];
+  const seen = rows.map(([, number]) => Number(number));
   assert.deepEqual(
-    rows.map(([, number]) => Number(number)),
+    seen,
     Array.from({ length: 33 }, (_, index) => index + 1),
   );
   for (const [, number, title] of rows) assert.ok(titles.includes(`test('${title}'`), `${number}: no test "${title}"`);

@@ -1,4 +1,4 @@
-// Where the packages come from, and under which licences: the lockfile says it of every one, those of other platforms too.
+// Origin and licence of all packages in the lockfile, including those for other platforms.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,12 +25,12 @@ const { lockfileVersion, packages } = JSON.parse(read('package-lock.json')) as {
 };
 const locked = Object.entries(packages).filter(([path]) => path !== '');
 
-/** Licences that allow passing the code on with ours, given that theirs goes with it. */
+/** Licences of packages that may be bundled, with their licence text. */
 const shippable = new Set(['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'PSF-2.0', 'Unlicense']);
-/** And of tools that only run here. */
+/** Licences of development tools. */
 const usable = new Set([...shippable, 'BlueOak-1.0.0', 'MIT OR Apache-2.0']);
 
-test('every package has a licence that allows what is done with it', () => {
+test('every package has an allowed licence', () => {
   for (const [path, { license = 'none', dev }] of locked) {
     assert.ok((dev === true ? usable : shippable).has(license), `${path}: ${license}`);
   }
@@ -48,7 +48,7 @@ test('every package is pinned by a checksum and comes from the npm registry', ()
   }
 });
 
-test('the lockfile is that of package.json, whose versions are exact', () => {
+test('the lockfile matches package.json, whose versions are exact', () => {
   const { version, dependencies, devDependencies } = JSON.parse(read('package.json')) as LockedPackage;
   const own = packages[''];
   assert.deepEqual([own?.version, own?.dependencies, own?.devDependencies], [version, dependencies, devDependencies]);
@@ -56,15 +56,13 @@ test('the lockfile is that of package.json, whose versions are exact', () => {
     assert.match(wanted, /^(npm:[a-z]+@)?\d+\.\d+\.\d+$/, name);
 });
 
-test('who runs a script on installation is said in package.json', () => {
+test('packages with install scripts are listed in package.json', () => {
   const { allowScripts } = JSON.parse(read('package.json')) as { allowScripts: Readonly<Record<string, boolean>> };
   const scripted = locked.filter(([, { hasInstallScript }]) => hasInstallScript === true).map(([path]) => path);
   assert.deepEqual(
     scripted.map((path) => path.replace(/^.*node_modules\//, '')).filter((name) => allowScripts[name] === undefined),
     [],
   );
-  assert.deepEqual(
-    Object.keys(allowScripts).filter((name) => allowScripts[name] === true),
-    ['node'],
-  );
+  const left = Object.keys(allowScripts).filter((name) => allowScripts[name] === true);
+  assert.deepEqual(left, ['node']);
 });

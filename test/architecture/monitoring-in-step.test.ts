@@ -1,10 +1,10 @@
-// Alerts, their runbooks and the dashboard name only what there is. That Prometheus understands them is in test/packaging.
+// Alerts, runbooks and the dashboard name only existing metrics, flags and values. test/packaging checks them with promtool.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { commandList } from '../../src/cli/command-list.ts';
+import { commandList } from '../../src/cli/commands/command-list.ts';
 import { alertRules, dashboard } from '../packaging/alert-rules.ts';
 import { exposedSeries, problemWith } from '../packaging/exposed-metrics.ts';
 import { metricsOf } from '../packaging/promql-names.ts';
@@ -14,9 +14,16 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const runbooks = globSync('docs/runbooks/NodeLifecycle*.md', { cwd: root });
 const pages = [...globSync('docs/runbooks/*.md', { cwd: root }), 'docs/monitoring.md'];
 const rules = alertRules();
-/** In many expressions only to say that a series is of this controller. */
-const whoWeAre = 'node_lifecycle_controller_build_info';
-const sections = ['What it means', 'What the controller does meanwhile', 'Look', 'Do', 'Escalate', 'Silence'];
+/** Used in expressions only to select the series of this controller. */
+const buildInfo = 'node_lifecycle_controller_build_info';
+const sections = [
+  'What it means',
+  'What the controller does meanwhile',
+  'Diagnosis',
+  'Mitigation',
+  'Escalation',
+  'Silencing the alert',
+];
 
 test('every alert has one name, a severity, a summary, a description and its runbook', () => {
   assert.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length);
@@ -50,9 +57,10 @@ for (const { alert, expr, labels, for: patience } of rules) {
     const headings = [...text.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
     assert.deepEqual(headings, sections);
     const metrics = metricsOf(expr).map(({ metric }) => metric.replace(/_bucket$/, ''));
-    for (const metric of metrics.filter((name) => name !== whoWeAre))
+    for (const metric of metrics.filter((name) => name !== buildInfo))
       assert.ok(text.includes(metric), `${metric} is not named`);
-    if (patience !== undefined) assert.match(text, new RegExp(`\\b${Number.parseInt(patience)}\\sminutes`), 'how long');
+    if (patience !== undefined)
+      assert.match(text, new RegExp(`\\b${Number.parseInt(patience)}\\sminutes?\\b`), 'how long');
   });
 }
 
@@ -74,7 +82,7 @@ test('every metric in an alert or a panel exists, with the labels by which it is
   assert.ok(annotations.list.every(({ expr }) => metricsOf(expr).every(({ metric }) => metric === 'ALERTS')));
 });
 
-test('every word that an alert compares a label with is a word of the code', () => {
+test('every label value in an alert occurs in the code', () => {
   const code = globSync('src/{adapters,cli,controller,events,informer}/**/*.ts', { cwd: root }).map(read).join('\n');
   const compared = rules.flatMap(({ expr }) =>
     [...expr.matchAll(/\w+\s*[=!]~?\s*"([^"]*)"/g)].map(([, text = '']) => text),
@@ -101,7 +109,7 @@ test('every metric that a runbook names exists', async () => {
   }
 });
 
-test('every command and flag of ours that a runbook names exists', async () => {
+test('every nlc command and flag that a runbook names exists', async () => {
   const flags = new Map<string, readonly string[]>();
   for (const entry of commandList) {
     const known = await entry.loadFlags();
@@ -110,16 +118,16 @@ test('every command and flag of ours that a runbook names exists', async () => {
       known.map(({ name }) => `--${name}`),
     );
   }
-  const ours = [...flags.values()].flat();
+  const nlcFlags = [...flags.values()].flat();
   for (const path of pages) {
     const text = read(path);
     for (const [line, command = ''] of text.matchAll(/\bnlc(?:\.js)? ([a-z][a-z-]+)[^\n`]*/g)) {
       const known = flags.get(command);
-      assert.ok(known !== undefined, `${path}: there is no command ${command}`);
+      assert.ok(known !== undefined, `${path}: unknown command ${command}`);
       for (const [flag] of line.matchAll(/--[a-z][a-z-]+/g)) assert.ok(known.includes(flag), `${path}: ${line}`);
     }
     for (const [, flag = ''] of text.matchAll(/`(--[a-z][a-z-]+)[^`]*`/g))
-      assert.ok(ours.includes(flag), `${path}: ${flag}`);
+      assert.ok(nlcFlags.includes(flag), `${path}: ${flag}`);
   }
 });
 
@@ -135,12 +143,10 @@ test('every value of the chart that a runbook names exists', () => {
   }
 });
 
-test('the dashboard: panels with ids of their own, side by side, each with a description and the chosen data source', () => {
+test('dashboard panels have unique ids, do not overlap, and have a description and the selected data source', () => {
   const { panels, templating } = dashboard();
-  assert.deepEqual(
-    templating.list.map(({ name }) => name),
-    ['datasource', 'cluster', 'job', 'zone'],
-  );
+  const seen = templating.list.map(({ name }) => name);
+  assert.deepEqual(seen, ['datasource', 'cluster', 'job', 'zone']);
   assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
   const cells = new Set<string>();
   for (const { title, type, description = '', datasource, targets = [], gridPos } of panels) {

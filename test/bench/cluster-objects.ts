@@ -1,8 +1,8 @@
-// A lease, a pod and a node as they are in clusters, in both forms, with places in which a source of bytes writes what
-// differs from object to object. Sizes are those of real ones: 0.9, 4.4 and 7.7 KB of JSON.
+// A lease, a pod and a node as in real clusters, in both encodings, with placeholders for the values that differ from
+// object to object. Sizes are those of real objects: 0.9, 4.4 and 7.7 KB of JSON.
 import { entry, envelope, field, frame, message } from '../support/protobuf-writer.ts';
 
-/** Digits are written over these; each has the width it has. */
+/** Placeholders of fixed width, overwritten with digits. */
 export const places = {
   object: '~~~~~~~',
   node: '^^^^^^^',
@@ -10,7 +10,7 @@ export const places = {
   namespace: '$$$',
   version: '!!!!!!!!!!',
 } as const;
-/** A heartbeat's fraction of a second: as digits in JSON, as a number of five bytes in protobuf. */
+/** The fraction of a second of a heartbeat: digits in JSON, a five-byte number in protobuf. */
 export const microPlace = '??????';
 export const nanoPlace = 999_999_999;
 
@@ -119,7 +119,7 @@ const leaseJson = (): object => ({
 });
 
 const conditions = (types: readonly string[]): readonly (readonly [string, string, string])[] =>
-  types.map((type) => [type, `Kubelet${type}`, `kubelet says of ${type} that all is well with it`]);
+  types.map((type) => [type, `Kubelet${type}`, `kubelet reports no problem for ${type}`]);
 
 function conditionBytes(heartbeats: boolean, types: readonly string[]): readonly Buffer[] {
   return conditions(types).map(([type, reason, text]) =>

@@ -1,24 +1,24 @@
-// `npm run bench:hollow-memory`: what an idle hollow node takes of the process's memory, and of its CPU without what HTTP
-// costs. The fleet lives against an API server's memory and a clock that is moved by hand. What the API objects take
-// (a Node and a Lease each, which a fleet has to keep) is told apart. Figures are printed and never judged.
-// `-- --nodes=500 --events` is a smaller one, with events told; `--snapshot=FILE` writes a heap snapshot of the idle fleet.
+// `npm run bench:hollow-memory`: memory of an idle hollow node, and its CPU time without HTTP. The fleet runs against an
+// in-memory API server and a manual clock. The memory of the API objects (a Node and a Lease each, which a fleet has to
+// keep) is reported separately. Figures are printed and not checked.
+// `-- --nodes=500 --events` is a smaller run, with events; `--snapshot=FILE` writes a heap snapshot of the idle fleet.
 import { setFlagsFromString, writeHeapSnapshot } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { PinoLogger } from '../../src/adapters/pino-logger.ts';
 import { FleetBroadcaster } from '../../src/events/fleet-broadcaster.ts';
-import { HollowFleet } from '../../src/kubelet/fleet.ts';
-import { WheelClock } from '../../src/kubelet/wheel-clock.ts';
+import { HollowFleet } from '../../src/kubelet/fleet/fleet.ts';
+import { WheelClock } from '../../src/kubelet/loops/wheel-clock.ts';
 import { ManualClock, settled } from '../support/manual-clock.ts';
 import { MemoryApi } from '../support/memory-api.ts';
-import { KeepingMeter, SeededRandom } from '../support/quiet.ts';
+import { RecordingMeter, SeededRandom } from '../support/fakes.ts';
 
 const nodes = Number(argument('nodes') ?? 3_000);
-/** Long enough for everything that a start leads to, and for each node to have renewed its lease many times. */
+/** Long enough for the startup to settle, and for each node to renew its lease many times. */
 const settleMs = Number(argument('settle-seconds') ?? 400) * 1_000;
 const lookMs = 60_000;
 
 setFlagsFromString('--expose-gc');
-// Code that is thrown away while nobody looks would count as memory that the nodes gave back.
+// Code discarded while idle would count as memory released by the nodes.
 setFlagsFromString('--no-flush-bytecode');
 const collect: () => void = runInNewContext('gc');
 
@@ -26,7 +26,7 @@ function argument(name: string): string | undefined {
   return process.argv.find((text) => text.startsWith(`--${name}=`))?.split('=')[1];
 }
 
-/** Bytes that are in use when all that is garbage is gone. */
+/** Bytes in use after a garbage collection. */
 async function usedBytes(): Promise<number> {
   for (let round = 0; round < 4; round++) {
     await settled();
@@ -48,15 +48,15 @@ function makeWorld(nodes: number): World {
   return { clock, api: new MemoryApi(clock), life: new AbortController(), nodes };
 }
 
-/** The fleet is known to nobody but the running promise: when that has settled, it is garbage. */
+/** Only the running promise refers to the fleet: when it has settled, the fleet is garbage. */
 function startFleet({ clock: base, api, life, nodes }: World): Promise<unknown> {
   const logger = PinoLogger.create({ format: 'json', verbosity: 0 });
   const clock = new WheelClock({ clock: base, logger });
-  const means = { clock, random: new SeededRandom(1), logger, meter: new KeepingMeter(), api };
-  const events = new FleetBroadcaster(means);
+  const dependencies = { clock, random: new SeededRandom(1), logger, meter: new RecordingMeter(), api };
+  const events = new FleetBroadcaster(dependencies);
   const recorder = (name: string) => events.recorder('kubelet', name);
   const fleet = new HollowFleet({
-    ...means,
+    ...dependencies,
     nodes: Array.from({ length: nodes }, (_, index) => ({ name: `hollow-node-${index}`, labels: {} })),
     ...(process.argv.includes('--events') ? { recorder } : {}),
   });
@@ -64,10 +64,10 @@ function startFleet({ clock: base, api, life, nodes }: World): Promise<unknown> 
 }
 
 function show(what: string, bytes: number): void {
-  console.log(`${what}: ${(bytes / nodes / 1_024).toFixed(1)} KiB a node`);
+  console.log(`${what}: ${(bytes / nodes / 1_024).toFixed(1)} KiB per node`);
 }
 
-/** Processor time of a while of idling, as milliseconds a second. */
+/** CPU time while idle, in milliseconds per second. */
 async function idleCpu({ clock, api }: World): Promise<number> {
   const before = process.cpuUsage();
   await clock.advance(lookMs);
@@ -83,7 +83,7 @@ async function end({ life, clock, api }: World, running: Promise<unknown>): Prom
   api.requests.length = 0;
 }
 
-/** The first fleet of a process also pays for the code that it runs. */
+/** The first fleet of a process also pays for compiling its code. */
 async function warmUp(): Promise<void> {
   const world = makeWorld(5);
   const running = startFleet(world);
@@ -105,11 +105,11 @@ async function measure(): Promise<void> {
   const cpuMs = (await idleCpu(world)) - (await idleCpu(makeWorld(0)));
   await end(world, running);
   const left = await usedBytes();
-  if (world.api.all('nodes').length !== nodes) throw new Error('not every node was registered');
+  if (world.api.all('nodes').length !== nodes) throw new Error('not all nodes are registered');
   show('with its API objects', full - empty);
   show('its API objects', left - empty);
   show('without them', full - left);
-  console.log(`${nodes} nodes: RSS ${(rss / 2 ** 20).toFixed(0)} MiB, ${cpuMs.toFixed(1)} ms of CPU a second`);
+  console.log(`${nodes} nodes: RSS ${(rss / 2 ** 20).toFixed(0)} MiB, ${cpuMs.toFixed(1)} ms of CPU per second`);
 }
 
 await measure();

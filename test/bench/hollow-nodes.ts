@@ -1,7 +1,7 @@
-// `npm run bench:hollow-nodes`: what a lease renewal costs the process that sends it, and what it takes to be 2,000 nodes,
-// beside kwok on the same machine: both against a real kube-apiserver that counts the renewals. Figures are printed and
-// never judged. Needs the control plane (`npm run control-plane`); kwok is built with Go if it can be, otherwise figures
-// stand for it that were measured elsewhere. `-- --nodes=200 --seconds=20` is a smaller one.
+// `npm run bench:hollow-nodes`: CPU time of a lease renewal in the process that sends it, and resources of 2,000 nodes,
+// compared with kwok on the same machine: both against a real kube-apiserver that counts the renewals. Figures are printed
+// and not checked. Needs the control plane (`npm run control-plane`); kwok is built with Go if available, otherwise figures
+// measured on another machine are used. `-- --nodes=200 --seconds=20` is a smaller run.
 import { spawn, type ChildProcess, spawnSync } from 'node:child_process';
 import { createWriteStream, existsSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -18,9 +18,9 @@ interface Figures {
   readonly peakRssMb: number;
 }
 
-/** kwok 0.8, 2,000 nodes, 200 renewals a second, on two cores. */
+/** kwok 0.8, 2,000 nodes, 200 renewals per second, on two cores. */
 const kwokElsewhere = { cpuMicrosecondsPerRenewal: 460, rssMb: 128 } as const;
-/** Ours may take no more than this share of kwok's CPU. */
+/** Target: at most this share of kwok's CPU. */
 const wantedShare = 0.6;
 const settleMs = 25_000;
 
@@ -32,7 +32,7 @@ function argument(name: string, fallback: number): number {
   return Number(process.argv.find((text) => text.startsWith(`--${name}=`))?.split('=')[1] ?? fallback);
 }
 
-/** kwok, built once into the cache folder; undefined where that cannot be done. */
+/** kwok, built once into the cache folder; undefined if it cannot be built. */
 function kwokBinary(): string | undefined {
   const folder = join(
     process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'),
@@ -47,7 +47,7 @@ function kwokBinary(): string | undefined {
   return status === 0 ? binary : undefined;
 }
 
-/** Lease writes that kube-apiserver has carried out, its own few among them. */
+/** Number of lease writes executed by kube-apiserver, including a few of its own. */
 async function leaseWrites(plane: ControlPlane): Promise<number> {
   const response = await plane.kubectl(['get', '--raw=/metrics']);
   const lines = response.stdout.split('\n').filter((line) => {
@@ -68,7 +68,7 @@ async function sleep(ms: number): Promise<void> {
   });
 }
 
-/** Starts what is to be measured, waits until all nodes are ready and beat, and looks at it for a while. */
+/** Starts a program, waits until all nodes are ready and renew their leases, and measures it for a while. */
 async function measure(name: string, start: (plane: ControlPlane) => Promise<ChildProcess>): Promise<Figures> {
   await using plane = await startControlPlane();
   const child = await start(plane);
@@ -99,18 +99,18 @@ async function look(plane: ControlPlane, pid: number): Promise<Figures> {
   };
 }
 
-/** What is installed, and not the sources: both programs are measured as they are shipped. */
-function buildOurs(plane: ControlPlane): string {
+/** Installed packages, not sources: both programs are measured as shipped. */
+function buildNlc(plane: ControlPlane): string {
   const folder = join(plane.folder, 'dist');
-  const { status, stderr } = spawnSync(process.execPath, [join(root, 'packaging/build.ts'), folder]);
+  const { status, stderr } = spawnSync(process.execPath, [join(root, 'tools/bundle/build.ts'), folder]);
   if (status !== 0) throw new Error(`the build failed: ${stderr.toString()}`);
   return join(folder, 'nlc.js');
 }
 
-async function startOurs(plane: ControlPlane): Promise<ChildProcess> {
-  // kwok's nodes tell no events.
+async function startNlc(plane: ControlPlane): Promise<ChildProcess> {
+  // kwok's nodes record no events.
   const args = [
-    buildOurs(plane),
+    buildNlc(plane),
     'hollow-nodes',
     `--nodes=${nodes}`,
     `--kubeconfig=${plane.kubeconfigFile}`,
@@ -120,7 +120,7 @@ async function startOurs(plane: ControlPlane): Promise<ChildProcess> {
   return spawn(process.execPath, [...extra, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
-/** What kwok's nodes are to do, as its own releases have it. */
+/** Stages of kwok's nodes, as in its own releases. */
 function kwokStages(): readonly string[] {
   const args = ['list', '-m', '-f', '{{.Dir}}', 'sigs.k8s.io/kwok'];
   const { stdout } = spawnSync('go', args, { cwd: join(import.meta.dirname, 'kwok'), encoding: 'utf8' });
@@ -147,19 +147,20 @@ async function startKwok(plane: ControlPlane, binary: string): Promise<ChildProc
 function show(name: string, figures: Figures): void {
   const { renewals, renewalsPerSecond, cpuMicrosecondsPerRenewal, rssMb, peakRssMb } = figures;
   console.log(
-    `${name}: ${renewals} renewals, ${renewalsPerSecond.toFixed(1)} a second, ` +
-      `${cpuMicrosecondsPerRenewal.toFixed(0)} us of CPU a renewal, ${rssMb.toFixed(0)} MB (${peakRssMb.toFixed(0)} MB at most)`,
+    `${name}: ${renewals} renewals, ${renewalsPerSecond.toFixed(1)} per second, ` +
+      `${cpuMicrosecondsPerRenewal.toFixed(0)} µs of CPU per renewal, ${rssMb.toFixed(0)} MB (peak ${peakRssMb.toFixed(0)} MB)`,
   );
 }
 
-const ours = await measure('hollow-nodes', startOurs);
-show(`nlc hollow-nodes, ${nodes} nodes`, ours);
+const nlc = await measure('hollow-nodes', startNlc);
+show(`nlc hollow-nodes, ${nodes} nodes`, nlc);
 const binary = process.argv.includes('--without-kwok') ? undefined : kwokBinary();
-const theirs = binary === undefined ? kwokElsewhere : await measure('kwok', (plane) => startKwok(plane, binary));
-if ('renewals' in theirs) show(`kwok, ${nodes} nodes`, theirs);
-else console.log(`kwok, measured elsewhere: ${theirs.cpuMicrosecondsPerRenewal} us a renewal, ${theirs.rssMb} MB`);
-const cpuShare = ours.cpuMicrosecondsPerRenewal / theirs.cpuMicrosecondsPerRenewal;
+const kwok = binary === undefined ? kwokElsewhere : await measure('kwok', (plane) => startKwok(plane, binary));
+if ('renewals' in kwok) show(`kwok, ${nodes} nodes`, kwok);
+else
+  console.log(`kwok, measured on another machine: ${kwok.cpuMicrosecondsPerRenewal} µs per renewal, ${kwok.rssMb} MB`);
+const cpuShare = nlc.cpuMicrosecondsPerRenewal / kwok.cpuMicrosecondsPerRenewal;
 console.log(
-  `ours takes ${cpuShare.toFixed(2)} of kwok's CPU a renewal (wanted: at most ${wantedShare}) and ` +
-    `${(ours.rssMb / theirs.rssMb).toFixed(2)} of its memory (wanted: at most 1)`,
+  `nlc takes ${cpuShare.toFixed(2)} of kwok's CPU per renewal (target: at most ${wantedShare}) and ` +
+    `${(nlc.rssMb / kwok.rssMb).toFixed(2)} of its memory (target: at most 1)`,
 );

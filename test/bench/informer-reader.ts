@@ -1,26 +1,26 @@
-// One reading of the bench, in a process of its own: `informer-reader.ts URL FORM updates|load`. Sends its figures to its
-// parent. What runs is what the controller runs: the client, the informers with their views and indexes, a listener.
-import { plainConnection } from '../../src/adapters/http-connection.ts';
-import { HttpKubeApi } from '../../src/adapters/http-kube-api.ts';
+// One measurement of the bench, in a process of its own: `informer-reader.ts URL FORM updates|load`. Sends its figures to
+// its parent. It runs what the controller runs: the client, the informers with their transforms and indexes, a listener.
+import { plainConnection } from '../support/plain-connection.ts';
+import { HttpKubeApi } from '../../src/adapters/kube-client/kube-api.ts';
 import { PromMeter } from '../../src/adapters/prom-meter.ts';
 import { SystemClock } from '../../src/adapters/system-clock.ts';
-import { jsonType, protobufType } from '../../src/adapters/wire-format.ts';
-import { viewLease } from '../../src/api/lease.ts';
-import { viewNode } from '../../src/api/node.ts';
-import { type PodView, viewPod } from '../../src/api/pod.ts';
+import { jsonType, protobufType } from '../../src/adapters/wire/wire-format.ts';
+import { transformLease } from '../../src/api/lease.ts';
+import { transformNode } from '../../src/api/node.ts';
+import { type PodView, transformPod } from '../../src/api/pod.ts';
 import { SharedInformer } from '../../src/informer/shared-informer.ts';
-import { KeepingLogger, SeededRandom } from '../support/quiet.ts';
+import { RecordingLogger, SeededRandom } from '../support/fakes.ts';
 
 const warmUpMs = 3_000;
 const measureMs = 6_000;
 
 const [url = '', form = '', what = ''] = process.argv.slice(2);
 const clock = new SystemClock();
-const means = {
+const dependencies = {
   api: new HttpKubeApi({
     connection: plainConnection(url),
     clock,
-    logger: new KeepingLogger(),
+    logger: new RecordingLogger(),
     meter: new PromMeter(),
     userAgent: 'bench',
     fieldManager: 'bench',
@@ -30,64 +30,64 @@ const means = {
   }),
   clock,
   random: new SeededRandom(1),
-  logger: new KeepingLogger(),
+  logger: new RecordingLogger(),
   meter: new PromMeter(),
 };
 const identity = (view: { readonly uid: string; readonly resourceVersion: string }): typeof view => view;
-const flawsOf = ({ flaws }: { readonly flaws?: readonly string[] }): typeof flaws => flaws;
+const problemsOf = ({ problems }: { readonly problems?: readonly string[] }): typeof problems => problems;
 const stop = new AbortController();
 
-const leases = (): SharedInformer<never, ReturnType<typeof viewLease>> =>
+const leases = (): SharedInformer<never, ReturnType<typeof transformLease>> =>
   new SharedInformer({
-    ...means,
+    ...dependencies,
     resource: 'leases',
     selection: { namespace: 'kube-node-lease' },
-    view: viewLease,
+    transform: transformLease,
     identity,
-    flawsOf,
+    problemsOf,
   });
-const nodes = (): SharedInformer<never, ReturnType<typeof viewNode>> =>
-  new SharedInformer({ ...means, resource: 'nodes', view: viewNode, identity, flawsOf });
+const nodes = (): SharedInformer<never, ReturnType<typeof transformNode>> =>
+  new SharedInformer({ ...dependencies, resource: 'nodes', transform: transformNode, identity, problemsOf });
 const pods = (): SharedInformer<never, PodView> =>
   new SharedInformer({
-    ...means,
+    ...dependencies,
     resource: 'pods',
-    view: viewPod,
+    transform: transformPod,
     identity,
-    flawsOf,
+    problemsOf,
     shared: ['namespace', 'nodeName', 'tolerations', 'labels'],
     indexes: { podsByNode: (pod: PodView) => (pod.nodeName === '' ? [] : [pod.nodeName]) },
   });
 
-/** Bytes of the heap that are in use after everything that can be is collected. */
+/** Bytes of heap in use after a garbage collection. */
 function heapBytes(): number {
   globalThis.gc?.();
   return process.memoryUsage().heapUsed;
 }
 
-/** Of the one thread that reads: what others on the machine do does not count. */
+/** CPU time of the reading thread only; other processes on the machine do not affect it. */
 function cpuSeconds({ user, system }: { readonly user: number; readonly system: number }): number {
   return (user + system) / 1e6;
 }
 
 async function measureUpdates(): Promise<object> {
   const informer = leases();
-  let heard = 0;
+  let received = 0;
   const latest = new Map<string, string | undefined>();
   informer.onChange('bench', ({ object }) => {
-    heard += 1;
+    received += 1;
     latest.set(object.name, object.renewTime);
   });
   const running = informer.run(stop.signal);
   await informer.whenSynced();
   await clock.sleep(warmUpMs, stop.signal);
-  const before = heard;
+  const before = received;
   const sinceMs = performance.now();
   const cpu = process.threadCpuUsage();
   await clock.sleep(measureMs, stop.signal);
   const seconds = (performance.now() - sinceMs) / 1_000;
-  const perSecond = (heard - before) / seconds;
-  const perCpuSecond = (heard - before) / cpuSeconds(process.threadCpuUsage(cpu));
+  const perSecond = (received - before) / seconds;
+  const perCpuSecond = (received - before) / cpuSeconds(process.threadCpuUsage(cpu));
   stop.abort();
   await running;
   return { perSecond, perCpuSecond };
@@ -135,7 +135,7 @@ async function measureLoad(): Promise<object> {
 }
 
 const figures = what === 'updates' ? await measureUpdates() : await measureLoad();
-await means.api.close();
+await dependencies.api.close();
 process.send?.(figures);
 if (process.send === undefined) console.log(figures);
 process.disconnect?.();

@@ -1,12 +1,12 @@
-// `npm run bench:informer`: how many lease updates a second one core takes in, and how long a large cluster takes to
-// load and to keep, from bytes on a socket to a listener that has heard. Figures are printed and never judged: they
-// depend on the machine. `-- --scale=0.1` reads a tenth of the cluster.
+// `npm run bench:informer`: lease updates per second on one core, and time and memory to load a large cluster, from bytes
+// on a socket to a called listener. Figures are printed and not checked: they depend on the machine.
+// `-- --scale=0.1` loads a tenth of the cluster.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Form } from './cluster-objects.ts';
 
-/** client-go's informer on two cores at 2.7 GHz, and what we mean to reach on the same. */
+/** client-go's informer on two cores at 2.7 GHz, and the target on the same machine. */
 const reference = { protobuf: 168_000, json: 26_000 } as const;
 const targets = {
   updates: { protobuf: 500_000, json: 150_000 },
@@ -30,7 +30,7 @@ function start(script: string, args: readonly string[], nodeArgs: readonly strin
 
 async function messageOf<T>(child: ChildProcess): Promise<T> {
   const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`it ended with code ${String(code)} and said nothing`);
+    throw new Error(`it exited with code ${String(code)} without output`);
   });
   const [message] = (await Promise.race([once(child, 'message'), ended])) as [T];
   return message;
@@ -56,11 +56,11 @@ async function updateRows(form: Form): Promise<readonly Row[]> {
   const { perSecond, perCpuSecond } = await measure<Updates>(source, form, 'updates');
   const target = targets.updates[form];
   const ratio = `${(perCpuSecond / target).toFixed(2)} of the target, ${(perCpuSecond / reference[form]).toFixed(1)} times client-go`;
-  const what = `lease updates a second of one core, ${form}`;
+  const what = `lease updates per second on one core, ${form}`;
   return [
     {
       what,
-      figure: `${thousands(perCpuSecond)} (by the clock ${thousands(perSecond)})`,
+      figure: `${thousands(perCpuSecond)} (wall clock ${thousands(perSecond)})`,
       target: thousands(target),
       ratio,
     },
@@ -98,12 +98,12 @@ async function loadRows(form: Form): Promise<readonly Row[]> {
   return [
     {
       what: `${thousands(cluster.nodes)} nodes and ${thousands(cluster.pods)} pods in sync, ${form}`,
-      figure: `${seconds.toFixed(1)} s of one core (by the clock ${clockSeconds.toFixed(1)} s)`,
+      figure: `${seconds.toFixed(1)} s of one core (wall clock ${clockSeconds.toFixed(1)} s)`,
       target: `${secondsMax} s`,
       ratio: `${(seconds / secondsMax).toFixed(2)} of the target`,
     },
     {
-      what: `  resident memory, at most / after a collection`,
+      what: `  resident memory, peak / after a garbage collection`,
       figure: `${megabytes(load.peak)} / ${megabytes(load.rssAfterCollection)}`,
       target: megabytes(bytesMax),
       ratio: `${(load.peak / bytesMax).toFixed(2)} of the target`,

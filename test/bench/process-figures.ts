@@ -1,20 +1,20 @@
-// What another process of this machine has used so far, as Linux tells it.
+// CPU time and memory of another process of this machine, from /proc.
 import { readFileSync } from 'node:fs';
 
 /** `sysconf(_SC_CLK_TCK)`: 100 on every Linux that Node runs on. */
 const ticksPerSecond = 100;
 
-export interface ProcessFigures {
+interface ProcessFigures {
   /** User and system time. */
   readonly cpuSeconds: number;
   readonly rssBytes: number;
-  /** The most that it ever had. */
+  /** Peak resident memory. */
   readonly peakRssBytes: number;
 }
 
 export function processFigures(pid: number): ProcessFigures {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The name in brackets may hold anything, so what counts begins after the last bracket.
+  // The name in brackets may contain anything, so the fields start after the last bracket.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return {

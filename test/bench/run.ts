@@ -1,8 +1,8 @@
-// `npm run bench`: every bench, one after the other.
+// `npm run bench`: all benches, one after another.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
-const benches = ['informer.ts', 'takeover.ts'];
+const benches = ['informer.ts', 'takeover.ts', 'resync.ts', 'simulator.ts'];
 
 for (const bench of benches) {
   console.log(`\n=== ${bench}`);

@@ -1,5 +1,5 @@
-// A process that is nothing but watch streams: an initial state of so many objects, then updates without end, as fast as
-// they are taken. One HTTP chunk an event, as kube-apiserver flushes them. Bytes are made once and digits written over.
+// A process that serves only watch streams: an initial state of a given size, then updates without limit, as fast as they
+// are read. One HTTP chunk per event, as kube-apiserver flushes them. Bytes are built once and digits overwritten.
 import { createServer, type Socket } from 'node:net';
 import { bookmarkBytes, eventBytes, type Form, type Kind, microPlace, nanoPlace, places } from './cluster-objects.ts';
 import { varint } from '../support/protobuf-writer.ts';
@@ -10,7 +10,7 @@ const podsPerNode = 10;
 const podsPerWorkload = 20;
 const namespaces = 500;
 
-/** Bytes of one event, and where its digits stand. */
+/** Bytes of one event, and the offsets of its digits. */
 interface Template {
   readonly bytes: Buffer;
   readonly at: Readonly<Record<keyof typeof places, readonly number[]>>;
@@ -49,7 +49,7 @@ function writeDigits(block: Buffer, at: number, width: number, value: number): v
   }
 }
 
-/** Writes one event into a block of memory; returns where it ends. */
+/** Writes one event into a buffer; returns its end offset. */
 function writeEvent(
   block: Buffer,
   at: number,
@@ -70,7 +70,7 @@ function writeEvent(
   }
   const micro = version % 1_000_000;
   for (const offset of micros) writeDigits(block, at + offset, microPlace.length, micro);
-  // Above 268 million, so that it takes five bytes as the place does.
+  // Above 268 million, so that it takes five bytes like its placeholder.
   for (const offset of nanos) writeNumber(block, at + offset, 300_000_000 + (micro % 600_000) * 1_000);
   return at + bytes.length;
 }
@@ -111,7 +111,7 @@ function* blocks(kind: Kind, form: Form, count: number, endless: boolean): Gener
   }
 }
 
-/** The path says what: `/…/pods?…`; counts come from our own arguments. */
+/** The path selects the resource: `/…/pods?…`; counts come from the command line. */
 function serve(socket: Socket): void {
   socket.on('error', () => socket.destroy());
   socket.once('data', (request: Buffer) => {

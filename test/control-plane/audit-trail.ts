@@ -1,24 +1,24 @@
-// What users have asked of kube-apiserver, from its audit log.
+// The requests of users to kube-apiserver, from its audit log.
 import { closeSync, openSync, readSync } from 'node:fs';
 
 const chunkBytes = 1 << 20;
 
-/** One request that was answered, or a watch that was opened. */
+/** One completed request, or a watch that was opened. */
 export interface AuditedRequest {
-  /** When it came in, milliseconds of the wall clock, with fractions. */
+  /** When it was received, milliseconds of the wall clock, with fractions. */
   readonly atMs: number;
-  /** When its answer was ready, or the watch was. */
+  /** When its response was complete, or the watch was started. */
   readonly endedAtMs: number;
   readonly user: string;
   readonly verb: string;
   readonly uri: string;
   readonly resource: string;
   readonly namespace: string;
-  /** Empty if it is about a collection. */
+  /** Empty for requests to a collection. */
   readonly name: string;
   readonly subresource: string;
   readonly code: number;
-  /** Undefined where there is none, and below the level Request. */
+  /** Undefined without a body, and below the audit level Request. */
   readonly body: unknown;
   readonly answer: unknown;
 }
@@ -37,7 +37,7 @@ interface AuditEvent {
   readonly stageTimestamp?: string;
 }
 
-/** Reads what has been added to the log whenever it is asked. */
+/** Reads the audit log incrementally, at each call. */
 export class AuditTrail {
   readonly #file: string;
   readonly #concerns: (user: string) => boolean;
@@ -45,13 +45,13 @@ export class AuditTrail {
   #place = 0;
   #rest = Buffer.alloc(0);
 
-  /** Of one user, or of all. */
+  /** Requests of one user, or of all users. */
   constructor(file: string, user?: string) {
     this.#file = file;
     this.#concerns = (other) => user === undefined || other === user;
   }
 
-  /** All requests so far, in the order in which they came in. */
+  /** All requests so far, in the order in which they were received. */
   requests(): readonly AuditedRequest[] {
     for (const line of this.#newLines()) {
       const event = JSON.parse(line) as AuditEvent;
@@ -87,7 +87,7 @@ export class AuditTrail {
   }
 }
 
-/** A watch is told when it begins and when it ends; everything else once. */
+/** A watch has an entry for its start and one for its end; any other request has one. */
 function isAnswer({ stage, verb }: AuditEvent): boolean {
   return stage === (verb === 'watch' ? 'ResponseStarted' : 'ResponseComplete');
 }

@@ -1,12 +1,13 @@
-// The build and the search for what it built, on machines that have little: no Go, no programs, half of the programs.
+// The build of the control plane and the search for its programs on machines without Go or with missing programs.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { type Program, programs } from './programs.ts';
+import { type Program, programs } from '../../tools/control-plane/programs.ts';
 
+const root = join(import.meta.dirname, '..', '..');
 const folder = mkdtempSync(join(tmpdir(), 'nlc-build-test-'));
 const empty = join(folder, 'empty');
 mkdirSync(empty);
@@ -14,34 +15,41 @@ mkdirSync(empty);
 after(() => rmSync(folder, { recursive: true }));
 
 describe('the build of the control plane', () => {
-  test('without Go it says how to get it and ends with 3', () => {
-    const { code, output } = run('build.ts', [], { XDG_CACHE_HOME: empty, PATH: empty });
+  test('without Go it prints how to install it and exits with 3', () => {
+    const { code, output } = run('tools/control-plane/build.ts', [], { XDG_CACHE_HOME: empty, PATH: empty });
     assert.equal(code, 3);
     assert.match(output, /no Go on the PATH[^]*https:\/\/go\.dev\/dl\/[^]*KUBEBUILDER_ASSETS/);
   });
 
-  test('without Go, and optional, it says the same and ends with 0', () => {
-    const { code, output } = run('build.ts', ['--optional'], { XDG_CACHE_HOME: empty, PATH: empty });
+  test('without Go and with --optional it prints the same and exits with 0', () => {
+    const { code, output } = run('tools/control-plane/build.ts', ['--optional'], {
+      XDG_CACHE_HOME: empty,
+      PATH: empty,
+    });
     assert.equal(code, 0);
     assert.match(output, /no Go on the PATH/);
   });
 
-  test('programs that were given are used as they are, Go or not', () => {
+  test('programs in KUBEBUILDER_ASSETS are used without Go', () => {
     const given = folderWith('given', programs);
-    const { code, output } = run('build.ts', [], { KUBEBUILDER_ASSETS: given, XDG_CACHE_HOME: empty, PATH: empty });
+    const { code, output } = run('tools/control-plane/build.ts', [], {
+      KUBEBUILDER_ASSETS: given,
+      XDG_CACHE_HOME: empty,
+      PATH: empty,
+    });
     assert.deepEqual({ code, output }, { code: 0, output: `control plane: present in ${given}\n` });
   });
 
-  test('a given folder that lacks some is refused, and they are named, optional or not', () => {
+  test('missing programs in KUBEBUILDER_ASSETS are an error that names them, with --optional too', () => {
     const given = folderWith('half', ['etcd', 'kubectl']);
     const environment = { KUBEBUILDER_ASSETS: given, XDG_CACHE_HOME: empty };
-    const { code, output } = run('build.ts', ['--optional'], environment);
+    const { code, output } = run('tools/control-plane/build.ts', ['--optional'], environment);
     assert.equal(code, 2);
     assert.match(output, /KUBEBUILDER_ASSETS: kube-apiserver, kube-controller-manager, kubemark not found in /);
   });
 
-  test('the suite without Go and programs passes, and says that it was skipped', () => {
-    const { code, output } = run('run-tests.ts', [], { XDG_CACHE_HOME: empty, PATH: empty });
+  test('the suite without Go and programs passes and prints that it was skipped', () => {
+    const { code, output } = run('test/control-plane/run-tests.ts', [], { XDG_CACHE_HOME: empty, PATH: empty });
     assert.equal(code, 0);
     assert.match(output, /the tests are SKIPPED, .*kube-apiserver.* not found/);
   });
@@ -50,21 +58,21 @@ describe('the build of the control plane', () => {
 describe('the search for kubectl', () => {
   const onPath = folderWith('on-path', ['kubectl']);
 
-  test('takes the given one first', () => {
+  test('prefers KUBEBUILDER_ASSETS', () => {
     const given = folderWith('given-kubectl', ['kubectl']);
     assert.equal(kubectl({ KUBEBUILDER_ASSETS: given, XDG_CACHE_HOME: empty, PATH: onPath }), join(given, 'kubectl'));
   });
 
-  test('falls back on the PATH', () => {
+  test('falls back to the PATH', () => {
     assert.equal(kubectl({ XDG_CACHE_HOME: empty, PATH: `${empty}::${onPath}` }), join(onPath, 'kubectl'));
   });
 
-  test('finds none where there is none', () => {
+  test('finds none if none is installed', () => {
     assert.equal(kubectl({ XDG_CACHE_HOME: empty, PATH: empty }), 'none');
   });
 
   function kubectl(environment: Record<string, string>): string {
-    const module = JSON.stringify(join(import.meta.dirname, 'binaries.ts'));
+    const module = JSON.stringify(join(root, 'tools/control-plane/binaries.ts'));
     const program = `import { findKubectl } from ${module}; console.log(findKubectl() ?? 'none');`;
     return runNode(['--input-type=module', '--eval', program], environment).output.trim();
   }
@@ -81,7 +89,7 @@ function folderWith(name: string, present: readonly Program[]): string {
 }
 
 function run(script: string, args: readonly string[], environment: Record<string, string>): CodeAndOutput {
-  return runNode([join(import.meta.dirname, script), ...args], environment);
+  return runNode([join(root, script), ...args], environment);
 }
 
 interface CodeAndOutput {

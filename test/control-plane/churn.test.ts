@@ -1,18 +1,18 @@
-// Informers of a real kube-apiserver, while nodes, pods and leases come, change and go without a pause: through restarts of
-// the server, through a compaction of etcd that they slept through, and for as long as CHURN_SECONDS says (60 when absent;
-// 1800 is half an hour). Afterwards every store equals the server's state, and what listeners heard adds up to it.
+// Informers on a real kube-apiserver while nodes, pods and leases are created, changed and deleted continuously: across
+// restarts of the server, across a compaction of etcd while their watches are frozen, and for CHURN_SECONDS (default 60).
+// Afterwards every store, and the sum of the delivered events, equals the state of the server.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { plainConnection } from '../../src/adapters/http-connection.ts';
-import { HttpKubeApi } from '../../src/adapters/http-kube-api.ts';
+import { plainConnection } from '../support/plain-connection.ts';
+import { HttpKubeApi } from '../../src/adapters/kube-client/kube-api.ts';
 import { SystemClock } from '../../src/adapters/system-clock.ts';
 import { Churn, churnedResources } from '../support/churn.ts';
 import { FreezingProxy } from '../support/freezing-proxy.ts';
-import { KeepingMeter, SeededRandom, silentLogger } from '../support/quiet.ts';
+import { RecordingMeter, SeededRandom, silentLogger } from '../support/fakes.ts';
 import { clusterState, WatchedCluster } from '../support/watched-cluster.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import { waitUntil } from './wait-until.ts';
@@ -20,10 +20,10 @@ import { waitUntil } from './wait-until.ts';
 const soon = { timeoutMs: 60_000 };
 const names = 40;
 const churnSeconds = Number(process.env['CHURN_SECONDS'] ?? 60);
-/** Of the heap after a collection, from the first third of the time to the last. */
+/** Maximum growth of the heap after a collection, from the first third of the time to the last. */
 const growthMax = 0.04;
 const samples = 30;
-/** Code is compiled and connections are opened at first: that is no leak. */
+/** Compilation and new connections during this time are not a leak. */
 const warmUpMs = 10_000;
 
 const clock = new SystemClock();
@@ -34,7 +34,7 @@ let writer: HttpKubeApi;
 let churn: Churn;
 let watched: WatchedCluster;
 let proxy: FreezingProxy;
-let meter: KeepingMeter;
+let meter: RecordingMeter;
 
 function makeApi(url: string, requestTimeoutMs: number): HttpKubeApi {
   const tls = { ca: readFileSync(plane.caFile, 'utf8') };
@@ -54,7 +54,7 @@ function makeApi(url: string, requestTimeoutMs: number): HttpKubeApi {
 before(async () => {
   plane = await startControlPlane();
   proxy = await FreezingProxy.start(plane.url);
-  meter = new KeepingMeter();
+  meter = new RecordingMeter();
   api = makeApi(proxy.url, 5_000);
   writer = makeApi(plane.url, 5_000);
   const random = new SeededRandom(1);
@@ -73,11 +73,11 @@ after(async () => {
   await plane.stop();
 });
 
-/** Until every store, and what was told, equals the server's state; a change after the last fault included. */
+/** Waits until every store, and the sum of the delivered events, equals the server's state after one more change. */
 async function settled(): Promise<void> {
   await churn.touchAll();
   const real = await clusterState(writer, stop.signal);
-  const settledNow = (): true | undefined => (watched.differences(real).length === 0 ? true : undefined);
+  const settledNow = (): boolean => watched.differences(real).length === 0;
   await waitUntil('stores equal the server', soon, settledNow).catch((error: unknown) => {
     assert.deepEqual(watched.differences(real), [], String(error));
   });
@@ -105,26 +105,26 @@ const relists = (): readonly number[] =>
     (resource) => meter.series.get(`reflector_relists_total{resource="${resource}",cause="expired"}`) ?? 0,
   );
 
-test('the API server is ended or killed under load and started again, three times', { timeout: 180_000 }, async () => {
+test('the API server is terminated or killed under load and restarted, three times', { timeout: 180_000 }, async () => {
   const writes = await churnDuring(async () => {
     for (const signal of ['SIGTERM', 'SIGKILL', 'SIGKILL'] as const) {
       await sleep(3_000);
       process.kill(plane.pids.apiServer ?? assert.fail('the API server is not running'), signal);
-      // Asked to end it takes no new requests and leaves its watches open for a minute: that is too long for a test.
+      // After SIGTERM it rejects new requests and keeps its watches open for a minute, which is too long for a test.
       await sleep(2_000);
       await plane.restartApiServer();
     }
     await sleep(2_000);
   });
   await settled();
-  assert.ok(churn.failures > 0, 'the writer felt it');
+  assert.ok(churn.failures > 0, 'some writes failed');
   assert.ok(writes > 100, `only ${writes} writes succeeded`);
 });
 
-test('etcd is compacted and the API server restarted while informers hear nothing', { timeout: 180_000 }, async () => {
+test('etcd is compacted and the API server restarted while watches are frozen', { timeout: 180_000 }, async () => {
   const before = relists();
   proxy.freeze();
-  // Once here, or all that was written meanwhile would wait in the frozen connections; once more to empty its own memory.
+  // Restarted here so that frozen connections do not buffer the changes, and again to empty the server's watch cache.
   await plane.restartApiServer();
   await churnDuring(() => sleep(3_000));
   await compactEtcd();
@@ -134,11 +134,11 @@ test('etcd is compacted and the API server restarted while informers hear nothin
   const expired = relists().map((count, index) => count - (before[index] ?? 0));
   assert.ok(
     expired.every((count) => count > 0),
-    `each of them had to read everything again: ${expired.join()}`,
+    `every informer had to list again: ${expired.join()}`,
   );
 });
 
-/** Forgets every state but the present one. */
+/** Removes all revisions except the current one. */
 async function compactEtcd(): Promise<void> {
   const key = Buffer.from('/registry/').toString('base64');
   const { header } = await askEtcd<{ readonly header: { readonly revision: string } }>('range', { key });
@@ -152,7 +152,7 @@ async function askEtcd<T>(what: string, body: unknown): Promise<T> {
   return JSON.parse(text) as T;
 }
 
-test(`churn for ${churnSeconds} s: memory stays flat`, { timeout: (churnSeconds + 120) * 1_000 }, async () => {
+test(`churn for ${churnSeconds} s: memory does not grow`, { timeout: (churnSeconds + 120) * 1_000 }, async () => {
   const heap: number[] = [];
   const writes = await churnDuring(async () => {
     await sleep(Math.min(warmUpMs, churnSeconds * 250));
@@ -168,7 +168,7 @@ test(`churn for ${churnSeconds} s: memory stays flat`, { timeout: (churnSeconds 
   assert.ok(last <= first * (1 + growthMax), `the heap grew: ${heap.map(megabytes).join(' ')}`);
 });
 
-/** In use after a full collection. */
+/** Heap in use after a full collection. */
 function heapBytes(): number {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

@@ -1,14 +1,14 @@
-// Runs test files in processes of their own and prints what came of each test, one JSON object a line. A program of its
-// own because Node's test runner refuses to run files from within a test.
+// Runs test files in separate processes and prints the result of each test, one JSON object per line. A separate program,
+// because Node's test runner cannot run files from within a test.
 import { relative } from 'node:path';
 import { run } from 'node:test';
 
-/** What came of one test (a leaf: suites are only their tests). */
+/** The result of one test. Suites have no result of their own. */
 export interface Row {
   readonly file: string;
   readonly name: string;
   readonly outcome: 'passed' | 'failed' | 'skipped';
-  /** Why it failed or was skipped. */
+  /** The reason of a failure or a skip. */
   readonly why: string;
 }
 
@@ -31,7 +31,7 @@ function isLeaf(data: { readonly details: { readonly type?: string | undefined }
   return data.details.type !== 'suite';
 }
 
-/** A suite, or a test with tests in it, that failed because one of those did: they are told themselves. */
+/** A suite or parent test that failed only because a subtest failed; the subtest has its own row. */
 function failedInside(error: Error): boolean {
   return 'failureType' in error && error.failureType === 'subtestsFailed';
 }

@@ -1,4 +1,4 @@
-// The suite that keeps the embedded API server honest, run against the real one: where they disagree, the suite is wrong.
+// Runs the tests of the embedded API server against a real one. A failure means that the tests are wrong.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
@@ -8,17 +8,17 @@ import type { Row } from './conformance-rows.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 
 const projectFolder = join(import.meta.dirname, '..', '..');
-/** What only the embedded server promises cannot be asked of another. */
+/** Prefix of tests that apply only to the embedded server. */
 const embeddedOnly = 'embedded-';
 const suite = globSync('test/contract/apiserver/*.test.ts', { cwd: projectFolder })
   .filter((file) => !basename(file).startsWith(embeddedOnly))
   .sort();
 
-test('every row of the API server suite holds on a real API server', async (t) => {
-  assert.notEqual(suite.length, 0, 'there is a suite');
+test('every test of the API server suite passes on a real API server', async (t) => {
+  assert.notEqual(suite.length, 0, 'the suite is not empty');
   await using plane = await startControlPlane();
   const rows = await runSuite(plane);
-  assert.notEqual(rows.filter(({ outcome }) => outcome === 'passed').length, 0, 'the suite has rows that ran');
+  assert.notEqual(rows.filter(({ outcome }) => outcome === 'passed').length, 0, 'some tests passed');
   for (const row of rows) {
     await t.test(`${row.file}: ${row.name}`, { skip: row.outcome === 'skipped' ? row.why || true : false }, () => {
       assert.notEqual(row.outcome, 'failed', row.why);
@@ -27,7 +27,7 @@ test('every row of the API server suite holds on a real API server', async (t) =
 });
 
 async function runSuite(plane: ControlPlane): Promise<readonly Row[]> {
-  const { NODE_TEST_CONTEXT: _ourOwn, ...environment } = process.env;
+  const { NODE_TEST_CONTEXT: _nested, ...environment } = process.env;
   const child = spawn(process.execPath, [join(import.meta.dirname, 'conformance-rows.ts'), ...suite], {
     cwd: projectFolder,
     env: {
@@ -42,7 +42,7 @@ async function runSuite(plane: ControlPlane): Promise<readonly Row[]> {
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   let output = '';
   for await (const chunk of child.stdout.setEncoding('utf8')) output += String(chunk);
-  assert.equal(await ended, 0, 'the runner ran to its end');
+  assert.equal(await ended, 0, 'the runner completed');
   return output.trimEnd().split('\n').map(parseRow);
 }
 

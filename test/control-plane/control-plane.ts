@@ -1,10 +1,10 @@
-// A real control plane on loopback, for tests: etcd and kube-apiserver in a temporary folder, with kubectl and, when
-// asked, kube-controller-manager. It starts in a few seconds, can be frozen, killed and restarted, and leaves nothing.
+// A real control plane on loopback, for tests: etcd and kube-apiserver in a temporary folder, with kubectl and optionally
+// kube-controller-manager. It starts in a few seconds, can be frozen, killed and restarted, and is removed completely.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ControlPlaneBinaries, findControlPlane } from './binaries.ts';
+import { type ControlPlaneBinaries, findControlPlane } from '../../tools/control-plane/binaries.ts';
 import { type Credentials, kubeconfigText, type User, writeCredentials } from './credentials.ts';
 import { anyTaken, freePorts } from './free-ports.ts';
 import { Guard } from './guard.ts';
@@ -20,17 +20,17 @@ import { ProgramRun } from './program-run.ts';
 import { RestClient } from './rest-client.ts';
 import { waitUntil } from './wait-until.ts';
 
-/** How long a program may take to answer that it is ready. A loaded machine needs ten times the usual three seconds. */
+/** Timeout for a program to become ready. A loaded machine needs ten times the usual three seconds. */
 const readyTimeoutMs = 60_000;
 const readyPollMs = 100;
 const readyProbeTimeoutMs = 2_000;
 const portAttemptsMax = 5;
 const kubectlTimeoutMs = 60_000;
 const serviceAccountTokenSeconds = 24 * 3_600;
-/** kube-apiserver makes these by itself, a moment after it says that it is ready. */
+/** kube-apiserver creates these a moment after it becomes ready. */
 const namespacesAtStart = ['default', 'kube-system', 'kube-node-lease'];
 
-export type AuditLevel = 'Metadata' | 'Request' | 'RequestResponse';
+type AuditLevel = 'Metadata' | 'Request' | 'RequestResponse';
 
 /** A rule of an audit policy, as far as tests use them. */
 export interface AuditRule {
@@ -40,14 +40,14 @@ export interface AuditRule {
   readonly resources?: readonly { readonly group: string; readonly resources: readonly string[] }[];
 }
 
-export interface ControlPlaneOptions {
-  /** Users beside the administrator. kube-apiserver reads them at its start only. */
+interface ControlPlaneOptions {
+  /** Users in addition to the administrator. kube-apiserver reads them at its start only. */
   readonly users?: readonly User[];
-  /** Writes every request to `auditLogFile`, one JSON object a line. */
+  /** Writes every request to `auditLogFile`, one JSON object per line. */
   readonly auditLevel?: AuditLevel;
-  /** What of it to write and how, the first that fits; everything at that level when absent. */
+  /** Audit policy rules; the first that matches applies. Default: all requests at `auditLevel`. */
   readonly auditRules?: readonly AuditRule[];
-  /** After the flags given anyway, so that they win. */
+  /** Appended to the default flags, so that they take precedence. */
   readonly apiServerArgs?: readonly string[];
   readonly etcdArgs?: readonly string[];
 }
@@ -59,7 +59,7 @@ export interface ControllerManager {
   stop(): Promise<void>;
 }
 
-export interface CommandResult {
+interface CommandResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -70,9 +70,9 @@ interface TokenRequest {
 }
 
 /**
- * Starts etcd and kube-apiserver and waits until they are ready and the first namespaces exist. Throws an error that
- * ends with the tails of their logs when they do not come up, or that says what is missing when they are not built.
- * `pick` names candidates for three ports; it is asked again when one of them turns out to be taken.
+ * Starts etcd and kube-apiserver and waits until they are ready and the first namespaces exist. Throws an error with the
+ * ends of their logs if they do not become ready, or with the missing programs if they are not built. `pick` returns
+ * candidates for three ports; it is called again if one of them is in use.
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}, pick = freePorts): Promise<ControlPlane> {
   const binaries = findControlPlane();
@@ -87,7 +87,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}, pick 
   );
 }
 
-/** A failed start is tried again with other ports if, and only if, somebody else sits on one of those it was given. */
+/** Retries a failed start with other ports only if another process uses one of its ports. */
 async function retryOnTakenPorts<T>(
   pick: () => Promise<readonly number[]>,
   start: (ports: readonly number[]) => Promise<T>,
@@ -102,15 +102,15 @@ async function retryOnTakenPorts<T>(
   }
 }
 
-/** A running control plane. Made by {@link startControlPlane}; usable with `await using`. */
+/** A running control plane. Created by {@link startControlPlane}; usable with `await using`. */
 export class ControlPlane implements AsyncDisposable {
-  /** Everything it writes; removed by {@link stop}. */
+  /** Folder of all its files; removed by {@link stop}. */
   readonly folder: string;
   readonly binaries: ControlPlaneBinaries;
   readonly url: string;
-  /** Of etcd's clients; it answers plain HTTP and JSON there, too (`/v3/...`). */
+  /** Client URL of etcd; also serves plain HTTP and JSON (`/v3/...`). */
   readonly etcdUrl: string;
-  /** PEM: verifies the API server. */
+  /** CA of the API server, PEM. */
   readonly caFile: string;
   readonly adminToken: string;
   /** The administrator's. */
@@ -150,7 +150,7 @@ export class ControlPlane implements AsyncDisposable {
     ];
   }
 
-  /** Called once, by {@link startControlPlane}. Leaves nothing behind when it throws. */
+  /** Called once, by {@link startControlPlane}. Removes everything if it throws. */
   async start(): Promise<void> {
     try {
       this.#etcd = await this.#run('etcd', this.binaries.etcd, this.#etcdArgs);
@@ -162,7 +162,7 @@ export class ControlPlane implements AsyncDisposable {
     }
   }
 
-  /** Process ids of what runs now. */
+  /** Process ids of the running programs. */
   get pids(): {
     readonly etcd: number | undefined;
     readonly apiServer: number | undefined;
@@ -179,14 +179,14 @@ export class ControlPlane implements AsyncDisposable {
     };
   }
 
-  /** The token of one of the users given at the start. */
+  /** The token of one of the users in the options. */
   tokenOf(user: string): string {
     const token = this.#credentials.tokens.get(user);
     if (token === undefined) throw new Error(`${user} was not among the users given at the start`);
     return token;
   }
 
-  /** Makes a service account, and its namespace if needed, and returns a token for it that lasts a day. */
+  /** Creates a service account, and its namespace if needed, and returns a token that is valid for a day. */
   async addServiceAccount(namespace: string, name: string): Promise<string> {
     const client = this.client();
     const made = await client.send('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
@@ -209,14 +209,14 @@ export class ControlPlane implements AsyncDisposable {
     return file;
   }
 
-  /** A bare client, the administrator's unless a token is given. {@link stop} closes it. */
+  /** A REST client, by default of the administrator. {@link stop} closes it. */
   client(token: string = this.adminToken): RestClient {
     const client = new RestClient({ url: this.url, ca: readFileSync(this.caFile, 'utf8'), token });
     this.#clients.add(client);
     return client;
   }
 
-  /** Runs kubectl to its end; an exit code other than 0 is an answer, not an error. */
+  /** Runs kubectl; an exit code other than 0 is a result, not an error. */
   kubectl(args: readonly string[], input = '', kubeconfigFile = this.kubeconfigFile): Promise<CommandResult> {
     const child = spawn(this.binaries.kubectl, args, {
       cwd: this.folder,
@@ -233,28 +233,28 @@ export class ControlPlane implements AsyncDisposable {
     });
   }
 
-  /** Freezes kube-apiserver (SIGSTOP): connections stay open and nothing answers, as when its machine hangs. */
+  /** Freezes kube-apiserver (SIGSTOP): connections stay open without responses, as if its machine hangs. */
   stopApiServer(): void {
     this.#apiServer?.freeze();
   }
 
-  /** Lets a frozen kube-apiserver go on (SIGCONT). */
+  /** Resumes a frozen kube-apiserver (SIGCONT). */
   continueApiServer(): void {
     this.#apiServer?.thaw();
   }
 
-  /** Kills kube-apiserver and waits until it is gone: connections break, new ones are refused. */
+  /** Kills kube-apiserver and waits for its exit: connections break, new ones are refused. */
   async killApiServer(): Promise<void> {
     await this.#apiServer?.kill();
   }
 
-  /** Starts kube-apiserver again, same address, certificate and tokens, and waits until it is ready. */
+  /** Restarts kube-apiserver with the same address, certificate and tokens, and waits until it is ready. */
   async restartApiServer(): Promise<void> {
     await this.killApiServer();
     await this.#startApiServer();
   }
 
-  /** Starts a kube-controller-manager with these flags beside those it needs; `--controllers=...` is the caller's. */
+  /** Starts a kube-controller-manager with these flags in addition to the required ones. */
   async startControllerManager(args: readonly string[]): Promise<ControllerManager> {
     return retryOnTakenPorts(
       () => freePorts(1),
@@ -262,14 +262,14 @@ export class ControlPlane implements AsyncDisposable {
     );
   }
 
-  /** Starts another program, which ends with the control plane at the latest. Its log, of all its runs, lies in `folder`. */
+  /** Starts another program, which ends with the control plane at the latest. The log of all its runs is in `folder`. */
   async startProgram(name: string, binary: string, args: readonly string[]): Promise<ProgramRun> {
     const program = await this.#run(name, binary, args);
     this.#others.add(program);
     return program;
   }
 
-  /** Kills everything, waits until it is gone and removes the folder. Calling it again does nothing. */
+  /** Kills all programs, waits for their exit and removes the folder. A second call does nothing. */
   async stop(): Promise<void> {
     const programs = [...this.#managers, ...this.#others, this.#apiServer, this.#etcd];
     await Promise.all(programs.filter((program) => program !== undefined).map((program) => program.kill()));
@@ -327,9 +327,9 @@ export class ControlPlane implements AsyncDisposable {
   ): Promise<void> {
     const { origin, pathname } = new URL(url);
     await waitUntil(program.name, { timeoutMs: readyTimeoutMs, pollMs: readyPollMs }, async () => {
-      // kube-apiserver alone would go on asking for etcd until its own patience ends.
+      // Without etcd, kube-apiserver retries until its own timeout.
       if (program.hasEnded || this.#etcd?.hasEnded) return 'ended';
-      // It writes its certificate first and the key after it.
+      // It writes its certificate before the key.
       if (!existsSync(lastFile)) return undefined;
       const client = new RestClient({ url: origin, ca: readFileSync(caFile, 'utf8'), token: this.adminToken });
       return (await isReady(client, pathname)) ? 'ready' : undefined;
@@ -348,7 +348,7 @@ export class ControlPlane implements AsyncDisposable {
     for (const name of namespacesAtStart) {
       await waitUntil(`namespace ${name}`, { timeoutMs: readyTimeoutMs }, async () => {
         const { status } = await client.send('GET', `/api/v1/namespaces/${name}`);
-        return status === 200 ? true : undefined;
+        return status === 200;
       });
     }
   }
@@ -382,7 +382,7 @@ async function isReady(client: RestClient, path: string): Promise<boolean> {
     const { status } = await client.send('GET', path, undefined, { signal: AbortSignal.timeout(readyProbeTimeoutMs) });
     return status === 200;
   } catch {
-    // Refused, reset or too slow: not ready yet. The caller's deadline decides how often this may be so.
+    // Refused, reset or too slow: not ready yet. The caller has a deadline.
     return false;
   } finally {
     await client.close();

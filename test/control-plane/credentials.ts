@@ -1,9 +1,9 @@
-// Who may talk to the test's API server, written into the files that it reads at its start.
+// The users of the test's API server, in the files that it reads at its start.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A user with a token of its own. RBAC decides what it may do; `system:masters` may do everything. */
+/** A user with a token. RBAC decides its permissions; `system:masters` has all. */
 export interface User {
   readonly name: string;
   readonly groups?: readonly string[];
@@ -15,12 +15,12 @@ export interface Credentials {
   readonly adminToken: string;
   /** For `--token-auth-file`. */
   readonly tokenFile: string;
-  /** One private key that signs and checks service account tokens, PEM. */
+  /** The private key that signs and verifies service account tokens, PEM. */
   readonly serviceAccountKeyFile: string;
   readonly tokens: ReadonlyMap<string, string>;
 }
 
-/** Draws a token for each user and the administrator, and a signing key, and writes them below the folder. */
+/** Generates a token for each user and the administrator, and a signing key, and writes them to the folder. */
 export function writeCredentials(folder: string, users: readonly User[]): Credentials {
   const tokens = new Map([admin, ...users].map((user) => [user.name, randomBytes(16).toString('hex')]));
   const tokenFile = join(folder, 'tokens.csv');
@@ -36,13 +36,13 @@ function tokenLine(user: User, token: string): string {
   return `${token},${user.name},${user.name},"${(user.groups ?? []).join(',')}"\n`;
 }
 
-export interface Context {
+interface Context {
   readonly url: string;
   readonly ca: string;
   readonly token: string;
 }
 
-/** A kubeconfig of one context, self-contained. It is JSON, which is YAML too. */
+/** A self-contained kubeconfig with one context, as JSON. */
 export function kubeconfigText({ url, ca, token }: Context): string {
   const name = 'control-plane';
   const config = {

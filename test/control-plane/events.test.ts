@@ -1,12 +1,12 @@
-// Events told in either API on a real kube-apiserver: taken, merged, read through both APIs and by kubectl.
+// Events recorded through both APIs on a real kube-apiserver: created, aggregated, read through both APIs and by kubectl.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
-import { loadConnection } from '../../src/adapters/kube-connection.ts';
+import { loadConnection } from '../../src/adapters/kubeconfig/connection.ts';
 import { type EventsApi, eventsApis } from '../../src/events/events-api.ts';
-import { Telling } from '../support/event-telling.ts';
+import { RunningBroadcaster } from '../support/running-broadcaster.ts';
 import { makeKubeApi } from '../support/make-kube-api.ts';
 import { NlcProcess } from '../support/nlc-process.ts';
-import { findControlPlane } from './binaries.ts';
+import { findControlPlane } from '../../tools/control-plane/binaries.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import type { KubeJson } from './rest-client.ts';
 import { waitUntil } from './wait-until.ts';
@@ -21,7 +21,7 @@ interface EventList extends KubeJson {
   readonly items: readonly EventJson[];
 }
 
-/** Of either form, as far as the tests look. */
+/** An Event of either API, with the fields that the tests use. */
 interface EventJson extends KubeJson {
   readonly metadata: { readonly name: string; readonly annotations?: unknown };
   readonly action?: string;
@@ -46,10 +46,10 @@ describe('events on a real control plane', { skip }, () => {
   });
   after(() => plane.stop());
 
-  async function tell(eventsApi: EventsApi, kubeconfig = plane.kubeconfigFile): Promise<Telling> {
-    const telling = new Telling(eventsApi, makeKubeApi(await loadConnection({ kubeconfig })));
-    ends.push(() => telling.end());
-    return telling;
+  async function startRecording(eventsApi: EventsApi, kubeconfig = plane.kubeconfigFile): Promise<RunningBroadcaster> {
+    const recording = new RunningBroadcaster(eventsApi, makeKubeApi(await loadConnection({ kubeconfig })));
+    ends.push(() => recording.end());
+    return recording;
   }
 
   async function eventsAbout(path: string, object: string): Promise<readonly EventJson[]> {
@@ -70,29 +70,29 @@ describe('events on a real control plane', { skip }, () => {
   };
 
   for (const eventsApi of eventsApis) {
-    const object = `told-in-${eventsApi.replaceAll('.', '-')}`;
+    const object = `recorded-in-${eventsApi.replaceAll('.', '-')}`;
 
-    test(`${eventsApi}: repeats are one event, in both APIs and to kubectl`, async () => {
-      const telling = await tell(eventsApi);
-      for (let time = 0; time < 4; time++) telling.record(object, `told for the first time`);
-      await telling.flush();
+    test(`${eventsApi}: repeats are one Event with a count, in both APIs and in kubectl`, async () => {
+      const recording = await startRecording(eventsApi);
+      for (let time = 0; time < 4; time++) recording.record(object, `message of the event`);
+      await recording.flush();
       const [core, newer] = [await theEvent(corePath, object), await theEvent(newerPath, object)];
       assert.equal(core.metadata.name, newer.metadata.name);
-      assert.equal(core.message, 'told for the first time');
-      assert.equal(newer.note, 'told for the first time');
+      assert.equal(core.message, 'message of the event');
+      assert.equal(newer.note, 'message of the event');
       assert.deepEqual(countsSeen[eventsApi](core, newer), [4, 4]);
       const { stdout: table } = await plane.kubectl(['get', 'events', '-o', 'wide']);
       const line = table.split('\n').find((text) => text.includes(`node/${object}`)) ?? '';
-      assert.match(line, /Normal\s+Told\s+node\/\S+\s+teller, \S+\s+told for the first time\s+\S+\s+4\s/);
+      assert.match(line, /Normal\s+Reported\s+node\/\S+\s+reporter, \S+\s+message of the event\s+\S+\s+4\s/);
       const shown = await plane.kubectl(['events', '--for', `node/${object}`]);
-      assert.match(shown.stdout, /\(x4 over \S+\)\s+Normal\s+Told\s+Node\/\S+\s+told for the first time/);
-      assert.deepEqual(telling.drops, []);
+      assert.match(shown.stdout, /\(x4 over \S+\)\s+Normal\s+Reported\s+Node\/\S+\s+message of the event/);
+      assert.deepEqual(recording.drops, []);
     });
 
-    test(`${eventsApi}: what could be refused is taken`, async () => {
-      const telling = await tell(eventsApi);
-      const about = { kind: 'Node', name: `Odd_Name-${eventsApi}` };
-      telling.recorder.record({
+    test(`${eventsApi}: an Event with unusual and long fields is accepted`, async () => {
+      const recording = await startRecording(eventsApi);
+      const about = { kind: 'Node', name: `Unusual_Name-${eventsApi}` };
+      recording.recorder.record({
         about,
         type: 'Warning',
         reason: 'r'.repeat(200),
@@ -101,8 +101,8 @@ describe('events on a real control plane', { skip }, () => {
         related: { kind: 'Pod', namespace: 'default', name: 'p', apiVersion: 'v1' },
         action: 'é'.repeat(100),
       });
-      await telling.flush();
-      assert.deepEqual(telling.drops, []);
+      await recording.flush();
+      assert.deepEqual(recording.drops, []);
       const event = await theEvent(newerPath, about.name);
       assert.equal(event.reason?.length, eventsApi === 'core' ? 200 : 128);
       assert.match(event.metadata.name, /^[0-9a-f-]{36}$/);
@@ -114,41 +114,42 @@ describe('events on a real control plane', { skip }, () => {
       );
     });
 
-    test(`${eventsApi}: a repeat of an event that is gone is told anew, with its count`, async () => {
-      const telling = await tell(eventsApi);
+    test(`${eventsApi}: a repeat of a deleted Event creates it again with its count`, async () => {
+      const recording = await startRecording(eventsApi);
       const gone = `${object}-gone`;
-      telling.record(gone, 'm');
-      await telling.settle();
+      recording.record(gone, 'm');
+      await recording.settle();
       const { metadata } = await theEvent(corePath, gone);
       await plane.client().must('DELETE', `${corePath}/${metadata.name}`);
-      telling.record(gone, 'm');
-      await telling.flush();
+      recording.record(gone, 'm');
+      await recording.flush();
       const [core, newer] = [await theEvent(corePath, gone), await theEvent(newerPath, gone)];
       assert.deepEqual(countsSeen[eventsApi](core, newer), [2, 2]);
     });
 
-    test(`${eventsApi}: what happens while the API server is away is told when it is back`, async () => {
-      const telling = await tell(eventsApi);
+    test(`${eventsApi}: Events recorded during an outage of the API server are sent afterwards`, async () => {
+      const recording = await startRecording(eventsApi);
       const away = `${object}-away`;
       await plane.killApiServer();
-      for (const reason of ['First', 'Second', 'First']) telling.record(away, 'm', reason);
+      for (const reason of ['First', 'Second', 'First']) recording.record(away, 'm', reason);
       await plane.restartApiServer();
-      await telling.settle();
-      await telling.flush();
-      const told = await eventsAbout(newerPath, away);
+      await recording.settle();
+      await recording.flush();
+      const recorded = await eventsAbout(newerPath, away);
       assert.deepEqual(
-        told.map((event) => `${event.reason} ${event.series?.count ?? event.deprecatedCount ?? 1}`).sort(),
+        recorded.map((event) => `${event.reason} ${event.series?.count ?? event.deprecatedCount ?? 1}`).sort(),
         ['First 2', 'Second 1'],
       );
-      assert.deepEqual(telling.drops, []);
+      assert.deepEqual(recording.drops, []);
     });
 
-    test(`${eventsApi}: create and patch of events in its group is all it may need`, async () => {
+    test(`${eventsApi}: create and patch of events in its API group are sufficient permissions`, async () => {
       const group = eventsApi === 'core' ? '' : eventsApi;
-      const allowed = await teller(`allowed-${group}x`.replaceAll('.', '-'), group);
-      const refused = await teller(`refused-${group}x`.replaceAll('.', '-'), group === '' ? 'events.k8s.io' : '');
-      const [may, mayNot] = [await tell(eventsApi, allowed), await tell(eventsApi, refused)];
-      for (const telling of [may, mayNot]) for (let time = 0; time < 2; time++) telling.record(`${object}-rights`, 'm');
+      const allowed = await reporter(`allowed-${group}x`.replaceAll('.', '-'), group);
+      const refused = await reporter(`refused-${group}x`.replaceAll('.', '-'), group === '' ? 'events.k8s.io' : '');
+      const [may, mayNot] = [await startRecording(eventsApi, allowed), await startRecording(eventsApi, refused)];
+      for (const recording of [may, mayNot])
+        for (let time = 0; time < 2; time++) recording.record(`${object}-rights`, 'm');
       await may.flush();
       await mayNot.flush();
       await theEvent(corePath, `${object}-rights`);
@@ -157,8 +158,8 @@ describe('events on a real control plane', { skip }, () => {
     });
   }
 
-  /** A kubeconfig of an account that may create and patch events of this group. */
-  async function teller(name: string, group: string): Promise<string> {
+  /** A kubeconfig of a service account that may create and patch events of this API group. */
+  async function reporter(name: string, group: string): Promise<string> {
     const token = await plane.addServiceAccount('default', name);
     const rbac = '/apis/rbac.authorization.k8s.io/v1';
     const rules = [{ apiGroups: [group], resources: ['events'], verbs: ['create', 'patch'] }];
@@ -171,20 +172,16 @@ describe('events on a real control plane', { skip }, () => {
     return plane.kubeconfigFor(token);
   }
 
-  test('nlc controller --events-api=events.k8s.io tells there, as itself', async () => {
-    const controller = new NlcProcess([
-      'controller',
-      `--kubeconfig=${plane.kubeconfigFile}`,
+  test('nlc controller --events-api=events.k8s.io records Events there with its reporting instance', async () => {
+    const controller = NlcProcess.controller(
+      plane.kubeconfigFile,
       '--events-api=events.k8s.io',
       '--leader-elect=false',
-      '--metrics-bind-address=0',
-      '--health-probe-bind-address=0',
-    ]);
+    );
     ends.push(() => controller.kill());
     await plane.client().must('POST', '/api/v1/nodes', { metadata: { name: 'registered' } });
     const event = await waitUntil('the event', soon, async () => (await eventsAbout(newerPath, 'registered'))[0]);
-    assert.equal(event.reason, 'RegisteredNode');
-    assert.equal(event.action, 'RegisteredNode');
+    assert.deepEqual([event.reason, event.action], ['RegisteredNode', 'RegisteredNode']);
     assert.match(event.reportingInstance ?? '', /^node-controller-./);
     assert.equal((await controller.terminate()).code, 0);
   });

@@ -1,5 +1,6 @@
-// The faces of the embedded server against those of a real kube-apiserver: the same objects must print the same, and
-// discovery and schemas must say the same about what both serve. Ours are computed from what the real server stores.
+// Tables, discovery and OpenAPI schemas of the embedded server compared with a real kube-apiserver: the same objects must
+// be printed the same, and discovery and schemas of common resources must be equal. The tables of the embedded server are
+// computed from the objects that the real server stores.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
@@ -12,17 +13,17 @@ import {
   resourceList,
 } from '../../src/apiserver/discovery/discovery-documents.ts';
 import { OpenApi } from '../../src/apiserver/discovery/open-api.ts';
-import { apiVersionOf, servedGroups, servedResources } from '../../src/apiserver/discovery/served-resources.ts';
-import type { Column } from '../../src/apiserver/printing/column.ts';
+import { apiVersionOf, servedGroups, servedResources } from '../../src/apiserver/resources.ts';
+import type { Column } from '../../src/apiserver/printing/describe-columns.ts';
 import { printTable, type Table, type TableRow } from '../../src/apiserver/printing/table.ts';
-import { findControlPlane } from './binaries.ts';
+import { findControlPlane } from '../../tools/control-plane/binaries.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
-import { tellingObjects } from './telling-objects.ts';
+import { printedObjects } from './printed-objects.ts';
 
 const binaries = findControlPlane();
 const skip = 'missing' in binaries ? binaries.missing : false;
 
-describe('the faces of a real server', { skip }, () => {
+describe('tables, discovery and schemas of a real server', { skip }, () => {
   let plane: ControlPlane;
   let agent: Agent;
 
@@ -52,11 +53,11 @@ describe('the faces of a real server', { skip }, () => {
   before(async () => {
     plane = await startControlPlane();
     agent = new Agent({ connect: { ca: readFileSync(plane.caFile, 'utf8') } });
-    for (const { path, body, status } of tellingObjects) {
+    for (const { path, body, status } of printedObjects) {
       await send('POST', path, body);
       if (status !== undefined) await send('PATCH', `${path}/${body.metadata.name}/status`, { status });
     }
-    for (const { path, body, deleted } of tellingObjects) {
+    for (const { path, body, deleted } of printedObjects) {
       if (deleted === true) await send('DELETE', `${path}/${body.metadata.name}`);
     }
   });
@@ -68,44 +69,44 @@ describe('the faces of a real server', { skip }, () => {
   for (const served of servedResources.filter(({ review }) => !review)) {
     const path = `${served.group === '' ? '/api' : '/apis'}/${apiVersionOf(served)}/${served.plural}`;
     for (const includeObject of ['None', 'Metadata', 'Object'] as const) {
-      test(`print ${path} as we do, with ${includeObject} of each object`, async () => {
+      test(`the table of ${path} is equal, with includeObject=${includeObject}`, async () => {
         const list = await send<{ items: KubeObject[] }>('GET', path);
         const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
         const earlierMs = Date.now();
         const real = await send<Table>('GET', `${path}?includeObject=${includeObject}`, undefined, accept);
-        // Ages tick at whole seconds, which may pass in between: the real table is one of two.
-        const ours = [earlierMs, Date.now()].map((nowMs) => {
+        // Ages change at whole seconds, so the real table equals one of two.
+        const embedded = [earlierMs, Date.now()].map((nowMs) => {
           return comparable(structuredClone(printTable(served, list.items, {}, { nowMs, includeObject })));
         });
         assert.ok(real.rows.length > 0);
-        const matching = ours.find((table) => JSON.stringify(table) === JSON.stringify(comparable(real)));
-        assert.deepEqual(comparable(real), matching ?? ours[0]);
+        const matching = embedded.find((table) => JSON.stringify(table) === JSON.stringify(comparable(real)));
+        assert.deepEqual(comparable(real), matching ?? embedded[0]);
       });
     }
   }
 
   for (const root of ['/api', '/apis'] as const) {
-    test(`tell of ${root} what we tell, among more`, async () => {
+    test(`aggregated discovery of ${root} contains that of the embedded server`, async () => {
       const real = await send<Discovery>('GET', root, undefined, aggregatedDiscoveryType);
-      const ours: Discovery = structuredClone(aggregatedDiscovery(root)) as never;
-      for (const { metadata, versions } of ours.items) {
+      const embedded: Discovery = structuredClone(aggregatedDiscovery(root)) as never;
+      for (const { metadata, versions } of embedded.items) {
         const group = real.items.find((item) => item.metadata.name === metadata.name);
         for (const { version, resources } of versions) {
           const known = group?.versions.find((each) => each.version === version)?.resources ?? [];
-          for (const resource of resources) assert.deepEqual(onlyOurs(known, resource), resource);
+          for (const resource of resources) assert.deepEqual(onlyServed(known, resource), resource);
         }
       }
     });
   }
 
-  test('list the resources of each group version as we do, among more', async () => {
+  test('the resource list of each group version contains that of the embedded server', async () => {
     for (const [group, versions] of servedGroups()) {
       for (const version of versions) {
         const path = `${group === '' ? '/api' : '/apis'}/${apiVersionOf({ group, version })}`;
         const real = await send<ResourceList>('GET', path);
-        const ours: ResourceList = structuredClone(resourceList(group, version)) as never;
-        assert.deepEqual({ ...real, resources: [] }, { ...ours, resources: [] });
-        for (const resource of ours.resources) {
+        const embedded: ResourceList = structuredClone(resourceList(group, version)) as never;
+        assert.deepEqual({ ...real, resources: [] }, { ...embedded, resources: [] });
+        for (const resource of embedded.resources) {
           const { storageVersionHash: _hash, ...known } =
             real.resources.find(({ name }) => name === resource.name) ?? {};
           assert.deepEqual(known, resource);
@@ -114,16 +115,16 @@ describe('the faces of a real server', { skip }, () => {
     }
   });
 
-  test('describe a group as we do', async () => {
+  test('the document of an API group is equal', async () => {
     assert.deepEqual(await send('GET', '/apis/apps'), structuredClone(groupDocument('apps')));
   });
 
-  test('have the same schemas: fields, types, and how lists are merged', async () => {
-    const openApi = new OpenApi({ title: 'ours', version: 'v1' });
+  test('the schemas are equal: fields, types and list merge strategies', async () => {
+    const openApi = new OpenApi({ title: 'embedded', version: 'v1' });
     for (const path of ['api/v1', 'apis/apps/v1', 'apis/coordination.k8s.io/v1', 'apis/events.k8s.io/v1']) {
       const real = (await send<OpenApiDocument>('GET', `/openapi/v3/${path}`)).components.schemas;
-      const ours: OpenApiDocument = JSON.parse(openApi.document(path)?.text ?? '');
-      for (const [name, schema] of Object.entries(ours.components.schemas)) {
+      const embedded: OpenApiDocument = JSON.parse(openApi.document(path)?.text ?? '');
+      for (const [name, schema] of Object.entries(embedded.components.schemas)) {
         if (name.endsWith('List')) continue;
         assert.deepEqual(shapes(schema), shapes(real[name] ?? {}), name);
       }
@@ -158,7 +159,7 @@ interface OpenApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** What a client can tell apart in a table, but for the words that are ours. */
+/** A table without descriptions and messages, whose texts differ. */
 function comparable(table: Table): object {
   return {
     kind: table.kind,
@@ -173,15 +174,15 @@ function comparable(table: Table): object {
   };
 }
 
-/** The real server's entry for a resource, without the subresources that we do not serve. */
-function onlyOurs(known: readonly Discovered[], ours: Discovered): Discovered | undefined {
-  const real = known.find(({ resource }) => resource === ours.resource);
+/** The real server's entry for a resource, without the subresources that the embedded server does not have. */
+function onlyServed(known: readonly Discovered[], embedded: Discovered): Discovered | undefined {
+  const real = known.find(({ resource }) => resource === embedded.resource);
   if (real?.subresources === undefined) return real;
-  const names = new Set(ours.subresources?.map(({ subresource }) => subresource));
+  const names = new Set(embedded.subresources?.map(({ subresource }) => subresource));
   return { ...real, subresources: real.subresources.filter(({ subresource }) => names.has(subresource)) };
 }
 
-/** Each property's type, format, reference and merge rule. */
+/** Type, format, $ref and merge strategy of each property. */
 function shapes(schema: Schema): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(schema.properties ?? {})

@@ -1,8 +1,8 @@
-// Loopback ports for programs that cannot pick one themselves. Between asking and using somebody else may take a port:
-// whoever starts a program must be ready to ask again.
+// Loopback ports for programs that cannot select a free port. Another process may take a port before it is used, so the
+// caller must retry with other ports.
 import { createServer, type Server } from 'node:net';
 
-/** Ports that were free a moment ago, all different. */
+/** Different ports that were free at the time of the call. */
 export async function freePorts(count: number): Promise<readonly number[]> {
   const servers = await Promise.all(Array.from({ length: count }, () => listen(0)));
   const ports = servers.map(portOf);
@@ -10,7 +10,7 @@ export async function freePorts(count: number): Promise<readonly number[]> {
   return ports;
 }
 
-/** Whether somebody listens on one of the ports now. */
+/** Whether a process listens on one of the ports. */
 export async function anyTaken(ports: readonly number[]): Promise<boolean> {
   const taken = await Promise.all(ports.map(isTaken));
   return taken.includes(true);
@@ -40,7 +40,7 @@ function close(server: Server): Promise<void> {
   });
 }
 
-/** The port of a server that listens. */
+/** The port of a listening server. */
 export function portOf(server: Server): number {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('a listening TCP server has a port');

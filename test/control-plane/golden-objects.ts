@@ -1,12 +1,12 @@
-// Objects for the golden bytes: every field that a view reads, set, left out, zero and odd.
+// Objects for the golden files: every field that a transform reads, set, absent, zero and with unusual values.
 
-export interface GoldenObject {
+interface GoldenObject {
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>> & {
     readonly metadata: Readonly<Record<string, unknown>> & { readonly name: string };
   };
   readonly status?: Readonly<Record<string, unknown>>;
-  /** Deleted once all are there. */
+  /** Deleted after all objects are created. */
   readonly deleted?: true;
 }
 

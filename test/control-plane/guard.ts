@@ -1,6 +1,6 @@
-// Sees to it that nothing outlives the test that started it, however that test ends: a small shell holds the other end
-// of a pipe, and when the pipe breaks (the test was killed, crashed, or simply forgot) it kills what is still registered
-// and removes the folder. It leads a process group of its own, so that Ctrl-C reaches the test and not the guard.
+// Kills the processes of a test at its end, even if it is killed or crashes: a small shell reads from a pipe, and when the
+// pipe is closed it kills the registered processes and removes the folder. The shell runs in its own process group, so that
+// Ctrl-C reaches the test and not the guard.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 
@@ -17,7 +17,7 @@ for pid in $pids; do kill -KILL "$pid"; done
 rm -rf "$folder"
 `;
 
-/** Watches over one folder and the processes that work in it. */
+/** Removes one folder and kills the processes that work in it. */
 export class Guard {
   readonly #shell: ChildProcess;
 
@@ -28,7 +28,7 @@ export class Guard {
       stdio: ['pipe', 'ignore', 'ignore'],
     });
     this.#shell.unref();
-    // Alone it must not keep the test running.
+    // The pipe alone must not keep the test process running.
     if (this.#shell.stdin instanceof Socket) this.#shell.stdin.unref();
   }
 
@@ -38,15 +38,15 @@ export class Guard {
   }
 
   add(pid: number): void {
-    this.#tell(`add ${pid}\n`);
+    this.#send(`add ${pid}\n`);
   }
 
-  /** Forgets a process that has ended: its id may soon be somebody else's. */
+  /** Unregisters a process that has ended, because its id may be reused. */
   drop(pid: number): void {
-    this.#tell(`drop ${pid}\n`);
+    this.#send(`drop ${pid}\n`);
   }
 
-  /** Kills what is still registered, removes the folder, and resolves when the guard itself is gone. */
+  /** Kills the registered processes, removes the folder, and resolves when the guard has exited. */
   dismiss(): Promise<void> {
     if (this.#shell.exitCode !== null || this.#shell.signalCode !== null) return Promise.resolve();
     return new Promise((resolve) => {
@@ -56,7 +56,7 @@ export class Guard {
     });
   }
 
-  #tell(line: string): void {
+  #send(line: string): void {
     this.#shell.stdin!.write(line);
   }
 }

@@ -1,15 +1,15 @@
-// Side by side with a real kubelet: two real control planes, on one the kubelet of Kubernetes over a runtime that only
-// pretends, on the other ours. The same things happen to both; after each, both must have asked the API server for the same,
-// in the same order, but for the differences that are meant.
+// Parity with a real kubelet: two real control planes, one with the kubelet of Kubernetes and a fake container runtime, the
+// other with nlc hollow-nodes. The same steps run on both; in each step both must send the same requests in the same order,
+// except for the intended differences.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { findControlPlane } from './binaries.ts';
-import { compareTold, type Difference } from './kubelet-parity/compare.ts';
-import { KubeletSide, type Outcome, type Step } from './kubelet-parity/kubelet-side.ts';
-import { tellsEvents } from './kubelet-parity/kubelets.ts';
-import { linesOf, type Told } from './kubelet-parity/lines.ts';
+import { findControlPlane } from '../../tools/control-plane/binaries.ts';
+import { compareLines, type Difference } from './kubelet-parity/compare.ts';
+import { KubeletSide, type StepOutcome, type Step } from './kubelet-parity/kubelet-side.ts';
+import { recordsEvents } from './kubelet-parity/kubelets.ts';
+import { linesOf, type StepLines } from './kubelet-parity/lines.ts';
 import { describes, missingOf, unexpectedOf } from './kubelet-parity/meant.ts';
 import { meantDifferences } from './kubelet-parity/meant-differences.ts';
 import { Names } from './kubelet-parity/names.ts';
@@ -18,44 +18,47 @@ import { story } from './kubelet-parity/story.ts';
 import { tableOf } from './kubelet-parity/table.ts';
 
 const stepTimeoutMs = 120_000;
-/** A quarter of the 40 s that a lease lasts; the reference adds up to 4 %, a busy machine some more. */
+/** A quarter of the lease duration of 40 s; the real kubelet adds up to 4 %, a loaded machine some more. */
 const renewalMs = { min: 9_900, max: 11_500 };
 const decisionRecords = join(import.meta.dirname, '..', '..', 'docs', 'decisions');
 
 const binaries = findControlPlane();
 const skip = 'missing' in binaries ? binaries.missing : false;
 
-describe('side by side with a real kubelet', { skip }, () => {
-  let reference: KubeletSide;
-  let ours: KubeletSide;
-  const patched = { reference: new Set<string>(), ours: new Set<string>() };
+describe('parity with a real kubelet', { skip }, () => {
+  let upstream: KubeletSide;
+  let nlc: KubeletSide;
+  const patched = { upstream: new Set<string>(), nlc: new Set<string>() };
   const found: { readonly step: string; readonly difference: Difference }[] = [];
   let playedAll = true;
 
   before(async () => {
-    [reference, ours] = await Promise.all([KubeletSide.start('reference'), KubeletSide.start('ours')]);
+    [upstream, nlc] = await Promise.all([KubeletSide.start('upstream'), KubeletSide.start('nlc')]);
   });
   after(async () => {
-    await Promise.all([reference?.stop(), ours?.stop()]);
+    await Promise.all([upstream?.stop(), nlc?.stop()]);
   });
 
-  test('ours can be given all that the story needs', (t) => {
-    if (!tellsEvents) t.diagnostic('events are not compared: /dev/kmsg cannot be read');
-    assert.deepEqual(ours.kubelet.lackingFlags, []);
+  test('nlc hollow-nodes has all required flags', (t) => {
+    if (!recordsEvents) t.diagnostic('events are not compared: /dev/kmsg is not readable');
+    assert.deepEqual(nlc.kubelet.lackingFlags, []);
   });
 
   for (const step of story) {
     test(step.name, { timeout: stepTimeoutMs }, async (t) => {
       playedAll = false;
-      const [theirs, own] = await Promise.all([reference.play(step), ours.play(step)]);
+      const [expected, actual] = await Promise.all([upstream.play(step), nlc.play(step)]);
       playedAll = true;
-      t.diagnostic(`the reference ${seconds(theirs)}, ours ${seconds(own)}`);
-      const rows = compareTold(told(reference, theirs, patched.reference), told(ours, own, patched.ours));
-      const differences = [...[...rows.values()].flat().flatMap((row) => row.differences), ...waysApart(theirs, own)];
+      t.diagnostic(`real kubelet ${seconds(expected)}, nlc ${seconds(actual)}`);
+      const rows = compareLines(stepLines(upstream, expected, patched.upstream), stepLines(nlc, actual, patched.nlc));
+      const differences = [
+        ...[...rows.values()].flat().flatMap((row) => row.differences),
+        ...waysApart(expected, actual),
+      ];
       found.push(...differences.map((difference) => ({ step: step.id, difference })));
-      const theirLines = theirs.requests.map(lineOf).join('\n');
-      assert.ok(theirs.isDone, `the reference did not get there: ${theirs.complaint ?? theirLines}`);
-      checkOrder(step, 'reference', theirs);
+      const expectedLines = expected.requests.map(lineOf).join('\n');
+      assert.ok(expected.isDone, `the real kubelet did not complete the step: ${expected.complaint ?? expectedLines}`);
+      checkOrder(step, 'upstream', expected);
 
       const unexpected = unexpectedOf(step.id, differences, meantDifferences);
       const missing = missingOf(step.id, differences, meantDifferences);
@@ -67,12 +70,12 @@ describe('side by side with a real kubelet', { skip }, () => {
             { unexpected, missing },
           ),
         );
-      checkOrder(step, 'ours', own);
+      checkOrder(step, 'nlc', actual);
     });
   }
 
-  test('every entry of the meant differences happened somewhere', () => {
-    assert.ok(playedAll, 'the story broke off');
+  test('every intended difference occurred', () => {
+    assert.ok(playedAll, 'a step did not complete');
     const idle = meantDifferences.filter(
       (entry) => entry.sometimes !== true && !found.some(({ step, difference }) => describes(entry, step, difference)),
     );
@@ -80,7 +83,7 @@ describe('side by side with a real kubelet', { skip }, () => {
   });
 
   test('leases are renewed every 10 s', (t) => {
-    for (const side of [reference, ours]) {
+    for (const side of [upstream, nlc]) {
       const gaps = renewalGapsMs(side);
       t.diagnostic(`${side.which}: ${gaps.map((ms) => (ms / 1_000).toFixed(2)).join(' ')}`);
       assert.ok(gaps.length >= 3, `${side.which}: ${gaps.length} renewals in a row`);
@@ -89,7 +92,7 @@ describe('side by side with a real kubelet', { skip }, () => {
   });
 });
 
-test('differences that are meant belong to steps and records that exist', () => {
+test('the intended differences name existing steps and decision records', () => {
   const steps = new Set(story.map(({ id }) => id));
   for (const entry of meantDifferences) {
     for (const step of entry.steps ?? []) assert.ok(steps.has(step), step);
@@ -97,14 +100,16 @@ test('differences that are meant belong to steps and records that exist', () => 
   }
 });
 
-function told(side: KubeletSide, { requests }: Outcome, patched: Set<string>): Told {
+function stepLines(side: KubeletSide, { requests }: StepOutcome, patched: Set<string>): StepLines {
   return linesOf(requests, new Names(side.requests(), side.begins), patched);
 }
 
-/** One got there and the other did not. */
-function waysApart(theirs: Outcome, own: Outcome): readonly Difference[] {
-  const [reference, ours] = [theirs, own].map(({ isDone, complaint }) => complaint ?? (isDone ? 'done' : 'not done'));
-  return reference === ours ? [] : [{ object: 'the step', action: 'ends', at: 'result', reference, ours }];
+/** Only one side completed the step. */
+function waysApart(expected: StepOutcome, actual: StepOutcome): readonly Difference[] {
+  const [upstream, nlc] = [expected, actual].map(
+    ({ isDone, complaint }) => complaint ?? (isDone ? 'done' : 'not done'),
+  );
+  return upstream === nlc ? [] : [{ object: 'the step', action: 'ends', at: 'result', upstream, nlc }];
 }
 
 function reportOf(
@@ -112,13 +117,13 @@ function reportOf(
   table: string,
   { unexpected, missing }: { readonly unexpected: readonly Difference[]; readonly missing: readonly object[] },
 ): string {
-  const ways = unexpected.filter(({ object }) => object === 'the step').map(({ ours }) => `ours: ${String(ours)}`);
-  const gone = missing.map((entry) => `meant, but did not happen: ${JSON.stringify(entry)}`);
-  return [`${step.name}: ${unexpected.length} differences that are not meant`, ...ways, ...gone, table].join('\n');
+  const ways = unexpected.filter(({ object }) => object === 'the step').map(({ nlc }) => `nlc: ${String(nlc)}`);
+  const gone = missing.map((entry) => `intended, but did not occur: ${JSON.stringify(entry)}`);
+  return [`${step.name}: ${unexpected.length} unexpected differences`, ...ways, ...gone, table].join('\n');
 }
 
-/** Requests about different objects of which one follows from the other. */
-function checkOrder({ order = [] }: Step, who: string, { requests }: Outcome): void {
+/** Checks the order of requests about different objects. */
+function checkOrder({ order = [] }: Step, who: string, { requests }: StepOutcome): void {
   const lines = requests.map(lineOf);
   for (const [earlier, later] of order) {
     const [first, second] = [earlier, later].map((start) => lines.findIndex((line) => line.startsWith(start)));
@@ -127,7 +132,7 @@ function checkOrder({ order = [] }: Step, who: string, { requests }: Outcome): v
   }
 }
 
-/** Between renewals of one lease with nothing in between that would bring the next forward. */
+/** Intervals between consecutive regular renewals of one lease. */
 function renewalGapsMs(side: KubeletSide): readonly number[] {
   const leases = side.requests().filter(({ resource }) => resource === 'leases');
   return leases.flatMap((request, place) => {
@@ -137,6 +142,6 @@ function renewalGapsMs(side: KubeletSide): readonly number[] {
   });
 }
 
-function seconds({ tookMs }: Outcome): string {
+function seconds({ tookMs }: StepOutcome): string {
   return `${(tookMs / 1_000).toFixed(1)} s`;
 }

@@ -1,18 +1,18 @@
-// Side by side with kube-controller-manager: two real control planes with the same nodes, on one the reference with its
-// node lifecycle and taint eviction controllers, on the other ours with the same flags. The same things happen on both;
-// after each, both must look the same, but for the differences that are meant.
+// Parity with kube-controller-manager: two real control planes with the same nodes, one with the node lifecycle and taint
+// eviction controllers of kube-controller-manager, the other with nlc and the same flags. The same steps run on both; after
+// each step both must be in the same state, except for the intended differences.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test, type TestContext } from 'node:test';
-import { findControlPlane } from './binaries.ts';
+import { findControlPlane } from '../../tools/control-plane/binaries.ts';
 import { compareWithMeant, type Difference, differencesOf, newDifferences } from './parity/differences.ts';
 import { meantDifferences } from './parity/meant-differences.ts';
 import { type Pace, shortestSilenceMs } from './parity/pace.ts';
-import { type Outcome, Side } from './parity/side.ts';
+import { type StepOutcome, Side } from './parity/side.ts';
 import { graceMs, startupGraceMs, story } from './parity/story.ts';
 
-const laterThanReferenceMsMax = 2_000;
+const laterThanUpstreamMsMax = 2_000;
 const decisionRecords = join(import.meta.dirname, '..', '..', 'docs', 'decisions');
 
 const flags = [
@@ -25,8 +25,8 @@ const flags = [
   '--kube-api-burst=500',
   '--leader-elect=false',
 ];
-const ourFlags = [
-  // The reference has no storm guard: it acts at once (0011-storm-guard.md).
+const nlcFlags = [
+  // kube-controller-manager has no storm guard: it acts at once (0011-path-failure-hold.md).
   '--control-plane-path-failure-hold=0s',
   '--metrics-bind-address=0',
   '--health-probe-bind-address=0',
@@ -36,37 +36,37 @@ const ourFlags = [
 const binaries = findControlPlane();
 const skip = 'missing' in binaries ? binaries.missing : false;
 
-describe('side by side with kube-controller-manager', { skip }, () => {
-  let reference: Side;
-  let ours: Side;
+describe('parity with kube-controller-manager', { skip }, () => {
+  let upstream: Side;
+  let nlc: Side;
   let known: readonly Difference[] = [];
   let isBroken = false;
 
   before(async () => {
-    [reference, ours] = await Promise.all([
-      Side.start('reference', flags),
-      Side.start('ours', [...flags, ...ourFlags]),
-    ]);
+    [upstream, nlc] = await Promise.all([Side.start('upstream', flags), Side.start('nlc', [...flags, ...nlcFlags])]);
   });
   after(async () => {
-    await Promise.all([reference?.stop(), ours?.stop()]);
+    await Promise.all([upstream?.stop(), nlc?.stop()]);
   });
 
   for (const step of story) {
     test(step.name, { timeout: 60_000 }, async (t) => {
-      if (isBroken) return t.skip('an earlier step broke off');
+      if (isBroken) return t.skip('an earlier step failed');
       isBroken = true;
-      const [theirs, own] = await Promise.all([reference.play(step), ours.play(step)]);
+      const [expected, actual] = await Promise.all([upstream.play(step), nlc.play(step)]);
       isBroken = false;
-      const differences = differencesOf(theirs.seen, own.seen);
+      const differences = differencesOf(expected.seen, actual.seen);
       const news = newDifferences(differences, known);
       known = differences;
-      assert.ok(theirs.isDone, `the reference did not get there: ${JSON.stringify(theirs.seen, null, 2)}`);
+      assert.ok(
+        expected.isDone,
+        `kube-controller-manager did not complete the step: ${JSON.stringify(expected.seen, null, 2)}`,
+      );
       const meant = meantDifferences.filter((each) => each.step === step.name);
       assert.deepEqual(compareWithMeant(news, meant), { unexpected: [], missing: [] });
-      for (const [who, outcome] of Object.entries({ reference: theirs, ours: own }))
+      for (const [who, outcome] of Object.entries({ upstream: expected, nlc: actual }))
         assert.ok(shortestSilenceMs(outcome) >= graceMs, `${who}: Unknown after ${shortestSilenceMs(outcome)} ms`);
-      for (const pace of step.paces ?? []) keepsPace(t, pace, { theirs, own });
+      for (const pace of step.paces ?? []) keepsPace(t, pace, { expected, actual });
     });
   }
 });
@@ -74,16 +74,18 @@ describe('side by side with kube-controller-manager', { skip }, () => {
 function keepsPace(
   t: TestContext,
   { what, atLeastMs, tookMs }: Pace,
-  { theirs, own }: { readonly theirs: Outcome; readonly own: Outcome },
+  { expected, actual }: { readonly expected: StepOutcome; readonly actual: StepOutcome },
 ): void {
-  const [referenceMs, oursMs] = [tookMs(theirs), tookMs(own)];
-  t.diagnostic(`${what}: the reference ${(referenceMs / 1_000).toFixed(2)} s, ours ${(oursMs / 1_000).toFixed(2)} s`);
-  assert.ok(referenceMs >= atLeastMs, `${what}: the reference came too early`);
-  assert.ok(oursMs >= atLeastMs, `${what}: ours came too early`);
-  assert.ok(oursMs <= referenceMs + laterThanReferenceMsMax, `${what}: ours came late`);
+  const [upstreamMs, nlcMs] = [tookMs(expected), tookMs(actual)];
+  t.diagnostic(
+    `${what}: kube-controller-manager ${(upstreamMs / 1_000).toFixed(2)} s, nlc ${(nlcMs / 1_000).toFixed(2)} s`,
+  );
+  assert.ok(upstreamMs >= atLeastMs, `${what}: kube-controller-manager was too early`);
+  assert.ok(nlcMs >= atLeastMs, `${what}: nlc was too early`);
+  assert.ok(nlcMs <= upstreamMs + laterThanUpstreamMsMax, `${what}: nlc was late`);
 }
 
-test('differences that are meant belong to steps and records that exist', () => {
+test('the intended differences name existing steps and decision records', () => {
   const steps = new Set(story.map(({ name }) => name));
   for (const { step, record } of meantDifferences) {
     assert.ok(steps.has(step), step);

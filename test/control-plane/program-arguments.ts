@@ -1,4 +1,4 @@
-// How each program is told to run: on loopback only, with its files in one folder, and quick rather than durable.
+// Arguments of each program: loopback only, all files in one folder, fast instead of durable.
 import type { AuditRule } from './control-plane.ts';
 import type { Credentials } from './credentials.ts';
 
@@ -25,8 +25,8 @@ export function apiServerArguments(folder: string, ports: Ports, credentials: Cr
     `--etcd-servers=http://127.0.0.1:${ports.etcdClient}`,
     `--secure-port=${ports.apiServer}`,
     '--bind-address=127.0.0.1',
-    // Otherwise it looks for an address that others can reach, and does not start on a machine without one; and loopback
-    // is not allowed in the endpoints that it would publish, so it publishes none.
+    // Otherwise it requires a non-loopback address and does not start without one. Endpoints cannot contain loopback
+    // addresses, so it publishes none.
     '--advertise-address=127.0.0.1',
     '--endpoint-reconciler-type=none',
     `--cert-dir=${folder}/certificates`,
@@ -36,7 +36,7 @@ export function apiServerArguments(folder: string, ports: Ports, credentials: Cr
     `--token-auth-file=${credentials.tokenFile}`,
     '--authorization-mode=RBAC',
     '--service-cluster-ip-range=10.0.0.0/24',
-    // Pods would wait for the default service account, which only a controller makes.
+    // Pods would require the default service account, which only a controller creates.
     '--disable-admission-plugins=ServiceAccount',
   ];
 }
@@ -54,7 +54,7 @@ export function auditPolicyText(rules: readonly AuditRule[]): string {
   });
 }
 
-export interface ControllerManagerFiles {
+interface ControllerManagerFiles {
   readonly kubeconfigFile: string;
   readonly serviceAccountKeyFile: string;
   readonly caFile: string;

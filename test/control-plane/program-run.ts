@@ -1,21 +1,21 @@
-// One program of the control plane while it runs: its process, its log, its end.
+// One running program of the control plane: its process, log and exit.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import type { Guard } from './guard.ts';
 
 const logTailLines = 30;
 
-export interface ProgramStart {
+interface ProgramStart {
   readonly name: string;
   readonly binary: string;
   readonly args: readonly string[];
-  /** Working and home folder: nothing of the person's own settings leaks in, nothing is left behind. */
+  /** Working and home directory, so that no settings of the user are read. */
   readonly folder: string;
   readonly logFile: string;
   readonly guard: Guard;
 }
 
-/** A started program. Its output goes to the end of the log file, so that a restart keeps the first run's words. */
+/** A started program. Its output is appended to the log file, so that a restart keeps the output of the first run. */
 export class ProgramRun {
   readonly name: string;
   readonly pid: number;
@@ -29,7 +29,7 @@ export class ProgramRun {
     this.logFile = start.logFile;
     this.pid = pid;
     this.#child = child;
-    // A test that forgets to stop it ends all the same, and then the guard does its work.
+    // The program does not keep the test process running; the guard kills it when the test ends.
     child.unref();
     start.guard.add(pid);
     this.ended = new Promise((resolve) => {
@@ -41,7 +41,7 @@ export class ProgramRun {
     });
   }
 
-  /** Rejects when the program cannot be started at all. */
+  /** Rejects if the program cannot be started. */
   static async start(start: ProgramStart): Promise<ProgramRun> {
     const log = openSync(start.logFile, 'a');
     const child = spawn(start.binary, start.args, {
@@ -58,7 +58,7 @@ export class ProgramRun {
     return this.#hasEnded;
   }
 
-  /** Stops the process where it stands, as a machine that hangs does: sockets stay open, nothing answers. */
+  /** Freezes the process (SIGSTOP), as if its machine hangs: sockets stay open without responses. */
   freeze(): void {
     this.#child.kill('SIGSTOP');
   }
@@ -67,7 +67,7 @@ export class ProgramRun {
     this.#child.kill('SIGCONT');
   }
 
-  /** Asks it to end (SIGTERM), and waits until it is gone. */
+  /** Sends SIGTERM and waits for its exit. */
   async terminate(): Promise<void> {
     if (this.#hasEnded) return;
     this.#child.ref();
@@ -75,7 +75,7 @@ export class ProgramRun {
     await this.ended;
   }
 
-  /** Ends it at once, also when frozen, and waits until it is gone. */
+  /** Sends SIGKILL, which also ends a frozen process, and waits for its exit. */
   async kill(): Promise<void> {
     if (this.#hasEnded) return;
     this.#child.ref();
@@ -83,7 +83,7 @@ export class ProgramRun {
     await this.ended;
   }
 
-  /** How it ended and the last lines it wrote, for a person who must find out why it did not start. */
+  /** Exit state and the last lines of its log, for error messages. */
   tail(): string {
     const lines = readFileSync(this.logFile, 'utf8').trimEnd().split('\n').slice(-logTailLines);
     const code = this.#child.exitCode ?? this.#child.signalCode;

@@ -1,21 +1,21 @@
-// Two informers of each kind on a real kube-apiserver, one that asks for protobuf and one for JSON: they must hold the
-// same, through the initial state, changes, a restart of the server and a list in pages.
+// Two informers of each kind on a real kube-apiserver, one with protobuf and one with JSON: their stores must be equal after
+// the initial state, changes, a restart of the server and a paginated list.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
-import { HttpKubeApi } from '../../src/adapters/http-kube-api.ts';
-import { loadConnection } from '../../src/adapters/kube-connection.ts';
+import { HttpKubeApi } from '../../src/adapters/kube-client/kube-api.ts';
+import { loadConnection } from '../../src/adapters/kubeconfig/connection.ts';
 import { SystemClock } from '../../src/adapters/system-clock.ts';
-import { jsonType, protobufType, type WireType } from '../../src/adapters/wire-format.ts';
+import { jsonType, protobufType, type WireType } from '../../src/adapters/wire/wire-format.ts';
 import { ApiError } from '../../src/api/api-error.ts';
-import { viewLease } from '../../src/api/lease.ts';
+import { transformLease } from '../../src/api/lease.ts';
 import type { KubeObject } from '../../src/api/meta.ts';
-import { viewNode } from '../../src/api/node.ts';
-import { viewPod } from '../../src/api/pod.ts';
+import { transformNode } from '../../src/api/node.ts';
+import { transformPod } from '../../src/api/pod.ts';
 import { SharedInformer } from '../../src/informer/shared-informer.ts';
 import { waitForCacheSync } from '../../src/informer/wait-for-cache-sync.ts';
 import type { KubeReader } from '../../src/ports/kube-reader.ts';
-import { KeepingLogger, KeepingMeter, SeededRandom } from '../support/quiet.ts';
-import { findControlPlane } from './binaries.ts';
+import { RecordingLogger, RecordingMeter, SeededRandom } from '../support/fakes.ts';
+import { findControlPlane } from '../../tools/control-plane/binaries.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import { goldenObjects, leasesPath, nodesPath, podsPath } from './golden-objects.ts';
 import { until } from '../support/until.ts';
@@ -30,13 +30,13 @@ interface View {
 }
 
 const kinds = {
-  nodes: { path: nodesPath, view: viewNode },
-  pods: { path: podsPath, view: viewPod },
-  leases: { path: leasesPath, view: viewLease },
+  nodes: { path: nodesPath, view: transformNode },
+  pods: { path: podsPath, view: transformPod },
+  leases: { path: leasesPath, view: transformLease },
 } as const;
 type Kind = keyof typeof kinds;
 
-/** Like a server that does not stream its initial state. */
+/** A server without support for sendInitialEvents. */
 class PagingOnly implements KubeReader {
   readonly get: KubeReader['get'];
   readonly list: KubeReader['list'];
@@ -47,12 +47,12 @@ class PagingOnly implements KubeReader {
     this.list = (...request) => api.list(...request);
     this.watch = (resource, options) =>
       options.sendInitialEvents === true
-        ? Promise.reject(new ApiError({ reason: 'invalid', message: 'no initial events here' }))
+        ? Promise.reject(new ApiError({ reason: 'invalid', message: 'sendInitialEvents is not supported' }))
         : api.watch(resource, options);
   }
 }
 
-describe('informers in both forms', { skip }, () => {
+describe('informers with protobuf and JSON', { skip }, () => {
   let plane: ControlPlane;
   let stop = new AbortController();
   const apis: HttpKubeApi[] = [];
@@ -62,8 +62,8 @@ describe('informers in both forms', { skip }, () => {
     const api = new HttpKubeApi({
       connection: await loadConnection({ kubeconfig: plane.kubeconfigFile }),
       clock,
-      logger: new KeepingLogger(),
-      meter: new KeepingMeter(),
+      logger: new RecordingLogger(),
+      meter: new RecordingMeter(),
       userAgent: 'nlc/test',
       fieldManager: 'nlc',
       qps: 0,
@@ -77,13 +77,13 @@ describe('informers in both forms', { skip }, () => {
   function informerOf(kind: Kind, api: KubeReader): SharedInformer<KubeObject, View> {
     const informer = new SharedInformer<KubeObject, View>({
       resource: kind,
-      view: kinds[kind].view,
+      transform: kinds[kind].view,
       identity: (view) => view,
       api,
       clock,
       random: new SeededRandom(1),
-      logger: new KeepingLogger(),
-      meter: new KeepingMeter(),
+      logger: new RecordingLogger(),
+      meter: new RecordingMeter(),
     });
     running.push(informer.run(stop.signal));
     return informer;
@@ -92,7 +92,7 @@ describe('informers in both forms', { skip }, () => {
   const contents = (informer: SharedInformer<KubeObject, View>): Readonly<Record<string, View>> =>
     Object.fromEntries([...informer.store.keys()].sort().map((key) => [key, informer.store.get(key)!]));
 
-  /** Of each kind one in each form, all in sync. */
+  /** Informers of each kind with each content type, all in sync. */
   async function pairs(wrap: (api: KubeReader) => KubeReader): Promise<readonly SharedInformer<KubeObject, View>[][]> {
     stop = new AbortController();
     const protobuf = wrap(await anApi(protobufType));
@@ -132,7 +132,7 @@ describe('informers in both forms', { skip }, () => {
     await plane?.stop();
   });
 
-  test('streamed: the same, also after changes, deletions and a restart of the server', async () => {
+  test('streaming list: stores are equal, also after changes, deletions and a restart of the server', async () => {
     const made = await pairs((api) => api);
     await assertEqual(made);
     const client = plane.client();
@@ -151,11 +151,11 @@ describe('informers in both forms', { skip }, () => {
     await assertEqual(made);
   });
 
-  test('in pages: the same', async () => {
+  test('paginated list: stores are equal', async () => {
     await assertEqual(await pairs((api) => new PagingOnly(api)));
   });
 
-  test('as one list, taken object by object: the same', async () => {
+  test('one list, decoded object by object: objects are equal', async () => {
     const [protobuf, json] = [await anApi(protobufType), await anApi(jsonType)];
     for (const kind of Object.keys(kinds) as Kind[]) {
       const taken = [protobuf, json].map(async (api) => {
@@ -169,12 +169,12 @@ describe('informers in both forms', { skip }, () => {
     }
   });
 
-  test('what is not there is said in both forms', async () => {
+  test('a missing object is reported with both content types', async () => {
     for (const type of [protobufType, jsonType] as const) {
       const api = await anApi(type);
-      const read = api.get('nodes', { name: 'nobody' }, { signal: new AbortController().signal });
+      const read = api.get('nodes', { name: 'missing' }, { signal: new AbortController().signal });
       await assert.rejects(read, (error: ApiError) => {
-        assert.deepEqual([error.reason, error.code, error.status?.details?.name], ['not-found', 404, 'nobody']);
+        assert.deepEqual([error.reason, error.code, error.status?.details?.name], ['not-found', 404, 'missing']);
         return true;
       });
     }

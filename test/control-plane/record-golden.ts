@@ -1,5 +1,5 @@
-// Writes test/contract/kube-api/golden: what a real kube-apiserver answers, as protobuf and as JSON. Run it after the
-// control plane was raised to another release:
+// Writes test/contract/kube-api/golden: responses of a real kube-apiserver, as protobuf and as JSON. Run it after an update
+// of the control plane to another release:
 //
 //     node test/control-plane/record-golden.ts
 import assert from 'node:assert/strict';
@@ -11,7 +11,7 @@ import { goldenObjects, leasesPath, nodesPath, podsPath } from './golden-objects
 
 const folder = join(import.meta.dirname, '..', 'contract', 'kube-api', 'golden');
 const types = { pb: 'application/vnd.kubernetes.protobuf', json: 'application/json' } as const;
-/** A watch ends by itself after this long, with a bookmark shortly before. */
+/** The timeout of a watch, which sends a bookmark shortly before. */
 const watchSeconds = 4;
 
 await using plane = await startControlPlane();
@@ -56,14 +56,14 @@ for (const { path, body } of goldenObjects.filter(({ body }) => body.metadata.na
 for (const [name, path] of Object.entries({ nodes: nodesPath, pods: podsPath, leases: leasesPath })) {
   await record(`${name}-list`, path);
   await record(`${name}-page`, `${path}?limit=1`);
-  await record(`${name}-none`, `${path}?labelSelector=nobody%3Dhas`);
+  await record(`${name}-none`, `${path}?labelSelector=none%3Dset`);
   const watch = `${path}?watch=true&allowWatchBookmarks=true&timeoutSeconds=${watchSeconds}`;
   await record(`${name}-watch`, `${watch}&resourceVersion=${from}`);
   await record(`${name}-state`, `${watch}&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`);
 }
-await record('refused-not-found', `${nodesPath}/nobody`);
+await record('refused-not-found', `${nodesPath}/absent`);
 await record('refused-invalid', `${nodesPath}?fieldSelector=nothing%3Dx`);
-// A server that has just started knows no history.
+// A server that was just started has no history in its watch cache.
 await plane.restartApiServer();
 await record('leases-expired', `${leasesPath}?watch=true&resourceVersion=1`);
 await agent.close();

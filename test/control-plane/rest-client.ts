@@ -1,23 +1,23 @@
-// The barest client of an API server: what the tests use where they must not trust the code under test.
+// A minimal API client for tests, independent of the code under test.
 import { Agent, request } from 'undici';
 
 const connectTimeoutMs = 5_000;
 
-export interface RestTarget {
+interface RestTarget {
   readonly url: string;
   /** The certificate authority's certificate, PEM. */
   readonly ca: string;
   readonly token: string;
 }
 
-export interface RestAnswer<T> {
+interface RestAnswer<T> {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The body: parsed if it is JSON, `{ text }` otherwise. Its shape is what the test says it is. */
+  /** The parsed JSON body, otherwise `{ text }`. Its type is not checked. */
   readonly body: T;
 }
 
-/** An object of the API, as far as most tests look. Those that look further say what they expect. */
+/** An API object with the fields that most tests use. Other tests pass their own type. */
 export interface KubeJson {
   readonly [field: string]: unknown;
   readonly kind?: string;
@@ -37,11 +37,11 @@ export class RestClient {
 
   constructor(target: RestTarget) {
     this.#target = target;
-    // A quiet watch is a healthy watch: no limit on the time between two frames.
+    // Watches may be idle, so the time between two frames is not limited.
     this.#agent = new Agent({ connect: { ca: target.ca, timeout: connectTimeoutMs }, bodyTimeout: 0 });
   }
 
-  /** One request. An answer of any status resolves; only a broken connection, or the signal, rejects. */
+  /** Sends one request. Resolves with a response of any status; rejects for a broken connection or the signal. */
   async send<T = KubeJson>(
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,
@@ -52,7 +52,7 @@ export class RestClient {
       method,
       dispatcher: this.#agent,
       headers: this.#headers(options.contentType),
-      body: body === undefined ? null : JSON.stringify(body),
+      body: encoded(body),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
     const text = await answer.body.text();
@@ -60,14 +60,14 @@ export class RestClient {
     return { status: answer.statusCode, headers: answer.headers, body: parsed };
   }
 
-  /** Sends, and throws the server's own words unless the status says success. */
+  /** Sends one request, and throws with the response body unless the status is 2xx. */
   async must<T = KubeJson>(...request: Parameters<RestClient['send']>): Promise<T> {
     const answer = await this.send<T>(...request);
     if (answer.status >= 200 && answer.status < 300) return answer.body;
     throw new Error(`${request[0]} ${request[1]}: ${answer.status} ${JSON.stringify(answer.body)}`);
   }
 
-  /** The frames of a watch, until the server ends it or the caller stops reading. */
+  /** The frames of a watch, until the server or the caller ends it. */
   async *watch(path: string, signal: AbortSignal): AsyncGenerator<WatchFrame> {
     const answer = await request(`${this.#target.url}${path}`, {
       dispatcher: this.#agent,
@@ -86,7 +86,7 @@ export class RestClient {
     }
   }
 
-  /** Breaks whatever is still open. */
+  /** Closes all connections. */
   close(): Promise<void> {
     return this.#agent.destroy();
   }
@@ -100,7 +100,13 @@ export class RestClient {
   }
 }
 
-/** Plain text, and the many documents of a watch that ended, are not. */
+/** Bytes are sent unchanged; the caller sets the content type. */
+function encoded(body: unknown): Uint8Array | string | null {
+  if (body === undefined) return null;
+  return body instanceof Uint8Array ? body : JSON.stringify(body);
+}
+
+/** False for plain text and for the documents of a watch. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);

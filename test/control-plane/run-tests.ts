@@ -1,19 +1,22 @@
-// Runs the tests that need a real control plane: `npm run test:control-plane [-- FILE...]`. Builds it first when that is
-// possible; says so and passes when it is not.
+// Runs the tests that need a real control plane: `npm run test:control-plane [-- FILE...]`. Builds it first; if that is not
+// possible, prints that the tests are skipped and passes.
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { findControlPlane } from './binaries.ts';
+import { findControlPlane } from '../../tools/control-plane/binaries.ts';
 
-/** A file of tests may start several control planes and wait out real grace periods. */
+/** A test file may start several control planes and wait for real grace periods. */
 const fileTimeoutMs = 600_000;
-/** Only when asked for: a real kubelet races with itself, and each race that is not listed yet looks like a difference. */
+/** Run only explicitly: a real kubelet has races, and one that is not listed yet is reported as a difference. */
 const runByItself: ReadonlySet<string> = new Set(['kubelet-parity.test.ts']);
 
 process.exitCode = main();
 
 function main(): number {
-  const buildCode = runNode([join(import.meta.dirname, 'build.ts'), '--optional']);
+  const buildCode = runNode([
+    join(import.meta.dirname, '..', '..', 'tools', 'control-plane', 'build.ts'),
+    '--optional',
+  ]);
   if (buildCode !== 0) return buildCode;
   const found = findControlPlane();
   if ('missing' in found) {
@@ -22,7 +25,7 @@ function main(): number {
   }
   const chosen = process.argv.slice(2);
   const files = chosen.length > 0 ? chosen : everyFile();
-  // One file at a time: each starts a control plane that alone takes two cores for its first seconds.
+  // One file at a time, because the start of a control plane uses two cores.
   return runNode(['--test', '--test-concurrency=1', `--test-timeout=${fileTimeoutMs}`, ...files]);
 }
 

@@ -1,8 +1,9 @@
-// Nodes, leases and pods on a real API server, kept alive by the test: what kubelets would write, and nothing else.
+// Nodes, leases and pods on a real API server. The test writes what kubelets would write.
 import { formatMicroTime, formatTime } from '../../src/api/timestamps.ts';
 import type { Taint } from '../../src/api/taints.ts';
 import type { Toleration } from '../../src/api/tolerations.ts';
 import type { RestClient } from './rest-client.ts';
+import { waitUntil } from './wait-until.ts';
 
 const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 const pods = '/api/v1/namespaces/default/pods';
@@ -25,46 +26,46 @@ export interface PodJson {
   };
 }
 
-export interface EventJson {
+interface EventJson {
   readonly involvedObject: { readonly kind: string; readonly name: string };
   readonly reason: string;
   readonly message: string;
   readonly source: { readonly component: string };
 }
 
-export interface ScriptedClusterOptions {
-  /** How far the clocks of the nodes are from ours: a stamp then tells who wrote it. */
+interface ScriptedClusterOptions {
+  /** Offset of the nodes' clocks from the local clock, so that a timestamp shows which component wrote it. */
   readonly clockOffsetMs?: number;
-  /** From one renewal of a lease to the next; 1 s by default. */
+  /** Interval of lease renewals; 1 s by default. */
   readonly renewEveryMs?: number;
-  /** Parts into which the nodes are dealt, renewed one after another; one by default. */
+  /** Number of groups of nodes whose leases are renewed one after another; 1 by default. */
   readonly renewalParts?: number;
 }
 
-export interface NodeOptions {
+interface NodeOptions {
   readonly labels?: Readonly<Record<string, string>>;
-  /** False: its kubelet registered it and said nothing since, not even by a lease. */
+  /** False: the kubelet registered the node and has posted no status and no lease. */
   readonly posts?: boolean;
 }
 
 export interface PodOptions {
   readonly graceSeconds?: number;
   readonly phase?: string;
-  /** Undefined: none of its conditions is there yet. */
+  /** Undefined: it has no conditions yet. */
   readonly ready?: string | undefined;
 }
 
 const running = { phase: 'Running', ready: 'True' } as const;
 
-/** Answers of a kubelet by type of condition. Those that are not given are those of a node in good health. */
-export type Answers = Readonly<Record<string, string>>;
+/** Condition statuses that a kubelet posts, by type. Others are those of a healthy node. */
+type Answers = Readonly<Record<string, string>>;
 
 export class ScriptedCluster {
   readonly #client: RestClient;
   readonly #clockOffsetMs: number;
   readonly #renewEveryMs: number;
   readonly #renewalParts: number;
-  /** All there ever were, so that a node keeps its part. */
+  /** All nodes ever added, so that a node keeps its group. */
   readonly #known = new Set<string>();
   readonly #alive = new Set<string>();
   readonly #renewedAtMs = new Map<string, number>();
@@ -91,13 +92,13 @@ export class ScriptedCluster {
         ? { status: { conditions: conditions({}, this.#nodeTimeMs()), nodeInfo: { bootID: `boot-of-${name}` } } }
         : {}),
     });
-    // Born with the admission plugin's not-ready taint: the controller's business to take away.
+    // The admission plugin adds the not-ready taint; the controller removes it.
     if (posts) await this.#addLease(name);
   }
 
-  /** Its lease goes too, as when somebody collects garbage. */
+  /** Deletes its lease too, as the garbage collector does. */
   async removeNode(name: string): Promise<void> {
-    this.goDark(name);
+    this.stopHeartbeats(name);
     await this.#client.send('DELETE', `${leases}/${name}`);
     await this.#client.must('DELETE', `/api/v1/nodes/${name}`);
   }
@@ -121,7 +122,7 @@ export class ScriptedCluster {
     await this.postPod(name, { phase, ready });
   }
 
-  /** What its kubelet says about a pod. */
+  /** Posts the status of a pod, as its kubelet does. */
   async postPod(name: string, answer: Pick<PodOptions, 'phase' | 'ready'> = {}): Promise<void> {
     const { phase, ready } = { ...running, ...answer };
     const at = { lastTransitionTime: formatTime(this.#nodeTimeMs()) };
@@ -129,7 +130,7 @@ export class ScriptedCluster {
     await this.#client.must('PATCH', `${pods}/${name}/status`, { status }, strategic);
   }
 
-  /** What a scheduler does with a pod that was added without a node. */
+  /** Binds a pod that was added without a node, as a scheduler does. */
   async bindPod(name: string, nodeName: string): Promise<void> {
     await this.#client.must('POST', `${pods}/${name}/binding`, {
       apiVersion: 'v1',
@@ -139,7 +140,7 @@ export class ScriptedCluster {
     });
   }
 
-  /** Renews the lease of every node that is alive, until stopped. */
+  /** Renews the leases of all nodes that are alive, until stopped. */
   start(): void {
     this.#renewing = this.#renewForEver();
   }
@@ -149,36 +150,41 @@ export class ScriptedCluster {
     await this.#renewing;
   }
 
-  goDark(name: string): void {
+  stopHeartbeats(name: string): void {
     this.#alive.delete(name);
   }
 
-  /** Its lease is renewed again, and no status is posted: not yet, or its kubelet cannot. */
+  /** Renews its lease again without posting a status. */
   async renewAgain(name: string): Promise<void> {
     this.#known.add(name);
     this.#alive.add(name);
     await this.#renew(name);
   }
 
-  /** Lease first, then the status, as a kubelet does. */
-  async comeBack(name: string): Promise<void> {
+  /** Renews its lease, then posts its status, as a kubelet does. */
+  async resumeHeartbeats(name: string): Promise<void> {
     await this.renewAgain(name);
     await this.post(name, {});
   }
 
-  /** A status update of its kubelet. */
+  /** Posts a node status, as its kubelet does. */
   async post(name: string, answers: Answers): Promise<void> {
     const status = { conditions: conditions(answers, this.#nodeTimeMs()) };
     await this.#client.must('PATCH', `/api/v1/nodes/${name}/status`, { status }, strategic);
   }
 
-  /** When the last renewal of its lease that succeeded was sent, on the clock of `performance.now()`. */
+  /** When the last successful renewal of its lease was sent, on the clock of `performance.now()`. */
   renewedAtMs(name: string): number | undefined {
     return this.#renewedAtMs.get(name);
   }
 
   node(name: string): Promise<NodeJson> {
     return this.#client.must<NodeJson>('GET', `/api/v1/nodes/${name}`);
+  }
+
+  /** The status of its condition Ready. */
+  async ready(name: string): Promise<string | undefined> {
+    return (await this.node(name)).status.conditions.find(({ type }) => type === 'Ready')?.status;
   }
 
   async taints(name: string): Promise<readonly string[]> {
@@ -191,6 +197,17 @@ export class ScriptedCluster {
   async pod(name: string): Promise<PodJson | undefined> {
     const { status, body } = await this.#client.send<PodJson>('GET', `${pods}/${name}`);
     return status === 404 ? undefined : body;
+  }
+
+  /** The status of the pod's condition Ready. */
+  async podReady(name: string): Promise<string | undefined> {
+    return (await this.pod(name))?.status.conditions?.find(({ type }) => type === 'Ready')?.status;
+  }
+
+  /** Waits until these nodes have no taints. */
+  async untilClean(...names: readonly string[]): Promise<void> {
+    for (const name of names)
+      await waitUntil(`${name} clean`, { timeoutMs: 60_000 }, async () => (await this.taints(name)).length === 0);
   }
 
   async events(): Promise<readonly EventJson[]> {
@@ -211,7 +228,7 @@ export class ScriptedCluster {
     }
   }
 
-  /** As a kubelet does: what fails now is tried again next time. */
+  /** A failed renewal is retried at the next interval, as a kubelet does. */
   async #tryRenew(name: string): Promise<void> {
     try {
       await this.#renew(name);
@@ -241,7 +258,7 @@ export class ScriptedCluster {
   }
 }
 
-/** What a node in good health says. */
+/** The condition statuses of a healthy node. */
 const healthy: Answers = { MemoryPressure: 'False', DiskPressure: 'False', PIDPressure: 'False', Ready: 'True' };
 
 function conditions(answers: Answers, atMs: number): readonly object[] {

@@ -1,4 +1,4 @@
-// Secure pages on a real kube-apiserver: its own TokenReviews and its own RBAC say who may read them.
+// Secure serving with a real kube-apiserver: TokenReviews and RBAC authenticate and authorize page requests.
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ const create = (group: string, resource: string): object => ({
   verbs: ['create'],
 });
 
-/** What a shadow has, and the two questions. */
+/** The permissions of shadow mode, and create of the two reviews. */
 const ownRules: readonly object[] = [
   { apiGroups: [''], resources: ['nodes', 'pods'], verbs: ['get', 'list', 'watch'] },
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'list', 'watch'] },
@@ -61,31 +61,24 @@ before(async () => {
   plane = await startControlPlane({ auditLevel: 'Metadata' });
   authority = await TestAuthority.make();
   agent = new Agent({ connect: { ca: authority.cert } });
-  for (const name of ['pages', 'scraper', 'oncall', 'stranger', 'leaver'])
+  for (const name of ['pages', 'scraper', 'oncall', 'outsider', 'leaver'])
     tokens[name] = await plane.addServiceAccount('default', name);
   await grant('own', ownRules, ['pages']);
   await grant('metrics-reader', [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }], ['scraper', 'leaver']);
   await grant('pages-reader', [{ nonResourceURLs: ['/status', '/explain/*'], verbs: ['get'] }], ['oncall']);
   writeFileSync(pairFile('ca'), authority.cert);
   await writePair();
-  controller = new NlcProcess([
-    'controller',
-    `--kubeconfig=${plane.kubeconfigFor(tokens['pages']!)}`,
+  controller = NlcProcess.controller(
+    plane.kubeconfigFor(tokens['pages']!),
     '--leader-elect=false',
     '--metrics-secure',
     `--tls-cert-file=${pairFile('crt')}`,
     `--tls-private-key-file=${pairFile('key')}`,
     `--authentication-token-webhook-cache-ttl=${ttlMs}ms`,
     `--authorization-webhook-cache-authorized-ttl=${ttlMs}ms`,
-    '--metrics-bind-address=127.0.0.1:0',
-    '--health-probe-bind-address=0',
-    '--log-format=json',
-  ]);
-  const serving = await waitUntil('serving', soon, () =>
-    controller.logs().find(({ msg }) => msg === 'serving /metrics'),
   );
-  url = `https://127.0.0.1:${String(serving['port'])}`;
-  await waitUntil('leading', soon, () => controller.logs().find(({ msg }) => msg === 'leading'));
+  await waitUntil('leading', soon, () => controller.said('serving /metrics') && controller.said('leading'));
+  url = `https://${controller.address()}`;
   trail = new AuditTrail(plane.auditLogFile ?? '', 'system:serviceaccount:default:pages');
 });
 
@@ -100,13 +93,13 @@ async function statusOf(path: string, account?: string): Promise<number> {
   return (await ask(agent, `${url}${path}`, { token: account === undefined ? undefined : tokens[account] })).status;
 }
 
-test('a service account with the role reads, one without is forbidden, nobody is nobody', async () => {
+test('a service account with the role may read, one without is forbidden, no token is unauthenticated', async () => {
   const page = await ask(agent, `${url}/metrics`, { token: tokens['scraper'] });
   assert.equal(page.status, 200);
   assert.match(page.body, /^node_lifecycle_controller_build_info/m);
-  const refused = await ask(agent, `${url}/metrics`, { token: tokens['stranger'] });
+  const refused = await ask(agent, `${url}/metrics`, { token: tokens['outsider'] });
   assert.equal(refused.status, 403);
-  assert.match(refused.body, /User \\"system:serviceaccount:default:stranger\\" cannot get path \\"\/metrics\\"/);
+  assert.match(refused.body, /User \\"system:serviceaccount:default:outsider\\" cannot get path \\"\/metrics\\"/);
   assert.equal(await statusOf('/metrics'), 401);
   assert.equal((await ask(agent, `${url}/metrics`, { token: 'made-up' })).status, 401);
   assert.equal(await statusOf('/status', 'scraper'), 403);
@@ -117,7 +110,7 @@ test('a service account with the role reads, one without is forbidden, nobody is
 const reviews = (resource: string): readonly AuditedRequest[] =>
   trail.requests().filter((request) => request.resource === resource);
 
-test('many scrapes are few reviews', async () => {
+test('scrapes use cached reviews', async () => {
   await new Promise((resolve) => setTimeout(resolve, ttlMs));
   const before = [reviews('tokenreviews').length, reviews('subjectaccessreviews').length];
   const sinceMs = performance.now();
@@ -130,11 +123,11 @@ test('many scrapes are few reviews', async () => {
   for (const count of asked) assert.ok(count <= roundsMax, `${count} reviews for ${scrapes} scrapes`);
   assert.ok(
     trail.requests().every(({ code }) => code < 400),
-    'nothing of it was refused',
+    'no request was rejected',
   );
 });
 
-test('nlc status and nlc explain, as whoever is on call', async () => {
+test('nlc status and nlc explain with the permissions of a page reader', async () => {
   const nlc = async (...args: readonly string[]): Promise<NlcProcess> => {
     const command = new NlcProcess([...args, `--server=${url}`]);
     await command.exited;
@@ -146,22 +139,25 @@ test('nlc status and nlc explain, as whoever is on call', async () => {
   const [status, explain, refused, unverified] = await Promise.all([
     nlc('status', ca, `--token-file=${tokenFile}`),
     nlc('explain', '--insecure-skip-tls-verify', 'node/none', `--kubeconfig=${plane.kubeconfigFor(tokens['oncall']!)}`),
-    nlc('status', ca, `--token=${tokens['stranger']}`),
+    nlc('status', ca, `--token=${tokens['outsider']}`),
     nlc('status', `--token-file=${tokenFile}`),
   ]);
   assert.match(status.stdout, /^leading;/, status.stderr);
-  assert.match(explain.stderr, /answers 404: node "none" is not in this controller's cache/);
-  assert.match(refused.stderr, /answers 403: forbidden: User "system:serviceaccount:default:stranger" cannot get path/);
-  assert.match(unverified.stderr, /no answer from .*; --certificate-authority and --tls-server-name say whose/);
+  assert.match(explain.stderr, /returned 404: node "none" is not in this controller's cache/);
+  assert.match(
+    refused.stderr,
+    /returned 403: forbidden: User "system:serviceaccount:default:outsider" cannot get path/,
+  );
+  assert.match(unverified.stderr, /no response from .*; set --certificate-authority and --tls-server-name/);
 });
 
-test('a service account that is deleted is nobody when its time is up', async () => {
+test('the token of a deleted service account is rejected when the cached review expires', async () => {
   assert.equal(await statusOf('/metrics', 'leaver'), 200);
   await plane.client().must('DELETE', '/api/v1/namespaces/default/serviceaccounts/leaver');
-  await waitUntil('shut out', soon, async () => ((await statusOf('/metrics', 'leaver')) === 401 ? true : undefined));
+  await waitUntil('unauthorized', soon, async () => (await statusOf('/metrics', 'leaver')) === 401);
 });
 
-test('a certificate that is renewed is shown without a restart', async () => {
+test('a renewed certificate is served without a restart', async () => {
   const shown = (): Promise<string> =>
     new Promise((resolve, reject) => {
       const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', ca: authority.cert }, () => {
@@ -172,16 +168,16 @@ test('a certificate that is renewed is shown without a restart', async () => {
   const inFile = (): string => new X509Certificate(readFileSync(pairFile('crt'))).fingerprint256;
   assert.equal(await shown(), inFile());
   await writePair();
-  await waitUntil('shown', soon, async () => ((await shown()) === inFile() ? true : undefined));
+  await waitUntil('shown', soon, async () => (await shown()) === inFile());
   assert.equal(await statusOf('/metrics', 'scraper'), 200);
 });
 
-test('while the API server is away nobody is let in for longer than the time says, and afterwards again', async () => {
+test('during an outage of the API server cached reviews expire; afterwards requests are authorized again', async () => {
   assert.equal(await statusOf('/metrics', 'scraper'), 200);
   await plane.killApiServer();
-  await waitUntil('shut out', soon, async () => ((await statusOf('/metrics', 'scraper')) === 401 ? true : undefined));
+  await waitUntil('unauthorized', soon, async () => (await statusOf('/metrics', 'scraper')) === 401);
   await plane.restartApiServer();
-  await waitUntil('let in', soon, async () => ((await statusOf('/metrics', 'scraper')) === 200 ? true : undefined));
+  await waitUntil('authorized', soon, async () => (await statusOf('/metrics', 'scraper')) === 200);
   const said = controller.stderr + controller.stdout;
   for (const token of Object.values(tokens)) assert.ok(!said.includes(token), 'a token is in the log');
 });

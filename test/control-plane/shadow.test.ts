@@ -1,11 +1,11 @@
-// Shadow mode beside the real kube-controller-manager, with a token that can do nothing but read: a node goes dark, loses its
-// pods and comes back. Three shadows look on, one with the reference's own grace period, one with a shorter, one with a longer.
+// Shadow mode beside the real kube-controller-manager with a read-only token: a node becomes unreachable, its pods are
+// evicted, and it recovers. Three shadows run: with the grace period of kube-controller-manager, a shorter and a longer one.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { ShadowReport } from '../../src/controller/shadow/report.ts';
 import { NlcProcess } from '../support/nlc-process.ts';
 import { AuditTrail } from './audit-trail.ts';
-import { findControlPlane } from './binaries.ts';
+import { findControlPlane } from '../../tools/control-plane/binaries.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import { ScriptedCluster } from './scripted-cluster.ts';
 import { waitUntil } from './wait-until.ts';
@@ -29,7 +29,7 @@ let plane: ControlPlane;
 let cluster: ScriptedCluster;
 const shadows = new Map<Shadow, NlcProcess>();
 
-/** What docs/shadow.md says is needed, and not a verb more. */
+/** Grants exactly the permissions that docs/shadow.md lists. */
 async function permitReading(): Promise<void> {
   const client = plane.client();
   const subjects = [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: user }];
@@ -56,31 +56,22 @@ async function permitReading(): Promise<void> {
 }
 
 function startShadow(grace: number): NlcProcess {
-  return new NlcProcess([
-    'controller',
+  return NlcProcess.controller(
+    plane.kubeconfigFor(plane.tokenOf(user)),
     '--shadow',
-    `--kubeconfig=${plane.kubeconfigFor(plane.tokenOf(user))}`,
     `--node-monitor-grace-period=${grace}s`,
-    // Twice this is taken for agreement: more than the reference, which looks once a second, is ever late.
+    // Acts within twice this period agree; kube-controller-manager, which runs a pass every second, is never later.
     '--node-monitor-period=3s',
     '--node-eviction-rate=10',
     '--control-plane-path-failure-hold=0s',
-    '--metrics-bind-address=127.0.0.1:0',
-    '--health-probe-bind-address=0',
-    '--log-format=json',
-  ]);
+  );
 }
 
 async function reportOf(name: Shadow): Promise<ShadowReport> {
-  const line = shadows
-    .get(name)
-    ?.logs()
-    .find(({ msg }) => msg === 'serving /metrics');
-  const response = await fetch(`http://127.0.0.1:${String(line?.['port'])}/shadow`);
-  return (await response.json()) as ShadowReport;
+  return JSON.parse((await shadows.get(name)?.page('/shadow')) ?? '') as ShadowReport;
 }
 
-/** Its report as soon as it is as wanted. */
+/** Its report, once the condition holds. */
 function whenReported(name: Shadow, wanted: (report: ShadowReport) => boolean): Promise<ShadowReport> {
   return waitUntil(`${name}: report`, soon, async () => {
     const report = await reportOf(name);
@@ -110,26 +101,22 @@ after(async () => {
   await plane?.stop();
 });
 
-test('shadows tell how they differ from kube-controller-manager, and write nothing', {
+test('shadows report how they differ from kube-controller-manager, and write nothing', {
   skip,
   timeout: 180_000,
 }, async (t) => {
   for (const [name, shadow] of shadows) {
-    await waitUntil(`${name} looks on`, soon, () =>
-      shadow.logs().find(({ msg }) => msg === 'in shadow: nothing is written'),
+    await waitUntil(`${name} runs`, soon, () =>
+      shadow.logs().find(({ msg }) => msg === 'running in shadow mode; nothing is written'),
     );
   }
-  for (let i = 0; i < 6; i++) {
-    await waitUntil(`n${i} without taints`, soon, async () =>
-      (await cluster.taints(`n${i}`)).length === 0 ? true : undefined,
-    );
-  }
+  for (let i = 0; i < 6; i++) await cluster.untilClean(`n${i}`);
   await cluster.addPod('leaves', 'n0', tolerating(0), { graceSeconds: 30 });
   await cluster.addPod('stays', 'n0', tolerating(300));
   await cluster.addPod('is-deleted', 'n1', tolerating(300));
 
-  cluster.goDark('n0');
-  // Somebody else's doing, on a healthy node: no eviction of anybody's.
+  cluster.stopHeartbeats('n0');
+  // A deletion by another client on a healthy node is not an eviction.
   await plane.client().must('DELETE', '/api/v1/namespaces/default/pods/is-deleted');
   const same = await whenReported('same', ({ totals, open }) => open === 0 && totals['pod-eviction'].agree === 1);
   for (const act of ['node-unknown', 'no-schedule-taint', 'no-execute-taint', 'pod-eviction'] as const) {
@@ -158,25 +145,22 @@ test('shadows tell how they differ from kube-controller-manager, and write nothi
   }
   assert.match(shorter.episodes.find(({ act }) => act === 'node-unknown')?.why ?? '', /^node n0 is silent: /);
 
-  await cluster.comeBack('n0');
-  await waitUntil('n0 clean', soon, async () => ((await cluster.taints('n0')).length === 0 ? true : undefined));
+  await cluster.resumeHeartbeats('n0');
+  await cluster.untilClean('n0');
   for (const name of shadows.keys()) {
     const end = await whenReported(name, ({ totals, open }) => open === 0 && totals['no-execute-untaint'].agree === 1);
-    const alone = Object.values(end.totals).map(({ only_us, only_them }) => only_us + only_them);
+    const alone = Object.values(end.totals).map(({ only_shadow, only_cluster }) => only_shadow + only_cluster);
     assert.deepEqual(new Set(alone), new Set([0]), `${name}: ${JSON.stringify(end.totals)}`);
   }
 
   const requests = new AuditTrail(plane.auditLogFile ?? '', user).requests();
   assert.deepEqual([...new Set(requests.map(({ verb }) => verb))].sort(), ['get', 'list', 'watch']);
   assert.deepEqual([...new Set(requests.map(({ resource }) => resource))].sort(), ['leases', 'nodes', 'pods']);
-  assert.deepEqual(
-    requests.filter(({ code }) => code === 403),
-    [],
-    'what is documented is enough',
-  );
+  const left = requests.filter(({ code }) => code === 403);
+  assert.deepEqual(left, [], 'the documented permissions are sufficient');
 });
 
-/** Outcomes that happened, with how often. */
+/** Outcomes with a count above 0. */
 function countsOf({ totals }: ShadowReport, act: keyof ShadowReport['totals']): object {
   return Object.fromEntries(Object.entries(totals[act]).filter(([, count]) => count > 0));
 }

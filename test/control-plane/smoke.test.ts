@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { givenFolder } from './binaries.ts';
+import { givenFolder } from '../../tools/control-plane/binaries.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import { anyTaken, freePorts, portOf } from './free-ports.ts';
 import type { KubeJson, WatchFrame } from './rest-client.ts';
@@ -23,7 +23,7 @@ describe('a real control plane', () => {
   after(() => plane.stop());
 
   const skip = givenFolder() === undefined ? false : 'KUBEBUILDER_ASSETS may hold any version';
-  test('is the version that it was built from, to a client and to kubectl', { skip }, async () => {
+  test('reports the version that it was built from to a client and to kubectl', { skip }, async () => {
     const gitVersion = 'v1.36.3';
     const version = await plane.client().must<{ readonly gitVersion: string }>('GET', '/version');
     assert.equal(version.gitVersion, gitVersion);
@@ -35,7 +35,7 @@ describe('a real control plane', () => {
     assert.equal(versions.serverVersion.gitVersion, gitVersion);
   });
 
-  test('keeps a node, a lease and a pod, and kubectl sees them', async () => {
+  test('stores a node, a lease and a pod, and kubectl shows them', async () => {
     const client = plane.client();
     await client.must('POST', '/api/v1/nodes', { metadata: { name: 'kept' } });
     await client.must('POST', leasesPath, { metadata: { name: 'kept' }, spec: { holderIdentity: 'kept' } });
@@ -48,7 +48,7 @@ describe('a real control plane', () => {
     assert.equal(lease.spec.holderIdentity, 'kept');
   });
 
-  test('kubectl writes what a client reads', async () => {
+  test('a client reads what kubectl applied', async () => {
     const manifest = JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'applied' } });
     const applied = await plane.kubectl(['apply', '--filename=-'], manifest);
     assert.deepEqual(applied, { code: 0, stdout: 'node/applied created\n', stderr: '' });
@@ -56,7 +56,7 @@ describe('a real control plane', () => {
     assert.equal(status, 200);
   });
 
-  test('a watch tells what happens, in order', async () => {
+  test('a watch delivers changes in order', async () => {
     const client = plane.client();
     const list = await client.must('GET', '/api/v1/nodes');
     const since = String(list.metadata?.['resourceVersion']);
@@ -66,13 +66,11 @@ describe('a real control plane', () => {
     await client.must('PATCH', '/api/v1/nodes/watched', patch, { contentType: 'application/merge-patch+json' });
     await client.must('DELETE', '/api/v1/nodes/watched');
     const frames = await reading;
-    assert.deepEqual(
-      frames.map(({ type, object }) => `${type} ${object.metadata?.name}`),
-      ['ADDED watched', 'MODIFIED watched', 'DELETED watched'],
-    );
+    const seen = frames.map(({ type, object }) => `${type} ${object.metadata?.name}`);
+    assert.deepEqual(seen, ['ADDED watched', 'MODIFIED watched', 'DELETED watched']);
   });
 
-  test('knows who asks: a user without rights, a service account, and nobody', async () => {
+  test('authenticates a user without permissions and a service account, and rejects an invalid token', async () => {
     const asBystander = await plane.client(plane.tokenOf('bystander')).send('GET', '/api/v1/nodes');
     assert.equal(asBystander.status, 403);
     const token = await plane.addServiceAccount('accounts', 'reader');
@@ -83,7 +81,7 @@ describe('a real control plane', () => {
     assert.equal(denied.code, 1);
   });
 
-  test('writes down who asked for what', async () => {
+  test('writes requests to the audit log', async () => {
     await plane.client().must('GET', '/api/v1/nodes?labelSelector=audited');
     const file = plane.auditLogFile;
     assert.ok(file !== undefined);
@@ -93,11 +91,10 @@ describe('a real control plane', () => {
         .find((line) => line.includes('labelSelector=audited')),
     );
     const entry: { verb: string; user: { username: string } } = JSON.parse(line);
-    assert.equal(entry.verb, 'list');
-    assert.equal(entry.user.username, 'admin');
+    assert.deepEqual([entry.verb, entry.user.username], ['list', 'admin']);
   });
 
-  test('frozen it answers nothing, killed it refuses, restarted it remembers', async () => {
+  test('does not respond while frozen, refuses connections while killed, and has its data after a restart', async () => {
     const client = plane.client();
     await client.must('POST', '/api/v1/nodes', { metadata: { name: 'remembered' } });
     plane.stopApiServer();
@@ -112,7 +109,7 @@ describe('a real control plane', () => {
     assert.equal((await client.send('GET', '/api/v1/nodes/remembered')).status, 200);
   });
 
-  test('a kube-controller-manager beside it taints a silent node', async () => {
+  test('kube-controller-manager taints a silent node', async () => {
     const client = plane.client();
     await client.must('POST', '/api/v1/nodes', { metadata: { name: 'silent' } });
     const manager = await plane.startControllerManager([
@@ -131,7 +128,7 @@ describe('a real control plane', () => {
   });
 });
 
-test('after a stop no process, no port and no folder is left', async () => {
+test('after a stop no process, port or folder is left', async () => {
   const plane = await startControlPlane();
   const { etcd, apiServer, guard } = plane.pids;
   const pids = [etcd, apiServer, guard].map(Number);
@@ -144,7 +141,7 @@ test('after a stop no process, no port and no folder is left', async () => {
   assert.equal(await anyTaken([Number(new URL(plane.url).port)]), false);
 });
 
-test('a test that is killed leaves no process and no folder either', async () => {
+test('a test that is killed leaves no process and no folder', async () => {
   const program = `
     import { startControlPlane } from ${JSON.stringify(join(import.meta.dirname, 'control-plane.ts'))};
     const plane = await startControlPlane();
@@ -153,18 +150,18 @@ test('a test that is killed leaves no process and no folder either', async () =>
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const told: { folder: string; pids: number[] } = JSON.parse(await firstLine(child));
-  assert.equal(told.pids.length, 3);
-  assert.ok(told.pids.every(isAlive));
+  const info: { folder: string; pids: number[] } = JSON.parse(await firstLine(child));
+  assert.equal(info.pids.length, 3);
+  assert.ok(info.pids.every(isAlive));
   child.kill('SIGKILL');
-  await waitUntil('the end of all', soon, () => (told.pids.some(isAlive) ? undefined : true));
-  await waitUntil('the end of the folder', soon, () => (existsSync(told.folder) ? undefined : true));
+  await waitUntil('all processes have ended', soon, () => (info.pids.some(isAlive) ? undefined : true));
+  await waitUntil('the folder is removed', soon, () => (existsSync(info.folder) ? undefined : true));
 });
 
-test('a port that somebody else took in the meantime only costs another try', async () => {
-  const somebody = createServer();
+test('a port that another process took in the meantime causes a retry with other ports', async () => {
+  const otherServer = createServer();
   const taken = await new Promise<number>((resolve) => {
-    somebody.listen(0, '127.0.0.1', () => resolve(portOf(somebody)));
+    otherServer.listen(0, '127.0.0.1', () => resolve(portOf(otherServer)));
   });
   const picked: (readonly number[])[] = [];
   const pick = async (count: number): Promise<readonly number[]> => {
@@ -175,13 +172,13 @@ test('a port that somebody else took in the meantime only costs another try', as
   const plane = await startControlPlane({}, pick);
   assert.equal(picked.length, 2);
   await plane.stop();
-  await new Promise((resolve) => somebody.close(resolve));
+  await new Promise((resolve) => otherServer.close(resolve));
 });
 
-test('a start that fails says what the program said, and leaves nothing', async () => {
+test('a failed start reports the output of the program and leaves nothing', async () => {
   const before = performance.now();
   await assert.rejects(startControlPlane({ apiServerArgs: ['--no-such-flag'] }), /unknown flag: --no-such-flag/);
-  assert.ok(performance.now() - before < 30_000, 'it noticed the end instead of waiting for readiness');
+  assert.ok(performance.now() - before < 30_000, 'the exit was detected without waiting for the readiness timeout');
 });
 
 interface Lease extends KubeJson {
@@ -212,7 +209,7 @@ function firstLine(child: ChildProcess): Promise<string> {
       text += chunk.toString();
       if (text.includes('\n')) resolve(text.slice(0, text.indexOf('\n')));
     });
-    child.once('exit', () => reject(new Error(`the child ended early, having said: ${text}`)));
+    child.once('exit', () => reject(new Error(`the child ended early with the output: ${text}`)));
   });
 }
 

@@ -1,23 +1,23 @@
-// Waiting for something that tells nobody when it happens.
+// Polls for a condition.
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export interface Waiting {
+interface Waiting {
   readonly timeoutMs: number;
   readonly pollMs?: number;
 }
 
 const pollMsDefault = 50;
 
-/** Asks until the answer is not `undefined`. Throws what a question throws, and when time is up. */
+/** Calls `ask` until it returns a value other than false. Throws the errors of `ask`, and after the timeout. */
 export async function waitUntil<T>(
   what: string,
   { timeoutMs, pollMs = pollMsDefault }: Waiting,
-  ask: () => Promise<T | undefined> | T | undefined,
+  ask: () => Promise<T | undefined | false> | T | undefined | false,
 ): Promise<T> {
   const deadlineMs = performance.now() + timeoutMs;
   for (;;) {
     const answer = await ask();
-    if (answer !== undefined) return answer;
+    if (answer !== undefined && answer !== false) return answer;
     if (performance.now() >= deadlineMs) throw new Error(`${what}: not within ${timeoutMs} ms`);
     await sleep(pollMs);
   }

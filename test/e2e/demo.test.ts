@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { findKubectl } from '../control-plane/binaries.ts';
+import { findKubectl } from '../../tools/control-plane/binaries.ts';
 import { NlcProcess } from '../support/nlc-process.ts';
 
 const storyMsMax = 90_000;
@@ -17,7 +17,7 @@ interface Line {
   readonly failed?: readonly unknown[];
 }
 
-test('the demo tells its story to the end, every expectation is met, and kubectl follows it', {
+test('the demo runs its scenario to the end, every expectation is met, and kubectl can follow it', {
   timeout: storyMsMax + 20_000,
 }, async (t) => {
   const startedAtMs = performance.now();
@@ -34,33 +34,33 @@ test('the demo tells its story to the end, every expectation is met, and kubectl
   const unmet = lines.filter(({ type, met }) => type === 'expectation' && met !== true);
   assert.deepEqual(unmet, []);
   assert.deepEqual(exit, { code: 0, signal: null }, demo.stderr);
-  assert.ok(tookMs < storyMsMax, `the story took ${Math.round(tookMs / 1_000)} s`);
+  assert.ok(tookMs < storyMsMax, `the scenario took ${Math.round(tookMs / 1_000)} s`);
   assert.deepEqual(lines.filter(({ type }) => type === 'scene').length, 5);
   assert.ok(lines.filter(({ type }) => type === 'expectation').length >= 15);
   const decisions = lines.filter(({ type }) => type === 'decision');
   for (const kind of [
     'is silent',
-    'every zone is dark',
+    'all zones fully disrupted',
     'secondary rate applies',
     'evicted from',
-    'stays on',
+    'cancelled',
     'Ready again',
   ]) {
     assert.ok(
       decisions.some(({ text }) => text?.includes(kind)),
-      `no decision tells "${kind}"`,
+      `no decision of kind "${kind}"`,
     );
   }
   const end = lines.at(-1);
   assert.ok(end?.type === 'end' && end.failed?.length === 0);
 
   const seen = await following;
-  if (seen === undefined) return t.diagnostic('kubectl was not found: that it can follow the story was not tried');
+  if (seen === undefined) return t.diagnostic('kubectl not found: following the scenario was not tested');
   assert.match(seen, /^a-07\s+Ready /m);
   assert.match(seen, /^a-07\s+NotReady /m);
 });
 
-/** `kubectl get nodes -w` as the demo proposes it: what it had printed when the demo ended; undefined without kubectl. */
+/** `kubectl get nodes -w` as the demo proposes it: its output when the demo ended; undefined without kubectl. */
 async function followWithKubectl(demo: NlcProcess): Promise<string | undefined> {
   const kubectl = findKubectl();
   if (kubectl === undefined) return undefined;
@@ -79,18 +79,18 @@ async function kubeconfigOf(demo: NlcProcess): Promise<string> {
   for (;;) {
     const found = /--kubeconfig (\S+) get nodes -w/.exec(demo.stdout)?.[1];
     if (found !== undefined) return found;
-    if (demo.hasEnded) throw new Error(`the demo ended before it named a kubeconfig: ${demo.stderr}`);
+    if (demo.hasEnded) throw new Error(`the demo ended before it printed a kubeconfig: ${demo.stderr}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 
-test('the demo refuses what it does not know, all at once', async () => {
+test('the demo reports all invalid arguments at once', async () => {
   const demo = new NlcProcess(['demo', '--output=xml', '--port=banana', '--nonsense']);
   assert.deepEqual(await demo.exited, { code: 2, signal: null });
   for (const problem of ['--output', '--port', '--nonsense']) assert.ok(demo.stderr.includes(problem), demo.stderr);
 });
 
-test('an interrupted demo ends at once and says that the story was not finished', { timeout: 30_000 }, async () => {
+test('an interrupted demo ends at once and reports that the scenario is incomplete', { timeout: 30_000 }, async () => {
   const demo = new NlcProcess(['demo', '--once']);
   await kubeconfigOf(demo);
   demo.signal('SIGTERM');

@@ -1,5 +1,5 @@
-// A controller that is killed in the middle of its work, and started again, must leave the cluster as one would that
-// was never killed: nothing is lost that the API still tells.
+// A controller that is killed during its work and started again must leave the cluster in the same state as one that was
+// never killed: all its state is restored from the API.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NlcProcess } from '../support/nlc-process.ts';
@@ -12,19 +12,15 @@ const forSeconds = (tolerationSeconds: number) => [
 ];
 
 function startController(world: SmallWorld): NlcProcess {
-  return new NlcProcess([
-    'controller',
-    `--kubeconfig=${world.kubeconfigFile}`,
+  return NlcProcess.controller(
+    world.kubeconfigFile,
     '--node-monitor-grace-period=3s',
     '--node-monitor-period=1s',
     '--node-eviction-rate=10',
     '--leader-elect-lease-duration=3s',
     '--leader-elect-renew-deadline=2s',
     '--leader-elect-retry-period=500ms',
-    '--metrics-bind-address=0',
-    '--health-probe-bind-address=0',
-    '--log-format=json',
-  ]);
+  );
 }
 
 interface EndState {
@@ -33,9 +29,11 @@ interface EndState {
   readonly patienceMs: number;
 }
 
-/** One node goes dark, its pods leave in time, it comes back. `disturb` is called at two points in between. */
-async function tell(disturb: (running: NlcProcess, world: SmallWorld) => Promise<NlcProcess>): Promise<EndState> {
-  const world = await SmallWorld.start({ nodes: { a0: 'a', a1: 'a', a2: 'a', b0: 'b', b1: 'b' } });
+/** One node becomes silent, its pods are evicted in time, it recovers. `disturb` is called at two points in between. */
+async function runScenario(
+  disturb: (running: NlcProcess, world: SmallWorld) => Promise<NlcProcess>,
+): Promise<EndState> {
+  await using world = await SmallWorld.start({ nodes: { a0: 'a', a1: 'a', a2: 'a', b0: 'b', b1: 'b' } });
   let controller = startController(world);
   try {
     await world.addPod('impatient', 'a0', forSeconds(0));
@@ -57,14 +55,14 @@ async function tell(disturb: (running: NlcProcess, world: SmallWorld) => Promise
       return taint === undefined ? undefined : Date.parse(taint.timeAdded ?? '');
     });
     controller = await disturb(controller, world);
-    const leftAtMs = await until('patient sent away', 30_000, async () => {
+    const leftAtMs = await until('patient evicted', 30_000, async () => {
       const patient = (await world.pods()).find(({ name }) => name === 'patient');
       return patient === undefined || patient.terminating ? Date.now() : undefined;
     });
     await until('the crowd marked', 20_000, async () =>
       (await world.pods()).filter(({ name }) => name.startsWith('crowd')).every(({ ready }) => ready === 'False'),
     );
-    world.fleet.bringBack(['a0']);
+    world.fleet.reconnect(['a0']);
     await until('a0 clean', 30_000, async () => taintsOf(await world.node('a0')).length === 0);
     await until('pods settled', 20_000, async () =>
       (await world.pods()).every(({ ready, terminating }) => ready === 'True' && !terminating),
@@ -79,7 +77,6 @@ async function tell(disturb: (running: NlcProcess, world: SmallWorld) => Promise
     };
   } finally {
     await controller.kill();
-    await world.stop();
   }
 }
 
@@ -90,34 +87,25 @@ async function killAndRestart(running: NlcProcess, world: SmallWorld): Promise<N
   return startController(world);
 }
 
-test('kill -9 in the middle, twice, and started again: the end state is the same', { timeout: 150_000 }, async () => {
-  const [calm, killed] = await Promise.all([tell(undisturbed), tell(killAndRestart)]);
+test('killed with SIGKILL twice and started again: the end state is the same', { timeout: 150_000 }, async () => {
+  const [calm, killed] = await Promise.all([runScenario(undisturbed), runScenario(killAndRestart)]);
   assert.deepEqual(killed.nodes, calm.nodes);
   assert.deepEqual(killed.pods, calm.pods);
   assert.ok(killed.pods.includes('very-patient True') && !killed.pods.some((pod) => pod.startsWith('patient')));
   for (const { patienceMs } of [calm, killed]) {
-    // timeAdded is cut off to whole seconds, so up to one second more is right and any time less would be wrong.
+    // timeAdded is truncated to whole seconds, so up to one second more is correct; any time less is an error.
     assert.ok(patienceMs >= patienceSeconds * 1_000, `left ${patienceMs} ms after the taint`);
     assert.ok(patienceMs <= patienceSeconds * 1_000 + 3_500, `left ${patienceMs} ms after the taint`);
   }
 });
 
-test('SIGTERM hands over: the lease is free at once and the exit code is 0', { timeout: 60_000 }, async () => {
-  const world = await SmallWorld.start({ nodes: { a0: 'a' } });
-  const first = startController(world);
-  try {
-    await until('leading', 20_000, async () => first.logs().some(({ msg }) => msg === 'leading'));
-    assert.deepEqual(await first.terminate(), { code: 0, signal: null });
-    const startedAtMs = performance.now();
-    const second = startController(world);
-    try {
-      await until('leading again', 20_000, async () => second.logs().some(({ msg }) => msg === 'leading'));
-      assert.ok(performance.now() - startedAtMs < 2_900, 'a released lease need not be waited out');
-    } finally {
-      await second.kill();
-    }
-  } finally {
-    await first.kill();
-    await world.stop();
-  }
+test('SIGTERM: the lease is released at once and the exit code is 0', { timeout: 60_000 }, async () => {
+  await using world = await SmallWorld.start({ nodes: { a0: 'a' } });
+  await using first = startController(world);
+  await until('leading', 20_000, async () => first.said('leading'));
+  assert.deepEqual(await first.terminate(), { code: 0, signal: null });
+  const startedAtMs = performance.now();
+  await using second = startController(world);
+  await until('leading again', 20_000, async () => second.said('leading'));
+  assert.ok(performance.now() - startedAtMs < 2_900, 'a released lease is acquired before its duration is over');
 });

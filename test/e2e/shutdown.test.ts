@@ -1,10 +1,7 @@
-// How a controller ends, as the API server sees it: under load, with an API that is slow, or that no longer answers.
+// Shutdown of a controller, as seen by the API server: under load, with a slow API, or with one that does not respond.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { holderWritten, ProxiedController } from '../support/proxied-controller.ts';
+import { holderWritten, type ProxiedController } from '../support/proxied-controller.ts';
 import type { RecordedRequest } from '../support/recording-proxy.ts';
 import { SmallWorld, until } from '../support/small-world.ts';
 
@@ -12,7 +9,7 @@ const soonMs = 20_000;
 const crowdSize = 60;
 const writeMs = 400;
 const exitMsMax = 6_000;
-/** Writes under way 5 s, events half a second, and what a loaded machine needs. */
+/** Writes in flight 5 s, events half a second, and a margin for a loaded machine. */
 const deadExitMsMax = 12_000;
 const args = [
   '--node-monitor-grace-period=3s',
@@ -20,7 +17,7 @@ const args = [
   '--node-eviction-rate=10',
   '--kube-api-qps=50',
   '--kube-api-burst=50',
-  // Fewer than those who want to write: some wait when the end comes.
+  // Fewer than the pending writes: some wait at shutdown.
   '--concurrent-writes=4',
   '--leader-elect-lease-duration=15s',
 ];
@@ -28,21 +25,13 @@ const args = [
 type Story = (controller: ProxiedController, world: SmallWorld) => Promise<void>;
 
 async function leading(story: Story): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'nlc-shutdown-'));
-  const world = await SmallWorld.start({ nodes: { a0: 'a', a1: 'a', a2: 'a', b0: 'b' } });
-  const { url, caPem, adminToken } = world.server;
-  const controller = await ProxiedController.start({ url, ca: caPem, token: adminToken, folder, name: 'nlc', args });
-  try {
-    await until('leading', soonMs, async () => controller.said('leading'));
-    await story(controller, world);
-  } finally {
-    await controller.stop();
-    await world.stop();
-    rmSync(folder, { recursive: true, force: true });
-  }
+  await using world = await SmallWorld.start({ nodes: { a0: 'a', a1: 'a', a2: 'a', b0: 'b' } });
+  await using controller = await world.proxied(args);
+  await until('leading', soonMs, async () => controller.said('leading'));
+  await story(controller, world);
 }
 
-/** In the middle of evicting a crowd from a node that went dark, every write about a pod slow. */
+/** While a crowd is evicted from a silent node, every write of a pod slow. */
 async function underLoad(story: Story): Promise<void> {
   await leading(async (controller, world) => {
     const leaving = { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute' } as const;
@@ -65,16 +54,11 @@ async function exitWithin(controller: ProxiedController, msMax: number): Promise
   return code;
 }
 
-function healthUrl({ process }: ProxiedController, path: string): string {
-  const { port } = process.logs().find(({ msg }) => msg === 'serving /livez and /readyz') ?? {};
-  return `http://127.0.0.1:${String(port)}${path}`;
-}
-
-/** Status of `/readyz` over time, until nobody answers any more. */
+/** Status of `/readyz` over time, until the connection is refused. */
 async function watchReadiness(controller: ProxiedController): Promise<readonly number[]> {
   const seen: number[] = [];
   for (;;) {
-    const answer = await fetch(healthUrl(controller, '/readyz')).catch(() => undefined);
+    const answer = await fetch(`http://${controller.process.address('health')}/readyz`).catch(() => undefined);
     if (answer === undefined) return seen;
     seen.push(answer.status);
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -82,7 +66,7 @@ async function watchReadiness(controller: ProxiedController): Promise<readonly n
 }
 
 test(
-  'SIGTERM in the middle of evictions: not ready, answers awaited, events told, the lease given back last',
+  'SIGTERM during evictions: not ready, responses awaited, events written, the lease released last',
   {
     timeout: 90_000,
   },
@@ -100,34 +84,34 @@ test(
       assert.ok(deletes(controller).length < crowdSize, 'stopped in the middle');
       const others = writes.slice(0, -1);
       for (const { method, path, status, endedAtMs = Infinity } of others) {
-        // An event may be given up when its time is over; nothing else may.
+        // An event may be dropped at its time limit; other writes may not.
         if (path.includes('/events')) continue;
-        assert.ok(status !== undefined && endedAtMs <= release.atMs, `${method} ${path} was still under way`);
+        assert.ok(status !== undefined && endedAtMs <= release.atMs, `${method} ${path} was still in flight`);
       }
       const watches = requests.filter(({ path }) => path.includes('watch='));
       assert.ok(watches.length >= 3 && watches.every(({ endedAtMs = Infinity }) => endedAtMs <= release.atMs));
-      const told = others.filter(({ method, path, body }) => {
+      const events = others.filter(({ method, path, body }) => {
         return method === 'POST' && path.includes('/events') && body.includes('stopped leading');
       });
-      assert.equal(told.length, 1);
+      assert.equal(events.length, 1);
       const started = writes.filter(({ path, atMs }) => path.includes('/pods/') && atMs > stoppedAtMs + writeMs / 2);
-      assert.deepEqual(started, [], 'nothing new was begun');
+      assert.deepEqual(started, [], 'no new write was started');
       const statuses = await readiness;
       assert.ok(statuses.includes(503), `never unready: ${statuses.join(' ')}`);
       assert.deepEqual(controller.noiseSince('stopping'), []);
     }),
 );
 
-test('SIGTERM while writes get no answer: it ends in time, and lets its lease run out', { timeout: 90_000 }, () =>
+test('SIGTERM while writes get no response: it exits in time, and lets its lease expire', { timeout: 90_000 }, () =>
   underLoad(async (controller, world) => {
     controller.proxy.delayMs = ({ path }) => (path.includes('/pods/') ? 60_000 : 0);
     const before = deletes(controller).length;
-    await until('writes under way', soonMs, async () => deletes(controller).length > before);
+    await until('writes in flight', soonMs, async () => deletes(controller).length > before);
     controller.process.signal('SIGTERM');
     assert.equal(await exitWithin(controller, deadExitMsMax), 0);
     assert.ok(controller.endedByItself, controller.process.stdout);
     const holders = controller.proxy.writes.map(holderWritten).filter((holder) => holder !== undefined);
-    assert.ok(!holders.includes(''), 'not given back: what is under way may still arrive');
+    assert.ok(!holders.includes(''), 'not released: writes in flight may still arrive');
     const lease = await world.api.get(
       'leases',
       { namespace: 'kube-system', name: 'node-lifecycle-controller' },
@@ -137,10 +121,34 @@ test('SIGTERM while writes get no answer: it ends in time, and lets its lease ru
   }),
 );
 
-test('a second signal ends it at once, whatever is under way', { timeout: 60_000 }, () =>
+test(
+  'deletions rejected with Retry-After: 60 do not block other writes, and SIGTERM ends in time',
+  {
+    timeout: 90_000,
+  },
+  () =>
+    underLoad(async (controller, world) => {
+      controller.proxy.delayMs = () => 0;
+      controller.proxy.rejectForSeconds = ({ method }) => (method === 'DELETE' ? 60 : undefined);
+      const rejected = (): number => deletes(controller).filter(({ status }) => status === 429).length;
+      // More than there are write slots.
+      await until('deletions are rejected', soonMs, async () => rejected() >= 8);
+      world.fleet.cutOff(['b0']);
+      const marked = ({ method, path, body, status = 0 }: RecordedRequest): boolean =>
+        method === 'PATCH' && path.includes('/nodes/b0/status') && body.includes('Unknown') && status < 300;
+      await until('b0 is Unknown', soonMs, async () => controller.proxy.writes.some(marked));
+      controller.process.signal('SIGTERM');
+      assert.equal(await exitWithin(controller, exitMsMax), 0);
+      assert.ok(controller.endedByItself, controller.process.stdout);
+      const holders = controller.proxy.writes.map(holderWritten).filter((holder) => holder !== undefined);
+      assert.equal(holders.at(-1), '', 'the lease was released');
+    }),
+);
+
+test('a second signal ends it at once, whatever is in flight', { timeout: 60_000 }, () =>
   leading(async (controller) => {
     for (const check of ['/livez/leaderElection', '/readyz/shutdown'])
-      assert.equal((await fetch(healthUrl(controller, check))).status, 200, check);
+      assert.equal((await fetch(`http://${controller.process.address('health')}${check}`)).status, 200, check);
     controller.proxy.delayMs = () => 60_000;
     controller.process.signal('SIGTERM');
     await until('stopping', soonMs, async () => controller.said('stopping'));

@@ -1,4 +1,4 @@
-// The alerts, as the files of the chart have them.
+// The alerts in the rule files of the chart.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -14,7 +14,7 @@ export interface AlertRule {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** Paths of the files, which Prometheus reads as they are. */
+/** Paths of the rule files. */
 export const ruleFiles: readonly string[] = globSync(join(chart, 'rules', '*.yaml')).sort();
 export const dashboardFile = join(chart, 'dashboards', 'node-lifecycle.json');
 
@@ -35,7 +35,7 @@ interface Panel {
   readonly targets?: readonly { readonly refId: string; readonly expr: string }[];
 }
 
-export interface Dashboard {
+interface Dashboard {
   readonly panels: readonly Panel[];
   readonly annotations: { readonly list: readonly { readonly expr: string }[] };
   readonly templating: { readonly list: readonly { readonly name: string; readonly definition?: string }[] };

@@ -1,9 +1,15 @@
-// The chart, rendered by helm: what it makes of its values, what it refuses, and that its roles are those of permissions.ts.
+// The chart, rendered by helm: its objects, rejected values, and roles that equal permissions.ts.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseControllerConfig } from '../../src/cli/controller-config.ts';
-import type { ControllerSelection } from '../../src/controller/options.ts';
-import { defaultParts, type Parts, type Permission, permissionsOf, permissionText } from './permissions.ts';
+import { parseControllerConfig } from '../../src/cli/controller/config.ts';
+import type { ControllerSelection } from '../../src/controller/model/options.ts';
+import {
+  defaultParts,
+  type Parts,
+  type Permission,
+  permissionsOf,
+  permissionText,
+} from '../../tools/manifests/permissions.ts';
 import {
   chart,
   helmTemplate,
@@ -14,7 +20,7 @@ import {
   renderChart,
   runTool,
   type ToolResult,
-} from './render.ts';
+} from '../../tools/manifests/render.ts';
 
 interface Rule {
   readonly apiGroups: readonly string[];
@@ -26,7 +32,7 @@ interface Rule {
 function granted(objects: readonly KubeManifest[]): readonly string[] {
   const roles = objects.filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role');
   const rulesOf = (role: KubeManifest): readonly Rule[] => role['rules'] as readonly Rule[];
-  // Who may read our pages is not what we may do.
+  // Roles for readers of the pages are not permissions of the controller.
   const own = roles.map((role) => ({ role, rules: rulesOf(role).filter((rule) => 'resources' in rule) }));
   return own.flatMap(({ role, rules }) => rules.flatMap((rule) => spread(role, rule))).sort();
 }
@@ -74,21 +80,21 @@ const settings: readonly { readonly values: string; readonly parts: Partial<Part
 ];
 
 for (const { values, parts } of settings) {
-  test(`the roles are what runs needs: ${values === '' ? 'by default' : values}`, () => {
+  test(`the roles grant exactly the required permissions: ${values === '' ? 'by default' : values}`, () => {
     const wanted = permissionsOf({ ...defaultParts, ...parts });
     assert.deepEqual(granted(renderChart({ values })), wanted.map(permissionText).sort());
     const outcome = configOf({ values });
-    assert.ok('config' in outcome, `the controller refuses its config: ${JSON.stringify(outcome)}`);
+    assert.ok('config' in outcome, `the controller rejects its config file: ${JSON.stringify(outcome)}`);
   });
 }
 
-test('shadow: no role has a verb that writes', () => {
+test('shadow: no role has a write verb', () => {
   const roles = renderChart({ values: 'mode: shadow' }).filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role');
   const verbs = roles.flatMap(({ rules }) => (rules as readonly Rule[]).flatMap((rule) => rule.verbs));
   assert.deepEqual([...new Set(verbs)].sort(), ['get', 'list', 'watch']);
 });
 
-test('each role is bound to the service account of the release, and to nobody else', () => {
+test('each role is bound only to the service account of the release', () => {
   const objects = renderChart();
   const { name, namespace } = pick(objects, 'ServiceAccount').metadata;
   for (const role of objects.filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role')) {
@@ -108,14 +114,14 @@ function configOf(rendering: Rendering): ReturnType<typeof parseControllerConfig
   return parseControllerConfig(['--config=config.yaml'], () => data['config.yaml'] ?? '');
 }
 
-test('by default the config file says what the flags say by default, but for the metrics address', () => {
+test('the default config file equals the default flags, except for the metrics address', () => {
   const plain = parseControllerConfig(['--metrics-bind-address=:8080'], () => '');
   const outcome = configOf({});
   assert.ok('config' in outcome && 'config' in plain);
-  assert.deepEqual(outcome.config, plain.config);
+  assert.deepEqual(outcome.config, { ...plain.config, config: 'config.yaml' });
 });
 
-test('values reach the config file, those that the chart owns too', () => {
+test('values are in the config file, including those that the chart sets', () => {
   const outcome = configOf({
     values: `
 config: { nodeEvictionRate: 0.5, fullDisruptionEvictionRate: 0.2, terminatedPodGcThreshold: 1000000 }
@@ -125,12 +131,12 @@ health: { port: 9081 }
 metrics: { enabled: false }`,
   });
   assert.ok('config' in outcome, JSON.stringify(outcome));
-  const { controller, podGc, leaderElection, log, healthProbeBindAddress, metricsBindAddress } = outcome.config;
-  assert.equal(controller.nodeEvictionRate, 0.5);
-  assert.equal(controller.fullDisruptionEvictionRate, 0.2);
-  assert.equal(podGc.terminatedPodGcThreshold, 1_000_000);
-  assert.deepEqual([leaderElection.leaseDurationMs, leaderElection.leaseNamespace], [30_000, 'elsewhere']);
-  assert.equal(log.verbosity, 4);
+  const { healthProbeBindAddress, metricsBindAddress, ...config } = outcome.config;
+  assert.equal(config.nodeEvictionRate, 0.5);
+  assert.equal(config.fullDisruptionEvictionRate, 0.2);
+  assert.equal(config.terminatedPodGcThreshold, 1_000_000);
+  assert.deepEqual([config.leaderElectLeaseDurationMs, config.leaderElectResourceNamespace], [30_000, 'elsewhere']);
+  assert.equal(config.v, 4);
   assert.deepEqual([healthProbeBindAddress, metricsBindAddress], [{ host: '', port: 9081 }, 'off']);
 });
 
@@ -142,16 +148,16 @@ const selections: Readonly<Record<string, ControllerSelection>> = {
 };
 
 for (const [mode, selection] of Object.entries(selections)) {
-  test(`mode ${mode}: the controller's own reading of the config file`, () => {
+  test(`mode ${mode}: the controller accepts the config file`, () => {
     const outcome = configOf({ values: `mode: ${mode}` });
     assert.ok('config' in outcome, JSON.stringify(outcome));
     assert.deepEqual(outcome.config.controllers, selection);
-    const { shadow, leaderElection } = outcome.config;
-    assert.deepEqual([shadow, leaderElection.enabled], [mode === 'shadow', mode !== 'shadow']);
+    const { shadow, leaderElect } = outcome.config;
+    assert.deepEqual([shadow, leaderElect], [mode === 'shadow', mode !== 'shadow']);
   });
 }
 
-const refusals: Readonly<Record<string, RegExp>> = {
+const rejectedValues: Readonly<Record<string, RegExp>> = {
   'replica: 3': /additional properties 'replica' not allowed/,
   'config: { nodeMonitorGracePeriodd: 40s }': /additional properties 'nodeMonitorGracePeriodd' not allowed/,
   'config: { nodeMonitorGracePeriod: 40 }': /\/config\/nodeMonitorGracePeriod/,
@@ -163,44 +169,49 @@ const refusals: Readonly<Record<string, RegExp>> = {
   'config: { leaderElect: false }': /additional properties 'leaderElect' not allowed/,
   'leaderElection: { resourceName: Big }': /\/leaderElection\/resourceName/,
   'image: { digest: abc }': /\/image\/digest/,
-  'leaderElection: { enabled: false }': /replicas: more than one needs leaderElection\.enabled/,
+  'leaderElection: { enabled: false }': /replicas: more than one requires leaderElection\.enabled/,
   'mode: augment': /\/mode.*must be one of 'replace', 'detector-only', 'evictor-only', 'shadow'/s,
-  'config: { controllers: "-nodelifecycle" }': /config\.controllers: -nodelifecycle selects neither/,
-  'config: { controllers: podgc }': /config\.controllers: podgc selects neither .* every mode runs one of them/,
+  'config: { controllers: "-nodelifecycle" }': /config\.controllers: must select node-.* \(got -nodelifecycle\)/,
+  'config: { controllers: podgc }':
+    /config\.controllers: must select node-.* or taint-eviction-controller \(got podgc\)/,
   'config: { controllers: nodelifecycle }':
-    /config\.controllers: nodelifecycle is not what mode: replace runs, .* set mode to detector-only/,
-  '{ mode: detector-only, config: { controllers: "*" } }': /\* is not what mode: detector-only .* replace or shadow/,
-  '{ mode: shadow, config: { controllers: taint-eviction-controller } }': /mode: shadow .* set mode to evictor-only/,
-  '{ mode: shadow, config: { controllers: "*,podgc" } }': /the pod garbage collector has no shadow/,
+    /config\.controllers: nodelifecycle does not match mode: replace, .* set mode to detector-only/,
+  '{ mode: detector-only, config: { controllers: "*" } }':
+    /\* does not match mode: detector-only, .* replace or shadow/,
+  '{ mode: shadow, config: { controllers: taint-eviction-controller } }': /mode: shadow, .* set mode to evictor-only/,
+  '{ mode: shadow, config: { controllers: "*,podgc" } }': /the pod garbage collector has no shadow mode/,
   '{ mode: shadow, config: { watchCanary: true } }': /config\.watchCanary: writes a lease/,
-  '{ mode: evictor-only, config: { featureGates: { TaintBasedEvictions: "false" } } }': /it needs mode: replace/,
-  'extraArgs: [--controllers=taint-eviction-controller]': /extraArgs: roles follow from the values, not from --cont/,
-  'metrics: { enabled: false, podMonitor: { enabled: true } }': /metrics\.podMonitor\.enabled: needs metrics\.enabled/,
-  'metrics: { service: { create: false }, serviceMonitor: { enabled: true } }': /needs .*metrics\.service\.create/,
-  'metrics: { podMonitor: { enabled: true } }': /networkPolicy\.metricsFrom: name where Prometheus runs/,
-  'metrics: { secure: true, podMonitor: { enabled: true } }': /metrics\.tokenSecret\.name: needed/,
-  'metrics: { tls: { secretName: s } }': /metrics\.tls\.secretName: needs metrics\.secure/,
-  'config: { clientCaFile: /ca.crt }': /config\.clientCaFile: needs metrics\.secure/,
+  '{ mode: evictor-only, config: { featureGates: { TaintBasedEvictions: "false" } } }':
+    /requires mode: replace \(got mode: evictor-only\)/,
+  'extraArgs: [--controllers=taint-eviction-controller]':
+    /extraArgs: --controllers=.* is not accepted, roles follow from the values/,
+  'metrics: { enabled: false, podMonitor: { enabled: true } }':
+    /metrics\.podMonitor\.enabled: requires metrics\.enabled/,
+  'metrics: { service: { create: false }, serviceMonitor: { enabled: true } }': /requires .*metrics\.service\.create/,
+  'metrics: { podMonitor: { enabled: true } }': /networkPolicy\.metricsFrom: must name the peers of Prometheus/,
+  'metrics: { secure: true, podMonitor: { enabled: true } }': /metrics\.tokenSecret\.name: required/,
+  'metrics: { tls: { secretName: s } }': /metrics\.tls\.secretName: requires metrics\.secure/,
+  'config: { clientCaFile: /ca.crt }': /config\.clientCaFile: requires metrics\.secure/,
   'config: { metricsSecure: true }': /additional properties 'metricsSecure' not allowed/,
   'extraArgs: [--metrics-secure]':
-    /extraArgs: roles, ports and monitors follow from the values, not from --metrics-sec/,
-  'serviceAccount: { create: false }': /serviceAccount\.name: needed/,
+    /extraArgs: --metrics-secure is not accepted, roles, ports and monitors follow from the values/,
+  'serviceAccount: { create: false }': /serviceAccount\.name: required/,
 };
 
-for (const [values, words] of Object.entries(refusals)) {
-  test(`refused: ${values}`, () => {
+for (const [values, words] of Object.entries(rejectedValues)) {
+  test(`rejected: ${values}`, () => {
     const { code, stderr } = helmTemplate({ values });
     assert.notEqual(code, 0);
     assert.match(stderr, words);
   });
 }
 
-test('detector-only is refused where the in-tree evictor needs the in-tree detector', () => {
+test('detector-only is rejected before Kubernetes 1.33, whose evictor requires the in-tree detector', () => {
   const on = (version: string, mode: string): ToolResult =>
     helmTemplate({ kubeVersion: version, values: `mode: ${mode}` });
   const { code, stderr } = on('1.32.9', 'detector-only');
   assert.equal(code, 1);
-  assert.match(stderr, /mode: detector-only needs Kubernetes 1\.33/);
+  assert.match(stderr, /mode: detector-only requires Kubernetes 1\.33/);
   assert.deepEqual([on('1.33.0', 'detector-only').code, on('1.29.0', 'evictor-only').code], [0, 0]);
 });
 
@@ -219,17 +230,17 @@ interface PodTemplate {
 const deploymentOf = (rendering: Rendering): PodTemplate =>
   pick(renderChart(rendering), 'Deployment') as unknown as PodTemplate;
 
-test('a setting that needs a restart restarts the pods when it changes, one that is live does not', () => {
+test('a change of a setting that requires a restart restarts the pods, a change of a live setting does not', () => {
   const checksum = (values: string): unknown =>
     deploymentOf({ values }).spec.template.metadata.annotations['checksum/config'];
   assert.equal(checksum('replicas: 3'), checksum(''));
   for (const live of ['logLevel: 4', 'config: { nodeEvictionRate: 0.2, nodeMonitorGracePeriod: 40s }'])
-    assert.equal(checksum(live), checksum(''), `${live} is taken up without a restart`);
+    assert.equal(checksum(live), checksum(''), `${live} is applied without a restart`);
   for (const restarting of ['config: { concurrentWrites: 4 }', 'leaderElection: { leaseDuration: 30s }'])
     assert.notEqual(checksum(restarting), checksum(''), restarting);
 });
 
-test('on the host network: metrics on loopback only, DNS of the cluster, and the old pod goes before the new one comes', () => {
+test('on the host network: metrics on loopback, cluster DNS, and the old pod is removed before the new one starts', () => {
   const values = 'hostNetwork: true';
   const { spec } = deploymentOf({ values });
   assert.equal(spec.template.spec['hostNetwork'], true);
@@ -240,14 +251,14 @@ test('on the host network: metrics on loopback only, DNS of the cluster, and the
   assert.deepEqual(outcome.config.metricsBindAddress, { host: '127.0.0.1', port: 8080 });
 });
 
-test('a digest wins over a tag', () => {
+test('a digest takes precedence over a tag', () => {
   const digest = `sha256:${'0'.repeat(64)}`;
   const { image } = deploymentOf({ sets: [`image.digest=${digest}`, 'image.tag=v1', 'image.repository=r/n'] }).spec
     .template.spec.containers[0] ?? { image: '' };
   assert.equal(image, `r/n@${digest}`);
 });
 
-test('helm finds nothing to complain about', () => {
+test('helm lint reports no problems', () => {
   const { code, stdout } = runTool('helm', ['lint', '--strict', `--kube-version=${kubeVersion}`, chart]);
   assert.equal(code, 0, stdout);
 });

@@ -1,12 +1,12 @@
-// The chart and the manifests on a real kube-apiserver, with Pod Security `restricted` enforced: everything is accepted,
-// and the service account of a release may do what the controller does, no less and no more.
+// The chart and the manifests on a real kube-apiserver, with Pod Security `restricted` enforced: everything is accepted, and
+// the service account of a release has exactly the permissions that the controller uses.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { NlcProcess } from '../support/nlc-process.ts';
 import { schemaFileTemplate, writeDefinitionSchemas, writeServerSchemas } from './json-schemas.ts';
-import { overlayValues, plainRendering, presetValues } from './manifest-pages.ts';
+import { overlayValues, plainRendering, presetValues } from '../../tools/manifests/manifest-pages.ts';
 import { podIsGone, taintsAre } from './node-stories.ts';
 import { expectExact, quick, ReleaseStand, yamlOf } from './release-stand.ts';
 import {
@@ -19,8 +19,8 @@ import {
   renderChart,
   root,
   runTool,
-} from './render.ts';
-import { findTools } from './tools.ts';
+} from '../../tools/manifests/render.ts';
+import { findTools } from '../../tools/packaging/programs.ts';
 
 const everything = `
 resourceQuota: { create: true }
@@ -63,7 +63,7 @@ function staticPod(): readonly KubeManifest[] {
   return parseManifests(readFileSync(join(root, 'manifests/static-pod/node-lifecycle-controller.yaml'), 'utf8'));
 }
 
-test('kubeconform: every rendering has the fields that this kube-apiserver and the Prometheus operator know', async () => {
+test('kubeconform: all rendered objects are valid for kube-apiserver and the Prometheus operator', async () => {
   const found = findTools();
   assert.ok('dir' in found);
   const folder = join(stand.plane.folder, 'schemas');
@@ -84,10 +84,10 @@ test('kubeconform: every rendering has the fields that this kube-apiserver and t
     assert.match(stdout, new RegExp(`Valid: ${objects.length}, Invalid: 0, Errors: 0, Skipped: 0`));
   }
   const wrong = [{ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'a', nmespace: 'b' } }];
-  assert.equal(conform(wrong).code, 1, 'it does look');
+  assert.equal(conform(wrong).code, 1, 'an unknown field is detected');
 });
 
-test('kube-apiserver takes everything without a warning where Pod Security is restricted', async () => {
+test('kube-apiserver accepts everything without a warning with Pod Security restricted', async () => {
   const found = findTools();
   assert.ok('dir' in found);
   for (const file of found.definitions) await stand.apply(parseManifests(readFileSync(file, 'utf8')));
@@ -104,7 +104,7 @@ function podOf(values: string): object {
   return { apiVersion: 'v1', kind: 'Pod', ...spec.template };
 }
 
-test('Pod Security: the pods are let in, and on the host network they are not', async () => {
+test('Pod Security: the pods are admitted, and rejected on the host network', async () => {
   const pods = `/api/v1/namespaces/${namespace}/pods?dryRun=All`;
   const create = (values: string): ReturnType<typeof client.send> => {
     const pod = podOf(values) as { metadata: object };
@@ -115,13 +115,11 @@ test('Pod Security: the pods are let in, and on the host network they are not', 
   assert.equal(status, 201, JSON.stringify(body));
   const refused = await create('hostNetwork: true');
   assert.equal(refused.status, 403);
-  assert.match(
-    String((refused.body as { message?: string }).message),
-    /violates PodSecurity "restricted:latest": host namespaces/,
-  );
+  const actual = String((refused.body as { message?: string }).message);
+  assert.match(actual, /violates PodSecurity "restricted:latest": host namespaces/);
 });
 
-test('eviction mode, the collector, the canary and events.k8s.io: nothing is refused, and nothing granted is unused', {
+test('eviction mode, pod GC, the canary and events.k8s.io: no request is rejected, and every permission is used', {
   timeout: 200_000,
 }, async () => {
   const { cluster } = stand;
@@ -137,35 +135,34 @@ test('eviction mode, the collector, the canary and events.k8s.io: nothing is ref
   await cluster.addPod('orphan', 'nowhere', []);
   for (const round of [1, 2]) {
     await cluster.addPod(`evicted-${round}`, 'n2', []);
-    cluster.goDark('n2');
+    cluster.stopHeartbeats('n2');
     await podIsGone(cluster, `evicted-${round}`);
-    await cluster.comeBack('n2');
+    await cluster.resumeHeartbeats('n2');
     await taintsAre(cluster, 'n2');
   }
   await podIsGone(cluster, 'orphan');
   await expectExact(running);
 });
 
-test('a shadow with secure pages: its account reads them, and two questions are all that it may create', {
+test('shadow with secure serving: its service account reads the pages, and may create only the two reviews', {
   timeout: 150_000,
 }, async () => {
   const { cluster, plane } = stand;
   const parts = { shadow: true, leaderElect: false, secure: true };
   const values = `mode: shadow\nmetrics: { secure: true }\nconfig:${quick}`;
   const running = await stand.install({ name: 'secured', values, parts });
-  const serving = running.controller.logs().find(({ msg }) => msg === 'serving /metrics');
   const account = `/api/v1/namespaces/${namespace}/serviceaccounts/secured-node-lifecycle-controller/token`;
   const { status } = await plane.client().must<{ status: { token: string } }>('POST', account, { spec: {} });
-  const server = `--server=https://127.0.0.1:${String(serving?.['port'])}`;
+  const server = `--server=https://${running.controller.address()}`;
   const command = new NlcProcess(['status', server, '--insecure-skip-tls-verify', `--token=${status.token}`]);
   assert.deepEqual(await command.exited, { code: 0, signal: null }, command.stderr);
   assert.notEqual(command.stdout, '');
-  cluster.goDark('n4');
+  cluster.stopHeartbeats('n4');
   await expectExact(running);
-  await cluster.comeBack('n4');
+  await cluster.resumeHeartbeats('n4');
 });
 
-test('as it is done by hand: helm template, piped into kubectl apply', async () => {
+test('helm template, piped into kubectl apply', async () => {
   const own = 'by-hand';
   const created = await stand.plane.kubectl(['create', 'namespace', own]);
   assert.equal(created.code, 0, created.stderr);
@@ -173,10 +170,10 @@ test('as it is done by hand: helm template, piped into kubectl apply', async () 
   const { code, stderr } = await stand.plane.kubectl(['apply', '--filename=-'], stdout);
   assert.deepEqual([code, stderr], [0, '']);
   const difference = await stand.plane.kubectl(['diff', '--filename=-'], stdout);
-  assert.deepEqual(difference, { code: 0, stdout: '', stderr: '' }, 'the cluster has what was said');
+  assert.deepEqual(difference, { code: 0, stdout: '', stderr: '' }, 'the cluster equals the rendered objects');
 });
 
-test('kubectl takes install.yaml as it is', async () => {
+test('kubectl applies install.yaml', async () => {
   const text = readFileSync(join(root, 'manifests/install.yaml'), 'utf8');
   await stand.apply(parseManifests(text), '--dry-run=server');
   assert.deepEqual(plainRendering().length + 1, parseManifests(text).length);

@@ -1,13 +1,13 @@
-// What a query finds on `/metrics` of the controller, and on which labels.
+// Checks whether the metrics and labels of a query are exposed on `/metrics` of the controller.
 import { PromMeter } from '../../src/adapters/prom-meter.ts';
-import { controllerProcessMetrics } from '../../src/cli/controller-metrics.ts';
+import { controllerProcessMetrics } from '../../src/cli/controller/metrics.ts';
 import type { MetricDefinition } from '../../src/ports/meter.ts';
 import type { NamedMetric } from './promql-names.ts';
 
-/** What Prometheus itself puts on every series, and `cluster`, which whoever has several clusters does. */
+/** Labels that Prometheus adds to every series, and `cluster`, which is common with several clusters. */
 const targetLabels = ['cluster', 'namespace', 'job', 'instance'];
 
-/** Names of series, with their labels. Default metrics of the process stand there with any label. */
+/** Names of series with their labels. Default metrics of the process accept any label. */
 export async function exposedSeries(): Promise<ReadonlyMap<string, readonly string[] | 'any'>> {
   const page = await new PromMeter({ processMetrics: true }).text();
   const defaults = [...page.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
@@ -19,7 +19,7 @@ export async function exposedSeries(): Promise<ReadonlyMap<string, readonly stri
   ]);
 }
 
-/** What is wrong with it: its name, or a label that it never has. */
+/** The problem of a metric reference: an unknown name or label. */
 export function problemWith(
   { metric, labels }: NamedMetric,
   exposed: ReadonlyMap<string, readonly string[] | 'any'>,

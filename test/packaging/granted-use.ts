@@ -1,13 +1,13 @@
-// What a service account asked of kube-apiserver, compared with what it was granted.
+// Compares the requests of a service account with its granted permissions.
 import type { AuditedRequest } from '../control-plane/audit-trail.ts';
-import { type Permission, permissionText } from './permissions.ts';
+import { type Permission, permissionText } from '../../tools/manifests/permissions.ts';
 
-/** Granted and never asked for. */
+/** Granted permissions that were never used. */
 export function unusedOf(granted: readonly Permission[], requests: readonly AuditedRequest[]): readonly string[] {
   return granted.filter((permission) => !requests.some((request) => uses(request, permission))).map(permissionText);
 }
 
-/** Asked for and refused, each once. */
+/** Rejected requests, each once. */
 export function refusedOf(requests: readonly AuditedRequest[]): readonly string[] {
   return [...new Set(requests.filter(({ code }) => code === 403).map(requestText))];
 }

@@ -1,5 +1,5 @@
-// JSON schemas of what a kube-apiserver and custom resource definitions accept, for kubeconform: strict, so that a field
-// nobody knows is an error.
+// JSON schemas of the kinds of a kube-apiserver and of custom resource definitions, for kubeconform: strict, so that an
+// unknown field is an error.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -16,7 +16,7 @@ interface Gvk {
   readonly kind: string;
 }
 
-/** For kubeconform's `-schema-location`. */
+/** The template for kubeconform's `-schema-location`. */
 export const schemaFileTemplate = '{{ .Group }}-{{ .ResourceAPIVersion }}-{{ .ResourceKind }}.json';
 const definitionsFile = 'definitions.json';
 
@@ -39,7 +39,7 @@ interface Definition {
   };
 }
 
-/** Writes the schemas that a custom resource definition holds. */
+/** Writes the schemas of a custom resource definition. */
 export function writeDefinitionSchemas(folder: string, file: string): void {
   const { spec } = parse(readFileSync(file, 'utf8')) as Definition;
   for (const { name, schema } of spec.versions) {
@@ -48,7 +48,7 @@ export function writeDefinitionSchemas(folder: string, file: string): void {
   }
 }
 
-/** The API server knows what metadata holds; a definition only says that it is there. */
+/** A custom resource definition does not describe metadata, so it is taken from the API server's schema. */
 function withMetadata(schema: Schema): Schema {
   const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
   const properties = schema['properties'] as Schema;

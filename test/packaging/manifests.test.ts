@@ -1,43 +1,48 @@
-// The manifests say what the chart says: as files, and as kustomize puts them together.
+// The manifests equal the chart, as files and as built by kustomize.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { parseControllerConfig } from '../../src/cli/controller-config.ts';
-import { manifestPages, namespaceObjects, overlayValues, plainRendering } from './manifest-pages.ts';
-import { buildKustomization, type KubeManifest, parseManifests, pick, root } from './render.ts';
+import { parseControllerConfig } from '../../src/cli/controller/config.ts';
+import {
+  manifestPages,
+  namespaceObjects,
+  overlayValues,
+  plainRendering,
+} from '../../tools/manifests/manifest-pages.ts';
+import { buildKustomization, type KubeManifest, parseManifests, pick, root } from '../../tools/manifests/render.ts';
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** In an order of their own: kustomize and helm each have another. */
+/** Sorted, because kustomize and helm use different orders. */
 function sorted(objects: readonly KubeManifest[]): readonly KubeManifest[] {
   const key = ({ kind, metadata }: KubeManifest): string => `${kind} ${metadata.name}`;
   return [...objects].sort((a, b) => key(a).localeCompare(key(b)));
 }
 
-test('what is rendered from the chart is what the chart renders: npm run manifests', () => {
-  for (const { path, text } of manifestPages()) assert.equal(read(path), text, `${path} is out of step`);
+test('the rendered manifests are up to date: npm run manifests', () => {
+  for (const { path, text } of manifestPages()) assert.equal(read(path), text, `${path} is not up to date`);
 });
 
-test('the base and install.yaml are the chart with its own values, and the namespace', () => {
+test('the base and install.yaml equal the chart with its default values, and the namespace', () => {
   const wanted = sorted([...namespaceObjects(), ...plainRendering()]);
   assert.deepEqual(sorted(buildKustomization('base')), wanted);
   assert.deepEqual(sorted(parseManifests(read('manifests/install.yaml'))), wanted);
 });
 
-test('every overlay has its values', () => {
+test('every overlay has chart values', () => {
   const folders = globSync('manifests/overlays/*', { cwd: root }).map((path) => path.split('/').at(-1) ?? '');
   assert.deepEqual(folders.sort(), Object.keys(overlayValues).sort());
 });
 
 for (const [overlay, values] of Object.entries(overlayValues)) {
-  test(`the overlay ${overlay} is the chart with its values`, () => {
+  test(`the overlay ${overlay} equals the chart with its values`, () => {
     const wanted = sorted([...namespaceObjects(), ...plainRendering(values)]);
     assert.deepEqual(sorted(buildKustomization(`overlays/${overlay}`)), wanted);
   });
 }
 
-test('the static pod gives flags that the controller takes, and probes the address that it serves', () => {
+test('the static pod has valid flags, and its probes use the health probe address', () => {
   const pod = pick(parseManifests(read('manifests/static-pod/node-lifecycle-controller.yaml')), 'Pod') as unknown as {
     spec: { containers: { args: string[]; livenessProbe: { httpGet: object }; readinessProbe: { httpGet: object } }[] };
   };

@@ -1,15 +1,15 @@
-// Which metrics a query names, and by which labels it selects them. Enough of PromQL for that, and no more.
+// Extracts the metrics of a query and the labels of their selectors; parses only as much of PromQL as needed.
 
 export interface NamedMetric {
   readonly metric: string;
-  /** Labels of its selector. */
+  /** The labels of its selector. */
   readonly labels: readonly string[];
 }
 
 const keywords = new Set(['and', 'or', 'unless', 'bool', 'offset', 'atan2', 'inf', 'nan']);
 const lists = /\b(by|without|on|ignoring|group_left|group_right)\s*\([^()]*\)/gi;
 
-/** Every metric of the query, in its order, as often as it stands there. */
+/** All metrics of the query in order, with duplicates. */
 export function metricsOf(query: string): readonly NamedMetric[] {
   const bare = query
     .replace(/#.*$/gm, '')

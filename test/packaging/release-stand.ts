@@ -1,5 +1,5 @@
-// A real control plane with scripted nodes, on which releases of the chart are applied and their controllers run with what
-// a pod would have: the config file and the service account of the release.
+// A real control plane with scripted nodes. Releases of the chart are applied to it, and their controllers run with the
+// config file and the service account of the release, as in a pod.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,14 +10,14 @@ import { ScriptedCluster } from '../control-plane/scripted-cluster.ts';
 import { waitUntil } from '../control-plane/wait-until.ts';
 import { NlcProcess } from '../support/nlc-process.ts';
 import { refusedOf, unusedOf } from './granted-use.ts';
-import { namespaceObjects } from './manifest-pages.ts';
-import { defaultParts, type Parts, permissionsOf } from './permissions.ts';
-import { type KubeManifest, namespace, pick, renderChart } from './render.ts';
+import { namespaceObjects } from '../../tools/manifests/manifest-pages.ts';
+import { defaultParts, type Parts, usedPermissionsOf } from '../../tools/manifests/permissions.ts';
+import { type KubeManifest, namespace, pick, renderChart } from '../../tools/manifests/render.ts';
 
-/** Generous: a loaded machine is no fault. */
+/** Long, because the machine may be loaded. */
 export const soon = { timeoutMs: 60_000 };
 
-/** Settings under which a silent node is noticed within seconds. */
+/** Settings with which a silent node is detected within seconds. */
 export const quick = `
   nodeMonitorPeriod: 1s
   nodeMonitorGracePeriod: 6s
@@ -25,19 +25,19 @@ export const quick = `
   logFormat: json`;
 const quickFlags = ['--node-monitor-period=1s', '--node-monitor-grace-period=6s', '--node-eviction-rate=10'];
 
-/** As whom kube-controller-manager does what the two controllers do. */
+/** The service accounts of the two controllers in kube-controller-manager. */
 const inTreeAccount = 'system:serviceaccount:kube-system:node-controller';
 
-/** Without WatchList the controller lists and then watches, as it does on servers before 1.35: both verbs are granted. */
+/** Without WatchList the controller lists and then watches, as on servers before 1.35: both verbs are granted. */
 const withoutWatchList = ['--feature-gates=WatchList=false'];
 
-export interface Release {
+interface Release {
   readonly name: string;
   readonly values: string;
   readonly parts: Partial<Parts>;
 }
 
-/** What somebody has asked of kube-apiserver so far. */
+/** The requests of a user to kube-apiserver so far. */
 export type Trail = Pick<AuditTrail, 'requests'>;
 
 export interface RunningRelease extends Trail {
@@ -45,7 +45,7 @@ export interface RunningRelease extends Trail {
   readonly parts: Parts;
 }
 
-const atWork = /^leading$|^in shadow/;
+const atWork = /^leading$|^running in shadow mode/;
 
 export const yamlOf = (objects: readonly object[]): string => objects.map((object) => stringify(object)).join('---\n');
 
@@ -60,7 +60,7 @@ export class ReleaseStand {
     this.cluster = new ScriptedCluster(plane.client());
   }
 
-  /** Six nodes in two zones, alive, and the namespace of the releases. */
+  /** Starts with six healthy nodes in two zones, and the namespace of the releases. */
   static async start(apiServerArgs: readonly string[] = withoutWatchList): Promise<ReleaseStand> {
     const stand = new ReleaseStand(await startControlPlane({ auditLevel: 'Metadata', apiServerArgs }));
     const { cluster } = stand;
@@ -77,7 +77,7 @@ export class ReleaseStand {
     await this.plane.stop();
   }
 
-  /** Ends what a test has started. Prints what a controller said that it left running: the test failed. */
+  /** Stops everything that a test started. Prints the output of controllers that still run, because the test failed. */
   async clear(): Promise<void> {
     for (const controller of this.#controllers) {
       if (!controller.hasEnded) console.log(controller.stderr);
@@ -86,7 +86,7 @@ export class ReleaseStand {
     for (const manager of this.#managers) await manager.stop();
     this.#controllers.clear();
     this.#managers.clear();
-    // The next one leads at once.
+    // The lease is deleted, so that the next controller leads at once.
     const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
     await this.plane.client().send('DELETE', `${leases}/node-lifecycle-controller`);
   }
@@ -95,21 +95,18 @@ export class ReleaseStand {
     const args = ['apply', '--server-side', '--validate=strict', ...options, '--filename=-'];
     const { code, stderr } = await this.plane.kubectl(args, yamlOf(objects));
     assert.equal(code, 0, stderr);
-    assert.equal(stderr, '', 'no warning');
+    assert.equal(stderr, '', 'no warnings');
   }
 
-  /** Applies a release and runs its controller; resolves when it is at work. */
+  /** Applies a release and runs its controller; resolves when it leads, or runs in shadow mode. */
   async install({ name, values, parts }: Release): Promise<RunningRelease> {
     const objects = renderChart({ release: name, values });
     await this.apply(objects);
     const account = pick(objects, 'ServiceAccount').metadata.name;
-    const controller = new NlcProcess([
-      'controller',
+    const controller = NlcProcess.controller(
+      this.plane.kubeconfigFor(await this.#tokenOf(account)),
       `--config=${this.#configFile(name, objects)}`,
-      `--kubeconfig=${this.plane.kubeconfigFor(await this.#tokenOf(account))}`,
-      '--metrics-bind-address=127.0.0.1:0',
-      '--health-probe-bind-address=127.0.0.1:0',
-    ]);
+    );
     this.#controllers.add(controller);
     const trail = this.#trailOf(`system:serviceaccount:${namespace}:${account}`);
     await waitUntil(`${name} works`, soon, () => controller.logs().find(({ msg }) => atWork.test(String(msg))));
@@ -117,15 +114,14 @@ export class ReleaseStand {
   }
 
   /**
-   * A kube-controller-manager that runs these controllers and no others, each as its own service account with the role
-   * that every cluster has for it.
+   * Starts a kube-controller-manager with only these controllers, each with its own service account and its default role.
    */
   async startInTree(...controllers: readonly string[]): Promise<void> {
     const flags = [`--controllers=${controllers.join(',')}`, '--use-service-account-credentials', ...quickFlags];
     this.#managers.add(await this.plane.startControllerManager(flags));
   }
 
-  /** What the controllers of {@link startInTree} ask for from now on. */
+  /** The requests of the controllers of {@link startInTree} from now on. */
   inTreeTrail(): Trail {
     const fromMs = Date.now();
     const trail = this.#trailOf(inTreeAccount);
@@ -155,12 +151,12 @@ export class ReleaseStand {
   }
 }
 
-/** No less: nothing was refused, up to its end, which is in order. No more: every verb was needed. */
+/** Asserts that no request was rejected and that every granted permission was used. */
 export async function expectExact({ controller, requests, parts }: RunningRelease): Promise<void> {
-  const granted = permissionsOf(parts);
-  await waitUntil('every permission used', soon, () =>
-    unusedOf(granted, requests()).length === 0 ? true : undefined,
-  ).catch(() => assert.deepEqual(unusedOf(granted, requests()), [], 'granted and never used'));
+  const granted = usedPermissionsOf(parts);
+  await waitUntil('every permission used', soon, () => unusedOf(granted, requests()).length === 0).catch(() =>
+    assert.deepEqual(unusedOf(granted, requests()), [], 'granted but never used'),
+  );
   assert.deepEqual(await controller.terminate(), { code: 0, signal: null });
   assert.deepEqual(refusedOf(requests()), [], 'refused');
 }

@@ -1,20 +1,23 @@
-// Runs the tests of what is shipped: `npm run test:packaging [-- FILE...]`. Builds helm, kubeconform, kustomize and
-// promtool first when that is possible; says what it skips where it is not.
+// Runs the packaging tests: `npm run test:packaging [-- FILE...]`. Builds helm, kubeconform, kustomize and promtool first; if
+// that is not possible, prints which tests are skipped.
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { findControlPlane } from '../control-plane/binaries.ts';
-import { findTools } from './tools.ts';
+import { findControlPlane } from '../../tools/control-plane/binaries.ts';
+import { findTools } from '../../tools/packaging/programs.ts';
 
 const fileTimeoutMs = 600_000;
-/** Every other file needs the tools, and no control plane. */
+/** All other files need only the tools. */
 const needingNothing: ReadonlySet<string> = new Set(['package.test.ts']);
 const needingControlPlane: ReadonlySet<string> = new Set(['cluster.test.ts', 'modes.test.ts']);
 
 process.exitCode = main(process.argv.slice(2));
 
 function main(chosen: readonly string[]): number {
-  const buildCode = runNode([join(import.meta.dirname, 'build-tools.ts'), '--optional']);
+  const buildCode = runNode([
+    join(import.meta.dirname, '..', '..', 'tools', 'packaging', 'build-programs.ts'),
+    '--optional',
+  ]);
   if (buildCode !== 0) return buildCode;
   const files = chosen.length > 0 ? chosen : [...withoutTools(), ...withTools(), ...withControlPlane()];
   return runNode(['--test', '--test-concurrency=1', `--test-timeout=${fileTimeoutMs}`, ...files]);

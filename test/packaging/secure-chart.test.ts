@@ -1,8 +1,8 @@
-// metrics.secure in the chart: the config file, ports, monitors, and roles of readers.
+// metrics.secure in the chart: config file, ports, monitors, and roles of readers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseControllerConfig } from '../../src/cli/controller-config.ts';
-import { type KubeManifest, pick, renderChart } from './render.ts';
+import { parseControllerConfig } from '../../src/cli/controller/config.ts';
+import { type KubeManifest, pick, renderChart } from '../../tools/manifests/render.ts';
 
 const account = { kind: 'ServiceAccount', name: 'node-lifecycle-controller', namespace: 'node-lifecycle-controller' };
 
@@ -15,7 +15,7 @@ function configIn(objects: readonly KubeManifest[]): ReturnType<typeof parseCont
   return parseControllerConfig(['--config=config.yaml'], () => data['config.yaml'] ?? '');
 }
 
-/** The volume and the place in the container of the serving certificate, where they are there. */
+/** The volume and mount of the serving certificate, if present. */
 function tlsPlaces(objects: readonly KubeManifest[]): readonly unknown[] {
   const { spec } = pick(objects, 'Deployment') as unknown as { spec: { template: { spec: Parts } } };
   const { volumes, containers } = spec.template.spec as {
@@ -35,11 +35,11 @@ function portNames(objects: readonly KubeManifest[]): readonly unknown[] {
   return [...own, ...service.spec.ports.flatMap(({ name, targetPort }) => [name, targetPort])];
 }
 
-test('without metrics.secure nothing of it is there', () => {
+test('without metrics.secure none of its objects are rendered', () => {
   const objects = renderChart();
   const outcome = configIn(objects);
   assert.ok('config' in outcome);
-  assert.equal(outcome.config.secureServing.enabled, false);
+  assert.equal(outcome.config.metricsSecure, false);
   assert.deepEqual([tlsPlaces(objects), portNames(objects)], [[], ['health', 'metrics', 'metrics', 'metrics']]);
   assert.ok(!objects.some(({ metadata }) => metadata.name.endsWith('-reader')));
 });
@@ -48,9 +48,9 @@ test('a secret with a certificate is mounted and named in the config file', () =
   const objects = renderChart({ values: 'metrics: { secure: true, tls: { secretName: pages-tls } }' });
   const outcome = configIn(objects);
   assert.ok('config' in outcome, JSON.stringify(outcome));
-  const { enabled, certFile, keyFile } = outcome.config.secureServing;
+  const { metricsSecure, tlsCertFile, tlsPrivateKeyFile } = outcome.config;
   const folder = '/etc/node-lifecycle-controller-tls';
-  assert.deepEqual([enabled, certFile, keyFile], [true, `${folder}/tls.crt`, `${folder}/tls.key`]);
+  assert.deepEqual([metricsSecure, tlsCertFile, tlsPrivateKeyFile], [true, `${folder}/tls.crt`, `${folder}/tls.key`]);
   assert.deepEqual(outcome.warnings, []);
   assert.deepEqual(tlsPlaces(objects), [
     { name: 'tls', secret: { secretName: 'pages-tls' } },
@@ -59,7 +59,7 @@ test('a secret with a certificate is mounted and named in the config file', () =
   assert.deepEqual(portNames(objects), ['health', 'https-metrics', 'https-metrics', 'https-metrics']);
 });
 
-test('without a secret the controller makes its certificate, and says what that is worth', () => {
+test('without a secret the controller uses a self-signed certificate and warns about it', () => {
   const objects = renderChart({ values: 'metrics: { secure: true }' });
   const outcome = configIn(objects);
   assert.ok('config' in outcome, JSON.stringify(outcome));
@@ -76,7 +76,7 @@ function endpoint(values: string, kind: 'ServiceMonitor' | 'PodMonitor'): Parts 
   return (spec['endpoints'] ?? spec['podMetricsEndpoints'])?.[0] ?? assert.fail('no endpoint');
 }
 
-test('monitors: over TLS, with a token, and verified where there is something to verify by', () => {
+test('monitors use TLS and a token, and verify the certificate if a CA is known', () => {
   const service = 'metrics: { secure: true, serviceMonitor: { enabled: true } }';
   assert.deepEqual(endpoint(service, 'ServiceMonitor'), {
     port: 'https-metrics',
@@ -101,7 +101,7 @@ test('monitors: over TLS, with a token, and verified where there is something to
   assert.deepEqual(plain, { port: 'metrics', path: '/metrics' });
 });
 
-test('who may read is yours to say: the roles are bound to nobody but the pod itself, where that is wanted', () => {
+test('the reader roles are bound only to the service account of the pod, and only if enabled', () => {
   const bindings = (values: string): readonly unknown[] =>
     renderChart({ values })
       .filter(({ kind, metadata }) => kind === 'ClusterRoleBinding' && metadata.name.endsWith('-reader'))

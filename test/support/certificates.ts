@@ -1,4 +1,4 @@
-// Certificates of an authority that a test made.
+// Certificates of a CA generated for tests.
 import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
@@ -11,15 +11,15 @@ export interface Pair {
   readonly key: string;
 }
 
-export interface Signing {
-  /** As `CN=a,O=b`. */
+interface Signing {
+  /** For example `CN=a,O=b`. */
   readonly subject: string;
   readonly hosts?: readonly string[];
-  /** From now on. */
+  /** Valid from now on. */
   readonly validForMs?: number;
 }
 
-/** Signs serving and client certificates; `cert` is its own. */
+/** Signs serving and client certificates; `cert` is the CA certificate. */
 export class TestAuthority {
   readonly cert: string;
   readonly #certificate: x509.X509Certificate;

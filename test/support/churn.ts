@@ -15,21 +15,21 @@ const namespaces: Readonly<Record<Churned, string | undefined>> = {
   pods: 'default',
   leases: 'kube-node-lease',
 };
-/** As many labels as there are, and no more: values that never repeat would be a leak of the test's own. */
+/** A bounded number of labels: values that never repeat would be a leak of the test itself. */
 const labelValues = 8;
 
-export interface ChurnOptions {
+interface ChurnOptions {
   readonly api: KubeReader & KubeWriter;
   readonly random: Random;
-  /** Objects of each resource at most. */
+  /** Maximum number of objects of each resource. */
   readonly names: number;
   readonly signal: AbortSignal;
 }
 
 /**
  * Writes nodes, pods and leases at random: creates, updates, deletes, and deletes and creates again under the same name.
- * One write after the other; what a write met instead of success (somebody killed the server) is not its business: it
- * looks at the object each time before it writes.
+ * One write after the other. A write may fail (the server was killed): the object is read again before each write, so a
+ * failure needs no handling.
  */
 export class Churn {
   readonly #options: ChurnOptions;
@@ -40,7 +40,7 @@ export class Churn {
     this.#options = options;
   }
 
-  /** Writes that the server did not carry out, or did not say so. */
+  /** Writes that failed or whose outcome is unknown. */
   get failures(): number {
     return this.#failures;
   }
@@ -49,7 +49,7 @@ export class Churn {
     return this.#writes;
   }
 
-  /** Creates half of what there may be. */
+  /** Creates half of the possible objects. */
   async populate(): Promise<void> {
     for (const resource of churnedResources) {
       for (let index = 0; index < this.#options.names; index += 2) await this.#create(resource, nameOf(index));
@@ -61,11 +61,11 @@ export class Churn {
     const { random, names } = this.#options;
     const resource = pick(random, churnedResources);
     const name = nameOf(whole(random, names));
-    const wish = pick(random, ['update', 'update', 'delete', 'recreate'] as const);
-    await this.#attempt(() => this.#change(resource, name, wish));
+    const operation = pick(random, ['update', 'update', 'delete', 'recreate'] as const);
+    await this.#attempt(() => this.#change(resource, name, operation));
   }
 
-  /** One change of each resource that is surely made. */
+  /** One successful change of each resource. */
   async touchAll(): Promise<void> {
     for (const resource of churnedResources) {
       await this.#remove(resource, nameOf(0));
@@ -83,12 +83,12 @@ export class Churn {
     }
   }
 
-  async #change(resource: Churned, name: string, wish: 'update' | 'delete' | 'recreate'): Promise<void> {
+  async #change(resource: Churned, name: string, operation: 'update' | 'delete' | 'recreate'): Promise<void> {
     const there = await this.#find(resource, name);
     if (there === undefined) return this.#create(resource, name);
-    if (wish === 'update') return this.#update(resource, name);
+    if (operation === 'update') return this.#update(resource, name);
     await this.#delete(resource, name, there);
-    if (wish === 'recreate') await this.#create(resource, name);
+    if (operation === 'recreate') await this.#create(resource, name);
   }
 
   async #find(resource: Churned, name: string): Promise<KubeObject | undefined> {
@@ -127,7 +127,7 @@ export class Churn {
   }
 }
 
-/** What the server has of one resource, as {@link describeState} tells it, sorted. */
+/** The server's state of one resource, in the format of {@link describeState}, sorted. */
 export async function stateOfServer(
   api: KubeReader,
   resource: Churned,
@@ -137,7 +137,7 @@ export async function stateOfServer(
   return items.map(({ metadata }) => describeState(keyOf(metadata), metadata)).sort();
 }
 
-/** What is watched and compared: all of it, but leases of the one namespace only, as the controller does. */
+/** What is watched and compared: everything, but leases only of one namespace, as in the controller. */
 export function selectionOf(resource: Churned): { readonly namespace?: string } {
   return resource === 'leases' ? { namespace: 'kube-node-lease' } : {};
 }
@@ -153,7 +153,7 @@ function at(resource: Churned, name: string): { readonly name: string; readonly 
 
 function bodyOf(resource: Churned): Readonly<Record<string, unknown>> {
   if (resource === 'pods') return { spec: { containers: [{ name: 'c', image: 'registry/image:1' }] } };
-  return resource === 'leases' ? { spec: { holderIdentity: 'somebody' } } : {};
+  return resource === 'leases' ? { spec: { holderIdentity: 'holder' } } : {};
 }
 
 function labels(random: Random): Readonly<Record<string, string>> {

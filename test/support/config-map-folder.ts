@@ -1,4 +1,4 @@
-// A folder as the kubelet mounts a ConfigMap: what it holds is exchanged at once, by turning a link.
+// A directory as the kubelet mounts a ConfigMap: its content is replaced atomically through a symbolic link.
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ export class ConfigMapFolder {
     symlinkSync(join('..data', 'config.yaml'), this.file);
   }
 
-  /** What the kubelet's `AtomicWriter` does: a new folder, a link to it, and the link put in the place of the old one. */
+  /** As the kubelet's `AtomicWriter`: a new directory, a link to it, and a rename of the link over the old one. */
   turn(text: string): void {
     const before = `..v${this.#version}`;
     this.#version += 1;

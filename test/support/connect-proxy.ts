@@ -1,10 +1,10 @@
-// A proxy as it stands between a company and the world: CONNECT leads to one server on this machine, whatever the name.
+// An HTTP proxy: CONNECT to any host leads to one local server.
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 export class ConnectProxy {
-  /** The first line and the credentials of each request. */
+  /** The request line and the credentials of each request. */
   readonly asked: string[] = [];
-  /** What it answers to CONNECT; anything but 200 leads nowhere. */
+  /** Status code of the response to CONNECT; only 200 opens a tunnel. */
   status = 200;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();

@@ -1,30 +1,34 @@
 // A small cluster on a manual clock: real controller, real stages, an API that keeps versions and merges as the real one
 // does, and caches that follow it at once or, when frozen, not at all.
 import { ApiError, type ApiReason } from '../../src/api/api-error.ts';
-import { type Condition, listConditions } from '../../src/api/conditions.ts';
+import type { Condition } from '../../src/api/conditions.ts';
 import type { DaemonSetView } from '../../src/api/daemonset.ts';
-import { type LeaseView, viewLease } from '../../src/api/lease.ts';
+import { type LeaseView, transformLease } from '../../src/api/lease.ts';
 import type { KubeObject } from '../../src/api/meta.ts';
-import { type Node, type NodeView, viewNode } from '../../src/api/node.ts';
-import { type Pod, type PodView, viewPod } from '../../src/api/pod.ts';
+import { type Node, type NodeView, transformNode } from '../../src/api/node.ts';
+import { type Pod, type PodView, transformPod } from '../../src/api/pod.ts';
 import type { Taint } from '../../src/api/taints.ts';
 import { formatMicroTime, formatTime } from '../../src/api/timestamps.ts';
 import type { Toleration } from '../../src/api/tolerations.ts';
-import type { NotedDecision } from '../../src/controller/decision-log.ts';
+import { selectControllers } from '../../src/cli/controller/selection.ts';
+import type { Decision } from '../../src/controller/model/decisions.ts';
+import type { NotedDecision } from '../../src/controller/decision-log/decision-log.ts';
 import { daemonSetsByNamespace, NodeLifecycle, podsByNode } from '../../src/controller/node-lifecycle.ts';
 import {
   type ControllerOptions,
   type ControllerSelection,
   defaultControllerOptions,
-  defaultControllerSelection,
   defaultPodGcOptions,
   type PodGcOptions,
-} from '../../src/controller/options.ts';
-import type { CanaryLease } from '../../src/ports/sight.ts';
+} from '../../src/controller/model/options.ts';
+import type { CanaryLease, LeaseRead } from '../../src/ports/leases.ts';
+import type { WriteLane } from '../../src/ports/write-lanes.ts';
 import { FakeInformer } from './fake-informer.ts';
 import { ManualClock, settled } from './manual-clock.ts';
 import { OpenLanes } from './open-lanes.ts';
-import { KeepingLogger, KeepingMeter, KeepingRecorder } from './quiet.ts';
+import { RecordingLogger, RecordingMeter, RecordingRecorder } from './fakes.ts';
+import { liveLeases } from './live-leases.ts';
+import { mergeConditions } from './merge-conditions.ts';
 
 export interface Write {
   readonly atSeconds: number;
@@ -45,15 +49,21 @@ interface Failure {
   left: number;
 }
 
+interface NodeOptions {
+  readonly zone?: string;
+  readonly ready?: string;
+  readonly taints?: readonly Taint[];
+}
+
 type StoredNode = Node & { metadata: { name: string; uid: string; resourceVersion: string } };
 type StoredPod = Pod & { metadata: { namespace: string; name: string; uid: string; resourceVersion: string } };
 
 export class ControllerWorld {
   readonly clock = new ManualClock();
-  readonly logger = new KeepingLogger();
-  readonly meter = new KeepingMeter();
-  readonly nodeEvents = new KeepingRecorder();
-  readonly evictionEvents = new KeepingRecorder();
+  readonly logger = new RecordingLogger();
+  readonly meter = new RecordingMeter();
+  readonly nodeEvents = new RecordingRecorder();
+  readonly evictionEvents = new RecordingRecorder();
   readonly nodes = new FakeInformer<NodeView>('nodes');
   readonly leases = new FakeInformer<LeaseView>('leases');
   readonly pods = new FakeInformer<PodView>('pods', {
@@ -62,20 +72,33 @@ export class ControllerWorld {
   readonly daemonSets = new FakeInformer<DaemonSetView>('daemonsets', {
     [daemonSetsByNamespace]: ({ namespace }) => [namespace],
   });
+  readonly lanes: OpenLanes;
   readonly writes: Write[] = [];
   readonly decisions: NotedDecision[] = [];
   leading = true;
   /** Does the API server answer reads? */
   answering = true;
+  /** Whether the API server answers a probe; other reads do not depend on it. */
+  probeAnswers: () => boolean = () => true;
   /** What the answers to reads of leases wait for. */
   answersAfter: Promise<unknown> = Promise.resolve();
-  /** Whether the API server lets us read single leases. */
+  /** Whether the API server permits reading single leases. */
   permitted = true;
+  /** Leases whose single reads fail; a list, which only many suspects call for, answers them. */
+  readonly unreadableLeases = new Set<string>();
   frozen = false;
+  /** Runs before a write is carried out or refused: it may wait, or throw an ApiError. */
+  beforeWrite: (write: Omit<Write, 'atSeconds'>) => Promise<void> = () => Promise.resolve();
+  /** Runs before a live read of a node or pod is answered: it may wait. */
+  beforeRead: (resource: string, name: string) => Promise<void> = () => Promise.resolve();
+  /** Runs after a write was carried out and before its answer is there: it may wait. */
+  afterWrite: ((write: Omit<Write, 'atSeconds'>) => Promise<void>) | undefined;
+  /** The cache of nodes alone does not follow the API. */
+  nodesFrozen = false;
   /** From the next restart on. */
   canaryLease: CanaryLease | undefined;
   lifecycle: NodeLifecycle;
-  readonly options: ControllerOptions;
+  options: ControllerOptions;
   readonly controllers: ControllerSelection;
   readonly podGc: PodGcOptions;
   readonly #apiNodes = new Map<string, StoredNode>();
@@ -93,8 +116,10 @@ export class ControllerWorld {
     options: Partial<ControllerOptions> = {},
     controllers: Partial<ControllerSelection> = {},
     podGc: PodGcOptions = defaultPodGcOptions,
+    lanes: (clock: ManualClock) => OpenLanes = () => new OpenLanes(),
   ) {
-    this.controllers = { ...defaultControllerSelection, ...controllers };
+    this.lanes = lanes(this.clock);
+    this.controllers = { ...selectControllers('*'), ...controllers };
     this.options = { ...defaultControllerOptions, ...options };
     this.podGc = podGc;
     this.startedAtMs = this.clock.monotonicMs();
@@ -104,9 +129,9 @@ export class ControllerWorld {
 
   #newLifecycle(): NodeLifecycle {
     const lifecycle = new NodeLifecycle({
-      options: this.options,
+      options: { current: () => this.options },
       controllers: this.controllers,
-      podGc: this.podGc,
+      podGc: { current: () => this.podGc },
       informers: { nodes: this.nodes, leases: this.leases, pods: this.pods, daemonSets: this.daemonSets },
       api: {
         get: (resource, { name }) => this.#get(resource, name),
@@ -120,11 +145,12 @@ export class ControllerWorld {
         },
       },
       liveLeases: {
-        read: (nodes) => this.#readLeases(nodes),
-        probe: () => (this.answering ? Promise.resolve() : Promise.reject(noAnswer())),
+        ...liveLeases(() => this.#readLeases()),
+        readOne: (node) => this.#readLease(node),
+        probe: () => (this.answering && this.probeAnswers() ? Promise.resolve('') : Promise.reject(noAnswer())),
       },
       canaryLease: this.canaryLease,
-      lanes: new OpenLanes(),
+      lanes: this.lanes,
       leadership: { holds: () => this.leading },
       recorders: { nodes: this.nodeEvents, evictions: this.evictionEvents },
       clock: this.clock,
@@ -137,10 +163,7 @@ export class ControllerWorld {
 
   // --- the cluster ---
 
-  addNode(
-    name: string,
-    options: { readonly zone?: string; readonly ready?: string; readonly taints?: readonly Taint[] } = {},
-  ): void {
+  addNode(name: string, options: NodeOptions = {}): void {
     const at = formatTime(this.clock.nowMs());
     const labels =
       options.zone === undefined
@@ -154,6 +177,13 @@ export class ControllerWorld {
         nodeInfo: { bootID: `boot-${name}` },
       },
     });
+  }
+
+  /** Nodes that renew their leases. */
+  addNodes(names: readonly string[], options: NodeOptions | ((place: number) => NodeOptions) = {}): void {
+    for (const [place, name] of names.entries())
+      this.addNode(name, typeof options === 'function' ? options(place) : options);
+    this.renewing(...names);
   }
 
   addPod(
@@ -177,7 +207,7 @@ export class ControllerWorld {
     });
   }
 
-  /** A node as it came, however it came: the cache shows what our views make of it. It renews nothing by itself. */
+  /** A node as the API server serves it, malformed or not: the cache stores its view. It renews nothing by itself. */
   putNode(raw: Node): void {
     this.#storeNode(raw);
   }
@@ -223,8 +253,54 @@ export class ControllerWorld {
     this.#renew();
   }
 
-  goDark(...names: readonly string[]): void {
+  goSilent(...names: readonly string[]): void {
     for (const name of names) this.#renewing.delete(name);
+  }
+
+  /** These nodes stop renewing now, and this time passes. */
+  async silentFor(seconds: number, ...names: readonly string[]): Promise<void> {
+    this.goSilent(...names);
+    await this.advance(seconds);
+  }
+
+  /** They renew their leases again, and their kubelets post Ready. */
+  recover(...names: readonly string[]): void {
+    for (const name of names) this.post(name, 'True');
+    this.renewing(...names);
+  }
+
+  /** From now on the stream of leases delivers no frame. */
+  loseFrames(): void {
+    const lastFrameAtMs = this.clock.monotonicMs();
+    this.leases.lastFrameAtMs = () => lastFrameAtMs;
+  }
+
+  /** From now on the stream of leases delivers no frame and the API server answers no read. */
+  loseContact(): void {
+    this.loseFrames();
+    this.answering = false;
+  }
+
+  restoreContact(): void {
+    this.leases.lastFrameAtMs = () => this.clock.monotonicMs();
+    this.answering = true;
+  }
+
+  /** From now on writes of this lane wait for a slot, until the returned function is called. */
+  holdLane(lane: WriteLane): () => void {
+    let free = (): void => undefined;
+    this.lanes.gates[lane] = new Promise<void>((resolve) => {
+      free = resolve;
+    });
+    return () => {
+      delete this.lanes.gates[lane];
+      free();
+    };
+  }
+
+  /** One renewal now, and none after it. */
+  renewOnce(...names: readonly string[]): void {
+    for (const name of names) this.#renewLease(name);
   }
 
   setTaints(name: string, taints: readonly Taint[]): void {
@@ -243,15 +319,29 @@ export class ControllerWorld {
 
   /** The caches follow what the API has, once. */
   syncCaches(): void {
-    for (const node of this.#apiNodes.values()) this.nodes.set(node.metadata.name, viewNode(node));
-    for (const pod of this.#apiPods.values()) this.pods.set(`default/${pod.metadata.name}`, viewPod(pod));
+    for (const node of this.#apiNodes.values()) this.nodes.set(node.metadata.name, transformNode(node));
+    for (const pod of this.#apiPods.values()) this.pods.set(`default/${pod.metadata.name}`, transformPod(pod));
+    for (const lease of this.#apiLeases.values()) this.leases.set(`kube-node-lease/${lease.name}`, lease);
   }
 
   // --- the controller ---
 
-  start(): void {
+  /** Returns the world, for `await using world = aZonedWorld(...).start()`. */
+  start(): this {
     this.#stop = new AbortController();
     this.#running = this.lifecycle.lead(this.#stop.signal);
+    return this;
+  }
+
+  /** Starts the controller and lets this time pass. */
+  async running(seconds: number): Promise<this> {
+    this.start();
+    await this.advance(seconds);
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
   }
 
   async stop(): Promise<void> {
@@ -270,7 +360,7 @@ export class ControllerWorld {
   /** As a changed config file does it to a running controller. */
   changeOptions(options: Partial<ControllerOptions>): void {
     const changes = Object.entries(options).map(([setting, to]) => ({ setting, from: 'before', to: String(to) }));
-    Object.assign(this.options, options);
+    this.options = { ...this.options, ...options };
     this.lifecycle.optionsChanged(changes);
   }
 
@@ -321,53 +411,91 @@ export class ControllerWorld {
     return this.decisions.map(({ decision }) => decision.kind);
   }
 
+  /** The decisions of this kind, in order. */
+  decided<Kind extends Decision['kind']>(kind: Kind): readonly Extract<Decision, { readonly kind: Kind }>[] {
+    return this.decisions.flatMap(({ decision }) =>
+      decision.kind === kind ? [decision as Extract<Decision, { readonly kind: Kind }>] : [],
+    );
+  }
+
+  /** Messages of the Events about nodes with this reason. */
+  nodeEventsOf(reason: string): readonly string[] {
+    return this.nodeEvents.drafts.filter((draft) => draft.reason === reason).map(({ message }) => message);
+  }
+
+  /** Messages of the Events about evictions. */
+  evictionMessages(): readonly string[] {
+    return this.evictionEvents.drafts.map(({ message }) => message);
+  }
+
+  /** Those of these nodes that carry _unreachable_ with NoExecute. */
+  tainted(names: readonly string[]): readonly string[] {
+    return names.filter((name) => this.taints(name).includes('unreachable:NoExecute'));
+  }
+
+  /** All nodes whose Ready condition is not True. */
+  notReady(): readonly string[] {
+    return [...this.#apiNodes.keys()].filter((name) => this.ready(name) !== 'True');
+  }
+
+  podReady(name: string): string | undefined {
+    return this.pod(name)?.status?.conditions?.find((condition) => condition.type === 'Ready')?.status;
+  }
+
   // --- the API ---
 
   #renew(): void {
-    for (const name of this.#renewing) {
-      const lease = {
-        metadata: {
-          name,
-          namespace: 'kube-node-lease',
-          uid: `lease-${name}`,
-          resourceVersion: String(++this.#version),
-        },
-        spec: { renewTime: formatMicroTime(this.clock.nowMs()) },
-      };
-      this.#apiLeases.set(name, viewLease(lease));
-      if (!this.frozen) this.leases.set(`kube-node-lease/${name}`, viewLease(lease));
-    }
+    for (const name of this.#renewing) this.#renewLease(name);
   }
 
-  async #readLeases(nodes: readonly string[]): Promise<ReadonlyMap<string, LeaseView>> {
+  #renewLease(name: string): void {
+    const lease = {
+      metadata: {
+        name,
+        namespace: 'kube-node-lease',
+        uid: `lease-${name}`,
+        resourceVersion: String(++this.#version),
+      },
+      spec: { renewTime: formatMicroTime(this.clock.nowMs()) },
+    };
+    this.#apiLeases.set(name, transformLease(lease));
+    if (!this.frozen) this.leases.set(`kube-node-lease/${name}`, transformLease(lease));
+  }
+
+  async #readLeases(): Promise<ReadonlyMap<string, LeaseView>> {
     await this.answersAfter;
     if (!this.answering) throw noAnswer();
     if (!this.permitted) throw new ApiError({ reason: 'forbidden', message: 'not permitted', code: 403 });
-    return new Map([...this.#apiLeases].filter(([name]) => nodes.includes(name)));
+    return new Map(this.#apiLeases);
+  }
+
+  async #readLease(node: string): Promise<LeaseRead> {
+    if (this.unreadableLeases.has(node)) return { kind: 'unreadable', error: noAnswer() };
+    return liveLeases(() => this.#readLeases()).readOne(node);
   }
 
   #storeNode(node: Node): void {
     const stored = { ...node, metadata: { ...node.metadata, resourceVersion: String(++this.#version) } } as StoredNode;
     this.#apiNodes.set(stored.metadata.name, stored);
-    if (!this.frozen) this.nodes.set(stored.metadata.name, viewNode(stored));
+    if (!this.frozen && !this.nodesFrozen) this.nodes.set(stored.metadata.name, transformNode(stored));
   }
 
   #storePod(pod: Pod): void {
     const stored = { ...pod, metadata: { ...pod.metadata, resourceVersion: String(++this.#version) } } as StoredPod;
     this.#apiPods.set(stored.metadata.name, stored);
-    if (!this.frozen) this.pods.set(`default/${stored.metadata.name}`, viewPod(stored));
+    if (!this.frozen) this.pods.set(`default/${stored.metadata.name}`, transformPod(stored));
   }
 
   async #get(resource: string, name: string): Promise<KubeObject> {
-    await Promise.resolve();
+    await this.beforeRead(resource, name);
     this.#maybeFail('get', resource);
-    const node = this.#apiNodes.get(name);
-    if (node === undefined) throw notFound(resource, name);
-    return node;
+    const object = resource === 'pods' ? this.#apiPods.get(name) : this.#apiNodes.get(name);
+    if (object === undefined) throw notFound(resource, name);
+    return object;
   }
 
   async #write(write: Omit<Write, 'atSeconds'>, _namespace: string | undefined): Promise<KubeObject> {
-    await Promise.resolve();
+    await this.beforeWrite(write);
     const failure = this.#failures.find(
       (candidate) => candidate.left > 0 && matches(candidate, write.verb, write.resource),
     );
@@ -377,6 +505,7 @@ export class ControllerWorld {
     this.#checkGuards(stored, write);
     this.writes.push({ ...write, atSeconds: this.seconds() });
     const answer = this.#carryOut(stored, write);
+    await this.afterWrite?.(write);
     if (failure?.butDone === true) this.#maybeFail(write.verb, write.resource);
     return answer;
   }
@@ -406,7 +535,7 @@ export class ControllerWorld {
       return stored;
     }
     const body = write.body as { spec?: { taints: Taint[] | null }; status?: { conditions: Condition[] } };
-    const conditions = mergeByType(stored.status?.conditions, body.status?.conditions ?? []);
+    const conditions = mergeConditions(stored.status?.conditions, body.status?.conditions ?? []);
     const { labels } = (write.body as { metadata: { labels?: Record<string, string> } }).metadata;
     const metadata = { ...stored.metadata, labels: { ...stored.metadata.labels, ...labels } };
     const patched = { ...stored, metadata, status: { ...stored.status, conditions } };
@@ -432,13 +561,6 @@ function noAnswer(): ApiError {
 
 function matches(failure: Failure, verb: string, resource: string): boolean {
   return failure.verb === verb && failure.resource === resource;
-}
-
-/** What was malformed is replaced by what is not, as nobody could merge it. */
-function mergeByType(before: unknown, patch: readonly Condition[]): readonly Condition[] {
-  const stored = listConditions(before);
-  const merged = stored.map((condition) => ({ ...condition, ...patch.find(({ type }) => type === condition.type) }));
-  return [...merged, ...patch.filter(({ type }) => !stored.some((condition) => condition.type === type))];
 }
 
 export function aCondition(type: string, status: string, at: string): Condition {

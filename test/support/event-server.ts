@@ -1,26 +1,26 @@
 import { ApiError, type ApiReason } from '../../src/api/api-error.ts';
-import type { Event, NewerEvent } from '../../src/api/event.ts';
+import type { Event, EventV1 } from '../../src/api/event.ts';
 import type { KubeObject } from '../../src/api/meta.ts';
 import type { EventApi } from '../../src/events/event-sink.ts';
 import type { PatchType } from '../../src/ports/kube-writer.ts';
 
-export interface EventRequest {
+interface EventRequest {
   readonly verb: 'POST' | 'PATCH';
   readonly name: string;
   readonly body: unknown;
 }
 
-/** Stores events as the API server would, and fails when told to. */
+/** Stores events as the API server does, and fails on demand. */
 export class EventServer implements EventApi {
   readonly events = new Map<string, Event>();
   readonly requests: EventRequest[] = [];
-  /** Through which APIs they came. */
+  /** The APIs through which they were written. */
   readonly resources = new Set<string>();
-  /** Consulted before each request; what it returns is thrown, before (or, `late`, after) the request is carried out. */
+  /** Called before each request; a returned error is thrown before (or, with `late`, after) the request is carried out. */
   failure: (request: EventRequest) => ApiError | undefined = () => undefined;
   late = false;
-  /** Requests never come back, whatever their signal says (`deaf`), or until it aborts. */
-  hanging: 'no' | 'until-aborted' | 'deaf' = 'no';
+  /** Requests never end, regardless of their signal (`ignores-signal`), or until it aborts. */
+  hanging: 'no' | 'until-aborted' | 'ignores-signal' = 'no';
 
   create(resource: string, object: KubeObject, options: { readonly signal: AbortSignal }): Promise<KubeObject> {
     const name = object.metadata.name ?? '';
@@ -60,15 +60,15 @@ export class EventServer implements EventApi {
 
   #hang(signal: AbortSignal): Promise<never> {
     return new Promise((_resolve, reject) => {
-      if (this.hanging === 'deaf') return;
+      if (this.hanging === 'ignores-signal') return;
       const abort = (): void => reject(new ApiError({ reason: 'aborted', message: 'aborted' }));
       signal.addEventListener('abort', abort, { once: true });
     });
   }
 
-  /** The same, of those that are told in events.k8s.io/v1. */
-  get newerEvents(): readonly NewerEvent[] {
-    return [...this.events.values()] as readonly KubeObject[] as readonly NewerEvent[];
+  /** The same, of Events in events.k8s.io/v1. */
+  get newerEvents(): readonly EventV1[] {
+    return [...this.events.values()] as readonly KubeObject[] as readonly EventV1[];
   }
 
   #store(event: Event): Event {

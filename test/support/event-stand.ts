@@ -1,8 +1,9 @@
-import type { EventDraft } from '../../src/api/event.ts';
+import { after } from 'node:test';
+import type { Event, EventDraft } from '../../src/api/event.ts';
 import type { Broadcaster, BroadcasterOptions } from '../../src/events/broadcaster.ts';
 import { EventServer } from './event-server.ts';
-import { ManualClock } from './manual-clock.ts';
-import { KeepingLogger, KeepingMeter } from './quiet.ts';
+import { ManualClock, settled } from './manual-clock.ts';
+import { RecordingLogger, RecordingMeter } from './fakes.ts';
 
 export function aDraft(over: Partial<EventDraft> = {}): EventDraft {
   const about = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'u1' };
@@ -13,12 +14,12 @@ export function aboutNode(name: string): EventDraft {
   return aDraft({ about: { apiVersion: 'v1', kind: 'Node', name } });
 }
 
-/** A broadcaster with a server, a clock that stands still, and chance that is always one half. */
+/** A broadcaster with a server, a stopped clock, and a random source that always returns one half. */
 export class EventStand<B extends Broadcaster> {
   readonly clock = new ManualClock();
   readonly server = new EventServer();
-  readonly meter = new KeepingMeter();
-  readonly logger = new KeepingLogger();
+  readonly meter = new RecordingMeter();
+  readonly logger = new RecordingLogger();
   readonly broadcaster: B;
   readonly #stop = new AbortController();
   #ended: Promise<void> = Promise.resolve();
@@ -28,7 +29,9 @@ export class EventStand<B extends Broadcaster> {
     this.broadcaster = make({ api: this.server, clock, random: { next: () => 0.5 }, logger, meter });
   }
 
+  /** Runs it until {@link stop}, at the latest until the end of the test. */
   start(): this {
+    after(() => this.stop());
     this.#ended = this.broadcaster.run(this.#stop.signal);
     return this;
   }
@@ -40,6 +43,22 @@ export class EventStand<B extends Broadcaster> {
 
   record(draft: EventDraft = aDraft()): void {
     this.broadcaster.recorder('node-controller').record(draft);
+  }
+
+  /** Records one event after the other, and waits until they were processed as far as the server allows. */
+  async recorded(...drafts: readonly EventDraft[]): Promise<void> {
+    for (const draft of drafts) this.record(draft);
+    await settled();
+  }
+
+  /** What the server has stored, in order. */
+  get events(): readonly Event[] {
+    return [...this.server.events.values()];
+  }
+
+  /** Names of the objects of the stored events, in order. */
+  get names(): readonly string[] {
+    return this.events.map(({ involvedObject }) => involvedObject.name);
   }
 
   dropped(reason: string): number {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-/** What this call fails with, which it must, and with an error of this kind. */
+/** The error of this call, which must fail with an error of this type. */
 export async function failureOf<E extends Error>(
   call: Promise<unknown>,
   kind: abstract new (...args: never[]) => E,

@@ -1,13 +1,19 @@
+import { isOlder } from '../../src/api/resource-version.ts';
 import type { Change, Informer, InformerStatus, StoreReader } from '../../src/informer/informer.ts';
 
-/** An informer whose server is the test: what is set shows in the store and then reaches the listeners. */
+/** An informer whose server is the test: a set object is stored and then delivered to the handlers. */
 export class FakeInformer<T> implements Informer<T>, StoreReader<T> {
   readonly name: string;
   readonly store: StoreReader<T> = this;
-  /** When the stream was last heard of; a test that is about blindness sets it. */
+  /** Monotonic time of the last frame of the stream; set by tests of watch freshness. */
   lastFrameAtMs: () => number | undefined = () => 0;
   state: InformerStatus['state'] = 'watching';
   reopened = 0;
+  relisted = 0;
+  lastListAtMs = 0;
+  /** The objects that a list from the API server would return. */
+  onRelist: () => void = () => undefined;
+  readonly noticedVersions: string[] = [];
   readonly #items = new Map<string, T>();
   readonly #indexes: Readonly<Record<string, (object: T) => readonly string[]>>;
   readonly #listeners = new Set<(change: Change<T>) => void>();
@@ -25,7 +31,7 @@ export class FakeInformer<T> implements Informer<T>, StoreReader<T> {
     return this.#items.get(key);
   }
 
-  /** To be gone through once, as those of the real store. */
+  /** A one-time iterable, as of the real store. */
   keys(): Iterable<string> {
     return new Map(this.#items).keys();
   }
@@ -43,14 +49,14 @@ export class FakeInformer<T> implements Informer<T>, StoreReader<T> {
   set(key: string, object: T): void {
     const previous = this.#items.get(key);
     this.#items.set(key, object);
-    this.#tell(previous === undefined ? { kind: 'added', key, object } : { kind: 'modified', key, object, previous });
+    this.#notify(previous === undefined ? { kind: 'added', key, object } : { kind: 'modified', key, object, previous });
   }
 
   delete(key: string): void {
     const object = this.#items.get(key);
     if (object === undefined) return;
     this.#items.delete(key);
-    this.#tell({ kind: 'deleted', key, object });
+    this.#notify({ kind: 'deleted', key, object });
   }
 
   onChange(_name: string, listener: (change: Change<T>) => void): () => void {
@@ -63,6 +69,18 @@ export class FakeInformer<T> implements Informer<T>, StoreReader<T> {
     this.reopened += 1;
   }
 
+  relist(): void {
+    this.relisted += 1;
+    this.onRelist();
+  }
+
+  noticeRollback(): void {}
+
+  noticeServerVersion(serverVersion: string, reachedBefore: string): boolean {
+    this.noticedVersions.push(serverVersion);
+    return isOlder(serverVersion, reachedBefore);
+  }
+
   hasSynced(): boolean {
     return true;
   }
@@ -72,7 +90,7 @@ export class FakeInformer<T> implements Informer<T>, StoreReader<T> {
       state: this.state,
       synced: true,
       lastFrameAtMs: this.lastFrameAtMs(),
-      lastListAtMs: 0,
+      lastListAtMs: this.lastListAtMs,
       consecutiveFailures: 0,
       resourceVersion: '1',
       lastError: undefined,
@@ -83,7 +101,7 @@ export class FakeInformer<T> implements Informer<T>, StoreReader<T> {
     return Promise.resolve();
   }
 
-  #tell(change: Change<T>): void {
+  #notify(change: Change<T>): void {
     for (const listener of this.#listeners) listener(change);
   }
 }

@@ -1,20 +1,20 @@
-// A way to an API server on which everything goes wrong that can go wrong on a way: connections break in every manner, go
-// dead without a word, slow down; events come twice or half; answers are errors. It understands HTTP/1.1 and reads only
-// (GET), and knows where one watch event ends and the next begins. It does what a plan says for each request, and no more.
+// A proxy to an API server that injects faults: connections break in every way, freeze without notice, slow down; events
+// are duplicated or truncated; responses are errors. It supports HTTP/1.1 reads (GET) and the boundaries of watch events.
+// It does only what a plan defines for each request.
 import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { pause } from './hurried-clock.ts';
 
 /**
- * How the server's side of a connection ends. `clean`: the answer is finished in good order. `close`: both directions, in
- * the middle of the answer. `half-close`: the server says no more and goes on listening. `freeze`: nothing more arrives,
- * in either direction, and nobody says so.
+ * How the server's side of a connection ends. `clean`: the response is completed. `close`: both directions, in the middle
+ * of the response. `half-close`: the server sends no more and still receives. `freeze`: no more bytes in either
+ * direction, without notice.
  */
 export type Ending = 'clean' | 'close' | 'half-close' | 'reset' | 'freeze';
 
 /**
- * What befalls a connection at whatever point it is. `goodbye`: as a server that is shut down does it; a watch ends in good
- * order and the connection behind it, an answer that is under way is still given and says `Connection: close`.
+ * A fault of an open connection in any state. `goodbye`: as in a server shutdown; a watch ends cleanly and its connection
+ * is closed, a response in flight is completed with `Connection: close`.
  */
 export type Fate = Exclude<Ending, 'clean'> | 'goodbye';
 
@@ -22,38 +22,38 @@ export interface ErrorAnswer {
   readonly code: 410 | 422 | 429 | 500 | 503;
   /** Without it, no Retry-After. */
   readonly retryAfterSeconds?: number;
-  /** Plain text, as from a proxy or an overloaded server, instead of a Status. */
+  /** Plain text instead of a Status, as from a proxy or an overloaded server. */
   readonly plain?: boolean;
 }
 
 export interface Break {
-  /** Lines of a watch that get through before; for a list or a get each stands for a tenth of the body. */
+  /** Lines of a watch that are forwarded before; for a list or a get each stands for a tenth of the body. */
   readonly afterLines: number;
-  /** Half of one more line comes through first. */
+  /** Half of one more line is forwarded first. */
   readonly midLine: boolean;
   readonly how: Ending;
 }
 
-/** What happens to one request and its answer; nothing at all where it is empty. */
+/** The faults of one request and its response; none if empty. */
 export interface Plan {
-  /** Wait, before anything else, in milliseconds. */
+  /** Delay before anything else, in milliseconds. */
   readonly lateMs?: number;
-  /** Instead of asking the server: this answer, or the end of the connection without one. */
+  /** Replaces the server: this response, or the end of the connection without one. */
   readonly instead?: ErrorAnswer | Ending;
-  /** The answer says `Connection: close`, and the connection is closed after it. */
+  /** The response has `Connection: close`, and the connection is closed after it. */
   readonly lastOnConnection?: boolean;
   readonly breaks?: Break;
-  /** After so many lines the server ends the watch with an ERROR event of that code. */
+  /** After this many lines the server ends the watch with an ERROR event of that code. */
   readonly errorEvent?: { readonly afterLines: number; readonly code: 410 | 429 | 500 };
-  /** Before each line. */
+  /** Delay before each line. */
   readonly slowMs?: number;
-  /** After each so many lines, so many earlier ones come once more: the last ones, or those `behind` lines before them. */
+  /** After each this many lines, as many earlier ones are repeated: the last ones, or those `behind` lines before them. */
   readonly repeats?: { readonly every: number; readonly lines: number; readonly behind: number };
-  /** So many changes come before the server says that the state is complete, as they may. No fault, but rare. */
+  /** Number of changes before the server completes the initial state. Not a fault, but rare. */
   readonly changesBeforeStateEnds?: number;
-  /** Lines are cut into chunks of this many bytes at most. */
+  /** Lines are split into chunks of at most this many bytes. */
   readonly chunkBytes?: number;
-  /** The server is asked for no more than this many objects a page. */
+  /** The page limit of the request to the server is at most this. */
   readonly pageObjects?: number;
 }
 
@@ -61,9 +61,9 @@ export interface ProxiedRequest {
   readonly verb: 'get' | 'list' | 'watch';
   /** Plural. */
   readonly resource: string;
-  /** How many of the same verb and resource came before. */
+  /** Number of earlier requests with the same verb and resource. */
   readonly ordinal: number;
-  /** A watch that is to begin with the state. */
+  /** A watch with sendInitialEvents. */
   readonly initial: boolean;
 }
 
@@ -77,7 +77,7 @@ const errorReasons = {
 const crlf = Buffer.from('\r\n');
 const newline = 0x0a;
 
-/** Stands in front of one API server (plain HTTP, on loopback). */
+/** A proxy to one API server (plain HTTP, on loopback). */
 export class FaultProxy {
   readonly #target: URL;
   readonly #planFor: (request: ProxiedRequest) => Plan;
@@ -93,7 +93,7 @@ export class FaultProxy {
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
   }
 
-  /** On a free port. The plan is asked once for each request, in the order in which they arrive. */
+  /** Listens on a free port. The plan is called once for each request, in order of arrival. */
   static async start(targetUrl: string, planFor: (request: ProxiedRequest) => Plan): Promise<FaultProxy> {
     const proxy = new FaultProxy(targetUrl, planFor);
     await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
@@ -104,17 +104,17 @@ export class FaultProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Connections of clients that are open as far as the clients know. */
+  /** Connections that are open from the clients' point of view. */
   get connections(): number {
     return this.#connections.size;
   }
 
-  /** Those among them by which a watch was asked for last, and not yet answered to its end. */
+  /** Those whose last request was a watch that has not ended. */
   get watches(): number {
     return [...this.#connections].filter(({ watching }) => watching).length;
   }
 
-  /** Everything that is open now ends like this. */
+  /** Ends everything that is open in this way. */
   endAll(how: Fate): void {
     for (const connection of this.#connections) {
       if (how === 'goodbye') connection.sayGoodbye();
@@ -122,12 +122,12 @@ export class FaultProxy {
     }
   }
 
-  /** No more faults, and nobody waits any longer. What is dead already stays dead: somebody has to find that out. */
+  /** Ends all faults and delays. A frozen connection stays frozen: the client must detect it. */
   heal(): void {
     this.#healing.abort();
   }
 
-  /** Cuts everything. Nothing is left when it resolves. */
+  /** Closes everything. Resolves after all sockets are closed. */
   async stop(): Promise<void> {
     this.heal();
     for (const connection of this.#connections) connection.finish('close');
@@ -172,14 +172,14 @@ interface ConnectionOptions {
   readonly closed: () => void;
 }
 
-/** One connection of a client: its requests, one after the other, and what becomes of them. */
+/** One client connection: its requests, one after the other, and their faults. */
 class ClientConnection {
   readonly #options: ConnectionOptions;
   readonly #gone = new AbortController();
   #bytes = Buffer.alloc(0);
   #frozen = false;
   #busy = false;
-  /** The head of a watch is out, and its last chunk is not. */
+  /** The response headers of a watch were sent, and its last chunk was not. */
   #streaming = false;
   #leaving = false;
   watching = false;
@@ -187,7 +187,7 @@ class ClientConnection {
   constructor(options: ConnectionOptions) {
     this.#options = options;
     const { socket } = options;
-    // The client may cut it at any time: that is part of what is tested.
+    // The client may close it at any time: that is part of the test.
     socket.on('error', () => socket.destroy());
     socket.on('close', () => {
       this.#gone.abort();
@@ -197,17 +197,17 @@ class ClientConnection {
     socket.on('data', (chunk: Buffer) => this.#take(chunk));
   }
 
-  /** Ends the server's side, at whatever point it is. */
+  /** Ends the server's side in any state. */
   finish(how: Exclude<Ending, 'clean'>): void {
     const { socket } = this.#options;
     if (how === 'freeze') this.#frozen = true;
-    // Node loses a socket that is reset while its half-close is under way: it would never be closed.
+    // Node.js loses a socket that is reset during its half-close: it would never be closed.
     else if (how === 'reset' && !socket.writableEnded) socket.resetAndDestroy();
     else if (how === 'half-close') socket.end();
     else socket.destroy();
   }
 
-  /** No request after the one that is under way is answered on this connection. */
+  /** No request after the current one is answered on this connection. */
   sayGoodbye(): void {
     this.#leaving = true;
     if (this.#silent) return;
@@ -216,7 +216,7 @@ class ClientConnection {
     if (ends) this.#options.socket.end();
   }
 
-  /** Who is dead does not answer to a goodbye either, but does not keep the client's socket from going away. */
+  /** A frozen connection ignores a goodbye, but does not prevent the client's socket from closing. */
   #clientEnded(): void {
     this.#options.socket.destroy();
   }
@@ -255,7 +255,7 @@ class ClientConnection {
     return this.#isLast(plan) ? { connection: 'close' } : {};
   }
 
-  /** Nothing that we say now would be heard. */
+  /** Nothing sent from now on would be received. */
   get #silent(): boolean {
     const { socket } = this.#options;
     return this.#frozen || socket.destroyed || socket.writableEnded;
@@ -374,7 +374,7 @@ class WatchRelay {
     this.#end = end;
   }
 
-  /** False where the watch ends right after it was opened. */
+  /** False if the watch ends right after it was opened. */
   begin(): boolean {
     const { breaks } = this.#plan;
     if (breaks === undefined || breaks.afterLines > 0 || breaks.midLine) return true;
@@ -382,7 +382,7 @@ class WatchRelay {
     return false;
   }
 
-  /** False where this was the last. */
+  /** False if this was the last one. */
   async take(line: Buffer, healed: boolean): Promise<boolean> {
     const { slowMs } = this.#plan;
     if (slowMs !== undefined) await this.#end.wait(slowMs);
@@ -431,7 +431,7 @@ interface Event {
   readonly object: { readonly metadata?: { resourceVersion?: string } };
 }
 
-/** Holds the bookmark back that ends the state, until some changes have gone before it; it then tells their version. */
+/** Delays the bookmark that completes the initial state until some changes were sent; it then has their version. */
 class StateEnd {
   #changesLeft: number;
   #held: Event | undefined;
@@ -440,7 +440,7 @@ class StateEnd {
     this.#changesLeft = changes;
   }
 
-  /** The lines that may go now. */
+  /** The lines that may be sent now. */
   pass(line: Buffer, atOnce: boolean): readonly Buffer[] {
     if (this.#held === undefined && !this.#holds(line)) return [line];
     const event = JSON.parse(line.toString('utf8')) as Event;
@@ -466,7 +466,7 @@ class StateEnd {
   }
 }
 
-/** Whole lines, newline included; half a line at the end is left out. */
+/** Complete lines, newline included; a partial line at the end is dropped. */
 async function* linesOf(answer: IncomingMessage): AsyncIterable<Buffer> {
   let left = Buffer.alloc(0);
   for await (const chunk of answer as AsyncIterable<Buffer>) {
@@ -497,7 +497,7 @@ function kept({ headers }: IncomingMessage): Record<string, string> {
 }
 
 function describeError({ code, retryAfterSeconds, plain }: ErrorAnswer): [Buffer, Record<string, string>] {
-  const message = `the proxy says ${code}`;
+  const message = `proxy response ${code}`;
   const later = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
   if (plain === true) return [Buffer.from(message), { ...later, 'content-type': 'text/plain' }];
   const details = retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } };

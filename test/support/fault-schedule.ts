@@ -1,8 +1,8 @@
 import type { Random } from '../../src/ports/random.ts';
 import type { Break, Ending, ErrorAnswer, Fate, Plan, ProxiedRequest } from './fault-proxy.ts';
-import { SeededRandom } from './quiet.ts';
+import { SeededRandom } from './fakes.ts';
 
-/** Something that befalls all connections at once. */
+/** A fault of all connections at once. */
 export interface Storm {
   readonly atMs: number;
   readonly how: Fate;
@@ -11,7 +11,7 @@ export interface Storm {
 const endings: readonly Ending[] = ['clean', 'close', 'half-close', 'reset', 'freeze'];
 const fates: readonly Fate[] = ['close', 'half-close', 'reset', 'freeze', 'goodbye'];
 const codes = [410, 429, 500, 503] as const;
-/** The last one is what a clock that is wrong makes of it. */
+/** The last one is the result of a wrong clock. */
 const retryAfterSeconds = [0, 1, 2, 3, 2, 1, 36_000] as const;
 const lateMsMax = 60;
 const slowMsMax = 6;
@@ -19,19 +19,19 @@ const linesMax = 12;
 const stormsMax = 3;
 
 /**
- * What goes wrong, and when, as a function of a seed. The plan of a request depends on its resource, its verb and how many
- * of the same came before, and on nothing that happens meanwhile: so the same seed is the same schedule, as far as sockets
- * allow.
+ * Faults and their times as a function of a seed. The plan of a request depends on its resource, its verb and the number of
+ * equal requests before it, and on nothing that happens meanwhile: the same seed gives the same schedule, as far as
+ * sockets allow.
  */
 export class FaultSchedule {
   readonly #seed: number;
-  /** How much of all requests goes wrong. */
+  /** Share of requests with faults. */
   readonly #share: number;
   readonly #streamsLists: boolean;
   readonly #pageObjects: number | undefined;
   readonly storms: readonly Storm[];
 
-  /** `lastsMs`: storms come within this time. */
+  /** `lastsMs`: connection faults occur within this time. */
   constructor(seed: number, lastsMs: number) {
     const random = new SeededRandom(mix(seed, 'schedule'));
     this.#seed = seed;
@@ -44,7 +44,7 @@ export class FaultSchedule {
     }));
   }
 
-  /** For the proxy. */
+  /** The plan of the proxy. */
   planFor(request: ProxiedRequest): Plan {
     const random = new SeededRandom(mix(this.#seed, `${request.verb} ${request.resource} ${request.ordinal}`));
     const pages = this.#pageObjects === undefined ? {} : { pageObjects: this.#pageObjects };
@@ -79,7 +79,7 @@ function noAnswer(random: Random): ErrorAnswer | Ending {
   };
 }
 
-/** What happens to an answer that begins well; any of it together. */
+/** Faults of a response that starts successfully; any combination. */
 function trouble(random: Random): Plan {
   return {
     ...(random.next() < 0.3 ? { slowMs: random.next() * slowMsMax } : {}),
@@ -99,19 +99,19 @@ function aBreak(random: Random): Break {
   return { afterLines: whole(random, linesMax), midLine: random.next() < 0.4, how: pick(random, endings) };
 }
 
-/** One of 0, 1, ... up to, and without, `below`. */
+/** A whole number from 0 to `below` - 1. */
 export function whole(random: Random, below: number): number {
   return Math.floor(random.next() * below);
 }
 
-/** One of them, each as likely. */
+/** One of them, with equal probability. */
 export function pick<T>(random: Random, choices: readonly T[]): T {
   const choice = choices[whole(random, choices.length)];
-  if (choice === undefined) throw new RangeError('there is nothing to pick from');
+  if (choice === undefined) throw new RangeError('the list of choices is empty');
   return choice;
 }
 
-/** A seed of its own for each purpose (FNV-1a). */
+/** A separate seed for each purpose (FNV-1a). */
 export function mix(seed: number, purpose: string): number {
   let hash = 0x811c9dc5 ^ seed;
   for (const letter of `${seed} ${purpose}`) hash = Math.imul(hash ^ letter.charCodeAt(0), 0x01000193);

@@ -1,9 +1,9 @@
-// One schedule of faults, lived through: an embedded API server, a faulty way to it, the real client and informers on the
-// near side, a stream of changes on the far side. Started as a worker thread it lives through the seeds it is given.
+// Runs one schedule of faults: an embedded API server, a fault-injecting proxy, the real client and informers on one side,
+// and a stream of changes on the other. As a worker thread it runs the given seeds.
 import assert from 'node:assert/strict';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
-import { plainConnection } from '../../src/adapters/http-connection.ts';
-import { HttpKubeApi } from '../../src/adapters/http-kube-api.ts';
+import { plainConnection } from './plain-connection.ts';
+import type { HttpKubeApi } from '../../src/adapters/kube-client/kube-api.ts';
 import { SystemClock } from '../../src/adapters/system-clock.ts';
 import { ApiError } from '../../src/api/api-error.ts';
 import { type RunningApiServer, startApiServer } from '../../src/apiserver/http/api-server.ts';
@@ -11,15 +11,16 @@ import { Churn } from './churn.ts';
 import { FaultProxy } from './fault-proxy.ts';
 import { FaultSchedule, mix, pick, type Storm, whole } from './fault-schedule.ts';
 import { HurriedClock, pause } from './hurried-clock.ts';
-import { KeepingLogger, KeepingMeter, SeededRandom } from './quiet.ts';
+import { RecordingLogger, RecordingMeter, SeededRandom } from './fakes.ts';
+import { makeKubeApi } from './make-kube-api.ts';
 import { until } from './until.ts';
 import { clusterState, WatchedCluster } from './watched-cluster.ts';
 
-/** How much faster time passes for the code under test: its shortest delay is 800 ms, its longest a minute. */
+/** Time factor of the code under test: its shortest delay is 800 ms, its longest a minute. */
 const haste = 25;
-/** Of that time. */
+/** In that time. */
 const quietMsMax = 12_000;
-/** Of the wall's time, as everything below. */
+/** In wall time, as everything below. */
 const bookmarkPeriodMs = 120;
 const requestTimeoutMs = 500;
 const directTimeoutMs = 10_000;
@@ -31,34 +32,34 @@ const settlingMsMax = 30_000;
 const names = 6;
 const forgettingShare = 0.06;
 
-/** What a worker says when it is done. */
+/** The result of a worker. */
 export interface Lived {
-  /** Empty where all is well. */
+  /** Empty if all invariants hold. */
   readonly failures: readonly string[];
-  /** Of all meters, summed up over servers and resources. */
+  /** Sum over all meters, servers and resources. */
   readonly sums: ReadonlyMap<string, number>;
 }
 
 interface Parts {
   readonly seed: number;
-  readonly meter: KeepingMeter;
+  readonly meter: RecordingMeter;
   readonly schedule: FaultSchedule;
   readonly server: RunningApiServer;
   readonly proxy: FaultProxy;
 }
 
-/** One server, the way to it, and everything that goes on at both ends. */
+/** One server, its proxy, and the clients on both sides. */
 class World {
   readonly #seed: number;
-  readonly #meter: KeepingMeter;
+  readonly #meter: RecordingMeter;
   readonly #clock = new HurriedClock(haste);
   readonly #schedule: FaultSchedule;
   readonly #stop = new AbortController();
   readonly #server: RunningApiServer;
   readonly #proxy: FaultProxy;
-  /** Straight to the server. */
+  /** Connects directly to the server. */
   readonly #direct: HttpKubeApi;
-  /** The one under test. */
+  /** The client under test. */
   readonly #api: HttpKubeApi;
   readonly #watched: WatchedCluster;
   readonly #churn: Churn;
@@ -71,14 +72,14 @@ class World {
     this.#proxy = proxy;
     this.#direct = this.#makeApi(server.url, directTimeoutMs);
     this.#api = this.#makeApi(proxy.url, requestTimeoutMs);
-    this.#watched = new WatchedCluster({ ...this.#means(), api: this.#api, quietMsMax });
+    this.#watched = new WatchedCluster({ ...this.#dependencies(), api: this.#api, quietMsMax });
     const random = new SeededRandom(mix(seed, 'churn'));
     this.#churn = new Churn({ api: this.#direct, random, names, signal: this.#stop.signal });
   }
 
-  static async start(seed: number, meter: KeepingMeter): Promise<World> {
+  static async start(seed: number, meter: RecordingMeter): Promise<World> {
     const random = new SeededRandom(seed);
-    const logger = new KeepingLogger();
+    const logger = new RecordingLogger();
     const server = await startApiServer({
       clock: new SystemClock(),
       random,
@@ -101,7 +102,7 @@ class World {
       this.#change().finally(() => over.abort()),
     ]);
     this.#proxy.heal();
-    // A write after the last fault: who hears of it hears again, and does not only happen to know everything.
+    // A write after the last fault: informers must receive it, so that an up-to-date store is not a coincidence.
     await this.#churn.touchAll();
     await this.#settle();
   }
@@ -114,7 +115,7 @@ class World {
     const left = { connections: this.#proxy.connections, timers: this.#clock.sleeping };
     await this.#proxy.stop();
     await this.#server.close();
-    assert.deepEqual(left, { connections: 0, timers: 0 }, 'nothing is left');
+    assert.deepEqual(left, { connections: 0, timers: 0 }, 'no leaked resources');
   }
 
   async #change(): Promise<void> {
@@ -126,7 +127,7 @@ class World {
     }
   }
 
-  /** The server forgets its past: continue tokens expire, watches from before now start with 410. */
+  /** The server drops its history: continue tokens expire, watches from older versions end with 410. */
   #forget(random: SeededRandom): void {
     this.#server.compactNow();
     if (whole(random, 2) === 0) this.#server.shrinkWatchWindow(pick(random, ['nodes', 'pods', 'leases']));
@@ -137,7 +138,7 @@ class World {
     this.#proxy.endAll(how);
   }
 
-  /** Whatever happens to a get: an object, or an ApiError. */
+  /** Any result of a get is allowed: an object, or an ApiError. */
   async #getAgain(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const got: unknown = await this.#api.get('nodes', { name: 'n0' }, { signal }).catch((error: unknown) => error);
@@ -162,25 +163,18 @@ class World {
   }
 
   #makeApi(url: string, requestTimeoutMs: number): HttpKubeApi {
-    return new HttpKubeApi({
-      ...this.#means(),
-      connection: plainConnection(url, { token: this.#server.adminToken }),
-      userAgent: 'nlc/test',
-      fieldManager: 'nlc',
-      qps: 0,
-      burst: 0,
-      requestTimeoutMs,
-    });
+    const connection = plainConnection(url, { token: this.#server.adminToken });
+    return makeKubeApi(connection, { ...this.#dependencies(), requestTimeoutMs });
   }
 
-  #means() {
+  #dependencies() {
     const random = new SeededRandom(mix(this.#seed, 'informers'));
-    return { clock: this.#clock, random, logger: new KeepingLogger(), meter: this.#meter };
+    return { clock: this.#clock, random, logger: new RecordingLogger(), meter: this.#meter };
   }
 }
 
-/** What went wrong with one seed; nothing where all is well. Never rejects. */
-async function live(seed: number, meter: KeepingMeter): Promise<readonly string[]> {
+/** The problems of one seed; empty if none. Never rejects. */
+async function live(seed: number, meter: RecordingMeter): Promise<readonly string[]> {
   const world = await World.start(seed, meter);
   const lived = await outcomeOf(world.liveThrough());
   const ended = await outcomeOf(world.end());
@@ -194,15 +188,15 @@ async function outcomeOf(part: Promise<void>): Promise<readonly string[]> {
   return [reason instanceof Error ? (reason.stack ?? reason.message) : String(reason)];
 }
 
-/** Kinds of things that keep a process alive, each as often as it does. */
+/** Kinds of active resources of the process, each as often as it exists. */
 function resources(): readonly string[] {
   return process.getActiveResourcesInfo().sort();
 }
 
-/** Side by side: they wait most of their time. */
+/** Runs seeds concurrently: they wait most of the time. */
 async function liveTogether(seeds: readonly number[]): Promise<Lived> {
   const before = resources();
-  const meter = new KeepingMeter();
+  const meter = new RecordingMeter();
   const failures = (await Promise.all(seeds.map((seed) => live(seed, meter)))).flat();
   await until(() => resources().join() === before.join()).catch(() => undefined);
   const after = resources();
@@ -211,7 +205,7 @@ async function liveTogether(seeds: readonly number[]): Promise<Lived> {
   return { failures: [...failures, ...leak], sums: summedUp(meter) };
 }
 
-function summedUp({ series }: KeepingMeter): ReadonlyMap<string, number> {
+function summedUp({ series }: RecordingMeter): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
   for (const [key, value] of series) {
     const kind = key.replaceAll(/(host|resource)="[^"]*",?/g, '').replace(/,?\}$/, '}');

@@ -1,35 +1,35 @@
-// Hollow nodes and the real controller in one world: an API server's memory between them, and a clock that a test moves.
+// Hollow nodes and the real controller together: an in-memory API server between them, and a manual clock.
 import { type Condition, findCondition, listConditions } from '../../src/api/conditions.ts';
-import { type Lease, type LeaseView, viewLease } from '../../src/api/lease.ts';
+import { type Lease, type LeaseView, transformLease } from '../../src/api/lease.ts';
 import type { EventDraft } from '../../src/api/event.ts';
 import type { KubeObject } from '../../src/api/meta.ts';
-import { type Node, type NodeView, viewNode } from '../../src/api/node.ts';
-import { type Pod, type PodView, viewPod } from '../../src/api/pod.ts';
+import { type Node, type NodeView, transformNode } from '../../src/api/node.ts';
+import { type Pod, type PodView, transformPod } from '../../src/api/pod.ts';
 import type { ResourceName } from '../../src/api/resources.ts';
+import { selectControllers } from '../../src/cli/controller/selection.ts';
 import { NodeLifecycle, podsByNode } from '../../src/controller/node-lifecycle.ts';
 import {
   type ControllerOptions,
   defaultControllerOptions,
-  defaultControllerSelection,
   defaultPodGcOptions,
-} from '../../src/controller/options.ts';
+} from '../../src/controller/model/options.ts';
 import { SharedInformer } from '../../src/informer/shared-informer.ts';
-import type { FaultOrder, PostedFault } from '../../src/kubelet/faults/fault-board.ts';
+import type { FaultOrder, ActiveFault } from '../../src/kubelet/faults/fault-injector.ts';
 import type { Fault } from '../../src/kubelet/faults/fault.ts';
 import type { GroundTruth } from '../../src/kubelet/faults/ground-truth.ts';
-import { HollowFleet, type HollowFleetOptions } from '../../src/kubelet/fleet.ts';
+import { HollowFleet, type HollowFleetOptions } from '../../src/kubelet/fleet/fleet.ts';
 import { ManualClock } from './manual-clock.ts';
 import { MemoryApi } from './memory-api.ts';
 import { OpenLanes } from './open-lanes.ts';
-import { KeepingLogger, KeepingMeter, KeepingRecorder, SeededRandom } from './quiet.ts';
+import { RecordingLogger, RecordingMeter, RecordingRecorder, SeededRandom } from './fakes.ts';
 
-export interface FleetWorldOptions {
-  /** Their names, or how many. */
+interface FleetWorldOptions {
+  /** Their names, or their number. */
   readonly nodes: readonly string[] | number;
-  /** The node controller, beside them; none when absent. */
+  /** The node lifecycle controller; none when absent. */
   readonly controller?: Partial<ControllerOptions>;
   readonly fleet?: Partial<HollowFleetOptions>;
-  /** The zone of a node; all in one when absent. */
+  /** The zone of a node; all in one zone when absent. */
   readonly zoneOf?: (index: number) => string;
   readonly seed?: number;
 }
@@ -39,15 +39,15 @@ const secondMs = 1_000;
 export class FleetWorld {
   readonly clock = new ManualClock();
   readonly api = new MemoryApi(this.clock);
-  readonly logger = new KeepingLogger();
+  readonly logger = new RecordingLogger();
   readonly truths: GroundTruth[] = [];
-  readonly nodeEvents = new KeepingRecorder();
-  /** Events that kubelets told, as `node reason`. */
-  readonly told: string[] = [];
-  /** The same, as they were told. */
+  readonly nodeEvents = new RecordingRecorder();
+  /** Events recorded by kubelets, as `node reason`. */
+  readonly events: string[] = [];
+  /** The same Events, complete. */
   readonly drafts: EventDraft[] = [];
   readonly fleet: HollowFleet;
-  /** Every Ready status that was stored, as `node status`, with its time in seconds. */
+  /** Every stored Ready status, as `node status`, with its time in seconds. */
   readonly readiness: { readonly node: string; readonly status: string; readonly atSeconds: number }[] = [];
   readonly #life = new AbortController();
   readonly #startMs = this.clock.monotonicMs();
@@ -66,10 +66,10 @@ export class FleetWorld {
         name,
         labels: { 'topology.kubernetes.io/region': 'r', 'topology.kubernetes.io/zone': zoneOf(index) },
       })),
-      tell: (truth) => this.truths.push(truth),
+      onGroundTruth: (truth) => this.truths.push(truth),
       recorder: (name) => ({
         record: (draft) => {
-          this.told.push(`${name} ${draft.reason}`);
+          this.events.push(`${name} ${draft.reason}`);
           this.drafts.push(draft);
         },
       }),
@@ -85,7 +85,7 @@ export class FleetWorld {
     return this.#life.signal;
   }
 
-  /** Seconds since the world began. */
+  /** Seconds since the start. */
   get seconds(): number {
     return (this.clock.monotonicMs() - this.#startMs) / secondMs;
   }
@@ -94,7 +94,7 @@ export class FleetWorld {
     await this.clock.advance(seconds * secondMs);
   }
 
-  /** Moves on until it is so, and no further than `secondsMax`; answers how long that took. */
+  /** Advances until the condition holds, at most `secondsMax`; returns the elapsed seconds. */
   async until(what: string, secondsMax: number, holds: () => boolean, stepSeconds = 0.5): Promise<number> {
     const start = this.seconds;
     while (!holds()) {
@@ -104,7 +104,7 @@ export class FleetWorld {
     return this.seconds - start;
   }
 
-  /** Rejects when something failed; the number of those that sleep on is the answer, and should be 0. */
+  /** Rejects if a component failed; returns the number of remaining sleeps, which should be 0. */
   async end(): Promise<number> {
     this.#life.abort();
     await this.clock.advance(0);
@@ -112,7 +112,7 @@ export class FleetWorld {
     return this.clock.sleeping;
   }
 
-  post(fault: Fault, names: readonly string[] = ['n1'], more: Partial<FaultOrder> = {}): PostedFault {
+  post(fault: Fault, names: readonly string[] = ['n1'], more: Partial<FaultOrder> = {}): ActiveFault {
     return this.fleet.faults.post({ selector: { names }, fault, ...more });
   }
 
@@ -136,21 +136,21 @@ export class FleetWorld {
     return findCondition(listConditions(this.pod(name)?.status?.conditions), 'Ready');
   }
 
-  /** `key:effect`, without the prefix of Kubernetes' own. */
+  /** `key:effect`, without Kubernetes' prefix. */
   taints(name = 'n1'): readonly string[] {
     return (this.node(name)?.spec?.taints ?? []).map(
       ({ key, effect }) => `${key.replace('node.kubernetes.io/', '')}:${effect}`,
     );
   }
 
-  /** How often a node was said to be so after `sinceSeconds`. */
+  /** Number of times this was stored for the node after `sinceSeconds`. */
   turns(node: string, status: string, sinceSeconds = 0): number {
     return this.readiness.filter(
       (each) => each.node === node && each.status === status && each.atSeconds >= sinceSeconds,
     ).length;
   }
 
-  /** With the tolerations of 300 s that an API server adds. */
+  /** With the default tolerations of 300 s that the API server adds. */
   async bind(name: string, nodeName = 'n1', graceSeconds = 30): Promise<void> {
     const tolerations = ['not-ready', 'unreachable'].map((key) => ({
       key: `node.kubernetes.io/${key}`,
@@ -179,30 +179,37 @@ export class FleetWorld {
   }
 
   #startController(options: Partial<ControllerOptions>): void {
-    const means = { api: this.api, clock: this.clock, logger: this.logger, random: new SeededRandom(2) };
-    const meter = new KeepingMeter();
+    const dependencies = { api: this.api, clock: this.clock, logger: this.logger, random: new SeededRandom(2) };
+    const meter = new RecordingMeter();
     const identity = (view: { readonly uid: string; readonly resourceVersion: string }) => view;
-    const common = { ...means, meter, identity };
+    const common = { ...dependencies, meter, identity };
     const indexes = { [podsByNode]: (pod: PodView) => (pod.nodeName === '' ? [] : [pod.nodeName]) };
     const informers = {
-      nodes: new SharedInformer<Node, NodeView>({ ...common, resource: 'nodes', view: viewNode }),
-      leases: new SharedInformer<Lease, LeaseView>({ ...common, resource: 'leases', view: viewLease }),
-      pods: new SharedInformer<Pod, PodView>({ ...common, resource: 'pods', view: viewPod, indexes }),
+      nodes: new SharedInformer<Node, NodeView>({ ...common, resource: 'nodes', transform: transformNode }),
+      leases: new SharedInformer<Lease, LeaseView>({ ...common, resource: 'leases', transform: transformLease }),
+      pods: new SharedInformer<Pod, PodView>({ ...common, resource: 'pods', transform: transformPod, indexes }),
     };
     const lifecycle = new NodeLifecycle({
-      ...means,
+      ...dependencies,
       meter,
-      options: { ...defaultControllerOptions, nodeMonitorGracePeriodMs: 40_000, ...options },
-      controllers: { ...defaultControllerSelection, podGc: true },
-      podGc: defaultPodGcOptions,
+      options: { current: () => ({ ...defaultControllerOptions, nodeMonitorGracePeriodMs: 40_000, ...options }) },
+      controllers: { ...selectControllers('*'), podGc: true },
+      podGc: { current: () => defaultPodGcOptions },
       informers,
       liveLeases: {
-        read: async (nodes) => new Map(nodes.flatMap((name) => this.#leaseView(name))),
-        probe: () => Promise.resolve(),
+        readAll: async () => {
+          const leases = [...informers.nodes.store.keys()].flatMap((name) => this.#leaseView(name));
+          return new Map(leases.map(([node, lease]) => [node, { kind: 'found', lease }]));
+        },
+        readOne: async (node) => {
+          const [found] = this.#leaseView(node);
+          return found === undefined ? { kind: 'missing' } : { kind: 'found', lease: found[1] };
+        },
+        probe: () => Promise.resolve(''),
       },
       lanes: new OpenLanes(),
       leadership: { holds: () => true },
-      recorders: { nodes: this.nodeEvents, evictions: new KeepingRecorder() },
+      recorders: { nodes: this.nodeEvents, evictions: new RecordingRecorder() },
     });
     const { signal } = this.#life;
     for (const informer of Object.values(informers)) this.#running.push(informer.run(signal));
@@ -211,6 +218,6 @@ export class FleetWorld {
 
   #leaseView(name: string): readonly [string, LeaseView][] {
     const lease = this.lease(name);
-    return lease === undefined ? [] : [[name, viewLease(lease)]];
+    return lease === undefined ? [] : [[name, transformLease(lease)]];
   }
 }

@@ -1,6 +1,6 @@
-// A way to a server that can go dead without a word: bytes stop in both directions, no connection closes, and new
-// ones work or are accepted and lead nowhere. What was on its way arrives when it thaws. Or with one: every connection is reset, and new ones
-// are refused.
+// A proxy to a server that can freeze: bytes stop in both directions, no connection closes, and new connections work, or
+// are accepted and frozen. Bytes in transit arrive when it thaws. It can also reset every connection and refuse new
+// ones.
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 export class FreezingProxy {
@@ -31,7 +31,7 @@ export class FreezingProxy {
     return `https://127.0.0.1:${this.#address().port}`;
   }
 
-  /** Every connection there is goes dead; new ones work, unless `alsoNew`. */
+  /** Freezes every open connection; new ones work, unless `alsoNew`. */
   freeze({ alsoNew = false } = {}): void {
     this.#frozen = true;
     this.#frozenToNew = alsoNew;
@@ -47,7 +47,7 @@ export class FreezingProxy {
     for (const lead of this.#waiting.splice(0)) lead();
   }
 
-  /** Resets what there is and takes nothing new until {@link admit}. */
+  /** Resets open connections and accepts no new ones until {@link admit}. */
   async refuse(): Promise<void> {
     this.#port = this.#address().port;
     const closed = new Promise((resolve) => this.#server.close(resolve));
@@ -55,7 +55,7 @@ export class FreezingProxy {
     await closed;
   }
 
-  /** Listens again, where it did before. */
+  /** Listens again on the same port. */
   async admit(): Promise<void> {
     await new Promise<void>((resolve) => this.#server.listen(this.#port, '127.0.0.1', resolve));
   }

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../../src/ports/clock.ts';
 
-/** A clock on which time passes some times faster than on the wall: minutes of patience in seconds, over real sockets. */
+/** A clock that runs faster than the wall clock by a factor: minutes of timeouts in seconds, over real sockets. */
 export class HurriedClock implements Clock {
   readonly #factor: number;
   #sleeping = 0;
@@ -10,7 +10,7 @@ export class HurriedClock implements Clock {
     this.#factor = factor;
   }
 
-  /** Sleeps that have not ended: each holds a timer. */
+  /** Pending sleeps: each has a timer. */
   get sleeping(): number {
     return this.#sleeping;
   }
@@ -33,7 +33,7 @@ export class HurriedClock implements Clock {
   }
 }
 
-/** Resolves after `ms` of the wall's time, or when the signal aborts. Never rejects. */
+/** Resolves after `ms` of wall time, or when the signal aborts. Never rejects. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return wait(ms, undefined, { signal }).catch((error: unknown) => {
     if (!signal.aborted) throw error;

@@ -2,23 +2,23 @@ import type { Condition } from '../../src/api/conditions.ts';
 import { findCondition, listConditions } from '../../src/api/conditions.ts';
 import type { Node } from '../../src/api/node.ts';
 import type { ContainerStatus, Pod, PodSpec } from '../../src/api/pod.ts';
-import { nodeInformer, podInformer } from '../../src/kubelet/fleet-informers.ts';
+import { nodeInformer, podInformer } from '../../src/kubelet/fleet/fleet-informers.ts';
 import { HollowKubelet } from '../../src/kubelet/hollow-kubelet.ts';
-import { Link } from '../../src/kubelet/link.ts';
-import { ApiSource } from '../../src/kubelet/pod-config/api-source.ts';
+import { FaultInjectingClient } from '../../src/kubelet/network/fault-injecting-client.ts';
+import { apiSource } from '../../src/kubelet/pod-config/api-source.ts';
 import { PodRouter } from '../../src/kubelet/pod-config/pod-router.ts';
 import type { PodSource, SendPods } from '../../src/kubelet/pod-config/pod-source.ts';
 import type { PodSourceName } from '../../src/kubelet/pod-config/pod-update.ts';
 import { completeProfile, type KubeletProfile, type Machine } from '../../src/kubelet/profile.ts';
-import { runTogether } from '../../src/kubelet/run-together.ts';
-import { Turnstile } from '../../src/kubelet/turnstile.ts';
+import { runTogether } from '../../src/kubelet/loops/run-together.ts';
+import { Semaphore } from '../../src/kubelet/loops/semaphore.ts';
 import { ManualClock } from './manual-clock.ts';
 import { MemoryApi } from './memory-api.ts';
-import { KeepingLogger, KeepingMeter, KeepingRecorder, SeededRandom } from './quiet.ts';
+import { RecordingLogger, RecordingMeter, RecordingRecorder, SeededRandom } from './fakes.ts';
 
 export const secondMs = 1_000;
 
-/** A source of pods that a test fills by hand. */
+/** A pod source that a test fills. */
 export class HandSource implements PodSource {
   readonly name: PodSourceName;
   #pods: readonly Pod[];
@@ -26,11 +26,11 @@ export class HandSource implements PodSource {
 
   constructor(name: PodSourceName, pods: readonly Pod[] = []) {
     this.name = name;
-    this.#pods = pods.map((pod) => this.#ours(pod));
+    this.#pods = pods.map((pod) => this.#asStatic(pod));
   }
 
   set(pods: readonly Pod[]): void {
-    this.#pods = pods.map((pod) => this.#ours(pod));
+    this.#pods = pods.map((pod) => this.#asStatic(pod));
     this.#wake();
   }
 
@@ -44,8 +44,8 @@ export class HandSource implements PodSource {
     }
   }
 
-  /** As the sources of files and URLs do: the hash is the uid. */
-  #ours(pod: Pod): Pod {
+  /** Like the sources of files and URLs: the hash is the uid. */
+  #asStatic(pod: Pod): Pod {
     const annotations = { ...pod.metadata.annotations, 'kubernetes.io/config.hash': pod.metadata.uid ?? '' };
     return { ...pod, metadata: { ...pod.metadata, annotations }, status: { phase: 'Pending' } };
   }
@@ -54,7 +54,7 @@ export class HandSource implements PodSource {
 export interface KubeletWorldOptions {
   readonly profile?: Partial<KubeletProfile>;
   readonly machine?: Partial<Machine>;
-  /** Beside the API server. */
+  /** In addition to the API server. */
   readonly sources?: () => readonly PodSource[];
 }
 
@@ -67,13 +67,13 @@ const machine: Machine = {
   podSubnet: '10.128.0',
 };
 
-/** One kubelet, `n1`, an API server's memory, and a clock that a test moves. Containers start and stop at once. */
+/** One kubelet, `n1`, an in-memory API server, and a manual clock. Containers start and stop at once. */
 export class KubeletWorld {
   readonly clock = new ManualClock();
   readonly api = new MemoryApi(this.clock);
-  readonly logger = new KeepingLogger();
-  readonly recorder = new KeepingRecorder();
-  readonly link: Link;
+  readonly logger = new RecordingLogger();
+  readonly recorder = new RecordingRecorder();
+  readonly client: FaultInjectingClient;
   readonly kubelet: HollowKubelet;
   readonly #life = new AbortController();
   readonly #running: Promise<void>;
@@ -81,21 +81,21 @@ export class KubeletWorld {
   constructor({ profile, machine: changes, sources }: KubeletWorldOptions = {}) {
     const { clock, api, logger } = this;
     const random = new SeededRandom(1);
-    const means = { api, clock, random, logger, meter: new KeepingMeter() };
-    const [pods, nodes] = [podInformer(means), nodeInformer(means)];
+    const dependencies = { api, clock, random, logger, meter: new RecordingMeter() };
+    const [pods, nodes] = [podInformer(dependencies), nodeInformer(dependencies)];
     const router = new PodRouter(pods);
-    this.link = new Link({ api, clock, requestTimeoutMs: 10 * secondMs });
-    const { link } = this;
-    const apiSource = (): PodSource => new ApiSource({ nodeName: 'n1', router, cable: link, clock });
+    this.client = new FaultInjectingClient({ api, clock, requestTimeoutMs: 10 * secondMs });
+    const { client } = this;
+    const bound = (): PodSource => apiSource({ nodeName: 'n1', router, connection: client, clock });
     this.kubelet = new HollowKubelet({
       name: 'n1',
       labels: {},
       machine: { ...machine, ...changes },
       profile: completeProfile({ podStartDelayMs: 0, podStopDelayMs: 0, ...profile }),
-      api: link,
-      sources: () => [apiSource(), ...(sources?.() ?? [])],
-      nodes: { get: (name) => (link.isCut ? 'frozen' : nodes.store.get(name)) },
-      registrations: new Turnstile(1),
+      api: client,
+      sources: () => [bound(), ...(sources?.() ?? [])],
+      nodes: { get: (name) => (client.isCut ? 'frozen' : nodes.store.get(name)) },
+      registrations: new Semaphore(1),
       recorder: this.recorder,
       clock,
       random,
@@ -118,7 +118,7 @@ export class KubeletWorld {
     await this.clock.advance(ms);
   }
 
-  /** Ends everything. Rejects when the kubelet failed; the number of those that sleep on is the answer, and should be 0. */
+  /** Stops everything. Rejects if the kubelet failed; returns the number of pending sleeps, which should be 0. */
   async end(): Promise<number> {
     this.#life.abort();
     await this.#running;
@@ -133,13 +133,13 @@ export class KubeletWorld {
     return await this.api.create('pods', wanted);
   }
 
-  /** As a user would: gracefully, or with 0 by force. */
+  /** Deletes as a user would: gracefully, or with 0 by force. */
   async remove(name: string, gracePeriodSeconds = 30): Promise<void> {
     const uid = this.pod(name)?.metadata.uid ?? '';
     await this.api.delete('pods', { namespace: 'default', name }, { uid, gracePeriodSeconds, signal: this.signal });
   }
 
-  /** What another client writes into a pod's status. */
+  /** A write of another client to a pod's status. */
   async write(name: string, status: Readonly<Record<string, unknown>>): Promise<void> {
     const patch = { type: 'strategic-merge', body: { status } } as const;
     await this.api.patch('pods', { namespace: 'default', name }, patch, { signal: this.signal });
@@ -165,12 +165,12 @@ export class KubeletWorld {
     return this.pod(name)?.status?.containerStatuses?.find((status) => status.name === container);
   }
 
-  /** How many of a pod's containers run on the machine. */
+  /** Number of a pod's running containers on the machine. */
   running(uid: string | undefined): number {
     return this.kubelet.host.live(uid ?? '').length;
   }
 
-  /** The kubelet's requests about pods since `from`, as `verb name`; the informers' left out. */
+  /** The kubelet's requests about pods since `from`, as `verb name`, without those of informers. */
   podRequests(from = 0): readonly string[] {
     return this.api.requests
       .slice(from)

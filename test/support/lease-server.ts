@@ -4,13 +4,13 @@ import type { KubeObject } from '../../src/api/meta.ts';
 import type { LeaseApi } from '../../src/election/election-options.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 
-/** One lease, with versions and conflicts as a real server has them, and any number of links to it. */
+/** One lease, with versions and conflicts as on a real server, and any number of client links. */
 export class LeaseServer {
   #lease: Lease | undefined;
   #version = 100;
   #uid = 0;
   readonly #clock: Clock;
-  /** Every write that was carried out, with the monotonic time at which it was. */
+  /** Every write that was carried out, with its monotonic time. */
   readonly writes: { readonly atMs: number; readonly verb: 'create' | 'replace' | 'delete'; readonly lease: Lease }[] =
     [];
 
@@ -51,10 +51,16 @@ export class LeaseServer {
     this.#lease = undefined;
   }
 
-  /** As `kubectl edit` would: changes the record without asking for a version. */
+  /** As `kubectl edit`: changes the record without a resourceVersion precondition. */
   edit(spec: Lease['spec'] & object): void {
     const stored = this.read();
     this.#store('replace', { ...stored, spec: { ...stored.spec, ...spec } });
+  }
+
+  /** As a restore of etcd: the lease as it was, at its version then, and later writes continue from there. */
+  restore(lease: Lease): void {
+    this.#lease = lease;
+    this.#version = Number(lease.metadata.resourceVersion);
   }
 
   #store(verb: 'create' | 'replace', object: Lease): Lease {
@@ -72,8 +78,8 @@ function refusal(reason: 'not-found' | 'already-exists' | 'conflict', code: numb
 const never = new AbortController().signal;
 
 /**
- * One process's way to the server. Requests and answers take their time, get lost while it is cut, and arrive at the
- * server even when the caller has given up on them.
+ * One process's link to the server. Requests and responses take time, get lost while it is cut, and arrive at the server
+ * even if the caller has aborted them.
  */
 export class LeaseLink implements LeaseApi {
   readonly #server: LeaseServer;
@@ -81,14 +87,14 @@ export class LeaseLink implements LeaseApi {
   requestMs = 0;
   answerMs = 0;
   cut = false;
-  /** What is sent arrives, and its answer does not. */
+  /** Requests arrive, and their responses are lost. */
   answersLost = false;
-  /** A transport that does not listen to its signal. */
-  deaf = false;
-  /** Thrown instead of the next answers, before the server sees anything. */
-  readonly refusals: ApiError[] = [];
+  /** The transport ignores its signal. */
+  ignoresSignal = false;
+  /** Thrown instead of the next responses, before the request reaches the server. */
+  readonly errors: ApiError[] = [];
   readonly calls: string[] = [];
-  /** A suspended process hears nothing until it goes on. */
+  /** A suspended process receives nothing until it resumes. */
   resumed: () => Promise<void> = () => Promise.resolve();
 
   constructor(server: LeaseServer, clock: Clock) {
@@ -110,10 +116,10 @@ export class LeaseLink implements LeaseApi {
 
   async #call(verb: string, signal: AbortSignal, act: () => Lease): Promise<Lease> {
     this.calls.push(verb);
-    const refused = this.refusals.shift();
-    if (refused !== undefined) throw refused;
+    const error = this.errors.shift();
+    if (error !== undefined) throw error;
     try {
-      return await (this.deaf ? this.#exchange(act) : Promise.race([this.#exchange(act), abortion(signal)]));
+      return await (this.ignoresSignal ? this.#exchange(act) : Promise.race([this.#exchange(act), abortion(signal)]));
     } finally {
       await this.resumed();
     }

@@ -1,15 +1,15 @@
-import type { Connection } from '../../src/adapters/http-connection.ts';
-import { HttpKubeApi, type HttpKubeApiOptions } from '../../src/adapters/http-kube-api.ts';
+import type { Connection } from '../../src/adapters/kube-client/connection.ts';
+import { HttpKubeApi, type HttpKubeApiOptions } from '../../src/adapters/kube-client/kube-api.ts';
 import { SystemClock } from '../../src/adapters/system-clock.ts';
-import { KeepingLogger, KeepingMeter } from './quiet.ts';
+import { RecordingLogger, RecordingMeter } from './fakes.ts';
 
-/** A client of this server for a test: as fast as it can, on the machine's clock, telling nobody; unless told otherwise. */
+/** A client for tests: without rate limit, with the system clock, without log and metrics, unless overridden. */
 export function makeKubeApi(connection: Connection, options: Partial<HttpKubeApiOptions> = {}): HttpKubeApi {
   return new HttpKubeApi({
     connection,
     clock: new SystemClock(),
-    logger: new KeepingLogger(),
-    meter: new KeepingMeter(),
+    logger: new RecordingLogger(),
+    meter: new RecordingMeter(),
     userAgent: 'nlc/test',
     fieldManager: 'nlc',
     qps: 0,

@@ -1,6 +1,6 @@
-// Objects as no API server should send them: well-formed ones in which some fields were replaced by something else.
+// Objects that no API server should send: well-formed ones with some fields replaced.
 import type { KubeObject } from '../../src/api/meta.ts';
-import { SeededRandom } from './quiet.ts';
+import { SeededRandom } from './fakes.ts';
 
 type Json = unknown;
 type Path = readonly (string | number)[];
@@ -28,7 +28,7 @@ const junk: readonly Json[] = [
   [[{ key: 'x' }]],
 ];
 
-/** Every place in the object: its fields, and the fields of its fields. */
+/** Every field path of the object, at any depth. */
 function pathsOf(value: Json, path: Path = []): readonly Path[] {
   if (typeof value !== 'object' || value === null) return [path];
   const inner = Object.entries(value).flatMap(([name, part]) => pathsOf(part, [...path, name]));
@@ -44,7 +44,7 @@ function replaced(value: Json, [name, ...rest]: Path, by: Json): Json {
   return copy;
 }
 
-/** The same seed makes the same object: `from` with one to four of its fields replaced. */
+/** The same seed gives the same object: `from` with one to four fields replaced. */
 export function malformed<T extends KubeObject>(from: T, seed: number): T {
   const random = new SeededRandom(seed);
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random.next() * items.length)] as Item;

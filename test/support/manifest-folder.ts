@@ -8,12 +8,12 @@ import type {
   WatchEnd,
 } from '../../src/ports/static-pod-manifests.ts';
 
-/** A folder of manifests in memory. It tells its watcher of each change, unless the test says otherwise. */
+/** An in-memory directory of manifests. It notifies its watcher of each change, unless the test disables that. */
 export class ManifestFolder implements ManifestFiles {
   readonly path = '/etc/manifests';
   readonly files = new Map<string, string>();
   exists = true;
-  /** Undefined: the path is a folder; else the path itself is the file. */
+  /** Undefined: the path is a directory; else the path itself is the file. */
   single: string | undefined;
   watchFailure: string | undefined;
   readonly watchedAt: number[] = [];
@@ -28,7 +28,7 @@ export class ManifestFolder implements ManifestFiles {
     return this.#watcher !== undefined;
   }
 
-  /** Writes a file; a silent one is found by listing only. */
+  /** Writes a file; with `silent` the watcher is not notified and only a listing finds it. */
   write(name: string, text: string, silently = false): void {
     this.files.set(name, text);
     if (!silently) this.touch(name);
@@ -67,10 +67,10 @@ export class ManifestFolder implements ManifestFiles {
   }
 }
 
-/** A URL that answers what the test wants. */
+/** A URL with a scripted response. */
 export class ManifestPage implements ManifestUrl {
   readonly url = 'http://manifests.test/pods';
-  answer: ManifestAnswer = { kind: 'failed', problem: 'nobody listens' };
+  answer: ManifestAnswer = { kind: 'failed', problem: 'connection refused' };
   asked = 0;
 
   show(text: string, status = 200): void {
@@ -83,7 +83,7 @@ export class ManifestPage implements ManifestUrl {
   }
 }
 
-/** A manifest as an author writes it. */
+/** A manifest as written by a user. */
 export function aManifest(name: string, extra: { readonly uid?: string; readonly image?: string } = {}): string {
   const { uid, image = 'img:1' } = extra;
   const lines = ['apiVersion: v1', 'kind: Pod', 'metadata:', `  name: ${name}`, '  namespace: kube-system'];

@@ -6,7 +6,7 @@ interface Sleeper {
   wake(): void;
 }
 
-/** A clock that moves only when told to. Wall and monotonic time start apart, so that mixing them up shows. */
+/** A manually advanced clock. Wall and monotonic time have different origins, so that a mix-up shows. */
 export class ManualClock implements Clock {
   #monotonicMs = 10_000;
   #wallMs: number;
@@ -25,7 +25,7 @@ export class ManualClock implements Clock {
     return this.#monotonicMs;
   }
 
-  /** Moves the wall clock alone, as an operator or NTP would. */
+  /** Steps only the wall clock, as an operator or NTP does. */
   jumpWall(byMs: number): void {
     this.#wallMs += byMs;
   }
@@ -48,12 +48,12 @@ export class ManualClock implements Clock {
     return this.#sleepers.size;
   }
 
-  /** Time goes on and nobody runs, as in a stopped process; whoever overslept wakes when time moves next. */
+  /** Advances time without running timers, as in a stopped process; overdue sleepers wake at the next advance. */
   stall(byMs: number): void {
     this.#moveTo(this.#monotonicMs + byMs);
   }
 
-  /** Moves time, waking sleepers in order; promises settle before each step and at the end. */
+  /** Advances time, waking sleepers in order; promises settle before each step and at the end. */
   async advance(byMs: number): Promise<void> {
     const targetMs = this.#monotonicMs + byMs;
     for (;;) {
@@ -87,7 +87,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** One macrotask turn: every promise that can settle without I/O has settled. */
+/** One macrotask: every promise that can settle without I/O has settled. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

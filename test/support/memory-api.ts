@@ -24,9 +24,9 @@ export interface MemoryRequest {
   readonly resource: ResourceName;
   readonly name: string;
   readonly body?: unknown;
-  /** Of a read that accepts what is at hand. */
+  /** Latency of a read that accepts cached data. */
   readonly resourceVersion?: string;
-  /** Monotonic. */
+  /** Monotonic time. */
   readonly atMs: number;
 }
 
@@ -34,12 +34,13 @@ interface Fault {
   readonly verb: Verb;
   readonly resource: ResourceName;
   readonly reason: ApiReason;
+  readonly retryAfterMs?: number;
   times: number;
 }
 
 /**
- * An API server's memory without the server: versions, uids, preconditions, merge by condition type and graceful
- * deletion of pods, as much of it as kubelets and informers meet. It answers in the same turn and keeps what it was asked.
+ * The state of an API server in memory: versions, uids, preconditions, merge by condition type and graceful deletion of
+ * pods, as far as kubelets and informers use them. It responds synchronously and records its requests.
  */
 export class MemoryApi implements KubeReader, KubeWriter {
   readonly requests: MemoryRequest[] = [];
@@ -55,17 +56,22 @@ export class MemoryApi implements KubeReader, KubeWriter {
     this.#clock = clock;
   }
 
-  /** The next `times` requests of this kind are answered with an error. */
+  /** The next `times` requests of this kind fail. */
   fail(verb: Verb, resource: ResourceName, reason: ApiReason, times = 1): void {
     this.#faults.push({ verb, resource, reason, times });
   }
 
-  /** Requests of this kind so far. */
+  /** The next request of this kind is rejected as by an overloaded API server, with Retry-After. */
+  refuse(verb: Verb, resource: ResourceName, retryAfterMs: number): void {
+    this.#faults.push({ verb, resource, reason: 'too-many-requests', retryAfterMs, times: 1 });
+  }
+
+  /** Number of requests of this kind so far. */
   count(verb: Verb, resource: ResourceName): number {
     return this.requests.filter((request) => request.verb === verb && request.resource === resource).length;
   }
 
-  /** The stored object, read past the front door. */
+  /** The stored object, without a request. */
   peek(resource: ResourceName, key: string): KubeObject | undefined {
     return this.#table(resource).get(key);
   }
@@ -151,17 +157,17 @@ export class MemoryApi implements KubeReader, KubeWriter {
 
   #remove(resource: ResourceName, key: string, stored: KubeObject): void {
     this.#table(resource).delete(key);
-    this.#tell(resource, { type: 'DELETED', object: withVersion(stored, ++this.#version) });
+    this.#notify(resource, { type: 'DELETED', object: withVersion(stored, ++this.#version) });
   }
 
   #store(resource: ResourceName, key: string, object: KubeObject, type: 'ADDED' | 'MODIFIED'): KubeObject {
     const stored = withVersion(object, ++this.#version);
     this.#table(resource).set(key, stored);
-    this.#tell(resource, { type, object: stored });
+    this.#notify(resource, { type, object: stored });
     return stored;
   }
 
-  #tell(resource: ResourceName, event: WatchEvent): void {
+  #notify(resource: ResourceName, event: WatchEvent): void {
     for (const watcher of this.#watchers) if (watcher.resource === resource) watcher.push(event);
     for (const listener of this.#listeners) listener(resource, event);
   }
@@ -190,10 +196,10 @@ export class MemoryApi implements KubeReader, KubeWriter {
     );
     if (fault === undefined) return;
     fault.times -= 1;
-    throw refusal(fault.reason);
+    throw refusal(fault.reason, fault.retryAfterMs);
   }
 
-  /** Follows from now on, whether or not anybody reads yet. */
+  /** Receives events from now on, whether or not they are read yet. */
   #stream(
     resource: ResourceName,
     { signal, sendInitialEvents }: WatchOptions & { readonly signal: AbortSignal },
@@ -236,14 +242,14 @@ async function* read(
   }
 }
 
-/** In the API server's own words, which name what is missing. */
+/** The API server's own message, which names the missing object. */
 function missing(name: string): ApiError {
   const status = { reason: 'NotFound', details: { name } };
   return new ApiError({ reason: 'not-found', code: 404, message: 'the memory API answers not-found', status });
 }
 
-function refusal(reason: ApiReason): ApiError {
-  return new ApiError({ reason, message: `the memory API answers ${reason}` });
+function refusal(reason: ApiReason, retryAfterMs?: number): ApiError {
+  return new ApiError({ reason, retryAfterMs, message: `the memory API answers ${reason}` });
 }
 
 function withVersion(object: KubeObject, version: number): KubeObject {
@@ -266,7 +272,7 @@ function mapsOf(value: unknown): readonly Json[] {
   return Array.isArray(value) ? value.filter(isMap) : [];
 }
 
-/** Maps merge, null takes away, conditions merge by type in the order that the patch names, other lists are replaced. */
+/** Maps merge, null removes, conditions merge by type in the order of the patch, other lists are replaced. */
 function merge(stored: Json, patch: Json): Json {
   const merged: Record<string, unknown> = { ...stored };
   for (const [key, value] of Object.entries(patch)) {

@@ -13,11 +13,11 @@ import { ScriptedStream } from './scripted-reader.ts';
 
 interface Stream {
   readonly scripted: ScriptedStream;
-  /** It is open and nothing comes through it. */
+  /** It is open and delivers nothing. */
   muted: boolean;
 }
 
-/** One collection of objects as an API server keeps it, with every way to lose, repeat and refuse that we know of. */
+/** One collection of objects as on an API server, with every known way to lose, repeat and reject. */
 export class ModelApi implements KubeReader {
   readonly objects = new Map<string, KubeObject>();
   #version = 10;
@@ -25,9 +25,9 @@ export class ModelApi implements KubeReader {
   #history: { readonly version: number; readonly event: WatchEvent }[] = [];
   #forgottenUpTo = 0;
   readonly #streams: Stream[] = [];
-  #refusals: ApiReason[] = [];
+  #rejections: ApiReason[] = [];
   streamsLists = true;
-  /** The continue tokens of lists under way are refused. */
+  /** Continue tokens of lists in progress are rejected. */
   pagesExpire = false;
   pageObjects = 2;
 
@@ -47,7 +47,7 @@ export class ModelApi implements KubeReader {
     this.#happened({ type: 'DELETED', object });
   }
 
-  /** Repeats the last events to everybody, as a server does that lost count. */
+  /** Repeats the last events on all watches. */
   repeat(events: number): void {
     this.#deliver(...this.#history.slice(-events).map(({ event }) => event));
   }
@@ -68,22 +68,22 @@ export class ModelApi implements KubeReader {
     for (const { scripted } of this.#streams.splice(0)) scripted.finish();
   }
 
-  mute(): void {
+  stall(): void {
     for (const stream of this.#streams) stream.muted = true;
   }
 
-  /** Forgets the history: versions before now cannot be watched from. */
+  /** Drops the history: older versions cannot be watched from. */
   compact(): void {
     this.#forgottenUpTo = this.#version;
     this.#history = [];
   }
 
   refuse(...reasons: readonly ApiReason[]): void {
-    this.#refusals.push(...reasons);
+    this.#rejections.push(...reasons);
   }
 
   heal(): void {
-    this.#refusals = [];
+    this.#rejections = [];
     this.pagesExpire = false;
   }
 
@@ -99,7 +99,7 @@ export class ModelApi implements KubeReader {
     const items = options.limit === undefined ? all : all.slice(from, from + this.pageObjects);
     const next = from + items.length;
     const more = options.limit !== undefined && next < all.length;
-    // A page after a change would be of the old version at a real server: here the list begins again instead.
+    // A real server continues at the old version after a change: here the list starts again instead.
     return { metadata: { resourceVersion: String(this.#version), ...(more ? { continue: String(next) } : {}) }, items };
   }
 
@@ -135,7 +135,7 @@ export class ModelApi implements KubeReader {
   }
 
   #mayRefuse(): void {
-    const reason = this.#refusals.shift();
+    const reason = this.#rejections.shift();
     if (reason !== undefined) throw refusal(reason);
   }
 

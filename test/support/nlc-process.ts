@@ -1,21 +1,21 @@
-// `nlc` as its users run it: a process of its own, started from source, stopped by its process id.
+// `nlc` as users run it: a separate process, started from source, stopped by its process id.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 
 const main = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
 const running = new Set<ChildProcess>();
 
-// A test that dies must not leave controllers behind that go on writing.
+// A test that is killed must not leave running controllers behind.
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-export interface NlcExit {
+interface NlcExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
-export class NlcProcess {
+export class NlcProcess implements AsyncDisposable {
   readonly pid: number;
   readonly exited: Promise<NlcExit>;
   readonly #child: ChildProcess;
@@ -42,6 +42,15 @@ export class NlcProcess {
     });
   }
 
+  /**
+   * `nlc controller` on this API server, with JSON logs and with its pages on free ports of loopback. `flags` take
+   * precedence.
+   */
+  static controller(kubeconfig: string, ...flags: readonly string[]): NlcProcess {
+    const pages = ['--metrics-bind-address=127.0.0.1:0', '--health-probe-bind-address=127.0.0.1:0'];
+    return new NlcProcess(['controller', `--kubeconfig=${kubeconfig}`, ...pages, '--log-format=json', ...flags]);
+  }
+
   get stdout(): string {
     return this.#stdout;
   }
@@ -62,6 +71,21 @@ export class NlcProcess {
       .map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
+  said(message: string): boolean {
+    return this.logs().some(({ msg }) => msg === message);
+  }
+
+  /** Host and port of its metrics or health address, as logged. */
+  address(of: 'metrics' | 'health' = 'metrics'): string {
+    const message = of === 'metrics' ? 'serving /metrics' : 'serving /livez and /readyz';
+    return `127.0.0.1:${String(this.logs().find(({ msg }) => msg === message)?.['port'])}`;
+  }
+
+  /** The text of a page of its metrics address. */
+  async page(path: string): Promise<string> {
+    return (await fetch(`http://${this.address()}${path}`)).text();
+  }
+
   signal(name: NodeJS.Signals): void {
     this.#child.kill(name);
   }
@@ -72,9 +96,13 @@ export class NlcProcess {
     return this.exited;
   }
 
-  /** SIGKILL: no chance to finish anything. */
+  /** SIGKILL: without cleanup. */
   async kill(): Promise<NlcExit> {
     this.signal('SIGKILL');
     return this.exited;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
   }
 }

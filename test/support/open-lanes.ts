@@ -1,12 +1,15 @@
 import type { WriteLane, WriteLanes } from '../../src/ports/write-lanes.ts';
 
-/** Lets every write through at once. */
+/** Runs every write at once, unless its lane has a gate. */
 export class OpenLanes implements WriteLanes {
   pending = 0;
+  /** What the writes of a lane wait for, as for a free slot. */
+  readonly gates: Partial<Record<WriteLane, Promise<unknown>>> = {};
 
-  async run<T>(_lane: WriteLane, write: () => Promise<T>): Promise<T> {
+  async run<T>(lane: WriteLane, write: () => Promise<T>): Promise<T> {
     this.pending += 1;
     try {
+      if (this.gates[lane] !== undefined) await this.gates[lane];
       return await write();
     } finally {
       this.pending -= 1;

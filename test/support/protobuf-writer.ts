@@ -1,7 +1,8 @@
-/** Just enough of a protobuf writer to make what an API server sends. */
+/** A minimal protobuf writer for responses of an API server. */
 
-/** One field of a message: bytes, or a text, or a whole number that is not negative. */
-export function field(id: number, value: Buffer | string | number): Buffer {
+/** One field of a message: bytes, a string, or a whole number; a negative one must be a bigint. */
+export function field(id: number, value: Buffer | string | number | bigint): Buffer {
+  if (typeof value === 'bigint') return Buffer.concat([varint(id << 3), bigVarint(value)]);
   if (typeof value === 'number') return Buffer.concat([varint(id << 3), varint(value)]);
   const bytes = Buffer.from(value);
   return Buffer.concat([varint((id << 3) | 2), varint(bytes.length), bytes]);
@@ -11,7 +12,7 @@ export function message(...fields: readonly Buffer[]): Buffer {
   return Buffer.concat(fields);
 }
 
-/** An entry of a map from text to text. */
+/** An entry of a string map. */
 export function entry(id: number, key: string, value: string): Buffer {
   return field(id, message(field(1, key), field(2, value)));
 }
@@ -21,6 +22,15 @@ export function varint(value: number): Buffer {
   let left = value;
   for (; left >= 0x80; left = Math.floor(left / 0x80)) bytes.push((left % 0x80) | 0x80);
   bytes.push(left);
+  return Buffer.from(bytes);
+}
+
+/** A 64-bit number in two's complement. */
+function bigVarint(value: bigint): Buffer {
+  const bytes: number[] = [];
+  let left = BigInt.asUintN(64, value);
+  for (; left >= 0x80n; left >>= 7n) bytes.push(Number(left & 0x7fn) | 0x80);
+  bytes.push(Number(left));
   return Buffer.from(bytes);
 }
 

@@ -1,50 +1,51 @@
-// One `nlc controller` whose every request is written down on its way to the API server.
-import { writeFileSync } from 'node:fs';
+// One `nlc controller` process whose requests to the API server are recorded by a proxy.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NlcProcess } from './nlc-process.ts';
 import { type ProxyTarget, type RecordedRequest, RecordingProxy } from './recording-proxy.ts';
 
-export interface ProxiedControllerOptions extends ProxyTarget {
+interface ProxiedControllerOptions extends ProxyTarget {
   readonly token: string;
-  /** Somewhere to write the kubeconfig; removed by whoever made it. */
-  readonly folder: string;
-  readonly name: string;
   readonly args: readonly string[];
-  /** Modules that the process loads before anything else. */
+  /** Modules that the process preloads. */
   readonly imports?: readonly string[];
 }
 
-/** Printed by the process itself when its event loop has run empty; never, if something else ends it. */
+/** Printed by the process when its event loop runs empty; never if it exits otherwise. */
 const endingHook = `data:text/javascript,${encodeURIComponent(
   "process.on('beforeExit', () => console.log(['event loop empty:', ...process.getActiveResourcesInfo()].join(' ')))",
 )}`;
 
-export class ProxiedController {
+export class ProxiedController implements AsyncDisposable {
   readonly process: NlcProcess;
   readonly proxy: RecordingProxy;
+  readonly #folder: string;
 
-  private constructor(process: NlcProcess, proxy: RecordingProxy) {
+  private constructor(process: NlcProcess, proxy: RecordingProxy, folder: string) {
     this.process = process;
     this.proxy = proxy;
+    this.#folder = folder;
   }
 
   static async start(options: ProxiedControllerOptions): Promise<ProxiedController> {
-    const { token, folder, name, args, imports = [], ...target } = options;
+    const { token, args, imports = [], ...target } = options;
     const proxy = await RecordingProxy.start(target);
-    const kubeconfig = join(folder, `${name}.kubeconfig`);
+    const folder = mkdtempSync(join(tmpdir(), 'nlc-proxied-'));
+    const kubeconfig = join(folder, 'kubeconfig');
     writeFileSync(kubeconfig, kubeconfigText(proxy.url, token), { mode: 0o600 });
     const common = ['--metrics-bind-address=0', '--health-probe-bind-address=127.0.0.1:0', '--log-format=json'];
     const nlc = new NlcProcess(['controller', `--kubeconfig=${kubeconfig}`, ...common, ...args], {
       NODE_OPTIONS: [endingHook, ...imports].map((module) => `--import ${module}`).join(' '),
     });
-    return new ProxiedController(nlc, proxy);
+    return new ProxiedController(nlc, proxy, folder);
   }
 
   said(message: string): boolean {
-    return this.process.logs().some(({ msg }) => msg === message);
+    return this.process.said(message);
   }
 
-  /** Its event loop ran empty, but for its standard streams: no `process.exit` cut off a socket or a timer. */
+  /** Whether its event loop ran empty, except for standard streams: no `process.exit` cut off a socket or a timer. */
   get endedByItself(): boolean {
     return /^event loop empty:( PipeWrap)*$/m.test(this.process.stdout);
   }
@@ -62,10 +63,15 @@ export class ProxiedController {
       await this.process.kill();
     }
     await this.proxy.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
   }
 }
 
-/** The holder that a write to the leader's own lease names; undefined for any other request. */
+/** The holder in a write to the leader election lease; undefined for any other request. */
 export function holderWritten({ path, body }: RecordedRequest): string | undefined {
   if (!path.includes('/namespaces/kube-system/leases')) return undefined;
   const { spec } = JSON.parse(body) as { readonly spec: { readonly holderIdentity: string } };

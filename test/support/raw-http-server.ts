@@ -9,28 +9,28 @@ import {
 
 export interface RawRequest {
   readonly method: string;
-  /** With its query. */
+  /** Including the query. */
   readonly path: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Which connection it came by: 1 is the first. */
+  /** Number of its connection: 1 is the first. */
   readonly connection: number;
   readonly atMs: number;
-  /** For servers that do not behave. */
+  /** For misbehaving servers. */
   readonly socket: Socket;
-  /** A whole answer. */
+  /** Sends a complete response. */
   answer(code: number, body: unknown, headers?: Readonly<Record<string, string>>): void;
-  /** The head of a chunked answer; the rest is sent with {@link chunk}. */
+  /** Sends the headers of a chunked response; its body is sent with {@link chunk}. */
   open(headers?: Readonly<Record<string, string>>): void;
   chunk(bytes: string | Buffer): void;
-  /** The last chunk. */
+  /** Sends the last chunk. */
   end(): void;
 }
 
 export type RawHandler = (request: RawRequest) => void;
 
-/** An HTTP/1.1 server made of bytes, so that it can break every rule: the client must live with such servers too. */
+/** An HTTP/1.1 server on raw sockets that can violate the protocol: the client must handle such servers too. */
 export class RawHttpServer {
   readonly requests: RawRequest[] = [];
   readonly sockets = new Set<Socket>();
@@ -45,7 +45,7 @@ export class RawHttpServer {
     this.#scheme = tls === undefined ? 'http' : 'https';
   }
 
-  /** On a free port, unless one is named. */
+  /** Listens on a free port by default. */
   async start(port = 0): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#server.listen(port, '127.0.0.1', resolve);
@@ -60,12 +60,12 @@ export class RawHttpServer {
     return `${this.#scheme}://127.0.0.1:${this.port}`;
   }
 
-  /** Another certificate for connections from now on. */
+  /** Sets another certificate for new connections. */
   present(certificate: SecureContextOptions): void {
     if (this.#server instanceof TlsServer) this.#server.setSecureContext(certificate);
   }
 
-  /** Cuts every connection, as a crash would. */
+  /** Resets every connection, as in a crash. */
   reset(): void {
     for (const socket of this.sockets) {
       if (socket instanceof TLSSocket) socket.destroy();
@@ -85,7 +85,7 @@ export class RawHttpServer {
     const connection = this.connections;
     this.sockets.add(socket);
     socket.on('close', () => this.sockets.delete(socket));
-    // The other side may cut the connection: that is part of what is tested.
+    // The client may close the connection: that is part of the test.
     socket.on('error', () => socket.destroy());
     let bytes = Buffer.alloc(0);
     socket.on('data', (chunk: Buffer) => {

@@ -1,5 +1,5 @@
-// Stands between one client and its API server, over plain HTTP on loopback, and writes down what the client asked and when:
-// who wants to know what a process wrote asks its wire, not its log.
+// A proxy between one client and its API server, over plain HTTP on loopback, that records the client's requests and their
+// times: the writes of a process are verified on the wire, not in its log.
 import { type ClientRequest, createServer, type IncomingMessage, request as httpRequest, type Server } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { ServerResponse } from 'node:http';
@@ -9,9 +9,9 @@ export interface RecordedRequest {
   readonly method: string;
   readonly path: string;
   readonly body: string;
-  /** When all of it had arrived. */
+  /** When the request was complete. */
   readonly atMs: number;
-  /** When its answer, or a watch, had ended, or the client had gone. */
+  /** When the response or the watch ended, or the client disconnected. */
   endedAtMs?: number;
   status?: number;
 }
@@ -24,8 +24,10 @@ export interface ProxyTarget {
 
 export class RecordingProxy {
   readonly requests: RecordedRequest[] = [];
-  /** How long a request is held before it goes on to the server. */
+  /** Delay of a request before it is forwarded to the server. */
   delayMs: (request: RecordedRequest) => number = () => 0;
+  /** Seconds of Retry-After with which a request is rejected (429) instead of being forwarded; undefined: forwarded. */
+  rejectForSeconds: (request: RecordedRequest) => number | undefined = () => undefined;
   readonly #target: ProxyTarget;
   readonly #server: Server;
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -45,7 +47,7 @@ export class RecordingProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Everything but reads, in the order of arrival. */
+  /** All requests except reads, in order of arrival. */
   get writes(): readonly RecordedRequest[] {
     return this.requests.filter(({ method }) => method !== 'GET');
   }
@@ -67,7 +69,10 @@ export class RecordingProxy {
     });
     const delayMs = this.delayMs(record);
     if (delayMs > 0) await this.#pause(delayMs);
-    if (!outgoing.destroyed) this.#forward(incoming, outgoing, record);
+    if (outgoing.destroyed) return;
+    const seconds = this.rejectForSeconds(record);
+    if (seconds === undefined) this.#forward(incoming, outgoing, record);
+    else reject(outgoing, record, seconds);
   }
 
   #pause(ms: number): Promise<void> {
@@ -100,6 +105,12 @@ export class RecordingProxy {
     const send = url.startsWith('https:') ? httpsRequest : httpRequest;
     return send(`${url}${path}`, { method, headers, agent: false, ...(ca === undefined ? {} : { ca }) });
   }
+}
+
+function reject(outgoing: ServerResponse, record: RecordedRequest, seconds: number): void {
+  record.status = 429;
+  outgoing.writeHead(429, { 'content-type': 'text/plain', 'retry-after': String(seconds) });
+  outgoing.end('Too many requests, please try again later.');
 }
 
 async function textOf(incoming: IncomingMessage): Promise<string> {

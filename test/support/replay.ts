@@ -6,33 +6,33 @@ export interface Named {
 }
 
 /**
- * A listener that knows nothing but what it is told, and notes everything that nobody may be told: news of what is known,
- * an update of another object under the same name, a step back in time, the end of what was not there, and a change that
- * the store is behind of. Each such note is a line in {@link violations}.
+ * An event handler that replays its notifications and records violations: an addition of a known object, an update of
+ * another object under the same name, a step back in time, a deletion of an unknown object, and a change that the store
+ * does not have yet. Each violation is a line in {@link violations}.
  */
 export class Replay<T extends Named> {
   readonly violations: string[] = [];
-  readonly #told = new Map<string, T>();
+  readonly #replayed = new Map<string, T>();
   readonly #store: StoreReader<T>;
 
   constructor(store: StoreReader<T>) {
     this.#store = store;
   }
 
-  /** The state that the changes so far add up to: a sorted line for each object. */
+  /** The replayed state: a sorted line for each object. */
   state(): readonly string[] {
-    return [...this.#told].map(([key, object]) => describeState(key, object)).sort();
+    return [...this.#replayed].map(([key, object]) => describeState(key, object)).sort();
   }
 
   readonly listen = (change: Change<T>): void => {
-    const known = this.#told.get(change.key);
+    const known = this.#replayed.get(change.key);
     const wrong = this.#wrong(change, known);
     if (wrong !== undefined) {
       const before = known === undefined ? 'nothing' : describeState(change.key, known);
       this.violations.push(`${change.kind} ${describeState(change.key, change.object)} after ${before}: ${wrong}`);
     }
-    if (change.kind === 'deleted') this.#told.delete(change.key);
-    else this.#told.set(change.key, change.object);
+    if (change.kind === 'deleted') this.#replayed.delete(change.key);
+    else this.#replayed.set(change.key, change.object);
   };
 
   #wrong(change: Change<T>, known: T | undefined): string | undefined {
@@ -44,9 +44,9 @@ export class Replay<T extends Named> {
   }
 }
 
-/** What came after it in the same batch may show already: something newer, or nothing. */
-function isBehind(stored: Named | undefined, told: Named): boolean {
-  return stored !== undefined && Number(stored.resourceVersion) < Number(told.resourceVersion);
+/** Later changes of the same batch may show already: a newer object, or none. */
+function isBehind(stored: Named | undefined, notified: Named): boolean {
+  return stored !== undefined && Number(stored.resourceVersion) < Number(notified.resourceVersion);
 }
 
 function wrongDeletion(object: Named, known: Named | undefined, stored: Named | undefined): string | undefined {
@@ -58,12 +58,12 @@ function wrongDeletion(object: Named, known: Named | undefined, stored: Named | 
 function wrongUpdate(object: Named, known: Named | undefined, previous: Named): string | undefined {
   if (known === undefined) return 'it was not there';
   if (known.uid !== object.uid) return 'it is another one';
-  // After a relist what did not change is another copy of the same state.
+  // After a relist an unchanged object is another copy of the same state.
   if (describeState('', known) !== describeState('', previous)) return 'that is not what it was before';
   return Number(object.resourceVersion) > Number(known.resourceVersion) ? undefined : 'that is no step forward';
 }
 
-/** What a store shows: a sorted line for each object. */
+/** The state of a store: a sorted line for each object. */
 export function stateOfStore(store: StoreReader<Named>): readonly string[] {
   return [...store.keys()].map((key) => describeState(key, store.get(key))).sort();
 }

@@ -1,4 +1,4 @@
-/** For loops whose faults no test expects: they end the test. */
+/** For loops in which a test expects no errors: an error fails the test. */
 export function rethrow(_key: string, error: unknown): never {
   throw error;
 }

@@ -1,4 +1,4 @@
-// An API server that knows whose tokens are whose and who may read what, and nothing else.
+// An API server that only answers TokenReviews and SubjectAccessReviews.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -21,11 +21,11 @@ export class ReviewServer {
   readonly users = new Map<string, string>();
   /** `USER VERB PATH` */
   readonly grants = new Set<string>();
-  /** Answers every request with this code instead. */
+  /** Responds to every request with this code instead. */
   refusing: number | undefined;
-  /** Keeps its answers back until this resolves. */
+  /** Delays responses until this resolves. */
   held: Promise<unknown> = Promise.resolve();
-  /** Breaks off so many connections instead of answering. */
+  /** Resets this many connections instead of responding. */
   breaking = 0;
   readonly tokensAsked: string[] = [];
   readonly accessesAsked: string[] = [];
@@ -43,7 +43,7 @@ export class ReviewServer {
     return `http://127.0.0.1:${address.port}`;
   }
 
-  /** A user with a token who may do this: `get /metrics`. */
+  /** Adds a user with a token and this permission: `get /metrics`. */
   add(user: string, token: string, ...grants: readonly string[]): this {
     this.users.set(token, user);
     for (const grant of grants) this.grants.add(`${user} ${grant}`);

@@ -1,15 +1,15 @@
 import type { Container, Pod, PodSpec } from '../../src/api/pod.ts';
 import { PodCache } from '../../src/kubelet/pleg/pod-cache.ts';
-import type { PodLifecycleEvent } from '../../src/kubelet/pleg/pod-lifecycle-event.ts';
-import { Relister } from '../../src/kubelet/pleg/relister.ts';
+import type { PodLifecycleEvent } from '../../src/kubelet/pleg/diff-pod-records.ts';
+import { GenericPleg } from '../../src/kubelet/pleg/generic-pleg.ts';
 import { ContainerHost } from '../../src/kubelet/runtime/container-host.ts';
-import type { ContainerScript } from '../../src/kubelet/runtime/derive-container-script.ts';
+import type { ContainerScript } from '../../src/kubelet/runtime/build-container-script.ts';
 import { FakeRuntime, type FakeRuntimeOptions, plainScript } from '../../src/kubelet/runtime/hollow-runtime.ts';
 import type { KillTarget, RuntimePodStatus, SyncOutcome } from '../../src/kubelet/runtime/pod-runtime.ts';
 import { ManualClock, settled } from './manual-clock.ts';
-import { KeepingLogger, KeepingRecorder } from './quiet.ts';
+import { RecordingLogger, RecordingRecorder } from './fakes.ts';
 
-/** A pod with one container `c`, or with others. Its uid is its name with `-uid`. */
+/** A pod with one container `c`, or with the given ones. Its uid is its name with `-uid`. */
 export function makePod(
   name: string,
   spec: PodSpec = {},
@@ -31,12 +31,12 @@ type WorldOptions = Partial<Pick<FakeRuntimeOptions, 'wording' | 'onSandboxReady
   readonly script?: Partial<ContainerScript>;
 };
 
-/** A runtime on a clock of one's own. */
+/** A runtime on its own clock. */
 export class RuntimeWorld {
   readonly clock = new ManualClock();
   readonly host = new ContainerHost({ clock: this.clock, podSubnet: '10.128.0' });
-  readonly recorder = new KeepingRecorder();
-  readonly logger = new KeepingLogger();
+  readonly recorder = new RecordingRecorder();
+  readonly logger = new RecordingLogger();
   readonly signal = new AbortController().signal;
   readonly #options: WorldOptions;
   runtime: FakeRuntime;
@@ -46,7 +46,7 @@ export class RuntimeWorld {
     this.runtime = this.#makeRuntime();
   }
 
-  /** A kubelet that restarts has a new hand on the same containers. */
+  /** A restarted kubelet connects to the same containers. */
   restartKubelet(): void {
     this.runtime = this.#makeRuntime();
   }
@@ -55,7 +55,7 @@ export class RuntimeWorld {
     return this.host.inspect(pod.metadata.uid ?? '');
   }
 
-  /** One pass over the pod as it is now; time goes on for as long as it takes. */
+  /** One sync of the pod as it is now; time advances while it runs. */
   async sync(pod: Pod, forMs = 0): Promise<SyncOutcome> {
     const pass = this.runtime.syncPod(pod, this.inspect(pod), this.signal);
     await this.clock.advance(forMs);
@@ -67,7 +67,7 @@ export class RuntimeWorld {
     return this.inspect(pod).containers.find((each) => each.kind !== 'sandbox' && each.name === name)?.state;
   }
 
-  /** Reasons of the events so far, in order. */
+  /** Reasons of the Events so far, in order. */
   get reasons(): readonly string[] {
     return this.recorder.drafts.map(({ reason }) => reason);
   }
@@ -79,33 +79,33 @@ export class RuntimeWorld {
   }
 }
 
-/** A relister over a world's runtime, and all that it told. */
-export class Looking {
+/** A generic PLEG on a world's runtime, and its events. */
+export class PlegRun {
   readonly cache = new PodCache();
-  readonly relister: Relister;
-  readonly told: { readonly atMs: number; readonly event: PodLifecycleEvent }[] = [];
+  readonly pleg: GenericPleg;
+  readonly sent: { readonly atMs: number; readonly event: PodLifecycleEvent }[] = [];
   readonly #stop = new AbortController();
   readonly #done: Promise<void>;
 
-  /** `reading`: whether events are taken as they come. */
+  /** `reading`: whether events are consumed as they arrive. */
   constructor(
     world: Pick<RuntimeWorld, 'clock' | 'logger' | 'runtime'>,
     options: { readonly mode?: 'dirty' | 'generic'; readonly phaseMs?: number; readonly reading?: boolean } = {},
   ) {
     const { clock, logger, runtime } = world;
     const { mode = 'dirty', phaseMs = 0, reading = true } = options;
-    this.relister = new Relister({ runtime, cache: this.cache, clock, logger, mode, phaseMs });
-    const { events } = this.relister;
+    this.pleg = new GenericPleg({ runtime, cache: this.cache, clock, logger, mode, phaseMs });
+    const { events } = this.pleg;
     events.onReady(() => {
       const event = reading ? events.take() : undefined;
-      if (event !== undefined) this.told.push({ atMs: clock.monotonicMs(), event });
+      if (event !== undefined) this.sent.push({ atMs: clock.monotonicMs(), event });
     });
-    this.#done = this.relister.run(this.#stop.signal);
+    this.#done = this.pleg.run(this.#stop.signal);
   }
 
-  /** What was told of so far, without the ids of containers. */
+  /** The events so far, without container ids. */
   get types(): readonly string[] {
-    return this.told.map(({ event }) => event.type);
+    return this.sent.map(({ event }) => event.type);
   }
 
   async stop(): Promise<void> {

@@ -12,7 +12,7 @@ import type {
 } from '../../src/ports/kube-reader.ts';
 import { settled } from './manual-clock.ts';
 
-/** A stream that says what a test tells it to say. Ends with `aborted` when the watch's signal aborts. */
+/** A scripted stream. Ends with `aborted` when the watch's signal aborts. */
 export class ScriptedStream {
   readonly #batches: (readonly WatchEvent[])[] = [];
   #ending: { readonly error?: ApiError } | undefined;
@@ -25,18 +25,18 @@ export class ScriptedStream {
     signal.addEventListener('abort', abort, { once: true });
   }
 
-  /** One batch, as one chunk of the socket would bring it. */
+  /** One batch, as from one chunk of the socket. */
   push(...events: readonly WatchEvent[]): void {
     this.#batches.push(events);
     this.#wake();
   }
 
-  /** In good order, or with an error. */
+  /** Ends cleanly, or with an error. */
   finish(reason?: ApiReason): void {
     this.#finish(reason === undefined ? {} : { error: new ApiError({ reason, message: `scripted ${reason}` }) });
   }
 
-  /** The same as {@link push}; resolves when the reader has done what it could with it. */
+  /** The same as {@link push}; resolves when the reader has processed it. */
   async send(...events: readonly WatchEvent[]): Promise<void> {
     this.push(...events);
     await settled();
@@ -78,7 +78,7 @@ export class ScriptedStream {
   }
 }
 
-export interface WatchCall {
+interface WatchCall {
   readonly verb: 'watch';
   readonly resource: ResourceName;
   readonly options: WatchOptions & { readonly signal: AbortSignal };
@@ -94,7 +94,7 @@ export interface ListCall {
   refuse(error: ApiError): Promise<void>;
 }
 
-/** An API server whose every answer is given by the test, one call after the other. */
+/** An API server whose responses are given by the test, one call after the other. */
 export class ScriptedReader implements KubeReader {
   readonly #waiting: (WatchCall | ListCall)[] = [];
   calls = 0;
@@ -124,7 +124,7 @@ export class ScriptedReader implements KubeReader {
     return promise;
   }
 
-  /** Calls that nobody has answered. */
+  /** Unanswered calls. */
   get waiting(): number {
     return this.#waiting.length;
   }

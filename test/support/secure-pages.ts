@@ -1,29 +1,32 @@
-// The pages of a controller with --metrics-secure, on this machine, with a scripted API server behind them and a clock
-// that the test moves.
+// The pages of a controller with --metrics-secure on loopback, with a scripted API server and a manual clock.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
-import { plainConnection } from '../../src/adapters/http-connection.ts';
-import { type Route, type RunningObservability, textAnswer } from '../../src/adapters/observability-server.ts';
-import { parseControllerConfig } from '../../src/cli/controller-config.ts';
-import { startControllerPages } from '../../src/cli/controller-pages.ts';
+import { plainConnection } from './plain-connection.ts';
+import {
+  type Route,
+  type RunningObservability,
+  textAnswer,
+} from '../../src/adapters/page-server/observability-server.ts';
+import { parseControllerConfig } from '../../src/cli/controller/config.ts';
+import { startControllerPages } from '../../src/cli/pages/controller-pages.ts';
 import { type Pair, TestAuthority } from './certificates.ts';
 import { makeKubeApi } from './make-kube-api.ts';
 import { ManualClock } from './manual-clock.ts';
-import { KeepingLogger, KeepingMeter } from './quiet.ts';
+import { RecordingLogger, RecordingMeter } from './fakes.ts';
 import { ReviewServer } from './review-server.ts';
 
 const page = (path: string): Route => ({ path, answer: (url) => textAnswer(200, `page ${url.pathname}`) });
 
-export interface Asked {
+interface Asked {
   readonly status: number;
   readonly body: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
-export interface AskOptions {
+interface AskOptions {
   readonly token?: string;
   readonly method?: 'GET' | 'HEAD' | 'POST';
   readonly client?: Pair;
@@ -35,8 +38,8 @@ export class SecurePagesStage {
   readonly api: ReviewServer;
   readonly authority: TestAuthority;
   readonly clock = new ManualClock();
-  readonly logger = new KeepingLogger();
-  readonly meter = new KeepingMeter();
+  readonly logger = new RecordingLogger();
+  readonly meter = new RecordingMeter();
   readonly folder = mkdtempSync(join(tmpdir(), 'nlc-secure-'));
   #closed = false;
   #pages: RunningObservability | undefined;
@@ -70,7 +73,7 @@ export class SecurePagesStage {
     return join(this.folder, 'tls.key');
   }
 
-  /** Half of a pair, or both. */
+  /** Writes one file of the pair, or both. */
   write({ cert, key }: Partial<Pair>): void {
     if (cert !== undefined) writeFileSync(this.certFile, cert);
     if (key !== undefined) writeFileSync(this.keyFile, key);
@@ -88,7 +91,7 @@ export class SecurePagesStage {
     return this.#pages?.healthAddress?.port ?? assert.fail('nothing listens');
   }
 
-  /** On a connection of its own. */
+  /** On a new connection. */
   async get(path: string, { token, method = 'GET', client, ...tls }: AskOptions = {}): Promise<Asked> {
     const dispatcher = new Agent({ connect: { ca: this.authority.cert, ...client, ...tls } });
     try {
@@ -98,7 +101,7 @@ export class SecurePagesStage {
     }
   }
 
-  /** The end of a test: nothing of it is left, and no token has been told. The second time nothing happens. */
+  /** Ends the test: everything is closed, and no token was logged. Idempotent. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -106,8 +109,8 @@ export class SecurePagesStage {
     await this.#client?.close();
     await this.api.stop();
     rmSync(this.folder, { recursive: true });
-    const told = this.logger.lines.map(({ fields, message }) => `${message} ${inspected(fields)}`).join('\n');
-    for (const token of this.api.tokensAsked) assert.ok(!told.includes(token), `a token is in the log:\n${told}`);
+    const logged = this.logger.lines.map(({ fields, message }) => `${message} ${inspected(fields)}`).join('\n');
+    for (const token of this.api.tokensAsked) assert.ok(!logged.includes(token), `a token is in the log:\n${logged}`);
   }
 
   async #start(flags: readonly string[]): Promise<void> {

@@ -1,85 +1,78 @@
-// The small world with a shadow beside it. They, the controllers that act, are the world's own controller when it is started,
-// or the test; we are a second one with options of its own, that writes nothing.
+// The small world with a shadow controller beside it, which has its own options and writes nothing. The acting controllers
+// are the world's own controller, if it is started, or the test.
 import { formatTime } from '../../src/api/timestamps.ts';
-import type { NotedDecision } from '../../src/controller/decision-log.ts';
-import { describeDecision } from '../../src/controller/describe-decision.ts';
+import { selectControllers } from '../../src/cli/controller/selection.ts';
+import type { NotedDecision } from '../../src/controller/decision-log/decision-log.ts';
+import { describeDecision } from '../../src/controller/decision-log/describe-decision.ts';
 import { NodeLifecycle, podsByNode } from '../../src/controller/node-lifecycle.ts';
 import {
   type ControllerOptions,
   type ControllerSelection,
   defaultControllerOptions,
-  defaultControllerSelection,
   defaultPodGcOptions,
   runningParts,
-} from '../../src/controller/options.ts';
+} from '../../src/controller/model/options.ts';
 import type { EpisodeReport } from '../../src/controller/shadow/report.ts';
 import { ShadowMode } from '../../src/controller/shadow/shadow-mode.ts';
 import { ControllerWorld } from './controller-world.ts';
 import { OpenLanes } from './open-lanes.ts';
-import { KeepingLogger, KeepingMeter } from './quiet.ts';
+import { RecordingLogger, RecordingMeter } from './fakes.ts';
+import { liveLeases } from './live-leases.ts';
 
 export const unreachable = 'node.kubernetes.io/unreachable';
 
 const refuse = (): Promise<never> => Promise.reject(new Error('a shadow tried to write'));
 
 export class ShadowWorld {
-  /** As it is, and as they make it. */
+  /** The current state, as changed by the acting controllers. */
   readonly world: ControllerWorld;
   readonly mode: ShadowMode;
-  readonly ours: NodeLifecycle;
-  readonly logger = new KeepingLogger();
-  readonly meter = new KeepingMeter();
+  readonly shadow: NodeLifecycle;
+  readonly logger = new RecordingLogger();
+  readonly meter = new RecordingMeter();
   readonly decisions: NotedDecision[] = [];
   readonly #stop = new AbortController();
   #running: Promise<unknown> | undefined;
 
   constructor(
-    ours: Partial<ControllerOptions> = {},
-    theirs: Partial<ControllerOptions> = {},
+    shadow: Partial<ControllerOptions> = {},
+    actingOptions: Partial<ControllerOptions> = {},
     selection: Partial<ControllerSelection> = {},
     before: (world: ControllerWorld) => void = () => undefined,
   ) {
-    this.world = new ControllerWorld(theirs);
+    this.world = new ControllerWorld(actingOptions);
     before(this.world);
-    const options = { ...defaultControllerOptions, ...ours };
-    const controllers = { ...defaultControllerSelection, ...selection };
+    const options = { ...defaultControllerOptions, ...shadow };
+    const controllers = { ...selectControllers('*'), ...selection };
     const { clock, nodes, leases, pods } = this.world;
-    const means = { clock, logger: this.logger, meter: this.meter };
+    const dependencies = { clock, logger: this.logger, meter: this.meter };
     this.mode = new ShadowMode({
-      ...means,
+      ...dependencies,
       informers: { nodes, leases, pods },
       podsByNode,
-      options,
+      options: { current: () => options },
       runs: runningParts(controllers, options),
       decisionsOf: (subject) =>
-        this.ours.stages.decisions.of(subject).map((noted) => ({ ...noted, text: describeDecision(noted.decision) })),
+        this.shadow.stages.decisions.of(subject).map((noted) => ({ ...noted, text: describeDecision(noted.decision) })),
     });
-    this.ours = new NodeLifecycle({
-      ...means,
-      options,
+    this.shadow = new NodeLifecycle({
+      ...dependencies,
+      options: { current: () => options },
       controllers,
-      podGc: defaultPodGcOptions,
+      podGc: { current: () => defaultPodGcOptions },
       informers: this.mode.informers,
       api: { get: refuse, patch: refuse, delete: refuse },
       writer: this.mode.writer,
-      liveLeases: {
-        read: (names) => {
-          const found = names
-            .map((name) => leases.get(`kube-node-lease/${name}`))
-            .filter((lease) => lease !== undefined);
-          return Promise.resolve(new Map(found.map((lease) => [lease.name, lease])));
-        },
-        probe: () => Promise.resolve(),
-      },
+      liveLeases: liveLeases(() => Promise.resolve(new Map([...leases.values()].map((lease) => [lease.name, lease])))),
       lanes: new OpenLanes(),
       leadership: { holds: () => true },
       recorders: { nodes: { record: () => undefined }, evictions: { record: () => undefined } },
     });
-    this.ours.stages.decisions.onDecision((noted) => this.decisions.push(noted));
+    this.shadow.stages.decisions.onDecision((noted) => this.decisions.push(noted));
   }
 
   start(): void {
-    this.#running = Promise.all([this.ours.lead(this.#stop.signal), this.mode.run(this.#stop.signal)]);
+    this.#running = Promise.all([this.shadow.lead(this.#stop.signal), this.mode.run(this.#stop.signal)]);
   }
 
   async stop(): Promise<void> {
@@ -88,12 +81,9 @@ export class ShadowWorld {
     await this.#running;
   }
 
-  /** Three nodes in each of two zones, all alive; one pod on a0 for each of these tolerations of its taint, in seconds. */
+  /** Three nodes in each of two zones, all healthy; one pod on a0 for each of these tolerations of its taint, in seconds. */
   populate(pods: Readonly<Record<string, number | undefined>> = {}): void {
-    for (const zone of ['a', 'b']) {
-      for (const place of [0, 1, 2]) this.world.addNode(`${zone}${place}`, { zone });
-    }
-    this.world.renewing('a0', 'a1', 'a2', 'b0', 'b1', 'b2');
+    for (const zone of ['a', 'b']) this.world.addNodes([`${zone}0`, `${zone}1`, `${zone}2`], { zone });
     for (const [name, seconds] of Object.entries(pods)) {
       const toleration = { key: unreachable, operator: 'Exists', effect: 'NoExecute' } as const;
       const tolerations = seconds === undefined ? [] : [{ ...toleration, tolerationSeconds: seconds }];
@@ -105,7 +95,16 @@ export class ShadowWorld {
     return this.world.advance(seconds);
   }
 
-  // --- what they do ---
+  silentFor(seconds: number, ...names: readonly string[]): Promise<void> {
+    return this.world.silentFor(seconds, ...names);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    await this.world.stop();
+  }
+
+  // --- actions of the acting controllers ---
 
   theyCallUnknown(name: string): void {
     const node = this.world.node(name);
@@ -138,7 +137,7 @@ export class ShadowWorld {
     });
   }
 
-  /** With the condition that says who does it, and no more than that if there is no kubelet to end it. */
+  /** With the DisruptionTarget condition, and without a kubelet that ends the pod. */
   theyDelete(name: string, reason: string | undefined, { isGone = true } = {}): void {
     const at = formatTime(this.world.clock.nowMs());
     this.world.changePod(name, (pod) => {
@@ -149,14 +148,14 @@ export class ShadowWorld {
     if (isGone) this.world.removePod(name);
   }
 
-  // --- what came out ---
+  // --- results ---
 
   /** Oldest first. */
   episodes(): readonly EpisodeReport[] {
     return this.mode.report().episodes.toReversed();
   }
 
-  /** `act subject outcome`, and how far they are apart where both acted, in whole seconds. */
+  /** `act subject outcome`, and the difference between both in whole seconds if both acted. */
   outcomes(): readonly string[] {
     return this.episodes().map(({ act, subject, outcome, differenceSeconds }) => {
       const by = differenceSeconds === null ? '' : ` ${Math.round(differenceSeconds)} s`;

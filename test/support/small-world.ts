@@ -1,25 +1,27 @@
-// The embedded API server and a few hollow nodes in the test's own process, for controllers that run in theirs.
+// The embedded API server and a few hollow nodes in the test's process, for controllers in other processes.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HttpKubeApi } from '../../src/adapters/http-kube-api.ts';
-import { loadConnection } from '../../src/adapters/kube-connection.ts';
+import type { HttpKubeApi } from '../../src/adapters/kube-client/kube-api.ts';
+import { loadConnection } from '../../src/adapters/kubeconfig/connection.ts';
 import { SystemClock } from '../../src/adapters/system-clock.ts';
 import type { Event } from '../../src/api/event.ts';
 import type { KubeObject } from '../../src/api/meta.ts';
-import { type NodeView, viewNode } from '../../src/api/node.ts';
-import { type PodView, viewPod } from '../../src/api/pod.ts';
+import { type NodeView, transformNode } from '../../src/api/node.ts';
+import { type PodView, transformPod } from '../../src/api/pod.ts';
 import type { Toleration } from '../../src/api/tolerations.ts';
 import { type RunningApiServer, startApiServer } from '../../src/apiserver/http/api-server.ts';
-import { HollowFleet } from '../../src/kubelet/fleet.ts';
-import { KeepingLogger, KeepingMeter, SeededRandom } from './quiet.ts';
+import { HollowFleet } from '../../src/kubelet/fleet/fleet.ts';
+import { RecordingLogger, SeededRandom } from './fakes.ts';
+import { makeKubeApi } from './make-kube-api.ts';
+import { ProxiedController } from './proxied-controller.ts';
 
-export interface SmallWorldOptions {
+interface SmallWorldOptions {
   /** Node name to zone. */
   readonly nodes: Readonly<Record<string, string>>;
 }
 
-export class SmallWorld {
+export class SmallWorld implements AsyncDisposable {
   readonly server: RunningApiServer;
   readonly kubeconfigFile: string;
   readonly fleet: HollowFleet;
@@ -36,25 +38,17 @@ export class SmallWorld {
     this.#folder = folder;
   }
 
-  /** Up, with every node registered. */
+  /** Ready, with every node registered. */
   static async start({ nodes }: SmallWorldOptions): Promise<SmallWorld> {
-    const means = { clock: new SystemClock(), random: new SeededRandom(7), logger: new KeepingLogger() };
-    const server = await startApiServer({ ...means, port: 0, defaultTolerationSeconds: 300 });
+    const dependencies = { clock: new SystemClock(), random: new SeededRandom(7), logger: new RecordingLogger() };
+    const server = await startApiServer({ ...dependencies, port: 0, defaultTolerationSeconds: 300 });
     const folder = mkdtempSync(join(tmpdir(), 'nlc-small-world-'));
     const kubeconfigFile = join(folder, 'kubeconfig');
     writeFileSync(kubeconfigFile, server.kubeconfig(), { mode: 0o600 });
     const connection = await loadConnection({ kubeconfig: kubeconfigFile });
-    const api = new HttpKubeApi({
-      ...means,
-      connection,
-      meter: new KeepingMeter(),
-      userAgent: 'small-world',
-      fieldManager: 'small-world',
-      qps: 1_000,
-      burst: 2_000,
-    });
+    const api = makeKubeApi(connection, { ...dependencies, fieldManager: 'small-world' });
     const fleet = new HollowFleet({
-      ...means,
+      ...dependencies,
       api,
       nodes: Object.entries(nodes).map(([name, zone]) => {
         return { name, labels: { 'topology.kubernetes.io/region': 'r', 'topology.kubernetes.io/zone': zone } };
@@ -82,6 +76,16 @@ export class SmallWorld {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  /** A controller on this API server whose requests are recorded. */
+  proxied(args: readonly string[], imports: readonly string[] = []): Promise<ProxiedController> {
+    const { url, caPem, adminToken } = this.server;
+    return ProxiedController.start({ url, ca: caPem, token: adminToken, args, imports });
+  }
+
   async addPod(name: string, nodeName: string, tolerations: readonly Toleration[]): Promise<void> {
     const pod = {
       metadata: { name, namespace: 'default' },
@@ -91,15 +95,15 @@ export class SmallWorld {
   }
 
   async nodes(): Promise<readonly NodeView[]> {
-    return (await this.#list('nodes')).map(viewNode);
+    return (await this.#list('nodes')).map(transformNode);
   }
 
   async node(name: string): Promise<NodeView> {
-    return viewNode(await this.api.get('nodes', { name }, { signal: AbortSignal.timeout(5_000) }));
+    return transformNode(await this.api.get('nodes', { name }, { signal: AbortSignal.timeout(5_000) }));
   }
 
   async pods(): Promise<readonly PodView[]> {
-    return (await this.#list('pods')).map(viewPod);
+    return (await this.#list('pods')).map(transformPod);
   }
 
   async events(): Promise<readonly Event[]> {
@@ -111,7 +115,7 @@ export class SmallWorld {
   }
 }
 
-/** `key:effect` of each taint, without the prefix of Kubernetes' own. */
+/** `key:effect` of each taint, without Kubernetes' prefix. */
 export function taintsOf(node: NodeView): readonly string[] {
   return node.taints.map(({ key, effect }) => `${key.replace('node.kubernetes.io/', '')}:${effect}`).sort();
 }

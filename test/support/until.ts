@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 
 const pollMs = 5;
 
-/** Waits, for tests over real sockets, until something is so. Fails after `limitMs`. */
+/** Waits until a condition holds, for tests over real sockets. Fails after `limitMs`. */
 export async function until(isSo: () => boolean, limitMs = 10_000): Promise<void> {
   const giveUpAtMs = performance.now() + limitMs;
   while (!isSo()) {

@@ -1,13 +1,13 @@
-import { type Lease, viewLease } from '../../src/api/lease.ts';
+import { type Lease, transformLease } from '../../src/api/lease.ts';
 import type { KubeObject } from '../../src/api/meta.ts';
-import { type Node, viewNode } from '../../src/api/node.ts';
-import { type Pod, viewPod } from '../../src/api/pod.ts';
+import { type Node, transformNode } from '../../src/api/node.ts';
+import { type Pod, transformPod } from '../../src/api/pod.ts';
 import type { InformerStatus } from '../../src/informer/informer.ts';
 import { SharedInformer, type SharedInformerOptions } from '../../src/informer/shared-informer.ts';
 import { type Churned, churnedResources, selectionOf, stateOfServer } from './churn.ts';
 import { type Named, Replay, stateOfStore } from './replay.ts';
 
-type Means = Pick<SharedInformerOptions<KubeObject, Named>, 'api' | 'clock' | 'random' | 'logger' | 'meter'> & {
+type Dependencies = Pick<SharedInformerOptions<KubeObject, Named>, 'api' | 'clock' | 'random' | 'logger' | 'meter'> & {
   readonly quietMsMax?: number;
 };
 
@@ -20,21 +20,25 @@ interface Watched {
   readonly replayed: () => readonly string[];
 }
 
-/** Informers of nodes, pods and leases, made as the controller makes them, each with a listener that replays its changes. */
+/** Informers of nodes, pods and leases, created as in the controller, each with a handler that replays its changes. */
 export class WatchedCluster {
   readonly #watched: readonly Watched[];
   readonly #stop = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
 
-  constructor(means: Means) {
+  constructor(dependencies: Dependencies) {
     this.#watched = [
-      watch<Node, ReturnType<typeof viewNode>>(means, { resource: 'nodes', view: viewNode, shared: ['labels'] }),
-      watch<Pod, ReturnType<typeof viewPod>>(means, {
+      watch<Node, ReturnType<typeof transformNode>>(dependencies, {
+        resource: 'nodes',
+        transform: transformNode,
+        shared: ['labels'],
+      }),
+      watch<Pod, ReturnType<typeof transformPod>>(dependencies, {
         resource: 'pods',
-        view: viewPod,
+        transform: transformPod,
         shared: ['namespace', 'nodeName', 'tolerations', 'labels'],
       }),
-      watch<Lease, ReturnType<typeof viewLease>>(means, { resource: 'leases', view: viewLease }),
+      watch<Lease, ReturnType<typeof transformLease>>(dependencies, { resource: 'leases', transform: transformLease }),
     ];
   }
 
@@ -42,32 +46,32 @@ export class WatchedCluster {
     this.#running = Promise.all(this.#watched.map(({ run }) => run(this.#stop.signal)));
   }
 
-  /** Resolves when nothing of the informers runs any more. */
+  /** Resolves when all informers have stopped. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
   }
 
-  /** What listeners were told and must not be told. */
+  /** Violations found by the handlers. */
   violations(): readonly string[] {
     return this.#watched.flatMap(({ resource, violations }) => violations.map((line) => `${resource}: ${line}`));
   }
 
-  /** Where stores and what listeners were told differ from that state, a line for each; empty where nothing does. */
+  /** Differences between the stores, the replayed changes and that state, one line each; empty if none. */
   differences(real: ClusterState): readonly string[] {
     return this.#watched.flatMap(({ resource, stored, replayed, status }) => {
       const state = JSON.stringify(status());
       return [
         ...differences(`${resource} in the store`, stored(), real[resource]).map((line) => `${line} (${state})`),
-        ...differences(`${resource} as told`, replayed(), stored()),
+        ...differences(`${resource} as replayed`, replayed(), stored()),
       ];
     });
   }
 }
 
-export type ClusterState = Readonly<Record<Churned, readonly string[]>>;
+type ClusterState = Readonly<Record<Churned, readonly string[]>>;
 
-/** All that the server has of what is watched. */
+/** The server's state of everything that is watched. */
 export async function clusterState(
   api: Parameters<typeof stateOfServer>[0],
   signal: AbortSignal,
@@ -79,11 +83,11 @@ export async function clusterState(
 }
 
 function watch<Raw extends KubeObject, View extends Named>(
-  means: Means,
-  own: Pick<SharedInformerOptions<Raw, View>, 'view' | 'shared'> & { readonly resource: Churned },
+  dependencies: Dependencies,
+  own: Pick<SharedInformerOptions<Raw, View>, 'transform' | 'shared'> & { readonly resource: Churned },
 ): Watched {
   const informer = new SharedInformer<Raw, View>({
-    ...means,
+    ...dependencies,
     ...own,
     selection: selectionOf(own.resource),
     identity: (view) => view,
@@ -100,8 +104,8 @@ function watch<Raw extends KubeObject, View extends Named>(
   };
 }
 
-function differences(what: string, ours: readonly string[], real: readonly string[]): readonly string[] {
-  const missing = real.filter((line) => !ours.includes(line)).map((line) => `${what}: missing ${line}`);
-  const surplus = ours.filter((line) => !real.includes(line)).map((line) => `${what}: surplus ${line}`);
+function differences(what: string, actual: readonly string[], real: readonly string[]): readonly string[] {
+  const missing = real.filter((line) => !actual.includes(line)).map((line) => `${what}: missing ${line}`);
+  const surplus = actual.filter((line) => !real.includes(line)).map((line) => `${what}: surplus ${line}`);
   return [...missing, ...surplus];
 }

@@ -1,4 +1,4 @@
-import type { ControllerOptions } from '../../src/controller/options.ts';
+import type { ControllerOptions } from '../../src/controller/model/options.ts';
 import { ControllerWorld } from './controller-world.ts';
 
 export const names = (count: number, prefix = 'n'): readonly string[] =>
@@ -10,9 +10,13 @@ export function aZonedWorld(
   options: Partial<ControllerOptions> = {},
 ): ControllerWorld {
   const world = new ControllerWorld(options);
-  for (const [zone, size] of Object.entries(sizes)) {
-    for (const name of names(size, `${zone}-`)) world.addNode(name, { zone });
-    world.renewing(...names(size, `${zone}-`));
-  }
+  for (const [zone, size] of Object.entries(sizes)) world.addNodes(names(size, `${zone}-`), { zone });
+  return world;
+}
+
+/** Nodes `n0`, `n1` and so on, without a zone or spread over zones `z0`, `z1` and so on, all renewing their leases. */
+export function aWorldOf(count: number, zones = 0, options: Partial<ControllerOptions> = {}): ControllerWorld {
+  const world = new ControllerWorld(options);
+  world.addNodes(names(count), (place) => (zones === 0 ? {} : { zone: `z${place % zones}` }));
   return world;
 }

@@ -1,4 +1,4 @@
-// Expectations about what reached the API server, and what it has now: the same for every controller.
+// Expectations about the writes that reached the API server, and about its state: the same for every controller.
 import type { Condition } from '../../src/api/conditions.ts';
 import { findCondition } from '../../src/api/conditions.ts';
 import { podKey } from '../../src/api/pod.ts';
@@ -29,7 +29,7 @@ interface ExpectedTaints {
 interface DatedCondition extends Omit<Condition, 'lastHeartbeatTime' | 'lastTransitionTime'> {
   readonly heartbeatAt: number | null;
   readonly transitionAt: number | null;
-  /** When the node was. */
+  /** The state of the node at that time. */
   readonly createdAt: number | null;
 }
 
@@ -48,7 +48,7 @@ export class ApiChecks {
     this.#time = time;
   }
 
-  /** The vector itself set these conditions: what a later look is compared with. */
+  /** The conditions that the vector itself set, for later comparison. */
   notePosted(node: string): void {
     this.#postedConditions.set(node, this.#api.node(node)?.status?.conditions ?? []);
   }
@@ -120,7 +120,7 @@ export class ApiChecks {
     };
   }
 
-  /** One pod is meant where the vector names none: then there must be one, or all must agree. */
+  /** The pod that is meant if the vector names none: the only one, or all must agree. */
   #ofPods(find: (name: string) => unknown): Check {
     return (expected: unknown) => {
       if (isMap(expected)) return byName(find)(expected as never);
@@ -149,11 +149,11 @@ export class ApiChecks {
   }
 
   #isTainted(name: string): boolean {
-    return this.#taints(name).some(isOurNoExecute);
+    return this.#taints(name).some(isManagedNoExecute);
   }
 
   #taintedAt(name: string): number | null {
-    const stamp = this.#taints(name).find(isOurNoExecute)?.timeAdded;
+    const stamp = this.#taints(name).find(isManagedNoExecute)?.timeAdded;
     return stamp === undefined ? null : this.#secondsOf(stamp);
   }
 
@@ -181,7 +181,7 @@ export class ApiChecks {
     return posted.filter((before) => now.some((after) => isSame(before, after))).map(({ type }) => type);
   }
 
-  /** Names of the pods whose status was patched, in the order in which each first was. */
+  /** Names of the pods whose status was patched, in the order of their first patch. */
   patchedNames(): readonly string[] {
     return [...new Set(this.#patchedPods().map(({ name }) => name))];
   }
@@ -258,7 +258,7 @@ function isNamed({ key, name }: { readonly key: string; readonly name: string },
   return wanted === name || wanted === key;
 }
 
-/** The same types, and of each the fields that the vector names. Stamps have whole seconds. */
+/** The same types, and of each the fields in the vector. Timestamps have whole seconds. */
 function areConditions(found: unknown, expected: unknown): boolean {
   const conditions = found as readonly DatedCondition[];
   const wanted = expected as readonly ExpectedCondition[];
@@ -288,7 +288,7 @@ function isOfSpec({ subresource, body }: ApiRequest): boolean {
   return subresource === undefined && isMap(body) && body['spec'] !== undefined;
 }
 
-export function isOurNoExecute(taint: Taint): boolean {
+function isManagedNoExecute(taint: Taint): boolean {
   return taint.effect === 'NoExecute' && healthTaintKeys.some((key) => key === taint.key);
 }
 

@@ -1,7 +1,7 @@
-// How an expectation is compared with what is there. Each says what was found, or nothing where it is as expected.
+// Comparison of an expectation with the actual value. Each returns what was found, or undefined if it matches.
 import type { Check } from './world.ts';
 
-/** Stamps of the API have whole seconds and rounding is not what a vector is about; anything more is a difference. */
+/** Timestamps of the API have whole seconds, and rounding is not tested; a larger deviation is a difference. */
 const closeEnough = 1e-6;
 
 export function show(value: unknown): string {
@@ -20,7 +20,7 @@ export function isSame(a: unknown, b: unknown): boolean {
   return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isSame(a[key], b[key]));
 }
 
-/** Everything that is expected is there; more may be. A list must contain each expected item. */
+/** Contains all that is expected; more may be present. A list must contain each expected item. */
 export function contains(found: unknown, expected: unknown): boolean {
   if (Array.isArray(expected))
     return Array.isArray(found) && expected.every((item) => found.some((one) => contains(one, item)));
@@ -28,7 +28,7 @@ export function contains(found: unknown, expected: unknown): boolean {
   return isMap(found) && Object.entries(expected).every(([key, value]) => contains(found[key], value));
 }
 
-export function isSameSet(a: readonly unknown[], b: readonly unknown[]): boolean {
+function isSameSet(a: readonly unknown[], b: readonly unknown[]): boolean {
   return a.length === b.length && b.every((item) => a.some((one) => isSame(one, item)));
 }
 
@@ -40,7 +40,7 @@ export function equals(find: () => unknown): Check {
   };
 }
 
-/** As {@link equals}, whatever the order. */
+/** As {@link equals}, in any order. */
 export function equalsAsSet(find: () => readonly unknown[]): Check {
   return (expected: unknown) => {
     const found = find();
@@ -48,10 +48,10 @@ export function equalsAsSet(find: () => readonly unknown[]): Check {
   };
 }
 
-/** Compares name by name; only the names that the vector mentions. */
+/** Compares name by name; only the names in the vector. */
 export function byName(find: (name: string) => unknown, same = isSame): Check {
   return (expected: unknown) => {
-    if (!isMap(expected)) return `no map is expected: ${show(expected)}`;
+    if (!isMap(expected)) return `a map is expected, got: ${show(expected)}`;
     const differing = Object.entries(expected).flatMap(([name, value]) => {
       const found = find(name);
       return same(found, value) ? [] : [`${show(name)}: ${show(found)}`];

@@ -1,7 +1,7 @@
 // The queues, without a controller around them.
 import { RateLimitedQueue } from '../../src/queueing/rate-limited-queue.ts';
 import { TokenBucket } from '../../src/queueing/token-bucket.ts';
-import { forget, type Outcome, WorkQueue } from '../../src/queueing/work-queue.ts';
+import { forget, type WorkOutcome, WorkQueue } from '../../src/queueing/work-queue.ts';
 import { WorkLoop } from '../../src/supervision/work-loop.ts';
 import { rethrow } from '../support/rethrow.ts';
 import { equals, equalsAsSet, isMap, isSame, show } from './comparing.ts';
@@ -21,11 +21,11 @@ interface TryResult {
 
 interface Ticking {
   readonly ms: number;
-  /** After a failure of this value one read of the clock does not move it. */
+  /** After a failure of this value a read of the clock does not advance it. */
   readonly pauseAfter: string | undefined;
 }
 
-/** `RateLimitedQueue` and `TokenBucket`, used as the no-execute tainter uses them. */
+/** `RateLimitedQueue` and `TokenBucket`, used as the NoExecute tainter uses them. */
 export class RateQueueWorld implements World {
   readonly givens: readonly (keyof Given)[] = ['t0', 'limiter'];
   readonly operations: Readonly<Record<string, Operation>>;
@@ -45,7 +45,7 @@ export class RateQueueWorld implements World {
     const { limiter = 'always' } = given;
     const [qps, burst] = limiter === 'always' ? [alwaysPerSecond, 1] : [limiter.qps, limiter.burst];
     this.#queue = new RateLimitedQueue(new TokenBucket(qps, burst, 0));
-    // A clock that ticks with every read does so from the start: it is how the vector stamps what it adds.
+    // A clock that advances with every read does so from the start: the vector stamps its items with it.
     const clock = steps.find(({ op }) => op === 'try')?.['clock'];
     this.#ticks = clock !== undefined;
     if (this.#ticks) this.#ticking = parseTicking(clock as string);
@@ -82,7 +82,7 @@ export class RateQueueWorld implements World {
     };
   }
 
-  /** Whoever is due and finds a token is worked on; what fails waits as it asks to. */
+  /** Processes each due item that gets a token; a failed one is delayed as it requests. */
   #try({ results, removeDuring }: Step): void {
     const answers = new Map(Object.entries((results ?? {}) as Readonly<Record<string, readonly TryResult[]>>));
     const removals = new Set([(removeDuring ?? []) as string | readonly string[]].flat());
@@ -91,7 +91,7 @@ export class RateQueueWorld implements World {
       if (value === undefined || !this.#queue.tryTakeToken(this.#now())) return;
       this.#work(value, answers, removals);
     }
-    throw new Error('try does not end');
+    throw new Error('try does not terminate');
   }
 
   #work(value: string, answers: Map<string, readonly TryResult[]>, removals: ReadonlySet<string>): void {
@@ -115,7 +115,7 @@ export class RateQueueWorld implements World {
     return this.#now();
   }
 
-  /** Each look is a little later than the one before, as on a real clock; not where the vector says how it moves. */
+  /** Each read is slightly later than the one before, as on a real clock, unless the vector controls the clock. */
   #now(): number {
     if (!this.#ticks) this.#sliverMs += microsecondMs;
     return this.#nowMs + this.#sliverMs;
@@ -147,14 +147,14 @@ function isNever(expected: unknown): boolean {
 
 function parseTicking(text: string): Ticking {
   const found = /^\+(\d+) ?ms per read(?:; the read right after (\w+)'s failure does not advance)?$/u.exec(text);
-  if (found === null) throw new NotSupported(`a clock that goes ${show(text)}`);
+  if (found === null) throw new NotSupported(`clock mode ${show(text)}`);
   return { ms: Number(found[1]), pauseAfter: found[2] };
 }
 
 const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
 const runsAtOnceMax = 100;
 
-/** `WorkQueue` with its loop, in the place of the reference's timed workers. */
+/** `WorkQueue` with its loop, in place of kube-controller-manager's TimedWorkers. */
 export class TimedWorkWorld implements World {
   readonly givens: readonly (keyof Given)[] = ['t0'];
   readonly operations: Readonly<Record<string, Operation>>;
@@ -164,7 +164,7 @@ export class TimedWorkWorld implements World {
   readonly #loop: WorkLoop;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
-  /** Keys whose next run is to be held, and how to let a held one go. */
+  /** Keys whose next run is blocked, and the functions that unblock them. */
   readonly #toBlock = new Set<string>();
   readonly #blocked = new Map<string, () => void>();
   #runs = 0;
@@ -205,7 +205,7 @@ export class TimedWorkWorld implements World {
       },
       unblock: async ({ key }) => {
         const letGo = this.#blocked.get(key as string);
-        if (letGo === undefined) throw new Error(`no work of ${String(key)} is blocked`);
+        if (letGo === undefined) throw new Error(`no run of ${String(key)} is blocked`);
         this.#blocked.delete(key as string);
         letGo();
         await this.#time.advance(0);
@@ -220,7 +220,7 @@ export class TimedWorkWorld implements World {
     this.#loop.add(key as string, delayMs);
   }
 
-  async #run(key: string): Promise<Outcome> {
+  async #run(key: string): Promise<WorkOutcome> {
     this.#runs += 1;
     if (this.#toBlock.delete(key)) {
       await new Promise<void>((resolve) => {
@@ -237,9 +237,9 @@ export class TimedWorkWorld implements World {
     };
   }
 
-  /** When a key is due shows when the clock is moved there: it is taken then, and not a moment before. */
+  /** A due time is tested by moving the clock: the key is processed then, and not before. */
   #scheduled(expected: unknown): string | undefined {
-    if (!isMap(expected)) return 'a map is needed';
+    if (!isMap(expected)) return 'a map is required';
     const nowMs = this.#time.clock.monotonicMs();
     const found: Record<string, { inS: number }> = {};
     for (let dueMs = this.#queue.nextDueMs(); dueMs !== undefined; dueMs = this.#queue.nextDueMs()) {

@@ -2,7 +2,7 @@ import type { EventDraft } from '../../src/api/event.ts';
 import { byName, contains, equals, isMap, show } from './comparing.ts';
 import type { Check } from './world.ts';
 
-/** Expectations about what people were told. */
+/** Expectations about Events. */
 export function eventChecks(drafts: () => readonly EventDraft[]): Readonly<Record<string, Check>> {
   return {
     events: byName((word) => drafts().filter((draft) => isCalled(draft, word)).length),

@@ -1,10 +1,10 @@
-// The whole controller in the older mode, in which a node's pods are deleted and not its taints left to send them away.
-import { viewDaemonSet } from '../../src/api/daemonset.ts';
-import { podKey, viewPod } from '../../src/api/pod.ts';
+// The whole controller in pod eviction mode (v1.8), in which the pods of a node are deleted instead of tainting the node.
+import { transformDaemonSet } from '../../src/api/daemonset.ts';
+import { podKey, transformPod } from '../../src/api/pod.ts';
 import { zoneOf } from '../../src/api/topology.ts';
-import type { PodEvictor } from '../../src/controller/pod-eviction/pod-evictor.ts';
+import type { PodEvictor } from '../../src/controller/pod-eviction-mode/pod-evictor.ts';
 import { equals } from './comparing.ts';
-import { drainLines } from './draining-lines.ts';
+import { drainQueues } from './draining-queues.ts';
 import type { DaemonSetGiven, GivenPod, Vector } from './format.ts';
 import { podOf } from './given-objects.ts';
 import { NodeLifecycleWorld } from './node-lifecycle-world.ts';
@@ -15,7 +15,7 @@ export class EvictionModeWorld extends NodeLifecycleWorld {
 
   constructor(vector: Pick<Vector, 'given' | 'then' | 'mode'>) {
     super(vector);
-    // No cloud is asked here, whatever it would answer.
+    // No cloud provider is called, whatever the vector's cloud would return.
     this.givens = [...this.givens, 'daemonSets', 'cloud', 'nodeEvictionStatus'];
     this.operations = { ...this.operations, ...this.#evictionOperations() };
     this.checks = { ...this.checks, remaining: equals(() => this.#evictor().remaining(this.#asked).length > 0) };
@@ -33,10 +33,10 @@ export class EvictionModeWorld extends NodeLifecycleWorld {
       evictionPassUntil: ({ maxSeconds }, context) => this.#passUntil(maxSeconds as number, context),
       deletePods: ({ node }) => this.#deletePods(node as string),
       drainQueueWithDeletePods: () =>
-        drainLines(this.lifecycle.stages.queues, {
+        drainQueues(this.lifecycle.stages.queues, {
           nowMs: () => this.time.clock.monotonicMs(),
           wait: (ms) => this.runAhead(ms),
-          serve: () => this.serveLines(),
+          serve: () => this.serveQueues(),
         }),
     };
   }
@@ -48,60 +48,60 @@ export class EvictionModeWorld extends NodeLifecycleWorld {
   }
 
   #putDaemonSet({ namespace, name, selector }: DaemonSetGiven): void {
-    const view = viewDaemonSet({ metadata: { namespace, name }, spec: { selector } });
+    const view = transformDaemonSet({ metadata: { namespace, name }, spec: { selector } });
     this.informers.daemonSets.set(`${namespace}/${name}`, view);
   }
 
-  /** Has the evictor live through what the vector says that it did, before there are pods. */
+  /** Lets the evictor perform the earlier evictions of the vector, before its pods exist. */
   #mark(marks: Readonly<Record<string, string>>): void {
     const named = (mark: string): readonly string[] => Object.keys(marks).filter((node) => marks[node] === mark);
     const pods = [...this.informers.pods.keys()];
     for (const key of pods) this.informers.pods.delete(key);
-    for (const name of named('evicted')) this.#letPass(name);
-    for (const name of named('toBeEvicted')) this.#putInLine(name);
+    for (const name of named('evicted')) this.#grantSlot(name);
+    for (const name of named('toBeEvicted')) this.#enqueueNode(name);
     if (pods.length > 0) this.sync();
     if (Object.keys(marks).length > 0) this.meter.series.clear();
   }
 
-  /** Its turn came when nothing had been heard of it for long enough; what is remembered of it now is another matter. */
-  #letPass(name: string): void {
+  /** The slot was granted when the node had been silent for long enough; its current health record is separate. */
+  #grantSlot(name: string): void {
     const { health, queues } = this.lifecycle.stages;
     const node = this.informers.nodes.get(name);
-    if (node === undefined) throw new NotSupported(`an evicted node that does not exist: ${name}`);
+    if (node === undefined) throw new NotSupported(`evicted node not found: ${name}`);
     const nowMs = this.time.clock.monotonicMs();
     const agoMs = this.options.podEvictionTimeoutMs + 1;
     health.forget(name);
     health.observe(node, undefined, { monotonicMs: nowMs - agoMs, wallMs: this.time.nowMs - agoMs });
-    this.#putInLine(name);
-    // A pass hands out its turns before it returns.
+    this.#enqueueNode(name);
+    // A pass grants its slots before it returns.
     void this.#evictor().pass();
-    if (this.#evictor().markOf(name) !== 'evicted') throw new NotSupported(`an evicted node that is not due: ${name}`);
-    queues.get(zoneOf(node.labels))?.giveTokenBack(nowMs);
+    if (this.#evictor().markOf(name) !== 'evicted') throw new NotSupported(`evicted node not due: ${name}`);
+    queues.get(zoneOf(node.labels))?.returnToken(nowMs);
     health.forget(name);
     health.observe(node, undefined, { monotonicMs: nowMs, wallMs: this.time.nowMs });
   }
 
-  #putInLine(name: string): void {
+  #enqueueNode(name: string): void {
     const labels = this.informers.nodes.get(name)?.labels ?? {};
     this.lifecycle.stages.queues.add(name, zoneOf(labels), this.time.clock.monotonicMs());
   }
 
-  /** A pod appears, or changes, and the evictor hears of it as it does while it leads. */
+  /** A pod is added or changed, and the evictor is notified as while leading. */
   async #podEvent(now: GivenPod | null): Promise<void> {
-    if (now === null) throw new NotSupported('the deletion of a pod, here');
+    if (now === null) throw new NotSupported('deletion of a pod');
     const pod = podOf(now, this.time);
-    const key = podKey(viewPod(pod));
+    const key = podKey(transformPod(pod));
     const previous = this.informers.pods.get(key);
     this.api.put('pods', pod);
     this.sync();
-    const object = viewPod(this.api.pod(key) ?? pod);
+    const object = transformPod(this.api.pod(key) ?? pod);
     this.#evictor().onPod(
       previous === undefined ? { kind: 'added', key, object } : { kind: 'modified', key, object, previous },
     );
     await this.#evictor().drain();
   }
 
-  /** At least once, so that what must not happen has had its chance. */
+  /** At least once, so that an unexpected action can happen. */
   async #passUntil(maxSeconds: number, { expectationsHold }: StepContext): Promise<void> {
     await this.noExecutePass();
     for (let left = maxSeconds; left > 0 && !expectationsHold(); left -= 1) {
@@ -110,10 +110,10 @@ export class EvictionModeWorld extends NodeLifecycleWorld {
     }
   }
 
-  /** As when this node's turn comes. */
+  /** As when this node's slot is granted. */
   async #deletePods(name: string): Promise<void> {
     this.#asked = name;
-    this.#putInLine(name);
+    this.#enqueueNode(name);
     await this.noExecutePass();
   }
 }

@@ -1,5 +1,5 @@
-// What a vector may say, key by key. A word that is not in these tables is a mistake in the vector or a gap in the runner:
-// either way the vector is reported, never passed over.
+// The format of a vector, key by key. A key that is not in these tables is an error of the vector or a gap in the runner:
+// both are reported, never skipped.
 import type { Taint } from '../../src/api/taints.ts';
 import type { Toleration } from '../../src/api/tolerations.ts';
 
@@ -86,7 +86,7 @@ export interface Flags {
   readonly enterFullDisruptionQPS?: number;
 }
 
-/** How the monitor remembers a node: the status of its saved Ready condition, or the stamps of its record. */
+/** The monitor's record of a node: the status of its saved Ready condition, or the timestamps of its record. */
 export type RememberedHealth =
   | string
   | { readonly probeAge?: number; readonly readyTransitionAge?: number; readonly statusFromNode?: boolean };
@@ -136,7 +136,7 @@ export interface ConcurrentWrite {
   readonly resourceVersion?: string | number;
 }
 
-/** One operation with its arguments. Which arguments an operation takes is in {@link operations}. */
+/** One operation with its arguments. The arguments of each operation are in {@link operations}. */
 export interface Step {
   readonly op: string;
   readonly [argument: string]: unknown;
@@ -157,13 +157,13 @@ export interface Vector {
   readonly text?: unknown;
 }
 
-/** Says what is strange about a value, each with its path. */
+/** Returns the problems of a value, each with its path. */
 type Shape = (value: unknown, path: string) => readonly string[];
 
 const fine: Shape = () => [];
-const text: Shape = (value, path) => (typeof value === 'string' ? [] : [`${path} is no string`]);
-const number: Shape = (value, path) => (typeof value === 'number' ? [] : [`${path} is no number`]);
-const flag: Shape = (value, path) => (typeof value === 'boolean' ? [] : [`${path} is no boolean`]);
+const text: Shape = (value, path) => (typeof value === 'string' ? [] : [`${path} is not a string`]);
+const number: Shape = (value, path) => (typeof value === 'number' ? [] : [`${path} is not a number`]);
+const flag: Shape = (value, path) => (typeof value === 'boolean' ? [] : [`${path} is not a boolean`]);
 
 function oneOf(...words: readonly unknown[]): Shape {
   return (value, path) => (words.includes(value) ? [] : [`${path}: unknown value ${JSON.stringify(value)}`]);
@@ -182,7 +182,7 @@ function either(...shapes: readonly Shape[]): Shape {
 
 function listOf(shape: Shape): Shape {
   return (value, path) =>
-    Array.isArray(value) ? value.flatMap((item, place) => shape(item, `${path}[${place}]`)) : [`${path} is no list`];
+    Array.isArray(value) ? value.flatMap((item, place) => shape(item, `${path}[${place}]`)) : [`${path} is not a list`];
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -193,7 +193,7 @@ function mapOf(shape: Shape): Shape {
   return (value, path) =>
     isObject(value)
       ? Object.entries(value).flatMap(([key, item]) => shape(item, `${path}.${key}`))
-      : [`${path} is no map`];
+      : [`${path} is not a map`];
 }
 
 function without(map: Readonly<Record<string, unknown>>, key: string): Readonly<Record<string, unknown>> {
@@ -202,13 +202,13 @@ function without(map: Readonly<Record<string, unknown>>, key: string): Readonly<
 
 function record(fields: Readonly<Record<string, Shape>>, required: readonly string[] = []): Shape {
   return (value, path) => {
-    if (!isObject(value)) return [`${path} is no object`];
+    if (!isObject(value)) return [`${path} is not an object`];
     const missing = required.filter((key) => !(key in value)).map((key) => `${path}.${key} is missing`);
-    const strange = Object.entries(value).flatMap(([key, item]) => {
+    const problems = Object.entries(value).flatMap(([key, item]) => {
       const shape = Object.hasOwn(fields, key) ? fields[key] : undefined;
       return shape === undefined ? [`${path}.${key}: unknown key`] : shape(item, `${path}.${key}`);
     });
-    return [...missing, ...strange];
+    return [...missing, ...problems];
   };
 }
 
@@ -324,7 +324,7 @@ const given: Readonly<Record<string, Shape>> = {
 const ofNode = { node: text };
 const noArguments = {};
 
-/** Every operation and the arguments it may carry. */
+/** Every operation and its allowed arguments. */
 const operations: Readonly<Record<string, Readonly<Record<string, Shape>>>> = {
   monitor: noArguments,
   advance: { seconds: number },
@@ -390,7 +390,7 @@ const operations: Readonly<Record<string, Readonly<Record<string, Shape>>>> = {
   },
 };
 
-/** Every expectation there is. Whether a world can check it is the world's to say. */
+/** Every expectation. Each world defines which of them it can check. */
 const expectations: ReadonlySet<string> = new Set(
   `zoneStates exactZoneSet zoneLimiterQPS taints taintTimeAddedAt taintedCount conditions readyStatus conditionUnchanged
   labels nodeStatusWrites nodeStatusWriteAttempts nodeGets nodePatches patches podStatusWrites podStatusWriteAttempts
@@ -417,16 +417,16 @@ const when: Shape = (value, path) => {
 };
 
 const knownExpectations: Shape = (value, path) => {
-  if (!isObject(value)) return [`${path} is no object`];
+  if (!isObject(value)) return [`${path} is not an object`];
   return Object.keys(value)
     .filter((key) => !expectations.has(key))
     .map((key) => `${path}.${key}: unknown key`);
 };
 
 const expectation: Shape = (value, path) => {
-  if (!isObject(value)) return [`${path} is no object`];
+  if (!isObject(value)) return [`${path} is not an object`];
   const checkAfter: Shape = (item, itemPath) => {
-    if (!isObject(item) || typeof item['step'] !== 'number') return [`${itemPath} names no step`];
+    if (!isObject(item) || typeof item['step'] !== 'number') return [`${itemPath} has no step`];
     return knownExpectations(without(item, 'step'), itemPath);
   };
   return [
@@ -447,35 +447,35 @@ const vector = record(
     controller: oneOf('node-lifecycle', 'node-controller-1.8', 'taint-eviction', 'pod-gc', 'unit'),
     given: record(given),
     when,
-    // oxlint-disable-next-line unicorn/no-thenable -- the format's own word, and no function
+    // oxlint-disable-next-line unicorn/no-thenable -- a key of the format, not a function
     then: expectation,
     text: fine,
   },
   ['id', 'area', 'name', 'mode', 'controller', 'given', 'when', 'then'],
 );
 
-/** Everything about this value that the format does not know; empty for a vector. */
+/** All unknown keys and invalid values; empty for a valid vector. */
 export function describeStrangeness(value: unknown): readonly string[] {
   return vector(value, 'vector').map((problem) => problem.replace(/^vector\./u, ''));
 }
 
-/** The fault that a `failNext` asks for. */
+/** The fault of a `failNext`. */
 export function faultOf(step: Step): Fault {
   return without(step, 'op') as unknown as Fault;
 }
 
-/** What is done, in order. */
+/** The operations, in order. */
 export function stepsOf({ when }: Vector): readonly Step[] {
   return 'steps' in when ? (when['steps'] as readonly Step[]) : [when as Step];
 }
 
-/** What must hold right after the step at this place. */
+/** The expectations right after the step at this index. */
 export function expectedAfter({ then }: Vector, place: number): readonly Readonly<Record<string, unknown>>[] {
   const after = (then['after'] ?? []) as readonly Readonly<Record<string, unknown>>[];
   return after.filter((entry) => entry['step'] === place).map((entry) => without(entry, 'step'));
 }
 
-/** What must hold at the end. */
+/** The expectations at the end. */
 export function expectedAtEnd({ then }: Vector): Readonly<Record<string, unknown>> {
   return without(then, 'after');
 }

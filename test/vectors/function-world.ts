@@ -1,27 +1,27 @@
-// One function of ours, called once.
-import { type NodeView, viewNode } from '../../src/api/node.ts';
+// One function, called once.
+import { type NodeView, transformNode } from '../../src/api/node.ts';
 import { diffTaints, noExecuteTaints, type Taint } from '../../src/api/taints.ts';
 import type { Toleration } from '../../src/api/tolerations.ts';
 import { isExcludedFromDisruption, zoneOf } from '../../src/api/topology.ts';
-import { DecisionLog } from '../../src/controller/decision-log.ts';
-import { decideEviction } from '../../src/controller/eviction/decide-eviction.ts';
-import { defaultControllerOptions } from '../../src/controller/options.ts';
-import { ApiWriter } from '../../src/controller/writer/api-writer.ts';
+import { DecisionLog } from '../../src/controller/decision-log/decision-log.ts';
+import { decideEviction } from '../../src/controller/taint-eviction/decide-eviction.ts';
+import { defaultControllerOptions } from '../../src/controller/model/options.ts';
+import type { ApiWriter } from '../../src/controller/writer/api-writer.ts';
 import { planRates } from '../../src/controller/zones/plan-rates.ts';
-import { NewerAnswers } from '../../src/informer/newer-answers.ts';
-import { backOffAtLeast, forget, type Outcome, WorkQueue } from '../../src/queueing/work-queue.ts';
+import { MutationCache } from '../../src/informer/mutation-cache.ts';
+import { backOffAtLeast, forget, type WorkOutcome, WorkQueue } from '../../src/queueing/work-queue.ts';
 import { WorkLoop } from '../../src/supervision/work-loop.ts';
-import { KeepingLogger, KeepingMeter } from '../support/quiet.ts';
+import { RecordingLogger, RecordingMeter } from '../support/fakes.ts';
 import { rethrow } from '../support/rethrow.ts';
 import { ApiChecks } from './api-checks.ts';
 import { equals, equalsAsSet, isSame, show } from './comparing.ts';
 import { type Given, type GivenTaint, faultOf } from './format.ts';
 import { nodeOf, taintOf } from './given-objects.ts';
-import { OpenLanes } from '../support/open-lanes.ts';
+import { writerOnto } from './node-workers.ts';
 import { RecordingApi } from './recording-api.ts';
 import { VectorClock } from './vector-clock.ts';
 import { type Check, NotSupported, type Operation, type World } from './world.ts';
-import { theirState, theirZone } from './zone-names.ts';
+import { upstreamZoneState, upstreamZone } from './zone-names.ts';
 
 const namelessZone = 'zone';
 
@@ -46,7 +46,7 @@ export class FunctionWorld implements World {
     this.#given = given;
     this.operations = {
       isExcludedFromDisruption: () => this.#answer('result', isExcludedFromDisruption(this.#labels())),
-      getZoneKey: () => this.#answer('key', theirZone(zoneOf(this.#labels()))),
+      getZoneKey: () => this.#answer('key', upstreamZone(zoneOf(this.#labels()))),
       computeZoneState: () => {
         this.#computeZoneState();
       },
@@ -62,7 +62,7 @@ export class FunctionWorld implements World {
         this.#answer('toRemove', remove);
       },
       nodeRunningOutdatedKubelet: () => {
-        throw new NotSupported('nodeRunningOutdatedKubelet: kubelet versions are not looked at');
+        throw new NotSupported('nodeRunningOutdatedKubelet: kubelet versions are not evaluated');
       },
     };
     this.checks = {
@@ -103,11 +103,11 @@ export class FunctionWorld implements World {
     const threshold = unhealthyZoneThreshold ?? defaultControllerOptions.unhealthyZoneThreshold;
     const options = { ...defaultControllerOptions, unhealthyZoneThreshold: threshold };
     const zone = planRates(new Map([[namelessZone, tally]]), options).zones[0];
-    this.#answer('state', theirState(zone?.condition ?? 'initial'));
+    this.#answer('state', upstreamZoneState(zone?.condition ?? 'initial'));
     this.#answer('unhealthy', zone?.why.unready);
   }
 
-  /** How long a pod stays whose matching tolerations, one for each taint, last so long; a taint that none matches if there are none. */
+  /** How long a pod stays with one matching toleration per taint of these durations; without any, a taint that nothing matches. */
   #patienceSeconds(): number {
     const used = this.#given.usedTolerationSeconds ?? [];
     const tolerations = used.map((seconds, at): Toleration => {
@@ -115,7 +115,7 @@ export class FunctionWorld implements World {
     });
     const keys = used.length === 0 ? ['k'] : used.map((_, at) => `k${at}`);
     const running = keys.map((key) => ({ taint: { key, effect: 'NoExecute' }, sinceMs: 0 }));
-    const decision = decideEviction({ tolerations, terminating: false }, running);
+    const decision = decideEviction({ tolerations, terminating: false }, { taints: running, boundMs: 0 });
     return decision.kind === 'leave' ? decision.atMs / 1_000 : -1;
   }
 }
@@ -123,7 +123,7 @@ export class FunctionWorld implements World {
 const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
 const settleSeconds = 10;
 
-/** A change of one node's taints by our writer, looked at again while it fails, as everything that asks it does. */
+/** A change of one node's taints by the taint writer, retried while it fails, as all its callers do. */
 export class TaintHelperWorld implements World {
   readonly givens: readonly (keyof Given)[] = ['t0', 'nodes', 'faults', 'concurrentWrite'];
   readonly operations: Readonly<Record<string, Operation>>;
@@ -131,7 +131,7 @@ export class TaintHelperWorld implements World {
   readonly #time: VectorClock;
   readonly #api: RecordingApi;
   readonly #writer: ApiWriter;
-  readonly #nodes: NewerAnswers<NodeView>;
+  readonly #nodes: MutationCache<NodeView>;
   readonly #stop = new AbortController();
   #asked = '';
   #error: string | undefined;
@@ -140,8 +140,8 @@ export class TaintHelperWorld implements World {
     this.#time = new VectorClock(given.t0);
     this.#api = new RecordingApi(this.#time);
     for (const node of given.nodes ?? []) this.#api.put('nodes', nodeOf(node, this.#time.nowMs));
-    const cached = new Map(this.#api.nodes().map((node) => [node.metadata.name, viewNode(node)]));
-    this.#nodes = new NewerAnswers((name) => cached.get(name));
+    const cached = new Map(this.#api.nodes().map((node) => [node.metadata.name, transformNode(node)]));
+    this.#nodes = new MutationCache((name) => cached.get(name));
     for (const fault of given.faults ?? []) this.#api.fail(fault);
     if (given.concurrentWrite !== undefined) this.#api.writeConcurrently(given.concurrentWrite);
     this.#writer = this.#newWriter();
@@ -157,21 +157,15 @@ export class TaintHelperWorld implements World {
 
   #newWriter(): ApiWriter {
     const { clock } = this.#time;
-    return new ApiWriter({
-      api: this.#api.client,
-      lanes: new OpenLanes(),
-      leadership: { holds: () => true },
-      nodes: this.#nodes,
-      decisions: new DecisionLog(new KeepingLogger(), new KeepingMeter(), () => clock.nowMs()),
-      signal: this.#stop.signal,
-    });
+    const decisions = new DecisionLog(new RecordingLogger(), new RecordingMeter(), () => clock.nowMs());
+    return writerOnto(this.#api, this.#nodes, decisions, this.#stop.signal);
   }
 
   async #change(name: string, given: readonly GivenTaint[], kind: 'add' | 'remove'): Promise<void> {
     this.#asked = name;
     const taints = given.map((taint) => taintOf(taint, this.#time.nowMs));
     const change = { add: kind === 'add' ? taints : [], remove: kind === 'remove' ? taints : [] };
-    const handle = (): Promise<Outcome> => this.#carryOut(name, change);
+    const handle = (): Promise<WorkOutcome> => this.#carryOut(name, change);
     const queue = new WorkQueue(retryLimits);
     const loop = new WorkLoop({ queue, clock: this.#time.clock, workersMax: 1, handle, onFault: rethrow });
     const running = loop.run(this.#stop.signal);
@@ -184,9 +178,13 @@ export class TaintHelperWorld implements World {
   async #carryOut(
     name: string,
     change: { readonly add: readonly Taint[]; readonly remove: readonly Taint[] },
-  ): Promise<Outcome> {
-    const node = this.#nodes.get(name) ?? viewNode({ metadata: { name, uid: `uid-${name}`, resourceVersion: '1' } });
-    const outcome = await this.#writer.carryOut({ kind: 'change-taints', node, ...change, urgency: 'other' });
+  ): Promise<WorkOutcome> {
+    const node =
+      this.#nodes.get(name) ?? transformNode({ metadata: { name, uid: `uid-${name}`, resourceVersion: '1' } });
+    const outcome = await this.#writer.carryOut(
+      { kind: 'change-taints', node, ...change, lane: 'housekeeping' },
+      () => true,
+    );
     if (outcome.result === 'gone') this.#error = 'NotFound';
     return outcome.result === 'failed' ? backOffAtLeast(outcome.retryAfterMs) : forget;
   }
@@ -202,7 +200,7 @@ export class TaintHelperWorld implements World {
     };
   }
 
-  /** The list itself, in its order: what is replaced keeps its place. */
+  /** The list in its order: a replaced item keeps its position. */
   #taints(expected: unknown): string | undefined {
     const node = this.#api.node(this.#asked);
     const found = node === undefined ? null : (node.spec?.taints ?? []);

@@ -9,7 +9,7 @@ import { formatMicroTime, formatTime } from '../../src/api/timestamps.ts';
 import type { Generate, Given, GivenCondition, GivenLease, GivenNode, GivenPod, GivenTaint } from './format.ts';
 import { modernTaintKey } from './taint-names.ts';
 
-/** Heartbeats may be less than a second apart; a stamp with whole seconds would hide that. */
+/** Heartbeats may be less than a second apart; a timestamp with whole seconds would hide that. */
 function stamp(ms: number): string {
   return ms % 1_000 === 0 ? formatTime(ms) : new Date(ms).toISOString();
 }
@@ -79,7 +79,7 @@ function podMetadata(given: GivenPod, clock: { readonly nowMs: number; readonly 
   };
 }
 
-/** A server sets stamp and grace together, so either says that the pod is terminating. */
+/** An API server sets deletionTimestamp and grace period together, so either marks the pod as terminating. */
 function deletionOf(given: GivenPod, nowMs: number): Partial<ObjectMeta> {
   const { terminating = false, deletionAge, deletionGracePeriodSeconds } = given;
   if (!terminating && deletionAge === undefined && deletionGracePeriodSeconds === undefined) return {};
@@ -99,7 +99,7 @@ export function leaseOf({ name, renewAge }: GivenLease, nowMs: number): Lease {
   return { metadata: { namespace: 'kube-node-lease', name, uid: `uid-lease-${name}` }, spec };
 }
 
-/** The nodes and pods of a vector, those that it merely describes included. */
+/** The nodes and pods of a vector, including those that it only describes. */
 export function populationOf(given: Given): {
   readonly nodes: readonly GivenNode[];
   readonly pods: readonly GivenPod[];
@@ -127,12 +127,12 @@ function numbers(count: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => index);
 }
 
-/** `{i}`, `{j}` and `{j mod 50}` become numbers; anything else in braces is a mistake. */
+/** `{i}`, `{j}` and `{j mod 50}` become numbers; other text in braces is an error. */
 function fillIn(template: string, values: Readonly<Record<string, number>>): string {
   return template.replaceAll(/\{([^}]*)\}/gu, (whole, expression: string) => {
     const [, name = '', modulus] = /^(\w+)(?: mod (\d+))?$/u.exec(expression.trim()) ?? [];
     const value = values[name];
-    if (value === undefined) throw new Error(`cannot fill in ${whole} of ${template}`);
+    if (value === undefined) throw new Error(`unknown placeholder ${whole} in ${template}`);
     return String(modulus === undefined ? value : value % Number(modulus));
   });
 }

@@ -1,11 +1,11 @@
-import type { KeepingMeter } from '../support/quiet.ts';
+import type { RecordingMeter } from '../support/fakes.ts';
 import { byName } from './comparing.ts';
 import type { Check } from './world.ts';
 
 const prefixes = ['', 'node_collector_', 'taint_eviction_controller_', 'pod_gc_collector_'];
 
-/** Expectations about counters, by the reference's name without its prefix; all labels together. */
-export function metricChecks(meter: KeepingMeter): Readonly<Record<string, Check>> {
+/** Expectations about counters, by kube-controller-manager's name without its prefix; summed over all labels. */
+export function metricChecks(meter: RecordingMeter): Readonly<Record<string, Check>> {
   return {
     metricDelta: byName((name) => {
       const names = new Set(prefixes.map((prefix) => `${prefix}${name}`));

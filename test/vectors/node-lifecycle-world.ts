@@ -1,18 +1,22 @@
 // The whole controller on a manual clock. Its loops do not run: the vector calls each pass, and the caches follow the API
-// server when the vector says so.
+// server when the vector requests it.
 import type { DaemonSetView } from '../../src/api/daemonset.ts';
-import { viewLease } from '../../src/api/lease.ts';
-import { type NodeView, viewNode } from '../../src/api/node.ts';
-import { podKey, type PodView, viewPod } from '../../src/api/pod.ts';
+import { transformLease } from '../../src/api/lease.ts';
+import { type NodeView, transformNode } from '../../src/api/node.ts';
+import { podKey, type PodView, transformPod } from '../../src/api/pod.ts';
 import type { LeaseView } from '../../src/api/lease.ts';
 import { keyOf } from '../../src/api/object-key.ts';
 import { daemonSetsByNamespace, NodeLifecycle, podsByNode } from '../../src/controller/node-lifecycle.ts';
-import { type ControllerOptions, defaultControllerOptions, defaultPodGcOptions } from '../../src/controller/options.ts';
-import { DecisionLog } from '../../src/controller/decision-log.ts';
-import { NewerAnswers } from '../../src/informer/newer-answers.ts';
-import { ApiLiveLeases } from '../../src/controller/sight/api-live-leases.ts';
+import {
+  type ControllerOptions,
+  defaultControllerOptions,
+  defaultPodGcOptions,
+} from '../../src/controller/model/options.ts';
+import { DecisionLog } from '../../src/controller/decision-log/decision-log.ts';
+import { MutationCache } from '../../src/informer/mutation-cache.ts';
+import { ApiLiveLeases } from '../../src/manager/live-leases.ts';
 import { FakeInformer } from '../support/fake-informer.ts';
-import { KeepingLogger, KeepingMeter, KeepingRecorder } from '../support/quiet.ts';
+import { RecordingLogger, RecordingMeter, RecordingRecorder } from '../support/fakes.ts';
 import { ApiChecks } from './api-checks.ts';
 import { byName, contains, equals, isMap, isSame, show } from './comparing.ts';
 import { eventChecks } from './event-checks.ts';
@@ -33,27 +37,27 @@ import { OpenLanes } from '../support/open-lanes.ts';
 import { RecordingApi } from './recording-api.ts';
 import { VectorClock } from './vector-clock.ts';
 import { type Check, NotSupported, type Operation, type World } from './world.ts';
-import { ourZone, theirState, theirZone } from './zone-names.ts';
+import { zoneKey, upstreamZoneState, upstreamZone } from './zone-names.ts';
 
-/** A rate of this or more is unlimited: the reference then relies on the microseconds that pass between two items. */
+/** A rate of this or more is unlimited: kube-controller-manager relies on the microseconds that pass between two items. */
 const unlimitedRate = 10_000;
-/** How long the reference repeats a failed status write within one monitor pass. */
+/** How long kube-controller-manager retries a failed status write within one monitor pass. */
 const statusRetryMs = 100;
 const nodesInOnePassMax = 10_000;
-/** Time in which something was heard at least this often was not spent blind. */
+/** A frame at least this often keeps the watch fresh. */
 const contactEveryMs = 500;
 
-export interface Informers {
+interface Informers {
   readonly nodes: FakeInformer<NodeView>;
   readonly leases: FakeInformer<LeaseView>;
   readonly pods: FakeInformer<PodView>;
   readonly daemonSets: FakeInformer<DaemonSetView>;
 }
 
-/** The reference has none, and what it answers is what it does without: decision 0011. */
+/** kube-controller-manager has no freshness check, and its results are those without one: decision 0011. */
 const withoutStormGuard = { podMarkingRate: 1_000_000, controlPlanePathFailureHoldMs: 0 } as const;
 
-/** Flags by the reference's names as our options. */
+/** Flags of kube-controller-manager as options of this controller. */
 export function optionsFrom(flags: Flags = {}, mode?: string): ControllerOptions {
   const ms = (seconds: number | undefined, byDefault: number): number =>
     seconds === undefined ? byDefault : seconds * 1_000;
@@ -74,16 +78,16 @@ export function optionsFrom(flags: Flags = {}, mode?: string): ControllerOptions
   };
 }
 
-/** The reference has had two switches for it; where a vector names a mode of that time it need not set either. */
+/** kube-controller-manager has had two switches for it; a vector with a mode of that time need not set either. */
 export function isEvictionMode(mode: string | undefined, { enableTaintManager, taintBasedEvictions }: Flags): boolean {
   return mode?.startsWith('eviction-') === true || enableTaintManager === false || taintBasedEvictions === false;
 }
 
-/** A constant instead of a rate rule, said with options: every zone is large, and then gets the secondary rate. */
+/** A constant instead of a rate rule, expressed with options: every zone is large, and then gets the secondary rate. */
 function constantRates(flags: Flags): Partial<ControllerOptions> {
   const { enterPartialDisruptionQPS: partial, enterFullDisruptionQPS: full, nodeEvictionRate } = flags;
   if (full !== undefined && full !== (nodeEvictionRate ?? defaultControllerOptions.nodeEvictionRate)) {
-    throw new NotSupported('enterFullDisruptionQPS other than nodeEvictionRate: no option of ours means that');
+    throw new NotSupported('enterFullDisruptionQPS other than nodeEvictionRate: there is no such option');
   }
   return partial === undefined ? {} : { secondaryNodeEvictionRate: partial, largeClusterSizeThreshold: 0 };
 }
@@ -106,8 +110,8 @@ export class NodeLifecycleWorld implements World {
   protected readonly time: VectorClock;
   protected readonly api: RecordingApi;
   protected readonly apiChecks: ApiChecks;
-  protected readonly recorder = new KeepingRecorder();
-  protected readonly meter = new KeepingMeter();
+  protected readonly recorder = new RecordingRecorder();
+  protected readonly meter = new RecordingMeter();
   protected readonly options: ControllerOptions;
   protected informers: Informers;
   protected lifecycle: NodeLifecycle;
@@ -115,7 +119,7 @@ export class NodeLifecycleWorld implements World {
   readonly #workers: NodeWorkers;
   readonly #abort = new AbortController();
   #frozen = false;
-  #heardAtMs = 0;
+  #lastFrameAtMs = 0;
 
   constructor({ given, then: expected, mode }: Pick<Vector, 'given' | 'then' | 'mode'>) {
     this.time = new VectorClock(given.t0);
@@ -140,7 +144,7 @@ export class NodeLifecycleWorld implements World {
     return Promise.resolve();
   }
 
-  // --- what can be done ---
+  // --- operations ---
 
   #operations(): Readonly<Record<string, Operation>> {
     return { ...this.#clusterOperations(), ...this.#passes(), ...this.#workers.operations() };
@@ -197,7 +201,7 @@ export class NodeLifecycleWorld implements World {
     this.api.nodeWorkersHeld = true;
     const refusedBefore = this.#refused();
     await this.lifecycle.monitorPass();
-    // The reference's pass repeats a refused status write by itself, for so long.
+    // kube-controller-manager's pass retries a rejected status write itself, for this long.
     if (this.#refused() > refusedBefore) {
       await this.runAhead(statusRetryMs);
       await this.lifecycle.monitorPass();
@@ -213,23 +217,23 @@ export class NodeLifecycleWorld implements World {
 
   protected async noExecutePass(): Promise<void> {
     this.api.nodeWorkersHeld = true;
-    await this.serveLines();
+    await this.serveQueues();
     for (let left = nodesInOnePassMax; left > 0 && this.#isUnlimited(); left -= 1) {
       const before = this.api.requests.length;
       await this.runAhead(1_000 / unlimitedRate);
-      await this.serveLines();
+      await this.serveQueues();
       if (this.api.requests.length === before) break;
     }
     this.api.nodeWorkersHeld = false;
   }
 
-  /** Gives a turn to whoever finds a token now. */
-  protected async serveLines(): Promise<void> {
+  /** Grants a slot to each entry that gets a token now. */
+  protected async serveQueues(): Promise<void> {
     await this.lifecycle.noExecutePass();
     await this.lifecycle.stages.podEvictor?.drain();
   }
 
-  /** Does anybody still wait whom no rate would hold up? */
+  /** Whether an entry waits that no rate limit would delay. */
   #isUnlimited(): boolean {
     const { queues } = this.lifecycle.stages;
     return queues.zones().some((zone) => {
@@ -239,24 +243,24 @@ export class NodeLifecycleWorld implements World {
   }
 
   protected advance(seconds: number): Promise<void> {
-    return this.#whileHearing(() => this.time.advance(seconds));
+    return this.#whileReceiving(() => this.time.advance(seconds));
   }
 
   protected runAhead(ms: number): Promise<void> {
-    return this.#whileHearing(() => this.time.runAhead(ms));
+    return this.#whileReceiving(() => this.time.runAhead(ms));
   }
 
-  async #whileHearing(move: () => Promise<void>): Promise<void> {
+  async #whileReceiving(move: () => Promise<void>): Promise<void> {
     const fromMs = this.time.clock.monotonicMs();
     await move();
-    for (let atMs = fromMs; atMs < this.time.clock.monotonicMs(); atMs += contactEveryMs) this.#hear(atMs);
-    this.#hear();
+    for (let atMs = fromMs; atMs < this.time.clock.monotonicMs(); atMs += contactEveryMs) this.#receiveFrame(atMs);
+    this.#receiveFrame();
   }
 
-  /** The streams were open all the time: nothing that a vector does is about blindness. */
-  #hear(atMs = this.time.clock.monotonicMs()): void {
-    this.#heardAtMs = atMs;
-    this.lifecycle.stages.sight.nowMs();
+  /** The streams were open all the time: no vector tests freshness. */
+  #receiveFrame(atMs = this.time.clock.monotonicMs()): void {
+    this.#lastFrameAtMs = atMs;
+    this.lifecycle.stages.freshness.nowMs();
   }
 
   // --- the cluster ---
@@ -296,7 +300,7 @@ export class NodeLifecycleWorld implements World {
 
   #existing(name: string): NonNullable<ReturnType<RecordingApi['node']>> {
     const node = this.api.node(name);
-    if (node === undefined) throw new Error(`there is no node ${name}`);
+    if (node === undefined) throw new Error(`node ${name} not found`);
     return node;
   }
 
@@ -304,7 +308,7 @@ export class NodeLifecycleWorld implements World {
 
   #newInformers(): Informers {
     const leases = new FakeInformer<LeaseView>('leases');
-    leases.lastFrameAtMs = () => this.#heardAtMs;
+    leases.lastFrameAtMs = () => this.#lastFrameAtMs;
     const nodeOf = (pod: PodView): readonly string[] => (pod.nodeName === '' ? [] : [pod.nodeName]);
     return {
       nodes: new FakeInformer<NodeView>('nodes'),
@@ -318,9 +322,9 @@ export class NodeLifecycleWorld implements World {
 
   #newLifecycle(): NodeLifecycle {
     return new NodeLifecycle({
-      options: this.options,
+      options: { current: () => this.options },
       controllers: { nodeLifecycle: true, taintEviction: true, podGc: true },
-      podGc: defaultPodGcOptions,
+      podGc: { current: () => defaultPodGcOptions },
       informers: this.informers,
       api: this.api.client,
       liveLeases: new ApiLiveLeases(this.api.client, this.#abort.signal),
@@ -328,15 +332,15 @@ export class NodeLifecycleWorld implements World {
       leadership: { holds: () => true },
       recorders: { nodes: this.recorder, evictions: this.recorder },
       clock: this.time.clock,
-      logger: new KeepingLogger(),
+      logger: new RecordingLogger(),
       meter: this.meter,
     });
   }
 
-  /** The same stage once more on the same caches, to be called when the vector says so. */
+  /** The same stage once more on the same caches, run when the vector requests it. */
   #newWorkers(): NodeWorkers {
-    const nodes = new NewerAnswers<NodeView>((name) => this.informers.nodes.get(name));
-    const decisions = new DecisionLog(new KeepingLogger(), new KeepingMeter(), () => this.time.clock.nowMs());
+    const nodes = new MutationCache<NodeView>((name) => this.informers.nodes.get(name));
+    const decisions = new DecisionLog(new RecordingLogger(), new RecordingMeter(), () => this.time.clock.nowMs());
     const writer = writerOnto(this.api, nodes, decisions, this.#abort.signal);
     return new NodeWorkers({ time: this.time, nodes, writer, decisions });
   }
@@ -344,22 +348,22 @@ export class NodeLifecycleWorld implements World {
   #restart(): void {
     this.informers = this.#newInformers();
     this.lifecycle = this.#newLifecycle();
-    this.#hear();
+    this.#receiveFrame();
     this.sync();
   }
 
   protected sync(): void {
     this.#follow(
       this.informers.leases,
-      this.api.leases().map((lease) => [keyOf(lease.metadata), viewLease(lease)]),
+      this.api.leases().map((lease) => [keyOf(lease.metadata), transformLease(lease)]),
     );
     this.#follow(
       this.informers.nodes,
-      this.api.nodes().map((node) => [node.metadata.name, viewNode(node)]),
+      this.api.nodes().map((node) => [node.metadata.name, transformNode(node)]),
     );
     this.#follow(
       this.informers.pods,
-      this.api.pods().map((pod) => [podKey(viewPod(pod)), viewPod(pod)]),
+      this.api.pods().map((pod) => [podKey(transformPod(pod)), transformPod(pod)]),
     );
   }
 
@@ -374,10 +378,10 @@ export class NodeLifecycleWorld implements World {
     }
   }
 
-  /** Has the controller live through what the vector says that it remembers, before its caches show anything. */
+  /** Lets the controller build the records of the vector, before its caches have any content. */
   #remember(memory: Readonly<Record<string, RememberedHealth>>): void {
     for (const [name, remembered] of Object.entries(memory)) {
-      const node = viewNode(this.#existing(name));
+      const node = transformNode(this.#existing(name));
       if (typeof remembered === 'string') throw new NotSupported(`nodeHealth ${name}: ${remembered} here`);
       const { probeAge = 0, readyTransitionAge = probeAge, statusFromNode = false } = remembered;
       if (!statusFromNode) throw new NotSupported('nodeHealth with a status that is not the node’s');
@@ -393,7 +397,7 @@ export class NodeLifecycleWorld implements World {
     this.lifecycle.stages.health.observe(node, undefined, { monotonicMs, wallMs: this.time.t0Ms - ageS * 1_000 });
   }
 
-  // --- what can be seen ---
+  // --- expectations ---
 
   #checks(): Readonly<Record<string, Check>> {
     return {
@@ -411,9 +415,9 @@ export class NodeLifecycleWorld implements World {
   #zoneChecks(): Readonly<Record<string, Check>> {
     return {
       zoneStates: (expected: unknown) => this.#zoneStates(expected as Readonly<Record<string, string>>),
-      exactZoneSet: () => undefined, // weighed with each zoneStates
+      exactZoneSet: () => undefined, // checked with each zoneStates
       zoneLimiterQPS: byName((zone) => {
-        const rate = this.lifecycle.stages.queues.get(ourZone(zone))?.ratePerSecond;
+        const rate = this.lifecycle.stages.queues.get(zoneKey(zone))?.ratePerSecond;
         return rate === 0 ? 'never' : (rate ?? null);
       }),
       queue: byName((zone) => this.queueOf(zone), isQueue),
@@ -422,12 +426,14 @@ export class NodeLifecycleWorld implements World {
   }
 
   protected queueOf(zone: string): readonly string[] {
-    return this.lifecycle.stages.queues.get(ourZone(zone))?.keysInOrder() ?? [];
+    return this.lifecycle.stages.queues.get(zoneKey(zone))?.keysInOrder() ?? [];
   }
 
   #zoneStates(expected: Readonly<Record<string, string>>): string | undefined {
     const { zones } = this.lifecycle.stages;
-    const found = Object.fromEntries(zones.zones().map((zone) => [theirZone(zone), theirState(zones.condition(zone))]));
+    const found = Object.fromEntries(
+      zones.zones().map((zone) => [upstreamZone(zone), upstreamZoneState(zones.condition(zone))]),
+    );
     const same = this.#exactZones ? isSame(found, expected) : contains(found, expected);
     return same ? undefined : show(found);
   }
@@ -451,18 +457,18 @@ export class NodeLifecycleWorld implements World {
   #recordOf(name: string): object | null {
     const record = this.lifecycle.stages.health.get(name);
     if (record === undefined) return null;
-    const { heardAtMs, readyChangedAtMs } = record;
-    return { probeAt: this.time.secondsOf(heardAtMs), readyTransitionAt: this.time.secondsOf(readyChangedAtMs) };
+    const { heartbeatAtMs, readyChangedAtMs } = record;
+    return { probeAt: this.time.secondsOf(heartbeatAtMs), readyTransitionAt: this.time.secondsOf(readyChangedAtMs) };
   }
 
   #onlyNode(): { readonly name: string; readonly ready: string | undefined; readonly heartbeat: string | undefined } {
     const [node, ...others] = this.api.nodes();
-    if (node === undefined || others.length > 0) throw new Error('one node is meant');
+    if (node === undefined || others.length > 0) throw new Error('exactly one node is expected');
     const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
     return { name: node.metadata.name, ready: ready?.status, heartbeat: ready?.lastHeartbeatTime };
   }
 
-  /** What is remembered of Ready is what the server now has. */
+  /** The record of Ready equals the condition on the server. */
   #savedEqualsReturned(): boolean {
     const { name, ready, heartbeat } = this.#onlyNode();
     const record = this.lifecycle.stages.health.get(name);
@@ -470,7 +476,7 @@ export class NodeLifecycleWorld implements World {
   }
 }
 
-/** Who waits in a line: all of them in order, or some who must and must not. */
+/** The entries of a queue: all of them in order, or some that must and must not be queued. */
 export function isQueue(found: unknown, expected: unknown): boolean {
   const waiting = found as readonly string[];
   if (Array.isArray(expected)) return isSame(waiting, expected);

@@ -1,11 +1,11 @@
 import type { NodeView } from '../../src/api/node.ts';
-import type { DecisionLog } from '../../src/controller/decision-log.ts';
-import type { CommandWriter } from '../../src/controller/commands.ts';
+import type { DecisionLog } from '../../src/controller/decision-log/decision-log.ts';
+import type { CommandWriter } from '../../src/controller/model/commands.ts';
 import { LabelKeeper } from '../../src/controller/labels/label-keeper.ts';
 import { NoScheduleTainter } from '../../src/controller/tainting/no-schedule-tainter.ts';
 import { ApiWriter } from '../../src/controller/writer/api-writer.ts';
-import type { NewerAnswers } from '../../src/informer/newer-answers.ts';
-import { type Outcome, WorkQueue } from '../../src/queueing/work-queue.ts';
+import type { MutationCache } from '../../src/informer/mutation-cache.ts';
+import { type WorkOutcome, WorkQueue } from '../../src/queueing/work-queue.ts';
 import { WorkLoop } from '../../src/supervision/work-loop.ts';
 import { rethrow } from '../support/rethrow.ts';
 import { equals } from './comparing.ts';
@@ -13,18 +13,19 @@ import { NotSupported, type Check, type Operation } from './world.ts';
 import { OpenLanes } from '../support/open-lanes.ts';
 import type { RecordingApi } from './recording-api.ts';
 import type { VectorClock } from './vector-clock.ts';
+import { noPodAnswers } from '../support/no-pod-answers.ts';
 
 const workersMax = 8;
 const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
 
-export interface NodeWorkersOptions {
+interface NodeWorkersOptions {
   readonly time: VectorClock;
-  readonly nodes: NewerAnswers<NodeView>;
+  readonly nodes: MutationCache<NodeView>;
   readonly writer: CommandWriter;
   readonly decisions: DecisionLog;
 }
 
-/** What keeps the NoSchedule taints and the older labels of nodes: one look each time a node's turn comes. */
+/** The workers that update the NoSchedule taints and the beta labels of nodes: one reconciliation per node and queue entry. */
 export class NodeWorkers {
   readonly #queue = new WorkQueue(retryLimits);
   readonly #loop: WorkLoop;
@@ -43,8 +44,8 @@ export class NodeWorkers {
     });
   }
 
-  async #reconcile(name: string): Promise<Outcome> {
-    const tainted = await this.#noSchedule.reconcile(name);
+  async #reconcile(name: string): Promise<WorkOutcome> {
+    const tainted = await this.#noSchedule.reconcile(name, 'all');
     const labelled = await this.#labels.reconcile(name);
     return tainted.next === 'forget' ? labelled : tainted;
   }
@@ -52,11 +53,11 @@ export class NodeWorkers {
   operations(): Readonly<Record<string, Operation>> {
     return {
       noSchedulePass: async ({ node }) => {
-        await this.#noSchedule.reconcile(node as string);
+        await this.#noSchedule.reconcile(node as string, 'all');
       },
       nodeEvent: ({ node, new: now }) => {
         const name = (node as string | undefined) ?? (now as { readonly name: string } | null)?.name;
-        if (name === undefined) throw new NotSupported('the deletion of a node, here');
+        if (name === undefined) throw new NotSupported('deletion of a node');
         this.#loop.add(name);
       },
       drainNodeWorkers: () => this.#loop.drain(),
@@ -74,10 +75,11 @@ export class NodeWorkers {
 /** The real writer, onto the recording API. */
 export function writerOnto(
   api: RecordingApi,
-  nodes: NewerAnswers<NodeView>,
+  nodes: MutationCache<NodeView>,
   decisions: DecisionLog,
   signal: AbortSignal,
 ): ApiWriter {
   const leadership = { holds: (): boolean => true };
-  return new ApiWriter({ api: api.client, lanes: new OpenLanes(), leadership, nodes, decisions, signal });
+  const lanes = new OpenLanes();
+  return new ApiWriter({ pods: noPodAnswers(), api: api.client, lanes, leadership, nodes, decisions, signal });
 }

@@ -1,36 +1,35 @@
-// Eviction mode's own stage, without a monitor before it: nodes are in line because the vector says so.
+// The stage of pod eviction mode, without a monitor before it: the vector queues the nodes.
 import type { DaemonSetView } from '../../src/api/daemonset.ts';
-import { viewDaemonSet } from '../../src/api/daemonset.ts';
-import { type NodeView, viewNode } from '../../src/api/node.ts';
-import { podKey, type PodView, viewPod } from '../../src/api/pod.ts';
+import { transformDaemonSet } from '../../src/api/daemonset.ts';
+import { type NodeView, transformNode } from '../../src/api/node.ts';
+import { podKey, type PodView, transformPod } from '../../src/api/pod.ts';
 import { zoneOf } from '../../src/api/topology.ts';
-import { DecisionLog } from '../../src/controller/decision-log.ts';
-import { podsByNode } from '../../src/controller/eviction/taint-evictor.ts';
+import { DecisionLog } from '../../src/controller/decision-log/decision-log.ts';
+import { podsByNode } from '../../src/controller/taint-eviction/taint-evictor.ts';
 import { readyOf } from '../../src/controller/health/assess-node.ts';
 import { HealthTable } from '../../src/controller/health/health-table.ts';
-import { daemonSetsByNamespace } from '../../src/controller/pod-eviction/pod-deleter.ts';
-import { PodEvictor } from '../../src/controller/pod-eviction/pod-evictor.ts';
+import { daemonSetsByNamespace } from '../../src/controller/pod-eviction-mode/pod-deleter.ts';
+import { PodEvictor } from '../../src/controller/pod-eviction-mode/pod-evictor.ts';
 import { evictionsTotal } from '../../src/controller/tainting/metrics.ts';
 import { ZoneTaintQueues } from '../../src/controller/tainting/zone-taint-queues.ts';
-import { ApiWriter } from '../../src/controller/writer/api-writer.ts';
-import { NewerAnswers } from '../../src/informer/newer-answers.ts';
+import { MutationCache } from '../../src/informer/mutation-cache.ts';
 import { FakeInformer } from '../support/fake-informer.ts';
-import { KeepingLogger, KeepingMeter, KeepingRecorder } from '../support/quiet.ts';
+import { RecordingLogger, RecordingMeter, RecordingRecorder } from '../support/fakes.ts';
 import { ApiChecks } from './api-checks.ts';
 import { byName, equals } from './comparing.ts';
-import { drainLines } from './draining-lines.ts';
+import { drainQueues } from './draining-queues.ts';
 import { eventChecks } from './event-checks.ts';
 import { faultOf, type Given, type GivenPod } from './format.ts';
 import { nodeOf, podOf } from './given-objects.ts';
 import { metricChecks } from './metric-checks.ts';
 import { isQueue, optionsFrom } from './node-lifecycle-world.ts';
-import { OpenLanes } from '../support/open-lanes.ts';
+import { writerOnto } from './node-workers.ts';
 import { RecordingApi } from './recording-api.ts';
 import { VectorClock } from './vector-clock.ts';
 import { type Check, NotSupported, type Operation, type World } from './world.ts';
-import { ourZone } from './zone-names.ts';
+import { zoneKey } from './zone-names.ts';
 
-/** What only eviction does, with pods of nodes that are in line or had their turn. */
+/** Expectations specific to eviction, about pods of nodes that are queued or processed. */
 export const podEvictionOperations: ReadonlySet<string> = new Set([
   'deletePods',
   'drainQueueWithDeletePods',
@@ -39,7 +38,7 @@ export const podEvictionOperations: ReadonlySet<string> = new Set([
   'maybeDeleteTerminatingPod',
 ]);
 
-/** What this world is for, if nothing else is done; everything else needs the whole controller. */
+/** The operations of this world; other operations need the whole controller. */
 export const podEvictionStageOperations: ReadonlySet<string> = new Set([
   ...podEvictionOperations,
   'advance',
@@ -70,11 +69,11 @@ export class PodEvictionWorld implements World {
   readonly #daemonSets = new FakeInformer<DaemonSetView>('daemonsets', {
     [daemonSetsByNamespace]: ({ namespace }) => [namespace],
   });
-  readonly #recorder = new KeepingRecorder();
-  readonly #meter = new KeepingMeter();
+  readonly #recorder = new RecordingRecorder();
+  readonly #meter = new RecordingMeter();
   readonly #stop = new AbortController();
   readonly #health: HealthTable;
-  readonly #lines: ZoneTaintQueues;
+  readonly #queues: ZoneTaintQueues;
   readonly #evictor: PodEvictor;
   readonly #timeoutMs: number;
   #asked = '';
@@ -84,11 +83,11 @@ export class PodEvictionWorld implements World {
     this.#timeoutMs = options.podEvictionTimeoutMs;
     this.#time = new VectorClock(given.t0);
     this.#api = new RecordingApi(this.#time);
-    this.#health = new HealthTable(options);
-    this.#lines = new ZoneTaintQueues(options, this.#meter, this.#time.clock);
+    this.#health = new HealthTable({ current: () => options });
+    this.#queues = new ZoneTaintQueues({ current: () => options }, this.#meter, this.#time.clock);
     this.#evictor = this.#newEvictor();
     this.#populate(given);
-    if (given.queueItem !== undefined) this.#putInLine(given.queueItem);
+    if (given.queueItem !== undefined) this.#enqueueNode(given.queueItem);
     this.#mark(given.nodeEvictionStatus ?? {});
     this.#showPods(given);
     for (const fault of given.faults ?? []) this.#api.fail(fault);
@@ -105,21 +104,23 @@ export class PodEvictionWorld implements World {
     const { clock } = this.#time;
     const { signal } = this.#stop;
     const meter = this.#meter;
-    const decisions = new DecisionLog(new KeepingLogger(), meter, () => clock.nowMs());
-    const nodes = new NewerAnswers<NodeView>((name) => this.#nodes.get(name));
-    const leadership = { holds: (): boolean => true };
+    const decisions = new DecisionLog(new RecordingLogger(), meter, () => clock.nowMs());
+    const nodes = new MutationCache<NodeView>((name) => this.#nodes.get(name));
     return new PodEvictor({
-      podEvictionTimeoutMs: this.#timeoutMs,
+      options: { current: () => ({ podEvictionTimeoutMs: this.#timeoutMs }) },
       nodes,
       pods: this.#pods,
       podsByNode,
       daemonSets: this.#daemonSets,
-      lines: this.#lines,
+      queues: this.#queues,
       readyOf,
       healthOf: (node) => this.#health.get(node),
       healthNowMs: () => clock.monotonicMs(),
-      isHeld: () => false,
-      writer: new ApiWriter({ api: this.#api.client, lanes: new OpenLanes(), leadership, nodes, decisions, signal }),
+      isPaused: () => false,
+      heldForMs: () => 0,
+      liveNode: () => 'gone',
+      fullDisruption: () => false,
+      writer: writerOnto(this.#api, nodes, decisions, signal),
       decisions,
       recorder: this.#recorder,
       meter,
@@ -128,22 +129,23 @@ export class PodEvictionWorld implements World {
     });
   }
 
-  /** Nodes were last heard of so long ago that their pods may go; what else is needed for that is the vector's to say. */
+  /** Nodes are silent for so long that their pods may be evicted; the vector sets the other preconditions. */
   #populate({ nodes = [], daemonSets = [], nodeHealth }: Given): void {
     const nowMs = this.#time.clock.monotonicMs();
     const longAgo = { monotonicMs: nowMs - this.#timeoutMs - 1, wallMs: this.#time.nowMs - this.#timeoutMs - 1 };
     for (const given of nodes) {
       this.#api.put('nodes', nodeOf(given, this.#time.nowMs));
-      const view = viewNode(this.#api.node(given.name)!);
+      const view = transformNode(this.#api.node(given.name)!);
       this.#health.observe(view, undefined, longAgo);
       this.#nodes.set(given.name, view);
       const remembered = nodeHealth?.[given.name];
-      if (remembered !== undefined && remembered !== readyOf(view)) throw new NotSupported('other health than shown');
+      if (remembered !== undefined && remembered !== readyOf(view))
+        throw new NotSupported('health that differs from the cache');
     }
     for (const { namespace, name, selector } of daemonSets) {
       this.#daemonSets.set(
         `${namespace}/${name}`,
-        viewDaemonSet({ metadata: { namespace, name }, spec: { selector } }),
+        transformDaemonSet({ metadata: { namespace, name }, spec: { selector } }),
       );
     }
   }
@@ -154,37 +156,37 @@ export class PodEvictionWorld implements World {
     this.#syncPods();
   }
 
-  /** Has the evictor live through what the vector says that it did, before there are pods. */
+  /** Lets the evictor perform the earlier evictions of the vector, before its pods exist. */
   #mark(marks: Readonly<Record<string, string>>): void {
     const named = (mark: string): readonly string[] => Object.keys(marks).filter((node) => marks[node] === mark);
-    for (const node of named('evicted')) this.#letPass(node);
-    for (const node of named('toBeEvicted')) this.#putInLine(node);
+    for (const node of named('evicted')) this.#grantSlot(node);
+    for (const node of named('toBeEvicted')) this.#enqueueNode(node);
     this.#meter.series.clear();
   }
 
-  #letPass(name: string): void {
-    this.#putInLine(name);
-    // A pass hands out its turns before it returns.
+  #grantSlot(name: string): void {
+    this.#enqueueNode(name);
+    // A pass grants its slots before it returns.
     void this.#evictor.pass();
-    if (this.#evictor.markOf(name) !== 'evicted') throw new NotSupported(`an evicted node that is not due: ${name}`);
+    if (this.#evictor.markOf(name) !== 'evicted') throw new NotSupported(`evicted node not due: ${name}`);
     const zone = zoneOf(this.#nodes.get(name)?.labels ?? {});
-    this.#lines.get(zone)?.giveTokenBack(this.#time.clock.monotonicMs());
+    this.#queues.get(zone)?.returnToken(this.#time.clock.monotonicMs());
   }
 
-  #putInLine(name: string): void {
+  #enqueueNode(name: string): void {
     this.#asked = name;
-    this.#lines.add(name, zoneOf(this.#nodes.get(name)?.labels ?? {}), this.#time.clock.monotonicMs());
+    this.#queues.add(name, zoneOf(this.#nodes.get(name)?.labels ?? {}), this.#time.clock.monotonicMs());
   }
 
   #operations(): Readonly<Record<string, Operation>> {
     return {
       advance: ({ seconds }) => this.#time.advance(seconds as number),
       deletePods: ({ node }) => {
-        this.#putInLine(node as string);
+        this.#enqueueNode(node as string);
         return this.#pass();
       },
       drainQueueWithDeletePods: () =>
-        drainLines(this.#lines, {
+        drainQueues(this.#queues, {
           nowMs: () => this.#time.clock.monotonicMs(),
           wait: (ms) => this.#time.runAhead(ms),
           serve: () => this.#pass(),
@@ -193,8 +195,8 @@ export class PodEvictionWorld implements World {
       evictionPassUntil: ({ maxSeconds }, { expectationsHold }) =>
         this.#passUntil(maxSeconds as number, expectationsHold),
       podEvent: ({ new: now }) => this.#podEvent(now as GivenPod | null),
-      processPod: ({ namespace, name }) => this.#hear(`${namespace as string}/${name as string}`),
-      maybeDeleteTerminatingPod: () => this.#hearAll(),
+      processPod: ({ namespace, name }) => this.#deliverPod(`${namespace as string}/${name as string}`),
+      maybeDeleteTerminatingPod: () => this.#deliverAllPods(),
       failNext: (step) => {
         this.#api.fail(faultOf(step));
       },
@@ -207,7 +209,7 @@ export class PodEvictionWorld implements World {
     await this.#evictor.drain();
   }
 
-  /** At least once, so that what must not happen has had its chance. */
+  /** At least once, so that an unexpected action can happen. */
   async #passUntil(maxSeconds: number, hold: () => boolean): Promise<void> {
     await this.#pass();
     for (let left = maxSeconds; left > 0 && !hold(); left -= 1) {
@@ -216,31 +218,31 @@ export class PodEvictionWorld implements World {
     }
   }
 
-  /** A pod appears, or changes. */
+  /** A pod is added or changed. */
   async #podEvent(now: GivenPod | null): Promise<void> {
-    if (now === null) throw new NotSupported('the deletion of a pod, here');
+    if (now === null) throw new NotSupported('deletion of a pod');
     const pod = podOf(now, this.#time);
-    const previous = this.#pods.get(podKey(viewPod(pod)));
+    const previous = this.#pods.get(podKey(transformPod(pod)));
     this.#api.put('pods', pod);
     this.#syncPods();
-    await this.#hear(podKey(viewPod(pod)), previous);
+    await this.#deliverPod(podKey(transformPod(pod)), previous);
   }
 
-  async #hear(key: string, previous?: PodView): Promise<void> {
+  async #deliverPod(key: string, previous?: PodView): Promise<void> {
     const object = this.#pods.get(key);
-    if (object === undefined) throw new NotSupported(`a pod that is not in the cache: ${key}`);
+    if (object === undefined) throw new NotSupported(`pod not in the cache: ${key}`);
     this.#evictor.onPod(
       previous === undefined ? { kind: 'added', key, object } : { kind: 'modified', key, object, previous },
     );
     await this.#evictor.drain();
   }
 
-  async #hearAll(): Promise<void> {
-    for (const key of this.#pods.keys()) await this.#hear(key);
+  async #deliverAllPods(): Promise<void> {
+    for (const key of this.#pods.keys()) await this.#deliverPod(key);
   }
 
   #syncPods(): void {
-    const living = new Map(this.#api.pods().map((pod) => [podKey(viewPod(pod)), viewPod(pod)]));
+    const living = new Map(this.#api.pods().map((pod) => [podKey(transformPod(pod)), transformPod(pod)]));
     for (const key of this.#pods.keys()) if (!living.has(key)) this.#pods.delete(key);
     for (const [key, pod] of living) this.#pods.set(key, pod);
   }
@@ -250,7 +252,7 @@ export class PodEvictionWorld implements World {
       ...new ApiChecks(this.#api, this.#time).all(),
       ...eventChecks(() => this.#recorder.drafts),
       ...metricChecks(this.#meter),
-      queue: byName((zone) => this.#lines.get(ourZone(zone))?.keysInOrder() ?? [], isQueue),
+      queue: byName((zone) => this.#queues.get(zoneKey(zone))?.keysInOrder() ?? [], isQueue),
       remaining: equals(() => this.#evictor.remaining(this.#asked).length > 0),
       noCrash: equals(() => true),
       panic: equals(() => false),

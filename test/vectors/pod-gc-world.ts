@@ -1,20 +1,20 @@
-// The pod garbage collector: rounds when the vector says so, over caches and an API server that may differ.
-import { type NodeView, viewNode } from '../../src/api/node.ts';
-import { podKey, type PodView, viewPod } from '../../src/api/pod.ts';
-import { DecisionLog } from '../../src/controller/decision-log.ts';
-import { defaultPodGcOptions } from '../../src/controller/options.ts';
-import { readNodePresence } from '../../src/controller/pod-gc/node-presence.ts';
+// The pod garbage collector: passes when the vector requests them, over caches and an API server that may differ.
+import assert from 'node:assert/strict';
+import { type NodeView, transformNode } from '../../src/api/node.ts';
+import { podKey, type PodView, transformPod } from '../../src/api/pod.ts';
+import { DecisionLog } from '../../src/controller/decision-log/decision-log.ts';
+import { defaultPodGcOptions } from '../../src/controller/model/options.ts';
+import { LiveNodes } from '../../src/controller/live-nodes.ts';
 import { PodGarbageCollector } from '../../src/controller/pod-gc/pod-garbage-collector.ts';
-import { ApiWriter } from '../../src/controller/writer/api-writer.ts';
-import { NewerAnswers } from '../../src/informer/newer-answers.ts';
+import { MutationCache } from '../../src/informer/mutation-cache.ts';
 import { FakeInformer } from '../support/fake-informer.ts';
-import { KeepingLogger, KeepingMeter } from '../support/quiet.ts';
+import { RecordingLogger, RecordingMeter } from '../support/fakes.ts';
 import { ApiChecks } from './api-checks.ts';
 import { equals, equalsAsSet } from './comparing.ts';
 import { type Given, type GivenNode, type Step, faultOf } from './format.ts';
 import { nodeOf, podOf } from './given-objects.ts';
 import { metricChecks } from './metric-checks.ts';
-import { OpenLanes } from '../support/open-lanes.ts';
+import { writerOnto } from './node-workers.ts';
 import { RecordingApi } from './recording-api.ts';
 import { VectorClock } from './vector-clock.ts';
 import type { Check, Operation, World } from './world.ts';
@@ -36,10 +36,10 @@ export class PodGcWorld implements World {
   readonly #api: RecordingApi;
   readonly #nodes = new FakeInformer<NodeView>('nodes');
   readonly #pods = new FakeInformer<PodView>('pods');
-  readonly #meter = new KeepingMeter();
+  readonly #meter = new RecordingMeter();
   readonly #stop = new AbortController();
   readonly #collector: PodGarbageCollector;
-  /** Missing nodes that had waited long enough when the clock was last moved: what the next round will ask about. */
+  /** Missing nodes past their quarantine when the clock was last moved: the next pass checks them live. */
   #outOfQuarantine = 0;
 
   constructor(given: Given) {
@@ -56,7 +56,7 @@ export class PodGcWorld implements World {
     const apiChecks = new ApiChecks(this.#api, this.#time);
     this.checks = {
       ...apiChecks.all(),
-      // The reference deletes concurrently, or in the order of a map: there is no order to compare.
+      // kube-controller-manager deletes concurrently, or in the order of a map: no order is compared.
       patched: equalsAsSet(() => apiChecks.patchedNames()),
       ...metricChecks(this.#meter),
       readyNodesInQuarantine: equals(() => this.#outOfQuarantine),
@@ -72,17 +72,22 @@ export class PodGcWorld implements World {
 
   #newCollector({ threshold, quarantineS }: Given): PodGarbageCollector {
     const { clock } = this.#time;
-    const decisions = new DecisionLog(new KeepingLogger(), this.#meter, () => clock.nowMs());
-    const nodes = new NewerAnswers<NodeView>((name) => this.#nodes.get(name));
+    const decisions = new DecisionLog(new RecordingLogger(), this.#meter, () => clock.nowMs());
+    const nodes = new MutationCache<NodeView>((name) => this.#nodes.get(name));
     const { signal } = this.#stop;
-    const leadership = { holds: (): boolean => true };
+    const onFault = (_node: string, error: unknown): never => assert.fail(String(error));
+    const live = new LiveNodes({ api: this.#api.client, clock, signal, onFault });
     return new PodGarbageCollector({
-      terminatedPodGcThreshold: threshold ?? defaultPodGcOptions.terminatedPodGcThreshold,
+      podGc: {
+        current: () => ({
+          terminatedPodGcThreshold: threshold ?? defaultPodGcOptions.terminatedPodGcThreshold,
+        }),
+      },
       ...(quarantineS === undefined ? {} : { quarantineMs: quarantineS * 1_000 }),
       pods: this.#pods,
       nodes,
-      readNode: (name) => readNodePresence(this.#api.client, name, signal),
-      writer: new ApiWriter({ api: this.#api.client, lanes: new OpenLanes(), leadership, nodes, decisions, signal }),
+      readNode: (name) => live.read(name),
+      writer: writerOnto(this.#api, nodes, decisions, signal),
       decisions,
       meter: this.#meter,
       clock,
@@ -129,11 +134,11 @@ export class PodGcWorld implements World {
   }
 
   #addToCache(node: GivenNode): void {
-    this.#nodes.set(node.name, viewNode(nodeOf(node, this.#time.nowMs)));
+    this.#nodes.set(node.name, transformNode(nodeOf(node, this.#time.nowMs)));
   }
 
   #syncPods(): void {
-    const living = new Map(this.#api.pods().map((pod) => [podKey(viewPod(pod)), viewPod(pod)]));
+    const living = new Map(this.#api.pods().map((pod) => [podKey(transformPod(pod)), transformPod(pod)]));
     for (const key of this.#pods.keys()) if (!living.has(key)) this.#pods.delete(key);
     for (const [key, pod] of living) this.#pods.set(key, pod);
   }

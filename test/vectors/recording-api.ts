@@ -1,4 +1,4 @@
-// An API server as far as the controller can tell: versions, guards, merges, and faults on demand. It keeps every request.
+// A minimal API server for the controller: versions, preconditions, merges, and faults on demand. It records every request.
 import { ApiError, type ApiReason } from '../../src/api/api-error.ts';
 import type { Condition } from '../../src/api/conditions.ts';
 import type { Lease } from '../../src/api/lease.ts';
@@ -9,11 +9,12 @@ import type { Pod } from '../../src/api/pod.ts';
 import { taintKeys } from '../../src/api/taints.ts';
 import type { KubeReader } from '../../src/ports/kube-reader.ts';
 import type { KubeWriter } from '../../src/ports/kube-writer.ts';
+import { mergeConditions } from '../support/merge-conditions.ts';
 import type { ConcurrentWrite, Fault } from './format.ts';
 import { taintOf } from './given-objects.ts';
 import type { VectorClock } from './vector-clock.ts';
 
-export type Verb = 'get' | 'list' | 'patch' | 'delete';
+type Verb = 'get' | 'list' | 'patch' | 'delete';
 
 export interface ApiRequest {
   readonly verb: Verb;
@@ -23,21 +24,21 @@ export interface ApiRequest {
   readonly name: string;
   readonly patchType: string | undefined;
   readonly body: unknown;
-  /** What a delete asked for. */
+  /** Options of a delete request. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly atS: number;
-  /** On the running clock, in which retries are spaced. */
+  /** On the running clock, which spaces retries. */
   readonly atMs: number;
   /** Undefined: accepted. */
   readonly refused: ApiReason | undefined;
 }
 
-export interface GonePod {
+interface GonePod {
   readonly pod: Pod;
   readonly atS: number;
 }
 
-export type Stored<T extends KubeObject> = T & {
+type Stored<T extends KubeObject> = T & {
   readonly metadata: { readonly name: string; readonly uid: string; readonly resourceVersion: string };
 };
 
@@ -54,7 +55,7 @@ const managedNoSchedule: ReadonlySet<string> = new Set(Object.values(taintKeys))
 
 export class RecordingApi {
   readonly requests: ApiRequest[] = [];
-  /** Pods whose deletion was accepted, with what they were last. */
+  /** Pods whose deletion was accepted, in their last state. */
   readonly gone = new Map<string, GonePod>();
   readonly #objects: Readonly<Record<Kind, Map<string, Stored<KubeObject>>>> = {
     nodes: new Map(),
@@ -65,14 +66,14 @@ export class RecordingApi {
   readonly #time: VectorClock;
   #concurrent: ConcurrentWrite | undefined;
   #version = 100;
-  /** While true no node worker runs: what one would ask for is not let through, nor counted. */
+  /** While true no node worker runs: its requests are neither executed nor counted. */
   nodeWorkersHeld = false;
 
   constructor(time: VectorClock) {
     this.#time = time;
   }
 
-  // --- what the vector does to it ---
+  // --- operations of the vector ---
 
   put(resource: 'nodes', object: Node): void;
   put(resource: 'pods', object: Pod): void;
@@ -93,7 +94,7 @@ export class RecordingApi {
     this.#concurrent = write;
   }
 
-  // --- what there is ---
+  // --- state ---
 
   node(name: string): Stored<Node> | undefined {
     return this.#objects.nodes.get(name) as Stored<Node> | undefined;
@@ -115,7 +116,7 @@ export class RecordingApi {
     return [...this.#objects.leases.values()] as readonly Stored<Lease>[];
   }
 
-  // --- what the controller may do ---
+  // --- API of the controller ---
 
   readonly client: Pick<KubeReader, 'get' | 'list'> & Pick<KubeWriter, 'patch' | 'delete'> = {
     get: (resource, { namespace, name }) => this.#get(resource as Kind, objectKey(namespace, name)),
@@ -159,10 +160,10 @@ export class RecordingApi {
     });
   }
 
-  async #delete(resource: Kind, key: string, preconditions: Guard, wished: object): Promise<void> {
+  async #delete(resource: Kind, key: string, preconditions: Guard, requested: object): Promise<void> {
     await Promise.resolve();
     const guard = present(preconditions) as Guard;
-    const sent = { ...present(wished), ...(Object.keys(guard).length === 0 ? {} : { preconditions: guard }) };
+    const sent = { ...present(requested), ...(Object.keys(guard).length === 0 ? {} : { preconditions: guard }) };
     this.#answer({ verb: 'delete', resource, key, options: sent }, () => {
       const stored = this.#existing(resource, key);
       checkGuards(stored, guard);
@@ -171,7 +172,7 @@ export class RecordingApi {
     });
   }
 
-  /** Keeps the request, and either fails as told or carries it out. */
+  /** Records the request, and either injects the fault or executes it. */
   #answer<T>(
     request: Pick<ApiRequest, 'verb' | 'key'> & Partial<ApiRequest> & { readonly resource: Kind },
     act: () => T,
@@ -212,7 +213,7 @@ export class RecordingApi {
     return reasons[found.fault.error ?? 'InternalError'];
   }
 
-  /** Somebody else was quicker, once. */
+  /** Another client was faster, once. */
   #interfere(key: string): void {
     const write = this.#concurrent;
     const node = this.node(key);
@@ -228,7 +229,7 @@ export class RecordingApi {
     this.#objects.nodes.set(key, { ...stored, metadata } as Stored<KubeObject>);
   }
 
-  /** A change of labels, or of nothing but the NoSchedule taints that conditions call for, is what node workers do. */
+  /** Changes of labels, or of only the NoSchedule taints of conditions, come from node workers. */
   #isNodeWork(key: string, body: unknown): boolean {
     const { metadata, spec } = body as Pick<Node, 'metadata' | 'spec'>;
     const wanted = spec?.taints;
@@ -260,7 +261,7 @@ export class RecordingApi {
   }
 }
 
-/** PUT and PATCH are two ways to the same write: a fault that names one means the write, by whichever way we do it. */
+/** PUT and PATCH are equivalent for faults: a fault for one applies to the write, whichever is used. */
 function concerns(fault: Fault, verb: Verb, resource: Kind, subresource: string | undefined): boolean {
   if (fault.resource !== resource) return false;
   const asWritten = fault.verb === 'update' ? 'patch' : fault.verb;
@@ -284,10 +285,9 @@ function checkGuards(stored: Stored<KubeObject>, { uid, resourceVersion }: Guard
   if (isOther || isOld) throw new ApiError({ reason: 'conflict', message: 'the object has been modified', code: 409 });
 }
 
-/** A strategic merge, as far as nodes and pods need it: conditions merge by type, every other list is replaced. */
+/** A strategic merge, as far as nodes and pods need it: conditions merge by type, other lists are replaced. */
 function merge(stored: unknown, patch: unknown, path = ''): unknown {
-  if (path === '.status.conditions')
-    return mergeConditions(stored as readonly Condition[], patch as readonly Condition[]);
+  if (path === '.status.conditions') return mergeConditions(stored, patch as readonly Condition[]);
   if (!isMap(patch)) return patch;
   const merged: Record<string, unknown> = { ...(isMap(stored) ? stored : {}) };
   for (const [key, value] of Object.entries(patch)) {
@@ -299,10 +299,4 @@ function merge(stored: unknown, patch: unknown, path = ''): unknown {
 
 function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function mergeConditions(stored: readonly Condition[] | undefined, patch: readonly Condition[]): readonly Condition[] {
-  const known = stored ?? [];
-  const merged = known.map((condition) => ({ ...condition, ...patch.find(({ type }) => type === condition.type) }));
-  return [...merged, ...patch.filter(({ type }) => !known.some((condition) => condition.type === type))];
 }

@@ -10,17 +10,17 @@ import { StageWorld, stageOperations } from './stage-world.ts';
 import { TaintEvictionWorld } from './taint-eviction-world.ts';
 import { NotSupported, type World } from './world.ts';
 
-/** What did not hold; nothing for a vector that passes. */
+/** The failed expectations; empty for a vector that passes. */
 export type Failures = readonly string[];
 
 const rateQueueOperations: ReadonlySet<string> = new Set(['add', 'remove', 'clear', 'try', 'swapLimiter', 'assertQPS']);
 const timedWorkOperations: ReadonlySet<string> = new Set(['addWork', 'startWork', 'cancelWork', 'unblock']);
 const taintHelpers: ReadonlySet<string> = new Set(['addTaints', 'removeTaints']);
 
-/** Runs one vector against the real code. Never throws: whatever goes wrong is a failure of the vector. */
+/** Runs one vector against the real code. Never throws: any error is a failure of the vector. */
 export async function runVector(value: unknown): Promise<Failures> {
-  const strange = describeStrangeness(value);
-  if (strange.length > 0) return strange;
+  const invalid = describeStrangeness(value);
+  if (invalid.length > 0) return invalid;
   const vector = value as Vector;
   let world: World | undefined;
   try {
@@ -103,7 +103,7 @@ async function play(vector: Vector, world: World): Promise<Failures> {
 
 function stepsOutOfReach({ then }: Vector, count: number): Failures {
   const after = (then['after'] ?? []) as readonly { readonly step: number }[];
-  return after.filter(({ step }) => !(step >= 0 && step < count)).map(({ step }) => `there is no step ${step}`);
+  return after.filter(({ step }) => !(step >= 0 && step < count)).map(({ step }) => `no step ${step}`);
 }
 
 function check(world: World, expected: Readonly<Record<string, unknown>>, where: string): Failures {

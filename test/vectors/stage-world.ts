@@ -1,15 +1,15 @@
-// One stage of the controller, driven alone: the node worker's NoSchedule taints, or the marking of pods.
-import { type NodeView, viewNode } from '../../src/api/node.ts';
+// One stage of the controller, run alone: the node worker's NoSchedule taints, or the marking of pods.
+import { type NodeView, transformNode } from '../../src/api/node.ts';
 import { findCondition, neverUpdated } from '../../src/api/conditions.ts';
-import { podKey, type PodView, viewPod } from '../../src/api/pod.ts';
-import { DecisionLog } from '../../src/controller/decision-log.ts';
-import { podsByNode } from '../../src/controller/eviction/taint-evictor.ts';
+import { podKey, type PodView, transformPod } from '../../src/api/pod.ts';
+import { DecisionLog } from '../../src/controller/decision-log/decision-log.ts';
+import { podsByNode } from '../../src/controller/taint-eviction/taint-evictor.ts';
 import { readyOf } from '../../src/controller/health/assess-node.ts';
 import { HealthTable } from '../../src/controller/health/health-table.ts';
 import { PodMarker } from '../../src/controller/pod-readiness/pod-marker.ts';
-import { NewerAnswers } from '../../src/informer/newer-answers.ts';
+import { MutationCache } from '../../src/informer/mutation-cache.ts';
 import { FakeInformer } from '../support/fake-informer.ts';
-import { KeepingLogger, KeepingMeter, KeepingRecorder } from '../support/quiet.ts';
+import { RecordingLogger, RecordingMeter, RecordingRecorder } from '../support/fakes.ts';
 import { ApiChecks } from './api-checks.ts';
 import { equals } from './comparing.ts';
 import { eventChecks } from './event-checks.ts';
@@ -21,10 +21,10 @@ import { RecordingApi } from './recording-api.ts';
 import { VectorClock } from './vector-clock.ts';
 import { type Check, NotSupported, type Operation, type World } from './world.ts';
 
-/** Longer than any first retry: what was put back shows by then. */
+/** Longer than any first retry delay: requeued keys are processed by then. */
 const retrySeconds = 60;
 
-/** What this world alone is for; everything else needs the whole controller. */
+/** The operations of this world; other operations need the whole controller. */
 export const stageOperations: ReadonlySet<string> = new Set([
   'advance',
   'noSchedulePass',
@@ -54,9 +54,9 @@ export class StageWorld implements World {
   readonly #api: RecordingApi;
   readonly #apiChecks: ApiChecks;
   readonly #cached = new Map<string, NodeView>();
-  readonly #nodes: NewerAnswers<NodeView>;
+  readonly #nodes: MutationCache<NodeView>;
   readonly #pods = new FakeInformer<PodView>('pods', { [podsByNode]: ({ nodeName }) => [nodeName] });
-  readonly #recorder = new KeepingRecorder();
+  readonly #recorder = new RecordingRecorder();
   readonly #health: HealthTable;
   readonly #workers: NodeWorkers;
   readonly #marker: PodMarker;
@@ -68,23 +68,32 @@ export class StageWorld implements World {
     this.#time = new VectorClock(given.t0);
     this.#api = new RecordingApi(this.#time);
     this.#apiChecks = new ApiChecks(this.#api, this.#time);
-    this.#nodes = new NewerAnswers((name) => this.#cached.get(name));
+    this.#nodes = new MutationCache((name) => this.#cached.get(name));
     const options = optionsFrom(given.flags);
     this.#graceMs = options.nodeMonitorGracePeriodMs;
-    this.#health = new HealthTable(options);
+    this.#health = new HealthTable({ current: () => options });
     const { clock } = this.#time;
-    const decisions = new DecisionLog(new KeepingLogger(), new KeepingMeter(), () => clock.nowMs());
+    const decisions = new DecisionLog(new RecordingLogger(), new RecordingMeter(), () => clock.nowMs());
     const writer = writerOnto(this.#api, this.#nodes, decisions, new AbortController().signal);
     this.#workers = new NodeWorkers({ time: this.#time, nodes: this.#nodes, writer, decisions });
     this.#marker = new PodMarker({
       pods: this.#pods,
       podsByNode,
-      standingOf: (name) => this.#standingOf(name),
-      turns: { admits: () => true, join: () => undefined, serve: () => undefined },
+      stateOf: (name) => this.#stateOf(name),
+      slots: {
+        admits: () => true,
+        enqueue: () => undefined,
+        dequeue: () => undefined,
+        isPaused: () => false,
+        isHeld: () => false,
+        kept: () => [],
+        serve: () => undefined,
+        nextDueMs: () => Infinity,
+      },
       writer,
       decisions,
       recorder: this.#recorder,
-      meter: new KeepingMeter(),
+      meter: new RecordingMeter(),
       clock,
     });
     this.#populate(given);
@@ -92,14 +101,15 @@ export class StageWorld implements World {
     this.checks = this.#checks();
   }
 
-  /** As the assembly answers it. */
-  #standingOf(name: string): ReturnType<ConstructorParameters<typeof PodMarker>[0]['standingOf']> {
+  /** As the assembled controller returns it. */
+  #stateOf(name: string): ReturnType<ConstructorParameters<typeof PodMarker>[0]['stateOf']> {
     const node = this.#nodes.get(name);
     const record = this.#health.get(name);
     if (node === undefined || record === undefined) return undefined;
     return {
       ready: readyOf(node),
-      heardSinceUnknown: record.heardSinceUnknown,
+      hasRecentHeartbeat:
+        record.heartbeatSinceUnknown && this.#time.clock.monotonicMs() - record.heartbeatAtMs <= this.#graceMs,
       neverPosted: findCondition(node.conditions, 'Ready')?.reason === neverUpdated.reason,
     };
   }
@@ -109,7 +119,7 @@ export class StageWorld implements World {
     for (const node of nodes) {
       this.#api.put('nodes', nodeOf(node, this.#time.nowMs));
       this.#apiChecks.notePosted(node.name);
-      this.#cached.set(node.name, viewNode(this.#api.node(node.name)!));
+      this.#cached.set(node.name, transformNode(this.#api.node(node.name)!));
     }
     for (const pod of pods) this.#putPod(pod);
     for (const [name, health] of Object.entries(given.nodeHealth ?? {})) this.#remember(name, health);
@@ -117,12 +127,12 @@ export class StageWorld implements World {
   }
 
   /**
-   * What the monitor remembers of a node is what it last saw of it. Where the cache shows something else, it saw an answer
-   * of the API server that the watch has not brought yet: an Unknown that we wrote, or a False that came with a write.
+   * The monitor's record of a node is its last observed state. Where the cache differs, the monitor observed a response of
+   * the API server that the watch has not delivered yet: an Unknown that it wrote, or a False in the response to a write.
    */
   #remember(name: string, health: unknown): void {
     const node = this.#cached.get(name);
-    if (typeof health !== 'string') throw new NotSupported('stamps of the monitor, here');
+    if (typeof health !== 'string') throw new NotSupported('timestamps of the monitor');
     if (node === undefined) return this.#rememberGone(name, health);
     const nowMs = this.#time.clock.monotonicMs();
     this.#health.observe(node, undefined, {
@@ -132,16 +142,15 @@ export class StageWorld implements World {
     if (health === readyOf(node)) return;
     const answer = { ...withReady(node, health), resourceVersion: `${node.resourceVersion}-answer` };
     this.#nodes.remember(node, answer);
-    if (health === 'Unknown') this.#health.becameUnknown(answer, nowMs);
-    else this.#health.observe(answer, undefined, { monotonicMs: nowMs, wallMs: this.#time.nowMs });
+    this.#health.observe(answer, undefined, { monotonicMs: nowMs, wallMs: this.#time.nowMs });
   }
 
   #rememberGone(name: string, health: string): void {
-    const node = viewNode(nodeOf({ name, conditions: [{ type: 'Ready', status: health }] }, this.#time.nowMs));
+    const node = transformNode(nodeOf({ name, conditions: [{ type: 'Ready', status: health }] }, this.#time.nowMs));
     this.#health.observe(node, undefined, { monotonicMs: this.#time.clock.monotonicMs(), wallMs: this.#time.nowMs });
   }
 
-  // --- what can be done ---
+  // --- operations ---
 
   #operations(): Readonly<Record<string, Operation>> {
     return {
@@ -150,7 +159,7 @@ export class StageWorld implements World {
       processPod: ({ namespace, name }) => this.#processPod(`${namespace as string}/${name as string}`),
       podEvent: (step) => this.#podEvent(step),
       markPodsNotReady: ({ node }) => {
-        this.#marker.lookAtNode(node as string);
+        this.#marker.evaluateNode(node as string);
         return this.#marker.drain();
       },
       failNext: (step) => {
@@ -159,10 +168,10 @@ export class StageWorld implements World {
     };
   }
 
-  /** A pod comes up for a look, as a new one does. */
+  /** A pod is queued, as a new one is. */
   async #processPod(key: string): Promise<void> {
     const object = this.#pods.get(key);
-    if (object === undefined) throw new NotSupported(`a pod that is not in the cache: ${key}`);
+    if (object === undefined) throw new NotSupported(`pod not in the cache: ${key}`);
     this.#marker.onPod({ kind: 'added', key, object });
     await this.#marker.drain();
     await this.#lookForRetry();
@@ -171,8 +180,8 @@ export class StageWorld implements World {
   async #podEvent({ old, new: now }: Step): Promise<void> {
     const before = old as GivenPod | null;
     const after = now as GivenPod | null;
-    if (after === null) throw new NotSupported('the deletion of a pod, here');
-    const previous = before === null ? undefined : viewPod(podOf({ ...after, ...before }, this.#time));
+    if (after === null) throw new NotSupported('deletion of a pod');
+    const previous = before === null ? undefined : transformPod(podOf({ ...after, ...before }, this.#time));
     const known = this.#givenPod(after);
     const object = this.#putPod({ ...known, ...after });
     const attempts = this.#api.requests.length;
@@ -182,13 +191,13 @@ export class StageWorld implements World {
     this.#enqueued = this.#api.requests.length > attempts;
   }
 
-  /** An event names of a pod only what it is about. */
+  /** An event has only the ObjectReference of a pod. */
   #givenPod({ namespace = 'default', name = 'pod' }: GivenPod): GivenPod {
     const ready = this.#pods.get(`${namespace}/${name}`)?.ready;
     return ready === undefined ? {} : { ready };
   }
 
-  /** What was put back is tried again in time, and what was not is not. */
+  /** Requeued keys are retried in time, others are not. */
   async #lookForRetry(): Promise<void> {
     const before = this.#api.requests.length;
     await this.#time.runAhead(retrySeconds * 1_000);
@@ -199,12 +208,12 @@ export class StageWorld implements World {
   #putPod(given: GivenPod): PodView {
     const pod = podOf(given, this.#time);
     this.#api.put('pods', pod);
-    const view = viewPod(this.#api.pod(podKey(viewPod(pod)))!);
+    const view = transformPod(this.#api.pod(podKey(transformPod(pod)))!);
     this.#pods.set(podKey(view), view);
     return view;
   }
 
-  // --- what can be seen ---
+  // --- expectations ---
 
   #checks(): Readonly<Record<string, Check>> {
     return {
@@ -221,7 +230,13 @@ export class StageWorld implements World {
 
 function withReady(node: NodeView, status: string): NodeView {
   const conditions = node.conditions.map((condition) =>
-    condition.type === 'Ready' ? { ...condition, status, lastHeartbeatTime: 'before' } : condition,
+    condition.type === 'Ready'
+      ? {
+          ...condition,
+          status,
+          ...(status === 'Unknown' ? { lastTransitionTime: 'now' } : { lastHeartbeatTime: 'before' }),
+        }
+      : condition,
   );
   return { ...node, conditions };
 }

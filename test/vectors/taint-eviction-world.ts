@@ -1,23 +1,23 @@
-// The evictor alone: node and pod events are delivered by hand, its timers fire when the vector moves the clock.
+// The taint evictor alone: node and pod events are delivered by the vector, its timers fire when the vector moves the clock.
+import assert from 'node:assert/strict';
 import type { EventDraft } from '../../src/api/event.ts';
 import type { KubeObject } from '../../src/api/meta.ts';
-import { type NodeView, viewNode } from '../../src/api/node.ts';
-import { podKey, type PodView, viewPod } from '../../src/api/pod.ts';
-import { DecisionLog } from '../../src/controller/decision-log.ts';
-import { cancellingDeletion, markingForDeletion } from '../../src/controller/eviction/events.ts';
-import { podsByNode, TaintEvictor } from '../../src/controller/eviction/taint-evictor.ts';
-import { ApiWriter } from '../../src/controller/writer/api-writer.ts';
+import { type NodeView, transformNode } from '../../src/api/node.ts';
+import { podKey, type PodView, transformPod } from '../../src/api/pod.ts';
+import { DecisionLog } from '../../src/controller/decision-log/decision-log.ts';
+import { cancellingDeletion, markingForDeletion } from '../../src/controller/taint-eviction/events.ts';
+import { podsByNode, TaintEvictor } from '../../src/controller/taint-eviction/taint-evictor.ts';
 import { EventBroadcaster } from '../../src/events/event-broadcaster.ts';
-import { NewerAnswers } from '../../src/informer/newer-answers.ts';
+import { MutationCache } from '../../src/informer/mutation-cache.ts';
 import { FakeInformer } from '../support/fake-informer.ts';
-import { KeepingLogger, KeepingMeter, KeepingRecorder, SeededRandom } from '../support/quiet.ts';
+import { RecordingLogger, RecordingMeter, RecordingRecorder, SeededRandom } from '../support/fakes.ts';
 import { ApiChecks } from './api-checks.ts';
 import { contains, equals, isMap, isSame, show } from './comparing.ts';
 import { eventChecks } from './event-checks.ts';
 import { type Given, type GivenNode, type GivenPod, type GivenTaint, type Step, faultOf } from './format.ts';
 import { nodeOf, podOf } from './given-objects.ts';
 import { metricChecks } from './metric-checks.ts';
-import { OpenLanes } from '../support/open-lanes.ts';
+import { writerOnto } from './node-workers.ts';
 import { RecordingApi } from './recording-api.ts';
 import { VectorClock } from './vector-clock.ts';
 import { type Check, NotSupported, type Operation, type World } from './world.ts';
@@ -32,8 +32,8 @@ export class TaintEvictionWorld implements World {
   readonly #api: RecordingApi;
   readonly #apiChecks: ApiChecks;
   readonly #pods = new FakeInformer<PodView>('pods', { [podsByNode]: ({ nodeName }) => [nodeName] });
-  readonly #recorder = new KeepingRecorder();
-  readonly #meter = new KeepingMeter();
+  readonly #recorder = new RecordingRecorder();
+  readonly #meter = new RecordingMeter();
   readonly #given: Given;
   readonly #nodeNames: Set<string>;
   #life = new AbortController();
@@ -50,7 +50,7 @@ export class TaintEvictionWorld implements World {
     this.#running = this.#evictor.run(this.#life.signal);
     this.#nodeNames = new Set((given.nodes ?? []).map(({ name }) => name));
     for (const node of given.nodes ?? []) this.#api.put('nodes', nodeOf(node, this.#time.nowMs));
-    // What it remembers it learned before there was a pod; the pods of the vector are in the cache and yet to be told.
+    // Its state was built before there was a pod; the pods of the vector are in the cache and not delivered yet.
     for (const [name, taints] of Object.entries(given.taintedNodes ?? {})) this.#deliverNode(null, { name, taints });
     for (const pod of given.pods ?? []) this.#putPod(pod);
     for (const fault of given.faults ?? []) this.#api.fail(fault);
@@ -66,16 +66,11 @@ export class TaintEvictionWorld implements World {
   #newEvictor(): TaintEvictor {
     const { clock } = this.#time;
     const meter = this.#meter;
-    const decisions = new DecisionLog(new KeepingLogger(), meter, () => clock.nowMs());
-    const writer = new ApiWriter({
-      api: this.#api.client,
-      lanes: new OpenLanes(),
-      leadership: { holds: () => true },
-      nodes: new NewerAnswers<NodeView>(() => undefined),
-      decisions,
-      signal: this.#life.signal,
-    });
+    const decisions = new DecisionLog(new RecordingLogger(), meter, () => clock.nowMs());
+    const nodes = new MutationCache<NodeView>(() => undefined);
+    const writer = writerOnto(this.#api, nodes, decisions, this.#life.signal);
     return new TaintEvictor({
+      nodes: { get: (name) => this.#node(name) },
       pods: this.#pods,
       writer,
       decisions,
@@ -83,10 +78,16 @@ export class TaintEvictionWorld implements World {
       meter,
       clock,
       holdOf: () => undefined,
+      liveNode: () => assert.fail('not expected'),
     });
   }
 
-  // --- what can be done ---
+  #node(name: string): NodeView | undefined {
+    const node = this.#api.node(name);
+    return node && transformNode(node);
+  }
+
+  // --- operations ---
 
   #operations(): Readonly<Record<string, Operation>> {
     return {
@@ -112,7 +113,7 @@ export class TaintEvictionWorld implements World {
     };
   }
 
-  /** Everything that is due now, retries after a delay not included. */
+  /** Everything that is due now, except retries after a delay. */
   #settle(): Promise<void> {
     return this.#time.advance(0);
   }
@@ -120,19 +121,19 @@ export class TaintEvictionWorld implements World {
   #podEvent({ old, new: now }: Step): Promise<void> {
     const before = old as GivenPod | null;
     const after = now as GivenPod | null;
-    if (after !== null) this.#tellOfPod(before, after);
-    else if (before !== null) this.#tellOfPodGone(before);
+    if (after !== null) this.#deliverPod(before, after);
+    else if (before !== null) this.#deliverPodDeletion(before);
     return this.#settle();
   }
 
-  #tellOfPod(before: GivenPod | null, after: GivenPod): void {
+  #deliverPod(before: GivenPod | null, after: GivenPod): void {
     const object = this.#putPod(after);
     const key = podKey(object);
     if (before === null) this.#evictor.onPod({ kind: 'added', key, object });
     else this.#evictor.onPod({ kind: 'modified', key, object, previous: this.#view(before) });
   }
 
-  #tellOfPodGone(before: GivenPod): void {
+  #deliverPodDeletion(before: GivenPod): void {
     const object = this.#view(before);
     const key = podKey(object);
     this.#api.remove('pods', key);
@@ -141,26 +142,26 @@ export class TaintEvictionWorld implements World {
   }
 
   #nodeEvent({ old, new: now, node }: Step): Promise<void> {
-    if (node !== undefined) throw new NotSupported('nodeEvent with a name alone, for the evictor');
+    if (node !== undefined) throw new NotSupported('nodeEvent with only a name, for the evictor');
     this.#deliverNode(old as GivenNode | null, now as GivenNode | null);
     return this.#settle();
   }
 
   #deliverNode(old: GivenNode | null, now: GivenNode | null): void {
-    if (now !== null) return this.#tellOfNode(old, now);
-    if (old === null) throw new Error('an event about no node at all');
+    if (now !== null) return this.#deliverNodeChange(old, now);
+    if (old === null) throw new Error('nodeEvent without a node');
     this.#nodeNames.add(old.name);
     this.#api.remove('nodes', old.name);
-    this.#evictor.onNode({ kind: 'deleted', key: old.name, object: viewNode(nodeOf(old, this.#time.nowMs)) });
+    this.#evictor.onNode({ kind: 'deleted', key: old.name, object: transformNode(nodeOf(old, this.#time.nowMs)) });
   }
 
-  #tellOfNode(old: GivenNode | null, now: GivenNode): void {
+  #deliverNodeChange(old: GivenNode | null, now: GivenNode): void {
     this.#nodeNames.add(now.name);
     this.#api.put('nodes', nodeOf(now, this.#time.nowMs));
-    const object = viewNode(nodeOf(now, this.#time.nowMs));
+    const object = transformNode(nodeOf(now, this.#time.nowMs));
     if (old === null) this.#evictor.onNode({ kind: 'added', key: now.name, object });
     else {
-      const previous = viewNode(nodeOf(old, this.#time.nowMs));
+      const previous = transformNode(nodeOf(old, this.#time.nowMs));
       this.#evictor.onNode({ kind: 'modified', key: now.name, object, previous });
     }
   }
@@ -171,7 +172,7 @@ export class TaintEvictionWorld implements World {
     this.#evictor = this.#newEvictor();
     this.#running = this.#evictor.run(this.#life.signal);
     for (const { metadata } of this.#api.nodes()) {
-      const object = viewNode(this.#api.node(metadata.name)!);
+      const object = transformNode(this.#api.node(metadata.name)!);
       this.#evictor.onNode({ kind: 'added', key: metadata.name, object });
     }
     for (const pod of this.#pods.values()) this.#evictor.onPod({ kind: 'added', key: podKey(pod), object: pod });
@@ -179,20 +180,20 @@ export class TaintEvictionWorld implements World {
   }
 
   #view(given: GivenPod): PodView {
-    return viewPod(podOf(given, this.#time));
+    return transformPod(podOf(given, this.#time));
   }
 
   #putPod(given: GivenPod): PodView {
     const pod = podOf(given, this.#time);
     this.#api.put('pods', pod);
-    const view = viewPod(this.#api.pod(podKey(viewPod(pod)))!);
+    const view = transformPod(this.#api.pod(podKey(transformPod(pod)))!);
     this.#pods.set(podKey(view), view);
     return view;
   }
 
   #onlyNode(): string {
     const [name, ...others] = this.#nodeNames;
-    if (name === undefined || others.length > 0) throw new Error('which node is meant?');
+    if (name === undefined || others.length > 0) throw new Error('exactly one node is expected');
     return name;
   }
 
@@ -201,7 +202,7 @@ export class TaintEvictionWorld implements World {
     return { namespace, name };
   }
 
-  /** By the real way from a draft to what is written. */
+  /** On the real path from a draft to a written event. */
   async #emit(draft: EventDraft): Promise<void> {
     this.#recorder.record(draft);
     const broadcaster = new EventBroadcaster({
@@ -210,18 +211,18 @@ export class TaintEvictionWorld implements World {
           this.#emitted = object;
           return Promise.resolve(object);
         },
-        patch: () => Promise.reject(new Error('one event is not merged with any')),
+        patch: () => Promise.reject(new Error('no patch is expected')),
       },
       clock: this.#time.clock,
       random: new SeededRandom(1),
-      logger: new KeepingLogger(),
-      meter: new KeepingMeter(),
+      logger: new RecordingLogger(),
+      meter: new RecordingMeter(),
     });
     broadcaster.recorder('taint-eviction-controller').record(draft);
     await broadcaster.flush(flushMsMax);
   }
 
-  // --- what can be seen ---
+  // --- expectations ---
 
   #checks(): Readonly<Record<string, Check>> {
     return {

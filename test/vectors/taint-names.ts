@@ -1,4 +1,4 @@
-/** Taint keys as releases around 1.8 spelled them. `outOfDisk` has no successor. */
+/** Taint keys as spelled by releases around 1.8. `outOfDisk` has no successor. */
 const modernKeys: Readonly<Record<string, string>> = {
   'node.alpha.kubernetes.io/notReady': 'node.kubernetes.io/not-ready',
   'node.alpha.kubernetes.io/unreachable': 'node.kubernetes.io/unreachable',
@@ -7,7 +7,7 @@ const modernKeys: Readonly<Record<string, string>> = {
   'node.kubernetes.io/networkUnavailable': 'node.kubernetes.io/network-unavailable',
 };
 
-/** The key that says the same today; any other as it is. */
+/** The current key of an old one; other keys are returned as they are. */
 export function modernTaintKey(key: string): string {
   return Object.hasOwn(modernKeys, key) ? (modernKeys[key] ?? key) : key;
 }

@@ -3,8 +3,8 @@ import { ManualClock } from '../support/manual-clock.ts';
 const defaultT0 = '2017-01-01T12:00:00Z';
 
 /**
- * The vector's time. `seconds` is what its stamps are counted in; the clock itself may run a little ahead of it, because
- * what the reference does in the microseconds between two items, or in a retry within one call, needs time here too.
+ * The vector's time. Timestamps are in `seconds`; the clock itself may run slightly ahead, because delays between two items
+ * or of a retry within one call, which take microseconds in kube-controller-manager, take time on this clock.
  */
 export class VectorClock {
   readonly clock: ManualClock;
@@ -14,12 +14,12 @@ export class VectorClock {
 
   constructor(t0 = defaultT0) {
     this.t0Ms = Date.parse(t0);
-    if (Number.isNaN(this.t0Ms)) throw new Error(`given.t0 is no time: ${t0}`);
+    if (Number.isNaN(this.t0Ms)) throw new Error(`given.t0: not a time: ${t0}`);
     this.clock = new ManualClock(this.t0Ms);
     this.#startMonotonicMs = this.clock.monotonicMs();
   }
 
-  /** Seconds since t0, as the vector counts: what happens while it is advanced happens in between. */
+  /** Seconds since t0 in the vector's time; while it is advanced, events happen in between. */
   get seconds(): number {
     return this.#sinceStartMs() / 1_000;
   }
@@ -36,7 +36,7 @@ export class VectorClock {
     return this.#startMonotonicMs;
   }
 
-  /** Seconds since t0 of a moment on the monotonic clock that is not ahead of the vector's time. */
+  /** Seconds since t0 of a moment on the monotonic clock, limited to the vector's time. */
   secondsOf(monotonicMs: number): number {
     return (monotonicMs - this.#startMonotonicMs) / 1_000;
   }
@@ -47,7 +47,7 @@ export class VectorClock {
     await this.clock.advance(Math.max(0, byMs));
   }
 
-  /** Lets the clock run ahead; the next advance makes up for it. */
+  /** Lets the clock run ahead; the next advance compensates for it. */
   async runAhead(ms: number): Promise<void> {
     await this.clock.advance(ms);
   }

@@ -1,26 +1,26 @@
 import type { Given, Step } from './format.ts';
 
-/** Says what was found where the expectation is not met; undefined where it is. */
+/** Returns what was found if the expectation is not met; undefined if it is. */
 export type Check = (expected: never) => string | undefined;
 
 export interface StepContext {
-  /** Does everything hold that the vector expects at its end? */
+  /** Whether all expectations of the vector hold at its end. */
   readonly expectationsHold: () => boolean;
 }
 
 export type Operation = (step: Step, context: StepContext) => void | Promise<void>;
 
-/** A small cluster, or one data structure, with what can be done to it and what can be seen of it. */
+/** A small cluster, or one data structure, with its operations and expectations. */
 export interface World {
-  /** Keys of `given` that were taken up. */
+  /** Keys of `given` that the world supports. */
   readonly givens: readonly (keyof Given)[];
   readonly operations: Readonly<Record<string, Operation>>;
   readonly checks: Readonly<Record<string, Check>>;
-  /** Ends what still runs. */
+  /** Ends all running work. */
   readonly stop?: () => Promise<void>;
 }
 
-/** Something the vector asks for that the code under test, or this runner, cannot do. Always a failure of the vector. */
+/** A feature of the vector that the code under test, or this runner, does not support. Always a failure of the vector. */
 export class NotSupported extends Error {
   constructor(what: string) {
     super(`not supported: ${what}`);

@@ -1,9 +1,9 @@
-/** The reference joins region and zone with a NUL byte, we with a slash. */
-export function ourZone(key: string): string {
+/** kube-controller-manager joins region and zone with a NUL byte, this project with a slash. */
+export function zoneKey(key: string): string {
   return key === '' ? '' : key.split(':\u0000:').join('/');
 }
 
-export function theirZone(zone: string): string {
+export function upstreamZone(zone: string): string {
   return zone === '' ? '' : zone.replace('/', ':\u0000:');
 }
 
@@ -14,6 +14,6 @@ const states: Readonly<Record<string, string>> = {
   'fully-disrupted': 'FullDisruption',
 };
 
-export function theirState(condition: string): string {
+export function upstreamZoneState(condition: string): string {
   return states[condition] ?? condition;
 }

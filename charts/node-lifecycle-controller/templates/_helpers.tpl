@@ -32,7 +32,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if .Values.serviceAccount.create -}}
 {{- default (include "nlc.fullname" .) .Values.serviceAccount.name -}}
 {{- else -}}
-{{- required "serviceAccount.name: needed when serviceAccount.create is false" .Values.serviceAccount.name -}}
+{{- required "serviceAccount.name: required when serviceAccount.create is false" .Values.serviceAccount.name -}}
 {{- end -}}
 {{- end -}}
 
@@ -46,7 +46,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- end -}}
 
-{{/* Of --controllers: "true" or nothing. Of several words about one controller the first counts. */}}
+{{/* Whether --controllers selects one of `names`: "true" or empty. The first entry that names a controller decides. */}}
 {{- define "nlc.selected" -}}
 {{- $names := .names -}}
 {{- $seen := dict -}}
@@ -63,13 +63,13 @@ true
 {{- end -}}
 {{- end -}}
 
-{{/* The older eviction mode: "true" or nothing. */}}
+{{/* The older eviction mode: "true" or empty. */}}
 {{- define "nlc.evictionMode" -}}
 {{- $gates := default dict .Values.config.featureGates -}}
 {{- if eq (toString (get $gates "TaintBasedEvictions")) "false" }}true{{ end -}}
 {{- end -}}
 
-{{/* What each mode selects. */}}
+{{/* The value of --controllers for each mode. */}}
 {{- define "nlc.controllersOfMode" -}}
 {{- get (dict "replace" "*" "detector-only" "node-lifecycle-controller" "evictor-only" "taint-eviction-controller" "shadow" "*") .Values.mode -}}
 {{- end -}}
@@ -86,12 +86,12 @@ it writes nothing, and compares what it would have done with what kube-controlle
 {{- end -}}
 {{- end -}}
 
-{{/* Of --controllers: what `config` says, which nlc.check has held against the mode, or what the mode selects. */}}
+{{/* The value of --controllers: from `config`, checked against the mode by nlc.check, or that of the mode. */}}
 {{- define "nlc.controllers" -}}
 {{- default (include "nlc.controllersOfMode" .) .Values.config.controllers -}}
 {{- end -}}
 
-{{/* Not in shadow mode: "true" or nothing. */}}
+{{/* Not in shadow mode: "true" or empty. */}}
 {{- define "nlc.writes" -}}
 {{- if ne .Values.mode "shadow" }}true{{ end -}}
 {{- end -}}
@@ -108,7 +108,7 @@ it writes nothing, and compares what it would have done with what kube-controlle
 {{- include "nlc.selected" (dict "list" (include "nlc.controllers" .) "names" (list "node-lifecycle-controller" "nodelifecycle") "default" true) -}}
 {{- end -}}
 
-{{/* As named, whatever the eviction mode makes of it. */}}
+{{/* As selected by name, independent of the eviction mode. */}}
 {{- define "nlc.namesEvictor" -}}
 {{- include "nlc.selected" (dict "list" (include "nlc.controllers" .) "names" (list "taint-eviction-controller") "default" true) -}}
 {{- end -}}
@@ -129,7 +129,7 @@ it writes nothing, and compares what it would have done with what kube-controlle
 {{- default (ternary "127.0.0.1" "" .Values.hostNetwork) .Values.metrics.host -}}
 {{- end -}}
 
-{{/* Of the port of the pages. */}}
+{{/* Name of the port of the pages. */}}
 {{- define "nlc.metricsPortName" -}}
 {{- ternary "https-metrics" "metrics" .Values.metrics.secure -}}
 {{- end -}}
@@ -138,7 +138,7 @@ it writes nothing, and compares what it would have done with what kube-controlle
 {{- if and .Values.metrics.enabled .Values.metrics.secure }}true{{ end -}}
 {{- end -}}
 
-{{/* How a monitor asks for secure pages, but for the token. */}}
+{{/* Scrape settings of a monitor for secure pages, without the token. */}}
 {{- define "nlc.monitorTls" -}}
 scheme: https
 tlsConfig:
@@ -159,7 +159,7 @@ authorization:
 {{- end }}
 {{- end -}}
 
-{{/* Where the serving certificate's secret is mounted. */}}
+{{/* Mount path of the secret with the serving certificate. */}}
 {{- define "nlc.tlsFolder" -}}
 /etc/node-lifecycle-controller-tls
 {{- end -}}
@@ -167,25 +167,25 @@ authorization:
 {{- define "nlc.checkSecure" -}}
 {{- with .Values.metrics -}}
 {{- if and .secure .podMonitor.enabled (not .tokenSecret.name) -}}
-{{- fail "metrics.tokenSecret.name: needed when metrics.secure and metrics.podMonitor.enabled; a pod monitor cannot show Prometheus' own token" -}}
+{{- fail "metrics.tokenSecret.name: required when metrics.secure and metrics.podMonitor.enabled: a pod monitor cannot send Prometheus' own token" -}}
 {{- end -}}
 {{- if and .tls.secretName (not .secure) -}}
-{{- fail "metrics.tls.secretName: needs metrics.secure, otherwise nobody is shown the certificate" -}}
+{{- fail "metrics.tls.secretName: requires metrics.secure, otherwise the certificate is not served" -}}
 {{- end -}}
 {{- end -}}
 {{- range $key := list "tlsCipherSuites" "clientCaFile" -}}
 {{- if and (get $.Values.config $key) (not $.Values.metrics.secure) -}}
-{{- fail (printf "config.%s: needs metrics.secure" $key) -}}
+{{- fail (printf "config.%s: requires metrics.secure" $key) -}}
 {{- end -}}
 {{- end -}}
 {{- range .Values.extraArgs -}}
 {{- if regexMatch "^--(no-)?(metrics-secure|tls-cert-file|tls-private-key-file|metrics-bind-address)(=|$)" . -}}
-{{- fail (printf "extraArgs: roles, ports and monitors follow from the values, not from %s; set metrics" .) -}}
+{{- fail (printf "extraArgs: %s is not accepted, roles, ports and monitors follow from the values; set metrics" .) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 
-{{/* The config file: `config`, and the settings that other values own. */}}
+{{/* The config file: `config`, and the settings that follow from other values. */}}
 {{- define "nlc.configFile" -}}
 {{- $own := dict
   "apiVersion" "nodelifecycle/v1alpha1"
@@ -213,7 +213,7 @@ authorization:
 {{- toYaml $own -}}
 {{- end -}}
 
-{{/* Of the config file: what needs a restart when it changes. */}}
+{{/* The settings of the config file that need a restart when they change. */}}
 {{- define "nlc.restartingSettings" -}}
 {{- $settings := fromYaml (include "nlc.configFile" .) -}}
 {{- range fromJsonArray (include "nlc.liveSettings" .) }}{{ $_ := unset $settings . }}{{ end -}}
@@ -227,51 +227,51 @@ authorization:
 {{- end -}}
 {{- end -}}
 
-{{/* Roles and replicas follow from the mode, so nothing else may say something different. */}}
+{{/* Roles and replicas follow from the mode, so no other value may contradict it. */}}
 {{- define "nlc.checkMode" -}}
 {{- $mode := .Values.mode -}}
 {{- $fitting := include "nlc.fittingMode" . -}}
 {{- if eq $fitting "" -}}
-{{- fail (printf "config.controllers: %s selects neither node-lifecycle-controller nor taint-eviction-controller, and every mode runs one of them" .Values.config.controllers) -}}
+{{- fail (printf "config.controllers: must select node-lifecycle-controller or taint-eviction-controller (got %s)" .Values.config.controllers) -}}
 {{- end -}}
 {{- if not (has $mode (splitList " or " $fitting)) -}}
-{{- fail (printf "config.controllers: %s is not what mode: %s runs, which is %s; leave it out or set mode to %s" .Values.config.controllers $mode (include "nlc.controllersOfMode" .) $fitting) -}}
+{{- fail (printf "config.controllers: %s does not match mode: %s, which runs %s; remove it or set mode to %s" .Values.config.controllers $mode (include "nlc.controllersOfMode" .) $fitting) -}}
 {{- end -}}
 {{- if and (include "nlc.evictionMode" .) (ne $mode "replace") -}}
-{{- fail (printf "config.featureGates: TaintBasedEvictions=false deletes pods without a taint, which mode: %s leaves to others; it needs mode: replace" $mode) -}}
+{{- fail (printf "config.featureGates: TaintBasedEvictions=false deletes pods without a taint and requires mode: replace (got mode: %s)" $mode) -}}
 {{- end -}}
-{{- /* Before, only its node lifecycle controller made the index by which its taint eviction controller finds pods. */}}
+{{- /* Before 1.33 the index of pods by node, which the taint eviction controller uses, was created by the node lifecycle controller. */}}
 {{- if and (eq $mode "detector-only") (semverCompare "<1.33.0-0" .Capabilities.KubeVersion.Version) -}}
-{{- fail (printf "mode: detector-only needs Kubernetes 1.33; the taint-eviction-controller of %s finds no pods while node-lifecycle-controller is off" .Capabilities.KubeVersion.Version) -}}
+{{- fail (printf "mode: detector-only requires Kubernetes 1.33: the taint-eviction-controller of %s finds no pods while node-lifecycle-controller is disabled" .Capabilities.KubeVersion.Version) -}}
 {{- end -}}
 {{- if and (eq $mode "shadow") .Values.config.watchCanary -}}
 {{- fail "config.watchCanary: writes a lease, and mode: shadow writes nothing" -}}
 {{- end -}}
 {{- if and (eq $mode "shadow") (include "nlc.collects" .) -}}
-{{- fail "config.controllers: the pod garbage collector has no shadow; leave pod-garbage-collector-controller out" -}}
+{{- fail "config.controllers: the pod garbage collector has no shadow mode; remove pod-garbage-collector-controller" -}}
 {{- end -}}
 {{- range .Values.extraArgs -}}
 {{- if regexMatch "^--(no-)?(controllers|shadow|leader-elect|watch-canary|feature-gates|events-api)(=|$)" . -}}
-{{- fail (printf "extraArgs: roles follow from the values, not from %s; set mode, leaderElection or config" .) -}}
+{{- fail (printf "extraArgs: %s is not accepted, roles follow from the values; set mode, leaderElection or config" .) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 
-{{/* What is not possible, said before anything is applied. */}}
+{{/* Fails on invalid combinations of values before anything is applied. */}}
 {{- define "nlc.check" -}}
 {{- include "nlc.checkMode" . -}}
 {{- include "nlc.checkSecure" . -}}
 {{- if and (gt (int (include "nlc.replicas" .)) 1) (not .Values.leaderElection.enabled) -}}
-{{- fail "replicas: more than one needs leaderElection.enabled, otherwise each of them acts" -}}
+{{- fail "replicas: more than one requires leaderElection.enabled, otherwise every replica acts" -}}
 {{- end -}}
 {{- if and .Values.metrics.serviceMonitor.enabled (not (and .Values.metrics.enabled .Values.metrics.service.create)) -}}
-{{- fail "metrics.serviceMonitor.enabled: needs metrics.enabled and metrics.service.create" -}}
+{{- fail "metrics.serviceMonitor.enabled: requires metrics.enabled and metrics.service.create" -}}
 {{- end -}}
 {{- if and .Values.metrics.podMonitor.enabled (not .Values.metrics.enabled) -}}
-{{- fail "metrics.podMonitor.enabled: needs metrics.enabled" -}}
+{{- fail "metrics.podMonitor.enabled: requires metrics.enabled" -}}
 {{- end -}}
 {{- $monitored := or .Values.metrics.serviceMonitor.enabled .Values.metrics.podMonitor.enabled -}}
 {{- if and $monitored .Values.networkPolicy.create (not .Values.networkPolicy.metricsFrom) -}}
-{{- fail "networkPolicy.metricsFrom: name where Prometheus runs, otherwise the network policy keeps it out" -}}
+{{- fail "networkPolicy.metricsFrom: must name the peers of Prometheus, otherwise the network policy blocks it" -}}
 {{- end -}}
 {{- end -}}

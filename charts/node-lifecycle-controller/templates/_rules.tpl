@@ -1,8 +1,8 @@
-{{/* The groups of rules/*.yaml, without the alerts that are not wanted, with labels and runbooks of the place. */}}
+{{/* The groups of rules/*.yaml without disabled alerts, with the configured labels and runbook URLs. */}}
 {{- define "nlc.ruleGroups" -}}
 {{- $wanted := .Values.metrics.prometheusRule -}}
 {{- if not .Values.metrics.enabled -}}
-{{- fail "metrics.prometheusRule.enabled: needs metrics.enabled, otherwise the controller counts as absent" -}}
+{{- fail "metrics.prometheusRule.enabled: requires metrics.enabled, otherwise the alert for an absent controller fires" -}}
 {{- end -}}
 {{- $known := list -}}
 {{- $groups := list -}}
@@ -24,7 +24,7 @@
 {{- end -}}
 {{- end -}}
 {{- range $wanted.disabled -}}
-{{- if not (has . $known) }}{{ fail (printf "metrics.prometheusRule.disabled: there is no alert %s" .) }}{{ end -}}
+{{- if not (has . $known) }}{{ fail (printf "metrics.prometheusRule.disabled: unknown alert %s" .) }}{{ end -}}
 {{- end -}}
 {{- toYaml (dict "groups" $groups) -}}
 {{- end -}}

@@ -1,7 +1,7 @@
-/** The types that requests may hold, flat and by name: what decoding, OpenAPI and strict field checks all look up. */
+/** The types of request bodies, flat and by name: used by decoding, OpenAPI and strict field validation. */
 import descriptor from './descriptor.json' with { type: 'json' };
 
-/** One field as the descriptor has it. */
+/** One field of the descriptor. */
 export interface MessageField {
   /** A scalar's protobuf type, or the full name of a message. */
   readonly type: string;
@@ -10,15 +10,15 @@ export interface MessageField {
   readonly keyType?: string;
   readonly options?: {
     readonly keep?: string;
-    /** Its fields stand among those of the message around it. */
+    /** Its fields are inlined into the enclosing message. */
     readonly inline?: boolean;
     readonly patchStrategy?: string;
     readonly mergeKey?: string;
   };
 }
 
-/** The fields of a message by their JSON name, inlined ones already in place. */
-export type MessageFields = ReadonlyMap<string, MessageField>;
+/** The fields of a message by their JSON name, inlined ones included. */
+type MessageFields = ReadonlyMap<string, MessageField>;
 
 const metaPackage = 'k8s.io.apimachinery.pkg.apis.meta.v1';
 
@@ -37,13 +37,13 @@ const declared = new Map(listMessages(descriptor, ''));
 const flattened = new Map<string, MessageFields>();
 
 /**
- * Full name of the message for a kind; undefined where requests cannot hold it. Options have one message for all group
- * versions.
+ * Full name of the message for a kind; undefined if no request body has it. All group versions share one message for
+ * options.
  */
 export function messageNameOf(apiVersion: string, kind: string): string | undefined {
-  const home = kind === 'DeleteOptions' ? metaPackage : packages[apiVersion];
-  const name = `${home ?? ''}.${kind}`;
-  return home !== undefined && declared.has(name) ? name : undefined;
+  const packageName = kind === 'DeleteOptions' ? metaPackage : packages[apiVersion];
+  const name = `${packageName ?? ''}.${kind}`;
+  return packageName !== undefined && declared.has(name) ? name : undefined;
 }
 
 /** The JSON fields of a message by its full name; undefined for a scalar type. */

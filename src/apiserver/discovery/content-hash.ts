@@ -1,4 +1,4 @@
-/** FNV-1a over the text's UTF-16 units; two of them with different seeds make collisions of ETags unlikely enough. */
+/** FNV-1a over the UTF-16 units of the text; two of them with different seeds make ETag collisions unlikely enough. */
 function fnv1a(text: string, seed: number): number {
   let hash = seed >>> 0;
   for (let index = 0; index < text.length; index++) {
@@ -7,9 +7,21 @@ function fnv1a(text: string, seed: number): number {
   return hash;
 }
 
+/** The JSON text of a document, and a hash of it. */
+export interface EncodedDocument {
+  readonly text: string;
+  /** Changes with the text; the document's ETag without the quotes. */
+  readonly hash: string;
+}
+
+export function encodeDocument(document: Readonly<Record<string, unknown>>): EncodedDocument {
+  const text = JSON.stringify(document);
+  return { text, hash: contentHash(text) };
+}
+
 /**
- * Sixteen hexadecimal digits that change with the text: the opaque part of an ETag, and the `hash` in the addresses of
- * OpenAPI documents. Not for security.
+ * Sixteen hexadecimal digits that depend on the text: the opaque part of an ETag, and the `hash` in the URLs of OpenAPI
+ * documents. Not for security.
  */
 export function contentHash(text: string): string {
   return [0x81_1c_9d_c5, 0x0b_ad_ca_fe].map((seed) => fnv1a(text, seed).toString(16).padStart(8, '0')).join('');

@@ -1,6 +1,6 @@
 /**
- * The discovery documents, derived from the table of what is served: the aggregated form, which modern clients ask for
- * first, and the older one document a group version, which `kubectl drain` and `auth can-i` read all the same.
+ * The discovery documents, derived from `servedResources`: the aggregated form, which current clients request
+ * first, and the older form with one document per group version, which `kubectl drain` and `auth can-i` still read.
  */
 import {
   apiVersionOf,
@@ -9,12 +9,12 @@ import {
   type ServedResource,
   type ServedSubresource,
   servedGroups,
-} from './served-resources.ts';
+} from '../resources.ts';
 
-/** Any document that is sent as it is. */
+/** A document that is sent without further encoding rules. */
 export type DiscoveryDocument = Readonly<Record<string, unknown>>;
 
-/** Media type of the aggregated documents; clients refuse the answer unless its parameters come back. */
+/** Media type of the aggregated documents; clients reject a response without these parameters. */
 export const aggregatedDiscoveryType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 /** `APIGroupDiscoveryList` for `/api` (the core group alone) or `/apis` (all others), upstream `apidiscovery.k8s.io/v2`. */
@@ -32,7 +32,7 @@ export function aggregatedDiscovery(root: '/api' | '/apis'): DiscoveryDocument {
   };
 }
 
-/** `APIVersions`, the answer to a plain `GET /api`. `serverAddress` is `host:port` as clients reach it. */
+/** `APIVersions`, the response to a plain `GET /api`. `serverAddress` is `host:port` as clients reach it. */
 export function coreVersions(serverAddress: string): DiscoveryDocument {
   return {
     kind: 'APIVersions',
@@ -41,19 +41,19 @@ export function coreVersions(serverAddress: string): DiscoveryDocument {
   };
 }
 
-/** `APIGroupList`, the answer to a plain `GET /apis`. */
+/** `APIGroupList`, the response to a plain `GET /apis`. */
 export function groupList(): DiscoveryDocument {
   const names = [...servedGroups().keys()].filter((group) => group !== '');
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: names.map(describeGroup) };
 }
 
-/** `APIGroup`, the answer to `GET /apis/GROUP`; undefined where it is not served. */
+/** `APIGroup`, the response to `GET /apis/GROUP`; undefined if it is not served. */
 export function groupDocument(group: string): DiscoveryDocument | undefined {
   if (group === '' || !servedGroups().has(group)) return undefined;
   return { kind: 'APIGroup', apiVersion: 'v1', ...describeGroup(group) };
 }
 
-/** `APIResourceList`, the answer to `GET /api/v1` and `GET /apis/GROUP/VERSION`; undefined where it is not served. */
+/** `APIResourceList`, the response to `GET /api/v1` and `GET /apis/GROUP/VERSION`; undefined if it is not served. */
 export function resourceList(group: string, version: string): DiscoveryDocument | undefined {
   const served = resourcesOf(group, version);
   if (served.length === 0) return undefined;
@@ -102,7 +102,7 @@ function describeResource(served: ServedResource): DiscoveryDocument {
   return { name: plural, singularName: singular, namespaced, kind, verbs, ...names(served) };
 }
 
-/** A group and version are told only where they differ from those of the list, as in `pods/eviction`. */
+/** Group and version are set only if they differ from those of the list, as in `pods/eviction`. */
 function describeSubresource(served: ServedResource, subresource: ServedSubresource): DiscoveryDocument {
   const { group, version, kind } = subresource.responseKind;
   const foreign = group !== served.group || version !== served.version;
@@ -123,7 +123,7 @@ function names({ shortNames, categories }: ServedResource): DiscoveryDocument {
   };
 }
 
-/** A group version is told only where it is not the one around it; clients fill in the rest. */
+/** Group and version are set only if they differ from those of the resource; clients fill in the rest. */
 function kindWithin(served: ServedResource, { group, version, kind }: GroupVersionKind): GroupVersionKind {
   const own = group === served.group && version === served.version;
   return own ? { group: '', version: '', kind } : { group, version, kind };

@@ -1,18 +1,18 @@
 /**
- * Paths and operations. Clients look for little in here: which kind an operation is about, that a patch takes
- * `fieldValidation` (else `kubectl create` refuses to send anything), and which patch types there are.
+ * OpenAPI paths and operations. Clients use only a few parts: the kind of an operation, whether a patch accepts
+ * `fieldValidation` (otherwise `kubectl create` sends no request), and the supported patch types.
  */
 import { messageNameOf } from '../codec/message-table.ts';
 import { gvkOf, type Schema, schemaName, schemaRef } from './open-api-schemas.ts';
-import { apiVersionOf, type GroupVersionKind, type ServedResource, type Verb } from './served-resources.ts';
+import { apiVersionOf, type GroupVersionKind, type ServedResource, type Verb } from '../resources.ts';
 
 interface Operation {
   readonly method: 'delete' | 'get' | 'patch' | 'post' | 'put';
   readonly action: string;
-  readonly says: string;
+  readonly description: string;
   readonly parameters: readonly string[];
-  /** What is sent: the object itself, one of the patch types, or options of a deletion. */
-  readonly sends?: 'object' | 'patch' | 'options';
+  /** The request body: the object itself, one of the patch types, or DeleteOptions. */
+  readonly body?: 'object' | 'patch' | 'options';
 }
 
 const patchTypes = [
@@ -37,19 +37,19 @@ const parameterTypes: Readonly<Record<string, string>> = {
 };
 
 const operations: Readonly<Record<Exclude<Verb, 'watch'>, Operation>> = {
-  list: { method: 'get', action: 'list', says: 'lists or watches', parameters: [...selection, ...watching] },
-  create: { method: 'post', action: 'post', says: 'creates', parameters: writing, sends: 'object' },
+  list: { method: 'get', action: 'list', description: 'lists or watches', parameters: [...selection, ...watching] },
+  create: { method: 'post', action: 'post', description: 'creates', parameters: writing, body: 'object' },
   deletecollection: {
     method: 'delete',
     action: 'deletecollection',
-    says: 'deletes all selected',
+    description: 'deletes all selected',
     parameters: [...selection, ...deleting],
-    sends: 'options',
+    body: 'options',
   },
-  get: { method: 'get', action: 'get', says: 'reads', parameters: ['resourceVersion'] },
-  update: { method: 'put', action: 'put', says: 'replaces', parameters: writing, sends: 'object' },
-  patch: { method: 'patch', action: 'patch', says: 'changes', parameters: [...writing, 'force'], sends: 'patch' },
-  delete: { method: 'delete', action: 'delete', says: 'deletes', parameters: deleting, sends: 'options' },
+  get: { method: 'get', action: 'get', description: 'reads', parameters: ['resourceVersion'] },
+  update: { method: 'put', action: 'put', description: 'replaces', parameters: writing, body: 'object' },
+  patch: { method: 'patch', action: 'patch', description: 'changes', parameters: [...writing, 'force'], body: 'patch' },
+  delete: { method: 'delete', action: 'delete', description: 'deletes', parameters: deleting, body: 'options' },
 };
 
 const collectionVerbs = ['list', 'create', 'deletecollection'] as const;
@@ -89,11 +89,11 @@ function pathItem(served: ServedResource, kind: GroupVersionKind, verbs: readonl
 function describeOperation(served: ServedResource, kind: GroupVersionKind, operation: Operation): Schema {
   const sent = requestBody(kind, operation);
   return {
-    description: `${operation.says} ${served.plural}`,
+    description: `${operation.description} ${served.plural}`,
     'x-kubernetes-action': operation.action,
     'x-kubernetes-group-version-kind': gvkOf(kind),
     parameters: operation.parameters.map(queryParameter),
-    ...(sent === undefined ? {} : { requestBody: { required: operation.sends !== 'options', content: sent } }),
+    ...(sent === undefined ? {} : { requestBody: { required: operation.body !== 'options', content: sent } }),
     responses: { '200': { description: 'OK', content: jsonOf(kind, operation.action === 'list') } },
   };
 }
@@ -102,10 +102,10 @@ function queryParameter(name: string): Schema {
   return { name, in: 'query', schema: { type: parameterTypes[name] ?? 'string', uniqueItems: true } };
 }
 
-function requestBody(kind: GroupVersionKind, { sends }: Operation): Schema | undefined {
-  if (sends === 'patch') return Object.fromEntries(patchTypes.map((type) => [type, { schema: { type: 'object' } }]));
-  if (sends === 'options') return jsonOf({ ...kind, kind: 'DeleteOptions' }, false);
-  return sends === 'object' ? jsonOf(kind, false) : undefined;
+function requestBody(kind: GroupVersionKind, { body }: Operation): Schema | undefined {
+  if (body === 'patch') return Object.fromEntries(patchTypes.map((type) => [type, { schema: { type: 'object' } }]));
+  if (body === 'options') return jsonOf({ ...kind, kind: 'DeleteOptions' }, false);
+  return body === 'object' ? jsonOf(kind, false) : undefined;
 }
 
 function jsonOf(kind: GroupVersionKind, list: boolean): Schema {

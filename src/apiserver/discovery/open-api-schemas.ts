@@ -1,16 +1,16 @@
 /**
- * Component schemas: the shape of every type that the served kinds use, from the same table that decodes protobuf, with
- * how lists are merged. `kubectl explain` shows them, and `kubectl apply` plans its patches by them.
+ * Component schemas: the shape of every type of the served kinds, from the same table that decodes protobuf, with the
+ * merge rules of lists. `kubectl explain` prints them, and `kubectl apply` computes its patches from them.
  */
 import { type MessageField, messageFields } from '../codec/message-table.ts';
-import { apiVersionOf, type GroupVersionKind } from './served-resources.ts';
+import { apiVersionOf, type GroupVersionKind } from '../resources.ts';
 import { describedFields, describedTypes } from './schema-descriptions.ts';
 
 export type Schema = Readonly<Record<string, unknown>>;
 
 const metaPackage = 'k8s.io.apimachinery.pkg.apis.meta.v1';
 
-/** Types that are one JSON value, and how OpenAPI writes them. */
+/** Types whose JSON form is a single value, and their OpenAPI schema. */
 const valueSchemas: Readonly<Record<string, Schema>> = {
   [`${metaPackage}.Time`]: { type: 'string', format: 'date-time' },
   [`${metaPackage}.MicroTime`]: { type: 'string', format: 'date-time' },
@@ -35,11 +35,11 @@ const scalarSchemas: Readonly<Record<string, Schema>> = {
 };
 
 const typeMetaProperties: Readonly<Record<string, Schema>> = {
-  apiVersion: { type: 'string', description: 'Group and version in which the object is written.' },
-  kind: { type: 'string', description: 'What the object is.' },
+  apiVersion: { type: 'string', description: 'Group and version of the schema of this object.' },
+  kind: { type: 'string', description: 'Kind of the object.' },
 };
 
-/** A name under `#/components/schemas/`: the package, its domain turned round as upstream has it, and the type. */
+/** A name under `#/components/schemas/`: the package with its domain reversed, as upstream, and the type. */
 export function schemaName(message: string): string {
   return message.replace(/^k8s\.io\./, 'io.k8s.');
 }
@@ -48,7 +48,7 @@ export function schemaRef(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** Schemas of these messages and of all that they use. `kinds` marks the messages that are objects of their own. */
+/** Schemas of these messages and of all types they use. `kinds` marks the messages that are top-level objects. */
 export function schemasOf(
   roots: readonly string[],
   kinds: ReadonlyMap<string, readonly GroupVersionKind[]>,
@@ -64,7 +64,7 @@ export function schemasOf(
   return Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The schema of a list of a kind, with the name it goes by. */
+/** The schema of a list of a kind, with its name. */
 export function listSchema(kind: GroupVersionKind, message: string): readonly [string, Schema] {
   const items = {
     type: 'array',
@@ -81,21 +81,21 @@ export function listSchema(kind: GroupVersionKind, message: string): readonly [s
   return [`${schemaName(message)}List`, schema];
 }
 
-/** A kind as the extension `x-kubernetes-group-version-kind` spells it. */
+/** The value of the extension `x-kubernetes-group-version-kind` for a kind. */
 export function gvkOf({ group, version, kind }: GroupVersionKind): Schema {
   return { group, kind, version };
 }
 
 const listMetaSchema: Schema = {
   type: 'object',
-  description: 'What is said of the list as a whole.',
+  description: 'Standard list metadata.',
   properties: {
     resourceVersion: {
       type: 'string',
-      description: 'State of the server that the list shows; a watch may begin here.',
+      description: 'Version of the server state that the list shows; a watch can start from it.',
     },
     continue: { type: 'string', description: 'Token for the next page; empty on the last.' },
-    remainingItemCount: { type: 'integer', format: 'int64', description: 'Objects on the pages that follow.' },
+    remainingItemCount: { type: 'integer', format: 'int64', description: 'Number of objects on the following pages.' },
   },
 };
 
@@ -129,7 +129,7 @@ function shapeOf(field: MessageField): Schema {
   const one = scalar ?? schemaRef(schemaName(field.type));
   if (field.rule === 'repeated') return { type: 'array', items: one };
   if (field.keyType !== undefined) return { type: 'object', additionalProperties: one };
-  // A reference stands alone: what is said beside it would be ignored.
+  // $ref ignores its siblings, so it is wrapped in allOf to carry a description.
   return scalar ?? { allOf: [one] };
 }
 

@@ -1,48 +1,38 @@
-/** The OpenAPI v3 documents: one for each group version, made when first asked for and kept. */
+/** The OpenAPI v3 documents: one for each group version, built at the first request and cached. */
 import { messageNameOf } from '../codec/message-table.ts';
-import { contentHash } from './content-hash.ts';
+import { type EncodedDocument, encodeDocument } from './content-hash.ts';
 import { pathsOf } from './open-api-paths.ts';
 import { listSchema, type Schema, schemasOf } from './open-api-schemas.ts';
-import { apiVersionOf, type GroupVersionKind, resourcesOf, servedGroups } from './served-resources.ts';
+import { apiVersionOf, type GroupVersionKind, resourcesOf, servedGroups } from '../resources.ts';
 
-/** A document as it is sent. */
-export interface EncodedDocument {
-  /** JSON text. */
-  readonly text: string;
-  /** Changes with the text; the document's ETag without the quotes. */
-  readonly hash: string;
-}
-
-/** Answers `/openapi/v3` and what lies below it. */
+/** Serves `/openapi/v3` and the paths below it. */
 export class OpenApi {
-  readonly #title: string;
-  readonly #version: string;
+  readonly #info: { readonly title: string; readonly version: string };
   readonly #documents = new Map<string, EncodedDocument>();
   #index: EncodedDocument | undefined;
 
-  /** `version` is that of the server, as `/version` tells it. */
-  constructor(options: { readonly title: string; readonly version: string }) {
-    this.#title = options.title;
-    this.#version = options.version;
+  /** `version` is the server version, as in `/version`. */
+  constructor(info: { readonly title: string; readonly version: string }) {
+    this.#info = info;
   }
 
-  /** The answer to `/openapi/v3`: where each document is, with a hash that lets clients keep it for good. */
+  /** The response to `/openapi/v3`: the URL of each document, with a hash that allows clients to cache it without limit. */
   index(): EncodedDocument {
-    this.#index ??= encode({ paths: Object.fromEntries(groupVersionPaths().map((path) => [path, this.#entry(path)])) });
+    const entry = (path: string): Schema => ({
+      serverRelativeURL: `/openapi/v3/${path}?hash=${this.document(path)?.hash ?? ''}`,
+    });
+    const paths = Object.fromEntries(groupVersionPaths().map((path) => [path, entry(path)]));
+    this.#index ??= encodeDocument({ paths });
     return this.#index;
   }
 
-  /** The answer to `/openapi/v3/PATH`, PATH being `api/v1` or `apis/GROUP/VERSION`; undefined where none is served. */
+  /** The response to `/openapi/v3/PATH`, PATH being `api/v1` or `apis/GROUP/VERSION`; undefined if it is not served. */
   document(path: string): EncodedDocument | undefined {
     const known = this.#documents.get(path);
     if (known !== undefined || !groupVersionPaths().includes(path)) return known;
-    const made = encode(this.#describe(path));
+    const made = encodeDocument(this.#describe(path));
     this.#documents.set(path, made);
     return made;
-  }
-
-  #entry(path: string): Schema {
-    return { serverRelativeURL: `/openapi/v3/${path}?hash=${this.document(path)?.hash ?? ''}` };
   }
 
   #describe(path: string): Schema {
@@ -50,7 +40,7 @@ export class OpenApi {
     const [group = '', version = ''] = parts.length === 2 ? ['', parts[1]] : parts.slice(1);
     return {
       openapi: '3.0.0',
-      info: { title: this.#title, version: this.#version },
+      info: this.#info,
       paths: Object.fromEntries(resourcesOf(group, version).flatMap(pathsOf)),
       components: { schemas: schemasFor(group, version) },
     };
@@ -83,9 +73,4 @@ function schemasFor(group: string, version: string): Readonly<Record<string, Sch
 
 function messageOf(kind: GroupVersionKind): string | undefined {
   return messageNameOf(apiVersionOf(kind), kind.kind);
-}
-
-function encode(document: Schema): EncodedDocument {
-  const text = JSON.stringify(document);
-  return { text, hash: contentHash(text) };
 }

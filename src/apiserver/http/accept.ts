@@ -1,5 +1,5 @@
-/** What form of answer a client wants (upstream `handlers/negotiation`). Everything that is served is JSON. */
-import { refusal } from '../registry/refusals.ts';
+/** Content negotiation (upstream `handlers/negotiation`). All responses are JSON. */
+import { statusError } from '../api-errors/api-errors.ts';
 
 interface MediaType {
   readonly type: string;
@@ -8,30 +8,30 @@ interface MediaType {
 }
 
 /** The object itself, its metadata, or a table of it. */
-export interface AnswerForm {
+export interface ResponseForm {
   readonly as: 'object' | 'partial' | 'table';
   readonly version: 'v1' | 'v1beta1';
 }
 
-const plain: AnswerForm = { as: 'object', version: 'v1' };
+const plain: ResponseForm = { as: 'object', version: 'v1' };
 const anyJson: ReadonlySet<string> = new Set(['application/json', 'application/*', '*/*']);
-const forms: Readonly<Record<string, AnswerForm['as']>> = {
+const forms: Readonly<Record<string, ResponseForm['as']>> = {
   Table: 'table',
   PartialObjectMetadata: 'partial',
   PartialObjectMetadataList: 'partial',
 };
 
-/** The first form in the client's order that can be served; throws a 406 ApiError where there is none. */
-export function chooseForm(accept: string): AnswerForm {
+/** The first supported form in the order of the client's preference; throws a 406 ApiError if there is none. */
+export function chooseForm(accept: string): ResponseForm {
   if (accept.trim() === '') return plain;
   for (const media of parseAccept(accept)) {
     const form = formOf(media);
     if (form !== undefined) return form;
   }
-  throw refusal(406, 'NotAcceptable', 'only the following media types are accepted: application/json');
+  throw statusError(406, 'NotAcceptable', 'only the following media types are accepted: application/json');
 }
 
-/** The client asks for aggregated discovery in the version that is served. */
+/** The client accepts aggregated discovery in the served version. */
 export function wantsAggregatedDiscovery(accept: string): boolean {
   return parseAccept(accept).some(
     ({ type, parameters }) =>
@@ -42,7 +42,7 @@ export function wantsAggregatedDiscovery(accept: string): boolean {
   );
 }
 
-function formOf({ type, parameters }: MediaType): AnswerForm | undefined {
+function formOf({ type, parameters }: MediaType): ResponseForm | undefined {
   if (!anyJson.has(type)) return undefined;
   const wanted = parameters.get('as');
   if (wanted === undefined) return plain;

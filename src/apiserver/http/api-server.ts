@@ -1,13 +1,13 @@
 /**
- * The embedded API server: enough of kube-apiserver, over real sockets, that clients cannot tell - and a clear refusal for
- * the rest. A servant of tests, demos and rehearsals, not for production: it keeps everything in memory and lets every
- * authenticated user do everything.
+ * The embedded API server: the part of kube-apiserver that clients of this project use, over real sockets, with explicit
+ * errors for the rest. For tests, demos and simulations, not for production: it keeps everything in memory and
+ * authorizes every authenticated user for everything.
  */
 import { stringify as toYaml } from 'yaml';
 import type { Clock } from '../../ports/clock.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Random } from '../../ports/random.ts';
-import { findServedResource } from '../discovery/served-resources.ts';
+import { findServedResource } from '../resources.ts';
 import { EventExpiry } from '../registry/event-expiry.ts';
 import { initialNamespaces } from '../registry/namespace-lifecycle.ts';
 import { ObjectLister } from '../registry/object-lister.ts';
@@ -19,7 +19,7 @@ import { VersionedStore } from '../storage/versioned-store.ts';
 import type { WindowSize } from '../storage/watch-window.ts';
 import { DocumentHandler } from './document-handler.ts';
 import { Listener } from './listener.ts';
-import { RequestGate } from './request-gate.ts';
+import { InflightLimiter } from './inflight-limiter.ts';
 import { RequestHandler } from './request-handler.ts';
 import { ResourceHandler } from './resource-handler.ts';
 import { makeServingCertificate } from './serving-certificate.ts';
@@ -28,31 +28,31 @@ import { WatchOpener } from './watch-opener.ts';
 import { WatchTicker } from './watch-ticker.ts';
 
 export interface ApiServerOptions {
-  /** 127.0.0.1 unless said otherwise. */
+  /** Default: 127.0.0.1. */
   readonly host?: string;
-  /** 0, the default, takes any free one. */
+  /** Default: 0, any free port. */
   readonly port?: number;
-  /** Without it, plain HTTP/1.1. On by default. */
+  /** Default: true. False serves plain HTTP/1.1. */
   readonly tls?: boolean;
-  /** By default one administrator with a random token. */
+  /** Default: one administrator with a random token. */
   readonly tokens?: readonly TokenUser[];
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** 300 by default. */
+  /** Default: 300. */
   readonly defaultTolerationSeconds?: number;
-  /** An hour by default. */
+  /** Default: one hour. */
   readonly eventTtlMs?: number;
-  /** Changes kept for watches to start from, a resource: fixed, instead of following the traffic. */
+  /** Number of changes per resource kept for watches to start from. Default: it follows the traffic. */
   readonly watchWindow?: number;
-  /** A minute by default. */
+  /** Default: one minute. */
   readonly bookmarkPeriodMs?: number;
 }
 
 export interface RunningApiServer {
   readonly url: string;
   readonly port: number;
-  /** The authority that signed the serving certificate; undefined on plain HTTP. */
+  /** CA that signed the serving certificate; undefined on plain HTTP. */
   readonly caPem: string | undefined;
   /** Token of the first user. */
   readonly adminToken: string;
@@ -60,24 +60,24 @@ export interface RunningApiServer {
   kubeconfig(): string;
   /** Revision of the last write. */
   revision(): number;
-  /** Forgets all states but the present one: continue tokens from before expire. */
+  /** Drops all states but the current one: earlier continue tokens expire. */
   compactNow(): void;
-  /** Forgets the changes of one resource (by plural): watches from before start with 410. */
+  /** Drops the change history of one resource (by plural): watches from earlier versions fail with 410. */
   shrinkWatchWindow(resource: string): void;
-  /** Cuts every client, as a crash would. */
+  /** Closes every connection, as a crash would. */
   dropConnections(): void;
-  /** Ends watches cleanly, then everything else. Resolves when nothing of the server is left. */
+  /** Ends watches cleanly, then all other requests. Resolves when all work of the server has ended. */
   close(): Promise<void>;
 }
 
 const defaultTolerationSeconds = 300;
-/** Upstream compacts every five minutes to where it was five minutes before. */
+/** Upstream compacts every five minutes, up to the revision of five minutes before. */
 const compactionPeriodMs = 300_000;
-const housekeepingPeriodMs = 1_000;
-/** At the end, answers under way have this long to get through. */
-const partingMs = 1_000;
+const expiryPeriodMs = 1_000;
+/** At shutdown, maximum time for requests in flight to complete. */
+const drainMs = 1_000;
 
-/** Rejects where the address cannot be had. */
+/** Rejects if the address cannot be bound. */
 export async function startApiServer(options: ApiServerOptions): Promise<RunningApiServer> {
   const parts = assemble(options);
   const certificate = options.tls === false ? undefined : await makeServingCertificate();
@@ -90,8 +90,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<Running
   const running = new AbortController();
   const loops = Promise.all([
     parts.ticker.run(() => parts.store.revision, running.signal),
-    keepHouse(parts, options.clock, running.signal),
-    compactAtTimes(parts.store, options.clock, running.signal),
+    expireEvents(parts, options.clock, running.signal),
+    compactPeriodically(parts.store, options.clock, running.signal),
   ]);
   const url = urlOf(options, listener.port);
   const [admin] = parts.tokens;
@@ -108,9 +108,9 @@ export async function startApiServer(options: ApiServerOptions): Promise<Running
     dropConnections: () => listener.dropConnections(),
     close: async () => {
       running.abort();
-      const closed = listener.retire();
+      const closed = listener.stopAccepting();
       parts.ticker.endAll();
-      await part(parts.requests, options.clock);
+      await drainRequests(parts.requests, options.clock);
       listener.dropConnections();
       await Promise.all([closed, loops]);
     },
@@ -127,22 +127,20 @@ interface Parts {
 
 function assemble(options: ApiServerOptions): Parts {
   const { clock, random, logger } = options;
-  const strategies = makeStrategies({
-    defaultTolerationSeconds: options.defaultTolerationSeconds ?? defaultTolerationSeconds,
-  });
+  const strategies = makeStrategies(options.defaultTolerationSeconds ?? defaultTolerationSeconds);
   const store = new VersionedStore({ clock, resources: [...strategies.keys()], window: windowOf(options) });
   const registry = new ObjectRegistry(store, clock, random);
   createNamespaces(registry, strategies);
   const lister = new ObjectLister(store);
   const ticker = new WatchTicker(clock, options.bookmarkPeriodMs);
-  const gate = new RequestGate();
+  const limiter = new InflightLimiter();
   const [first = makeAdmin(), ...others] = options.tokens ?? [];
   const tokens = [first, ...others] as const;
   const requests = new RequestHandler({
     logger,
-    gate,
+    limiter,
     authenticator: new TokenAuthenticator(tokens),
-    documents: new DocumentHandler(store, () => ({ inFlight: gate.inFlight, watches: ticker.size })),
+    documents: new DocumentHandler(store, () => ({ inFlight: limiter.inFlight, watches: ticker.size })),
     resources: new ResourceHandler({
       strategies,
       registry,
@@ -162,7 +160,7 @@ function windowOf({ watchWindow }: ApiServerOptions): WindowSize | undefined {
 
 function strategyOf(strategies: ReadonlyMap<string, Strategy>, plural: string): Strategy {
   const strategy = strategies.get(plural);
-  if (strategy === undefined) throw new Error(`there is no strategy for ${plural}`);
+  if (strategy === undefined) throw new Error(`no strategy for ${plural}`);
   return strategy;
 }
 
@@ -176,25 +174,25 @@ function createNamespaces(registry: ObjectRegistry, strategies: ReadonlyMap<stri
   }
 }
 
-async function keepHouse({ expiry }: Parts, clock: Clock, signal: AbortSignal): Promise<void> {
+async function expireEvents({ expiry }: Parts, clock: Clock, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    await clock.sleep(housekeepingPeriodMs, signal);
+    await clock.sleep(expiryPeriodMs, signal);
     expiry.sweep();
   }
 }
 
-async function compactAtTimes(store: VersionedStore, clock: Clock, signal: AbortSignal): Promise<void> {
+async function compactPeriodically(store: VersionedStore, clock: Clock, signal: AbortSignal): Promise<void> {
   for (let last = store.revision; !signal.aborted; last = store.revision) {
     await clock.sleep(compactionPeriodMs, signal);
     if (!signal.aborted) store.compact(last);
   }
 }
 
-/** Waits for the answers under way, but not for readers who do not read. */
-async function part(requests: RequestHandler, clock: Clock): Promise<void> {
-  const enough = new AbortController();
-  await Promise.race([requests.idle(), clock.sleep(partingMs, enough.signal)]);
-  enough.abort();
+/** Waits for requests in flight, at most {@link drainMs}. */
+async function drainRequests(requests: RequestHandler, clock: Clock): Promise<void> {
+  const drained = new AbortController();
+  await Promise.race([requests.idle(), clock.sleep(drainMs, drained.signal)]);
+  drained.abort();
 }
 
 function urlOf(options: ApiServerOptions, port: number): string {

@@ -1,6 +1,6 @@
-/** Everything that is no resource: discovery, OpenAPI, health, version, metrics. */
+/** All paths other than resources: discovery, OpenAPI, health, version, metrics. */
 import type { OutgoingHttpHeaders } from 'node:http';
-import { contentHash } from '../discovery/content-hash.ts';
+import { type EncodedDocument, encodeDocument } from '../discovery/content-hash.ts';
 import {
   aggregatedDiscovery,
   aggregatedDiscoveryType,
@@ -10,14 +10,14 @@ import {
   groupList,
   resourceList,
 } from '../discovery/discovery-documents.ts';
-import { type EncodedDocument, OpenApi } from '../discovery/open-api.ts';
+import { OpenApi } from '../discovery/open-api.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
 import { wantsAggregatedDiscovery } from './accept.ts';
 import { type Exchange, headerOf } from './exchange.ts';
 import { bytesReply, jsonReply, jsonType, type Reply, textReply } from './reply.ts';
 
-/** What the server says it is: the release whose behaviour it follows. */
-export const serverVersion = {
+/** Version reported by the server: the release whose behaviour it implements. */
+const serverVersion = {
   major: '1',
   minor: '36',
   gitVersion: 'v1.36.3-nlc',
@@ -29,7 +29,7 @@ export const serverVersion = {
   platform: 'embedded',
 } as const;
 
-/** These say nothing that needs a user (upstream role `system:public-info-viewer`). */
+/** Paths without authentication (upstream role `system:public-info-viewer`). */
 const publicPaths: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version']);
 const discoveryHeaders: OutgoingHttpHeaders = { 'cache-control': 'public', vary: 'Accept' };
 const foreverHeaders: OutgoingHttpHeaders = { 'cache-control': 'public, immutable', vary: 'Accept' };
@@ -39,7 +39,7 @@ export function isPublicPath(path: string): boolean {
   return publicPaths.has(path) || [...publicPaths].some((known) => path.startsWith(`${known}/`));
 }
 
-export interface Gauges {
+interface Gauges {
   readonly inFlight: number;
   readonly watches: number;
 }
@@ -54,7 +54,7 @@ export class DocumentHandler {
     this.#gauges = gauges;
   }
 
-  /** Undefined where nothing lives under that path. */
+  /** Undefined for an unknown path. */
   handle(exchange: Exchange): Reply | undefined {
     const path = exchange.path === '/' ? '/' : exchange.path.replace(/\/$/, '');
     switch (path) {
@@ -81,7 +81,12 @@ export class DocumentHandler {
 
   #groups(exchange: Exchange, root: '/api' | '/apis'): Reply {
     if (wantsAggregatedDiscovery(headerOf(exchange.incoming, 'accept'))) {
-      return documentReply(exchange, encode(aggregatedDiscovery(root)), discoveryHeaders, aggregatedDiscoveryType);
+      return documentReply(
+        exchange,
+        encodeDocument(aggregatedDiscovery(root)),
+        discoveryHeaders,
+        aggregatedDiscoveryType,
+      );
     }
     if (root === '/apis') return jsonReply(200, groupList(), discoveryHeaders);
     return jsonReply(200, coreVersions(authorityOf(exchange)), discoveryHeaders);
@@ -94,7 +99,7 @@ export class DocumentHandler {
     return documentReply(exchange, document, hashed ? foreverHeaders : discoveryHeaders);
   }
 
-  /** Upstream's names where they mean the same. */
+  /** Metric names are those of kube-apiserver where the meaning is the same. */
   #metrics(): string {
     const { inFlight, watches } = this.#gauges();
     const lines = [
@@ -111,16 +116,7 @@ export class DocumentHandler {
   }
 }
 
-const rootPaths: readonly string[] = [
-  '/api',
-  '/apis',
-  '/healthz',
-  '/livez',
-  '/metrics',
-  '/openapi/v3',
-  '/readyz',
-  '/version',
-];
+const rootPaths = ['/api', '/apis', '/healthz', '/livez', '/metrics', '/openapi/v3', '/readyz', '/version'];
 
 function legacyDocument({ method }: Exchange, parts: readonly string[]): Reply | undefined {
   if (method !== 'GET') return undefined;
@@ -144,11 +140,6 @@ function describeHealth({ query }: Exchange, path: string): Reply | undefined {
   return textReply(200, `${[...lines, `${probe} check passed`].join('\n')}\n`);
 }
 
-function encode(document: DiscoveryDocument): EncodedDocument {
-  const text = JSON.stringify(document);
-  return { text, hash: contentHash(text) };
-}
-
 function documentReply(
   { incoming }: Exchange,
   { text, hash }: EncodedDocument,
@@ -161,7 +152,7 @@ function documentReply(
   return bytesReply(200, contentType, Buffer.from(text), all);
 }
 
-/** `host:port` as the client reached us. */
+/** `host:port` as the client reached the server. */
 function authorityOf({ incoming }: Exchange): string {
   return headerOf(incoming, ':authority') || headerOf(incoming, 'host');
 }

@@ -1,22 +1,7 @@
-/**
- * What a watcher with a selector sees of a change, and the bytes of it - made once for all watchers that want the same
- * form, however many there are.
- */
-import type { Selection } from '../registry/selection.ts';
+/** The encoding of watch events, which is shared by all watchers that request the same form. */
+import { contentOf, type EventType } from '../registry/watched-change.ts';
 import type { StoreChange } from '../storage/store-change.ts';
-import { decodeDraft, encodeTail, type StoredObject } from '../storage/stored-object.ts';
-import type { EventType, Presenter } from './presenter.ts';
-
-/**
- * Entering a selection is ADDED, leaving it DELETED with the content it left with (upstream `convertToWatchEvent`).
- * Undefined where the watcher sees nothing of it.
- */
-export function eventTypeOf(change: StoreChange, selection: Selection): EventType | undefined {
-  const before = change.previous !== undefined && selection.matches(change.previous);
-  const after = change.kind !== 'deleted' && selection.matches(change.object);
-  if (before) return after ? 'MODIFIED' : 'DELETED';
-  return after ? 'ADDED' : undefined;
-}
+import type { Presenter } from './presenter.ts';
 
 export class EventEncoder {
   readonly #lines = new WeakMap<StoreChange, Map<string, Buffer>>();
@@ -34,12 +19,4 @@ export class EventEncoder {
     lines.set(key, line);
     return line;
   }
-}
-
-/** What left a selection but still exists is shown as it was, under the version of the change. */
-function contentOf(change: StoreChange, type: EventType): StoredObject {
-  if (type !== 'DELETED' || change.kind === 'deleted' || change.previous === undefined) return change.object;
-  const draft = decodeDraft(change.previous);
-  draft.metadata.resourceVersion = String(change.revision);
-  return { ...change.previous, revision: change.revision, tail: encodeTail(draft) };
 }

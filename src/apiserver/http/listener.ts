@@ -1,17 +1,17 @@
-/** The socket: HTTP/1.1 and HTTP/2 on one TLS port, or plain HTTP/1.1, and a way to get rid of everybody on it. */
+/** The listening socket: HTTP/1.1 and HTTP/2 on one TLS port, or plain HTTP/1.1. Can close all its connections. */
 import { createServer, type Server } from 'node:http';
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Incoming, Outgoing } from './exchange.ts';
 
-/** Clients keep idle connections for 90 s and must never race our close. */
+/** Clients keep idle connections for 90 s; a longer server timeout avoids a race between a request and the close. */
 const keepAliveMs = 180_000;
-/** Label selectors travel in the URL. */
+/** Label selectors are part of the URL. */
 const headerBytesMax = 64 * 1024;
-/** Upstream `--http2-max-streams-per-connection` is 1,000 for a watch-heavy client's sake. */
+/** Upstream `--http2-max-streams-per-connection`: 1,000, for clients with many watches. */
 const streamsPerConnectionMax = 1_000;
 
-export interface ListenerOptions {
+interface ListenerOptions {
   readonly host: string;
   readonly port: number;
   /** Absent: plain HTTP. */
@@ -28,7 +28,7 @@ export class Listener {
     this.#server = server;
   }
 
-  /** Rejects where the address cannot be had. */
+  /** Rejects if the address cannot be bound. */
   static async open(options: ListenerOptions): Promise<Listener> {
     const server =
       options.certificate === undefined ? plainServer(options) : secureServer(options, options.certificate);
@@ -49,13 +49,13 @@ export class Listener {
     return typeof address === 'object' && address !== null ? address.port : 0;
   }
 
-  /** Cuts every connection, in the middle of whatever it carries. */
+  /** Closes every connection, also in the middle of a response. */
   dropConnections(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Takes no more connections and tells HTTP/2 clients so. */
-  retire(): Promise<void> {
+  /** Accepts no more connections and sends GOAWAY to HTTP/2 clients. */
+  stopAccepting(): Promise<void> {
     const closed = new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
     });
@@ -72,7 +72,7 @@ export class Listener {
     this.#server.on('session', (session: ServerHttp2Session) => {
       this.#sessions.add(session);
       session.once('close', () => this.#sessions.delete(session));
-      // A client that vanishes is nothing to report; without a listener it would end the process.
+      // A disconnecting client is not an error; without a listener it would end the process.
       session.on('error', () => session.destroy());
     });
   }
@@ -80,7 +80,7 @@ export class Listener {
 
 function plainServer(options: ListenerOptions): Server {
   const server = createServer({ keepAliveTimeout: keepAliveMs, maxHeaderSize: headerBytesMax }, options.onRequest);
-  return settle(server);
+  return configureTimeouts(server);
 }
 
 function secureServer(
@@ -96,13 +96,13 @@ function secureServer(
     },
     options.onRequest,
   );
-  // A handshake that fails is the client's affair.
+  // Failed handshakes are client errors and are not logged.
   server.on('tlsClientError', (_error, socket) => socket.destroy());
-  return settle(server);
+  return configureTimeouts(server);
 }
 
-/** Watches last for as long as they like. */
-function settle<T extends Server | Http2SecureServer>(server: T): T {
+/** No request timeout: watches have no fixed duration. */
+function configureTimeouts<T extends Server | Http2SecureServer>(server: T): T {
   server.setTimeout(0);
   Object.assign(server, { requestTimeout: 0, headersTimeout: keepAliveMs + 1_000, keepAliveTimeout: keepAliveMs });
   return server;

@@ -1,18 +1,17 @@
 /**
- * Stored bytes in the form a client asked for. The plain form is the stored bytes behind a short prefix and costs nothing;
- * tables, metadata alone and the newer face of events are made from the parsed object each time.
+ * Encodes stored objects in the form that a client requested. The plain form is the stored bytes behind a short prefix;
+ * tables, metadata and events.k8s.io/v1 are built from the parsed object each time.
  */
 import type { KubeObject, ListMeta } from '../../api/meta.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { apiVersionOf, type ServedResource } from '../discovery/served-resources.ts';
-import { type IncludeObject, printRow, printTable } from '../printing/table.ts';
-import { asNewerEvent, newerEventGroup } from '../registry/event-forms.ts';
+import { apiVersionOf, type ServedResource } from '../resources.ts';
+import { type IncludeObject, metaVersion, partialMetadata, printRow, printTable } from '../printing/table.ts';
+import type { EventType } from '../registry/watched-change.ts';
+import { asEventV1, eventsV1Group } from '../registry/event-forms.ts';
 import { decodeDraft, type StoredObject } from '../storage/stored-object.ts';
-import type { AnswerForm } from './accept.ts';
+import type { ResponseForm } from './accept.ts';
 
-export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
-
-export interface Presentation extends AnswerForm {
+interface Presentation extends ResponseForm {
   readonly pretty: boolean;
   readonly includeObject: IncludeObject;
 }
@@ -25,32 +24,33 @@ const indentSpaces = 2;
 
 export class Presenter {
   readonly #served: ServedResource;
-  readonly #how: Presentation;
+  readonly #presentation: Presentation;
   readonly #clock: Clock;
   readonly #apiVersion: string;
   readonly #prefix: Buffer;
 
-  constructor(served: ServedResource, how: Presentation, clock: Clock) {
+  constructor(served: ServedResource, presentation: Presentation, clock: Clock) {
     this.#served = served;
-    this.#how = how;
+    this.#presentation = presentation;
     this.#clock = clock;
     this.#apiVersion = apiVersionOf(served);
     this.#prefix = Buffer.from(`{"kind":"${served.kind}","apiVersion":"${this.#apiVersion}",`);
   }
 
-  /** Two presenters of the same key write the same bytes for an event; tables, which show ages, have none. */
+  /** Presenters with the same key encode an event to the same bytes; tables, which print ages, have none. */
   get eventKey(): string | undefined {
-    return this.#how.as === 'table' ? undefined : `${this.#how.as}/${this.#how.version}/${this.#served.group}`;
+    const { as, version } = this.#presentation;
+    return as === 'table' ? undefined : `${as}/${version}/${this.#served.group}`;
   }
 
   object(stored: StoredObject): Buffer {
-    if (this.#isStoredForm() && !this.#how.pretty) return Buffer.concat([this.#prefix, stored.tail]);
+    if (this.#isStoredForm() && !this.#presentation.pretty) return Buffer.concat([this.#prefix, stored.tail]);
     return this.#encode(this.#formOf(stored, true));
   }
 
   *list(metadata: ListMeta, items: readonly StoredObject[]): Generator<Buffer> {
     const { head, open } = this.#listHead(metadata);
-    if (this.#how.pretty) {
+    if (this.#presentation.pretty) {
       yield this.#encode({ ...head, [open]: items.map((item) => this.#item(item)) });
       return;
     }
@@ -79,38 +79,38 @@ export class Presenter {
 
   #bookmarkObject(metadata: KubeObject['metadata']): unknown {
     const plain = { kind: this.#served.kind, apiVersion: this.#apiVersion, metadata };
-    if (this.#how.as === 'object') return plain;
-    const partial = { kind: 'PartialObjectMetadata', apiVersion: this.#metaVersion(), metadata };
-    if (this.#how.as === 'partial') return partial;
+    if (this.#presentation.as === 'object') return plain;
+    const partial = this.#partial({ metadata });
+    if (this.#presentation.as === 'partial') return partial;
     const { resourceVersion = '' } = metadata;
-    const table = printTable(this.#served, [], { resourceVersion }, { nowMs: 0, version: this.#how.version });
+    const table = printTable(this.#served, [], { resourceVersion }, { nowMs: 0, version: this.#presentation.version });
     return { ...table, columnDefinitions: null, rows: [{ cells: [], object: partial }] };
   }
 
   #isStoredForm(): boolean {
-    return this.#how.as === 'object' && this.#served.group !== newerEventGroup;
+    return this.#presentation.as === 'object' && this.#served.group !== eventsV1Group;
   }
 
   #formOf(stored: StoredObject, withColumns: boolean): unknown {
     const object = this.#parse(stored);
-    if (this.#how.as === 'object') return object;
-    if (this.#how.as === 'partial') return this.#partial(object);
+    if (this.#presentation.as === 'object') return object;
+    if (this.#presentation.as === 'partial') return this.#partial(object);
     const metadata = { resourceVersion: String(stored.revision) };
     return printTable(this.#served, [object], metadata, { ...this.#printOptions(), withColumns });
   }
 
   #partial({ metadata }: KubeObject): unknown {
-    return { kind: 'PartialObjectMetadata', apiVersion: this.#metaVersion(), metadata };
+    return partialMetadata(metadata, this.#presentation.version);
   }
 
   #listHead(metadata: ListMeta): { readonly head: object; readonly open: 'items' | 'rows' } {
-    if (this.#how.as === 'table') {
+    if (this.#presentation.as === 'table') {
       const { rows: _rows, ...head } = printTable(this.#served, [], metadata, this.#printOptions());
       return { head, open: 'rows' };
     }
-    const partial = this.#how.as === 'partial';
+    const partial = this.#presentation.as === 'partial';
     const kind = partial ? 'PartialObjectMetadataList' : `${this.#served.kind}List`;
-    const apiVersion = partial ? this.#metaVersion() : this.#apiVersion;
+    const apiVersion = partial ? metaVersion(this.#presentation.version) : this.#apiVersion;
     return { head: { kind, apiVersion, metadata }, open: 'items' };
   }
 
@@ -123,34 +123,30 @@ export class Presenter {
     }
   }
 
-  /** Items of typed lists carry no kind of their own. */
+  /** Items of typed lists have no kind and apiVersion. */
   #item(stored: StoredObject): unknown {
     const object = this.#parse(stored);
-    if (this.#how.as === 'table') return printRow(this.#served, object, this.#printOptions());
-    if (this.#how.as === 'partial') return this.#partial(object);
+    if (this.#presentation.as === 'table') return printRow(this.#served, object, this.#printOptions());
+    if (this.#presentation.as === 'partial') return this.#partial(object);
     const { kind: _kind, apiVersion: _apiVersion, ...rest } = object;
     return rest;
   }
 
   #parse(stored: StoredObject): KubeObject {
     const draft = decodeDraft(stored);
-    const { metadata, ...rest } = this.#served.group === newerEventGroup ? asNewerEvent(draft) : draft;
+    const { metadata, ...rest } = this.#served.group === eventsV1Group ? asEventV1(draft) : draft;
     const object: unknown = { kind: this.#served.kind, apiVersion: this.#apiVersion, metadata, ...rest };
     if (!isKubeObject(object)) throw new Error(`${stored.key} has no metadata`);
     return object;
   }
 
   #printOptions(): Parameters<typeof printRow>[2] {
-    const { includeObject, version } = this.#how;
+    const { includeObject, version } = this.#presentation;
     return { nowMs: this.#clock.nowMs(), includeObject, version };
   }
 
-  #metaVersion(): string {
-    return `meta.k8s.io/${this.#how.version}`;
-  }
-
   #encode(value: unknown): Buffer {
-    return Buffer.from(JSON.stringify(value, undefined, this.#how.pretty ? indentSpaces : undefined));
+    return Buffer.from(JSON.stringify(value, undefined, this.#presentation.pretty ? indentSpaces : undefined));
   }
 }
 

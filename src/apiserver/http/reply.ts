@@ -1,4 +1,4 @@
-/** Answers as values, and the one place that sends them. */
+/** Responses as values, and the function that sends them. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { ApiError } from '../../api/api-error.ts';
 import { begin, type Exchange, finish, write } from './exchange.ts';
@@ -7,15 +7,15 @@ export interface Reply {
   readonly code: number;
   readonly contentType: string;
   readonly headers?: OutgoingHttpHeaders;
-  /** Sent one after the other, at the reader's pace. */
+  /** Sent one after the other, with backpressure. */
   readonly body: Iterable<Uint8Array>;
 }
 
 export const jsonType = 'application/json';
 
-/** Below this many bytes an answer is sent in one piece, with its length. */
+/** A response up to this size is sent at once, with its content-length. */
 const wholeBytesMax = 256 * 1024;
-/** Small parts are joined up to about this size before they are handed to the socket. */
+/** Small parts are joined up to about this size before they are written to the socket. */
 const chunkBytesMin = 64 * 1024;
 
 export function jsonReply(code: number, value: unknown, headers?: OutgoingHttpHeaders): Reply {
@@ -30,7 +30,7 @@ export function bytesReply(code: number, contentType: string, body: Uint8Array, 
   return { code, contentType, body: [body], ...(headers === undefined ? {} : { headers }) };
 }
 
-/** A Status, with the Retry-After header that its details ask for. */
+/** A Status, with the Retry-After header of its details. */
 export function errorReply(error: ApiError): Reply {
   const { status, code } = error;
   const seconds = status?.details?.retryAfterSeconds ?? 0;
@@ -38,7 +38,7 @@ export function errorReply(error: ApiError): Reply {
   return jsonReply(code, { metadata: {}, ...status }, headers);
 }
 
-/** Unknown paths are answered by no API group, so there is no Status (upstream `notfoundhandler`). */
+/** An unknown path belongs to no API group, so the response is not a Status (upstream `notfoundhandler`). */
 export function pageNotFound(): Reply {
   return textReply(404, '404 page not found\n', { 'x-content-type-options': 'nosniff' });
 }
@@ -68,7 +68,7 @@ export async function sendReply(
   finish(outgoing);
 }
 
-/** Joins parts into chunks that are worth a write. */
+/** Joins parts into chunks of at least {@link chunkBytesMin}. */
 export function* joinParts(parts: Iterable<Uint8Array>): Generator<Uint8Array, void> {
   let waiting: Uint8Array[] = [];
   let bytes = 0;

@@ -1,14 +1,14 @@
-/** Reading a request's body and turning it into JSON values, whatever it was written in. */
+/** Reads a request body and converts it to JSON values, from any supported format. */
 import { parse as parseYaml, YAMLParseError } from 'yaml';
 import { decodeProtobufBody, protobufContentType } from '../codec/protobuf-body.ts';
-import { badRequest, refusal } from '../registry/refusals.ts';
+import { badRequest, statusError } from '../api-errors/api-errors.ts';
 import { parseMediaType } from './accept.ts';
 import { headerOf, type Incoming } from './exchange.ts';
 
 /** Upstream `MaxRequestBodyBytes`. */
-export const bodyBytesMax = 3 * 1024 * 1024;
+const bodyBytesMax = 3 * 1024 * 1024;
 
-/** Rejects with a 413 ApiError as soon as the body is too large; the rest is read and dropped. */
+/** Rejects with a 413 ApiError as soon as the body is too large; the rest is read and discarded. */
 export async function readBytes(incoming: Incoming): Promise<Buffer> {
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -27,16 +27,15 @@ export async function readBytes(incoming: Incoming): Promise<Buffer> {
 
 function tooLarge(incoming: Incoming): Error {
   incoming.resume();
-  return refusal(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${bodyBytesMax}`);
+  return statusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${bodyBytesMax}`);
 }
 
-export interface ExpectedBody {
-  readonly apiVersion: string;
-  readonly kind: string;
-}
-
-/** Throws a 400 ApiError for a body that is not what its content type says, 415 for a type nobody reads. */
-export function decodeBody(bytes: Buffer, contentType: string, expected: ExpectedBody): unknown {
+/** Throws a 400 ApiError for a body that does not match its content type, 415 for an unsupported type. */
+export function decodeBody(
+  bytes: Buffer,
+  contentType: string,
+  expected: { apiVersion: string; kind: string },
+): unknown {
   const { type } = parseMediaType(contentType);
   switch (type) {
     case '':
@@ -45,9 +44,9 @@ export function decodeBody(bytes: Buffer, contentType: string, expected: Expecte
     case 'application/yaml':
       return decodeYaml(bytes);
     case protobufContentType:
-      return decodeProtobuf(bytes, expected);
+      return decodeProtobufBody(bytes, expected);
     default:
-      throw unsupported('the body of the request was in an unknown format - accepted media types include', [
+      throw unsupported('the body of the request was in an unknown format', [
         'application/json',
         'application/yaml',
         protobufContentType,
@@ -56,7 +55,7 @@ export function decodeBody(bytes: Buffer, contentType: string, expected: Expecte
 }
 
 export function unsupported(why: string, accepted: readonly string[]): Error {
-  return refusal(415, 'UnsupportedMediaType', `${why}: ${accepted.join(', ')}`);
+  return statusError(415, 'UnsupportedMediaType', `${why} - accepted media types include: ${accepted.join(', ')}`);
 }
 
 export function decodeJson(bytes: Buffer, what: string): unknown {
@@ -74,14 +73,5 @@ function decodeYaml(bytes: Buffer): unknown {
   } catch (error) {
     if (!(error instanceof YAMLParseError)) throw error;
     throw badRequest(`yaml: ${error.message}`);
-  }
-}
-
-function decodeProtobuf(bytes: Buffer, expected: ExpectedBody): unknown {
-  try {
-    return decodeProtobufBody(bytes, expected);
-  } catch (error) {
-    if (error instanceof Error) throw badRequest(error.message);
-    throw error;
   }
 }

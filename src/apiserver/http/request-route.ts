@@ -1,10 +1,5 @@
-/** Paths of the API, as upstream reads them (`request.RequestInfoFactory`). */
-import {
-  findServedResource,
-  resourcesOf,
-  type ServedResource,
-  type ServedSubresource,
-} from '../discovery/served-resources.ts';
+/** Parses API paths as upstream does (`request.RequestInfoFactory`). */
+import { findServedResource, resourcesOf, type ServedResource, type ServedSubresource } from '../resources.ts';
 
 export interface ResourceRoute {
   readonly served: ServedResource;
@@ -15,7 +10,7 @@ export interface ResourceRoute {
 
 const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize']);
 
-/** The resource that a path names; undefined where nothing is served there. Parts are decoded. */
+/** The resource of a path; undefined if it is not served. Parts are URL-decoded. */
 export function routeOf(path: string): ResourceRoute | undefined {
   const parts = decodeParts(path);
   if (parts === undefined) return undefined;
@@ -23,7 +18,7 @@ export function routeOf(path: string): ResourceRoute | undefined {
   return parts[0] === 'apis' ? route(parts[1] ?? '', parts[2] ?? '', parts.slice(3)) : undefined;
 }
 
-/** The path lies below a group version of which something is served. */
+/** Whether the path is below a served group version. */
 export function isServedVersion(path: string): boolean {
   const [, root, first = '', second = ''] = path.split('/');
   if (root === 'api') return resourcesOf('', first).length > 0;
@@ -42,31 +37,23 @@ function decodeParts(path: string): readonly string[] | undefined {
 }
 
 function route(group: string, version: string, parts: readonly string[]): ResourceRoute | undefined {
-  const [first, namespace, plural, ...rest] = parts;
-  const below = first === 'namespaces' && namespace !== undefined && plural !== undefined;
-  if (!below || (group === '' && namespaceSubresources.has(plural) && rest.length === 0)) {
-    return locate({ group, version, parts, namespace: undefined });
-  }
-  return locate({ group, version, parts: [plural, ...rest], namespace });
+  const [first, within, below, ...rest] = parts;
+  const ofNamespace = group === '' && namespaceSubresources.has(below ?? '') && rest.length === 0;
+  const inNamespace = first === 'namespaces' && below !== undefined && !ofNamespace;
+  const namespace = inNamespace ? within : undefined;
+  const located = inNamespace ? parts.slice(2) : parts;
+  const served = findServedResource(group, version, located[0] ?? '');
+  return served === undefined ? undefined : locate(served, namespace, located.slice(1));
 }
 
-interface Location {
-  readonly group: string;
-  readonly version: string;
-  readonly namespace: string | undefined;
-  readonly parts: readonly string[];
-}
-
-function locate({ group, version, namespace, parts }: Location): ResourceRoute | undefined {
-  const [plural = '', name, subName, ...rest] = parts;
-  const served = findServedResource(group, version, plural);
-  if (served === undefined || rest.length > 0 || !isPlaced(served, namespace, name)) return undefined;
+function locate(
+  served: ServedResource,
+  namespace: string | undefined,
+  [name, subName, ...rest]: readonly string[],
+): ResourceRoute | undefined {
+  // A namespaced object requires a namespace, a cluster-scoped one must not have one.
+  const placed = served.namespaced ? namespace !== undefined || name === undefined : namespace === undefined;
   const subresource = served.subresources.find((candidate) => candidate.name === subName);
-  if (subName !== undefined && subresource === undefined) return undefined;
-  return { served, namespace, name, subresource };
-}
-
-/** A namespaced object is found in its namespace only, a cluster-scoped one in none. */
-function isPlaced(served: ServedResource, namespace: string | undefined, name: string | undefined): boolean {
-  return served.namespaced ? namespace !== undefined || name === undefined : namespace === undefined;
+  const found = subName === undefined || subresource !== undefined;
+  return placed && found && rest.length === 0 ? { served, namespace, name, subresource } : undefined;
 }

@@ -1,29 +1,29 @@
-/** Requests on resources: from a route to the registry's verbs, and from what those return to an answer. */
+/** Handles resource requests: from a route to the verbs of the registry, and from their result to a response. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Clock } from '../../ports/clock.ts';
-import { deriveReview } from '../discovery/derive-review.ts';
-import { apiVersionOf, type Verb } from '../discovery/served-resources.ts';
+import { buildReview } from '../discovery/build-review.ts';
+import { apiVersionOf, type Verb } from '../resources.ts';
 import { parseIncludeObject } from '../printing/table.ts';
-import { parseListPlan, parseRevision } from '../registry/list-query.ts';
+import { isSet, limitOf, parseListPlan, parseWatchPlan, requireRevision } from '../registry/list-query.ts';
 import type { ObjectLister } from '../registry/object-lister.ts';
 import type { Deleted, ObjectRegistry, Written } from '../registry/object-registry.ts';
-import type { ObjectPatch, PatchKind } from '../registry/object-patch.ts';
-import { deleteOptionsOf, type PodSubresources } from '../registry/pod-subresources.ts';
-import { badRequest, methodNotAllowed, notImplemented } from '../registry/refusals.ts';
+import type { PatchKind } from '../patch/object-patch.ts';
+import type { PodSubresources } from '../registry/pod-subresources.ts';
+import { badRequest, methodNotAllowed, notImplemented } from '../api-errors/api-errors.ts';
 import { fieldLabelsOf, type Target } from '../registry/request-target.ts';
 import { parseSelection, type Selection } from '../registry/selection.ts';
-import { type Endpoint, isRecord, type Strategy } from '../registry/strategy.ts';
+import type { Endpoint, Strategy } from '../registry/strategy.ts';
+import { isMap, mapAt, type MutableJsonMap } from '../select-field.ts';
 import { chooseForm, parseMediaType } from './accept.ts';
-import { type Exchange, headerOf, integerOf, isSet } from './exchange.ts';
+import { type Exchange, headerOf } from './exchange.ts';
 import { Presenter } from './presenter.ts';
 import { bytesReply, jsonReply, jsonType, type Reply, textReply } from './reply.ts';
-import { decodeBody, decodeJson, type ExpectedBody, readBytes, unsupported } from './request-body.ts';
+import { decodeBody, decodeJson, readBytes, unsupported } from './request-body.ts';
 import type { ResourceRoute } from './request-route.ts';
 import type { WatchOpener } from './watch-opener.ts';
-import { badVersion, parseWatchPlan } from './watch-query.ts';
 import { parseDeleteRequest, parseWriteOptions } from './write-query.ts';
 
-export interface ResourceHandlerOptions {
+interface ResourceHandlerOptions {
   readonly strategies: ReadonlyMap<string, Strategy>;
   readonly registry: ObjectRegistry;
   readonly lister: ObjectLister;
@@ -47,7 +47,7 @@ const endpoints: Readonly<Record<string, Endpoint>> = { status: 'status', finali
 const streamedSubresources: ReadonlySet<string> = new Set(['exec', 'attach', 'portforward', 'proxy']);
 const indentingAgents = ['curl', 'Wget', 'Mozilla/5.0'];
 
-/** The verb of a request (upstream `request.RequestInfo`); undefined for a method that has none. */
+/** The verb of a request (upstream `request.RequestInfo`); undefined for an unsupported method. */
 export function verbOf({ method, query }: Exchange, name: string | undefined): Verb | undefined {
   switch (method) {
     case 'GET':
@@ -66,8 +66,8 @@ export function verbOf({ method, query }: Exchange, name: string | undefined): V
   }
 }
 
-/** Paths like `pods/NAME/exec` exist elsewhere; here they are refused by name. */
-export function refuseStreamed(path: string): void {
+/** Paths like `pods/NAME/exec` exist in kube-apiserver; here they return an explicit error. */
+export function rejectStreamed(path: string): void {
   const last = path.split('/').at(-1) ?? '';
   if (path.includes('/pods/') && streamedSubresources.has(last)) throw notImplemented(`pods/${last}`);
 }
@@ -79,7 +79,7 @@ export class ResourceHandler {
     this.#options = options;
   }
 
-  /** Resolves with the answer, or with undefined once a watch has been served. Rejects with an ApiError. */
+  /** Resolves with the response, or with undefined after a watch. Rejects with an ApiError. */
   async handle(exchange: Exchange, route: ResourceRoute, headers: OutgoingHttpHeaders): Promise<Reply | undefined> {
     const verb = verbOf(exchange, route.name);
     if (verb === undefined || !allows(route, verb)) throw methodNotAllowed();
@@ -120,10 +120,7 @@ export class ResourceHandler {
 
   async #get(call: Call): Promise<Reply> {
     const presenter = this.#presenter(call);
-    const version = call.exchange.query.get('resourceVersion') ?? '';
-    const revision = parseRevision(version);
-    if (revision === undefined) throw badVersion(version);
-    await this.#options.lister.reach(revision, call.exchange.signal);
+    await this.#options.lister.reach(requireRevision(call.exchange.query), call.exchange.signal);
     return bytesReply(200, jsonType, presenter.object(this.#options.registry.get(this.#target(call))));
   }
 
@@ -131,20 +128,9 @@ export class ResourceHandler {
     const { query, signal } = call.exchange;
     const presenter = this.#presenter(call);
     const target = this.#target(call);
-    const plan = parseListPlan({
-      resourceVersion: query.get('resourceVersion') ?? '',
-      resourceVersionMatch: query.get('resourceVersionMatch') ?? '',
-      continue: query.get('continue') ?? '',
-      limit: limitOf(query),
-      sendInitialEvents: query.has('sendInitialEvents') ? isSet(query, 'sendInitialEvents') : undefined,
-    });
-    const { metadata, items } = await this.#options.lister.list(
-      target.strategy.plural,
-      selectionOf(call, target),
-      plan,
-      signal,
-    );
-    return { code: 200, contentType: jsonType, body: presenter.list(metadata, items) };
+    const selection = selectionOf(call, target);
+    const found = await this.#options.lister.list(target.strategy.plural, selection, parseListPlan(query), signal);
+    return { code: 200, contentType: jsonType, body: presenter.list(found.metadata, found.items) };
   }
 
   async #watch(call: Call, headers: OutgoingHttpHeaders): Promise<undefined> {
@@ -177,12 +163,10 @@ export class ResourceHandler {
 
   async #patch(call: Call): Promise<Reply> {
     const presenter = this.#presenter(call);
-    const { type } = parseMediaType(headerOf(call.exchange.incoming, 'content-type'));
-    const kind = patchKindOf(type);
+    const type = patchKindOf(parseMediaType(headerOf(call.exchange.incoming, 'content-type')).type);
     const options = parseWriteOptions(call.exchange.query, 'PatchOptions');
     const body = decodeJson(await readBytes(call.exchange.incoming), 'the patch');
-    const patch: ObjectPatch = { type: kind, body };
-    return written(presenter, this.#options.registry.patch(this.#target(call), patch, options));
+    return written(presenter, this.#options.registry.patch(this.#target(call), { type, body }, options));
   }
 
   async #delete(call: Call): Promise<Reply> {
@@ -211,18 +195,18 @@ export class ResourceHandler {
   async #bind(call: Call): Promise<Reply> {
     const { dryRun } = parseWriteOptions(call.exchange.query, 'CreateOptions');
     this.#options.pods.bind(this.#target(call), asObject(await this.#body(call)), dryRun);
-    return jsonReply(201, success(201));
+    return jsonReply(201, success);
   }
 
   async #evict(call: Call): Promise<Reply> {
     const { dryRun } = parseWriteOptions(call.exchange.query, 'CreateOptions');
     const eviction = asObject(await this.#body(call));
-    const request = parseDeleteRequest(call.exchange.query, deleteOptionsOf(eviction));
+    const request = parseDeleteRequest(call.exchange.query, mapAt(eviction, 'deleteOptions'));
     this.#options.pods.evict(this.#target(call), eviction, { ...request, dryRun: dryRun || request.dryRun });
-    return jsonReply(201, success(201));
+    return jsonReply(201, success);
   }
 
-  /** Nothing runs here, so nothing was ever written: an empty log, once the pod exists. */
+  /** No containers run, so the log of an existing pod is empty. */
   #log(call: Call): Reply {
     this.#options.registry.get(this.#target(call));
     return textReply(200, '');
@@ -230,7 +214,7 @@ export class ResourceHandler {
 
   async #review(call: Call): Promise<Reply> {
     const body = asObject(await this.#body(call));
-    const review = deriveReview(call.served.kind, body, call.exchange.user);
+    const review = buildReview(call.served.kind, body, call.exchange.user);
     if (review === undefined) throw notImplemented(call.served.plural);
     return jsonReply(201, review);
   }
@@ -241,7 +225,7 @@ export class ResourceHandler {
     return { served, strategy, namespace, name, endpoint: endpoints[subresource?.name ?? ''] ?? '' };
   }
 
-  /** Called before anything is done: an answer that nobody accepts must not follow a write. */
+  /** Called before any write: an unacceptable response form must be rejected first. */
   #presenter({ exchange, served }: Call): Presenter {
     const includeObject = parseIncludeObject(exchange.query.get('includeObject'));
     if (includeObject === undefined) throw badRequest('unrecognized includeObject value');
@@ -249,10 +233,10 @@ export class ResourceHandler {
     return new Presenter(served, { ...form, includeObject, pretty: wantsIndent(exchange) }, this.#options.clock);
   }
 
-  async #body(call: Call): Promise<unknown> {
-    const { incoming } = call.exchange;
-    const bytes = await readBytes(incoming);
-    return decodeBody(bytes, headerOf(incoming, 'content-type'), expectedBody(call));
+  async #body({ exchange: { incoming }, served, subresource }: Call): Promise<unknown> {
+    const { group, version, kind } = subresource?.responseKind ?? served;
+    const expected = { apiVersion: apiVersionOf({ group, version }), kind };
+    return decodeBody(await readBytes(incoming), headerOf(incoming, 'content-type'), expected);
   }
 
   async #deleteBody(call: Call): Promise<unknown> {
@@ -261,54 +245,34 @@ export class ResourceHandler {
     if (bytes.length === 0) return undefined;
     const expected = { apiVersion: 'v1', kind: 'DeleteOptions' };
     const options = asObject(decodeBody(bytes, headerOf(incoming, 'content-type'), expected));
-    const { kind } = options;
-    if (kind !== undefined && kind !== 'DeleteOptions')
-      throw badRequest('decoded object cannot be converted to DeleteOptions');
-    return options;
+    if ((options['kind'] ?? 'DeleteOptions') === 'DeleteOptions') return options;
+    throw badRequest('decoded object cannot be converted to DeleteOptions');
   }
 }
 
 function allows({ served, subresource, name }: ResourceRoute, verb: Verb): boolean {
   if (subresource !== undefined) return subresource.verbs.includes(verb);
-  const onObject = verb === 'update' || verb === 'patch';
-  const onCollection = verb === 'create';
-  const misplaced = name === undefined ? onObject : onCollection;
+  const misplaced = name === undefined ? verb === 'update' || verb === 'patch' : verb === 'create';
   return !misplaced && served.verbs.includes(verb);
 }
 
 function patchKindOf(type: string): PatchKind {
   const kind = patchTypes[type];
   if (kind !== undefined) return kind;
-  const accepted = Object.keys(patchTypes);
-  if (type === applyType) {
-    throw unsupported('the embedded API server has no server-side apply - accepted media types include', accepted);
-  }
-  throw unsupported('the body of the request was in an unknown format - accepted media types include', accepted);
+  const why =
+    type === applyType
+      ? 'the embedded API server does not support server-side apply'
+      : 'the body of the request was in an unknown format';
+  throw unsupported(why, Object.keys(patchTypes));
 }
 
-function expectedBody({ served, subresource }: Call): ExpectedBody {
-  const kind = subresource?.responseKind ?? served;
-  return { apiVersion: apiVersionOf(kind), kind: kind.kind };
-}
-
-function asObject(body: unknown): Record<string, unknown> {
-  if (isRecord(body)) return body;
+function asObject(body: unknown): MutableJsonMap {
+  if (isMap(body)) return body;
   throw badRequest('the body of the request is not an object');
 }
 
 function selectionOf({ exchange: { query }, namespace }: Call, target: Target): Selection {
-  return parseSelection(
-    {
-      namespace,
-      labelSelector: query.get('labelSelector') ?? undefined,
-      fieldSelector: query.get('fieldSelector') ?? undefined,
-    },
-    fieldLabelsOf(target),
-  );
-}
-
-function limitOf(query: URLSearchParams): number {
-  return Math.max(0, integerOf(query, 'limit'));
+  return parseSelection(query, namespace, fieldLabelsOf(target));
 }
 
 function wantsIndent({ query, incoming }: Exchange): boolean {
@@ -326,9 +290,8 @@ function warningHeader(text: string): string {
   return `299 - "${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 }
 
-function success(code: number): Readonly<Record<string, unknown>> {
-  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code };
-}
+/** The Status of a created binding or eviction. */
+const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } as const;
 
 function deletedStatus({ served }: Target, { object }: Deleted): Readonly<Record<string, unknown>> {
   const group = served.group === '' ? {} : { group: served.group };

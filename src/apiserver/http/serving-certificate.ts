@@ -1,18 +1,18 @@
 /**
- * A certificate authority that lives as long as one server, and the certificate it signs for it. Clients get the
- * authority's PEM in their kubeconfig; its private key is never handed out, so nothing else can be signed with it.
+ * A certificate authority that lives as long as one server, and the serving certificate it signs. Clients get the CA's
+ * PEM in their kubeconfig; its private key is never exported, so it signs no other certificate.
  */
 import { webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import type * as X509 from '@peculiar/x509';
 
-export interface ServingCertificateOptions {
-  /** Names and IP addresses to be valid for, besides the ones that every API server answers to. */
+interface ServingCertificateOptions {
+  /** Additional subject alternative names, besides those of every API server. */
   readonly hosts?: readonly string[];
-  /** Of whom it is: `kube-apiserver` when absent. Another server has no names but its hosts. */
+  /** Common name: `kube-apiserver` when absent. Another server has no names but its hosts. */
   readonly commonName?: string;
-  /** Wall time in milliseconds; the machine's by default, because clients judge validity by theirs. */
+  /** Wall time in milliseconds; default: the machine's clock, because clients validate with their own. */
   readonly nowMs?: number;
 }
 
@@ -26,11 +26,11 @@ export interface ServingCertificate {
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const apiServerName = 'kube-apiserver';
 const usualHosts = ['localhost', '127.0.0.1', '::1', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'];
-/** Clients whose clock is this much behind still accept it. */
+/** Tolerated lag of a client's clock. */
 const backdatedMs = 5 * 60_000;
 const validForMs = 365 * 24 * 3_600_000;
 
-/** Makes a fresh P-256 authority and a serving certificate of it, valid for a year. Rejects only if the runtime has no ECDSA. */
+/** Creates a P-256 CA and a serving certificate signed by it, valid for a year. Rejects only if the runtime lacks ECDSA. */
 export async function makeServingCertificate(options: ServingCertificateOptions = {}): Promise<ServingCertificate> {
   const x509 = await loadX509();
   const nowMs = options.nowMs ?? Date.now();
@@ -101,8 +101,8 @@ async function privateKeyPem(keys: webcrypto.CryptoKeyPair): Promise<string> {
 }
 
 /**
- * Imports the X.509 package when the first certificate is wanted: it costs some 150 ms and 24 MB, which a server on
- * plain HTTP need not pay. Its dependency container refuses to load before `Reflect` has learned to keep metadata.
+ * Imports the X.509 package on first use: it costs some 150 ms and 24 MB, which a server on plain HTTP does not need.
+ * Its dependency container requires the `Reflect` metadata API to be loaded first.
  */
 async function loadX509(): Promise<typeof X509> {
   await import('reflect-metadata');

@@ -1,7 +1,8 @@
-/** Bearer tokens, known from the start (upstream `--token-auth-file`). */
+/** Static bearer tokens (upstream `--token-auth-file`). */
 import { randomBytes } from 'node:crypto';
-import { refusal } from '../registry/refusals.ts';
-import { headerOf, type Incoming, type User } from './exchange.ts';
+import { statusError } from '../api-errors/api-errors.ts';
+import type { User } from '../discovery/build-review.ts';
+import { headerOf, type Incoming } from './exchange.ts';
 
 export interface TokenUser {
   readonly token: string;
@@ -10,12 +11,12 @@ export interface TokenUser {
   readonly groups: readonly string[];
 }
 
-/** Every user who was recognized is in this one as well. */
-const everybody = 'system:authenticated';
+/** Group of every authenticated user. */
+const authenticatedGroup = 'system:authenticated';
 const bearer = /^Bearer +(\S+) *$/i;
 const tokenBytes = 24;
 
-/** An administrator with a token that nobody can guess: real chance, whatever seed drives the rest. */
+/** An administrator with a token from the system's random source, independent of the seeded one. */
 export function makeAdmin(): TokenUser {
   const token = randomBytes(tokenBytes).toString('base64url');
   return { token, user: 'kubernetes-admin', groups: ['system:masters'] };
@@ -25,18 +26,19 @@ export class TokenAuthenticator {
   readonly #users: ReadonlyMap<string, User>;
 
   constructor(tokens: readonly TokenUser[]) {
-    this.#users = new Map(
-      tokens.map(
-        ({ token, user, uid, groups }) => [token, { name: user, uid, groups: [...groups, everybody] }] as const,
-      ),
-    );
+    const userOf = ({ user: name, uid, groups }: TokenUser): User => ({
+      name,
+      uid,
+      groups: [...groups, authenticatedGroup],
+    });
+    this.#users = new Map(tokens.map((entry) => [entry.token, userOf(entry)]));
   }
 
-  /** Throws a 401 ApiError for a token that is missing or unknown. */
+  /** Throws a 401 ApiError for a missing or unknown token. */
   authenticate(incoming: Incoming): User {
     const token = bearer.exec(headerOf(incoming, 'authorization'))?.[1];
     const user = token === undefined ? undefined : this.#users.get(token);
-    if (user === undefined) throw refusal(401, 'Unauthorized', 'Unauthorized');
+    if (user === undefined) throw statusError(401, 'Unauthorized', 'Unauthorized');
     return user;
   }
 }

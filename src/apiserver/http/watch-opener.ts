@@ -1,24 +1,25 @@
-/** Opens watches: finds where to start, sends headers at once, and hands over to the stream. */
+/** Opens watches: finds the start, sends headers at once, and hands over to the stream. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import { ApiError } from '../../api/api-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Random } from '../../ports/random.ts';
 import type { ObjectLister } from '../registry/object-lister.ts';
-import { watchTooOld } from '../registry/refusals.ts';
+import { watchTooOld } from '../api-errors/api-errors.ts';
+import type { WatchPlan } from '../registry/list-query.ts';
 import type { Selection } from '../registry/selection.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
-import { EventEncoder, eventTypeOf } from './event-encoder.ts';
+import { eventTypeOf } from '../registry/watched-change.ts';
+import { EventEncoder } from './event-encoder.ts';
 import { begin, type Exchange, finish } from './exchange.ts';
 import type { Presenter } from './presenter.ts';
 import { jsonType } from './reply.ts';
-import type { WatchPlan } from './watch-query.ts';
 import { WatchStream } from './watch-stream.ts';
 import type { WatchTicker } from './watch-ticker.ts';
 
-/** Upstream `--min-request-timeout`: a watch without a timeout of its own lasts between this and twice as long. */
+/** Upstream `--min-request-timeout`: a watch without timeoutSeconds lasts between this and twice as long. */
 const timeoutMsMin = 1_800_000;
 
-export interface WatchOpenerOptions {
+interface WatchOpenerOptions {
   readonly store: VersionedStore;
   readonly lister: ObjectLister;
   readonly ticker: WatchTicker;
@@ -26,7 +27,7 @@ export interface WatchOpenerOptions {
   readonly random: Random;
 }
 
-export interface WatchRequest {
+interface WatchRequest {
   readonly exchange: Exchange;
   /** Name of the table in the store. */
   readonly resource: string;
@@ -44,14 +45,14 @@ export class WatchOpener {
     this.#options = options;
   }
 
-  /** Resolves when the watch has ended. What goes wrong from here on is told as an ERROR event: the answer has begun. */
+  /** Resolves when the watch has ended. Errors after this point are sent as ERROR events: the response has started. */
   async serve(request: WatchRequest): Promise<void> {
     const { exchange, plan, headers } = request;
     const { outgoing, signal } = exchange;
     begin(outgoing, 200, { ...headers, 'content-type': jsonType });
     try {
       if (plan.stateFirst) await this.#options.lister.reach(plan.revision, signal);
-      const initial = plan.stateFirst ? this.#state(request) : this.#missed(request);
+      const initial = plan.stateFirst ? this.#state(request) : this.#changesSince(request);
       await this.#stream(request, initial);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -72,13 +73,13 @@ export class WatchOpener {
       bookmarks: plan.bookmarks,
       deadlineMs: clock.monotonicMs() + this.#timeoutMs(plan),
     });
-    const leave = store.table(resource).hub.add(stream);
+    const unsubscribe = store.table(resource).hub.add(stream);
     ticker.add(stream);
     try {
       await stream.run(initial);
     } finally {
       ticker.remove(stream);
-      leave();
+      unsubscribe();
     }
   }
 
@@ -87,7 +88,7 @@ export class WatchOpener {
     return timeoutMsMin * (1 + this.#options.random.next());
   }
 
-  /** The present state as ADDED events; lazily encoded, from a snapshot that later writes do not touch. */
+  /** The current state as ADDED events; lazily encoded, from a snapshot that later writes do not change. */
   #state({ resource, selection, presenter, plan }: WatchRequest): Iterable<Buffer> {
     const { store } = this.#options;
     const { revision } = store;
@@ -105,8 +106,8 @@ export class WatchOpener {
     })();
   }
 
-  /** What happened since the version that the reader has seen. Throws a 410 ApiError where that is no longer known. */
-  #missed({ resource, selection, presenter, plan }: WatchRequest): Iterable<Buffer> {
+  /** Changes since the client's version. Throws a 410 ApiError if that version is too old. */
+  #changesSince({ resource, selection, presenter, plan }: WatchRequest): Iterable<Buffer> {
     const { window } = this.#options.store.table(resource);
     const since = plan.revision === 0 ? this.#options.store.revision : plan.revision;
     const changes = window.since(since);

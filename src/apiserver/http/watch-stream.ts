@@ -1,37 +1,38 @@
 /**
- * One open watch: takes changes in order as they are committed, writes them at the reader's pace, and gives up on a reader
- * who falls too far behind - its buffer is bounded, and nobody else waits for it (upstream `cacheWatcher`).
+ * One open watch: receives changes in the order of their commits, writes them with backpressure, and closes the watch of
+ * a client that falls too far behind: its buffer is bounded, and it delays no other watch (upstream `cacheWatcher`).
  */
 import type { Clock } from '../../ports/clock.ts';
 import type { Selection } from '../registry/selection.ts';
 import type { StoreChange } from '../storage/store-change.ts';
 import type { Watcher } from '../storage/watch-hub.ts';
-import { type EventEncoder, eventTypeOf } from './event-encoder.ts';
+import { type EventType, eventTypeOf } from '../registry/watched-change.ts';
+import type { EventEncoder } from './event-encoder.ts';
 import { cutOff, type Exchange, finish, write } from './exchange.ts';
-import type { EventType, Presenter } from './presenter.ts';
+import type { Presenter } from './presenter.ts';
 import { joinParts } from './reply.ts';
 
-/** Changes that may wait for one reader. */
-export const pendingEventsMax = 10_000;
-/** Bytes of objects that may wait for one reader. */
-export const pendingBytesMax = 8 * 1024 * 1024;
-/** A reader who was given up has this long to take what is already on its way, before the connection is cut. */
-const partingMs = 5_000;
+/** Maximum number of pending changes of one client. */
+const pendingEventsMax = 10_000;
+/** Maximum number of pending bytes of one client. */
+const pendingBytesMax = 8 * 1024 * 1024;
+/** After the watch of a slow client was closed: time to read sent data before the connection is destroyed. */
+const closeGraceMs = 5_000;
 
 type Pending =
   | { readonly kind: 'change'; readonly change: StoreChange; readonly type: EventType }
   | { readonly kind: 'bookmark'; readonly revision: number };
 
-export interface WatchStreamOptions {
+interface WatchStreamOptions {
   readonly exchange: Exchange;
   readonly presenter: Presenter;
   readonly encoder: EventEncoder;
   readonly selection: Selection;
   readonly clock: Clock;
-  /** Changes up to here are known to the reader already. */
+  /** The client already has the changes up to this revision. */
   readonly after: number;
   readonly bookmarks: boolean;
-  /** Monotonic. */
+  /** Monotonic milliseconds. */
   readonly deadlineMs: number;
 }
 
@@ -44,10 +45,10 @@ export class WatchStream implements Watcher {
   #wake: (() => void) | undefined;
   #ended = false;
   #sentAny = false;
-  /** The initial state is out; bookmarks before that would promise too much. */
+  /** The initial state is written; earlier bookmarks would skip parts of it. */
   #live = false;
-  /** Aborts when nothing more is to be written, not even what is pending. */
-  readonly #silenced = new AbortController();
+  /** Aborts when nothing more may be written, not even pending changes. */
+  readonly #aborted = new AbortController();
 
   constructor(options: WatchStreamOptions) {
     this.#options = options;
@@ -64,7 +65,7 @@ export class WatchStream implements Watcher {
     const type = eventTypeOf(change, this.#options.selection);
     if (type === undefined) return;
     if (this.#pending.length >= pendingEventsMax || this.#pendingBytes >= pendingBytesMax) {
-      this.#giveUp();
+      this.#closeSlow();
       return;
     }
     this.#pending.push({ kind: 'change', change, type });
@@ -72,26 +73,26 @@ export class WatchStream implements Watcher {
     this.#wake?.();
   }
 
-  /** Tells the reader how far it has seen; left out when it is busy enough. */
+  /** Sends the current revision; skipped while the buffer is full. */
   bookmark(revision: number): void {
     if (this.#ended || this.#pending.length >= pendingEventsMax) return;
     this.#pending.push({ kind: 'bookmark', revision });
     this.#wake?.();
   }
 
-  /** Ends the stream cleanly after what is pending. */
+  /** Ends the stream cleanly after the pending changes. */
   end(): void {
     this.#ended = true;
     this.#wake?.();
   }
 
-  /** Writes `initial`, then changes as they come. Resolves when the stream has ended, whoever ended it. */
+  /** Writes `initial`, then changes as they arrive. Resolves when the stream has ended for any reason. */
   async run(initial: Iterable<Buffer>): Promise<void> {
     const { exchange } = this.#options;
-    const stop = (): void => this.#silence();
+    const stop = (): void => this.#abort();
     exchange.signal.addEventListener('abort', stop);
     if (exchange.signal.aborted) stop();
-    await this.#write(this.#noting(initial));
+    await this.#write(this.#markSent(initial));
     this.#live = true;
     while (!this.#ended || this.#pending.length > 0) {
       await this.#next();
@@ -102,13 +103,13 @@ export class WatchStream implements Watcher {
   }
 
   async #write(lines: Iterable<Buffer>): Promise<void> {
-    const { signal } = this.#silenced;
+    const { signal } = this.#aborted;
     for (const chunk of joinParts(lines)) await write(this.#options.exchange.outgoing, chunk, signal);
   }
 
-  #silence(): void {
+  #abort(): void {
     this.#drop();
-    this.#silenced.abort();
+    this.#aborted.abort();
     this.end();
   }
 
@@ -117,11 +118,11 @@ export class WatchStream implements Watcher {
     this.#pendingBytes = 0;
   }
 
-  *#noting(initial: Iterable<Buffer>): Generator<Buffer> {
+  *#markSent(initial: Iterable<Buffer>): Generator<Buffer> {
     for (const line of initial) {
       this.#sentAny = true;
       yield line;
-      if (this.#silenced.signal.aborted) return;
+      if (this.#aborted.signal.aborted) return;
     }
   }
 
@@ -132,7 +133,7 @@ export class WatchStream implements Watcher {
       });
       this.#wake = undefined;
     }
-    // One turn of the loop: what is committed meanwhile goes out in the same write.
+    // One iteration of the event loop: changes committed meanwhile are part of the same write.
     await new Promise<void>((resolve) => {
       setImmediate(resolve);
     });
@@ -156,11 +157,11 @@ export class WatchStream implements Watcher {
     }
   }
 
-  /** The stream ends without a word; the reader comes back with the last version it has seen, or lists again. */
-  #giveUp(): void {
+  /** Closes the stream without an ERROR event; the client resumes from its last version, or lists again. */
+  #closeSlow(): void {
     const { exchange, clock } = this.#options;
-    this.#silence();
-    void clock.sleep(partingMs, exchange.signal).then(() => {
+    this.#abort();
+    void clock.sleep(closeGraceMs, exchange.signal).then(() => {
       if (!exchange.signal.aborted) cutOff(exchange.outgoing);
     });
   }

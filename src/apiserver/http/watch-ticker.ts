@@ -1,12 +1,12 @@
-/** The one clockwork of all open watches: bookmarks every so often, an end when their time is up. */
+/** The timer of all open watches: periodic bookmarks, and the end at their deadline. */
 import type { Clock } from '../../ports/clock.ts';
 import type { WatchStream } from './watch-stream.ts';
 
-/** How exact bookmarks and ends are. */
-export const tickMs = 500;
+/** Resolution of bookmarks and deadlines. */
+const tickMs = 500;
 /** Upstream `defaultBookmarkFrequency`. */
-export const bookmarkPeriodMs = 60_000;
-/** A last bookmark goes out this long before a watch's time is up, so that its reader need not list again. */
+const bookmarkPeriodMs = 60_000;
+/** A last bookmark is sent this long before the deadline of a watch, so that its client need not list again. */
 const beforeDeadlineMs = 2_000;
 
 export class WatchTicker {
@@ -35,7 +35,7 @@ export class WatchTicker {
     for (const stream of this.#bookmarkAtMs.keys()) stream.end();
   }
 
-  /** Ticks until the signal aborts; `revision` is asked when a bookmark is due. */
+  /** Ticks until the signal aborts; `revision` is read when a bookmark is due. */
   async run(revision: () => number, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#clock.sleep(Math.min(tickMs, this.#periodMs), signal);

@@ -1,24 +1,30 @@
-/** The options of writes: in the query, and for deletions in the body. */
+/** The options of writes: from the query, for deletions also from the body. */
+import { isAbsent } from '../../api/json-map.ts';
 import type { FieldValidation } from '../registry/body-reader.ts';
 import type { DeleteRequest, WriteOptions } from '../registry/object-registry.ts';
-import { type FieldError, invalidOptions } from '../registry/refusals.ts';
-import { isRecord, textAt } from '../registry/strategy.ts';
+import { invalidOptions } from '../api-errors/api-errors.ts';
+import { type FieldError, forbiddenField, invalidField, unsupportedField } from '../api-errors/field-errors.ts';
+import { isMap, type MutableJsonMap, textAt } from '../select-field.ts';
 
 type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions';
 
 const propagations = ['Background', 'Foreground', 'Orphan'] as const;
 
-/** Throws a 422 ApiError for values that do not exist. */
+/** Throws a 422 ApiError for unsupported values. */
 export function parseWriteOptions(query: URLSearchParams, kind: OptionsKind): WriteOptions {
   const validation = query.get('fieldValidation') ?? '';
-  const errors = [...validateDryRun(query.getAll('dryRun')), ...validateForce(query, kind)];
+  const dryRun = query.getAll('dryRun');
+  const errors = validateDryRun(dryRun);
+  if (kind === 'PatchOptions' && query.has('force')) {
+    // `force` requires server-side apply.
+    errors.push(forbiddenField('force', 'may not be specified for non-apply patch'));
+  }
   if (!isValidation(validation)) {
-    const detail = 'supported values: "Ignore", "Strict", "Warn"';
-    errors.push({ field: 'fieldValidation', problem: 'FieldValueNotSupported', value: validation, detail });
+    errors.push(unsupportedField('fieldValidation', validation, ['Ignore', 'Strict', 'Warn']));
   }
   if (errors.length > 0) throw invalidOptions(kind, errors);
   return {
-    dryRun: query.getAll('dryRun').length > 0,
+    dryRun: dryRun.length > 0,
     fieldValidation: isValidation(validation) && validation !== '' ? validation : 'Warn',
   };
 }
@@ -28,20 +34,13 @@ function isValidation(text: string): text is FieldValidation | '' {
 }
 
 function validateDryRun(values: readonly unknown[]): FieldError[] {
-  if (values.every((value) => value === 'All')) return [];
-  return [{ field: 'dryRun', problem: 'FieldValueNotSupported', value: values, detail: 'supported values: "All"' }];
+  return values.every((value) => value === 'All') ? [] : [unsupportedField('dryRun', values, ['All'])];
 }
 
-/** Only server-side apply can be forced. */
-function validateForce(query: URLSearchParams, kind: OptionsKind): readonly FieldError[] {
-  if (kind !== 'PatchOptions' || !query.has('force')) return [];
-  return [{ field: 'force', problem: 'FieldValueForbidden', detail: 'may not be specified for non-apply patch' }];
-}
-
-/** The body's options if it has any bytes, else the query's: never both (upstream `handlers/delete.go`). */
+/** The options of a non-empty body, otherwise those of the query: never both (upstream `handlers/delete.go`). */
 export function parseDeleteRequest(query: URLSearchParams, body: unknown): DeleteRequest {
   const options = body === undefined ? fromQuery(query) : body;
-  if (!isRecord(options)) return { dryRun: false };
+  if (!isMap(options)) return { dryRun: false };
   const dryRun = Array.isArray(options['dryRun']) ? options['dryRun'] : [];
   const errors = [...validateDryRun(dryRun), ...validatePropagation(options)];
   if (errors.length > 0) throw invalidOptions('DeleteOptions', errors);
@@ -55,7 +54,7 @@ export function parseDeleteRequest(query: URLSearchParams, body: unknown): Delet
   };
 }
 
-function fromQuery(query: URLSearchParams): Readonly<Record<string, unknown>> {
+function fromQuery(query: URLSearchParams): MutableJsonMap {
   const grace = query.get('gracePeriodSeconds');
   const orphan = query.get('orphanDependents');
   return {
@@ -66,20 +65,17 @@ function fromQuery(query: URLSearchParams): Readonly<Record<string, unknown>> {
   };
 }
 
-function validatePropagation(options: Readonly<Record<string, unknown>>): readonly FieldError[] {
+function validatePropagation(options: MutableJsonMap): readonly FieldError[] {
   const { propagationPolicy: policy, orphanDependents: orphan } = options;
-  const field = 'propagationPolicy';
-  if (policy === undefined || policy === null) return [];
-  if (orphan !== undefined && orphan !== null) {
-    const detail = 'orphanDependents and deletionPropagation cannot be both set';
-    return [{ field, problem: 'FieldValueInvalid', value: policy, detail }];
+  if (isAbsent(policy)) return [];
+  if (!isAbsent(orphan)) {
+    return [invalidField('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set')];
   }
   if (propagations.some((known) => known === policy)) return [];
-  const detail = 'supported values: "Background", "Foreground", "Orphan"';
-  return [{ field, problem: 'FieldValueNotSupported', value: policy, detail }];
+  return [unsupportedField('propagationPolicy', policy, propagations)];
 }
 
-function propagationOf(options: Readonly<Record<string, unknown>>): DeleteRequest['propagation'] {
+function propagationOf(options: MutableJsonMap): DeleteRequest['propagation'] {
   const { orphanDependents: orphan } = options;
   if (typeof orphan === 'boolean') return orphan ? 'Orphan' : 'Background';
   return propagations.find((known) => known === options['propagationPolicy']);

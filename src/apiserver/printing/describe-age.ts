@@ -1,4 +1,4 @@
-/** Spans of time as people read them in a table, with at most two units and only as fine as still matters. */
+/** Durations as printed in a table: at most two units, with the precision that matters for the length. */
 import { parseTimestamp } from '../../api/timestamps.ts';
 
 const minute = 60;
@@ -9,7 +9,7 @@ const year = 365 * day;
 interface Style {
   readonly belowSeconds: number;
   readonly unit: readonly [name: string, seconds: number];
-  /** The finer unit that is shown beside it unless it is zero. */
+  /** The smaller unit, printed unless it is zero. */
   readonly rest?: readonly [name: string, seconds: number];
 }
 
@@ -25,17 +25,17 @@ const styles: readonly Style[] = [
   { belowSeconds: Number.POSITIVE_INFINITY, unit: ['y', year] },
 ];
 
-/** A length of time in milliseconds as `45s`, `3m5s`, `17h`, `2y40d` (upstream `duration.HumanDuration`). */
+/** A duration in milliseconds as `45s`, `3m5s`, `17h`, `2y40d` (upstream `duration.HumanDuration`). */
 export function humanDuration(ms: number): string {
   const seconds = Math.trunc(ms / 1_000);
-  // Two clocks never agree to the second: a little in the future still counts as now.
+  // Clocks differ by up to a second: slightly in the future still counts as now.
   if (seconds < -1) return '<invalid>';
   if (seconds < 0) return '0s';
   const style = styles.find(({ belowSeconds }) => seconds < belowSeconds);
   return style === undefined ? '<invalid>' : inStyle(seconds, style);
 }
 
-/** How long ago an RFC 3339 time was; `<unknown>` where there is none. */
+/** Time since an RFC 3339 timestamp; `<unknown>` without one. */
 export function ageSince(timestamp: string, nowMs: number): string {
   const atMs = parseTimestamp(timestamp);
   return atMs === undefined ? '<unknown>' : humanDuration(nowMs - atMs);

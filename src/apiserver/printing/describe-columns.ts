@@ -1,23 +1,47 @@
-import type { Column } from './column.ts';
+/** The columns of a printed table, each with its cell for an object. */
+import type { JsonMap } from '../../api/json-map.ts';
+import { textAt } from '../select-field.ts';
+import { ageSince } from './describe-age.ts';
 
-/** A text column that is always shown. */
-export function column(name: string, description: string): Column {
-  return { name, type: 'string', format: '', description, priority: 0 };
+/** `TableColumnDefinition` of `meta.k8s.io/v1`. Columns of priority 1 are shown by `-o wide` only. */
+export interface Column {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'date';
+  /** `name` marks the column that identifies the object. */
+  readonly format: '' | 'name';
+  readonly description: string;
+  readonly priority: 0 | 1;
 }
 
-/** A text column that only `-o wide` shows. */
-export function wideColumn(name: string, description: string): Column {
-  return { ...column(name, description), priority: 1 };
+export type Cell = string | number;
+
+/** Never throws, whatever the content of the object. */
+type CellOf<C extends Cell> = (object: JsonMap, nowMs: number) => C;
+
+export interface PrintedColumn extends Column {
+  readonly cell: CellOf<Cell>;
 }
 
-/** A whole number, always shown. */
-export function countColumn(name: string, description: string): Column {
-  return { ...column(name, description), type: 'integer' };
+/** A string column that is always printed. */
+export function column(name: string, description: string, cell: CellOf<string>): PrintedColumn {
+  return { name, type: 'string', format: '', description, priority: 0, cell };
 }
 
-export const nameColumn: Column = {
-  ...column('Name', 'Name of the object, unique among its kind and namespace.'),
+/** A string column that only `-o wide` prints. */
+export function wideColumn(name: string, description: string, cell: CellOf<string>): PrintedColumn {
+  return { ...column(name, description, cell), priority: 1 };
+}
+
+/** An integer column that is always printed. */
+export function countColumn(name: string, description: string, cell: CellOf<number>): PrintedColumn {
+  return { name, type: 'integer', format: '', description, priority: 0, cell };
+}
+
+export const nameColumn: PrintedColumn = {
+  ...column('Name', 'Name, unique within its kind and namespace.', (object) => textAt(object, 'metadata', 'name')),
   format: 'name',
 };
 
-export const ageColumn: Column = column('Age', 'Time since the object was created.');
+export const ageColumn = column('Age', 'Time since the creation of the object.', (object, nowMs) =>
+  ageSince(textAt(object, 'metadata', 'creationTimestamp'), nowMs),
+);

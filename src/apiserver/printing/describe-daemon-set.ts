@@ -1,68 +1,48 @@
-import type { PrintedRow, Printer } from './column.ts';
-import { type Fields, fieldsAt, listAt, numberAt, textAt, valueAt } from './derive-field.ts';
-import { ageSince } from './describe-age.ts';
-import { ageColumn, column, countColumn, nameColumn, wideColumn } from './describe-columns.ts';
+import type { JsonMap } from '../../api/json-map.ts';
+import { mapAt, mapsAt, numberAt, textAt, valueAt } from '../select-field.ts';
+import { ageColumn, column, countColumn, nameColumn, type PrintedColumn, wideColumn } from './describe-columns.ts';
 
 /** Daemon sets (upstream `printDaemonSet`). */
-export const daemonSetPrinter: Printer = {
-  columns: [
-    nameColumn,
-    countColumn('Desired', 'Nodes that should run its pod.'),
-    countColumn('Current', 'Nodes that run its pod and should.'),
-    countColumn('Ready', 'Nodes on which its pod is ready.'),
-    countColumn('Up-to-date', 'Nodes that run the newest version of its pod.'),
-    countColumn('Available', 'Nodes on which its pod has been ready for long enough.'),
-    column('Node Selector', 'Labels a node needs to run its pod.'),
-    ageColumn,
-    wideColumn('Containers', 'Names of the containers of its pod.'),
-    wideColumn('Images', 'Images of the containers of its pod.'),
-    wideColumn('Selector', 'Labels by which it knows its pods.'),
-  ],
-  print: describeDaemonSet,
-};
+export const daemonSetColumns: readonly PrintedColumn[] = [
+  nameColumn,
+  statusCount('Desired', 'Number of nodes that should run the daemon pod.', 'desiredNumberScheduled'),
+  statusCount('Current', 'Number of nodes that run the daemon pod and should.', 'currentNumberScheduled'),
+  statusCount('Ready', 'Number of nodes that run a ready daemon pod.', 'numberReady'),
+  statusCount('Up-to-date', 'Number of nodes that run the updated daemon pod.', 'updatedNumberScheduled'),
+  statusCount('Available', 'Number of nodes that run an available daemon pod.', 'numberAvailable'),
+  column('Node Selector', 'Labels that a node must have to run the daemon pod.', (set) =>
+    describeSelector({ matchLabels: mapAt(set, 'spec', 'template', 'spec', 'nodeSelector') }),
+  ),
+  ageColumn,
+  wideColumn('Containers', 'Names of the containers of the daemon pod.', (set) => containerTexts(set, 'name')),
+  wideColumn('Images', 'Images of the containers of the daemon pod.', (set) => containerTexts(set, 'image')),
+  wideColumn('Selector', 'Label selector of its pods.', (set) => describeSelector(mapAt(set, 'spec', 'selector'))),
+];
 
-function describeDaemonSet(daemonSet: Fields, nowMs: number): PrintedRow {
-  const status = fieldsAt(daemonSet, 'status');
-  const podSpec = fieldsAt(daemonSet, 'spec', 'template', 'spec');
-  const containers = listAt(podSpec, 'containers');
-  return {
-    cells: [
-      textAt(daemonSet, 'metadata', 'name'),
-      numberAt(status, 'desiredNumberScheduled'),
-      numberAt(status, 'currentNumberScheduled'),
-      numberAt(status, 'numberReady'),
-      numberAt(status, 'updatedNumberScheduled'),
-      numberAt(status, 'numberAvailable'),
-      describeLabels(fieldsAt(podSpec, 'nodeSelector')).join(',') || '<none>',
-      ageSince(textAt(daemonSet, 'metadata', 'creationTimestamp'), nowMs),
-      containers.map((container) => textAt(container, 'name')).join(','),
-      containers.map((container) => textAt(container, 'image')).join(','),
-      describeSelector(fieldsAt(daemonSet, 'spec', 'selector')),
-    ],
-  };
+function statusCount(name: string, description: string, field: string): PrintedColumn {
+  return countColumn(name, description, (daemonSet) => numberAt(daemonSet, 'status', field));
 }
 
-function describeLabels(labels: Fields): readonly string[] {
-  return Object.keys(labels)
-    .sort()
-    .map((key) => `${key}=${textAt(labels, key)}`);
+function containerTexts(daemonSet: JsonMap, field: string): string {
+  const containers = mapsAt(daemonSet, 'spec', 'template', 'spec', 'containers');
+  return containers.map((container) => textAt(container, field)).join(',');
 }
 
 /** A label selector in the syntax of `kubectl -l`, its terms in order of their keys (upstream `metav1.FormatLabelSelector`). */
-function describeSelector(selector: Fields): string {
-  const labels = fieldsAt(selector, 'matchLabels');
+function describeSelector(selector: JsonMap): string {
+  const labels = mapAt(selector, 'matchLabels');
   const terms = [
     ...Object.keys(labels).map((key) => ({ key, text: `${key}=${textAt(labels, key)}` })),
-    ...listAt(selector, 'matchExpressions').map((term) => ({
+    ...mapsAt(selector, 'matchExpressions').map((term) => ({
       key: textAt(term, 'key'),
       text: describeExpression(term),
     })),
   ];
   const sorted = terms.sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)));
-  return sorted.map((term) => term.text).join(',') || '<none>';
+  return sorted.map(({ text }) => text).join(',') || '<none>';
 }
 
-function describeExpression(expression: Fields): string {
+function describeExpression(expression: JsonMap): string {
   const key = textAt(expression, 'key');
   const values = valueAt(expression, 'values');
   const list = `(${Array.isArray(values) ? values.map(String).sort().join(',') : ''})`;

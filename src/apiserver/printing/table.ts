@@ -1,32 +1,35 @@
 /**
- * Server-side printing: objects as a `meta.k8s.io` Table, which is what `kubectl get` shows. The columns are the
- * server's to choose, so a client needs to know nothing about a kind to print it.
+ * Server-side printing: objects as a `meta.k8s.io` Table, which `kubectl get` displays. The server defines the columns,
+ * so that a client can print any kind.
  */
-import type { KubeObject, ListMeta, ObjectMeta } from '../../api/meta.ts';
-import { apiVersionOf, type GroupVersionKind } from '../discovery/served-resources.ts';
-import type { Column, PrintedRow, Printer } from './column.ts';
-import { daemonSetPrinter } from './describe-daemon-set.ts';
-import { eventPrinter } from './describe-event.ts';
-import { nodePrinter } from './describe-node.ts';
-import { defaultPrinter, leasePrinter, namespacePrinter } from './describe-plain.ts';
-import { podPrinter } from './describe-pod.ts';
+import type { KubeObject, ListMeta } from '../../api/meta.ts';
+import { apiVersionOf, type GroupVersionKind } from '../resources.ts';
+import { textAt } from '../select-field.ts';
+import { ageColumn, type Cell, type Column, column, nameColumn, type PrintedColumn } from './describe-columns.ts';
+import { daemonSetColumns } from './describe-daemon-set.ts';
+import { eventColumns } from './describe-event.ts';
+import { nodeColumns } from './describe-node.ts';
+import { completedConditions, podColumns, type RowCondition } from './describe-pod.ts';
 
-/** How much of each object its row carries: `?includeObject=`. */
+/** The part of each object that its row contains: `?includeObject=`. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
-export interface PrintOptions {
-  /** Wall time; ages are counted up to here. */
+interface PrintOptions {
+  /** Wall time to which ages are computed. */
   readonly nowMs: number;
-  /** `Metadata` unless said otherwise. */
+  /** Default: `Metadata`. */
   readonly includeObject?: IncludeObject;
-  /** False leaves the column definitions out, as for every event of a watch but the first. */
+  /** False omits the column definitions, as in every event of a watch after the first. */
   readonly withColumns?: boolean;
-  /** The version of `meta.k8s.io` the client asked for; `v1` unless said otherwise. */
+  /** The version of `meta.k8s.io` that the client requested; default `v1`. */
   readonly version?: 'v1' | 'v1beta1';
 }
 
-export interface TableRow extends PrintedRow {
-  /** The object, or its metadata; null where the client wanted neither. */
+export interface TableRow {
+  /** One for every column, in order. */
+  readonly cells: readonly Cell[];
+  readonly conditions?: readonly RowCondition[];
+  /** The object, or its metadata; null if the client requested neither. */
   readonly object: KubeObject | null;
 }
 
@@ -38,17 +41,46 @@ export interface Table {
   readonly rows: readonly TableRow[];
 }
 
-const printers: Readonly<Record<string, Printer>> = {
-  '/Node': nodePrinter,
-  '/Pod': podPrinter,
-  '/Event': eventPrinter,
-  '/Namespace': namespacePrinter,
-  'apps/DaemonSet': daemonSetPrinter,
-  'events.k8s.io/Event': eventPrinter,
-  'coordination.k8s.io/Lease': leasePrinter,
+/** Columns by group and kind. */
+const columnsByKind: Readonly<Record<string, readonly PrintedColumn[]>> = {
+  '/Node': nodeColumns,
+  '/Pod': podColumns,
+  '/Event': eventColumns,
+  // Upstream `printNamespace`.
+  '/Namespace': [
+    nameColumn,
+    column('Status', 'Phase of the namespace: Active or Terminating.', (object) => textAt(object, 'status', 'phase')),
+    ageColumn,
+  ],
+  'apps/DaemonSet': daemonSetColumns,
+  'events.k8s.io/Event': eventColumns,
+  // Upstream `printLease`.
+  'coordination.k8s.io/Lease': [
+    nameColumn,
+    column('Holder', 'Identity of the holder.', (lease) => textAt(lease, 'spec', 'holderIdentity')),
+    ageColumn,
+  ],
 };
 
-/** `?includeObject=` as sent: undefined where it is none of the three words; absent means `Metadata`. */
+/** Columns of the other kinds (upstream `rest.NewDefaultTableConvertor`): the client converts the date to an age. */
+const defaultColumns: readonly PrintedColumn[] = [
+  nameColumn,
+  {
+    ...column('Created At', 'Time of creation.', (object) => textAt(object, 'metadata', 'creationTimestamp')),
+    type: 'date',
+  },
+];
+
+function printedColumnsOf({ group, kind }: GroupVersionKind): readonly PrintedColumn[] {
+  return columnsByKind[`${group}/${kind}`] ?? defaultColumns;
+}
+
+/** The columns of a kind, including those of `-o wide`: clients select. */
+export function columnsOf(kind: GroupVersionKind): readonly Column[] {
+  return printedColumnsOf(kind).map(({ cell: _cell, ...definition }) => definition);
+}
+
+/** The value of `?includeObject=`: undefined if it is not one of the three; `Metadata` when absent. */
 export function parseIncludeObject(text: string | null | undefined): IncludeObject | undefined {
   if (text === undefined || text === null || text === '') return 'Metadata';
   return text === 'None' || text === 'Metadata' || text === 'Object' ? text : undefined;
@@ -56,7 +88,7 @@ export function parseIncludeObject(text: string | null | undefined): IncludeObje
 
 /**
  * A table of objects of one kind. `metadata` is that of the list; for a single object, or an event of a watch, it is
- * `{ resourceVersion }` of the object. Never throws, whatever the objects hold.
+ * `{ resourceVersion }` of the object. Never throws, whatever the content of the objects.
  */
 export function printTable(
   kind: GroupVersionKind,
@@ -66,39 +98,33 @@ export function printTable(
 ): Table {
   return {
     kind: 'Table',
-    apiVersion: metaVersion(options),
+    apiVersion: metaVersion(options.version),
     metadata,
     columnDefinitions: options.withColumns === false ? null : columnsOf(kind),
     rows: objects.map((object) => printRow(kind, object, options)),
   };
 }
 
-/** The columns of a kind, those of `-o wide` included: clients leave them out themselves. */
-export function columnsOf(kind: GroupVersionKind): readonly Column[] {
-  return printerOf(kind).columns;
-}
-
-/** One row, for tables that are written piece by piece. */
+/** One row, for tables that are written incrementally. */
 export function printRow(kind: GroupVersionKind, object: KubeObject, options: PrintOptions): TableRow {
-  const row = printerOf(kind).print({ ...object }, options.nowMs);
-  return { ...row, object: rowObject(kind, object, options) };
-}
-
-function printerOf({ group, kind }: GroupVersionKind): Printer {
-  return printers[`${group}/${kind}`] ?? defaultPrinter;
+  const fields = { ...object };
+  const cells = printedColumnsOf(kind).map(({ cell }) => cell(fields, options.nowMs));
+  const completed = kind.kind === 'Pod' ? completedConditions[textAt(fields, 'status', 'phase')] : undefined;
+  const conditions = completed === undefined ? {} : { conditions: [completed] };
+  return { cells, ...conditions, object: rowObject(kind, object, options) };
 }
 
 function rowObject(kind: GroupVersionKind, object: KubeObject, options: PrintOptions): KubeObject | null {
   if (options.includeObject === 'None') return null;
   if (options.includeObject === 'Object') return { ...object, kind: kind.kind, apiVersion: apiVersionOf(kind) };
-  return partialMetadata(object.metadata, options);
+  return partialMetadata(object.metadata, options.version);
 }
 
-/** `PartialObjectMetadata`: enough for a client to show labels and to tell objects apart. */
-function partialMetadata(metadata: ObjectMeta, options: PrintOptions): KubeObject {
-  return { kind: 'PartialObjectMetadata', apiVersion: metaVersion(options), metadata };
+/** `PartialObjectMetadata`: labels and the identity of the object. */
+export function partialMetadata(metadata: KubeObject['metadata'], version: PrintOptions['version']): KubeObject {
+  return { kind: 'PartialObjectMetadata', apiVersion: metaVersion(version), metadata };
 }
 
-function metaVersion(options: PrintOptions): string {
-  return `meta.k8s.io/${options.version ?? 'v1'}`;
+export function metaVersion(version: PrintOptions['version'] = 'v1'): string {
+  return `meta.k8s.io/${version}`;
 }

@@ -1,85 +1,85 @@
-/** From a decoded request body to a draft of the stored form: right kind, right names, only fields that exist. */
+/** Converts a decoded request body to a draft of the stored form, and validates its kind, names and field names. */
 import type { ApiError } from '../../api/api-error.ts';
-import type { Draft, JsonMap } from '../storage/stored-object.ts';
+import type { Draft } from '../storage/stored-object.ts';
 import { asCoreEvent } from './event-forms.ts';
-import { badRequest, type FieldError, invalid } from './refusals.ts';
-import { apiVersionOfTarget, speaksNewerEvents, type Target } from './request-target.ts';
-import { isRecord } from './strategy.ts';
-import { toWireForm, type WireForm, WireFormError } from './wire-form.ts';
-import { wireMessageOf } from './wire-types.ts';
+import { toWireForm, type WireForm, WireFormError } from '../codec/wire-form.ts';
+import { badRequest, invalid } from '../api-errors/api-errors.ts';
+import { invalidField } from '../api-errors/field-errors.ts';
+import { isMap, mapAt, type MutableJsonMap } from '../select-field.ts';
+import { apiVersionOf } from '../resources.ts';
+import { isEventsV1, type Target } from './request-target.ts';
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
-export interface ReadBody {
+interface ReadBody {
   readonly draft: Draft;
   readonly warnings: readonly string[];
 }
 
-/** How a body is refused that cannot be what it should: whose fault it is depends on how it came about. */
-type Refuse = (target: Target, why: string) => ApiError;
+/** Builds the error for an invalid body: it depends on how the body was produced. */
+type BuildError = (target: Target, why: string) => ApiError;
 
 /** Throws a 400 ApiError for a body that is not an object of the target's kind. */
 export function readBody(
   body: unknown,
   target: Target,
   validation: FieldValidation,
-  refuse: Refuse = refuseBody,
+  buildError: BuildError = bodyError,
 ): ReadBody {
-  if (!isRecord(body)) throw badRequest('the body of the request is not an object');
-  assertKind(body, target, refuse);
+  if (!isMap(body)) throw badRequest('the body of the request is not an object');
+  assertKind(body, target, buildError);
   const { kind: _kind, apiVersion: _apiVersion, ...fields } = body;
-  const form = read({ ...fields, metadata: fields['metadata'] ?? {} }, target, refuse);
+  const form = read({ ...fields, metadata: fields['metadata'] ?? {} }, target, buildError);
   const problems = form.unknown.map((path) => `unknown field "${path}"`);
   if (validation === 'Strict' && problems.length > 0) {
-    throw refuse(target, `strict decoding error: ${problems.join(', ')}`);
+    throw buildError(target, `strict decoding error: ${problems.join(', ')}`);
   }
   const draft = asDraft(form.object);
   return {
-    draft: speaksNewerEvents(target) ? asCoreEvent(draft) : draft,
+    draft: isEventsV1(target) ? asCoreEvent(draft) : draft,
     warnings: validation === 'Warn' ? problems : [],
   };
 }
 
-function read(fields: JsonMap, target: Target, refuse: Refuse): WireForm {
+function read(fields: MutableJsonMap, target: Target, buildError: BuildError): WireForm {
   try {
-    return toWireForm(wireMessageOf(apiVersionOfTarget(target), target.served.kind), fields);
+    return toWireForm(apiVersionOf(target.served), target.served.kind, fields);
   } catch (error) {
-    if (error instanceof WireFormError) throw refuse(target, error.message);
+    if (error instanceof WireFormError) throw buildError(target, error.message);
     throw error;
   }
 }
 
-/** The patched object does not exist as such on the client's side: the error is about the patch (upstream `patcher`). */
-export function refusePatched(_target: Target, why: string): ApiError {
-  const error: FieldError = { field: 'patch', problem: 'FieldValueInvalid', value: 'the patched object', detail: why };
-  return invalid({ group: '', name: '' }, '', [error]);
+/** The patched object exists only on the server, so the error is about the patch (upstream `patcher`). */
+export function patchedObjectError(_target: Target, why: string): ApiError {
+  return invalid({ group: '', name: '' }, '', [invalidField('patch', 'the patched object', why)]);
 }
 
-function refuseBody({ served: { kind, version } }: Target, why: string): ApiError {
+function bodyError({ served: { kind, version } }: Target, why: string): ApiError {
   return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`);
 }
 
-function assertKind(body: JsonMap, target: Target, refuse: Refuse): void {
-  const expected = apiVersionOfTarget(target);
+function assertKind(body: MutableJsonMap, target: Target, buildError: BuildError): void {
+  const expected = apiVersionOf(target.served);
   const { apiVersion, kind } = body;
   if (typeof apiVersion === 'string' && apiVersion !== '' && apiVersion !== expected) {
     const why = `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`;
-    throw refuse(target, why);
+    throw buildError(target, why);
   }
   if (typeof kind === 'string' && kind !== '' && kind !== target.served.kind) {
-    throw refuse(target, `the kind in the data (${kind}) does not match the expected kind (${target.served.kind})`);
+    throw buildError(target, `the kind in the data (${kind}) does not match the expected kind (${target.served.kind})`);
   }
 }
 
-function asDraft(object: JsonMap): Draft {
-  const draft: Draft = { ...object, metadata: isRecord(object['metadata']) ? object['metadata'] : {} };
-  // Nothing here tracks field managers: what clients send of it is accepted and dropped.
+function asDraft(object: MutableJsonMap): Draft {
+  const draft: Draft = { ...object, metadata: mapAt(object, 'metadata') };
+  // Field managers are not tracked: managedFields of clients are accepted and dropped.
   delete draft.metadata['managedFields'];
   delete draft.metadata['selfLink'];
   return draft;
 }
 
-/** Throws a 400 ApiError where the body names another object than the URL; fills in what the body leaves out. */
+/** Throws a 400 ApiError if the body names another object than the URL; fills in names that the body omits. */
 export function alignNames(draft: Draft, target: Target): void {
   const { metadata } = draft;
   if (target.name !== undefined) {

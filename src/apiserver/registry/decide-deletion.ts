@@ -1,36 +1,36 @@
 /**
- * What a DELETE does to an object (upstream `rest.BeforeDelete`, `Store.updateForGracefulDeletionAndFinalizers`). Three
- * things can hold an object back: a grace period, finalizers, and both at once; a repeated DELETE can only hurry it.
+ * Effect of a DELETE on an object (upstream `rest.BeforeDelete`, `Store.updateForGracefulDeletionAndFinalizers`). A
+ * grace period and finalizers each delay the removal; a repeated DELETE can only shorten the grace period.
  */
 
 export interface DeletionInput {
   readonly nowMs: number;
-  /** When it is to be gone, if it is being deleted already. */
+  /** deletionTimestamp, if the object is being deleted already. */
   readonly deletionAtMs: number | undefined;
   readonly deletionGraceSeconds: number | undefined;
   readonly hasFinalizers: boolean;
-  /** Absent for kinds that are not deleted gracefully. */
+  /** Absent for kinds without graceful deletion. */
   readonly grace: GraceInput | undefined;
 }
 
-export interface GraceInput {
-  readonly askedSeconds: number | undefined;
-  /** The object's own: `spec.terminationGracePeriodSeconds`. */
+interface GraceInput {
+  readonly requestedSeconds: number | undefined;
+  /** `spec.terminationGracePeriodSeconds` of the object. */
   readonly ownSeconds: number | undefined;
-  /** Nothing runs that would need time. */
+  /** No running containers need the grace period. */
   readonly idle: boolean;
 }
 
 export type Deletion =
   | { readonly kind: 'remove' }
-  /** It is on its way already, and this changes nothing. */
+  /** The object is being deleted already, and this request changes nothing. */
   | { readonly kind: 'unchanged' }
   | {
       readonly kind: 'mark';
       readonly deletionAtMs: number;
       readonly graceSeconds: number;
       readonly firstTime: boolean;
-      /** The mark is written, and then the object goes: two revisions. */
+      /** The object is marked, then removed: two revisions. */
       readonly thenRemove: boolean;
     };
 
@@ -39,7 +39,7 @@ export function decideDeletion(input: DeletionInput): Deletion {
   if (grace === undefined) return ungraceful(input);
   if (deletionAtMs === undefined) return begin(input, grace);
   if (deletionGraceSeconds === undefined || deletionGraceSeconds === 0) return ungraceful(input);
-  return hurry(input, { deletionAtMs, deletionGraceSeconds, askedSeconds: grace.askedSeconds });
+  return shortenGrace({ ...input, deletionAtMs, deletionGraceSeconds }, grace.requestedSeconds);
 }
 
 function ungraceful({ nowMs, deletionAtMs, hasFinalizers }: DeletionInput): Deletion {
@@ -49,7 +49,7 @@ function ungraceful({ nowMs, deletionAtMs, hasFinalizers }: DeletionInput): Dele
 }
 
 function begin({ nowMs, hasFinalizers }: DeletionInput, grace: GraceInput): Deletion {
-  const wanted = grace.idle ? 0 : (grace.askedSeconds ?? grace.ownSeconds ?? 0);
+  const wanted = grace.idle ? 0 : (grace.requestedSeconds ?? grace.ownSeconds ?? 0);
   const graceSeconds = wanted < 0 ? 1 : wanted;
   return {
     kind: 'mark',
@@ -60,23 +60,22 @@ function begin({ nowMs, hasFinalizers }: DeletionInput, grace: GraceInput): Dele
   };
 }
 
-interface Underway {
+interface RunningDeletion extends DeletionInput {
   readonly deletionAtMs: number;
   readonly deletionGraceSeconds: number;
-  readonly askedSeconds: number | undefined;
 }
 
-function hurry({ nowMs, hasFinalizers }: DeletionInput, underway: Underway): Deletion {
-  const { deletionAtMs, deletionGraceSeconds, askedSeconds } = underway;
-  if (askedSeconds === undefined) return { kind: 'unchanged' };
-  const graceSeconds = askedSeconds < 0 ? 1 : askedSeconds;
+function shortenGrace(running: RunningDeletion, requestedSeconds: number | undefined): Deletion {
+  const { nowMs, hasFinalizers, deletionAtMs, deletionGraceSeconds } = running;
+  if (requestedSeconds === undefined) return { kind: 'unchanged' };
+  const graceSeconds = requestedSeconds < 0 ? 1 : requestedSeconds;
   if (graceSeconds >= deletionGraceSeconds) return { kind: 'unchanged' };
   const shortenedMs = deletionAtMs - (deletionGraceSeconds - graceSeconds) * 1_000;
   const overdue = shortenedMs < nowMs;
   return {
     kind: 'mark',
     deletionAtMs: Math.max(shortenedMs, nowMs),
-    // What was to end before now still gets a moment, unless it was to end at once.
+    // A deadline in the past still leaves 1 s, unless the requested grace period is 0.
     graceSeconds: overdue && graceSeconds !== 0 ? 1 : graceSeconds,
     firstTime: false,
     thenRemove: graceSeconds === 0 && !hasFinalizers,

@@ -1,12 +1,12 @@
-/** Events do not last: each goes one hour, or so, after it was last written (upstream `--event-ttl`). */
+/** Deletes each event when its TTL after the last write is over (upstream `--event-ttl`). */
 import type { Clock } from '../../ports/clock.ts';
 import { decodeDraft } from '../storage/stored-object.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
 import { encodeDraft } from './object-registry.ts';
 import type { Strategy } from './strategy.ts';
 
-/** Upstream's default. */
-export const eventTtlMs = 3_600_000;
+/** Default of kube-apiserver. */
+const eventTtlMs = 3_600_000;
 
 interface Due {
   readonly key: string;
@@ -18,7 +18,7 @@ export class EventExpiry {
   readonly #store: VersionedStore;
   readonly #strategy: Strategy;
   readonly #clock: Clock;
-  /** In order of writing, which is the order of expiry. */
+  /** In the order of the writes, which is the order of expiry. */
   #due: Due[] = [];
   #head = 0;
 
@@ -34,7 +34,7 @@ export class EventExpiry {
     });
   }
 
-  /** Removes what is due, as ordinary deletions; an event that was written again meanwhile stays. */
+  /** Removes expired events as ordinary deletions; an event written again in the meantime stays. */
   sweep(): void {
     const nowMs = this.#clock.monotonicMs();
     for (;;) {

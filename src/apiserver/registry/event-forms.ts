@@ -1,10 +1,10 @@
-/** Events have two faces, core/v1 and events.k8s.io/v1, and one storage; stored is the core form. */
+/** Converts events between core/v1 and events.k8s.io/v1; core/v1 is the stored form. */
 import type { Draft } from '../storage/stored-object.ts';
 
-/** The group of the newer form. */
-export const newerEventGroup = 'events.k8s.io';
+/** The group of events.k8s.io/v1. */
+export const eventsV1Group = 'events.k8s.io';
 
-/** Fields whose name differs, newer form first. */
+/** Fields whose name differs, events.k8s.io/v1 first. */
 const renamed: readonly (readonly [string, string])[] = [
   ['note', 'message'],
   ['regarding', 'involvedObject'],
@@ -16,9 +16,9 @@ const renamed: readonly (readonly [string, string])[] = [
 ];
 
 const toCore = new Map(renamed);
-const toNewer = new Map(renamed.map(([newer, core]) => [core, newer] as const));
+const toEventV1Field = new Map(renamed.map(([v1, core]) => [core, v1] as const));
 
-/** What the core form always writes and the newer one only when there is something, by its name there. */
+/** events.k8s.io/v1 names of the fields that core/v1 always writes and events.k8s.io/v1 omits when empty. */
 const omittedWhenEmpty = ['reportingController', 'reportingInstance'] as const;
 
 export function asCoreEvent(draft: Draft): Draft {
@@ -27,10 +27,10 @@ export function asCoreEvent(draft: Draft): Draft {
   return core;
 }
 
-export function asNewerEvent(draft: Draft): Draft {
-  const newer = rename(draft, toNewer);
-  for (const field of omittedWhenEmpty) if (newer[field] === '') delete newer[field];
-  return newer;
+export function asEventV1(draft: Draft): Draft {
+  const v1 = rename(draft, toEventV1Field);
+  for (const field of omittedWhenEmpty) if (v1[field] === '') delete v1[field];
+  return v1;
 }
 
 function rename(draft: Draft, names: ReadonlyMap<string, string>): Draft {

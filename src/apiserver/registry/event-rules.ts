@@ -1,41 +1,41 @@
 /**
- * What an event must be (upstream `pkg/apis/core/validation/events.go`). Through core/v1 nearly everything goes;
- * events.k8s.io/v1 is strict, and changes nothing of a stored event but its series. Errors name the fields of the core
- * form through either group, as upstream's do.
+ * Validation of events (upstream `pkg/apis/core/validation/events.go`). core/v1 accepts nearly everything;
+ * events.k8s.io/v1 is strict, and allows updates of the series only. As upstream, errors use the core/v1 field names for
+ * both groups.
  */
 import type { Draft } from '../storage/stored-object.ts';
-import { newerEventGroup } from './event-forms.ts';
-import { isQualifiedName } from './names.ts';
-import type { FieldError } from './refusals.ts';
-import { sameValue } from './same-value.ts';
-import { isRecord, textAt } from './strategy.ts';
+import { eventsV1Group } from './event-forms.ts';
+import { isQualifiedName } from '../../api/names.ts';
+import { type FieldError, invalidField, requiredField } from '../api-errors/field-errors.ts';
+import { sameJson } from '../../api/same-json.ts';
+import { isMap, textAt } from '../select-field.ts';
 
-/** Bytes, of `reportingInstance`, `action` and `reason`. */
-const wordBytesMax = 128;
+/** Bytes, for `reportingInstance`, `action` and `reason`. */
+const shortTextBytesMax = 128;
 const noteBytesMax = 1_024;
 const seriesCountMin = 2;
 
-/** On every write (`legacyValidateEvent`). Who sets `eventTime` writes the newer kind of event and keeps its rules. */
+/** On every write (`legacyValidateEvent`). An event with `eventTime` must satisfy the rules of events.k8s.io/v1. */
 export function validateEvent(draft: Draft, group: string): readonly FieldError[] {
-  if (textAt(draft, 'eventTime') === '') return validateHome(draft, ['default']);
-  const reporter = group === newerEventGroup ? 'reportingController' : 'reportingComponent';
+  if (textAt(draft, 'eventTime') === '') return validateNamespace(draft, ['default']);
+  const reporter = group === eventsV1Group ? 'reportingController' : 'reportingComponent';
   return [
-    ...validateNewerHome(draft),
+    ...validateEventV1Namespace(draft),
     ...validateReporter(textAt(draft, 'reportingComponent'), reporter),
-    ...['reportingInstance', 'action', 'reason'].flatMap((field) => validateWord(draft, field)),
+    ...['reportingInstance', 'action', 'reason'].flatMap((field) => validateShortText(draft, field)),
     ...validateLength(draft, 'message', noteBytesMax),
   ];
 }
 
-/** `ValidateEventCreate`, beyond {@link validateEvent}. */
+/** `ValidateEventCreate`, in addition to {@link validateEvent}. */
 export function validateEventCreate(draft: Draft, group: string): readonly FieldError[] {
-  if (group !== newerEventGroup) return [];
+  if (group !== eventsV1Group) return [];
   const type = textAt(draft, 'type');
-  const errors = [...validateSeries(draft)];
-  if (textAt(draft, 'eventTime') === '') errors.push({ field: 'eventTime', problem: 'FieldValueRequired' });
-  if (type !== 'Normal' && type !== 'Warning') errors.push(invalid('type', `has invalid value: ${type}`));
+  const errors = validateSeries(draft);
+  if (textAt(draft, 'eventTime') === '') errors.push(requiredField('eventTime'));
+  if (type !== 'Normal' && type !== 'Warning') errors.push(invalidField('type', '', `has invalid value: ${type}`));
   for (const field of ['firstTimestamp', 'lastTimestamp', 'count', 'source'])
-    if (!isUnset(draft[field])) errors.push(invalid(field, 'needs to be unset'));
+    if (!isUnset(draft[field])) errors.push(invalidField(field, '', 'needs to be unset'));
   return errors;
 }
 
@@ -55,72 +55,61 @@ const fixedFields = [
   'reportingInstance',
 ] as const;
 
-/** `ValidateEventUpdate`, beyond {@link validateEvent}. */
+/** `ValidateEventUpdate`, in addition to {@link validateEvent}. */
 export function validateEventUpdate(draft: Draft, stored: Draft, group: string): readonly FieldError[] {
-  if (group !== newerEventGroup) return [];
-  const errors = sameValue(draft['series'], stored['series']) ? [] : [...validateSeries(draft)];
+  if (group !== eventsV1Group) return [];
+  const errors = sameJson(draft['series'], stored['series']) ? [] : validateSeries(draft);
   for (const field of fixedFields) {
-    if (sameField(draft[field], stored[field])) continue;
+    if (sameJson(draft[field], stored[field]) || (isUnset(draft[field]) && isUnset(stored[field]))) continue;
     const name = field === 'reportingComponent' ? 'reportingController' : field;
-    errors.push({
-      field: name,
-      problem: 'FieldValueInvalid',
-      value: draft[field] ?? null,
-      detail: 'field is immutable',
-    });
+    errors.push(invalidField(name, draft[field] ?? null, 'field is immutable'));
   }
   return errors;
 }
 
-function validateHome(draft: Draft, homesOfCluster: readonly string[]): readonly FieldError[] {
+function validateNamespace(draft: Draft, clusterNamespaces: readonly string[]): readonly FieldError[] {
   const about = textAt(draft['involvedObject'], 'namespace');
-  const homes = about === '' ? homesOfCluster : [about];
-  if (homes.includes(draft.metadata.namespace ?? '')) return [];
-  return [{ ...invalid('involvedObject.namespace', 'does not match event.namespace'), value: about }];
+  const namespaces = about === '' ? clusterNamespaces : [about];
+  if (namespaces.includes(draft.metadata.namespace ?? '')) return [];
+  return [invalidField('involvedObject.namespace', about, 'does not match event.namespace')];
 }
 
-/** An event of the newer kind about something in a namespace may stand in any. */
-function validateNewerHome(draft: Draft): readonly FieldError[] {
-  return textAt(draft['involvedObject'], 'namespace') === '' ? validateHome(draft, ['default', 'kube-system']) : [];
+/** An events.k8s.io/v1 Event about a namespaced object may be in any namespace. */
+function validateEventV1Namespace(draft: Draft): readonly FieldError[] {
+  return textAt(draft['involvedObject'], 'namespace') === ''
+    ? validateNamespace(draft, ['default', 'kube-system'])
+    : [];
 }
 
 function validateReporter(value: string, field: string): readonly FieldError[] {
-  const errors: FieldError[] = value === '' ? [{ field, problem: 'FieldValueRequired' }] : [];
+  const errors: FieldError[] = value === '' ? [requiredField(field)] : [];
   if (isQualifiedName(value)) return errors;
-  return [...errors, { ...invalid(field, 'name part must be a qualified name'), value }];
+  return [...errors, invalidField(field, value, 'name part must be a qualified name')];
 }
 
-function validateWord(draft: Draft, field: string): readonly FieldError[] {
-  if (textAt(draft, field) === '') return [{ field, problem: 'FieldValueRequired' }];
-  return validateLength(draft, field, wordBytesMax);
+function validateShortText(draft: Draft, field: string): readonly FieldError[] {
+  if (textAt(draft, field) === '') return [requiredField(field)];
+  return validateLength(draft, field, shortTextBytesMax);
 }
 
 function validateLength(draft: Draft, field: string, bytesMax: number): readonly FieldError[] {
   if (Buffer.byteLength(textAt(draft, field)) <= bytesMax) return [];
-  return [invalid(field, `can have at most ${bytesMax} characters`)];
+  return [invalidField(field, '', `can have at most ${bytesMax} characters`)];
 }
 
 /** `validateV1EventSeries`. */
-function validateSeries(draft: Draft): readonly FieldError[] {
+function validateSeries(draft: Draft): FieldError[] {
   const series = draft['series'];
-  if (!isRecord(series)) return [];
+  if (!isMap(series)) return [];
   const errors: FieldError[] = [];
-  if (Number(series['count'] ?? 0) < seriesCountMin) errors.push(invalid('series.count', 'should be at least 2'));
-  if (textAt(series, 'lastObservedTime') === '')
-    errors.push({ field: 'series.lastObservedTime', problem: 'FieldValueRequired' });
+  if (Number(series['count'] ?? 0) < seriesCountMin)
+    errors.push(invalidField('series.count', '', 'should be at least 2'));
+  if (textAt(series, 'lastObservedTime') === '') errors.push(requiredField('series.lastObservedTime'));
   return errors;
 }
 
-function invalid(field: string, detail: string): FieldError {
-  return { field, problem: 'FieldValueInvalid', value: '', detail };
-}
-
-/** In Go a missing field and its zero value are the same. */
-function sameField(a: unknown, b: unknown): boolean {
-  return sameValue(a, b) || (isUnset(a) && isUnset(b));
-}
-
+/** Whether it is the zero value in Go, or missing. */
 function isUnset(value: unknown): boolean {
-  if (isRecord(value)) return Object.values(value).every(isUnset);
+  if (isMap(value)) return Object.values(value).every(isUnset);
   return value === undefined || value === null || value === '' || value === 0;
 }

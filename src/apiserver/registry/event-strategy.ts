@@ -1,10 +1,11 @@
-/** Events, seen through either of their groups (upstream `pkg/registry/core/event/strategy.go`). */
+/** Strategy of events, for both groups (upstream `pkg/registry/core/event/strategy.go`). */
 import type { Draft } from '../storage/stored-object.ts';
 import { validateEvent, validateEventCreate, validateEventUpdate } from './event-rules.ts';
-import { newerEventGroup } from './event-forms.ts';
-import { isDnsSubdomain } from './names.ts';
+import { eventsV1Group } from './event-forms.ts';
+import { isDnsSubdomain } from '../../api/names.ts';
 import type { FieldLabels } from './selection.ts';
-import { plainStrategy, type Strategy, textAt } from './strategy.ts';
+import { textAt } from '../select-field.ts';
+import { plainStrategy, type Strategy } from './strategy.ts';
 
 const referenceFields = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'] as const;
 const sharedLabels = ['metadata.name', 'metadata.namespace', 'reason', 'type'] as const;
@@ -19,7 +20,7 @@ const coreLabels: FieldLabels = {
 };
 
 /** Upstream `AddFieldLabelConversionsForEvent` of events.k8s.io/v1. */
-const newerLabels: FieldLabels = {
+const eventV1Labels: FieldLabels = {
   labels: sharedLabels,
   aliases: {
     ...Object.fromEntries(referenceFields.map((field) => [`regarding.${field}`, `involvedObject.${field}`])),
@@ -29,14 +30,12 @@ const newerLabels: FieldLabels = {
 
 export const eventStrategy: Strategy = {
   ...plainStrategy,
-  kind: 'Event',
-  group: '',
   plural: 'events',
   namespaced: true,
   createsOnUpdate: true,
   isName: isDnsSubdomain,
   fieldLabels: coreLabels,
-  fieldLabelsByGroup: { [newerEventGroup]: newerLabels },
+  fieldLabelsByGroup: { [eventsV1Group]: eventV1Labels },
   validate: validateEvent,
   validateCreate: validateEventCreate,
   validateUpdate: (draft, stored, _endpoint, group) => validateEventUpdate(draft, stored, group),

@@ -1,5 +1,5 @@
 /** Field selectors: `spec.nodeName=n1,status.phase!=Failed` (upstream `fields.ParseSelector`). */
-import { badRequest } from './refusals.ts';
+import { badRequest } from '../api-errors/api-errors.ts';
 
 export interface FieldRequirement {
   readonly field: string;
@@ -7,11 +7,11 @@ export interface FieldRequirement {
   readonly value: string;
 }
 
-/** A term ends at a comma that no backslash precedes. */
+/** A term ends at a comma without a preceding backslash. */
 const termPattern = /(?:\\.|[^,\\])+|\\$/gsu;
 const operatorPattern = /^(.*?)(==|!=|=)(.*)$/su;
 
-/** Throws a 400 ApiError for what is no selector. Empty text, and empty terms, select everything. */
+/** Throws a 400 ApiError for an invalid selector. Empty text, and empty terms, select everything. */
 export function parseFieldSelector(text: string): readonly FieldRequirement[] {
   return (text.match(termPattern) ?? []).map(parseTerm);
 }

@@ -1,12 +1,12 @@
-/** Names and uids that the server makes up. */
+/** Generates names and uids. */
 import type { Random } from '../../ports/random.ts';
 
-/** Letters and digits that cannot form words or be mistaken for each other (upstream `util/rand`). */
+/** Letters and digits that form no words and are not easily confused (upstream `util/rand`). */
 const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const suffixLength = 5;
 /** Upstream `maxGeneratedNameLength`: 63 less the suffix. */
-export const generateBaseMax = 58;
-/** Names to try before giving up. */
+const generateBaseMax = 58;
+/** Maximum number of generated names to try. */
 export const generateTriesMax = 8;
 
 export function generateName(base: string, random: Random): string {
@@ -15,7 +15,7 @@ export function generateName(base: string, random: Random): string {
   return base.slice(0, generateBaseMax) + suffix;
 }
 
-/** A version 4 UUID: 122 bits of chance. */
+/** A version 4 UUID: 122 random bits. */
 export function makeUid(random: Random): string {
   const digit = (): number => Math.floor(random.next() * 16);
   return 'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx'.replace(/[xy]/g, (place) =>

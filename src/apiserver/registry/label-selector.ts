@@ -1,14 +1,14 @@
 /**
- * Label selectors as clients write them: `a=b,c!=d,e in (f,g),!h,i>3` (upstream `labels.Parse`). `in` and `notin` are
- * words like any other except where an operator is expected.
+ * Label selectors: `a=b,c!=d,e in (f,g),!h,i>3` (upstream `labels.Parse`). `in` and `notin` are keywords only where an
+ * operator is expected.
  */
-import { isLabelValue, isQualifiedName } from './names.ts';
-import { badRequest } from './refusals.ts';
+import { isLabelValue, isQualifiedName } from '../../api/names.ts';
+import { badRequest } from '../api-errors/api-errors.ts';
 
 /** `=` is a set of one, `!=` the complement of one. */
 type Operator = 'in' | 'notin' | 'exists' | 'absent' | '>' | '<';
 
-export interface LabelRequirement {
+interface LabelRequirement {
   readonly key: string;
   readonly operator: Operator;
   readonly values: ReadonlySet<string>;
@@ -22,7 +22,7 @@ interface Token {
 const tokenPattern = /\s*(==|!=|[=!(),<>]|[^\s=!(),<>]+)/y;
 const end: Token = { kind: 'end', text: '' };
 
-/** Throws a 400 ApiError for what is no selector. Empty text selects everything. */
+/** Throws a 400 ApiError for an invalid selector. Empty text selects everything. */
 export function parseLabelSelector(text: string): readonly LabelRequirement[] {
   return new Parser(tokensOf(text)).requirements();
 }
@@ -60,7 +60,7 @@ function isInteger(text: string | undefined): boolean {
 }
 
 function assertInteger(value: string): void {
-  if (!isInteger(value)) refuse(`values[0]: Invalid value: "${value}": for 'Gt', 'Lt', the value must be an integer`);
+  if (!isInteger(value)) fail(`values[0]: Invalid value: "${value}": for 'Gt', 'Lt', the value must be an integer`);
 }
 
 function tokensOf(text: string): readonly Token[] {
@@ -73,7 +73,7 @@ function tokensOf(text: string): readonly Token[] {
   return tokens;
 }
 
-function refuse(why: string): never {
+function fail(why: string): never {
   throw badRequest(`unable to parse requirement: ${why}`);
 }
 
@@ -91,7 +91,7 @@ class Parser {
       found.push(this.#requirement());
       if (this.#peek().kind === 'end') break;
       this.#expect(',');
-      if (this.#peek().kind === 'end') refuse("found '', expected: identifier after ','");
+      if (this.#peek().kind === 'end') fail("found '', expected: identifier after ','");
     }
     return found;
   }
@@ -99,8 +99,8 @@ class Parser {
   #requirement(): LabelRequirement {
     const absent = this.#accept('!');
     const key = this.#take();
-    if (key.kind !== 'word') refuse(`found '${key.text}', expected: identifier`);
-    if (!isQualifiedName(key.text)) refuse(`key: Invalid value: "${key.text}": not a qualified name`);
+    if (key.kind !== 'word') fail(`found '${key.text}', expected: identifier`);
+    if (!isQualifiedName(key.text)) fail(`key: Invalid value: "${key.text}": not a qualified name`);
     if (absent) return { key: key.text, operator: 'absent', values: new Set() };
     if (this.#endsRequirement()) return { key: key.text, operator: 'exists', values: new Set() };
     return this.#comparison(key.text);
@@ -111,7 +111,7 @@ class Parser {
     const operator = this.#operator();
     const values = isSet ? this.#valueSet() : new Set([this.#exactValue()]);
     for (const value of values) {
-      if (!isLabelValue(value)) refuse(`values[0][${key}]: Invalid value: "${value}": not a label value`);
+      if (!isLabelValue(value)) fail(`values[0][${key}]: Invalid value: "${value}": not a label value`);
       if (operator === '>' || operator === '<') assertInteger(value);
     }
     return { key, operator, values };
@@ -131,17 +131,17 @@ class Parser {
       case '<':
         return text;
       default:
-        return refuse(`found '${text}', expected: in, notin, =, ==, !=, gt, lt`);
+        return fail(`found '${text}', expected: in, notin, =, ==, !=, gt, lt`);
     }
   }
 
   #exactValue(): string {
     if (this.#endsRequirement()) return '';
     const value = this.#take();
-    return value.kind === 'word' ? value.text : refuse(`found '${value.text}', expected: identifier`);
+    return value.kind === 'word' ? value.text : fail(`found '${value.text}', expected: identifier`);
   }
 
-  /** `()` is the set that holds the empty value, and so is what stands before, between or after bare commas. */
+  /** `()` is the set of the empty value; bare commas add the empty value as well. */
   #valueSet(): ReadonlySet<string> {
     this.#expect('(');
     const values = new Set<string>();
@@ -176,6 +176,6 @@ class Parser {
 
   #expect(symbol: string): void {
     const found = this.#take();
-    if (found.text !== symbol) refuse(`found '${found.text}', expected: '${symbol}'`);
+    if (found.text !== symbol) fail(`found '${found.text}', expected: '${symbol}'`);
   }
 }

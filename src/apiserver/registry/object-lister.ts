@@ -1,28 +1,28 @@
-/** Lists: one state, one page of it, and the token for the next (upstream `storage/etcd3.store.GetList`). */
+/** Lists: one state, one page of it, and the continue token (upstream `storage/etcd3.store.GetList`). */
 import type { ListMeta } from '../../api/meta.ts';
 import type { Snapshot } from '../storage/resource-table.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
-import type { VersionedStore } from '../storage/versioned-store.ts';
+import type { ReadableStore } from '../storage/versioned-store.ts';
 import { type ListPlan, makeToken } from './list-query.ts';
-import { continueExpired, expired, versionFromTheFuture } from './refusals.ts';
+import { continueExpired, expired, tooLargeResourceVersion } from '../api-errors/api-errors.ts';
 import type { Selection } from './selection.ts';
 
-/** How long a version that nobody has written yet is waited for (upstream `blockTimeout`). */
-export const futureWaitMs = 3_000;
+/** Maximum wait for a version that is not written yet (upstream `blockTimeout`). */
+const futureWaitMs = 3_000;
 
-export interface ListResult {
+interface ListResult {
   readonly metadata: ListMeta;
   readonly items: readonly StoredObject[];
 }
 
 export class ObjectLister {
-  readonly #store: VersionedStore;
+  readonly #store: ReadableStore;
 
-  constructor(store: VersionedStore) {
+  constructor(store: ReadableStore) {
     this.#store = store;
   }
 
-  /** Rejects with a 410 ApiError where that state is gone, with 504 where it does not come. */
+  /** Rejects with a 410 ApiError if that state is gone, with 504 if it is not reached in time. */
   async list(resource: string, selection: Selection, plan: ListPlan, signal: AbortSignal): Promise<ListResult> {
     if (plan.kind !== 'page') await this.reach(plan.atLeast, signal);
     const revision = this.#revisionOf(plan);
@@ -32,10 +32,10 @@ export class ObjectLister {
     return { metadata: describePage(page, revision, selection), items: page.items };
   }
 
-  /** Waits for a version, as readers that ask for "not older than" must. */
+  /** Waits for a version, for reads with "not older than". */
   async reach(revision: number, signal: AbortSignal): Promise<void> {
     if (await this.#store.reach(revision, futureWaitMs, signal)) return;
-    throw versionFromTheFuture(revision, this.#store.revision);
+    throw tooLargeResourceVersion(revision, this.#store.revision);
   }
 
   #revisionOf(plan: ListPlan): number {
@@ -54,7 +54,7 @@ export class ObjectLister {
 interface Page {
   readonly items: readonly StoredObject[];
   readonly more: boolean;
-  /** Objects after this page that the selection could hold. */
+  /** Number of objects after this page that the selection may contain. */
   readonly remaining: number;
 }
 
@@ -66,7 +66,7 @@ function takePage(snapshot: Snapshot, selection: Selection, plan: ListPlan): Pag
     if (!selection.matches(object)) continue;
     if (items.length < limit) items.push(object);
     else remaining += 1;
-    // With selectors nobody is told how many are left: one is enough to know that there is another page.
+    // With selectors the remaining count is not reported: one object is enough to know that another page follows.
     if (remaining > 0 && !selection.all) break;
   }
   return { items, more: remaining > 0, remaining };

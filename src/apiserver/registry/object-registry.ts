@@ -1,44 +1,40 @@
 /**
- * Writing objects: from a decoded body to a committed version, in the order upstream's generic registry has it - names,
- * admission, preparation, validation, versions, no-op check, commit. Everything is synchronous, so whatever was checked
- * against the stored object still holds when the new one is written.
+ * Writes objects: from a decoded body to a committed version, in the order of upstream's generic registry: names,
+ * admission, preparation, validation, versions, no-op check, commit. Everything is synchronous, so checks against the
+ * stored object still hold when the new one is written.
  */
 import { formatTime, parseTimestamp } from '../../api/timestamps.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Random } from '../../ports/random.ts';
 import { decodeDraft, type Draft, encodeTail, type StoredObject } from '../storage/stored-object.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
-import { alignNames, type FieldValidation, readBody, refusePatched } from './body-reader.ts';
-import { type DeletionInput, decideDeletion } from './decide-deletion.ts';
-import { asNewerEvent } from './event-forms.ts';
+import { alignNames, type FieldValidation, readBody, patchedObjectError } from './body-reader.ts';
+import { type Deletion, type DeletionInput, decideDeletion } from './decide-deletion.ts';
+import { asEventV1 } from './event-forms.ts';
 import { generateName, generateTriesMax, makeUid } from './identity.ts';
 import { parseRevision } from './list-query.ts';
 import { dropRepeatedOwners, validateMetadata, validateMetadataUpdate } from './metadata-rules.ts';
-import { assertNamespaceAccepts, assertNamespaceMortal } from './namespace-lifecycle.ts';
-import { type ObjectPatch, patchObject } from './object-patch.ts';
+import { assertNamespaceAccepts, assertNamespaceDeletable } from './namespace-lifecycle.ts';
+import { type ObjectPatch, patchObject } from '../patch/object-patch.ts';
 import {
   alreadyExists,
   conflict,
-  type FieldError,
   invalid,
-  modifiedMeanwhile,
+  objectModified,
   noUniqueName,
   notFound,
-  refusal,
-} from './refusals.ts';
-import {
-  apiVersionOfTarget,
-  keyOfTarget,
-  kindName,
-  resourceName,
-  speaksNewerEvents,
-  type Target,
-} from './request-target.ts';
-import { sameValue } from './same-value.ts';
-import { mapsOf, type Strategy, textAt } from './strategy.ts';
+  statusError,
+} from '../api-errors/api-errors.ts';
+import { apiVersionOf } from '../resources.ts';
+import { keyOfTarget, kindName, resourceName, isEventsV1, type Target } from './request-target.ts';
+import { listOf } from '../../api/json-map.ts';
+import { sameJson } from '../../api/same-json.ts';
+import { type FieldError, invalidField } from '../api-errors/field-errors.ts';
+import { textAt } from '../select-field.ts';
+import type { Strategy } from './strategy.ts';
 
 export interface WriteOptions {
-  /** Everything happens but the commit. */
+  /** All steps but the commit. */
   readonly dryRun: boolean;
   readonly fieldValidation: FieldValidation;
 }
@@ -46,7 +42,7 @@ export interface WriteOptions {
 export interface Written {
   readonly object: StoredObject;
   readonly created: boolean;
-  /** For the client to show to its user. */
+  /** Warnings for the client to display. */
   readonly warnings: readonly string[];
 }
 
@@ -60,8 +56,13 @@ export interface DeleteRequest {
 
 export interface Deleted {
   readonly object: StoredObject;
-  /** False while a grace period or finalizers hold it. */
+  /** False while a grace period or finalizers delay the removal. */
   readonly removed: boolean;
+}
+
+/** The options of a write whose body was read with `warnings`. */
+interface ReadOptions extends WriteOptions {
+  readonly warnings: readonly string[];
 }
 
 const gcFinalizers: Readonly<Record<string, string>> = { Foreground: 'foregroundDeletion', Orphan: 'orphan' };
@@ -77,7 +78,7 @@ export class ObjectRegistry {
     this.#random = random;
   }
 
-  /** Throws a 404 ApiError where there is none. */
+  /** Throws a 404 ApiError if it does not exist. */
   get(target: Target): StoredObject {
     const found = this.#store.get(target.strategy.plural, keyOfTarget(target));
     if (found === undefined) throw notFound(resourceName(target), target.name ?? '');
@@ -88,7 +89,7 @@ export class ObjectRegistry {
     const { draft, warnings } = readBody(body, target, options.fieldValidation);
     alignNames(draft, target);
     if (draft.metadata.resourceVersion !== undefined) {
-      throw refusal(500, '', 'resourceVersion should not be set on objects to be created');
+      throw statusError(500, '', 'resourceVersion should not be set on objects to be created');
     }
     return this.#insert(target, draft, { ...options, warnings });
   }
@@ -106,59 +107,62 @@ export class ObjectRegistry {
   patch(target: Target, patch: ObjectPatch, options: WriteOptions): Written {
     const stored = this.get(target);
     const current = decodeDraft(stored);
-    const seen = speaksNewerEvents(target) ? asNewerEvent(current) : current;
-    const document = { kind: target.served.kind, apiVersion: apiVersionOfTarget(target), ...seen };
-    const patched = patchObject(document, patch, target.strategy.kind);
-    const { draft, warnings } = readBody(patched, target, options.fieldValidation, refusePatched);
+    const seen = isEventsV1(target) ? asEventV1(current) : current;
+    const document = { kind: target.served.kind, apiVersion: apiVersionOf(target.served), ...seen };
+    const patched = patchObject(document, patch, target.served.kind);
+    const { draft, warnings } = readBody(patched, target, options.fieldValidation, patchedObjectError);
     alignNames(draft, target);
     return this.#replace(target, stored, draft, { ...options, warnings });
   }
 
   /**
-   * Changes a stored object from inside, as subresources do: versions are not compared, rules are not asked. Returns the
-   * object unchanged where `change` changed nothing.
+   * Changes a stored object internally, as subresources do: without version comparison and validation. Returns the stored
+   * object if `change` changed nothing.
    */
   amend(target: Target, change: (draft: Draft) => void, dryRun: boolean): StoredObject {
     const stored = this.get(target);
     const draft = decodeDraft(stored);
     change(draft);
-    return sameValue(draft, decodeDraft(stored)) ? stored : this.#commit(target.strategy, draft, dryRun);
+    return sameJson(draft, decodeDraft(stored)) ? stored : this.#commit(target.strategy, draft, dryRun);
   }
 
   delete(target: Target, request: DeleteRequest): Deleted {
     const stored = this.get(target);
     assertPreconditions(target, stored, request);
-    assertNamespaceMortal(target);
+    assertNamespaceDeletable(target);
     const draft = decodeDraft(stored);
-    if (target.strategy.kind === 'Namespace') return this.#deleteNamespace(target, draft, request.dryRun);
+    if (target.served.kind === 'Namespace') return this.#deleteNamespace(target, draft, request.dryRun);
     const finalizersChanged = applyPropagation(draft, request.propagation);
     const decision = decideDeletion(this.#deletionInput(target.strategy, draft, request));
     if (decision.kind === 'remove') return this.#remove(target.strategy, draft, request.dryRun);
     if (decision.kind === 'unchanged' && !finalizersChanged) return { object: stored, removed: false };
-    if (decision.kind === 'mark') this.#mark(draft, decision);
+    if (decision.kind === 'mark') markDeleted(draft, decision);
     const marked = this.#commit(target.strategy, draft, request.dryRun);
     if (decision.kind === 'mark' && decision.thenRemove) return this.#remove(target.strategy, draft, request.dryRun);
     return { object: marked, removed: false };
   }
 
-  #insert(target: Target, draft: Draft, options: WriteOptions & { readonly warnings: readonly string[] }): Written {
+  #insert(target: Target, draft: Draft, options: ReadOptions): Written {
     const { strategy } = target;
     this.#begin(target, draft);
     assertNamespaceAccepts(target, draft.metadata.name ?? '', this.#store);
     strategy.setDefaults(draft);
     strategy.prepareCreate(draft);
     const warnings = [...options.warnings, ...dropRepeatedOwners(draft.metadata)];
-    this.#assertValid(target, draft, [
+    assertValid(target, draft, [
       ...validateMetadata(draft, strategy),
       ...strategy.validate(draft, target.served.group),
       ...strategy.validateCreate(draft, target.served.group),
     ]);
     const taken = this.#store.get(strategy.plural, keyOfDraft(strategy, draft));
-    if (taken !== undefined) throw this.#taken(target, draft, taken);
+    if (taken !== undefined) {
+      const terminating = decodeDraft(taken).metadata.deletionTimestamp !== undefined;
+      throw alreadyExists(resourceName(target), taken.name, terminating);
+    }
     return { object: this.#commit(strategy, draft, options.dryRun), created: true, warnings };
   }
 
-  /** The fields that are the server's to set, whatever the client sent. */
+  /** Sets the fields that only the server may set, whatever the client sent. */
   #begin(target: Target, draft: Draft): void {
     const { metadata } = draft;
     delete metadata.deletionTimestamp;
@@ -183,16 +187,7 @@ export class ObjectRegistry {
     throw noUniqueName(resourceName(target), name);
   }
 
-  #taken(target: Target, draft: Draft, stored: StoredObject): Error {
-    const terminating = decodeDraft(stored).metadata.deletionTimestamp !== undefined;
-    return alreadyExists(resourceName(target), draft.metadata.name ?? '', terminating);
-  }
-
-  #insertByUpdate(
-    target: Target,
-    draft: Draft,
-    options: WriteOptions & { readonly warnings: readonly string[] },
-  ): Written {
+  #insertByUpdate(target: Target, draft: Draft, options: ReadOptions): Written {
     const name = target.name ?? '';
     if (!target.strategy.createsOnUpdate || target.endpoint !== '') throw notFound(resourceName(target), name);
     const { uid } = draft.metadata;
@@ -200,12 +195,7 @@ export class ObjectRegistry {
     return this.#insert(target, draft, options);
   }
 
-  #replace(
-    target: Target,
-    stored: StoredObject,
-    draft: Draft,
-    options: WriteOptions & { readonly warnings: readonly string[] },
-  ): Written {
+  #replace(target: Target, stored: StoredObject, draft: Draft, options: ReadOptions): Written {
     const { strategy } = target;
     const before = decodeDraft(stored);
     assertVersion(target, stored, draft);
@@ -213,25 +203,26 @@ export class ObjectRegistry {
     strategy.setDefaults(draft);
     strategy.prepareUpdate(draft, before, target.endpoint);
     const warnings = [...options.warnings, ...dropRepeatedOwners(draft.metadata)];
-    this.#assertValid(target, draft, [
+    assertValid(target, draft, [
       ...validateMetadata(draft, strategy),
       ...validateMetadataUpdate(draft, before),
       ...strategy.validate(draft, target.served.group),
       ...strategy.validateUpdate(draft, before, target.endpoint, target.served.group),
     ]);
-    return { object: this.#settle(target, stored, draft, options.dryRun), created: false, warnings };
+    return { object: this.#commitUpdate(target, { stored, before }, draft, options.dryRun), created: false, warnings };
   }
 
-  /** A write that changes nothing takes no revision; one that removes what held a dying object back removes the object. */
-  #settle(target: Target, stored: StoredObject, draft: Draft, dryRun: boolean): StoredObject {
+  /** A write without changes takes no revision; one that removes the last finalizer of a deleted object removes the object. */
+  #commitUpdate(
+    target: Target,
+    { stored, before }: { readonly stored: StoredObject; readonly before: Draft },
+    draft: Draft,
+    dryRun: boolean,
+  ): StoredObject {
     if (isReleased(draft)) return this.#remove(target.strategy, draft, dryRun).object;
     draft.metadata.resourceVersion = String(stored.revision);
-    if (sameValue(draft, decodeDraft(stored))) return stored;
+    if (sameJson(draft, before)) return stored;
     return this.#commit(target.strategy, draft, dryRun);
-  }
-
-  #assertValid(target: Target, draft: Draft, errors: readonly FieldError[]): void {
-    if (errors.length > 0) throw invalid(kindName(target), draft.metadata.name ?? '', errors);
   }
 
   #deletionInput(strategy: Strategy, draft: Draft, request: DeleteRequest): DeletionInput {
@@ -244,7 +235,7 @@ export class ObjectRegistry {
       hasFinalizers: (metadata.finalizers ?? []).length > 0,
       grace: strategy.graceful
         ? {
-            askedSeconds: request.gracePeriodSeconds,
+            requestedSeconds: request.gracePeriodSeconds,
             ownSeconds: typeof own === 'number' ? own : undefined,
             idle: textAt(spec, 'nodeName') === '' || ['Failed', 'Succeeded'].includes(textAt(status, 'phase')),
           }
@@ -252,16 +243,7 @@ export class ObjectRegistry {
     };
   }
 
-  #mark(
-    { metadata }: Draft,
-    mark: { readonly deletionAtMs: number; readonly graceSeconds: number; readonly firstTime: boolean },
-  ): void {
-    metadata.deletionTimestamp = formatTime(mark.deletionAtMs);
-    metadata.deletionGracePeriodSeconds = mark.graceSeconds;
-    if (mark.firstTime && (metadata.generation ?? 0) > 0) metadata.generation = (metadata.generation ?? 0) + 1;
-  }
-
-  /** A namespace ends only when its `spec.finalizers` are emptied through `/finalize`. */
+  /** A namespace is removed only when its `spec.finalizers` are emptied through `/finalize`. */
   #deleteNamespace(target: Target, draft: Draft, dryRun: boolean): Deleted {
     const { metadata } = draft;
     if (metadata.deletionTimestamp !== undefined) {
@@ -286,7 +268,11 @@ export class ObjectRegistry {
   }
 }
 
-/** Gives a draft its version and its place in the store. */
+function assertValid(target: Target, { metadata: { name = '' } }: Draft, errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalid(kindName(target), name, errors);
+}
+
+/** Sets the version of a draft and encodes it for the store. */
 export function encodeDraft(strategy: Strategy, draft: Draft, revision: number): StoredObject {
   const { metadata } = draft;
   metadata.resourceVersion = String(revision);
@@ -305,12 +291,19 @@ export function encodeDraft(strategy: Strategy, draft: Draft, revision: number):
   };
 }
 
+function markDeleted({ metadata }: Draft, mark: Deletion & { readonly kind: 'mark' }): void {
+  metadata.deletionTimestamp = formatTime(mark.deletionAtMs);
+  metadata.deletionGracePeriodSeconds = mark.graceSeconds;
+  const { generation = 0 } = metadata;
+  if (mark.firstTime && generation > 0) metadata.generation = generation + 1;
+}
+
 function keyOfDraft(strategy: Strategy, { metadata }: Draft): string {
   const name = metadata.name ?? '';
   return strategy.namespaced ? `${metadata.namespace ?? ''}/${name}` : name;
 }
 
-/** What clients need not send, and what they cannot set; a value of their own in the others is judged by validation. */
+/** Restores fields that clients may omit or cannot set; a differing value in the others is rejected by validation. */
 function restoreSystemFields({ metadata }: Draft, { metadata: kept }: Draft): void {
   for (const field of ['creationTimestamp', 'generation'] as const) {
     const value = kept[field];
@@ -322,7 +315,7 @@ function restoreSystemFields({ metadata }: Draft, { metadata: kept }: Draft): vo
   }
 }
 
-/** A PUT speaks of one object: another uid under the name is not it. Patches are judged by validation instead. */
+/** A PUT with another uid than the stored object's is a conflict. For patches, validation rejects it instead. */
 function assertUid(target: Target, stored: StoredObject, { metadata: { uid } }: Draft): void {
   if (uid !== undefined && uid !== stored.uid) throw uidConflict(target, uid, stored.uid);
 }
@@ -330,9 +323,9 @@ function assertUid(target: Target, stored: StoredObject, { metadata: { uid } }: 
 function assertVersion(target: Target, stored: StoredObject, { metadata: { resourceVersion } }: Draft): void {
   if (resourceVersion === undefined) return;
   if (parseRevision(resourceVersion) === undefined) {
-    throw refusal(500, '', `strconv.ParseUint: parsing "${resourceVersion}": invalid syntax`);
+    throw statusError(500, '', `strconv.ParseUint: parsing "${resourceVersion}": invalid syntax`);
   }
-  if (resourceVersion !== String(stored.revision)) throw modifiedMeanwhile(resourceName(target), target.name ?? '');
+  if (resourceVersion !== String(stored.revision)) throw objectModified(resourceName(target), target.name ?? '');
 }
 
 function uidConflict(target: Target, wanted: string, actual: string): Error {
@@ -341,10 +334,8 @@ function uidConflict(target: Target, wanted: string, actual: string): Error {
 }
 
 function versionMissing(target: Target): Error {
-  const detail = 'must be specified for an update';
-  return invalid(resourceName(target), target.name ?? '', [
-    { field: 'metadata.resourceVersion', problem: 'FieldValueInvalid', value: 0, detail },
-  ]);
+  const error = invalidField('metadata.resourceVersion', 0, 'must be specified for an update');
+  return invalid(resourceName(target), target.name ?? '', [error]);
 }
 
 function assertPreconditions(target: Target, stored: StoredObject, request: DeleteRequest): void {
@@ -360,7 +351,7 @@ function assertPreconditions(target: Target, stored: StoredObject, request: Dele
   }
 }
 
-/** Finalizers of the garbage collector that the client asked for (upstream `deletionFinalizersForGarbageCollection`). */
+/** Garbage collector finalizers that the client requested (upstream `deletionFinalizersForGarbageCollection`). */
 function applyPropagation(draft: Draft, propagation: DeleteRequest['propagation']): boolean {
   if (propagation === undefined) return false;
   const before = draft.metadata.finalizers ?? [];
@@ -369,16 +360,12 @@ function applyPropagation(draft: Draft, propagation: DeleteRequest['propagation'
   const after = own === undefined ? others : [...others, own];
   if (after.length > 0) draft.metadata.finalizers = after;
   else delete draft.metadata.finalizers;
-  return !sameValue(before, after);
+  return !sameJson(before, after);
 }
 
-/** Being deleted, with nothing left to wait for (upstream `ShouldDeleteDuringUpdate`). */
+/** Being deleted, without finalizers or grace period left (upstream `ShouldDeleteDuringUpdate`). */
 function isReleased({ metadata, spec }: Draft): boolean {
   if (metadata.deletionTimestamp === undefined) return false;
-  const held = (metadata.finalizers ?? []).length > 0 || listLength(spec?.['finalizers']) > 0;
+  const held = [...(metadata.finalizers ?? []), ...listOf(spec?.['finalizers'])].length > 0;
   return !held && (metadata.deletionGracePeriodSeconds ?? 0) === 0;
-}
-
-function listLength(value: unknown): number {
-  return Array.isArray(value) ? value.length : mapsOf(value).length;
 }

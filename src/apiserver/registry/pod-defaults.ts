@@ -1,6 +1,5 @@
-/** What a pod gets that does not say otherwise (upstream `pkg/apis/core/v1/defaults.go`). */
-import type { JsonMap } from '../storage/stored-object.ts';
-import { isRecord, mapsOf, textAt } from './strategy.ts';
+/** Default values of pods (upstream `pkg/apis/core/v1/defaults.go`). */
+import { isMap, mapAt, mapsAt, type MutableJsonMap, textAt } from '../select-field.ts';
 
 const podDefaults: Readonly<Record<string, unknown>> = {
   restartPolicy: 'Always',
@@ -10,7 +9,7 @@ const podDefaults: Readonly<Record<string, unknown>> = {
   schedulerName: 'default-scheduler',
 };
 
-/** Of pods themselves, not of templates: upstream sets these in admission, or for pods alone. */
+/** Only for pods, not for templates: upstream sets these in admission, or for pods alone. */
 const admittedPodDefaults: Readonly<Record<string, unknown>> = {
   enableServiceLinks: true,
   serviceAccountName: 'default',
@@ -19,53 +18,51 @@ const admittedPodDefaults: Readonly<Record<string, unknown>> = {
   preemptionPolicy: 'PreemptLowerPriority',
 };
 
-/** Changes `spec`, which is that of a pod or of a pod template. */
-export function defaultPodSpec(spec: JsonMap): void {
+/** Modifies `spec`, which is that of a pod or of a pod template. */
+export function defaultPodSpec(spec: MutableJsonMap): void {
   fillIn(spec, podDefaults);
-  for (const container of [...mapsOf(spec['containers']), ...mapsOf(spec['initContainers'])]) {
-    defaultContainer(container);
-  }
+  for (const container of containersOf(spec)) defaultContainer(container);
 }
 
-export function admitPodSpec(spec: JsonMap): void {
+function containersOf(spec: MutableJsonMap): readonly MutableJsonMap[] {
+  return [...mapsAt(spec, 'containers'), ...mapsAt(spec, 'initContainers')];
+}
+
+export function admitPodSpec(spec: MutableJsonMap): void {
   fillIn(spec, admittedPodDefaults);
 }
 
-function defaultContainer(container: JsonMap): void {
+function defaultContainer(container: MutableJsonMap): void {
   fillIn(container, {
     resources: {},
     terminationMessagePath: '/dev/termination-log',
     terminationMessagePolicy: 'File',
     imagePullPolicy: isMovingTag(textAt(container, 'image')) ? 'Always' : 'IfNotPresent',
   });
-  for (const port of mapsOf(container['ports'])) fillIn(port, { protocol: 'TCP' });
+  for (const port of mapsAt(container, 'ports')) fillIn(port, { protocol: 'TCP' });
   defaultRequests(container['resources']);
 }
 
 function isMovingTag(image: string): boolean {
-  if (image.includes('@')) return false;
-  const tag = /:([^/:]+)$/.exec(image)?.[1] ?? 'latest';
-  return tag === 'latest';
+  return !image.includes('@') && (/:([^/:]+)$/.exec(image)?.[1] ?? 'latest') === 'latest';
 }
 
-/** What is limited is requested as well. */
+/** Limits are the default of requests. */
 function defaultRequests(resources: unknown): void {
-  if (!isRecord(resources) || !isRecord(resources['limits'])) return;
-  const requests = isRecord(resources['requests']) ? resources['requests'] : {};
-  resources['requests'] = { ...resources['limits'], ...requests };
+  if (!isMap(resources) || !isMap(resources['limits'])) return;
+  resources['requests'] = { ...resources['limits'], ...mapAt(resources, 'requests') };
 }
 
-/** Upstream `qos.ComputePodQOS`: by whether cpu and memory are requested and limited in every container. */
-export function qosClassOf(spec: JsonMap): 'Guaranteed' | 'Burstable' | 'BestEffort' {
-  const containers = [...mapsOf(spec['containers']), ...mapsOf(spec['initContainers'])];
-  const asks = containers.flatMap(({ resources }) =>
+/** Upstream `qos.ComputePodQOS`: depends on the cpu and memory requests and limits of every container. */
+export function qosClassOf(spec: MutableJsonMap): 'Guaranteed' | 'Burstable' | 'BestEffort' {
+  const requirements = containersOf(spec).flatMap(({ resources }) =>
     ['cpu', 'memory'].map((name) => ({
       request: quantityAt(resources, 'requests', name),
       limit: quantityAt(resources, 'limits', name),
     })),
   );
-  if (asks.every(({ request, limit }) => request === '' && limit === '')) return 'BestEffort';
-  return asks.every(({ request, limit }) => limit !== '' && request === limit) ? 'Guaranteed' : 'Burstable';
+  if (requirements.every(({ request, limit }) => request === '' && limit === '')) return 'BestEffort';
+  return requirements.every(({ request, limit }) => limit !== '' && request === limit) ? 'Guaranteed' : 'Burstable';
 }
 
 function quantityAt(resources: unknown, side: 'requests' | 'limits', name: string): string {
@@ -73,6 +70,6 @@ function quantityAt(resources: unknown, side: 'requests' | 'limits', name: strin
   return quantity === '0' ? '' : quantity;
 }
 
-function fillIn(target: JsonMap, defaults: Readonly<Record<string, unknown>>): void {
+function fillIn(target: MutableJsonMap, defaults: Readonly<Record<string, unknown>>): void {
   for (const [field, value] of Object.entries(defaults)) target[field] ??= structuredClone(value);
 }

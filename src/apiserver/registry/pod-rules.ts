@@ -1,132 +1,113 @@
-/** What a pod must be, and what of it may change (upstream `ValidatePodCreate`, `ValidatePodUpdate`). */
-import type { Draft, JsonMap } from '../storage/stored-object.ts';
-import { isDnsLabel } from './names.ts';
+/** Validation of pods and of their updates (upstream `ValidatePodCreate`, `ValidatePodUpdate`). */
+import type { Draft } from '../storage/stored-object.ts';
+import { isDnsLabel } from '../../api/names.ts';
 import { validateEffect } from './node-strategy.ts';
-import type { FieldError } from './refusals.ts';
-import { sameValue } from './same-value.ts';
-import { isRecord, mapsOf, textAt } from './strategy.ts';
+import { sameJson } from '../../api/same-json.ts';
+import {
+  duplicateField,
+  type FieldError,
+  forbiddenField,
+  invalidField,
+  requiredField,
+  unsupportedField,
+} from '../api-errors/field-errors.ts';
+import { isMap, mapsAt, type MutableJsonMap, textAt, valueAt } from '../select-field.ts';
 
 const restartPolicies: readonly string[] = ['Always', 'OnFailure', 'Never'];
-const onlyThese =
+const mutableFieldsText =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
 
-export function validatePodSpec(spec: JsonMap, path = 'spec'): readonly FieldError[] {
+export function validatePodSpec(spec: MutableJsonMap, path = 'spec'): readonly FieldError[] {
   return [
-    ...validateContainers(mapsOf(spec['containers']), `${path}.containers`, true),
-    ...validateContainers(mapsOf(spec['initContainers']), `${path}.initContainers`, false),
+    ...validateContainers(mapsAt(spec, 'containers'), `${path}.containers`, true),
+    ...validateContainers(mapsAt(spec, 'initContainers'), `${path}.initContainers`, false),
     ...validateRestartPolicy(textAt(spec, 'restartPolicy'), `${path}.restartPolicy`),
-    ...validateTolerations(mapsOf(spec['tolerations']), `${path}.tolerations`),
+    ...mapsAt(spec, 'tolerations').flatMap((toleration, index) =>
+      validateToleration(toleration, `${path}.tolerations[${index}]`),
+    ),
   ];
 }
 
-function validateContainers(containers: readonly JsonMap[], path: string, required: boolean): readonly FieldError[] {
-  if (required && containers.length === 0) return [{ field: path, problem: 'FieldValueRequired' }];
+function validateContainers(
+  containers: readonly MutableJsonMap[],
+  path: string,
+  required: boolean,
+): readonly FieldError[] {
+  if (required && containers.length === 0) return [requiredField(path)];
   const seen = new Set<string>();
   return containers.flatMap((container, index) => {
     const name = textAt(container, 'name');
     const errors = [...validateContainer(container, `${path}[${index}]`)];
-    if (seen.has(name)) errors.push({ field: `${path}[${index}].name`, problem: 'FieldValueDuplicate', value: name });
+    if (seen.has(name)) errors.push(duplicateField(`${path}[${index}].name`, name));
     seen.add(name);
     return errors;
   });
 }
 
-function validateContainer(container: JsonMap, path: string): readonly FieldError[] {
+function validateContainer(container: MutableJsonMap, path: string): readonly FieldError[] {
   const name = textAt(container, 'name');
   const errors: FieldError[] = [];
-  if (name === '') errors.push({ field: `${path}.name`, problem: 'FieldValueRequired' });
-  else if (!isDnsLabel(name)) {
-    const detail = 'a lowercase RFC 1123 label';
-    errors.push({ field: `${path}.name`, problem: 'FieldValueInvalid', value: name, detail });
-  }
-  if (textAt(container, 'image') === '') errors.push({ field: `${path}.image`, problem: 'FieldValueRequired' });
+  if (name === '') errors.push(requiredField(`${path}.name`));
+  else if (!isDnsLabel(name)) errors.push(invalidField(`${path}.name`, name, 'a lowercase RFC 1123 label'));
+  if (textAt(container, 'image') === '') errors.push(requiredField(`${path}.image`));
   return errors;
 }
 
 function validateRestartPolicy(value: string, field: string): readonly FieldError[] {
-  if (restartPolicies.includes(value)) return [];
-  const detail = `supported values: ${restartPolicies.map((word) => `"${word}"`).join(', ')}`;
-  return [{ field, problem: 'FieldValueNotSupported', value, detail }];
+  return restartPolicies.includes(value) ? [] : [unsupportedField(field, value, restartPolicies)];
 }
 
-function validateTolerations(tolerations: readonly JsonMap[], path: string): readonly FieldError[] {
-  return tolerations.flatMap((toleration, index) => validateToleration(toleration, `${path}[${index}]`));
-}
-
-function validateToleration(toleration: JsonMap, path: string): readonly FieldError[] {
-  const [key, operator, effect] = [
-    textAt(toleration, 'key'),
-    textAt(toleration, 'operator'),
-    textAt(toleration, 'effect'),
-  ];
+function validateToleration(toleration: MutableJsonMap, path: string): readonly FieldError[] {
+  const [operator, effect] = [textAt(toleration, 'operator'), textAt(toleration, 'effect')];
   const errors = [...validateEffect(effect, `${path}.effect`, true), ...validateOperator(toleration, path)];
-  if (key === '' && operator !== 'Exists') {
+  if (textAt(toleration, 'key') === '' && operator !== 'Exists') {
     const detail = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
-    errors.push({ field: `${path}.operator`, problem: 'FieldValueInvalid', value: operator, detail });
+    errors.push(invalidField(`${path}.operator`, operator, detail));
   }
   if (toleration['tolerationSeconds'] !== undefined && effect !== 'NoExecute') {
-    const detail = "effect must be 'NoExecute' when `tolerationSeconds` is set";
-    errors.push({ field: `${path}.effect`, problem: 'FieldValueInvalid', value: effect, detail });
+    errors.push(invalidField(`${path}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"));
   }
   return errors;
 }
 
-function validateOperator(toleration: JsonMap, path: string): readonly FieldError[] {
+function validateOperator(toleration: MutableJsonMap, path: string): readonly FieldError[] {
   const [operator, value] = [textAt(toleration, 'operator'), textAt(toleration, 'value')];
   const field = `${path}.operator`;
   if (operator === 'Exists' && value !== '') {
-    return [
-      {
-        field,
-        problem: 'FieldValueInvalid',
-        value: operator,
-        detail: 'value must be empty when `operator` is "Exists"',
-      },
-    ];
+    return [invalidField(field, operator, 'value must be empty when `operator` is "Exists"')];
   }
-  if (['', 'Equal', 'Exists'].includes(operator)) return [];
-  return [{ field, problem: 'FieldValueNotSupported', value: operator, detail: 'supported values: "Equal", "Exists"' }];
+  return ['', 'Equal', 'Exists'].includes(operator) ? [] : [unsupportedField(field, operator, ['Equal', 'Exists'])];
 }
 
 export function validatePodUpdate(draft: Draft, stored: Draft): readonly FieldError[] {
   const [spec, before] = [draft.spec ?? {}, stored.spec ?? {}];
-  const errors = [...validateKeptTolerations(mapsOf(spec['tolerations']), mapsOf(before['tolerations']))];
-  if (['containers', 'initContainers'].some((field) => !sameNames(spec[field], before[field]))) {
-    const detail = 'pod updates may not add or remove containers';
-    return [...errors, { field: 'spec.containers', problem: 'FieldValueForbidden', detail }];
+  const errors = [...validateKeptTolerations(mapsAt(spec, 'tolerations'), mapsAt(before, 'tolerations'))];
+  if (['containers', 'initContainers'].some((field) => mapsAt(spec, field).length !== mapsAt(before, field).length)) {
+    return [...errors, forbiddenField('spec.containers', 'pod updates may not add or remove containers')];
   }
-  if (!sameValue(fixedPart(spec), fixedPart(before)) || !mayEndSo(spec, before)) {
-    errors.push({ field: 'spec', problem: 'FieldValueForbidden', detail: onlyThese });
+  if (!sameJson(fixedPart(spec), fixedPart(before)) || !isTerminationAllowed(spec, before)) {
+    errors.push(forbiddenField('spec', mutableFieldsText));
   }
   return errors;
 }
 
-function sameNames(containers: unknown, before: unknown): boolean {
-  return mapsOf(containers).length === mapsOf(before).length;
-}
-
-/** The spec without what may change. */
-function fixedPart(spec: JsonMap): JsonMap {
-  const {
-    tolerations: _tolerations,
-    activeDeadlineSeconds: _deadline,
-    terminationGracePeriodSeconds: _grace,
-    schedulingGates: _gates,
-    ...rest
-  } = spec;
+/** The spec without its mutable fields. */
+function fixedPart(spec: MutableJsonMap): MutableJsonMap {
+  const withoutImages = (field: string): readonly MutableJsonMap[] =>
+    mapsAt(spec, field).map((container) => ({ ...container, image: '' }));
   return {
-    ...rest,
-    containers: mapsOf(spec['containers']).map(withoutImage),
-    initContainers: mapsOf(spec['initContainers']).map(withoutImage),
+    ...spec,
+    tolerations: undefined,
+    activeDeadlineSeconds: undefined,
+    terminationGracePeriodSeconds: undefined,
+    schedulingGates: undefined,
+    containers: withoutImages('containers'),
+    initContainers: withoutImages('initContainers'),
   };
 }
 
-function withoutImage(container: JsonMap): JsonMap {
-  return { ...container, image: '' };
-}
-
-/** The deadline may appear or come closer, the grace period only be mended, gates only be lifted. */
-function mayEndSo(spec: JsonMap, before: JsonMap): boolean {
+/** The deadline may be set or shortened, the grace period only be corrected, gates only be removed. */
+function isTerminationAllowed(spec: MutableJsonMap, before: MutableJsonMap): boolean {
   const [grace, graceBefore] = [spec['terminationGracePeriodSeconds'], before['terminationGracePeriodSeconds']];
   const graceAllowed = grace === graceBefore || (Number(graceBefore) < 0 && grace === 1);
   return (
@@ -141,40 +122,42 @@ function deadlineAllowed(deadline: unknown, before: unknown): boolean {
   return deadline !== undefined && Number(deadline) < Number(before);
 }
 
-function gatesAllowed(spec: JsonMap, before: JsonMap): boolean {
-  const known = mapsOf(before['schedulingGates']);
-  return mapsOf(spec['schedulingGates']).every((gate) => known.some((other) => sameValue(gate, other)));
+function gatesAllowed(spec: MutableJsonMap, before: MutableJsonMap): boolean {
+  const known = mapsAt(before, 'schedulingGates');
+  return mapsAt(spec, 'schedulingGates').every((gate) => known.some((other) => sameJson(gate, other)));
 }
 
-function validateKeptTolerations(tolerations: readonly JsonMap[], before: readonly JsonMap[]): readonly FieldError[] {
+function validateKeptTolerations(
+  tolerations: readonly MutableJsonMap[],
+  before: readonly MutableJsonMap[],
+): readonly FieldError[] {
   const lost = before.some(
-    (old) => !tolerations.some((now) => sameValue({ ...now, tolerationSeconds: 0 }, { ...old, tolerationSeconds: 0 })),
+    (old) => !tolerations.some((now) => sameJson({ ...now, tolerationSeconds: 0 }, { ...old, tolerationSeconds: 0 })),
   );
   if (!lost) return [];
   const detail = 'existing toleration can not be modified except its tolerationSeconds';
-  return [{ field: 'spec.tolerations', problem: 'FieldValueForbidden', detail }];
+  return [forbiddenField('spec.tolerations', detail)];
 }
 
-/** A container that ended for good does not come back (upstream `ValidateContainerStateTransition`). */
+/** A container that ended permanently stays terminated (upstream `ValidateContainerStateTransition`). */
 export function validatePodStatusUpdate(draft: Draft, stored: Draft): readonly FieldError[] {
   const policy = textAt(stored.spec, 'restartPolicy');
   if (policy === 'Always') return [];
-  const after = mapsOf(draft.status?.['containerStatuses']);
-  return mapsOf(stored.status?.['containerStatuses']).flatMap((before): readonly FieldError[] => {
+  const after = mapsAt(draft.status, 'containerStatuses');
+  return mapsAt(stored.status, 'containerStatuses').flatMap((before) => {
     const now = after.find((status) => status['name'] === before['name']);
-    if (now === undefined || !endedForGood(before, policy) || terminated(now) !== undefined) return [];
+    if (now === undefined || !endedPermanently(before, policy) || terminated(now) !== undefined) return [];
     const detail = 'may not be transitioned to non-terminated state';
-    return [{ field: 'status.containerStatuses', problem: 'FieldValueForbidden', detail }];
+    return [forbiddenField('status.containerStatuses', detail)];
   });
 }
 
-function endedForGood(status: JsonMap, policy: string): boolean {
+function endedPermanently(status: MutableJsonMap, policy: string): boolean {
   const end = terminated(status);
   return end !== undefined && (policy === 'Never' || end['exitCode'] === 0);
 }
 
-function terminated(status: JsonMap): JsonMap | undefined {
-  const state = status['state'];
-  const end = isRecord(state) ? state['terminated'] : undefined;
-  return isRecord(end) ? end : undefined;
+function terminated(status: MutableJsonMap): MutableJsonMap | undefined {
+  const end = valueAt(status, 'state', 'terminated');
+  return isMap(end) ? end : undefined;
 }

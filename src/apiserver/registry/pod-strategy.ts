@@ -1,20 +1,19 @@
 /** Pods (upstream `pkg/registry/core/pod/strategy.go`). */
 import { taintKeys } from '../../api/taints.ts';
-import type { Draft, JsonMap } from '../storage/stored-object.ts';
-import { isDnsSubdomain } from './names.ts';
+import type { Draft } from '../storage/stored-object.ts';
+import { isDnsSubdomain } from '../../api/names.ts';
 import { admitPodSpec, defaultPodSpec, qosClassOf } from './pod-defaults.ts';
 import { validatePodSpec, validatePodStatusUpdate, validatePodUpdate } from './pod-rules.ts';
-import { sameValue } from './same-value.ts';
-import { type Endpoint, isolateStatus, mapsOf, plainStrategy, type Strategy, textAt } from './strategy.ts';
+import { sameJson } from '../../api/same-json.ts';
+import { mapsAt, type MutableJsonMap, textAt } from '../select-field.ts';
+import { type Endpoint, isolateStatus, plainStrategy, type Strategy } from './strategy.ts';
 
 const selectable = ['restartPolicy', 'schedulerName', 'serviceAccountName', 'nodeName'] as const;
 
-/** `defaultTolerationSeconds`: how long a pod that does not say otherwise bears a node that went silent. */
+/** `defaultTolerationSeconds`: default toleration of the not-ready and unreachable taints, in seconds. */
 export function podStrategy(defaultTolerationSeconds: number): Strategy {
   return {
     ...plainStrategy,
-    kind: 'Pod',
-    group: '',
     plural: 'pods',
     namespaced: true,
     returnsDeleted: true,
@@ -52,8 +51,8 @@ export function podStrategy(defaultTolerationSeconds: number): Strategy {
 }
 
 /** Upstream admission plugin `DefaultTolerationSeconds`. */
-function addDefaultTolerations(spec: JsonMap, seconds: number): void {
-  const tolerations = mapsOf(spec['tolerations']);
+function addDefaultTolerations(spec: MutableJsonMap, seconds: number): void {
+  const tolerations = mapsAt(spec, 'tolerations');
   const missing = [taintKeys.notReady, taintKeys.unreachable].filter(
     (key) => !tolerations.some((toleration) => covers(toleration, key)),
   );
@@ -64,17 +63,17 @@ function addDefaultTolerations(spec: JsonMap, seconds: number): void {
   ];
 }
 
-function covers(toleration: JsonMap, key: string): boolean {
+function covers(toleration: MutableJsonMap, key: string): boolean {
   return ['', key].includes(textAt(toleration, 'key')) && ['', 'NoExecute'].includes(textAt(toleration, 'effect'));
 }
 
 function prepareUpdate(draft: Draft, stored: Draft, endpoint: Endpoint): void {
   isolateStatus(draft, stored, endpoint);
   if (endpoint === 'status') restoreForStatus(draft, stored);
-  else if (!sameValue(draft.spec, stored.spec)) draft.metadata.generation = (stored.metadata.generation ?? 0) + 1;
+  else if (!sameJson(draft.spec, stored.spec)) draft.metadata.generation = (stored.metadata.generation ?? 0) + 1;
 }
 
-/** `/status` touches no owners, and a pod's quality of service is decided once. */
+/** `/status` does not change owners, and the QoS class of a pod is immutable. */
 function restoreForStatus(draft: Draft, stored: Draft): void {
   if (stored.metadata.ownerReferences === undefined) delete draft.metadata.ownerReferences;
   else draft.metadata.ownerReferences = stored.metadata.ownerReferences;
@@ -84,7 +83,7 @@ function restoreForStatus(draft: Draft, stored: Draft): void {
 
 function fieldsOf(draft: Draft): Readonly<Record<string, string>> {
   const { spec, status } = draft;
-  const addresses = mapsOf(status?.['podIPs']).map((address) => textAt(address, 'ip'));
+  const addresses = mapsAt(status, 'podIPs').map((address) => textAt(address, 'ip'));
   return {
     ...Object.fromEntries(selectable.map((field) => [`spec.${field}`, textAt(spec, field)])),
     'spec.hostNetwork': spec?.['hostNetwork'] === true ? 'true' : 'false',

@@ -1,11 +1,11 @@
-/** Binding and eviction: what the scheduler and `kubectl drain` do to pods (upstream `pkg/registry/core/pod/storage`). */
+/** Binding and eviction, used by the scheduler and `kubectl drain` (upstream `pkg/registry/core/pod/storage`). */
 import { formatTime } from '../../api/timestamps.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Draft, JsonMap } from '../storage/stored-object.ts';
+import type { Draft } from '../storage/stored-object.ts';
 import type { DeleteRequest, ObjectRegistry } from './object-registry.ts';
-import { badRequest, conflict, refusal } from './refusals.ts';
+import { badRequest, conflict, statusError } from '../api-errors/api-errors.ts';
 import { resourceName, type Target } from './request-target.ts';
-import { isRecord, mapsOf, textAt } from './strategy.ts';
+import { mapAt, mapsAt, type MutableJsonMap, textAt } from '../select-field.ts';
 
 const bindings = { group: '', name: 'pods/binding' } as const;
 
@@ -25,8 +25,8 @@ export class PodSubresources {
     this.#clock = clock;
   }
 
-  /** Puts the pod on a node, once. Throws 404, 409 or 422 ApiErrors. */
-  bind(target: Target, binding: JsonMap, dryRun: boolean): void {
+  /** Binds the pod to a node, once. Throws 404, 409 or 422 ApiErrors. */
+  bind(target: Target, binding: MutableJsonMap, dryRun: boolean): void {
     const nodeName = validateBinding(binding);
     assertSameObject(this.#registry, target, binding);
     const condition = { type: 'PodScheduled', status: 'True', lastTransitionTime: this.#now(), lastProbeTime: null };
@@ -34,42 +34,40 @@ export class PodSubresources {
       assertBindable(draft, target.name ?? '');
       draft.spec = { ...draft.spec, nodeName };
       draft.status = withCondition(draft.status ?? {}, condition);
-      const annotations = isRecord(binding['metadata']) ? binding['metadata']['annotations'] : undefined;
-      if (isRecord(annotations)) Object.assign((draft.metadata.annotations ??= {}), annotations);
+      const annotations = mapAt(binding, 'metadata', 'annotations');
+      if (Object.keys(annotations).length > 0) Object.assign((draft.metadata.annotations ??= {}), annotations);
     };
     this.#registry.amend(target, change, dryRun);
   }
 
   /**
-   * Deletes the pod and says why. There are no disruption budgets here, so none is asked. Throws 400, 404 or 409
-   * ApiErrors.
+   * Deletes the pod with a DisruptionTarget condition. PodDisruptionBudgets are not supported, so none is checked. Throws
+   * 400, 404 or 409 ApiErrors.
    */
-  evict(target: Target, eviction: JsonMap, request: DeleteRequest): void {
+  evict(target: Target, eviction: MutableJsonMap, request: DeleteRequest): void {
     const name = textAt(eviction, 'metadata', 'name');
-    if (name !== '' && name !== target.name) {
-      throw badRequest('name in URL does not match name in Eviction object');
-    }
+    if (name !== '' && name !== target.name) throw badRequest('name in URL does not match name in Eviction object');
     const before = this.#registry.get(target);
     const { resourceVersion, uid } = request;
     const changed = (resourceVersion ?? String(before.revision)) !== String(before.revision);
-    if (changed || (uid ?? before.uid) !== before.uid) throw this.#refusedDelete(target, request);
+    if (changed || (uid ?? before.uid) !== before.uid) throw this.#deletionError(target, request);
     const condition = { ...evicted, lastTransitionTime: this.#now(), lastProbeTime: null };
     const mark = (draft: Draft): void => {
       draft.status = withCondition(draft.status ?? {}, condition);
     };
     this.#registry.amend(target, mark, request.dryRun);
-    // The versions were compared above; the condition just written has moved on from them.
+    // The versions were compared above; writing the condition changed them.
     this.#registry.delete(target, { ...request, resourceVersion: undefined });
   }
 
-  /** Lets the deletion itself say which precondition failed. */
-  #refusedDelete(target: Target, request: DeleteRequest): unknown {
+  /** Returns the error of the deletion, which names the failed precondition. */
+  #deletionError(target: Target, request: DeleteRequest): unknown {
     try {
       this.#registry.delete(target, { ...request, dryRun: true });
     } catch (error) {
       return error;
     }
-    return new Error('a deletion was expected to be refused and was not');
+    return new Error('the deletion was not rejected as expected');
   }
 
   #now(): string {
@@ -77,29 +75,26 @@ export class PodSubresources {
   }
 }
 
-/** Upstream answers a bad target with 500 and no causes. */
-function validateBinding(binding: JsonMap): string {
+/** Upstream responds with 500 and no causes to an invalid target. */
+function validateBinding(binding: MutableJsonMap): string {
   const kind = textAt(binding, 'target', 'kind');
   const name = textAt(binding, 'target', 'name');
   if (!['', 'Node'].includes(kind)) {
-    throw refusal(500, '', `target.kind: Unsupported value: "${kind}": supported values: "Node", "<empty>"`);
+    throw statusError(500, '', `target.kind: Unsupported value: "${kind}": supported values: "Node", "<empty>"`);
   }
-  if (name === '') throw refusal(500, '', 'target.name: Required value');
+  if (name === '') throw statusError(500, '', 'target.name: Required value');
   return name;
 }
 
-/** A binding may say of which pod and of which version of it it speaks. */
-function assertSameObject(registry: ObjectRegistry, target: Target, binding: JsonMap): void {
+/** A binding may contain the uid and version of its pod. */
+function assertSameObject(registry: ObjectRegistry, target: Target, binding: MutableJsonMap): void {
   const stored = registry.get(target);
   const uid = textAt(binding, 'metadata', 'uid');
   const version = textAt(binding, 'metadata', 'resourceVersion');
   const name = target.name ?? '';
   if (uid !== '' && uid !== stored.uid) {
-    throw conflict(
-      resourceName(target),
-      name,
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored.uid}`,
-    );
+    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored.uid}`;
+    throw conflict(resourceName(target), name, why);
   }
   if (version !== '' && version !== String(stored.revision)) {
     const why = `Precondition failed: ResourceVersion in precondition: ${version}, ResourceVersion in object meta: ${stored.revision}`;
@@ -113,17 +108,12 @@ function assertBindable({ metadata, spec }: Draft, name: string): void {
   }
   const nodeName = textAt(spec, 'nodeName');
   if (nodeName !== '') throw conflict(bindings, name, `pod ${name} is already assigned to node "${nodeName}"`);
-  if (mapsOf(spec?.['schedulingGates']).length > 0) {
+  if (mapsAt(spec, 'schedulingGates').length > 0) {
     throw conflict(bindings, name, `pod ${name} has non-empty .spec.schedulingGates`);
   }
 }
 
-function withCondition(status: JsonMap, condition: JsonMap): JsonMap {
-  const others = mapsOf(status['conditions']).filter((other) => other['type'] !== condition['type']);
+function withCondition(status: MutableJsonMap, condition: MutableJsonMap): MutableJsonMap {
+  const others = mapsAt(status, 'conditions').filter((other) => other['type'] !== condition['type']);
   return { ...status, conditions: [...others, condition] };
-}
-
-/** The options inside of an Eviction. */
-export function deleteOptionsOf(eviction: JsonMap): JsonMap {
-  return isRecord(eviction['deleteOptions']) ? eviction['deleteOptions'] : {};
 }

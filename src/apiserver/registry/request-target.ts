@@ -1,11 +1,11 @@
 import { type ObjectKey, objectKey } from '../../api/object-key.ts';
-import { apiVersionOf, type ServedResource } from '../discovery/served-resources.ts';
-import { newerEventGroup } from './event-forms.ts';
-import type { GroupName } from './refusals.ts';
+import type { ServedResource } from '../resources.ts';
+import { eventsV1Group } from './event-forms.ts';
+import type { GroupName } from '../api-errors/api-errors.ts';
 import type { FieldLabels } from './selection.ts';
 import type { Endpoint, Strategy } from './strategy.ts';
 
-/** Which objects a request is about, and through which group version it sees them. */
+/** The objects of a request, and the group version through which they are accessed. */
 export interface Target {
   readonly served: ServedResource;
   readonly strategy: Strategy;
@@ -20,26 +20,22 @@ export function keyOfTarget(target: Target): ObjectKey {
   return objectKey(target.namespace, target.name ?? '');
 }
 
-/** As messages about the resource name it. */
+/** The resource as messages name it. */
 export function resourceName({ served }: Target): GroupName {
   return { group: served.group, name: served.plural };
 }
 
-/** As messages about the kind name it. */
+/** The kind as messages name it. */
 export function kindName({ served }: Target): GroupName {
   return { group: served.group, name: served.kind };
 }
 
-export function apiVersionOfTarget({ served }: Target): string {
-  return apiVersionOf(served);
+/** Whether the request uses events.k8s.io/v1. */
+export function isEventsV1({ served }: Target): boolean {
+  return served.group === eventsV1Group;
 }
 
-/** It speaks the newer form of events. */
-export function speaksNewerEvents({ served }: Target): boolean {
-  return served.group === newerEventGroup;
-}
-
-/** What the target's group lets one select by. */
+/** The field labels of the target's group. */
 export function fieldLabelsOf({ served, strategy }: Target): FieldLabels {
   return strategy.fieldLabelsByGroup?.[served.group] ?? strategy.fieldLabels;
 }

@@ -1,18 +1,12 @@
-/** Which objects a list or a watch is about: both selectors together, and the narrowest place to look for them. */
+/** The objects of a list or a watch: both selectors together, and the narrowest watch bucket that contains them. */
 import { objectKey } from '../../api/object-key.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import { bucketOf } from '../storage/watch-hub.ts';
 import { type FieldRequirement, matchesFields, parseFieldSelector } from './field-selector.ts';
-import { type LabelRequirement, matchesLabels, parseLabelSelector } from './label-selector.ts';
-import { badRequest } from './refusals.ts';
+import { matchesLabels, parseLabelSelector } from './label-selector.ts';
+import { badRequest } from '../api-errors/api-errors.ts';
 
-export interface SelectionQuery {
-  readonly namespace?: string | undefined;
-  readonly labelSelector?: string | undefined;
-  readonly fieldSelector?: string | undefined;
-}
-
-/** What a resource lets one select by, and under which other names. An alias may stand for what has no label itself. */
+/** The field labels of a resource, and their aliases. An alias may refer to a field that has no label itself. */
 export interface FieldLabels {
   readonly labels: readonly string[];
   readonly aliases?: Readonly<Record<string, string>>;
@@ -20,37 +14,31 @@ export interface FieldLabels {
 
 export interface Selection {
   readonly namespace: string | undefined;
-  /** The one object that can match, where the field selector names it. */
-  readonly name: string | undefined;
-  /** Where in the watch hub its changes arrive. */
+  /** Bucket of the watch hub that receives its changes. */
   readonly bucket: string;
-  /** Nothing but the namespace restricts it. */
+  /** Only the namespace restricts it. */
   readonly all: boolean;
   matches(object: StoredObject): boolean;
 }
 
-/** Throws a 400 ApiError for a bad selector or a field one cannot select by. */
-export function parseSelection(query: SelectionQuery, known: FieldLabels): Selection {
-  const labels = parseLabelSelector(query.labelSelector ?? '');
-  const fields = parseFieldSelector(query.fieldSelector ?? '').map((field) => resolve(field, known));
+/** `within` is the namespace of the URL. Throws a 400 ApiError for an invalid selector or an unsupported field label. */
+export function parseSelection(query: URLSearchParams, within: string | undefined, known: FieldLabels): Selection {
+  const labels = parseLabelSelector(query.get('labelSelector') ?? '');
+  const fields = parseFieldSelector(query.get('fieldSelector') ?? '').map((field) => resolve(field, known));
   const name = exactly(fields, 'metadata.name');
-  const namespace = query.namespace ?? exactly(fields, 'metadata.namespace');
+  const namespace = within ?? exactly(fields, 'metadata.namespace');
+  const namespaced = known.labels.includes('metadata.namespace');
+  const located = name !== undefined && (!namespaced || namespace !== undefined);
+  const key = located ? objectKey(namespaced ? namespace : undefined, name) : undefined;
   return {
     namespace,
-    name,
-    bucket: bucket({ namespace, name, nodeName: exactly(fields, 'spec.nodeName') }, known),
+    bucket: bucketOf({ namespace, nodeName: exactly(fields, 'spec.nodeName'), key }),
     all: labels.length === 0 && fields.length === 0,
     matches: (object) =>
-      (namespace === undefined || object.namespace === namespace) && matchesBoth(labels, fields, object),
+      (namespace === undefined || object.namespace === namespace) &&
+      matchesLabels(labels, object.labels) &&
+      matchesFields(fields, object.fields),
   };
-}
-
-function matchesBoth(
-  labels: readonly LabelRequirement[],
-  fields: readonly FieldRequirement[],
-  object: StoredObject,
-): boolean {
-  return matchesLabels(labels, object.labels) && matchesFields(fields, object.fields);
 }
 
 function resolve(requirement: FieldRequirement, known: FieldLabels): FieldRequirement {
@@ -64,20 +52,4 @@ function resolve(requirement: FieldRequirement, known: FieldLabels): FieldRequir
 function exactly(fields: readonly FieldRequirement[], label: string): string | undefined {
   const found = fields.find((requirement) => requirement.field === label && requirement.equal);
   return found === undefined || found.value === '' ? undefined : found.value;
-}
-
-interface Place {
-  readonly namespace: string | undefined;
-  readonly name: string | undefined;
-  readonly nodeName: string | undefined;
-}
-
-function bucket({ namespace, name, nodeName }: Place, known: FieldLabels): string {
-  const namespaced = known.labels.includes('metadata.namespace');
-  const located = name !== undefined && (!namespaced || namespace !== undefined);
-  return bucketOf({
-    namespace,
-    nodeName,
-    key: located ? objectKey(namespaced ? namespace : undefined, name) : undefined,
-  });
 }

@@ -1,7 +1,7 @@
 /**
- * All objects of one resource: the present, and as much of the past as the watch window and kept snapshots can rebuild.
- * Trees are cloned in constant time and share their nodes until one of them is written to, so a snapshot for a paged list
- * costs only what changes meanwhile.
+ * All objects of one resource: the current state, and past states as far as the watch window and kept snapshots allow.
+ * Trees are cloned in constant time and share unchanged nodes, so a snapshot for a paged list costs only the changes
+ * made since.
  */
 import sortedBtree from 'sorted-btree';
 import type { ObjectKey } from '../../api/object-key.ts';
@@ -13,10 +13,10 @@ import { WatchWindow, type WindowSize } from './watch-window.ts';
 const BTree = sortedBtree.default;
 type Tree = InstanceType<typeof BTree<ObjectKey, StoredObject>>;
 
-/** Snapshots kept for unfinished paged lists; the oldest goes first, and its readers are told to start over. */
-export const snapshotsMax = 64;
+/** Snapshots kept for unfinished paged lists; the oldest is dropped, and its later pages fail with 410. */
+const snapshotsMax = 64;
 
-/** A state that no longer changes, in key order. */
+/** An immutable state, in key order. */
 export interface Snapshot {
   readonly size: number;
   get(key: ObjectKey): StoredObject | undefined;
@@ -29,7 +29,7 @@ export class ResourceTable {
   readonly window: WatchWindow;
   readonly #tree: Tree = new BTree<ObjectKey, StoredObject>(undefined, compareKeys);
   readonly #snapshots = new Map<number, Tree>();
-  /** Revision of the last change in here: from then on the present is also the state at every later revision. */
+  /** Revision of the last change of this table: the current state is also the state at every later revision. */
   #changedAt: number;
 
   constructor(revision: number, size: WindowSize | undefined) {
@@ -53,11 +53,20 @@ export class ResourceTable {
     this.hub.publish(change);
   }
 
+  /** Replaces the state and drops the history; watchers are not notified. */
+  reset(state: Snapshot | undefined, revision: number): void {
+    this.#tree.clear();
+    for (const object of state?.from('') ?? []) this.#tree.set(object.key, object);
+    this.#snapshots.clear();
+    this.#changedAt = revision;
+    this.window.clear(revision);
+  }
+
   now(): Snapshot {
     return asSnapshot(this.#tree.clone());
   }
 
-  /** The state at `revision`, or undefined where it can no longer be told. */
+  /** The state at `revision`; undefined if it is no longer available. */
   at(revision: number): Snapshot | undefined {
     if (revision >= this.#changedAt) return this.now();
     const kept = this.#snapshots.get(revision);
@@ -66,7 +75,7 @@ export class ResourceTable {
     return later === undefined ? undefined : asSnapshot(undo(this.#tree.clone(), later));
   }
 
-  /** Keeps the present for later pages of a list at `revision`. */
+  /** Keeps the current state for later pages of a list at `revision`. */
   keep(revision: number): void {
     if (this.#snapshots.has(revision)) return;
     this.#snapshots.set(revision, this.#tree.clone());

@@ -1,6 +1,6 @@
 import type { StoredObject } from './stored-object.ts';
 
-/** One committed write, as the watch window keeps it and the watch hub hands it out. */
+/** One committed write, as the watch window keeps it and the watch hub delivers it. */
 export interface StoreChange {
   readonly kind: 'added' | 'modified' | 'deleted';
   readonly revision: number;
@@ -8,6 +8,6 @@ export interface StoreChange {
   readonly object: StoredObject;
   /** Before the write; undefined exactly when the object is new. */
   readonly previous: StoredObject | undefined;
-  /** Monotonic. */
+  /** Monotonic milliseconds. */
   readonly atMs: number;
 }

@@ -1,12 +1,11 @@
 /**
- * One version of one object, as the store keeps it: its JSON once, as bytes that every list and every watcher shares, and
- * beside it the few words by which it is found. The tree is parsed again only by whoever wants to change it.
+ * One version of one object as the store keeps it: its JSON bytes, encoded once and shared by every list and watch, and
+ * the values that selectors need. The JSON is parsed again only for a change of the object.
  */
 import type { ObjectKey } from '../../api/object-key.ts';
+import { isMap, type MutableJsonMap } from '../select-field.ts';
 
-export type JsonMap = Record<string, unknown>;
-
-/** `metadata` while a write is being prepared; what arrived unknown stays. */
+/** `metadata` while a write is being prepared; unknown fields are kept. */
 export interface DraftMeta {
   name?: string;
   generateName?: string;
@@ -20,54 +19,47 @@ export interface DraftMeta {
   labels?: Record<string, string>;
   annotations?: Record<string, string>;
   finalizers?: string[];
-  ownerReferences?: JsonMap[];
+  ownerReferences?: MutableJsonMap[];
   [field: string]: unknown;
 }
 
-/** An object while a write is being prepared. Never shared: whoever holds one may change it. */
+/** An object while a write is being prepared. Never shared: its owner may change it. */
 export interface Draft {
   kind?: string;
   apiVersion?: string;
   metadata: DraftMeta;
-  spec?: JsonMap;
-  status?: JsonMap;
+  spec?: MutableJsonMap;
+  status?: MutableJsonMap;
   [field: string]: unknown;
 }
 
-/** What selectors look at. */
-export interface Selectable {
-  readonly labels: Readonly<Record<string, string>>;
-  /** By field label, as in `spec.nodeName`. */
-  readonly fields: Readonly<Record<string, string>>;
-}
-
-export interface StoredObject extends Selectable {
+export interface StoredObject {
   readonly key: ObjectKey;
-  /** Empty for what has no namespace. */
+  /** Empty for cluster-scoped objects. */
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   readonly revision: number;
-  /** Its JSON after the opening brace, without kind and apiVersion: lists leave those out, everything else prepends them. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** The values that field selectors match, by field label, as in `spec.nodeName`. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** Its JSON after the opening brace, without kind and apiVersion: lists omit those, other responses prepend them. */
   readonly tail: Buffer;
 }
 
-const openingBrace = '{'.length;
-
-/** Encodes a version for the store. `metadata.resourceVersion` must already be that of `revision`. */
+/** Encodes a version for the store. `metadata.resourceVersion` must already equal `revision`. */
 export function encodeTail(draft: Draft): Buffer {
   const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = draft;
-  return Buffer.from(JSON.stringify({ metadata, ...rest }).slice(openingBrace));
+  return Buffer.from(JSON.stringify({ metadata, ...rest }).slice('{'.length));
 }
 
 /** A private copy of a stored version, without kind and apiVersion. */
 export function decodeDraft(stored: StoredObject): Draft {
   const parsed: unknown = JSON.parse(`{${stored.tail.toString()}`);
-  if (!isDraft(parsed)) throw new Error(`the stored bytes of ${stored.key} are no object with metadata`);
-  return parsed;
+  if (isDraft(parsed)) return parsed;
+  throw new Error(`the stored bytes of ${stored.key} are not an object with metadata`);
 }
 
 export function isDraft(value: unknown): value is Draft {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || !('metadata' in value)) return false;
-  return typeof value.metadata === 'object' && value.metadata !== null && !Array.isArray(value.metadata);
+  return isMap(value) && isMap(value['metadata']);
 }

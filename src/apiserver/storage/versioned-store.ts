@@ -1,36 +1,53 @@
 /**
- * The whole server's memory: one revision counter, one table a resource. Every write of any resource takes the next
- * revision, so versions order changes across kinds as well. All of it is synchronous: between two lines of a caller nobody
- * else writes, and a snapshot together with a watch from its revision misses nothing.
+ * The storage of the server: one revision counter, one table per resource. Every write of any resource takes the next
+ * revision, so versions order changes across kinds as well. All operations are synchronous: no other write can come
+ * between two statements of a caller, and a snapshot together with a watch from its revision misses nothing.
  */
 import type { ObjectKey } from '../../api/object-key.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { RevisionWaiters } from './revision-waiters.ts';
 import { ResourceTable, type Snapshot } from './resource-table.ts';
 import type { StoreChange } from './store-change.ts';
 import type { StoredObject } from './stored-object.ts';
 import type { WindowSize } from './watch-window.ts';
 
-/** Never 0 or 1: clients give those a meaning of their own. */
-export const revisionFirst = 1_000;
+/** Not 0 or 1: clients give those a special meaning. */
+const revisionFirst = 1_000;
 
-export interface StoreOptions {
+interface StoreOptions {
   readonly clock: Clock;
-  /** Storage names; events of both groups share one. */
+  /** Table names; events of both groups share one. */
   readonly resources: readonly string[];
   readonly window?: WindowSize | undefined;
 }
 
 type Encode = (revision: number) => StoredObject;
 
-export class VersionedStore {
+/** What lists and watches read: the storage itself, or a watch cache that follows it. */
+export interface ReadableStore {
+  readonly revision: number;
+  table(resource: string): ResourceTable;
+  at(resource: string, revision: number): Snapshot | undefined;
+  /** Resolves with true once it has reached `revision`, with false if it has not within `waitMs`. */
+  reach(revision: number, waitMs: number, signal: AbortSignal): Promise<boolean>;
+}
+
+/** The contents of a store at one revision. */
+export interface Backup {
+  readonly revision: number;
+  readonly tables: ReadonlyMap<string, Snapshot>;
+}
+
+export class VersionedStore implements ReadableStore {
   readonly #clock: Clock;
   readonly #tables: ReadonlyMap<string, ResourceTable>;
-  readonly #waiting = new Set<() => void>();
+  readonly #waiters: RevisionWaiters;
   #revision = revisionFirst;
   #compactedTo = 0;
 
   constructor(options: StoreOptions) {
     this.#clock = options.clock;
+    this.#waiters = new RevisionWaiters(options.clock, () => this.#revision);
     this.#tables = new Map(
       options.resources.map((name) => [name, new ResourceTable(revisionFirst, options.window)] as const),
     );
@@ -41,15 +58,15 @@ export class VersionedStore {
     return this.#revision;
   }
 
-  /** States older than this are gone for lists, whatever the watch windows still hold. */
+  /** Lists cannot read states older than this, even if the watch windows still contain them. */
   get compactedTo(): number {
     return this.#compactedTo;
   }
 
-  /** Throws a RangeError for a resource that the store was not made for. */
+  /** Throws a RangeError for a resource without a table. */
   table(resource: string): ResourceTable {
     const table = this.#tables.get(resource);
-    if (table === undefined) throw new RangeError(`nothing is stored under ${resource}`);
+    if (table === undefined) throw new RangeError(`unknown resource ${resource}`);
     return table;
   }
 
@@ -61,38 +78,45 @@ export class VersionedStore {
     return this.table(resource).get(key);
   }
 
-  /** Stores what `encode` makes for the revision that this write takes. */
+  /** Stores the object that `encode` returns for the revision of this write. */
   put(resource: string, encode: Encode): StoredObject {
     return this.#commit(resource, encode, false);
   }
 
-  /** Removes the object; what `encode` makes is its last state, under the deletion's own revision. */
+  /** Removes the object; `encode` returns its last state, with the revision of the deletion. */
   remove(resource: string, encode: Encode): StoredObject {
     return this.#commit(resource, encode, true);
   }
 
-  /** The state at `revision`, or undefined where it is compacted away or no longer known. */
+  /** The state at `revision`; undefined if it is compacted or no longer available. */
   at(resource: string, revision: number): Snapshot | undefined {
     return revision < this.#compactedTo ? undefined : this.table(resource).at(revision);
   }
 
-  /** Forgets states before `revision` (the present one where absent). Never un-forgets. */
+  /** Compacts states before `revision` (default: the current one). Never moves back. */
   compact(revision = this.#revision): void {
     this.#compactedTo = Math.max(this.#compactedTo, Math.min(revision, this.#revision));
     for (const table of this.#tables.values()) table.compact(this.#compactedTo);
   }
 
-  /** Resolves with true once the store has reached `revision`, with false when it has not within `waitMs`. */
-  async reach(revision: number, waitMs: number, signal: AbortSignal): Promise<boolean> {
-    if (this.#revision >= revision) return true;
-    const given = new AbortController();
-    const look = (): void => {
-      if (this.#revision >= revision) given.abort();
-    };
-    this.#waiting.add(look);
-    await this.#clock.sleep(waitMs, AbortSignal.any([given.signal, signal]));
-    this.#waiting.delete(look);
-    return this.#revision >= revision;
+  backup(): Backup {
+    const tables = new Map([...this.#tables].map(([name, table]) => [name, table.now()] as const));
+    return { revision: this.#revision, tables };
+  }
+
+  /**
+   * Replaces everything by the backup, its revision included, as a restore of etcd does. Watchers are not notified: the
+   * servers on this storage have to restart.
+   */
+  restore(backup: Backup): void {
+    this.#revision = backup.revision;
+    this.#compactedTo = backup.revision;
+    for (const [name, table] of this.#tables) table.reset(backup.tables.get(name), backup.revision);
+  }
+
+  /** See {@link ReadableStore}. */
+  reach(revision: number, waitMs: number, signal: AbortSignal): Promise<boolean> {
+    return this.#waiters.reach(revision, waitMs, signal);
   }
 
   #commit(resource: string, encode: Encode, removes: boolean): StoredObject {
@@ -100,10 +124,10 @@ export class VersionedStore {
     const revision = this.#revision + 1;
     const object = encode(revision);
     const previous = table.get(object.key);
-    if (removes && previous === undefined) throw new Error(`cannot remove ${resource} ${object.key}: it is not there`);
+    if (removes && previous === undefined) throw new Error(`cannot remove ${resource} ${object.key}: not found`);
     this.#revision = revision;
     table.apply({ kind: kindOf(removes, previous), revision, object, previous, atMs: this.#clock.monotonicMs() });
-    for (const look of this.#waiting) look();
+    this.#waiters.notify();
     return object;
   }
 }

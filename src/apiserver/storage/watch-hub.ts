@@ -1,6 +1,6 @@
 /**
- * Who listens to one resource. Watchers of one namespace, one object or one node's pods stand in buckets of their own, so
- * that a change touches only those whom it may concern: with a pod watch per node, anything else is quadratic.
+ * The watchers of one resource. Watchers of one namespace, one object or one node's pods have buckets of their own, so
+ * that a change is delivered only to buckets that it may concern; with a pod watch per node, one list would be quadratic.
  */
 import type { ObjectKey } from '../../api/object-key.ts';
 import type { StoreChange } from './store-change.ts';
@@ -8,17 +8,17 @@ import type { StoredObject } from './stored-object.ts';
 
 export interface Watcher {
   readonly bucket: string;
-  /** Called in order, inside the write: must only note the change. */
+  /** Called in order, inside the write: must only enqueue the change. */
   deliver(change: StoreChange): void;
 }
 
-export interface WatchScope {
+interface WatchScope {
   readonly namespace?: string | undefined;
   readonly key?: ObjectKey | undefined;
   readonly nodeName?: string | undefined;
 }
 
-/** The narrowest bucket that still hears everything in that scope. */
+/** The narrowest bucket that receives every change in that scope. */
 export function bucketOf(scope: WatchScope): string {
   if (scope.key !== undefined) return scope.key;
   if (scope.nodeName !== undefined) return nodeBucket(scope.nodeName);
@@ -36,7 +36,7 @@ export class WatchHub {
     return this.#size;
   }
 
-  /** Returns the way to leave; leaving twice is harmless. */
+  /** Returns the unsubscribe function, which is idempotent. */
   add(watcher: Watcher): () => void {
     const bucket = this.#buckets.get(watcher.bucket) ?? new Set();
     this.#buckets.set(watcher.bucket, bucket);

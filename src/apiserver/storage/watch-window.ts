@@ -1,12 +1,12 @@
 /**
- * The recent changes of one resource, from which a watch may start. Its size follows the traffic (upstream
- * `watchCache.resizeCacheLocked`): it doubles while even its oldest change is fresh and halves once three quarters of it
- * are stale, so a burst does not cost reconnecting watchers their place.
+ * The recent changes of one resource, from which a watch can start. Its size follows the traffic (upstream
+ * `watchCache.resizeCacheLocked`): it doubles while its oldest change is fresh and halves once three quarters of it are
+ * stale, so that a burst does not expire the versions of reconnecting watchers.
  */
 import type { StoreChange } from './store-change.ts';
 
-export const windowEventsMin = 100;
-export const windowEventsMax = 102_400;
+const windowEventsMin = 100;
+const windowEventsMax = 102_400;
 const freshMs = 75_000;
 
 export interface WindowSize {
@@ -18,7 +18,7 @@ export class WatchWindow {
   readonly #size: WindowSize;
   #capacity: number;
   #changes: StoreChange[] = [];
-  /** Index of the oldest change that is still there: dropping one must not move the others. */
+  /** Index of the oldest change still kept: dropping one does not move the others. */
   #head = 0;
   /** Watches may start at this revision or later. */
   #floor: number;
@@ -43,13 +43,13 @@ export class WatchWindow {
     while (this.length > this.#capacity) this.#dropOldest();
   }
 
-  /** The changes after `revision`, oldest first; undefined where some of them are gone. */
+  /** The changes after `revision`, oldest first; undefined if some of them are gone. */
   since(revision: number): readonly StoreChange[] | undefined {
     if (revision < this.#floor) return undefined;
     return this.#changes.slice(this.#firstAfter(revision));
   }
 
-  /** Forgets everything up to `revision`: whoever comes with an older one has to list again. */
+  /** Drops all changes up to `revision`: clients with an older version have to list again. */
   clear(revision: number): void {
     this.#changes = [];
     this.#head = 0;
@@ -70,7 +70,7 @@ export class WatchWindow {
     this.#head += 1;
     const oldest = this.#changes[this.#head];
     if (oldest !== undefined) this.#floor = oldest.revision - 1;
-    // Half of the array is dead: one copy now is cheaper than moving the rest at each drop.
+    // Half of the array is unused: one copy now is cheaper than moving the rest at each drop.
     if (this.#head * 2 > this.#changes.length) {
       this.#changes = this.#changes.slice(this.#head);
       this.#head = 0;

@@ -1,21 +1,21 @@
-import { askController } from '../ask-controller.ts';
-import { type CommandIo, refuse } from '../command-io.ts';
-import { explainFlags } from '../explain-flags.ts';
-import type { FlagDefinition } from '../flag-definition.ts';
-import { readFlags } from '../flag-schema.ts';
+import { printControllerPage } from '../client/controller-client.ts';
+import { type CommandIo, usageError } from '../io/command-io.ts';
+import { explainFlags } from '../client/flags.ts';
+import type { FlagDefinition } from '../flags/flag-definition.ts';
+import { readFlags } from '../flags/flag-schema.ts';
 
-/** `nlc explain node/NAME` or `pod/NAMESPACE/NAME`: what a running controller knows of it and will do next. */
+/** `nlc explain node/NAME` or `pod/NAMESPACE/NAME`: the state of the object in a running controller, and its next action. */
 export async function run(argv: readonly string[], io: CommandIo): Promise<number> {
   const { subject, flags } = subjectIn(argv);
   const path = subject === undefined ? undefined : pathOf(subject);
   const read = readFlags(flags, explainFlags);
   const problems = path === undefined ? [subjectProblem(subject)] : [];
-  if ('problems' in read) return refuse(io, 'explain', [...problems, ...read.problems]);
-  if (path === undefined) return refuse(io, 'explain', problems);
-  return askController({ command: 'explain', path, values: read.values }, io);
+  if ('problems' in read) return usageError(io, 'explain', [...problems, ...read.problems], 'arguments');
+  if (path === undefined) return usageError(io, 'explain', problems, 'arguments');
+  return printControllerPage({ command: 'explain', path, values: read.values }, io);
 }
 
-/** The first word that is neither a flag nor a flag's value. */
+/** The first argument that is neither a flag nor a flag's value. */
 function subjectIn(argv: readonly string[]): {
   readonly subject: string | undefined;
   readonly flags: readonly string[];
@@ -30,7 +30,7 @@ function takesNext(word: string): boolean {
   return flag?.kind !== 'boolean';
 }
 
-/** The page of `node/NAME` or `pod/NAMESPACE/NAME`, in singular, plural or kubectl's short form. */
+/** The path of `node/NAME` or `pod/NAMESPACE/NAME`; the kind in singular, plural or kubectl's short form. */
 function pathOf(subject: string): string | undefined {
   const [kind = '', ...names] = subject.split('/');
   if (names.includes('')) return undefined;
@@ -41,6 +41,6 @@ function pathOf(subject: string): string | undefined {
 }
 
 function subjectProblem(subject: string | undefined): string {
-  const got = subject === undefined ? 'nothing to explain' : `got ${JSON.stringify(subject)}`;
-  return `${got}; accepted: node/NAME or pod/NAMESPACE/NAME`;
+  const got = subject === undefined ? 'got none' : `got ${JSON.stringify(subject)}`;
+  return `object: must be node/NAME or pod/NAMESPACE/NAME (${got})`;
 }

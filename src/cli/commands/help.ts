@@ -1,39 +1,41 @@
-import { type CommandIo, exitDone, refuse } from '../command-io.ts';
-import { type CommandEntry, commandList, findCommand } from '../command-list.ts';
-import { flagHelp } from '../flag-help.ts';
+import { type CommandIo, exitSuccess, usageError } from '../io/command-io.ts';
+import { type CommandEntry, commandList, findCommand } from './command-list.ts';
+import { flagHelp } from '../flags/flag-help.ts';
 
 /** `nlc help`, `nlc help COMMAND`, `nlc COMMAND --help`. */
 export async function run(argv: readonly string[], io: CommandIo): Promise<number> {
-  const [name, ...surplus] = argv;
+  const [name, ...extra] = argv;
   if (name === undefined || name === 'help') return say(io, overview());
   const entry = findCommand(name);
-  if (entry === undefined || surplus.length > 0) return refuse(io, 'help', problems(name, entry, surplus));
+  if (entry === undefined || extra.length > 0) return usageError(io, 'help', problems(name, entry, extra), 'arguments');
   return say(io, await commandHelp(entry));
 }
 
 function say(io: CommandIo, text: string): number {
   io.stdout(text);
-  return exitDone;
+  return exitSuccess;
 }
 
-function problems(name: string, entry: CommandEntry | undefined, surplus: readonly string[]): readonly string[] {
+function problems(name: string, entry: CommandEntry | undefined, extra: readonly string[]): readonly string[] {
   const names = commandList.map((known) => known.name).join(', ');
-  const strays = surplus.map((word) => `stray argument ${JSON.stringify(word)}; accepted: one command`);
-  return entry === undefined ? [`got ${JSON.stringify(name)}; accepted: ${names}`, ...strays] : strays;
+  const unexpected = extra.map((word) => `unexpected argument ${JSON.stringify(word)}: only one command is accepted`);
+  return entry === undefined
+    ? [`command: must be one of ${names} (got ${JSON.stringify(name)})`, ...unexpected]
+    : unexpected;
 }
 
 const nameColumns = 14;
 
 function overview(): string {
   const lines = commandList.map((entry) => `  ${entry.name.padEnd(nameColumns)}${entry.summary}\n`);
-  return `nlc - the node lifecycle controller: notices silent nodes, and moves their pods at a pace the cluster can bear
+  return `nlc - node lifecycle controller: monitors node health, taints unhealthy nodes and evicts their pods at a limited rate
 
 Usage: nlc COMMAND [FLAGS]
 
 Commands:
-${lines.join('')}  ${'help'.padEnd(nameColumns)}Prints this, or with a command's name its flags
+${lines.join('')}  ${'help'.padEnd(nameColumns)}Prints this help, or the flags of a command
 
-Exit codes: 0 done, 1 failed, 2 called the wrong way.
+Exit codes: 0 success, 1 failure, 2 usage error.
 `;
 }
 

@@ -1,28 +1,30 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
-import { ConnectionError } from '../../adapters/connection-error.ts';
-import type { Connection } from '../../adapters/http-connection.ts';
-import { loadConnection } from '../../adapters/kube-connection.ts';
+import { parseDocument } from 'yaml';
+import { connect } from '../client/connect.ts';
 import { PinoLogger } from '../../adapters/pino-logger.ts';
 import type { ScriptStep } from '../../kubelet/faults/fault-script.ts';
-import type { FleetNode } from '../../kubelet/fleet.ts';
-import { type CommandIo, exitDone, exitFailed, refuse } from '../command-io.ts';
-import type { FlagValues } from '../flag-definition.ts';
-import { readValues } from '../flag-schema.ts';
-import { parseFlags } from '../flags.ts';
+import type { FleetNode } from '../../kubelet/faults/select-nodes.ts';
+import { type CommandIo, exitSuccess, exitFailure, usageError } from '../io/command-io.ts';
+import type { FlagValues } from '../flags/flag-definition.ts';
+import { readValues } from '../flags/flag-schema.ts';
+import { parseFlags } from '../flags/flags.ts';
 import { formatGoDuration } from '../../api/go-duration.ts';
 import { isLoopback } from '../hollow-nodes/control-access.ts';
 import { FleetProcess } from '../hollow-nodes/fleet-process.ts';
-import { readScriptFile } from '../hollow-nodes/script-file.ts';
-import { hollowNodesFlags } from '../hollow-nodes-flags.ts';
-import { logFormat } from '../shared-flags.ts';
+import { readFaultScript } from '../hollow-nodes/fault-schema.ts';
+import type { Read } from '../io/document-schema.ts';
+import { hollowNodesFlags } from '../hollow-nodes/flags.ts';
 
-/** Thousands of nodes change little of what they hold: a heap that may grow by half before it is swept is mostly garbage. */
+/** V8's default lets the heap grow by half before a collection; thousands of mostly idle nodes would then hold garbage. */
 const heapGrowingPercent = 20;
+
+/** Maximum number of YAML aliases that are expanded, against exponential expansion. */
+const aliasesMax = 100;
 
 type HollowNodesValues = FlagValues<typeof hollowNodesFlags>;
 
-/** `nlc hollow-nodes`: runs until it is told to stop. The Node objects stay behind and fall silent. */
+/** `nlc hollow-nodes`: runs until the signal aborts. The Node objects stay in the API; their heartbeats stop. */
 export async function run(argv: readonly string[], io: CommandIo): Promise<number> {
   const flags = parseFlags(argv, hollowNodesFlags);
   const read = readValues(hollowNodesFlags, flags.inputs);
@@ -30,14 +32,15 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<numbe
   const problems = [
     ...flags.problems,
     ...read.problems,
-    ...relationProblems(read.values, read.refused),
+    ...relationProblems(read.values, read.invalid),
     ...script.problems,
   ];
-  if (problems.length > 0) return refuse(io, 'hollow-nodes', problems);
-  const connection = await connect(read.values, io);
-  if (connection === undefined) return exitFailed;
+  if (problems.length > 0) return usageError(io, 'hollow-nodes', problems);
   const { values } = read;
-  const logger = loggerOf(values);
+  const { kubeconfig, context } = values;
+  const logger = PinoLogger.create({ format: values.logFormat, verbosity: values.v });
+  const connection = await connect({ command: 'hollow-nodes', kubeconfig, context, logger }, io);
+  if (connection === undefined) return exitFailure;
   setFlagsFromString(`--heap-growing-percent=${heapGrowingPercent}`);
   return await runProcess(
     new FleetProcess({ values, connection, nodes: fleetNodes(values), script: script.steps, logger, io }),
@@ -48,71 +51,70 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<numbe
 async function runProcess(process: FleetProcess, io: CommandIo): Promise<number> {
   try {
     await process.run();
-    return exitDone;
+    return exitSuccess;
   } catch (error) {
-    // An address or a file that cannot be had: everything else that fails is a defect.
+    // System errors (an address or a file that is not available) are user errors; any other error is a bug.
     if (!(error instanceof Error && 'syscall' in error)) throw error;
     io.stderr(`nlc hollow-nodes: ${error.message}\n`);
-    return exitFailed;
+    return exitFailure;
   }
 }
 
+/** The fault script of `--script`, in YAML or JSON. Problems name the file. */
 function readScript({ script }: HollowNodesValues): {
   readonly steps: readonly ScriptStep[];
   readonly problems: readonly string[];
 } {
   if (script === undefined) return { steps: [], problems: [] };
-  const read = readScriptFile(script);
-  return 'problems' in read ? { steps: [], problems: read.problems } : { steps: read.value, problems: [] };
+  const parsed = parseFile(script);
+  if ('problems' in parsed) return { steps: [], problems: parsed.problems };
+  const read = readFaultScript(parsed.value);
+  if ('value' in read) return { steps: read.value, problems: [] };
+  return { steps: [], problems: read.problems.map((problem) => `${script}: ${problem}`) };
+}
+
+function parseFile(path: string): Read<unknown> {
+  try {
+    const document = parseDocument(readFileSync(path, 'utf8'), { uniqueKeys: true });
+    const errors = document.errors.map(({ message }) => `${path}: invalid YAML: ${message.split('\n', 1)[0] ?? ''}`);
+    return errors.length > 0 ? { problems: errors } : { value: document.toJS({ maxAliasCount: aliasesMax }) };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { problems: [`--script: cannot read ${JSON.stringify(path)}: ${why}`] };
+  }
 }
 
 function relationProblems(values: HollowNodesValues, refused: ReadonlySet<string>): readonly string[] {
   const problems: string[] = [];
   if (values.kubeconfig === undefined && !refused.has('kubeconfig')) {
-    problems.push('--kubeconfig: is missing; accepted: a kubeconfig file, given on purpose');
+    problems.push('--kubeconfig: value required: must be a kubeconfig file');
   }
-  if (values.leaseDuration % 1_000 !== 0) {
-    const given = formatGoDuration(values.leaseDuration);
-    problems.push(`--lease-duration: got ${given}; accepted: whole seconds, because a lease can say nothing finer`);
+  if (values.leaseDurationMs % 1_000 !== 0) {
+    const given = formatGoDuration(values.leaseDurationMs);
+    problems.push(`--lease-duration: must be whole seconds, the unit of leaseDurationSeconds (got ${given})`);
   }
   return [...problems, ...controlProblems(values), ...shutdownProblems(values)];
 }
 
 function controlProblems({ controlAddress, controlTokenFile }: HollowNodesValues): readonly string[] {
   if (controlTokenFile !== undefined && !existsSync(controlTokenFile)) {
-    return [`--control-token-file: got ${JSON.stringify(controlTokenFile)}; accepted: a file that can be read`];
+    return [`--control-token-file: must be a readable file (got ${JSON.stringify(controlTokenFile)})`];
   }
   if (controlAddress === 'off' || controlTokenFile !== undefined || isLoopback(controlAddress)) return [];
   const given = JSON.stringify(controlAddress.host);
   return [
-    `--control-address: got the host ${given}; accepted: one of the loopback, as 127.0.0.1, or any with --control-token-file`,
+    `--control-address: must have a loopback host, such as 127.0.0.1, without --control-token-file (got host ${given})`,
   ];
 }
 
 function shutdownProblems(values: HollowNodesValues): readonly string[] {
-  const { shutdownGracePeriod, shutdownGracePeriodCriticalPods } = values;
-  if (shutdownGracePeriodCriticalPods <= shutdownGracePeriod) return [];
-  const given = formatGoDuration(shutdownGracePeriodCriticalPods);
-  return [`--shutdown-grace-period-critical-pods: got ${given}; accepted: no more than --shutdown-grace-period`];
+  const { shutdownGracePeriodMs, shutdownGracePeriodCriticalPodsMs } = values;
+  if (shutdownGracePeriodCriticalPodsMs <= shutdownGracePeriodMs) return [];
+  const given = formatGoDuration(shutdownGracePeriodCriticalPodsMs);
+  return [`--shutdown-grace-period-critical-pods: must be <= --shutdown-grace-period (got ${given})`];
 }
 
-/** Undefined, with the reason printed, when the kubeconfig leads nowhere. */
-async function connect(values: HollowNodesValues, io: CommandIo): Promise<Connection | undefined> {
-  const { kubeconfig, context } = values;
-  try {
-    return await loadConnection({
-      logger: loggerOf(values),
-      ...(kubeconfig === undefined ? {} : { kubeconfig }),
-      ...(context === undefined ? {} : { context }),
-    });
-  } catch (error) {
-    if (!(error instanceof ConnectionError)) throw error;
-    io.stderr(`nlc hollow-nodes: no way to the API server: ${error.message}\n`);
-    return undefined;
-  }
-}
-
-/** The nodes that the flags describe, dealt to the zones in turn. */
+/** The nodes that the flags describe, assigned to the zones in round-robin order. */
 export function fleetNodes(
   values: Pick<HollowNodesValues, 'nodes' | 'zones' | 'region' | 'namePrefix' | 'nodeLabels'>,
 ): readonly FleetNode[] {
@@ -131,8 +133,4 @@ function zoneLabels(
     'topology.kubernetes.io/region': region,
     'topology.kubernetes.io/zone': `${region}-${(index % zones) + 1}`,
   };
-}
-
-function loggerOf(values: HollowNodesValues): PinoLogger {
-  return PinoLogger.create({ format: logFormat(values.logFormat), verbosity: values.v });
 }

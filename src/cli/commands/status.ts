@@ -1,11 +1,4 @@
-import { askController } from '../ask-controller.ts';
-import { type CommandIo, refuse } from '../command-io.ts';
-import { explainFlags } from '../explain-flags.ts';
-import { readFlags } from '../flag-schema.ts';
+import { pageCommand } from '../client/controller-client.ts';
 
-/** `nlc status`: who leads, what a running controller sees, what waits and what holds it. */
-export async function run(argv: readonly string[], io: CommandIo): Promise<number> {
-  const read = readFlags(argv, explainFlags);
-  if ('problems' in read) return refuse(io, 'status', read.problems);
-  return askController({ command: 'status', path: '/status', values: read.values }, io);
-}
+/** `nlc status`: leader, caches, zones, queues and holds of a running controller. */
+export const run = pageCommand('status', '/status');

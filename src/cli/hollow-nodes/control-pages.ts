@@ -1,13 +1,14 @@
-// What can be asked of running hollow nodes, and done to them: status, nodes, faults. JSON both ways, answered from memory.
-import type { ActRequest, Answer, Route } from '../../adapters/observability-server.ts';
-import { deriveNodeFilter } from '../../kubelet/faults/derive-selected-nodes.ts';
-import type { PostedFault } from '../../kubelet/faults/fault-board.ts';
+// The control pages of running hollow nodes: status, nodes and fault injection. Requests and responses are JSON.
+import type { ActRequest, Answer, Route } from '../../adapters/page-server/observability-server.ts';
+import { buildNodeFilter } from '../../kubelet/faults/select-nodes.ts';
+import type { ActiveFault } from '../../kubelet/faults/fault-injector.ts';
 import { describeFault } from '../../kubelet/faults/node-faults.ts';
-import type { FleetNodeStatus, HollowFleet } from '../../kubelet/fleet.ts';
+import type { FleetNodeStatus, HollowFleet } from '../../kubelet/fleet/fleet.ts';
+import { jsonAnswer } from '../pages/explain-pages.ts';
 import { readFaultOrder, readSelector } from './fault-schema.ts';
 import type { FleetReport } from './fleet-report.ts';
 
-export interface ControlMeans {
+interface ControlDependencies {
   readonly fleet: HollowFleet;
   readonly report: () => FleetReport;
 }
@@ -15,7 +16,7 @@ export interface ControlMeans {
 const faultPrefix = '/faults/';
 
 /** `/status`, `/nodes`, `/faults` and `/faults/ID`. */
-export function controlRoutes({ fleet, report }: ControlMeans): readonly Route[] {
+export function controlRoutes({ fleet, report }: ControlDependencies): readonly Route[] {
   return [
     { path: '/status', answer: () => jsonAnswer(200, report()) },
     { path: '/nodes', answer: (url) => nodesPage(fleet, url.searchParams) },
@@ -57,18 +58,18 @@ function faultPage({ faults }: HollowFleet, id: string): Answer {
 }
 
 function notThere(id: string): Answer {
-  return refusal(404, 'NotFound', [`there is no fault ${JSON.stringify(id)}`]);
+  return refusal(404, 'NotFound', [`fault ${JSON.stringify(id)} not found`]);
 }
 
 function nodesPage(fleet: HollowFleet, query: URLSearchParams): Answer {
   const read = readSelector(selectorIn(query));
   if ('problems' in read) return refusal(400, 'BadRequest', read.problems);
-  const fits = deriveNodeFilter(read.value);
+  const fits = buildNodeFilter(read.value);
   const nodes = [...fleet.nodes()].filter(fits).map(shownNode);
   return jsonAnswer(200, { count: nodes.length, nodes });
 }
 
-/** `names=a*,b*`, `zone=z`, `labels=key=value,...`. Anything else is refused by name. */
+/** `names=a*,b*`, `zone=z`, `labels=key=value,...`. Any other parameter is an unknown field. */
 function selectorIn(query: URLSearchParams): unknown {
   const entries = [...query].map(([name, text]): [string, unknown] => {
     if (name === 'names') return [name, text.split(',')];
@@ -82,7 +83,7 @@ function shownNode({ name, labels, registered, ready, broken, cutOff, pods, faul
   return { name, labels, registered, ready, broken, cutOff, pods, faults };
 }
 
-function shownFault({ id, order, nodes, active, waiting }: PostedFault): object {
+function shownFault({ id, order, nodes, active, waiting }: ActiveFault): object {
   const { selector, fault, forMs, nodesPerSecond } = order;
   return {
     id,
@@ -107,8 +108,4 @@ function idOf(url: URL): string {
 
 function refusal(code: number, reason: string, problems: readonly string[]): Answer {
   return jsonAnswer(code, { error: { code, reason, problems } });
-}
-
-function jsonAnswer(status: number, value: unknown): Answer {
-  return { status, contentType: 'application/json', body: `${JSON.stringify(value, undefined, 2)}\n` };
 }

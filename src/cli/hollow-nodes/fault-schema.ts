@@ -1,78 +1,52 @@
-// Faults as people write them, in a script or in a request. What is wrong is told field by field: what was given, and what
-// would have been accepted.
+// The schema of faults in a script or in a request. Each problem names the field, the accepted values and the given one.
 import { z } from 'zod';
 import { type ResourceName, resources } from '../../api/resources.ts';
-import type { FaultOrder } from '../../kubelet/faults/fault-board.ts';
-import type { Fault, LastingFault, PassingFault, RequestVerb } from '../../kubelet/faults/fault.ts';
-import type { ScriptAct, ScriptStep } from '../../kubelet/faults/fault-script.ts';
-import { parseGoDuration } from '../../api/go-duration.ts';
-
-export type Read<T> = { readonly value: T } | { readonly problems: readonly string[] };
+import type { FaultOrder } from '../../kubelet/faults/fault-injector.ts';
+import type { Fault, LastingFault, OneShotFault, RequestVerb } from '../../kubelet/faults/fault.ts';
+import type { ScriptAction, ScriptStep } from '../../kubelet/faults/fault-script.ts';
+import {
+  duration,
+  durationAccepted,
+  numberFrom,
+  problemsOf,
+  type Read,
+  text,
+  wholeNumber,
+  word,
+} from '../io/document-schema.ts';
 
 const stepsMax = 10_000;
-const durationAccepted = 'a duration with units, such as 1m30s or 500ms';
-
-// Every message here completes "accepted: …".
-function duration(range: { readonly min?: number } = {}): z.ZodType<number> {
-  const { min = Number.NEGATIVE_INFINITY } = range;
-  const accepted = min === 0 ? `${durationAccepted}, not negative` : durationAccepted;
-  return z.unknown().transform((given, context) => {
-    const ms = typeof given === 'string' ? parseGoDuration(given) : undefined;
-    if (ms !== undefined && ms >= min) return ms;
-    context.addIssue({ code: 'custom', message: accepted });
-    return z.NEVER;
-  });
-}
-
-function word<const T extends readonly [string, ...string[]]>(...words: T): z.ZodType<T[number]> {
-  return z.enum(words, { error: words.join(', ') });
-}
-
-function wholeNumber(min: number, max: number): z.ZodType<number> {
-  const error = `a whole number from ${min} to ${max}`;
-  return z.int({ error }).min(min, { error }).max(max, { error });
-}
-
-function numberFrom(min: number, max: number): z.ZodType<number> {
-  const error = `a number from ${min} to ${max}`;
-  return z.number({ error }).min(min, { error }).max(max, { error });
-}
-
-function text(accepted = 'a text that is not empty'): z.ZodString {
-  return z.string({ error: accepted }).min(1, { error: accepted });
-}
-
 /** `0.55` or `55%`. */
 const share = z.unknown().transform((given, context) => {
   const percent = typeof given === 'string' ? /^(\d+(?:\.\d+)?)%$/.exec(given) : null;
   const value = percent === null ? given : Number(percent[1]) / 100;
   if (typeof value === 'number' && value > 0 && value <= 1) return value;
-  context.addIssue({ code: 'custom', message: 'a share above 0 and up to 1, or up to 100%' });
+  context.addIssue({ code: 'custom', message: 'a fraction > 0 and <= 1, or a percentage up to 100%' });
   return z.NEVER;
 });
 
-const pattern = text('a text in which * stands for any text and ? for one character');
+const pattern = text('a pattern, in which * matches any text and ? one character');
 
 const selectorSchema = z.strictObject(
   {
     names: z.array(pattern, { error: 'a list of patterns' }).min(1, { error: 'a list of patterns' }).optional(),
     zone: pattern.optional(),
-    labels: z.record(z.string(), pattern, { error: 'labels and patterns for their values' }).optional(),
+    labels: z.record(z.string(), pattern, { error: 'an object of labels with patterns for their values' }).optional(),
     share: share.optional(),
     count: wholeNumber(1, 1_000_000).optional(),
   },
-  { error: 'names, zone, labels, share, count; {} for every node' },
+  { error: 'an object with names, zone, labels, share or count; {} selects every node' },
 );
 
 const verbs: readonly [RequestVerb, ...RequestVerb[]] = ['get', 'list', 'create', 'replace', 'patch', 'delete'];
 const resourceNames = Object.keys(resources).filter((name): name is ResourceName => name in resources);
 const [firstResource = 'nodes', ...otherResources] = resourceNames;
 
-/** What every fault may say besides its action. */
+/** Fields of every fault, in addition to those of its kind. */
 const common = {
   id: z
-    .string({ error: 'up to 63 letters, digits, -, _ and .' })
-    .regex(/^[\w.-]{1,63}$/, { error: 'up to 63 letters, digits, -, _ and .' })
+    .string({ error: 'a string of up to 63 letters, digits, -, _ and .' })
+    .regex(/^[\w.-]{1,63}$/, { error: 'a string of up to 63 letters, digits, -, _ and .' })
     .optional(),
   nodesPerSecond: numberFrom(0.001, 100_000).optional(),
 };
@@ -81,13 +55,13 @@ function lasting<const K extends LastingFault['kind'], S extends z.ZodRawShape>(
   return z.strictObject({ kind: z.literal(kind), ...shape, ...common, for: duration({ min: 0 }).optional() });
 }
 
-function passing<const K extends PassingFault['kind'], S extends z.ZodRawShape>(kind: K, shape: S) {
+function passing<const K extends OneShotFault['kind'], S extends z.ZodRawShape>(kind: K, shape: S) {
   return z.strictObject({ kind: z.literal(kind), ...shape, ...common });
 }
 
-const conditionType = text('memory, disk, pid, or the type of a condition, as DiskMountPressure').regex(
+const conditionType = text('memory, disk, pid, or a condition type, such as DiskMountPressure').regex(
   /^(memory|disk|pid|[A-Z]\w*)$/,
-  { error: 'memory, disk, pid, or the type of a condition, as DiskMountPressure' },
+  { error: 'memory, disk, pid, or a condition type, such as DiskMountPressure' },
 );
 
 const actionSchemas = [
@@ -115,21 +89,21 @@ const actionSchemas = [
   lasting('pressure', { of: conditionType, manner: word('signal', 'forced').default('forced') }).superRefine(
     ({ of, manner }, context) => {
       if (manner === 'forced' || of === 'memory' || of === 'disk') return;
-      const message = `forced, because no signal drives ${of} by default`;
+      const message = `forced, because the kubelet has no eviction signal for ${of} by default`;
       context.addIssue({ code: 'custom', path: ['manner'], message });
     },
   ),
-  lasting('unhealthy', { reason: text().default('the node was made unhealthy') }),
-  lasting('runtime-down', { message: text().default('the container runtime was made to fail') }),
-  lasting('network-not-ready', { message: text().default('the network plugin was made to fail') }),
+  lasting('unhealthy', { reason: text().default('node made unhealthy by fault injection') }),
+  lasting('runtime-down', { message: text().default('container runtime failure injected') }),
+  lasting('network-not-ready', { message: text().default('network plugin failure injected') }),
   lasting('pleg-hang', {}),
   lasting('slow-termination', {
     stop: z.union([z.literal('never'), z.literal('stuck'), duration({ min: 0 })], {
-      error: `${durationAccepted}; never, stuck`,
+      error: `never, stuck, or a duration >= 0 ${durationAccepted}`,
     }),
   }),
   lasting('slow-start', { start: duration({ min: 0 }) }),
-  lasting('image-pull-failure', { message: text().default('the image was made not to be found') }),
+  lasting('image-pull-failure', { message: text().default('image pull failure injected') }),
   lasting('crash-loop', { exitCode: wholeNumber(0, 255).default(1), after: duration({ min: 0 }).default(1_000) }),
   lasting('clock-skew', { offset: duration().default(0), driftPerHour: duration().default(0) }),
   lasting('capacity', {
@@ -146,7 +120,7 @@ const actionSchemas = [
   passing('delete-node', {}),
 ] as const;
 
-const kindText = actionSchemas.map((schema) => schema.shape.kind.value).join(', ');
+const kindText = `one of ${actionSchemas.map((schema) => schema.shape.kind.value).join(', ')}`;
 const faultSchema = z.discriminatedUnion('kind', actionSchemas, { error: kindText });
 const actionSchema = z.discriminatedUnion(
   'kind',
@@ -166,47 +140,47 @@ const stepSchema = z
   )
   .superRefine(({ selector, action }, context) => {
     if (action.kind !== 'clear' && selector === undefined) {
-      const message = 'names, zone, labels, share, count; {} for every node';
+      const message = 'an object with names, zone, labels, share or count; {} selects every node';
       context.addIssue({ code: 'custom', path: ['selector'], message });
     }
   });
 const scriptSchema = z
   .array(stepSchema, { error: 'a list of steps, each with at, selector and action' })
-  .max(stepsMax, { error: `up to ${stepsMax} steps` });
+  .max(stepsMax, { error: `a list of up to ${stepsMax} steps` });
 
-/** A fault that is asked for now: `{selector, action}`. */
+/** A fault to inject now: `{selector, action}`. */
 export function readFaultOrder(given: unknown): Read<FaultOrder> {
   const read = orderSchema.safeParse(given);
   if (!read.success) return { problems: problemsOf(read.error, given) };
-  return { value: deriveOrder(read.data.action, read.data.selector) };
+  return { value: parseOrder(read.data.action, read.data.selector) };
 }
 
 /** A script: a list of `{at, selector, action}`. */
 export function readFaultScript(given: unknown): Read<readonly ScriptStep[]> {
   const read = scriptSchema.safeParse(given);
   if (!read.success) return { problems: problemsOf(read.error, given) };
-  return { value: read.data.map((step) => ({ atMs: step.at, act: deriveAct(step) })) };
+  return { value: read.data.map((step) => ({ atMs: step.at, act: parseAct(step) })) };
 }
 
-/** The selector of a query, as in `zone=a&names=node-1*,node-2*&labels=tier=spot`. */
+/** The selector of a query, such as `zone=a&names=node-1*,node-2*&labels=tier=spot`. */
 export function readSelector(given: unknown): Read<FaultOrder['selector']> {
   const read = selectorSchema.safeParse(given);
   return read.success ? { value: read.data } : { problems: problemsOf(read.error, given) };
 }
 
-function deriveAct({ action, selector = {} }: z.infer<typeof stepSchema>): ScriptAct {
+function parseAct({ action, selector = {} }: z.infer<typeof stepSchema>): ScriptAction {
   return action.kind === 'clear'
     ? { kind: 'clear', id: action.id }
-    : { kind: 'post', order: deriveOrder(action, selector) };
+    : { kind: 'post', order: parseOrder(action, selector) };
 }
 
-function deriveOrder(action: WrittenFault, selector: FaultOrder['selector']): FaultOrder {
+function parseOrder(action: WrittenFault, selector: FaultOrder['selector']): FaultOrder {
   const { id, nodesPerSecond } = action;
   const forMs = 'for' in action ? action.for : undefined;
-  return { id, selector, fault: deriveFault(action), forMs, nodesPerSecond };
+  return { id, selector, fault: parseFault(action), forMs, nodesPerSecond };
 }
 
-function deriveFault(action: WrittenFault): Fault {
+function parseFault(action: WrittenFault): Fault {
   if (action.kind === 'lag') {
     return { kind: action.kind, delayMs: action.delay, jitterMs: action.jitter, on: action.on };
   }
@@ -236,33 +210,4 @@ function deriveFault(action: WrittenFault): Fault {
   }
   const { id: _id, nodesPerSecond: _rate, for: _for, ...fault } = action;
   return fault;
-}
-
-function problemsOf({ issues }: z.ZodError, given: unknown): readonly string[] {
-  return issues.flatMap((issue) => {
-    if (issue.code !== 'unrecognized_keys') return [problemText(issue.path, given, issue.message)];
-    return issue.keys.map((key) => `${describePath([...issue.path, key])}: nothing is called that here`);
-  });
-}
-
-function problemText(path: readonly PropertyKey[], given: unknown, accepted: string): string {
-  const value = valueAt(path, given);
-  const got = value === undefined ? 'is missing' : `got ${JSON.stringify(value)}`;
-  return `${describePath(path)}: ${got}; accepted: ${accepted}`;
-}
-
-function describePath(path: readonly PropertyKey[]): string {
-  if (path.length === 0) return 'the document';
-  return path
-    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
-    .join('')
-    .replace(/^\./, '');
-}
-
-function valueAt(path: readonly PropertyKey[], given: unknown): unknown {
-  return path.reduce<unknown>((value, part) => (isRecord(value) ? value[part] : undefined), given);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<PropertyKey, unknown>> {
-  return typeof value === 'object' && value !== null;
 }

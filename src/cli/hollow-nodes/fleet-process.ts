@@ -1,33 +1,35 @@
-// `nlc hollow-nodes` put together: the fleet, its ways to the API server, what is done to it, and who may look.
+// The process of `nlc hollow-nodes`: the fleet, its API clients, fault injection and the control pages.
 import { readFileSync } from 'node:fs';
-import type { Connection } from '../../adapters/http-connection.ts';
-import { HttpHeartbeatLane } from '../../adapters/http-heartbeat-lane.ts';
-import { HttpKubeApi, type HttpKubeApiOptions } from '../../adapters/http-kube-api.ts';
-import { httpMetrics } from '../../adapters/http-metrics.ts';
-import { type RunningHttp, type Route, startHttp } from '../../adapters/observability-server.ts';
+import type { Connection } from '../../adapters/kube-client/connection.ts';
+import { LeaseRenewalClient } from '../../adapters/kube-client/lease-renewal-client.ts';
+import { HttpKubeApi, type HttpKubeApiOptions } from '../../adapters/kube-client/kube-api.ts';
+import * as http from '../../adapters/kube-client/metrics.ts';
+import { type RunningHttp, type Route, startHttp } from '../../adapters/page-server/observability-server.ts';
 import { PromMeter } from '../../adapters/prom-meter.ts';
 import { SystemClock } from '../../adapters/system-clock.ts';
 import { SystemRandom } from '../../adapters/system-random.ts';
 import { FleetBroadcaster } from '../../events/fleet-broadcaster.ts';
-import { eventsDroppedTotal } from '../../events/metrics.ts';
-import { informerMetrics } from '../../informer/metrics.ts';
-import { playScript, type ScriptStep } from '../../kubelet/faults/fault-script.ts';
+import * as events from '../../events/metrics.ts';
+import * as informer from '../../informer/metrics.ts';
+import { runScript, type ScriptStep } from '../../kubelet/faults/fault-script.ts';
 import { SeededRandom } from '../../kubelet/faults/seeded-random.ts';
-import { type FleetNode, HollowFleet } from '../../kubelet/fleet.ts';
-import { activeFaults, fleetMetrics, nodesInState, wakeLatenessSeconds } from '../../kubelet/metrics.ts';
-import { heartbeatTimeoutMs, type KubeletProfile, modernProfile } from '../../kubelet/profile.ts';
-import { WheelClock } from '../../kubelet/wheel-clock.ts';
+import type { FleetNode } from '../../kubelet/faults/select-nodes.ts';
+import { HollowFleet } from '../../kubelet/fleet/fleet.ts';
+import * as fleetMetrics from '../../kubelet/fleet/metrics.ts';
+import * as nodeStatus from '../../kubelet/node-status/metrics.ts';
+import { heartbeatTimeoutMs, type KubeletProfile, profileV136 } from '../../kubelet/profile.ts';
+import { WheelClock } from '../../kubelet/loops/wheel-clock.ts';
 import type { Logger } from '../../ports/logger.ts';
-import type { MetricDefinition } from '../../ports/meter.ts';
+import { metricsOf } from '../../ports/meter.ts';
 import type { Random } from '../../ports/random.ts';
-import { formatBindAddress, type ListenAddress } from '../bind-address.ts';
-import type { CommandIo } from '../command-io.ts';
-import type { FlagValues } from '../flag-definition.ts';
-import { healthRoutes } from '../health-pages.ts';
-import type { hollowNodesFlags } from '../hollow-nodes-flags.ts';
-import { metricsRoute } from '../metrics-pages.ts';
-import { StaticPodSources } from '../static-pod-sources.ts';
-import { userAgent } from '../version.ts';
+import { formatBindAddress, type ListenAddress } from '../flags/bind-address.ts';
+import type { CommandIo } from '../io/command-io.ts';
+import type { FlagValues } from '../flags/flag-definition.ts';
+import { healthRoutes } from '../pages/health-pages.ts';
+import type { hollowNodesFlags } from './flags.ts';
+import { metricsRoute } from '../pages/metrics-pages.ts';
+import { StaticPodSources } from './static-pod-sources.ts';
+import { userAgent } from '../io/version.ts';
 import { guardControl } from './control-access.ts';
 import { controlRoutes } from './control-pages.ts';
 import { describeReport, type FleetReport, reportFleet } from './fleet-report.ts';
@@ -35,13 +37,13 @@ import { GroundTruthLog } from './ground-truth-log.ts';
 import { showProgress } from './progress.ts';
 import { parseTaints } from './taint-texts.ts';
 
-export type HollowNodesValues = FlagValues<typeof hollowNodesFlags>;
+type HollowNodesValues = FlagValues<typeof hollowNodesFlags>;
 
-export interface FleetProcessOptions {
+interface FleetProcessOptions {
   readonly values: HollowNodesValues;
   readonly connection: Connection;
   readonly nodes: readonly FleetNode[];
-  /** Played once all nodes are registered. */
+  /** Runs once all nodes are registered. */
   readonly script: readonly ScriptStep[];
   readonly logger: Logger;
   readonly io: CommandIo;
@@ -49,15 +51,10 @@ export interface FleetProcessOptions {
 
 const seedsEnd = 2 ** 31;
 
-/** Every metric that the process of a fleet exposes. */
-export const fleetProcessMetrics: readonly MetricDefinition[] = [
-  ...fleetMetrics,
-  ...informerMetrics,
-  ...httpMetrics,
-  eventsDroppedTotal,
-];
+/** All metrics of the process. */
+export const fleetProcessMetrics = metricsOf(fleetMetrics, nodeStatus, informer, http, events);
 
-/** Runs from its construction's flags until the signal of `io` aborts. */
+/** Runs until the signal of `io` aborts. */
 export class FleetProcess {
   readonly #options: FleetProcessOptions;
   readonly #meter = new PromMeter({ processMetrics: true });
@@ -75,13 +72,13 @@ export class FleetProcess {
     this.#clock = new WheelClock({
       clock: new SystemClock(),
       logger: options.logger,
-      onLate: (ms) => this.#meter.observe(wakeLatenessSeconds, ms / 1_000),
+      onLate: (ms) => this.#meter.observe(fleetMetrics.wakeLatenessSeconds, ms / 1_000),
     });
     this.#startedAtMs = this.#clock.monotonicMs();
     this.#meter.declare(fleetProcessMetrics);
   }
 
-  /** Rejects with what the system said when the address or the log file cannot be had. */
+  /** Rejects with the system error if it cannot listen on the address or open the log file. */
   async run(): Promise<void> {
     const { groundTruthLog } = this.#options.values;
     const truth = groundTruthLog === undefined ? undefined : new GroundTruthLog(groundTruthLog);
@@ -94,34 +91,32 @@ export class FleetProcess {
 
   async #runOnApi(truth: GroundTruthLog | undefined): Promise<void> {
     const { values } = this.#options;
-    const requestTimeoutMs = heartbeatTimeoutMs({ ...modernProfile, ...this.#profile() });
+    const requestTimeoutMs = heartbeatTimeoutMs({ ...profileV136, ...this.#profile() });
     const api = this.#api({ qps: values.kubeApiQps, burst: values.kubeApiBurst });
-    // Whoever sends a heartbeat repeats it by its own rules.
-    const statusApi = this.#api({ qps: 0, burst: 0, retriesMax: 0, requestTimeoutMs });
-    const heartbeatApi = this.#heartbeatLane(statusApi, requestTimeoutMs);
+    // The kubelet has its own retries of heartbeats, so the client does not retry.
+    const heartbeatApi = new LeaseRenewalClient({ ...this.#apiDependencies(), requestTimeoutMs });
     const eventApi = this.#api({ qps: values.eventQps, burst: values.eventBurst });
     const sources = new StaticPodSources(values, { clock: this.#clock, logger: this.#options.logger });
     try {
       await this.#runFleet({ api, heartbeatApi, eventApi }, sources, truth);
     } finally {
-      await heartbeatApi.close();
-      await Promise.all([api.close(), statusApi.close(), eventApi.close(), sources.close()]);
+      await Promise.all([api.close(), heartbeatApi.close(), eventApi.close(), sources.close()]);
     }
   }
 
   async #runFleet(apis: Apis, sources: StaticPodSources, truth: GroundTruthLog | undefined): Promise<void> {
     const { io, nodes, logger, values } = this.#options;
-    const means = { clock: this.#clock, random: this.#random, logger, meter: this.#meter };
-    const events = new FleetBroadcaster({ ...means, api: apis.eventApi });
+    const dependencies = { clock: this.#clock, random: this.#random, logger, meter: this.#meter };
+    const events = new FleetBroadcaster({ ...dependencies, api: apis.eventApi });
     const fleet = new HollowFleet({
-      ...means,
+      ...dependencies,
       ...apis,
       nodes,
       seed: this.#seed,
-      ...(truth === undefined ? {} : { tell: (what) => truth.write(what) }),
+      ...(truth === undefined ? {} : { onGroundTruth: (what) => truth.write(what) }),
       sources: (nodeName) => sources.of(nodeName),
       ...(values.events ? { recorder: (nodeName: string) => events.recorder('kubelet', nodeName) } : {}),
-      ...(values.startRamp === undefined ? {} : { rampMs: values.startRamp }),
+      ...(values.startRampMs === undefined ? {} : { startRampMs: values.startRampMs }),
       machine: { cpuCores: values.nodeCpu, memoryMiB: values.nodeMemoryMib, podsMax: values.maxPods },
       profile: this.#profile(),
     });
@@ -134,45 +129,43 @@ export class FleetProcess {
     }
   }
 
-  /** From the first node to the last step of the script. */
+  /** Shows the progress of the registration, then runs the script. */
   async #lead(fleet: HollowFleet): Promise<void> {
     const { io, script, values, logger } = this.#options;
-    if (values.script !== undefined) io.stdout(`the seed is ${this.#seed}\n`);
+    if (values.script !== undefined) io.stdout(`seed: ${this.#seed}\n`);
     await showProgress(fleet, this.#clock, io);
     if (io.signal.aborted) return;
-    io.stdout(`${fleet.status().registered} nodes are registered; end with Ctrl-C\n`);
+    io.stdout(`${fleet.status().registered} nodes are registered; press Ctrl-C to stop\n`);
     const onStep = ({ act, atMs }: ScriptStep, problem: string | undefined): void => {
-      if (problem === undefined) logger.info({ atMs, act }, 'a step of the script was done');
-      else logger.error({ atMs, act, problem }, 'a step of the script could not be done');
+      if (problem === undefined) logger.info({ atMs, act }, 'script step applied');
+      else logger.error({ atMs, act, problem }, 'script step failed');
     };
-    await playScript(script, { board: fleet.faults, clock: this.#clock, onStep }, io.signal);
+    await runScript(script, { injector: fleet.faults, clock: this.#clock, onStep }, io.signal);
   }
 
   #profile(): Partial<KubeletProfile> {
     const { values } = this.#options;
+    const { leasePhase, nodeStatusUpdateFrequencyMs, nodeStatusReportFrequencyMs } = values;
+    const { podStartDelayMs, podStopDelayMs, shutdownGracePeriodMs, shutdownGracePeriodCriticalPodsMs } = values;
     return {
-      kind: values.profile === 'classic' ? 'classic' : 'modern',
-      leasePhase: leasePhase(values.leasePhase),
-      leaseDurationSeconds: values.leaseDuration / 1_000,
-      nodeStatusUpdateFrequencyMs: values.nodeStatusUpdateFrequency,
-      nodeStatusReportFrequencyMs: values.nodeStatusReportFrequency,
-      podStartDelayMs: values.podStartDelay,
-      podStopDelayMs: values.podStopDelay,
+      kind: values.profile,
+      leasePhase,
+      leaseDurationSeconds: values.leaseDurationMs / 1_000,
+      nodeStatusUpdateFrequencyMs,
+      nodeStatusReportFrequencyMs,
+      podStartDelayMs,
+      podStopDelayMs,
       registerWithTaints: parseTaints(values.registerWithTaints),
-      shutdownGracePeriodMs: values.shutdownGracePeriod,
-      shutdownGracePeriodCriticalPodsMs: values.shutdownGracePeriodCriticalPods,
+      shutdownGracePeriodMs,
+      shutdownGracePeriodCriticalPodsMs,
     };
   }
 
-  #heartbeatLane(api: HttpKubeApi, requestTimeoutMs: number): HttpHeartbeatLane {
-    return new HttpHeartbeatLane({ ...this.#apiMeans(), api, requestTimeoutMs });
+  #api(lane: Pick<HttpKubeApiOptions, 'qps' | 'burst'>): HttpKubeApi {
+    return new HttpKubeApi({ ...lane, ...this.#apiDependencies() });
   }
 
-  #api(lane: Pick<HttpKubeApiOptions, 'qps' | 'burst' | 'retriesMax' | 'requestTimeoutMs'>): HttpKubeApi {
-    return new HttpKubeApi({ ...lane, ...this.#apiMeans() });
-  }
-
-  #apiMeans(): Omit<HttpKubeApiOptions, 'qps' | 'burst'> {
+  #apiDependencies(): Omit<HttpKubeApiOptions, 'qps' | 'burst'> {
     const { connection, logger } = this.#options;
     return {
       connection,
@@ -216,19 +209,19 @@ export class FleetProcess {
     ];
   }
 
-  /** What is a state and not a count is looked at when somebody asks. */
+  /** Gauges are computed at each scrape. */
   #count(fleet: HollowFleet): void {
     const { nodes, registered, ready, cutOff, unhealthy } = fleet.status();
     const states = { all: nodes, registered, ready, cut_off: cutOff, unhealthy };
-    for (const [state, count] of Object.entries(states)) this.#meter.set(nodesInState, count, { state });
-    // One that was told of once goes on being told of: with 0.
+    for (const [state, count] of Object.entries(states)) this.#meter.set(fleetMetrics.nodesInState, count, { state });
+    // A kind that was exposed once stays exposed, with 0.
     const byKind = new Map([...this.#faultKinds].map((kind) => [kind, 0]));
     for (const { order, active } of fleet.faults.list()) {
       byKind.set(order.fault.kind, (byKind.get(order.fault.kind) ?? 0) + active);
     }
     for (const [kind, active] of byKind) {
       this.#faultKinds.add(kind);
-      this.#meter.set(activeFaults, active, { kind });
+      this.#meter.set(fleetMetrics.activeFaults, active, { kind });
     }
   }
 
@@ -240,14 +233,10 @@ export class FleetProcess {
 
 interface Apis {
   readonly api: HttpKubeApi;
-  readonly heartbeatApi: HttpHeartbeatLane;
+  readonly heartbeatApi: LeaseRenewalClient;
   readonly eventApi: HttpKubeApi;
 }
 
-function leasePhase(text: string): KubeletProfile['leasePhase'] {
-  return text === 'aligned' || text === 'random' ? text : 'hash';
-}
-
 function controlText(address: ListenAddress): string {
-  return `control at http://${formatBindAddress(address)}: /status /nodes /faults /metrics /livez /readyz`;
+  return `control address http://${formatBindAddress(address)}: /status /nodes /faults /metrics /livez /readyz`;
 }

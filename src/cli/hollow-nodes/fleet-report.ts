@@ -1,20 +1,20 @@
-import { validLatenessMsMax, type Lateness } from '../../kubelet/lateness.ts';
-import type { FleetStatus, HollowFleet } from '../../kubelet/fleet.ts';
+import { validLatenessMsMax, type Lateness } from '../../kubelet/loops/lateness.ts';
+import type { FleetStatus, HollowFleet } from '../../kubelet/fleet/fleet.ts';
 
-/** How a run of hollow nodes goes: what they do, and whether this process keeps up with them. */
+/** State of a run of hollow nodes, and whether this process is fast enough to simulate them. */
 export interface FleetReport extends FleetStatus {
   readonly seconds: number;
   readonly renewalsPerSecond: number;
   readonly faults: number;
-  /** How late things were that were due, in milliseconds. */
+  /** Delay of timers after their deadline, in milliseconds. */
   readonly lateness: { readonly p99Ms: number; readonly maxMs: number };
-  /** False: this process was too slow itself, so nothing that was measured on the other side means anything. */
+  /** False: this process was too slow, so measurements of the server or controller under load are not valid. */
   readonly validLoadTest: boolean;
   readonly rssMiB: number;
   readonly cpuSeconds: number;
 }
 
-export interface Measured {
+interface Measured {
   readonly fleet: HollowFleet;
   readonly lateness: Lateness;
   /** Monotonic. */
@@ -40,16 +40,16 @@ export function reportFleet({ fleet, lateness, startedAtMs, nowMs }: Measured): 
   };
 }
 
-/** The last words of a run. */
+/** The summary at the end of a run. */
 export function describeReport(report: FleetReport): string {
   const { nodes, registered, ready, renewals, seconds, lateness, rssMiB, cpuSeconds } = report;
   const lines = [
-    `${registered} of ${nodes} nodes were registered, ${ready} said ready at the end; they go silent now`,
-    `${renewals} lease renewals in ${seconds} s (${report.renewalsPerSecond} a second), ${rssMiB} MiB, ${cpuSeconds} s of CPU`,
-    `lateness: 99 % within ${lateness.p99Ms} ms, at most ${lateness.maxMs} ms`,
+    `${registered} of ${nodes} nodes were registered, ${ready} were Ready at the end; their heartbeats stop now`,
+    `${renewals} lease renewals in ${seconds} s (${report.renewalsPerSecond}/s), ${rssMiB} MiB memory, ${cpuSeconds} s CPU time`,
+    `timer lateness: p99 ${lateness.p99Ms} ms, max ${lateness.maxMs} ms`,
   ];
   if (!report.validLoadTest) {
-    lines.push(`this run is not a valid load test: more than one in a hundred came over ${validLatenessMsMax} ms late`);
+    lines.push(`this run is not a valid load test: more than 1% of the timers were over ${validLatenessMsMax} ms late`);
   }
   return lines.map((line) => `${line}\n`).join('');
 }

@@ -1,12 +1,12 @@
-import type { HollowFleet } from '../../kubelet/fleet.ts';
+import type { HollowFleet } from '../../kubelet/fleet/fleet.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { CommandIo } from '../command-io.ts';
+import type { CommandIo } from '../io/command-io.ts';
 
 const periodMs = 1_000;
-/** Where lines stay, they come less often. */
+/** Period without a terminal, where lines are not overwritten. */
 const plainPeriodMs = 5_000;
 
-/** Says once a second how many nodes are registered and ready, until all are both, or the signal aborts. */
+/** Prints how many nodes are registered and ready, until all are ready or the signal aborts. */
 export async function showProgress(fleet: HollowFleet, clock: Clock, io: CommandIo): Promise<void> {
   const startMs = clock.monotonicMs();
   const inPlace = io.isTerminal === true;

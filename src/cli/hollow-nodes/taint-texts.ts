@@ -1,11 +1,11 @@
 import type { Taint } from '../../api/taints.ts';
 
 const taint = /^([^=:]+)(?:=([^:]*))?:(NoSchedule|PreferNoSchedule|NoExecute)$/;
-/** What `--register-with-taints` takes. */
+/** The accepted values of `--register-with-taints`. */
 export const taintTextsPattern =
   /^[^=:,]+(=[^:,]*)?:(NoSchedule|PreferNoSchedule|NoExecute)(,[^=:,]+(=[^:,]*)?:(NoSchedule|PreferNoSchedule|NoExecute))*$/;
 
-/** `key=value:effect`, separated by commas; what does not look so is left out. */
+/** Parses comma-separated `key=value:effect`; entries that do not match are skipped. */
 export function parseTaints(text: string | undefined): readonly Taint[] {
   return (text ?? '').split(',').flatMap((part) => {
     const [, key, value, effect] = taint.exec(part) ?? [];

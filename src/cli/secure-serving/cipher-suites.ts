@@ -1,5 +1,5 @@
-// Cipher suites by the names that Go and IANA have for them, in OpenSSL's. Those of Go's preferred list: with forward
-// secrecy and authenticated. Like Go, TLS 1.3 has its three whatever is chosen.
+// Maps the Go (IANA) names of cipher suites to OpenSSL's names. Supported are the suites of Go's preferred list: with
+// forward secrecy and authenticated encryption. As in Go, TLS 1.3 always has its three suites.
 
 const tls13 = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'] as const;
 
@@ -14,15 +14,7 @@ const tls12: Readonly<Record<string, string>> = {
 
 export const cipherSuiteNames: readonly string[] = [...tls13, ...Object.keys(tls12)];
 
-/** The words between the commas. */
-export function wordsOf(list: string | undefined): readonly string[] {
-  return (list ?? '')
-    .split(',')
-    .map((word) => word.trim())
-    .filter((word) => word !== '');
-}
-
-/** In OpenSSL's words; all of them where none is named: Node's own choice has some without forward secrecy. */
+/** OpenSSL's names of the suites; all supported suites if the list is empty (Node's default has some without forward secrecy). */
 export function opensslCiphers(names: readonly string[]): string {
   const chosen = names.length === 0 ? Object.values(tls12) : names.flatMap((name) => tls12[name] ?? []);
   return [...tls13, ...chosen].join(':');

@@ -1,8 +1,8 @@
-import { LruMap } from '../../events/lru-map.ts';
+import { LruMap } from '../../queueing/lru-map.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { TokenBucket } from '../../queueing/token-bucket.ts';
 
-/** Questions a second in the long run, and at once after a rest. */
+/** Rate limit of reviews: sustained rate per second, and burst. */
 export interface ReviewRate {
   readonly qps: number;
   readonly burst: number;
@@ -10,16 +10,16 @@ export interface ReviewRate {
 
 export interface ReviewCacheOptions<V> {
   readonly clock: Clock;
-  /** Of answers that let somebody in, and of those that do not: neither kind can push out the other. */
+  /** Limit of each of the two caches: positive results cannot evict negative ones, nor the reverse. */
   readonly entriesMax: number;
   readonly isGood: (answer: V) => boolean;
-  /** How long an answer holds; 0: it is asked for each time. */
+  /** Time to live of positive results; 0: no caching. */
   readonly goodForMs: number;
   readonly badForMs: number;
-  /** For keys whose last answer was good. */
+  /** For keys whose last result was positive. */
   readonly known: ReviewRate;
-  /** For all others: whoever floods us with new ones spends this, and no more. */
-  readonly strangers: ReviewRate;
+  /** For all other keys: a flood of unknown tokens consumes this limit only. */
+  readonly unauthenticated: ReviewRate;
 }
 
 interface Entry<V> {
@@ -28,41 +28,41 @@ interface Entry<V> {
 }
 
 /**
- * Answers of the API server that hold for a while. One question at a time for each key, and a limit to questions: those
- * who were let in last time have one of their own, so that a flood of strangers does not lock them out.
+ * Caches review results of the API server. One request at a time for each key, and rate limits: keys with a positive last
+ * result have a separate limit, so that a flood of unknown tokens does not lock out authorized clients.
  */
 export class ReviewCache<V> {
   readonly #options: ReviewCacheOptions<V>;
   readonly #good: LruMap<Entry<V>>;
   readonly #bad: LruMap<Entry<V>>;
-  readonly #asking = new Map<string, Promise<V>>();
+  readonly #inFlight = new Map<string, Promise<V>>();
   readonly #known: TokenBucket;
-  readonly #strangers: TokenBucket;
+  readonly #unauthenticated: TokenBucket;
 
   constructor(options: ReviewCacheOptions<V>) {
-    const { clock, entriesMax, known, strangers } = options;
+    const { clock, entriesMax, known, unauthenticated } = options;
     this.#options = options;
     this.#good = new LruMap(entriesMax);
     this.#bad = new LruMap(entriesMax);
     this.#known = new TokenBucket(known.qps, known.burst, clock.monotonicMs());
-    this.#strangers = new TokenBucket(strangers.qps, strangers.burst, clock.monotonicMs());
+    this.#unauthenticated = new TokenBucket(unauthenticated.qps, unauthenticated.burst, clock.monotonicMs());
   }
 
-  /** The answer, known or asked for; `busy` where too much was asked already. Rejects with what `ask` rejects with. */
+  /** The cached or requested result; `busy` if the rate limit is exceeded. Rejects with the error of `ask`. */
   async answer(key: string, ask: () => Promise<V>): Promise<V | 'busy'> {
     const nowMs = this.#options.clock.monotonicMs();
     const known = this.#good.get(key) ?? this.#bad.get(key);
     if (known !== undefined && nowMs < known.untilMs) return known.answer;
-    const asked = this.#asking.get(key);
+    const asked = this.#inFlight.get(key);
     if (asked !== undefined) return asked;
-    const bucket = this.#good.peek(key) === undefined ? this.#strangers : this.#known;
+    const bucket = this.#good.peek(key) === undefined ? this.#unauthenticated : this.#known;
     if (!bucket.tryTake(nowMs)) return 'busy';
-    const asking = this.#ask(key, ask).finally(() => this.#asking.delete(key));
-    this.#asking.set(key, asking);
+    const asking = this.#ask(key, ask).finally(() => this.#inFlight.delete(key));
+    this.#inFlight.set(key, asking);
     return asking;
   }
 
-  /** A question that fails leaves everything as it was: it is asked again, and nobody is let in meanwhile. */
+  /** A failed review changes no cache entry; the next request tries again. */
   async #ask(key: string, ask: () => Promise<V>): Promise<V> {
     const answer = await ask();
     const { clock, isGood, goodForMs, badForMs } = this.#options;

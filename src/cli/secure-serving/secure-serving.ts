@@ -1,54 +1,50 @@
 import { hostname } from 'node:os';
-import { CertificateFiles } from '../../adapters/certificate-files.ts';
-import type { Refuse, SecurePages } from '../../adapters/observability-server.ts';
-import type { PageTls } from '../../adapters/page-listener.ts';
+import type { Ambient } from '../../ports/ambient.ts';
+import { CertificateFiles } from '../../adapters/page-server/certificate-files.ts';
+import type { RequestFilter, SecurePages } from '../../adapters/page-server/observability-server.ts';
+import type { PageTls } from '../../adapters/page-server/page-listener.ts';
 import { makeServingCertificate } from '../../apiserver/http/serving-certificate.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Logger } from '../../ports/logger.ts';
-import type { Meter } from '../../ports/meter.ts';
 import { opensslCiphers } from './cipher-suites.ts';
-import { PageGate } from './page-gate.ts';
-import { type ReviewApi, Reviewer } from './reviewer.ts';
-import type { SecureServingConfig } from './secure-serving-config.ts';
+import { DelegatedAuthFilter } from './delegated-auth-filter.ts';
+import { type ReviewApi, DelegatingAuthorizer } from './delegating-authorizer.ts';
+import type { SecureServingValues } from './rules.ts';
+import { splitList } from '../flags/split-list.ts';
 
-export interface SecureServingOptions {
-  readonly config: SecureServingConfig;
-  /** Where the pages are served: a certificate that is made here is valid for it. */
+interface SecureServingOptions extends Ambient {
+  readonly config: SecureServingValues;
+  /** Host of the metrics address; a self-signed certificate is valid for it. */
   readonly host: string;
-  /** With a rate of its own: whoever asks for pages must cost the controller nothing. */
+  /** With a separate rate limit: page requests must not consume the rate of the controller. */
   readonly api: ReviewApi;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly meter: Meter;
 }
 
-/** TLS and a gate for pages. {@link close} ends the looking after files and what is being asked. */
+/** TLS, authentication and authorization of pages. {@link close} stops the watch of certificate files and aborts reviews. */
 export class SecureServing implements SecurePages {
   readonly tls: PageTls;
-  readonly refuse: Refuse;
+  readonly refuse: RequestFilter;
   readonly #ending: AbortController;
-  readonly #looking: Promise<void>;
+  readonly #watchingFiles: Promise<void>;
 
-  /** Rejects with a CertificateFileError when there is no certificate to begin with. */
+  /** Rejects with a CertificateFileError if the certificate cannot be loaded. */
   static async open(options: SecureServingOptions): Promise<SecureServing> {
     const { config } = options;
-    const selfSigned = config.certFile === undefined ? await makeOwn(options) : undefined;
+    const selfSigned = config.tlsCertFile === undefined ? await makeOwn(options) : undefined;
     return new SecureServing(options, new CertificateFiles({ ...options, paths: config, selfSigned }));
   }
 
   private constructor(options: SecureServingOptions, files: CertificateFiles) {
     const { config } = options;
     this.#ending = new AbortController();
-    this.#looking = files.run(this.#ending.signal);
-    const gate = new PageGate({
+    this.#watchingFiles = files.run(this.#ending.signal);
+    const filter = new DelegatedAuthFilter({
       ...options,
-      alwaysAllowPaths: config.alwaysAllowPaths,
-      reviewer: new Reviewer({ ...options, ...config, signal: this.#ending.signal }),
+      alwaysAllowPaths: splitList(config.authorizationAlwaysAllowPaths),
+      authorizer: new DelegatingAuthorizer({ ...options, signal: this.#ending.signal }),
     });
-    this.refuse = (_, asking) => gate.refuse(asking);
+    this.refuse = (_, request) => filter.refuse(request);
     this.tls = {
-      minVersion: config.minVersion,
-      ciphers: opensslCiphers(config.cipherSuites),
+      minVersion: config.tlsMinVersion === 'VersionTLS13' ? 'TLSv1.3' : 'TLSv1.2',
+      ciphers: opensslCiphers(splitList(config.tlsCipherSuites)),
       current: () => files.current(),
       onChange: (listener) => files.onChange(listener),
     };
@@ -56,13 +52,13 @@ export class SecureServing implements SecurePages {
 
   async close(): Promise<void> {
     this.#ending.abort();
-    await this.#looking;
+    await this.#watchingFiles;
   }
 }
 
 async function makeOwn({ host, logger }: SecureServingOptions): Promise<{ certPem: string; keyPem: string }> {
   const hosts = ['localhost', '127.0.0.1', '::1', hostname(), ...(host === '' ? [] : [host])];
   const { certPem, keyPem } = await makeServingCertificate({ commonName: 'node-lifecycle-controller', hosts });
-  logger.warn({ hosts }, 'no --tls-cert-file: the certificate was made in memory, and clients cannot verify it');
+  logger.warn({ hosts }, 'no --tls-cert-file: using a self-signed certificate in memory, which clients cannot verify');
   return { certPem, keyPem };
 }

@@ -1,54 +1,48 @@
-/** What an explanation is made of: the state of the stages at one moment, as values. Times are on the monotonic clock. */
+/** The records of explanations. Those named Facts are input; their numbers in Ms are times on the monotonic clock. */
 import type { Taint } from '../../api/taints.ts';
 import type { Toleration } from '../../api/tolerations.ts';
 import type { ZoneCondition } from '../../api/zone.ts';
+import type { InformerStatus } from '../../informer/informer.ts';
 import type {
   Decision,
   GraceRule,
-  OutageReckoning,
+  OutageArithmetic,
   PodGcReason,
-  ZoneReckoning,
-  UnconfirmedReason,
+  RateRule,
+  ZoneArithmetic,
   SettingChange,
-} from '../decisions.ts';
-import type { ControllerSelection } from '../options.ts';
+} from '../model/decisions.ts';
+import type { ControllerName, ControllerSelection } from '../model/options.ts';
+import type { EvictionMark, HeartbeatChannel, Now } from '../model/node-state.ts';
 
-/** The same moment on both clocks, so that one can be told in terms of the other. */
-export interface Moment {
-  readonly monotonicMs: number;
-  readonly wallMs: number;
-}
-
-/** What holds for all nodes at once. */
+/** State that applies to all nodes. */
 export interface Circumstances {
-  readonly now: Moment;
+  readonly now: Now;
   readonly leading: boolean;
-  /** Whatever is decided, nothing is written. */
-  readonly shadow?: boolean;
-  /** Identity of the leader as far as we know. */
-  readonly holder: string | undefined;
-  readonly mode: Mode;
-  /** Which of our parts run in this process: of what the others do nothing is foreseen. */
+  /** Shadow mode: nothing is written. */
+  readonly shadow: boolean;
+  /** Identity of the leader; null: unknown. */
+  readonly leader: string | null;
+  /** How pods of a failed node are evicted: by taints that they do not tolerate, or by deletion when the node is served. */
+  readonly mode: 'taint' | 'eviction';
+  /** Controllers that run in this process; actions of others are not predicted. */
   readonly runs: ControllerSelection;
-  /** Why we do not trust what we see; undefined while we see. */
-  readonly blind: string | undefined;
-  readonly everyZoneDark: boolean;
-  /** What is held back because most nodes of several zones fell silent together. */
+  /** Why watch streams are stale; undefined while they are fresh. */
+  readonly stale: string | undefined;
+  readonly fullDisruption: boolean;
+  /** The hold because most nodes of several zones became silent together. */
   readonly outageHold: OutageHoldFacts | undefined;
 }
 
-/** What sends the pods of a failed node away: taints that they do not tolerate, or their deletion with the node's turn. */
-export type Mode = 'taint' | 'eviction';
-
 export interface OutageHoldFacts {
-  readonly why: OutageReckoning;
+  readonly why: OutageArithmetic;
   readonly untilMs: number;
-  /** Enough nodes are heard again; the rest gets until then to follow. */
+  /** Enough nodes renew again; the hold ends at `untilMs`. */
   readonly recovering: boolean;
 }
 
-/** The nodes of one zone that wait for their turn, and what rations it. */
-export interface LineFacts {
+/** The queue of one zone, with its rate limiter. */
+export interface QueueFacts {
   /** In the order in which they are served. */
   readonly nodes: readonly string[];
   readonly tokens: number;
@@ -60,177 +54,236 @@ export interface LineFacts {
 export interface ZoneFacts {
   readonly zone: string;
   readonly condition: ZoneCondition;
-  /** Undefined until the zone is judged for the first time; a standby judges none. */
-  readonly reckoning: ZoneReckoning | undefined;
-  readonly line: LineFacts;
+  /** Undefined until the zone is evaluated for the first time; a standby evaluates none. */
+  readonly arithmetic: ZoneArithmetic | undefined;
+  readonly queue: QueueFacts;
   /** How many of its unready nodes would have to become ready for the zone to be normal; undefined if it is. */
   readonly recoveriesToNormal: number | undefined;
 }
 
-/** `outage-end`: nothing was heard, but after an outage everybody counts as heard. */
-export type HeartbeatChannel = 'lease' | 'status' | 'creation' | 'outage-end';
-
 export interface HealthFacts {
-  readonly heardAtMs: number;
-  readonly channel: HeartbeatChannel;
-  readonly graceMs: number;
-  readonly rule: GraceRule;
-  readonly silent: boolean;
-  /** The first moment at which it is silent, or was; if we go on seeing and hear nothing. */
+  readonly lastHeartbeat: Past & { readonly channel: HeartbeatChannel };
+  readonly grace: { readonly seconds: number; readonly rule: GraceRule; readonly flag: string };
+  readonly silence: { readonly silent: boolean; readonly since: Past | null; readonly from: Estimate | null };
+  /** The earliest time at which it is or was silent; assumes fresh watches and no heartbeat. */
   readonly silentFromMs: number;
 }
 
 export interface TaintFacts {
   readonly carried: readonly Taint[];
-  /** Of the taints that are ours: what the node should carry now. */
+  /** Managed taints that the node should have. */
   readonly wanted: readonly Taint[];
-  /** Of the taints it carries: what is ours and should go. */
+  /** Managed taints that the node has and should not have. */
   readonly surplus: readonly Taint[];
-  /** The NoExecute key that it should have and that only its turn in line can give it. */
+  /** Key of the missing NoExecute taint, which is added at the zone's rate. */
   readonly rationedKey: string | undefined;
 }
 
-export interface AppointmentFacts {
+interface TimedEvictionFacts {
   readonly atMs: number;
   readonly taint: string;
   readonly toleratedSeconds: number;
 }
 
-/** `to-be-evicted`: in its zone's line. `evicted`: its pods left, and whoever lands on it leaves too, until it is Ready. */
-export type EvictionMark = 'unmarked' | 'to-be-evicted' | 'evicted';
-
-/** Eviction mode: how far a node is on its way to losing its pods. */
+/** Eviction mode: the progress of a node's eviction. */
 export interface NodeEvictionFacts {
   readonly mark: EvictionMark;
-  /** When its time is up, if it goes on saying False or else is never heard again; undefined before we looked at it. */
+  /**
+   * When its timeout ends, if it stays Ready=False, or else without a further heartbeat; undefined before its first
+   * evaluation.
+   */
   readonly dueAtMs: number | undefined;
-  /** When others, whose time will be up before, get in line ahead of it. */
+  /** When other nodes, whose timeout ends earlier, will be queued before it. */
   readonly beforeMs: readonly number[];
 }
 
-/** A pod as far as its eviction goes. */
+/** The part of a pod that matters for its eviction. */
 export interface PodBrief {
   /** `namespace/name`. */
   readonly pod: string;
   readonly tolerations: readonly Toleration[];
   readonly terminating: boolean;
-  readonly appointment: AppointmentFacts | undefined;
-  /** Eviction mode: it is spared, because this DaemonSet would put it back on the same node. */
+  readonly timedEviction: TimedEvictionFacts | undefined;
+  /** Eviction mode: it is kept, because this DaemonSet would create it again on the same node. */
   readonly daemonSet: string | undefined;
 }
 
-/** A rule of the pod garbage collector that a pod falls under, and the round that will act on it. */
-export interface ExpectedCollection {
-  readonly why: PodGcReason;
-  readonly atMs: number;
-  /** Until then its missing node may turn up; undefined where its node is not missing. */
-  readonly quarantineEndsMs: number | undefined;
-}
-
-/** A pod as far as the pod garbage collector goes. */
+/** What the pod garbage collector does about a pod. */
 export interface CollectionFacts {
-  /** In the order in which a round looks at its rules. */
-  readonly expected: readonly ExpectedCollection[];
-  /** It has finished: so many have, and so many are kept; 0 or less keeps all. Undefined while it has not. */
-  readonly finished: FinishedFacts | undefined;
-  /** It was deleted without grace and only its finalizers keep it: nobody else can do anything about it. */
-  readonly heldByFinalizers: boolean;
-  /** Why the API server could not be asked about its missing node; undefined if it could, or was not yet. */
-  readonly nodeUnanswered: UnconfirmedReason | undefined;
-}
-
-export interface FinishedFacts {
-  readonly finished: number;
-  readonly threshold: number;
-}
-
-export interface HistoryFact {
-  /** Wall time. */
+  readonly outlook: CollectionOutlook | null;
+  /** When the pod is deleted. */
   readonly atMs: number;
-  readonly decision: Decision;
-  readonly text: string;
+  readonly holds: readonly Hold[];
 }
+
+export type FinishedFacts = Pick<PodGcFacts, 'finished' | 'threshold'>;
 
 export interface NodeFacts {
   readonly node: string;
   /** Status of the Ready condition, or `missing`. */
   readonly ready: string;
-  /** Does it count in its zone's arithmetic? */
+  /** Whether it counts for the disruption state of its zone. */
   readonly counted: boolean;
   readonly health: HealthFacts | undefined;
   readonly taints: TaintFacts;
   /** Undefined in taint mode. */
   readonly eviction: NodeEvictionFacts | undefined;
   readonly zone: ZoneFacts;
-  /** Turns a second in its zone if this node, and nobody else, fell silent. */
+  /** Evictions per second in its zone if this node, and no other, became silent. */
   readonly ratePerSecondIfSilent: number;
   readonly pods: readonly PodBrief[];
-  /** What was malformed about it, and its lease's: field, what was there, what is accepted. */
-  readonly flaws: readonly string[];
-  readonly history: readonly HistoryFact[];
-}
-
-/** A NoExecute taint and since when its countdown runs. */
-export interface RunningTaintFacts {
-  readonly taint: Taint;
-  readonly sinceMs: number;
+  /** Malformed fields of the node and its lease: field, value, accepted values. */
+  readonly problems: readonly string[];
+  readonly history: readonly HistoryLine[];
 }
 
 export interface PodFacts extends PodBrief {
   /** Empty while the pod is not bound. */
   readonly nodeName: string;
   readonly phase: string;
-  readonly running: readonly RunningTaintFacts[];
-  /** Undefined when its node is not known. */
+  /** The NoExecute taints of its node, each with the start of its countdown. */
+  readonly running: readonly { readonly taint: Taint; readonly sinceMs: number }[];
+  /** Undefined when its node does not exist. */
   readonly node: NodeFacts | undefined;
-  /** Eviction mode: its node is not known, but still waits in the line of this zone, and its turn will come. */
-  readonly lineOfLostNode: ZoneFacts | undefined;
+  /** Eviction mode: its node does not exist, but is still queued in this zone, and will be served. */
+  readonly queueOfLostNode: ZoneFacts | undefined;
   readonly collection: CollectionFacts;
-  /** What was malformed about it: field, what was there, what is accepted. */
-  readonly flaws: readonly string[];
-  readonly history: readonly HistoryFact[];
+  /** Malformed fields of the pod: field, value, accepted values. */
+  readonly problems: readonly string[];
+  readonly history: readonly HistoryLine[];
 }
 
-export interface InformerFacts {
+export interface InformerFacts extends Pick<InformerStatus, 'state' | 'synced' | 'consecutiveFailures'> {
   readonly name: string;
-  readonly state: string;
-  readonly synced: boolean;
   readonly objects: number;
-  readonly lastFrameAtMs: number | undefined;
-  readonly consecutiveFailures: number;
-  readonly lastError: string | undefined;
+  readonly lastFrame: Past | null;
+  readonly lastError: string | null;
 }
 
-/** Eviction mode: nodes whose time is not up yet, and nodes whose pods were sent away. */
+/** Eviction mode: nodes whose timeout has not ended, and evicted nodes. */
 export interface EvictedNodesFacts {
   readonly timed: number;
   readonly evicted: number;
 }
 
-export interface PodGcFacts extends FinishedFacts {
-  readonly nextRoundAtMs: number;
-  /** Nodes that pods are bound to and that are not known. */
+export interface PodGcFacts {
+  /** Number of terminated pods, and how many of them are kept; null keeps all. */
+  readonly finished: number;
+  readonly threshold: number | null;
+  readonly nextRound: Estimate;
+  /** Number of nodes that pods are bound to and that do not exist. */
   readonly missingNodes: number;
 }
 
-/** How the file that settings come from and what is in force differ. */
+/** Difference between the config file and the settings in force. */
 export interface ConfigFileFacts {
   readonly path: string;
-  /** Why it is refused, and older settings are in force; empty when it is not. */
+  /** Why it is invalid, so that the previous settings are in force; empty if valid. */
   readonly problems: readonly string[];
-  /** In the file, and not in force before a restart. */
+  /** Changed settings that need a restart. */
   readonly waiting: readonly SettingChange[];
 }
 
-export interface StatusFacts {
-  /** Undefined without a file. */
-  readonly configFile: ConfigFileFacts | undefined;
-  readonly informers: readonly InformerFacts[];
-  readonly zones: readonly ZoneFacts[];
-  readonly evictions: { readonly scheduled: number; readonly firstAtMs: number | undefined };
-  /** Undefined in taint mode. */
-  readonly evictedNodes: EvictedNodesFacts | undefined;
-  /** Undefined where it does not run. */
-  readonly podGc: PodGcFacts | undefined;
-  readonly history: readonly HistoryFact[];
+export interface Past {
+  readonly at: string;
+  readonly secondsAgo: number;
 }
+
+/** A predicted time if nothing else changes. `at` and `inSeconds` are null: not in the current state. */
+export interface Estimate {
+  readonly estimate: true;
+  readonly at: string | null;
+  readonly inSeconds: number | null;
+}
+
+/** `no-heartbeat`: a heartbeat would prevent it. `nothing-changes`: a change of the node or its zone may. */
+export type Given = 'no-heartbeat' | 'nothing-changes';
+
+/** What would end a hold. */
+export type Unblocker =
+  | { readonly kind: 'ask-leader'; readonly holder: string | null }
+  | { readonly kind: 'contact-with-api' }
+  | { readonly kind: 'permission'; readonly needed: string }
+  | { readonly kind: 'time'; readonly when: Estimate }
+  /** So many nodes of this zone, or of any zone if null, become ready. */
+  | { readonly kind: 'nodes-ready'; readonly zone: string | null; readonly count: number }
+  | { readonly kind: 'api-answers' }
+  | { readonly kind: 'flag'; readonly flag: string; readonly wanted: 'above 0' | 'naming it' | 'left out' };
+
+/** Why a wanted action does not happen, and what would end that: any one of the unblockers. */
+export type Hold = { readonly unblockedBy: readonly Unblocker[] } & (
+  | { readonly kind: 'not-leader' }
+  | { readonly kind: 'full-disruption' }
+  /** Predicted actions are decided, and not carried out. */
+  | { readonly kind: 'shadow' }
+  | { readonly kind: 'stale'; readonly reason: string }
+  /** It looks silent in the caches, and its lease could not be read. */
+  | { readonly kind: 'unconfirmed' }
+  /** This controller does not run in this process. */
+  | { readonly kind: 'not-run'; readonly part: ControllerName }
+  /** The node of the pod could not be read. */
+  | { readonly kind: 'node-unanswered'; readonly node: string }
+  | { readonly kind: 'outage'; readonly why: OutageArithmetic }
+  | { readonly kind: 'zone-stopped'; readonly zone: string; readonly rule: RateRule }
+);
+
+export interface HistoryLine {
+  readonly at: string;
+  readonly decision: Decision;
+  readonly text: string;
+}
+
+type EvictionCause =
+  /** 0 s: not tolerated. */
+  | { readonly kind: 'taint'; readonly taint: string; readonly toleratedSeconds: number }
+  /** Eviction mode: deleted with all pods of its node. */
+  | { readonly kind: 'node-evicted' };
+
+export interface EvictionOutlook {
+  readonly pod: string;
+  /**
+   * `scheduled`: it has a deadline, or its node is evicted already. `predicted`: its node is expected to get the taint,
+   * or to be evicted.
+   */
+  readonly state: 'scheduled' | 'predicted';
+  readonly cause: EvictionCause;
+  readonly given: Given;
+  readonly when: Estimate;
+}
+
+export interface NextAction {
+  readonly act: 'mark-unknown' | 'change-taints' | 'add-taint' | 'evict-node' | 'evict-pod' | 'collect-pod' | 'none';
+  /** Taints or a pod. */
+  readonly subject: string | null;
+  readonly given: Given;
+  readonly when: Estimate | null;
+}
+
+/** Why a pod is not expected to be evicted. */
+export type StayOutlook =
+  | { readonly why: 'already-terminating' }
+  /** The controller that evicts pods does not run in this process. */
+  | { readonly why: 'not-run'; readonly part: ControllerName }
+  | { readonly why: 'not-bound' }
+  /** Its node does not exist, so neither a taint nor the queue evicts it. */
+  | { readonly why: 'node-unknown' }
+  /** Eviction mode: the DaemonSet would create it again on the same node. */
+  | { readonly why: 'daemon-set'; readonly daemonSet: string }
+  | { readonly why: 'tolerates-forever' }
+  | { readonly why: 'nothing-points-to-it' };
+
+/** What the pod garbage collector will do about a pod, or why it does nothing. */
+export type CollectionOutlook =
+  | {
+      readonly kind: 'expected';
+      readonly why: PodGcReason;
+      /** End of the quarantine of its missing node, which is then read live. Null: not missing. */
+      readonly quarantineEnds: Estimate | null;
+      readonly when: Estimate;
+      /** What would prevent it. Null: unknown. */
+      readonly unless: 'node-known-again' | 'node-back-in-service' | 'fewer-finished-pods' | null;
+    }
+  /** Number of terminated pods, of which this one is within the threshold; a threshold of null keeps all. */
+  | { readonly kind: 'kept'; readonly finished: number; readonly threshold: number | null }
+  /** It was already deleted without a grace period; only its finalizers keep it. */
+  | { readonly kind: 'held-by-finalizers' };

@@ -1,5 +1,5 @@
-// The one decision everything else hangs on: has this node fallen silent? Silence is measured by our own clock from the
-// moment at which we noticed a change. What kubelets write into leases and statuses is only compared with itself.
+// Decides whether a node is silent. Silence is measured on the monotonic clock from when a change was observed. Times
+// that kubelets write into leases and statuses are only compared for equality.
 import {
   type Condition,
   findCondition,
@@ -10,16 +10,12 @@ import {
 import type { LeaseView } from '../../api/lease.ts';
 import type { NodeView } from '../../api/node.ts';
 import { formatTime } from '../../api/timestamps.ts';
-import type { GraceRule } from '../decisions.ts';
+import type { GraceRule } from '../model/decisions.ts';
 import type { HealthRecord } from './health-record.ts';
-
-export interface Now {
-  readonly monotonicMs: number;
-  readonly wallMs: number;
-}
+import type { Now } from '../model/node-state.ts';
 
 /** Status of the Ready condition, or `missing` while the kubelet has not posted one. */
-export type ReadyAnswer = string;
+type ReadyAnswer = string;
 export const missing = 'missing';
 
 export function readyOf(node: NodeView): ReadyAnswer {
@@ -27,93 +23,110 @@ export function readyOf(node: NodeView): ReadyAnswer {
 }
 
 /**
- * Takes notice of what the caches show of a node: a changed Ready heartbeat or a renewed lease is a sign of life
- * (upstream `tryUpdateNodeHealth`, up to the lease). A status heartbeat does not make us forget the lease, as it does
- * upstream: decision 0004.
+ * Updates the record of a node from the caches: a changed Ready heartbeat or a renewed lease is a heartbeat (upstream
+ * `tryUpdateNodeHealth`, up to the lease). Unlike upstream, a status heartbeat does not reset the known lease: decision
+ * 0004.
  */
-export function deriveRecord(
+export function buildRecord(
   record: HealthRecord | undefined,
   seen: { readonly node: NodeView; readonly lease: LeaseView | undefined },
   now: Now,
 ): HealthRecord {
   const known = record !== undefined && record.uid === seen.node.uid ? record : undefined;
-  return hearLease(hearStatus(known, seen.node, now), seen.lease, now.monotonicMs);
+  return observeLease(observeStatus(known, seen.node, now), seen.lease, now.monotonicMs);
 }
 
-function hearStatus(record: HealthRecord | undefined, node: NodeView, now: Now): HealthRecord {
+function observeStatus(record: HealthRecord | undefined, node: NodeView, now: Now): HealthRecord {
   const ready = findCondition(node.conditions, 'Ready');
   if (ready === undefined) return record === undefined ? recordFromCreation(node, now) : { ...record, hasReady: false };
+  if (record !== undefined && !record.hasReady && isWrittenByController(ready)) {
+    return {
+      ...observeControllerStatus(record, ready, now.monotonicMs),
+      readyHeartbeat: ready.lastHeartbeatTime,
+      hasReady: true,
+    };
+  }
   if (record === undefined || !record.hasReady) return recordFromNow(node, ready, now.monotonicMs);
-  if (record.readyHeartbeat === ready.lastHeartbeatTime) return hearVerdict(record, ready, now.monotonicMs);
+  if (record.readyHeartbeat === ready.lastHeartbeatTime) return observeControllerStatus(record, ready, now.monotonicMs);
   const transitioned = record.readyTransition !== ready.lastTransitionTime;
   return {
     ...record,
-    heardAtMs: now.monotonicMs,
+    heartbeatAtMs: now.monotonicMs,
     channel: 'status',
     readyChangedAtMs: transitioned ? now.monotonicMs : record.readyChangedAtMs,
     readyHeartbeat: ready.lastHeartbeatTime,
     readyTransition: ready.lastTransitionTime,
-    heardSinceUnknown: true,
+    heartbeatSinceUnknown: true,
   };
 }
 
-/** Unknown without a heartbeat was said by a controller: by another replica while we stood by, or by us. */
-function hearVerdict(record: HealthRecord, ready: Condition, monotonicMs: number): HealthRecord {
+/** A controller wrote this condition, because the kubelet never posted one or stopped: not a heartbeat. */
+function isWrittenByController({ status, reason }: Condition): boolean {
+  return status === 'Unknown' && (reason === neverUpdated.reason || reason === stoppedPosting.reason);
+}
+
+/**
+ * Unknown without a heartbeat was written by a controller: this one, or another replica while this one was a standby.
+ */
+function observeControllerStatus(record: HealthRecord, ready: Condition, monotonicMs: number): HealthRecord {
   const { status, lastTransitionTime } = ready;
   if (status !== 'Unknown' || record.readyTransition === lastTransitionTime) return record;
   return {
     ...record,
     readyChangedAtMs: monotonicMs,
     readyTransition: lastTransitionTime,
-    heardSinceUnknown: false,
+    heartbeatSinceUnknown: false,
   };
 }
 
-/** A node that never posted a status is as old as the API server says, and no younger than nothing; if it says nothing, new. */
+/**
+ * The age of a node that never posted a status follows from its creationTimestamp; 0 if that is missing or in the
+ * future.
+ */
 function recordFromCreation(node: NodeView, now: Now): HealthRecord {
   const ageMs = node.createdAtMs === 0 ? 0 : Math.max(0, now.wallMs - node.createdAtMs);
   const atMs = now.monotonicMs - ageMs;
   return {
     uid: node.uid,
-    heardAtMs: atMs,
+    heartbeatAtMs: atMs,
     channel: 'creation',
     readyChangedAtMs: atMs,
     readyHeartbeat: undefined,
     readyTransition: undefined,
     hasReady: false,
     lease: undefined,
-    heardSinceUnknown: false,
+    heartbeatSinceUnknown: false,
   };
 }
 
 function recordFromNow(node: NodeView, ready: Condition, monotonicMs: number): HealthRecord {
   return {
     uid: node.uid,
-    heardAtMs: monotonicMs,
+    heartbeatAtMs: monotonicMs,
     channel: 'status',
     readyChangedAtMs: monotonicMs,
     readyHeartbeat: ready.lastHeartbeatTime,
     readyTransition: ready.lastTransitionTime,
     hasReady: true,
     lease: undefined,
-    heardSinceUnknown: false,
+    heartbeatSinceUnknown: false,
   };
 }
 
-function hearLease(record: HealthRecord, lease: LeaseView | undefined, monotonicMs: number): HealthRecord {
+function observeLease(record: HealthRecord, lease: LeaseView | undefined, monotonicMs: number): HealthRecord {
   if (lease === undefined || !isRenewed(lease, record.lease)) return record;
   return {
     ...record,
     lease,
-    heardAtMs: monotonicMs,
+    heartbeatAtMs: monotonicMs,
     channel: 'lease',
-    heardSinceUnknown: record.heardSinceUnknown || record.lease !== undefined,
+    heartbeatSinceUnknown: record.heartbeatSinceUnknown || record.lease !== undefined,
   };
 }
 
 /**
- * The first lease we see counts; after that a changed renewTime does, and none at all does not. Changed, not later: a
- * kubelet whose clock was set back is as alive as any other (decision 0004).
+ * The first observed lease counts; after that a changed renewTime does, and a missing one does not. Changed, not later:
+ * a kubelet whose clock was set back is alive (decision 0004).
  */
 function isRenewed(lease: LeaseView, known: LeaseView | undefined): boolean {
   if (known === undefined) return true;
@@ -125,7 +138,7 @@ export interface Graces {
   readonly nodeStartupGracePeriodMs: number;
 }
 
-export type Verdict =
+export type NodeAssessment =
   /** `silentFromMs`: the first moment at which it would be silent. */
   | { readonly kind: 'alive'; readonly silentFromMs: number }
   | {
@@ -137,7 +150,7 @@ export type Verdict =
       readonly conditions: readonly Condition[];
     };
 
-/** The silence that is tolerated of this node, and the rule that says so. */
+/** The grace period of this node, and the rule that sets it. */
 export function graceOf(
   record: Pick<HealthRecord, 'hasReady'>,
   graces: Graces,
@@ -148,19 +161,19 @@ export function graceOf(
 }
 
 /** The first moment at which it would be silent. */
-export function silentFromMs(record: Pick<HealthRecord, 'hasReady' | 'heardAtMs'>, graces: Graces): number {
-  return record.heardAtMs + graceOf(record, graces).graceMs + 1;
+export function silentFromMs(record: Pick<HealthRecord, 'hasReady' | 'heartbeatAtMs'>, graces: Graces): number {
+  return record.heartbeatAtMs + graceOf(record, graces).graceMs + 1;
 }
 
-/** Silent, if nothing was heard for longer than (not: as long as) the grace period. */
-export function assessNode(node: NodeView, record: HealthRecord, now: Now, graces: Graces): Verdict {
+/** Silent if the last heartbeat is older than (not: as old as) the grace period. */
+export function assessNode(node: NodeView, record: HealthRecord, now: Now, graces: Graces): NodeAssessment {
   const { rule, graceMs } = graceOf(record, graces);
-  const silentMs = now.monotonicMs - record.heardAtMs;
+  const silentMs = now.monotonicMs - record.heartbeatAtMs;
   if (silentMs <= graceMs) return { kind: 'alive', silentFromMs: silentFromMs(record, graces) };
   return { kind: 'silent', silentMs, graceMs, rule, conditions: unknownConditions(node, now.wallMs) };
 }
 
-/** The conditions a silent node gets; those that are Unknown already are left as they are. */
+/** The conditions to write for a silent node; none if it is Unknown already. */
 function unknownConditions(node: NodeView, wallMs: number): readonly Condition[] {
   if (readyOf(node) === 'Unknown') return [];
   return heartbeatConditionTypes.flatMap((type) => unknownCondition(node, type, wallMs) ?? []);

@@ -1,7 +1,7 @@
 import type { NodeView } from '../../api/node.ts';
 
-/** Did anything change that a decision depends on? A heartbeat alone does not: it only moves a deadline. */
-export function concernsUs(before: NodeView, after: NodeView): boolean {
+/** Whether anything changed that a decision depends on. A heartbeat alone does not: it only moves a deadline. */
+export function affectsDecisions(before: NodeView, after: NodeView): boolean {
   return (
     before.uid !== after.uid ||
     before.unschedulable !== after.unschedulable ||

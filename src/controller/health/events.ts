@@ -8,29 +8,17 @@ function about({ name, uid }: NodeIdentity): EventDraft['about'] {
 }
 
 export function nodeRegistered(node: NodeIdentity): EventDraft {
-  return {
-    about: about(node),
-    type: 'Normal',
-    reason: 'RegisteredNode',
-    message: `Node ${node.name} event: Registered Node ${node.name} in Controller`,
-  };
+  const message = `Node ${node.name} event: Registered Node ${node.name} in Controller`;
+  return { about: about(node), type: 'Normal', reason: 'RegisteredNode', message };
 }
 
 export function nodeRemoved(node: NodeIdentity): EventDraft {
-  return {
-    about: about(node),
-    type: 'Normal',
-    reason: 'RemovingNode',
-    message: `Node ${node.name} event: Removing Node ${node.name} from Controller`,
-  };
+  const message = `Node ${node.name} event: Removing Node ${node.name} from Controller`;
+  return { about: about(node), type: 'Normal', reason: 'RemovingNode', message };
 }
 
-/** Once for each time that we, not the kubelet, changed Ready. */
+/** Once for each time that this controller, not the kubelet, changed Ready from True. */
 export function nodeNotReady(node: NodeIdentity): EventDraft {
-  return {
-    about: about(node),
-    type: 'Normal',
-    reason: 'NodeNotReady',
-    message: `Node ${node.name} status is now: NodeNotReady`,
-  };
+  const message = `Node ${node.name} status is now: NodeNotReady`;
+  return { about: about(node), type: 'Normal', reason: 'NodeNotReady', message };
 }

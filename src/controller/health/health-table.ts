@@ -1,27 +1,38 @@
 import type { LeaseView } from '../../api/lease.ts';
 import type { NodeView } from '../../api/node.ts';
 import { KeyedHeap } from '../../queueing/keyed-heap.ts';
-import { type Graces, type Now, type Verdict, assessNode, deriveRecord, readyOf, silentFromMs } from './assess-node.ts';
+import { type Graces, type NodeAssessment, assessNode, buildRecord, silentFromMs } from './assess-node.ts';
 import type { HealthRecord } from './health-record.ts';
+import type { Now } from '../model/node-state.ts';
+import type { Live } from '../../ports/live.ts';
 
-/** A verdict, or the suspicion of silence that nobody has confirmed yet. */
-export type HealthVerdict =
-  | Verdict
-  | (Omit<Extract<Verdict, { kind: 'silent' }>, 'kind'> & { readonly kind: 'suspect' });
+type Silent = Extract<NodeAssessment, { readonly kind: 'silent' }>;
+
+/** An assessment, or `suspect`: silent, but not confirmed by a live read of the lease. */
+export type HealthAssessment = NodeAssessment | (Omit<Silent, 'kind'> & { readonly kind: 'suspect' });
 
 /**
- * What is remembered of each node, and when each will be silent. A heartbeat only updates its record; the deadline in
- * the heap is moved when it comes up, so a heartbeat costs the same however many nodes there are.
+ * A node that looks silent, or is silent and not yet Unknown in the API, is evaluated again after this time at the
+ * latest, whatever the result of the read or write that it waits for.
+ */
+const recheckMs = 5_000;
+
+/**
+ * The record of each node, and when each is to be evaluated next. A heartbeat only updates its record; the deadline in
+ * the heap is moved when it comes up, so the cost of a heartbeat does not depend on the number of nodes. Only informer
+ * handlers (`observe`) and the monitor pass change the table; evaluating a node changes nothing.
  */
 export class HealthTable {
-  readonly #graces: Graces;
+  readonly #graces: Live<Graces>;
   readonly #records = new Map<string, HealthRecord>();
   readonly #deadlines = new KeyedHeap();
-  /** What each node's last heartbeat was when its silence was confirmed: a newer one makes the confirmation void. */
+  /** Nodes whose deadline is a recheck: a heartbeat does not move it. */
+  readonly #rechecks = new Set<string>();
+  /** The last heartbeat of each node when its silence was confirmed: a newer one invalidates the confirmation. */
   readonly #confirmed = new Map<string, number>();
 
-  /** The graces are read at each look: they may change between two, with a call of {@link gracesChanged}. */
-  constructor(graces: Graces) {
+  /** The grace periods are read at each evaluation: they may change, with a call of {@link gracesChanged}. */
+  constructor(graces: Live<Graces>) {
     this.#graces = graces;
   }
 
@@ -29,67 +40,66 @@ export class HealthTable {
     return this.#records.get(name);
   }
 
-  /** Takes notice of what the caches show of this node and returns what we now know. */
+  /** Updates the record from the caches and returns it. */
   observe(node: NodeView, lease: LeaseView | undefined, now: Now): HealthRecord {
-    const record = deriveRecord(this.#records.get(node.name), { node, lease }, now);
+    const record = buildRecord(this.#records.get(node.name), { node, lease }, now);
     this.#records.set(node.name, record);
     return record;
   }
 
+  /** Whether the node is silent, by its record. Changes nothing. */
+  evaluate(node: NodeView, now: Now): HealthAssessment {
+    const known = this.#records.get(node.name);
+    const record = known?.uid === node.uid ? known : buildRecord(undefined, { node, lease: undefined }, now);
+    const assessment = assessNode(node, record, now, this.#graces.current());
+    if (assessment.kind !== 'silent' || assessment.conditions.length === 0) return assessment;
+    return this.#confirmed.get(node.name) === record.heartbeatAtMs ? assessment : { ...assessment, kind: 'suspect' };
+  }
+
   /**
-   * Observes and judges. A node that is not silent, and not Unknown, gets its deadline. One that looks silent is suspect
-   * until somebody has confirmed it.
+   * Schedules the next evaluation from the assessment of the pass. A node that is silent and Unknown in the API has no
+   * deadline:
+   * it waits for a heartbeat, and for the resync. It does have one while only the response to a write or a read shows
+   * it so
+   * (`isStored` is false): no event reports when that response is dropped.
    */
-  assess(node: NodeView, lease: LeaseView | undefined, now: Now): HealthVerdict {
-    const record = this.observe(node, lease, now);
-    const verdict = assessNode(node, record, now, this.#graces);
-    if (verdict.kind === 'alive' && readyOf(node) !== 'Unknown') this.#deadlines.set(node.name, verdict.silentFromMs);
-    else this.#deadlines.remove(node.name);
-    if (verdict.kind !== 'silent' || verdict.conditions.length === 0) return verdict;
-    return this.#confirmed.get(node.name) === record.heardAtMs ? verdict : { ...verdict, kind: 'suspect' };
+  schedule(name: string, assessment: HealthAssessment, nowMs: number, isStored = true): void {
+    this.#rechecks.delete(name);
+    if (assessment.kind === 'alive') return this.#deadlines.set(name, assessment.silentFromMs);
+    if (assessment.conditions.length === 0 && isStored) return void this.#deadlines.remove(name);
+    this.#rechecks.add(name);
+    this.#deadlines.set(name, nowMs + recheckMs);
   }
 
-  /** The API server itself has nothing newer than what we last heard of this node. */
-  confirmSilence(name: string): void {
-    const record = this.#records.get(name);
-    if (record !== undefined) this.#confirmed.set(name, record.heardAtMs);
+  hasDeadline(name: string): boolean {
+    return this.#deadlines.has(name);
+  }
+
+  /** A live read found nothing newer than this heartbeat. */
+  confirmSilence(name: string, heartbeatAtMs: number): void {
+    if (this.#records.get(name)?.heartbeatAtMs === heartbeatAtMs) this.#confirmed.set(name, heartbeatAtMs);
   }
 
   /**
-   * The grace periods are others now: every deadline is reckoned anew. What was confirmed is asked once more, for it was
-   * asked when a silence was not yet, or no longer, one.
+   * The grace periods changed: every deadline is computed again. Confirmed silences are read again, because they were
+   * read for another grace period.
    */
   gracesChanged(): void {
     this.#confirmed.clear();
+    this.#rechecks.clear();
     for (const name of this.#deadlines.keysInOrder()) {
       const record = this.#records.get(name);
-      if (record !== undefined) this.#deadlines.set(name, silentFromMs(record, this.#graces));
+      if (record !== undefined) this.#deadlines.set(name, silentFromMs(record, this.#graces.current()));
     }
   }
 
-  /** We wrote Unknown: from here on the next sign of life is news. */
-  becameUnknown(node: NodeView, monotonicMs: number): void {
-    const record = this.#records.get(node.name);
-    if (record === undefined) return;
-    const ready = node.conditions.find((condition) => condition.type === 'Ready');
-    this.#records.set(node.name, {
-      ...record,
-      readyChangedAtMs: monotonicMs,
-      readyHeartbeat: ready?.lastHeartbeatTime,
-      readyTransition: ready?.lastTransitionTime,
-      hasReady: true,
-      heardSinceUnknown: false,
-    });
-    this.#deadlines.remove(node.name);
-  }
-
-  /** Gives every node a full grace period from now: after an outage nobody is held to what we could not hear. */
+  /** Gives every node a full grace period from now: missed heartbeats of a full disruption do not count. */
   trustAll(monotonicMs: number): void {
     for (const [name, record] of this.#records) {
       this.#records.set(name, {
         ...record,
-        heardAtMs: monotonicMs,
-        channel: 'outage-end',
+        heartbeatAtMs: monotonicMs,
+        channel: 'full-disruption-end',
         readyChangedAtMs: monotonicMs,
       });
     }
@@ -98,10 +108,13 @@ export class HealthTable {
   forget(name: string): void {
     this.#records.delete(name);
     this.#confirmed.delete(name);
+    this.#rechecks.delete(name);
     this.#deadlines.remove(name);
   }
 
-  /** Takes the names whose deadline has come. Whether they are silent is for `assess` to say. */
+  /**
+   * Removes and returns nodes whose deadline has come. One with a heartbeat meanwhile gets its next deadline instead.
+   */
   takeDue(monotonicMs: number): readonly string[] {
     const due: string[] = [];
     for (
@@ -109,9 +122,27 @@ export class HealthTable {
       name !== undefined;
       name = this.#deadlines.popDue(monotonicMs)
     ) {
-      due.push(name);
+      const movedToMs = this.#movedTo(name);
+      if (movedToMs !== undefined && movedToMs > monotonicMs) this.#deadlines.set(name, movedToMs);
+      else due.push(name);
     }
     return due;
+  }
+
+  #movedTo(name: string): number | undefined {
+    const record = this.#rechecks.has(name) ? undefined : this.#records.get(name);
+    return record === undefined ? undefined : silentFromMs(record, this.#graces.current());
+  }
+
+  /** Whether the deadline of a node has come. One with a heartbeat meanwhile gets its next deadline instead. */
+  hasDue(monotonicMs: number): boolean {
+    for (let next = this.#deadlines.peek(); next !== undefined; next = this.#deadlines.peek()) {
+      if (next.dueMs > monotonicMs) return false;
+      const movedToMs = this.#movedTo(next.key);
+      if (movedToMs === undefined || movedToMs <= monotonicMs) return true;
+      this.#deadlines.set(next.key, movedToMs);
+    }
+    return false;
   }
 
   nextDeadlineMs(): number | undefined {

@@ -1,49 +1,41 @@
-import type { MetricDefinition } from '../../ports/meter.ts';
+import { counter, gauge, histogram } from '../../ports/meter.ts';
 
-export const allNodesHealthDuration: MetricDefinition = {
-  name: 'node_collector_update_all_nodes_health_duration_seconds',
-  kind: 'histogram',
-  help: 'Time one monitor pass took to look at every node that changed or fell due, in seconds.',
-  stability: 'ALPHA',
-  buckets: [0.01, 0.04, 0.16, 0.64, 2.56, 10.24, 40.96, 163.84],
-};
+export const allNodesHealthDuration = histogram(
+  'node_collector_update_all_nodes_health_duration_seconds',
+  'Time in seconds to evaluate all nodes that changed or were due, in one monitor pass.',
+  [0.01, 0.04, 0.16, 0.64, 2.56, 10.24, 40.96, 163.84],
+);
 
-export const nodeHealthDuration: MetricDefinition = {
-  name: 'node_collector_update_node_health_duration_seconds',
-  kind: 'histogram',
-  help: 'Time it took to bring one node in order, its writes included, in seconds.',
-  stability: 'ALPHA',
-  buckets: [0.001, 0.004, 0.016, 0.064, 0.256, 1.024, 4.096, 16.384],
-};
+export const nodeHealthDuration = histogram(
+  'node_collector_update_node_health_duration_seconds',
+  'Time in seconds to reconcile one node, writes included.',
+  [0.001, 0.004, 0.016, 0.064, 0.256, 1.024, 4.096, 16.384],
+);
 
-export const verdictsTotal: MetricDefinition = {
-  name: 'node_lifecycle_verdicts_total',
-  kind: 'counter',
-  help: 'Verdicts on nodes at which they changed, by what they say. silent: nothing heard for longer than the grace period, and the API server itself has nothing newer; never-posted: the same of a node without a status, and its startup grace period; withheld: it looked silent, but the API server has a newer lease or could not be asked, counted once until it is judged again; not-ready: its kubelet says so; ready: Ready again. How a node was found when this process began to look is no verdict of its own.',
-  stability: 'ALPHA',
-  labels: ['verdict'],
-};
+export const transitionsTotal = counter(
+  'node_lifecycle_assessments_total',
+  'Number of changes of the assessed health of a node, by assessment. silent: no heartbeat for longer than the grace period, confirmed by a live read of its lease; never-posted: the same for a node without a status, after the startup grace period; withheld: looked silent, but the API server has a newer lease or the lease could not be read, counted once until the next assessment; not-ready: its kubelet reports Ready=False; ready: Ready again. The state in which a node was found when the process started is not counted.',
+  ['assessment'],
+);
 
-export const detectionLatency: MetricDefinition = {
-  name: 'node_lifecycle_detection_latency_seconds',
-  kind: 'histogram',
-  help: "Time from a node's last sign of life to the verdict silent or never-posted, in seconds. The sign counts from when we noticed it; of a node that never posted a status and has no lease, from its creation. The clock is that of the verdicts: time in which we would not have heard the node is credited to it and not in here, but in node_lifecycle_blind_seconds_total.",
-  stability: 'ALPHA',
-  buckets: [10, 20, 30, 40, 45, 50, 51, 52, 55, 60, 75, 90, 120, 180, 300],
-};
+export const detectionLatency = histogram(
+  'node_lifecycle_detection_latency_seconds',
+  "Time in seconds from a node's last heartbeat to the assessment silent or never-posted. A heartbeat counts from when it was observed; for a node that never posted a status and has no lease, its creation counts instead. Time during which watch streams were stale is not included; it is in node_lifecycle_stale_seconds_total.",
+  [10, 20, 30, 40, 45, 50, 51, 52, 55, 60, 75, 90, 120, 180, 300],
+);
 
-export const recoveredNodes: MetricDefinition = {
-  name: 'node_lifecycle_recovered_nodes_total',
-  kind: 'counter',
-  help: 'Nodes that were silent and are no longer, by the boot ID in their status. same: as before the silence, so the machine had never been down, and its pods had probably been running; changed: it was restarted; unknown: there is none to compare.',
-  stability: 'ALPHA',
-  labels: ['boot'],
-};
+export const recoveredNodes = counter(
+  'node_lifecycle_recovered_nodes_total',
+  'Number of nodes that were silent and recovered, by the boot ID in their status. same: as before the silence, so the machine did not restart and its pods probably kept running; changed: the machine restarted; unknown: no boot ID to compare.',
+  ['boot'],
+);
 
-export const healthMetrics: readonly MetricDefinition[] = [
-  allNodesHealthDuration,
-  nodeHealthDuration,
-  verdictsTotal,
-  detectionLatency,
-  recoveredNodes,
-];
+export const uncoveredNodes = counter(
+  'node_lifecycle_uncovered_nodes_total',
+  'Number of nodes that the resync found without a deadline, a queued evaluation or a pending lease confirmation. Always 0: anything else is a defect of the controller.',
+);
+
+export const unnoticedSilentNodes = gauge(
+  'node_lifecycle_unnoticed_silent_nodes',
+  'Number of nodes that are Ready=True in the API although no heartbeat arrived for more than twice the grace period and no hold explains it.',
+);

@@ -1,87 +1,246 @@
 import { ApiError } from '../../api/api-error.ts';
 import type { LeaseView } from '../../api/lease.ts';
-import type { NewerAnswers } from '../../informer/newer-answers.ts';
-import type { LiveLeases } from '../../ports/sight.ts';
-import type { DecisionSink, UnconfirmedReason } from '../decisions.ts';
-import type { HealthTable } from './health-table.ts';
-import type { VerdictBook } from './verdict-book.ts';
+import type { MutationCache } from '../../informer/mutation-cache.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Freshness } from '../model/freshness.ts';
+import type { LeaseRead, LiveLeases } from '../../ports/leases.ts';
+import type { DecisionSink, UnconfirmedReason } from '../model/decisions.ts';
+import type { ControllerOptions } from '../model/options.ts';
+import type { HealthTransitions } from './health-transitions.ts';
+import type { Live } from '../../ports/live.ts';
 
-export interface SilenceConfirmerOptions {
-  readonly live: LiveLeases;
-  readonly leases: NewerAnswers<LeaseView>;
-  readonly health: HealthTable;
-  readonly verdicts: Pick<VerdictBook, 'withhold'>;
-  readonly decisions: DecisionSink;
-  /** The API server has a renewal that our stream has not brought. */
-  readonly foundBehind: () => void;
-  /** The node is to be judged again: at once, or when the next pass comes by itself. */
-  readonly judgeAgain: (node: string, when: 'now' | 'next-pass') => void;
+/**
+ * Maximum number of single reads in flight. Above it, one list of all leases costs the API server less than single
+ * requests.
+ */
+const singleReadsMax = 10;
+/** A lease without a response after this time counts as not read, whatever happens to the request. */
+const answerMsMax = 30_000;
+/** Time limit for single reads after a failed list: none starts later. The remaining leases count as not read. */
+const singlesMsMax = 20_000;
+
+/** A node that looks silent, and the last heartbeat that is known of it. */
+export interface Suspect {
+  readonly node: string;
+  readonly heartbeatAtMs: number;
 }
 
 /**
- * Before a node is called silent the API server itself is asked for its lease: our stream may be behind, or dead without
- * a word. No answer is no evidence: the verdict waits.
+ * Result of a live read for a suspect. `silent`: the API server has no later heartbeat than `heartbeatAtMs`, the value
+ * at the time of the request. `renewed`: it has. `unconfirmed`: the lease could not be read, and the node is held.
+ */
+export type SilenceAnswer = Suspect & { readonly found: 'silent' | 'renewed' | 'unconfirmed' };
+
+interface SilenceConfirmerOptions {
+  readonly live: Pick<LiveLeases, 'readOne' | 'readAll'>;
+  readonly leases: MutationCache<LeaseView>;
+  /** The longest hold of a node whose lease cannot be read; read at each result. */
+  readonly options: Live<Pick<ControllerOptions, 'leaseConfirmationHoldMs'>>;
+  /** The watch of leases: while it is fresh, the cache is evidence where a lease cannot be read. */
+  readonly freshness: Pick<Freshness, 'staleness'> & { foundBehind(): void };
+  readonly transitions: Pick<HealthTransitions, 'withhold'>;
+  readonly decisions: DecisionSink;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** Triggered when results are available. */
+  readonly alarm: { wakeUp(): void };
+}
+
+interface Hold {
+  readonly why: UnconfirmedReason;
+  readonly sinceMs: number;
+}
+
+/**
+ * Before a node is marked Unknown its lease is read live: the watch may be behind, or dead without an error. Each lease
+ * is handled separately. One that cannot be read holds its node, for a bounded time; after that a fresh cache is
+ * sufficient evidence, as it is for kube-controller-manager.
  */
 export class SilenceConfirmer {
   readonly #options: SilenceConfirmerOptions;
-  readonly #waiting = new Set<string>();
-  #asking: Promise<void> | undefined;
+  /** Deadline for the result of each node; a later read is a new one. */
+  readonly #pending = new Map<string, number>();
+  readonly #waiting = new Map<string, number>();
+  readonly #reads = new Set<Promise<void>>();
+  readonly #holds = new Map<string, Hold>();
+  #forbiddenSinceMs: number | undefined;
+  #singles = 0;
+  #listing = false;
+  #answers: SilenceAnswer[] = [];
 
   constructor(options: SilenceConfirmerOptions) {
     this.#options = options;
   }
 
-  confirm(nodes: readonly string[]): void {
-    for (const node of nodes) this.#waiting.add(node);
-    this.#asking ??= this.#askAll().finally(() => {
-      this.#asking = undefined;
-    });
+  /**
+   * Starts reads for suspects without a read in flight. Results are taken later. A read without a response in time gets
+   * its result here: no slow read holds a node longer than one that fails.
+   */
+  confirm(suspects: readonly Suspect[]): void {
+    const nowMs = this.#nowMs();
+    for (const suspect of suspects) {
+      const { node, heartbeatAtMs } = suspect;
+      const untilMs = this.#pending.get(node);
+      if (untilMs !== undefined && untilMs > nowMs) continue;
+      if (untilMs !== undefined && this.#giveUp(suspect)) continue;
+      this.#pending.set(node, nowMs + answerMsMax);
+      this.#waiting.set(node, heartbeatAtMs);
+    }
+    this.#startReads();
   }
 
-  /** Resolves when nobody waits for an answer. */
+  /** The results since the last call. */
+  takeAnswers(): readonly SilenceAnswer[] {
+    const answers = this.#answers;
+    this.#answers = [];
+    return answers;
+  }
+
+  /** Whether a result for this node is still expected, within a bounded time. */
+  isPending(node: string): boolean {
+    return (this.#pending.get(node) ?? -Infinity) > this.#nowMs();
+  }
+
+  /** The node sent a heartbeat, or no longer exists. */
+  forget(node: string): void {
+    this.#holds.delete(node);
+    this.#waiting.delete(node);
+    this.#pending.delete(node);
+  }
+
+  /** Resolves when no read is in flight. */
   async settled(): Promise<void> {
-    await this.#asking;
+    while (this.#reads.size > 0) await Promise.all(this.#reads);
   }
 
-  async #askAll(): Promise<void> {
-    while (this.#waiting.size > 0) {
-      const nodes = [...this.#waiting].sort();
-      this.#waiting.clear();
-      await this.#ask(nodes);
+  /**
+   * Its lease counts as not read, for at most {@link answerMsMax}: this process may have been stopped meanwhile.
+   * Returns whether that settles it, as a fresh cache does after the hold.
+   */
+  #giveUp(suspect: Suspect): boolean {
+    if (this.#answer(suspect, notReadInTime(), this.#nowMs() - answerMsMax) !== 'silent') return false;
+    this.#waiting.delete(suspect.node);
+    return true;
+  }
+
+  #startReads(): void {
+    if (this.#waiting.size === 0 || this.#listing) return;
+    const suspects = [...this.#waiting].map(([node, heartbeatAtMs]) => ({ node, heartbeatAtMs: heartbeatAtMs }));
+    const single = this.#singles + suspects.length <= singleReadsMax;
+    this.#waiting.clear();
+    if (single) for (const suspect of suspects) this.#track(this.#readOne(suspect));
+    else this.#track(this.#readAll(suspects));
+  }
+
+  #track(read: Promise<void>): void {
+    const tracked = read.finally(() => this.#reads.delete(tracked));
+    this.#reads.add(tracked);
+  }
+
+  async #readOne(suspect: Suspect): Promise<void> {
+    this.#singles += 1;
+    try {
+      this.#answer(suspect, await this.#options.live.readOne(suspect.node));
+    } finally {
+      this.#singles -= 1;
+      this.#startReads();
     }
   }
 
-  async #ask(nodes: readonly string[]): Promise<void> {
+  /** If the list fails, each lease is read separately, in batches, as long as reads succeed. */
+  async #readAll(suspects: readonly Suspect[]): Promise<void> {
+    this.#listing = true;
     try {
-      const live = await this.#options.live.read(nodes);
-      for (const node of nodes) this.#weigh(node, live.get(node));
+      const live = await this.#options.live.readAll();
+      for (const suspect of suspects) {
+        this.#answer(suspect, live.get(suspect.node) ?? { kind: 'missing' });
+      }
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      const why = isRefusal(error) ? 'not-permitted' : 'api-not-answering';
-      for (const node of nodes) this.#hold(node, why);
+      await this.#readEach(suspects, error);
+    } finally {
+      this.#listing = false;
+      this.#startReads();
     }
   }
 
-  #weigh(node: string, live: LeaseView | undefined): void {
-    const { leases, health, decisions, judgeAgain } = this.#options;
-    const known = leases.get(node);
-    if (live !== undefined && live.renewTime !== known?.renewTime) {
-      leases.remember(known, live);
-      this.#options.verdicts.withhold(node);
-      decisions.note({ kind: 'verdict-held', node, why: 'lease-renewed' });
-      this.#options.foundBehind();
-    } else health.confirmSilence(node);
-    judgeAgain(node, 'now');
+  /** {@link singleReadsMax} at a time, until that many in a row have failed or {@link singlesMsMax} has passed. */
+  async #readEach(suspects: readonly Suspect[], listError: ApiError): Promise<void> {
+    const untilMs = this.#nowMs() + singlesMsMax;
+    const left = suspects.values();
+    let failures = 0;
+    const readNext = async (suspect: Suspect): Promise<LeaseRead> => {
+      if (failures >= singleReadsMax) return { kind: 'unreadable', error: listError };
+      if (this.#nowMs() >= untilMs) return notReadInTime();
+      const read = await this.#options.live.readOne(suspect.node);
+      failures = read.kind === 'unreadable' ? failures + 1 : 0;
+      return read;
+    };
+    const worker = async (): Promise<void> => {
+      for (const suspect of left) this.#answer(suspect, await readNext(suspect));
+    };
+    await Promise.all(Array.from({ length: singleReadsMax }, worker));
   }
 
-  #hold(node: string, why: UnconfirmedReason): void {
-    this.#options.verdicts.withhold(node);
-    this.#options.decisions.note({ kind: 'verdict-held', node, why });
-    this.#options.judgeAgain(node, 'next-pass');
+  /** `sinceMs`: time of the first read attempt, where it is not read. */
+  #answer(suspect: Suspect, read: LeaseRead, sinceMs = this.#nowMs()): SilenceAnswer['found'] | undefined {
+    const { node } = suspect;
+    if (!this.#pending.delete(node)) return undefined; // heartbeat or deletion since the request
+    const found = read.kind === 'unreadable' ? this.#withoutRead(node, read.error, sinceMs) : this.#weigh(node, read);
+    if (found !== 'unconfirmed') this.#holds.delete(node);
+    this.#answers.push({ ...suspect, found });
+    if (found !== 'unconfirmed') this.#options.alarm.wakeUp();
+    return found;
+  }
+
+  #weigh(node: string, read: Exclude<LeaseRead, { kind: 'unreadable' }>): 'silent' | 'renewed' {
+    this.#forbiddenSinceMs = undefined;
+    if (read.kind === 'missing') return 'silent';
+    const { leases, transitions, decisions, freshness } = this.#options;
+    const known = leases.get(node);
+    const { lease } = read;
+    if (lease.renewTime === known?.renewTime) return 'silent';
+    // The watch has delivered something as new meanwhile: then the response shows no unknown heartbeat.
+    if (!leases.remember(known, lease)) return 'silent';
+    transitions.withhold(node);
+    decisions.note({ kind: 'confirmation-held', node, why: 'lease-renewed' });
+    freshness.foundBehind();
+    return 'renewed';
+  }
+
+  /**
+   * A failed read is no evidence, for a bounded time. A missing permission is permanent: its time runs for all nodes
+   * together. Rejected credentials are not: they are loaded again.
+   */
+  #withoutRead(node: string, { reason }: ApiError, askedAtMs: number): 'silent' | 'unconfirmed' {
+    const why = reason === 'forbidden' || reason === 'unauthorized' ? 'not-permitted' : 'api-not-answering';
+    const nowMs = this.#nowMs();
+    if (reason === 'forbidden') this.#forbiddenSinceMs ??= nowMs;
+    const hold = this.#holdOf(node, why, askedAtMs);
+    // The read of another lease may be permitted, and ends the common time: that of this node goes on.
+    const commonSinceMs = reason === 'forbidden' ? (this.#forbiddenSinceMs ?? nowMs) : nowMs;
+    const sinceMs = Math.min(hold.sinceMs, commonSinceMs);
+    const isOver = nowMs - sinceMs >= this.#options.options.current().leaseConfirmationHoldMs;
+    if (!isOver || this.#options.freshness.staleness() !== undefined) return 'unconfirmed';
+    this.#options.decisions.note({ kind: 'silence-confirmed-by-cache', node, why, heldMs: nowMs - sinceMs });
+    return 'silent';
+  }
+
+  #holdOf(node: string, why: UnconfirmedReason, askedAtMs: number): Hold {
+    const known = this.#holds.get(node);
+    if (known?.why === why) return known;
+    const hold = { why, sinceMs: known?.sinceMs ?? askedAtMs };
+    this.#holds.set(node, hold);
+    this.#options.transitions.withhold(node);
+    this.#options.decisions.note({ kind: 'confirmation-held', node, why });
+    return hold;
+  }
+
+  #nowMs(): number {
+    return this.#options.clock.monotonicMs();
   }
 }
 
-/** Missing permissions do not go away by themselves: people must hear of them by their name. */
-function isRefusal({ reason }: ApiError): boolean {
-  return reason === 'forbidden' || reason === 'unauthorized';
+function notReadInTime(): LeaseRead {
+  const error = new ApiError({ reason: 'timeout', message: 'the lease was not read in time' });
+  return { kind: 'unreadable', error };
 }

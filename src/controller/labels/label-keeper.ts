@@ -1,15 +1,15 @@
-import { backOffAtLeast, forget, type Outcome } from '../../queueing/work-queue.ts';
-import type { CommandWriter, NodeSource } from '../commands.ts';
-import type { DecisionSink } from '../decisions.ts';
-import { deriveMissingLabels } from './derive-labels.ts';
+import { backOffAtLeast, forget, type WorkOutcome } from '../../queueing/work-queue.ts';
+import type { CommandWriter, NodeSource } from '../model/commands.ts';
+import type { DecisionSink } from '../model/decisions.ts';
+import { diffLabels, needsLabels } from './diff-labels.ts';
 
-export interface LabelKeeperOptions {
+interface LabelKeeperOptions {
   readonly nodes: NodeSource;
   readonly writer: CommandWriter;
   readonly decisions: DecisionSink;
 }
 
-/** Keeps the older operating system and architecture labels of a node equal to the modern ones. */
+/** Keeps the deprecated operating system and architecture labels of a node equal to the current ones. */
 export class LabelKeeper {
   readonly #options: LabelKeeperOptions;
 
@@ -17,12 +17,16 @@ export class LabelKeeper {
     this.#options = options;
   }
 
-  async reconcile(name: string): Promise<Outcome> {
+  async reconcile(name: string): Promise<WorkOutcome> {
     const { nodes, writer, decisions } = this.#options;
     const node = nodes.get(name);
-    const labels = node === undefined ? {} : deriveMissingLabels(node.labels);
-    if (node === undefined || Object.keys(labels).length === 0) return forget;
-    const outcome = await writer.carryOut({ kind: 'set-node-labels', node, labels });
+    if (node === undefined || !needsLabels(node)) return forget;
+    const labels = diffLabels(node.labels);
+    const stillWanted = (): boolean => {
+      const now = nodes.get(name);
+      return now?.uid === node.uid && needsLabels(now);
+    };
+    const outcome = await writer.carryOut({ kind: 'set-node-labels', node, labels }, stillWanted);
     if (outcome.result === 'failed') return backOffAtLeast(outcome.retryAfterMs);
     if (outcome.result === 'written') decisions.note({ kind: 'labels-set', node: name, labels });
     return forget;

@@ -1,75 +1,95 @@
-// What is a silence a sign of? One machine that dies takes nobody with it; a zone that loses its power takes most of its
-// own; but nodes of several zones that stop talking in the same moment have something in common that is none of them: the
-// way to the API server.
-import type { OutageReckoning, SilenceOutage } from '../decisions.ts';
+// Classifies why nodes are silent. A machine fails alone; a zone that loses power loses most of its nodes; but nodes of
+// several zones that stop renewing at the same time have one thing in common: the path to the API server.
+import type { ControlPlaneEvidence, OutageArithmetic, SilenceOutageClass } from '../model/decisions.ts';
 
-/** When nodes fall silent, or will if nothing more is heard of them: by zone, ascending, on health's clock. */
-export type FallsByZone = ReadonlyMap<string, readonly number[]>;
+/** When nodes became silent, or would without a further heartbeat: ascending, on the health clock. */
+export interface Silences {
+  readonly byZone: ReadonlyMap<string, readonly number[]>;
+  /** Of the control-plane nodes among them. */
+  readonly controlPlane: readonly number[];
+}
 
-export interface Fall {
+export interface Silence {
   readonly zone: string;
   readonly atMs: number;
 }
 
-/** A share means little among few (as in the arithmetic of zones). */
+/** Below this number a share is not significant (as for zones). */
 const togetherMin = 3;
-/** Of those that were heard until then. */
+/** Share of the nodes that had renewed until then. */
 const togetherShareMin = 0.6;
 const windowMsMax = 12_000;
-/** Whoever is well was heard within this time: a renewal, give or take. */
-const heardWithinMs = 15_000;
+/** A healthy node has renewed within this time: one renew interval with a margin. */
+const renewedWithinMs = 15_000;
 
 /**
- * Falls this close are one event. A kubelet is heard every 10 s, so those who stop in the same moment were last heard
- * within that time of each other. Where the grace period leaves less room, whoever is well must not seem about to fall.
+ * Silences this close belong together. A kubelet renews every 10 s, so nodes that stop at the same moment renewed last
+ * within that time of each other. A shorter grace period shortens the window, so that a healthy node is not counted as
+ * about to become silent.
  */
-export function deriveWindowMs(nodeMonitorGracePeriodMs: number): number {
-  const roomMs = Math.max(nodeMonitorGracePeriodMs / 4, nodeMonitorGracePeriodMs - heardWithinMs);
+export function silenceWindowMs(nodeMonitorGracePeriodMs: number): number {
+  const roomMs = Math.max(nodeMonitorGracePeriodMs / 4, nodeMonitorGracePeriodMs - renewedWithinMs);
   return Math.min(windowMsMax, roomMs);
 }
 
 interface Tally {
-  readonly zone: string;
   readonly together: number;
   readonly of: number;
 }
 
 /**
- * Names the outage that this fall is part of. Whoever was silent long before does not count; whoever will fall within the
- * window, if nothing is heard of it, counts as fallen already. In a cluster of one zone, zone and cluster are the same,
- * and the more careful name is given.
+ * Classifies the outage that this silence is part of. A node that was silent long before does not count; one that will
+ * become silent within the window, without a further heartbeat, counts already. In a cluster of one zone, zone and
+ * cluster are the same: the class is ControlPlanePathFailure, and the control-plane nodes decide how long it may hold.
  */
-export function classifyOutage(falls: FallsByZone, { zone, atMs }: Fall, windowMs: number): OutageReckoning {
-  const tallies = [...falls].map(([name, times]) => tallyZone(name, times, atMs, windowMs)).filter(({ of }) => of > 0);
-  const own = tallies.find((tally) => tally.zone === zone) ?? { zone, together: 1, of: 1 };
-  const all = tallies.reduce((sum, { together, of }) => ({ together: sum.together + together, of: sum.of + of }), {
+export function classifyOutage(silences: Silences, { zone, atMs }: Silence, windowMs: number): OutageArithmetic {
+  const zoneTallies = [...silences.byZone]
+    .map(([name, times]) => ({ name, ...tally(times, atMs, windowMs) }))
+    .filter(({ of }) => of > 0);
+  const own = zoneTallies.find(({ name }) => name === zone) ?? { together: 1, of: 1 };
+  const all = zoneTallies.reduce((sum, { together, of }) => ({ together: sum.together + together, of: sum.of + of }), {
     together: 0,
     of: 0,
   });
-  const zonesStruck = tallies.filter((tally) => isStruck(tally)).length;
-  const zones = tallies.length;
+  const zonesStruck = zoneTallies.filter((counts) => isStruck(counts)).length;
+  const zones = zoneTallies.length;
   const spread = isTogether(all) && isStruck(all) && (zonesStruck > 1 || zones === 1);
   const outage = spread ? 'ControlPlanePathFailure' : ofOneZone(own);
   const { together, of } = outage === 'ControlPlanePathFailure' ? all : own;
-  return { outage, zone, together, of, zonesStruck, shareMin: togetherShareMin, zones, windowMs };
+  const controlPlane = weighControlPlane(tally(silences.controlPlane, atMs, windowMs));
+  return { outage, zone, together, of, zonesStruck, shareMin: togetherShareMin, zones, windowMs, controlPlane };
 }
 
-function ofOneZone(own: Tally): SilenceOutage {
+function weighControlPlane({ together, of }: Tally): OutageArithmetic['controlPlane'] {
+  return { together, of, evidence: evidenceOf({ together, of }) };
+}
+
+/**
+ * API servers run on these nodes, and one of them answers: if all of these nodes are silent, their machines are not
+ * down.
+ */
+function evidenceOf({ together, of }: Tally): ControlPlaneEvidence {
+  if (of === 0) return 'none';
+  if (together === 0) return 'renewing';
+  return together === of ? 'silent' : 'partly-silent';
+}
+
+function ofOneZone(own: Tally): SilenceOutageClass {
   return isTogether(own) && isStruck(own) ? 'ZoneFailure' : 'NodeFailure';
 }
 
-function isTogether({ together }: Pick<Tally, 'together'>): boolean {
+function isTogether({ together }: Tally): boolean {
   return together >= togetherMin;
 }
 
-function isStruck({ together, of }: Pick<Tally, 'together' | 'of'>): boolean {
+function isStruck({ together, of }: Tally): boolean {
   return together >= of * togetherShareMin;
 }
 
-function tallyZone(zone: string, times: readonly number[], atMs: number, windowMs: number): Tally {
+function tally(times: readonly number[], atMs: number, windowMs: number): Tally {
   const before = countBelow(times, atMs - windowMs);
   const upTo = countBelow(times, atMs + windowMs + 1);
-  return { zone, together: upTo - before, of: times.length - before };
+  return { together: upTo - before, of: times.length - before };
 }
 
 /** How many of these ascending times are below `limitMs`. */

@@ -1,33 +1,42 @@
 import type { EventDraft } from '../../api/event.ts';
 import { nodeLeaseNamespace } from '../../api/resources.ts';
 import { zoneName } from '../../api/zone.ts';
-import type { OutageReckoning } from '../decisions.ts';
+import { describeControlPlane, type OutageArithmetic } from '../model/decisions.ts';
 
-// About the namespace of the nodes' leases: an outage is about many of them, and no node of its own is to blame.
+// About the namespace of the node leases: an outage affects many nodes, so no single Node is the regarding object.
 const about: EventDraft['about'] = { apiVersion: 'v1', kind: 'Namespace', name: nodeLeaseNamespace };
 
-export function zoneFailure({ zone, together, of, windowMs }: OutageReckoning): EventDraft {
-  const message = `ZoneFailure: ${together} of ${of} nodes of zone ${zoneName(zone)} fell silent within ${seconds(windowMs)}`;
+export function zoneFailure({ zone, together, of, windowMs }: OutageArithmetic): EventDraft {
+  const message = `ZoneFailure: ${together} of ${of} nodes of zone ${zoneName(zone)} became silent within ${seconds(windowMs)}`;
   return { about, type: 'Warning', reason: 'ZoneFailure', message };
 }
 
-export function actsHeld({ together, of, zonesStruck, zones, windowMs }: OutageReckoning, holdMs: number): EventDraft {
-  const message = `ControlPlanePathFailure: ${together} of ${of} nodes in ${zonesStruck} of ${zones} zones fell silent within ${seconds(windowMs)}; for ${seconds(holdMs)} at the most their pods stay ready and get no NoExecute taint`;
+/** `holdMs` may be Infinity. */
+export function actsHeld(why: OutageArithmetic, holdMs: number): EventDraft {
+  const { together, of, zonesStruck, zones, windowMs } = why;
+  const silent = `${together} of ${of} nodes in ${zonesStruck} of ${zones} zones became silent within ${seconds(windowMs)}`;
+  const limit = Number.isFinite(holdMs) ? `for at most ${seconds(holdMs)}` : 'without a time limit';
+  const message = `ControlPlanePathFailure: ${silent}, ${describeControlPlane(why.controlPlane)}; their pods stay ready and the nodes get no NoExecute taint ${limit}`;
   return { about, type: 'Warning', reason: 'ControlPlanePathFailure', message };
 }
 
-export function actsResumed({ outage }: OutageReckoning, heldMs: number, ending: 'recovered' | 'expired'): EventDraft {
+export function actsResumed({ outage }: OutageArithmetic, heldMs: number, ending: 'recovered' | 'expired'): EventDraft {
   const after = `after ${seconds(heldMs)}`;
   return ending === 'recovered'
-    ? { about, type: 'Normal', reason: `${outage}Over`, message: `Enough nodes are heard again ${after}` }
+    ? {
+        about,
+        type: 'Normal',
+        reason: `${outage}Over`,
+        message: `Hold ended ${after}: enough nodes renew their leases again`,
+      }
     : {
         about,
         type: 'Warning',
         reason: `${outage}HoldExpired`,
-        message: `The nodes are still silent ${after}: they are treated like any other`,
+        message: `Hold expired ${after}: nodes that are still silent are marked, tainted and evicted like any other silent node`,
       };
 }
 
 function seconds(ms: number): string {
-  return `${Math.round(ms / 1_000)} s`;
+  return `${Math.round(ms / 1_000)}s`;
 }

@@ -1,195 +1,254 @@
-// Names every silence before anybody acts on it, and holds the acts that hurt while the name says that the fault is in the
-// way to the API server: pods stay ready and nobody is sent away. The hold is bounded: whatever we take it for, nodes that
-// are still silent at its end are treated like any other.
+// Classifies every silence before any action. While the class is a failure of the path to the API server, the pods of
+// the affected nodes stay ready and these nodes get no NoExecute taint; other silent nodes are handled as usual. The
+// hold is bounded: nodes that are still silent at its end are handled as usual.
 import type { EventRecorder } from '../../ports/event-recorder.ts';
 import type { Meter } from '../../ports/meter.ts';
-import type { ControllerOptions } from '../options.ts';
-import type { DecisionSink, OutageReckoning, SilenceOutage } from '../decisions.ts';
-import { classifyOutage, deriveWindowMs, type Fall, type FallsByZone } from './classify-outage.ts';
-import { actsHeld, actsResumed, zoneFailure } from './events.ts';
-import { outageInForce, silentNodesTotal } from './metrics.ts';
+import type { ControllerOptions } from '../model/options.ts';
+import type { DecisionSink, OutageArithmetic, SilenceOutageClass } from '../model/decisions.ts';
+import { classifyOutage, silenceWindowMs, type Silence, type Silences } from './classify-outage.ts';
+import { estimateSilenceMs, type MarkDelays, measureMarkDelays, type ObservedSilence } from './estimate-silences.ts';
+import { zoneFailure } from './events.ts';
+import { outageHoldAge, outageHoldLimit, outageInForce, silentNodesTotal } from './metrics.ts';
+import { type OutageHold, PathFailureHold } from './path-failure-hold.ts';
+import { planHoldMsMax } from './plan-hold.ts';
+import type { Live } from '../../ports/live.ts';
 
 const looksPerWindow = 12;
+/** Nodes of one outage may be confirmed one after the other: for so many windows it is not announced again. */
+const windowsUntilForgotten = 20;
 
-export interface OutageWatchOptions {
-  /** The grace period, and the longest hold of a ControlPlanePathFailure (0 for none): read at each judgement. */
-  readonly limits: Pick<ControllerOptions, 'nodeMonitorGracePeriodMs' | 'controlPlanePathFailureHoldMs'>;
-  /** When each node that is not silent will be, if nothing more is heard of it; those that count, and have been heard. */
-  readonly livingFalls: () => Iterable<Fall>;
-  /** Health's clock, which stands still while we are blind. */
+interface OutageWatchOptions {
+  /**
+   * The grace period, and the longest hold of a ControlPlanePathFailure (see planHoldMsMax): read at each evaluation.
+   */
+  readonly limits: Live<Pick<ControllerOptions, 'nodeMonitorGracePeriodMs' | 'controlPlanePathFailureHoldMs'>>;
+  /**
+   * When each node that is not silent would become silent without a further heartbeat; counted nodes that have sent
+   * one.
+   */
+  readonly expectedSilences: () => Iterable<ObservedSilence>;
+  /** The health clock, which stands still while watches are stale. */
   readonly healthNowMs: () => number;
-  readonly isBlind: () => boolean;
+  readonly isStale: () => boolean;
   readonly decisions: DecisionSink;
   readonly recorder: EventRecorder;
   readonly meter: Meter;
 }
 
-export interface OutageHold {
-  readonly why: OutageReckoning;
-  readonly fromMs: number;
-  /** On health's clock. */
-  readonly untilMs: number;
-  /** Enough nodes are heard again; the rest gets a moment to follow. */
-  readonly recovering: boolean;
-  /** The fall by which it was named. */
-  readonly fall: Fall;
-}
-
-/** What is remembered of a hold. When it ends follows from that, and from how long a hold may be. */
-interface BegunHold extends Omit<OutageHold, 'untilMs' | 'recovering'> {
-  readonly recoveredByMs: number | undefined;
-}
-
-interface Fallen extends Fall {
+interface SilentNode extends Silence {
+  /** As it was reported. */
+  readonly observed: ObservedSilence;
   readonly counts: boolean;
-  outage: SilenceOutage | undefined;
+  /** Estimated until the silence is classified, and final then. */
+  atMs: number;
+  outageClass: SilenceOutageClass | undefined;
+  /** The hold that was in force when it was classified; it may have ended since. */
+  holdSerial: number | undefined;
+}
+
+interface Announcement {
+  /** Of the node that became silent last. */
+  readonly silentAtMs: number;
+  readonly notedAtMs: number;
+}
+
+interface CountedSilence extends Silence {
+  readonly isControlPlane: boolean;
+}
+
+/** All silences including expected ones, as of a moment ago. */
+interface Surroundings {
+  readonly builtAtMs: number;
+  readonly delays: MarkDelays;
+  readonly silences: Silences;
 }
 
 export class OutageWatch {
   readonly #options: OutageWatchOptions;
-  readonly #fallen = new Map<string, Fallen>();
+  readonly #silent = new Map<string, SilentNode>();
   readonly #unnamed = new Set<string>();
-  /** When what was last announced; a zone's failure is its own. */
-  readonly #announced = new Map<string, number>();
-  #falls: { readonly builtAtMs: number; readonly byZone: FallsByZone } | undefined;
-  #begun: BegunHold | undefined;
+  /** Recent announcements; a ZoneFailure is announced per zone. */
+  readonly #announced = new Map<string, Announcement>();
+  #surroundings: Surroundings | undefined;
+  readonly #hold: PathFailureHold;
 
   constructor(options: OutageWatchOptions) {
     this.#options = options;
+    this.#hold = new PathFailureHold({
+      ...options,
+      holdMsMax: (why) => planHoldMsMax(why, options.limits.current().controlPlanePathFailureHoldMs),
+      windowMs: () => this.#windowMs,
+    });
+    options.meter.onRead(() => this.#showHold());
   }
 
-  /** The node fell silent then. One that does not count in its zone is named too, but is no evidence. */
-  fell(node: string, fall: Fall, counts: boolean): void {
-    if (this.#fallen.has(node)) return;
-    this.#fallen.set(node, { ...fall, counts, outage: undefined });
+  /**
+   * The node became silent at the observed time. One that does not count in its zone is classified too, but is no
+   * evidence.
+   */
+  markSilent(node: string, observed: ObservedSilence, counts: boolean): void {
+    if (this.#silent.has(node)) return;
+    const { zone, atMs } = observed;
+    this.#silent.set(node, { zone, atMs, observed, counts, outageClass: undefined, holdSerial: undefined });
     this.#unnamed.add(node);
   }
 
-  /** The node is heard, or no longer exists. */
-  stands(node: string): void {
-    this.#fallen.delete(node);
+  /** The node sent a heartbeat, or no longer exists. */
+  clear(node: string): void {
+    this.#silent.delete(node);
     this.#unnamed.delete(node);
   }
 
-  hasFallen(node: string): boolean {
-    return this.#fallen.has(node);
+  isSilent(node: string): boolean {
+    return this.#silent.has(node);
   }
 
   /** The outage that this silent node is part of; undefined for one that is not silent. */
-  outageOf(node: string): SilenceOutage | undefined {
-    return this.#fallen.get(node)?.outage;
+  outageClassOf(node: string): SilenceOutageClass | undefined {
+    return this.#silent.get(node)?.outageClass;
   }
 
-  /** The hold in force. */
+  /** The hold in force, if any. It does not apply to every node: see {@link isHeld}. */
   hold(): OutageHold | undefined {
-    const hold = this.#lastHold();
-    return hold !== undefined && this.#options.healthNowMs() < hold.untilMs ? hold : undefined;
+    return this.#hold.inForce();
   }
 
-  #lastHold(): OutageHold | undefined {
-    if (this.#begun === undefined) return undefined;
-    const { recoveredByMs, ...hold } = this.#begun;
-    const longestMs = hold.fromMs + this.#options.limits.controlPlanePathFailureHoldMs;
-    const untilMs = Math.min(longestMs, recoveredByMs ?? Infinity);
-    return { ...hold, untilMs, recovering: recoveredByMs !== undefined };
+  /**
+   * Until when, on the health clock, the pods of this node stay ready and it gets no NoExecute taint, unless the hold
+   * ends earlier. Undefined where nothing is held: the node is not silent, or became silent for another reason, before
+   * or during the hold.
+   */
+  heldUntilMs(node: string): number | undefined {
+    const serial = this.#silent.get(node)?.holdSerial;
+    const hold = serial === undefined ? undefined : this.#hold.inForce();
+    return hold?.serial === serial ? hold?.untilMs : undefined;
+  }
+
+  /** Whether {@link heldUntilMs} is in the future. */
+  isHeld(node: string): boolean {
+    return this.heldUntilMs(node) !== undefined;
   }
 
   get #windowMs(): number {
-    return deriveWindowMs(this.#options.limits.nodeMonitorGracePeriodMs);
+    return silenceWindowMs(this.#options.limits.current().nodeMonitorGracePeriodMs);
   }
 
-  /** Names what is not named yet, begins a hold, ends one. To be called when all nodes have been looked at. */
-  judge(): void {
-    if (this.#unnamed.size > 0 || this.#begun !== undefined) {
-      const falls = this.#lookAround();
-      for (const node of [...this.#unnamed].sort()) this.#name(node, falls);
+  /** Ends a hold, classifies new silences, begins a hold. To be called when all nodes have been evaluated. */
+  evaluate(): void {
+    if (this.#unnamed.size > 0 || this.#hold.last() !== undefined) {
+      const silences = this.#snapshotSilences();
+      this.#hold.review((silence) => classifyOutage(silences, silence, this.#windowMs));
+      for (const silent of this.#unnamedInOrder()) this.#name(silent, silences);
       this.#unnamed.clear();
-      this.#review(falls);
     }
+    this.#forgetWhatIsOld();
     this.#publish();
   }
 
-  #name(node: string, falls: FallsByZone): void {
-    const fallen = this.#fallen.get(node);
-    if (fallen === undefined) return;
-    const why = classifyOutage(falls, fallen, this.#windowMs);
-    fallen.outage = why.outage;
-    this.#options.meter.add(silentNodesTotal, 1, { outage: why.outage });
-    if (why.outage === 'NodeFailure') return;
-    if (why.outage === 'ControlPlanePathFailure') this.#begin(why, fallen, falls);
-    // A hold says by itself what it is for.
-    if (why.outage !== this.#begun?.why.outage) this.#announce(why, fallen.atMs);
+  /** Number of remembered announcements: those of the last minutes. */
+  get announced(): number {
+    return this.#announced.size;
   }
 
-  /** Once for all nodes that fell together. */
-  #announce(why: OutageReckoning, atMs: number): void {
+  /** In the order in which they became silent: a hold counts from the first. */
+  #unnamedInOrder(): readonly SilentNode[] {
+    const unnamed = [...this.#unnamed].sort().flatMap((node) => this.#silent.get(node) ?? []);
+    return unnamed.sort((a, b) => a.atMs - b.atMs);
+  }
+
+  #name(silent: SilentNode, silences: Silences): void {
+    const why = classifyOutage(silences, silent, this.#windowMs);
+    silent.outageClass = why.outage;
+    this.#options.meter.add(silentNodesTotal, 1, { outage: why.outage });
+    if (why.outage === 'NodeFailure') return;
+    if (why.outage === 'ControlPlanePathFailure') {
+      this.#hold.begin(why, silent, () => firstSilenceSince(silences, silent.atMs - this.#windowMs));
+      silent.holdSerial = this.#hold.last()?.serial;
+    }
+    // A hold is announced with its reason.
+    if (silent.holdSerial === undefined) this.#announce(why, silent.atMs);
+  }
+
+  /** Once for all nodes that became silent together. */
+  #announce(why: OutageArithmetic, atMs: number): void {
     const key = why.outage === 'ZoneFailure' ? `${why.outage} ${why.zone}` : why.outage;
-    const before = this.#announced.get(key) ?? -Infinity;
-    this.#announced.set(key, atMs);
+    const before = this.#announced.get(key)?.silentAtMs ?? -Infinity;
+    this.#announced.set(key, { silentAtMs: atMs, notedAtMs: this.#options.healthNowMs() });
     if (Math.abs(atMs - before) <= 2 * this.#windowMs) return;
     this.#options.decisions.note({ kind: 'outage-named', why });
     if (why.outage === 'ZoneFailure') this.#options.recorder.record(zoneFailure(why));
   }
 
-  /** The time of the hold counts from the first fall, however late we come to know of it: a restart does not begin it anew. */
-  #begin(why: OutageReckoning, fall: Fall, falls: FallsByZone): void {
-    if (this.#begun !== undefined) return;
-    const { decisions, recorder, limits, healthNowMs } = this.#options;
-    const fromMs = firstFallSince(falls, fall.atMs - this.#windowMs);
-    const holdMs = fromMs + limits.controlPlanePathFailureHoldMs - healthNowMs();
-    if (holdMs <= 0) return;
-    this.#begun = { why, fromMs, recoveredByMs: undefined, fall: { zone: fall.zone, atMs: fall.atMs } };
-    decisions.note({ kind: 'acts-held', outage: why.outage, holdMs, why });
-    recorder.record(actsHeld(why, holdMs));
+  /** Removes old announcements and the old snapshot of all nodes: their zones and nodes may no longer exist. */
+  #forgetWhatIsOld(): void {
+    const nowMs = this.#options.healthNowMs();
+    const sinceMs = nowMs - windowsUntilForgotten * this.#windowMs;
+    if (this.#surroundings !== undefined && this.#surroundings.builtAtMs < nowMs - this.#windowMs)
+      this.#surroundings = undefined;
+    for (const [key, { notedAtMs }] of this.#announced) if (notedAtMs < sinceMs) this.#announced.delete(key);
   }
 
-  #review(falls: FallsByZone): void {
-    const hold = this.#lastHold();
-    if (hold === undefined || this.#begun === undefined) return;
+  /** When many nodes become silent one by one, a snapshot of all of them is reused for a short time. */
+  #snapshotSilences(): Silences {
     const nowMs = this.#options.healthNowMs();
-    if (nowMs >= hold.untilMs) this.#end(hold, nowMs);
-    else if (!hold.recovering && classifyOutage(falls, hold.fall, this.#windowMs).outage !== hold.why.outage) {
-      this.#begun = { ...this.#begun, recoveredByMs: nowMs + this.#windowMs };
+    if (this.#surroundings === undefined || nowMs - this.#surroundings.builtAtMs >= this.#windowMs / looksPerWindow) {
+      const delays = measureMarkDelays(this.#observed(), this.#windowMs);
+      this.#estimateUnnamed(delays);
+      this.#surroundings = { builtAtMs: nowMs, delays, silences: sortSilences(this.#countedSilences(delays)) };
+    } else this.#estimateUnnamed(this.#surroundings.delays);
+    return this.#surroundings.silences;
+  }
+
+  *#observed(): Iterable<ObservedSilence> {
+    for (const { observed } of this.#silent.values()) yield observed;
+  }
+
+  #estimateUnnamed(delays: MarkDelays): void {
+    for (const node of this.#unnamed) {
+      const silent = this.#silent.get(node);
+      if (silent !== undefined) silent.atMs = estimateSilenceMs(silent.observed, delays, this.#windowMs);
     }
   }
 
-  #end({ fromMs, recovering, why }: OutageHold, nowMs: number): void {
-    this.#begun = undefined;
-    const ending = recovering ? 'recovered' : 'expired';
-    const heldMs = nowMs - fromMs;
-    this.#options.decisions.note({ kind: 'acts-resumed', outage: why.outage, heldMs, ending });
-    this.#options.recorder.record(actsResumed(why, heldMs, ending));
+  *#countedSilences(delays: MarkDelays): Iterable<CountedSilence> {
+    for (const { zone, atMs, observed, counts } of this.#silent.values()) {
+      if (counts) yield { zone, atMs, isControlPlane: observed.isControlPlane === true };
+    }
+    for (const living of this.#options.expectedSilences()) {
+      const atMs = estimateSilenceMs(living, delays, this.#windowMs);
+      yield { zone: living.zone, atMs, isControlPlane: living.isControlPlane === true };
+    }
   }
 
-  /** In a storm nodes fall one by one, and a look at all of them for each would be felt: one serves for a moment. */
-  #lookAround(): FallsByZone {
-    const nowMs = this.#options.healthNowMs();
-    if (this.#falls === undefined || nowMs - this.#falls.builtAtMs >= this.#windowMs / looksPerWindow) {
-      const counted = [...this.#fallen.values()].filter(({ counts }) => counts);
-      this.#falls = { builtAtMs: nowMs, byZone: byZone([...counted, ...this.#options.livingFalls()]) };
-    }
-    return this.#falls.byZone;
+  #showHold(): void {
+    const { meter, limits, healthNowMs } = this.#options;
+    const hold = this.hold();
+    const limitMs = hold && planHoldMsMax(hold.why, limits.current().controlPlanePathFailureHoldMs);
+    meter.set(outageHoldAge, hold === undefined ? 0 : (healthNowMs() - hold.fromMs) / 1_000);
+    meter.set(outageHoldLimit, (limitMs ?? 0) / 1_000);
   }
 
   #publish(): void {
-    const { meter, isBlind } = this.#options;
-    meter.set(outageInForce, isBlind() ? 1 : 0, { outage: 'ObserverStale' });
+    const { meter, isStale } = this.#options;
+    meter.set(outageInForce, isStale() ? 1 : 0, { outage: 'ObserverStale' });
     meter.set(outageInForce, this.hold() === undefined ? 0 : 1, { outage: 'ControlPlanePathFailure' });
   }
 }
 
-function byZone(falls: readonly Fall[]): FallsByZone {
-  const zones = new Map<string, number[]>();
-  for (const { zone, atMs } of falls) {
-    const times = zones.get(zone);
-    if (times === undefined) zones.set(zone, [atMs]);
+function sortSilences(silences: Iterable<CountedSilence>): Silences {
+  const byZone = new Map<string, number[]>();
+  const controlPlane: number[] = [];
+  for (const { zone, atMs, isControlPlane } of silences) {
+    const times = byZone.get(zone);
+    if (times === undefined) byZone.set(zone, [atMs]);
     else times.push(atMs);
+    if (isControlPlane) controlPlane.push(atMs);
   }
-  for (const times of zones.values()) times.sort((a, b) => a - b);
-  return zones;
+  for (const times of [...byZone.values(), controlPlane]) times.sort((a, b) => a - b);
+  return { byZone, controlPlane };
 }
 
-function firstFallSince(falls: FallsByZone, sinceMs: number): number {
-  const firsts = [...falls.values()].map((times) => times.find((atMs) => atMs >= sinceMs) ?? Infinity);
+function firstSilenceSince({ byZone }: Silences, sinceMs: number): number {
+  const firsts = [...byZone.values()].map((times) => times.find((atMs) => atMs >= sinceMs) ?? Infinity);
   return Math.min(...firsts);
 }

@@ -1,13 +1,13 @@
-// Pods that nobody else will ever take away: finished ones beyond what is worth keeping, and terminating or bound ones
-// whose kubelet cannot finish the deletion because there is none. One rule a reason; it is asked when pods are chosen and
-// once more before each is deleted.
+// Pods that no other component deletes: terminated ones beyond the threshold, and terminating or bound ones whose
+// kubelet cannot complete the deletion because it no longer exists. One rule per reason; it is checked when pods are
+// chosen and again before each is deleted.
 import { findCondition } from '../../api/conditions.ts';
 import type { NodeView } from '../../api/node.ts';
 import type { PodView } from '../../api/pod.ts';
 import type { Taint } from '../../api/taints.ts';
-import type { PodGcReason } from '../decisions.ts';
+import type { PodGcReason } from '../model/decisions.ts';
 
-/** Put on a node by a person who knows that it is down and its volumes may be detached. */
+/** Added to a node by an administrator: the node is down and its volumes may be detached. */
 const outOfServiceTaintKey = 'node.kubernetes.io/out-of-service';
 
 export type NodeLookup = (name: string) => Pick<NodeView, 'conditions' | 'taints'> | undefined;
@@ -21,21 +21,21 @@ const rules: Readonly<Record<PodGcReason, Rule>> = {
   unscheduled: ({ terminating, nodeName }) => terminating && nodeName === '',
 };
 
-/** Does this pod fall under this rule, and is there anything left that we can do about it? */
+/** Whether this rule applies to this pod, and a deletion would have an effect. */
 export function fallsUnder(why: PodGcReason, pod: PodView, nodeOf: NodeLookup): boolean {
   return rules[why](pod, nodeOf) && !isHeldByFinalizers(pod);
 }
 
-export interface Surplus {
-  /** All that have finished. */
+interface Surplus {
+  /** Number of all terminated pods. */
   readonly terminated: number;
-  /** Those to delete, in that order. */
+  /** The pods to delete, in order. */
   readonly pods: readonly PodView[];
 }
 
 /**
- * The oldest finished pods beyond the threshold, evicted ones first (upstream `gcTerminated`). A threshold of 0 or less
- * keeps everything.
+ * The oldest terminated pods beyond the threshold, evicted ones first (upstream `gcTerminated`). A threshold of 0 or
+ * less keeps all.
  */
 export function decideTerminated(pods: Iterable<PodView>, threshold: number): Surplus {
   if (threshold <= 0) return { terminated: 0, pods: [] };
@@ -46,7 +46,7 @@ export function decideTerminated(pods: Iterable<PodView>, threshold: number): Su
   return { terminated: terminated.length, pods: oldest.filter((pod) => !isHeldByFinalizers(pod)) };
 }
 
-/** The pods that fall under a rule, in the order in which they go. */
+/** The pods to which a rule applies, in the order of deletion. */
 export function decideCollection(
   why: Exclude<PodGcReason, 'terminated'>,
   pods: Iterable<PodView>,
@@ -55,12 +55,14 @@ export function decideCollection(
   return [...pods].filter((pod) => fallsUnder(why, pod, nodeOf)).sort(compareForCollection);
 }
 
-/** Its status must say Failed before it goes: no kubelet is left to say so (upstream `markFailedAndDeletePod`). */
+/**
+ * Its phase must become Failed before the deletion: no kubelet is left to write it (upstream `markFailedAndDeletePod`).
+ */
 export function mustFailFirst({ phase }: Pick<PodView, 'phase'>): boolean {
   return phase !== 'Succeeded' && phase !== 'Failed';
 }
 
-/** Upstream `isPodTerminated`: an unheard-of phase counts as an end. */
+/** Upstream `isPodTerminated`: an unrecognized phase counts as terminated. */
 export function isTerminated({ phase }: Pick<PodView, 'phase'>): boolean {
   return phase !== 'Pending' && phase !== 'Running' && phase !== 'Unknown';
 }
@@ -71,12 +73,15 @@ function isOutOfService(node: ReturnType<NodeLookup>): boolean {
   return node.taints.some(({ key }: Taint) => key === outOfServiceTaintKey);
 }
 
-/** Failed, and deleted without grace already: another deletion would change nothing, whoever set the finalizer must act. */
+/**
+ * Failed, and already deleted without a grace period: another deletion has no effect, the owner of the finalizer must
+ * act.
+ */
 export function isHeldByFinalizers(pod: Pick<PodView, 'phase' | 'terminating' | 'deletionGraceSeconds'>): boolean {
   return pod.terminating && pod.deletionGraceSeconds === 0 && !mustFailFirst(pod);
 }
 
-/** Upstream `byEvictionAndCreationTimestamp`; the namespace decides last, so that the order is always the same. */
+/** Upstream `byEvictionAndCreationTimestamp`; the namespace decides last, so that the order is deterministic. */
 function compareForCollection(a: PodView, b: PodView): number {
   const evicted = Number(isEvicted(b)) - Number(isEvicted(a));
   if (evicted !== 0) return evicted;

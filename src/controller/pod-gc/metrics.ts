@@ -1,20 +1,14 @@
-import type { MetricDefinition } from '../../ports/meter.ts';
+import { counter } from '../../ports/meter.ts';
 
-/** Counted when the API server has accepted the deletion; the reference counts attempts. */
-export const forceDeletedPods: MetricDefinition = {
-  name: 'pod_gc_collector_force_delete_pods_total',
-  kind: 'counter',
-  help: 'Pods that the garbage collector deleted without grace, by the rule they fell under. Counted when the API server has accepted it; kube-controller-manager counts the attempts.',
-  stability: 'ALPHA',
-  labels: ['namespace', 'reason'],
-};
+/** Counted when the API server has accepted the deletion; kube-controller-manager counts attempts. */
+export const forceDeletedPods = counter(
+  'pod_gc_collector_force_delete_pods_total',
+  'Number of pods that the pod garbage collector deleted without a grace period, by namespace and reason. Counted when the API server has accepted the deletion; kube-controller-manager counts attempts.',
+  ['namespace', 'reason'],
+);
 
-export const forceDeleteErrors: MetricDefinition = {
-  name: 'pod_gc_collector_force_delete_pod_errors_total',
-  kind: 'counter',
-  help: 'Pods that the garbage collector wanted to delete and could not; they are tried again in the next round.',
-  stability: 'ALPHA',
-  labels: ['namespace', 'reason'],
-};
-
-export const podGcMetrics: readonly MetricDefinition[] = [forceDeletedPods, forceDeleteErrors];
+export const forceDeleteErrors = counter(
+  'pod_gc_collector_force_delete_pod_errors_total',
+  'Number of failed pod deletions by the pod garbage collector, by namespace and reason. Each is retried in the next round.',
+  ['namespace', 'reason'],
+);

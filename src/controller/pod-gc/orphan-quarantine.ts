@@ -1,8 +1,8 @@
 import { KeyedHeap } from '../../queueing/keyed-heap.ts';
 
 /**
- * Nodes that pods are bound to and that we do not know. A pod may be seen before its node, so a name waits before anybody
- * believes that it is gone; a name that is no longer missing is forgotten, and would wait anew.
+ * Nodes that pods are bound to and that are not in the cache. A pod may be observed before its node, so a name waits
+ * before the node counts as deleted; a name that is no longer missing is dropped, and would wait again.
  */
 export class OrphanQuarantine {
   readonly #dueAt = new KeyedHeap();
@@ -12,7 +12,7 @@ export class OrphanQuarantine {
     this.#quarantineMs = quarantineMs;
   }
 
-  /** Takes notice of the names missing now; says which are so for the first time, and which no longer are. */
+  /** Updates the set of missing names; returns which are new, and which are no longer missing. */
   observe(
     missing: ReadonlySet<string>,
     nowMs: number,
@@ -24,23 +24,28 @@ export class OrphanQuarantine {
     return { entered, left };
   }
 
-  /** How many names wait, or have waited long enough. */
+  /** Number of names that wait or have waited long enough. */
   get size(): number {
     return this.#dueAt.size;
   }
 
-  /** When the time of this name is over; undefined if nobody took notice of it yet. */
+  /** When the quarantine of this name ends; undefined if it has not begun. */
   endsAtMs(name: string): number | undefined {
     return this.#dueAt.dueMs(name);
   }
 
-  /** Names whose time is over, earliest first. They stay so until they are released or start again. */
+  /** Names whose quarantine has ended, earliest first, until they are released or restarted. */
   due(nowMs: number): readonly string[] {
     return this.#dueAt.keysInOrder().filter((name) => (this.#dueAt.dueMs(name) ?? Infinity) <= nowMs);
   }
 
   restart(name: string, nowMs: number): void {
     this.#dueAt.set(name, nowMs + this.#quarantineMs);
+  }
+
+  /** The node could not be read: its quarantine stays ended, and others are read before it. */
+  moveBack(name: string, nowMs: number): void {
+    this.#dueAt.set(name, nowMs);
   }
 
   release(name: string): void {

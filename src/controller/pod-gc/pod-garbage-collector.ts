@@ -1,36 +1,46 @@
-// Takes away the pods that nobody else will: a round looks at all of them, rule by rule. What fails is met again in the
-// next round, because a round remembers nothing but which nodes have been missing, and since when.
+// Deletes pods that no other component deletes: a round checks all pods, rule by rule. A failure is retried in the next
+// round; between rounds only missing nodes are remembered, and since when.
 import { podKey, type PodView } from '../../api/pod.ts';
 import type { StoreReader } from '../../informer/informer.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Meter } from '../../ports/meter.ts';
 import { every } from '../../supervision/every.ts';
-import type { CommandWriter, DisruptionWords, NodeSource, WriteOutcome } from '../commands.ts';
-import type { DecisionSink, PodGcReason } from '../decisions.ts';
-import type { PodGcOptions } from '../options.ts';
+import {
+  type CommandWriter,
+  type DisruptionWords,
+  isUnpatchable,
+  type NodeSource,
+  type WriteOutcome,
+} from '../model/commands.ts';
+import type { DecisionSink, PodGcReason } from '../model/decisions.ts';
+import type { LiveNode } from '../model/live-node.ts';
+import type { PodGcOptions } from '../model/options.ts';
 import { decideCollection, fallsUnder, mustFailFirst, decideTerminated, type NodeLookup } from './decide-collection.ts';
 import { forceDeletedPods, forceDeleteErrors } from './metrics.ts';
-import type { NodePresence } from './node-presence.ts';
 import { OrphanQuarantine } from './orphan-quarantine.ts';
+import type { Live } from '../../ports/live.ts';
 
-/** From the end of one round to the next (upstream `gcCheckPeriod`). */
+/** From the end of one round to the start of the next (upstream `gcCheckPeriod`). */
 const roundPeriodMs = 20_000;
-/** How long a node must be missing before anybody asks whether it is gone (upstream `quarantineTime`). */
+/** How long a node must be missing before it is read live (upstream `quarantineTime`). */
 const quarantineMsDefault = 40_000;
 const deletesAtOnceMax = 16;
+/** Missing nodes that could not be read in one round; the others wait for the next round. */
+const unreadableMax = 3;
 
 /** In the order of a round. */
 const steps: readonly PodGcReason[] = ['terminated', 'out-of-service', 'orphaned', 'unscheduled'];
 
 const deletedByPodGc: DisruptionWords = { reason: 'DeletionByPodGC', message: 'PodGC: node no longer exists' };
 
-const keptBecause = { found: 'node-found', refused: 'not-permitted', unknown: 'api-not-answering' } as const;
+const keptBecause = { 'not-permitted': 'not-permitted', unreadable: 'api-not-answering' } as const;
 
-export interface PodGarbageCollectorOptions extends PodGcOptions {
+export interface PodGarbageCollectorOptions {
+  readonly podGc: Live<PodGcOptions>;
   readonly pods: Pick<StoreReader<PodView>, 'get' | 'values'>;
   readonly nodes: NodeSource;
-  /** Asks the API server itself. Must not reject. */
-  readonly readNode: (name: string) => Promise<NodePresence>;
+  /** The node as read live, at most `evidenceMs` ago. Must not reject. */
+  readonly readNode: (name: string) => Promise<LiveNode>;
   readonly writer: CommandWriter;
   readonly decisions: DecisionSink;
   readonly meter: Meter;
@@ -39,13 +49,13 @@ export interface PodGarbageCollectorOptions extends PodGcOptions {
   readonly quarantineMs?: number;
 }
 
-/** What one round has tried, by uid, and whether that is settled: a pod under two rules is tried once. */
+/** Attempts of one round, by uid, and whether each is settled: a pod under two rules is tried once. */
 interface Round {
   readonly settled: Map<string, boolean>;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Looks at all pods of the cluster. Rounds must not overlap; caches must be in sync. */
+/** Checks all pods of the cluster. Rounds must not overlap; caches must be synced. */
 export class PodGarbageCollector {
   readonly #options: PodGarbageCollectorOptions;
   readonly #quarantine: OrphanQuarantine;
@@ -67,34 +77,34 @@ export class PodGarbageCollector {
     });
   }
 
-  /** One round of all steps (upstream `gc`). Begins nothing new once the signal has aborted. */
+  /** One round of all steps (upstream `gc`). Starts nothing new once the signal has aborted. */
   pass(signal?: AbortSignal): Promise<void> {
     return this.#round(steps, signal);
   }
 
-  /** One step of a round by itself. */
+  /** A single step of a round. */
   step(why: PodGcReason): Promise<void> {
     return this.#round([why], undefined);
   }
 
-  /** The first round at this moment or later, if rounds take no time. */
+  /** The first round at or after this time, assuming that rounds take no time. */
   roundFromMs(atMs: number): number {
     const nextMs = this.#nextRoundAtMs ?? this.#options.clock.monotonicMs();
     return nextMs + Math.max(0, Math.ceil((atMs - nextMs) / roundPeriodMs)) * roundPeriodMs;
   }
 
-  /** When the quarantine of this missing node ends; one that has not begun begins with the next round. */
+  /** When the quarantine of this missing node ends; one that has not begun starts with the next round. */
   quarantineEndsAtMs(node: string): number {
     const { quarantineMs = quarantineMsDefault } = this.#options;
     return this.#quarantine.endsAtMs(node) ?? this.roundFromMs(-Infinity) + quarantineMs;
   }
 
-  /** Nodes that pods are bound to and that are not known. */
+  /** Number of nodes that pods are bound to and that do not exist. */
   get missingNodes(): number {
     return this.#quarantine.size;
   }
 
-  /** Missing nodes that have waited long enough and are asked about in the next round. */
+  /** Missing nodes whose quarantine has ended; they are read live in the next round. */
   outOfQuarantine(): readonly string[] {
     return this.#quarantine.due(this.#options.clock.monotonicMs());
   }
@@ -109,7 +119,8 @@ export class PodGarbageCollector {
   }
 
   async #collectTerminated(round: Round): Promise<void> {
-    const { pods, decisions, terminatedPodGcThreshold: threshold } = this.#options;
+    const { pods, decisions, podGc } = this.#options;
+    const threshold = podGc.current().terminatedPodGcThreshold;
     const surplus = decideTerminated(pods.values(), threshold);
     if (surplus.pods.length === 0) return;
     decisions.note({ kind: 'terminated-pods-surplus', terminated: surplus.terminated, threshold });
@@ -120,9 +131,11 @@ export class PodGarbageCollector {
     const orphans = decideCollection('orphaned', this.#options.pods.values(), this.#nodeOf);
     const byNode = Map.groupBy(orphans, (pod) => pod.nodeName);
     this.#quarantineMissing(byNode);
+    let unreadable = 0;
     for (const node of this.outOfQuarantine()) {
-      if (round.signal?.aborted === true) return;
-      await this.#collectOrphansOf(node, byNode.get(node) ?? [], round);
+      if (round.signal?.aborted === true || unreadable >= unreadableMax) return;
+      const live = await this.#collectOrphansOf(node, byNode.get(node) ?? [], round);
+      if (live === 'unreadable') unreadable += 1;
     }
   }
 
@@ -137,20 +150,30 @@ export class PodGarbageCollector {
     for (const node of back) decisions.note({ kind: 'orphans-kept', node, why: 'node-back' });
   }
 
-  /** Each node is asked about right before its pods go. No answer, or a failed deletion: again in the next round. */
-  async #collectOrphansOf(node: string, orphans: readonly PodView[], round: Round): Promise<void> {
-    const presence = await this.#options.readNode(node);
-    if (presence !== 'gone') return this.#keepOrphans(node, presence);
-    if (await this.#collectAll(orphans, 'orphaned', round)) this.#quarantine.release(node);
+  /**
+   * Each node is read live right before its pods are deleted. Without a response, or after a failed deletion: next
+   * round.
+   */
+  async #collectOrphansOf(node: string, orphans: readonly PodView[], round: Round): Promise<LiveNode> {
+    const live = await this.#options.readNode(node);
+    if (live !== 'gone') this.#keepOrphans(node, live);
+    else if (await this.#collectAll(orphans, 'orphaned', round)) this.#quarantine.release(node);
+    return live;
   }
 
-  #keepOrphans(node: string, presence: Exclude<NodePresence, 'gone'>): void {
+  #keepOrphans(node: string, live: Exclude<LiveNode, 'gone'>): void {
     const { decisions, clock } = this.#options;
-    if (presence === 'found') this.#quarantine.restart(node, clock.monotonicMs());
-    decisions.note({ kind: 'orphans-kept', node, why: keptBecause[presence] });
+    const nowMs = clock.monotonicMs();
+    if (typeof live === 'object') {
+      this.#quarantine.restart(node, nowMs);
+      decisions.note({ kind: 'orphans-kept', node, why: 'node-found' });
+      return;
+    }
+    this.#quarantine.moveBack(node, nowMs);
+    decisions.note({ kind: 'orphans-kept', node, why: keptBecause[live] });
   }
 
-  /** Takes these pods away, a bounded number at a time. Says whether nothing of it is left to do. */
+  /** Deletes these pods, a bounded number at a time. Returns whether all are settled. */
   async #collectAll(pods: readonly PodView[], why: PodGcReason, round: Round): Promise<boolean> {
     const waiting = pods.filter((pod) => !round.settled.has(pod.uid)).values();
     const worker = async (): Promise<void> => {
@@ -163,28 +186,53 @@ export class PodGarbageCollector {
     return pods.every((pod) => round.settled.get(pod.uid) === true);
   }
 
-  /** Looks once more, as its turn may have come late. Says whether the pod is settled. */
+  /** Evaluates the pod again, as time may have passed. Returns whether it is settled. */
   async #collect(chosen: PodView, why: PodGcReason): Promise<boolean> {
+    if (!(await this.#appliesLive(chosen, why))) return false;
     const pod = this.#options.pods.get(podKey(chosen));
-    if (pod === undefined || pod.uid !== chosen.uid || !fallsUnder(why, pod, this.#nodeOf)) return true;
-    const { result } = await this.#failAndDelete(pod, why);
+    if (pod === undefined || !this.#isCollectable(chosen, why)) return true;
+    const outcome = await this.#failAndDelete(pod, why);
+    const { result } = outcome;
     const labels = { namespace: pod.namespace, reason: why };
-    if (result === 'failed') this.#options.meter.add(forceDeleteErrors, 1, labels);
+    // `aborted`: not sent, because leadership is paused or lost.
+    const isError = outcome.result === 'failed' && outcome.reason !== 'aborted';
+    if (isError) this.#options.meter.add(forceDeleteErrors, 1, labels);
     if (result === 'written') {
       this.#options.meter.add(forceDeletedPods, 1, labels);
       this.#options.decisions.note({ kind: 'pod-collected', pod: podKey(pod), node: pod.nodeName, why });
     }
-    return result === 'written' || result === 'gone';
+    return result !== 'failed' && result !== 'not-leader';
+  }
+
+  /**
+   * A pod is deleted because of its node only if a recent live read of the node agrees: the cache of nodes may be
+   * behind, and a deletion without a grace period does not wait for a kubelet that is back. Where reading nodes is not
+   * permitted, the cached node decides.
+   */
+  async #appliesLive(pod: PodView, why: PodGcReason): Promise<boolean> {
+    if (why !== 'orphaned' && why !== 'out-of-service') return true;
+    const live = await this.#options.readNode(pod.nodeName);
+    if (live === 'not-permitted') return why === 'out-of-service';
+    return live !== 'unreadable' && fallsUnder(why, pod, () => (live === 'gone' ? undefined : live));
+  }
+
+  #isCollectable({ namespace, name, uid }: PodView, why: PodGcReason): boolean {
+    const pod = this.#options.pods.get(podKey({ namespace, name }));
+    return pod?.uid === uid && fallsUnder(why, pod, this.#nodeOf);
   }
 
   /** Upstream `markFailedAndDeletePodWithCondition`. */
   async #failAndDelete(pod: PodView, why: PodGcReason): Promise<WriteOutcome> {
     const { writer, clock } = this.#options;
+    const stillWanted = (): boolean => this.#isCollectable(pod, why);
     if (mustFailFirst(pod)) {
       const disruption = why === 'orphaned' ? deletedByPodGc : undefined;
-      const marked = await writer.carryOut({ kind: 'mark-pod-failed', pod, atMs: clock.nowMs(), disruption });
-      if (marked.result !== 'written') return marked;
+      const marked = await writer.carryOut(
+        { kind: 'mark-pod-failed', pod, atMs: clock.nowMs(), disruption },
+        stillWanted,
+      );
+      if (marked.result !== 'written' && !isUnpatchable(marked)) return marked;
     }
-    return writer.carryOut({ kind: 'delete-pod', pod, gracePeriodSeconds: 0 });
+    return writer.carryOut({ kind: 'delete-pod', pod, gracePeriodSeconds: 0, lane: 'housekeeping' }, stillWanted);
   }
 }

@@ -1,24 +1,24 @@
 import type { PodView } from '../../api/pod.ts';
 
-/** What is known of the pod's node when we ask. */
-export interface NodeStanding {
+/** State of the pod's node. */
+export interface NodeMarkingState {
   readonly ready: string;
-  /** Heard of since it became Unknown: the kubelet is back and speaks for its pods itself. */
-  readonly heardSinceUnknown: boolean;
+  /** A heartbeat within the grace period, while it is Unknown: its kubelet is back and posts the status of its pods. */
+  readonly hasRecentHeartbeat: boolean;
   /** It is Unknown because its kubelet never posted a status. */
   readonly neverPosted: boolean;
 }
 
 /**
- * Must we say that this pod is not ready? Yes while its node is Unknown and stays silent. A kubelet that itself says
- * Ready=False is trusted to report its pods (upstream `MarkPodsNotReady` and `processPod`; level-triggered, so that a
- * restart in the middle loses nothing: decision 0007).
+ * Whether this pod is to be marked NotReady: yes while its node is Unknown and no heartbeat came within its grace
+ * period. A kubelet that reports Ready=False itself also reports its pods (upstream `MarkPodsNotReady` and
+ * `processPod`; level-triggered, so that a restart in between loses nothing: decision 0007).
  */
-export function decideMarking(pod: PodView, node: NodeStanding | undefined, bound: 'newly' | 'before'): boolean {
+export function decideMarking(pod: PodView, node: NodeMarkingState | undefined, bound: 'newly' | 'before'): boolean {
   if (node === undefined || pod.ready === undefined || pod.ready === 'False') return false;
-  // A pod that comes to a node which says itself that it is not ready has nobody there to say so yet.
+  // A pod newly bound to a node with Ready=False was not reported by that kubelet yet.
   if (node.ready === 'False') return bound === 'newly';
-  if (node.ready !== 'Unknown' || node.heardSinceUnknown) return false;
-  // Nobody ever said that a node without a status was ready: what is on it is left as it is.
+  if (node.ready !== 'Unknown' || node.hasRecentHeartbeat) return false;
+  // A node without a status was never reported ready: its pods are left as they are.
   return bound === 'newly' || !node.neverPosted;
 }

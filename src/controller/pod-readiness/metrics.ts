@@ -1,19 +1,13 @@
-import type { MetricDefinition } from '../../ports/meter.ts';
+import { gauge } from '../../ports/meter.ts';
 
-export const markingLineLength: MetricDefinition = {
-  name: 'node_lifecycle_marking_queue_depth',
-  kind: 'gauge',
-  help: 'Silent nodes of the zone that wait for their turn to have their pods marked NotReady.',
-  stability: 'ALPHA',
-  labels: ['zone'],
-};
+export const markingQueueLength = gauge(
+  'node_lifecycle_marking_queue_depth',
+  'Number of silent nodes of the zone that wait in the queue for the marking of their pods as NotReady.',
+  ['zone'],
+);
 
-export const markingLineOldest: MetricDefinition = {
-  name: 'node_lifecycle_marking_queue_oldest_seconds',
-  kind: 'gauge',
-  help: 'Time that the silent node which has waited longest has been in the line of its zone to have its pods marked NotReady, in seconds by our monotonic clock, holds included. Only zones in which one waits have a series.',
-  stability: 'ALPHA',
-  labels: ['zone'],
-};
-
-export const podReadinessMetrics: readonly MetricDefinition[] = [markingLineLength, markingLineOldest];
+export const markingQueueOldest = gauge(
+  'node_lifecycle_marking_queue_oldest_seconds',
+  'Time in seconds that the oldest node in the pod marking queue of the zone has waited, holds included, by the monotonic clock. Only zones in which a node waits have a series.',
+  ['zone'],
+);

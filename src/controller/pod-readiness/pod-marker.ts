@@ -1,33 +1,44 @@
 import type { NodeView } from '../../api/node.ts';
 import { podKey, type PodView } from '../../api/pod.ts';
-import type { Change, StoreReader } from '../../informer/informer.ts';
+import type { Change } from '../../informer/informer.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EventRecorder } from '../../ports/event-recorder.ts';
 import type { Meter } from '../../ports/meter.ts';
-import { backOffAtLeast, forget, type Outcome, WorkQueue } from '../../queueing/work-queue.ts';
-import { slowRound } from '../../supervision/slow-round.ts';
+import { backOffAtLeast, forget, type WorkOutcome, WorkQueue } from '../../queueing/work-queue.ts';
+import { batchedResync } from '../../supervision/batched-resync.ts';
 import { WorkLoop } from '../../supervision/work-loop.ts';
-import type { CommandWriter } from '../commands.ts';
-import { lookFailed, type DecisionSink } from '../decisions.ts';
-import { decideMarking, type NodeStanding } from './decide-marking.ts';
+import type { CommandWriter, PodSource } from '../model/commands.ts';
+import { evaluationFailed, type DecisionSink } from '../model/decisions.ts';
+import { decideMarking, type NodeMarkingState } from './decide-marking.ts';
 import { podNodeNotReady } from './events.ts';
 
 const writesAtOnceMax = 8;
 const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
 
-/** Nodes take turns: see MarkingLines. */
-export interface MarkingTurns {
+/** Interval of checks for the end of a hold. */
+const heldRecheckMs = 1_000;
+/** The same, for the next slot. */
+const heldServeMs = 100;
+
+/** Slots for silent nodes: see PodMarkingQueues. */
+interface PodMarkingSlots {
   admits(node: string): boolean;
-  join(node: string): void;
-  serve(wants: (node: string) => boolean, takeTurn: (node: string) => void): void;
+  enqueue(node: string): void;
+  dequeue(node: string): void;
+  isPaused(): boolean;
+  isHeld(node: string): boolean;
+  kept(): Iterable<string>;
+  serve(wants: (node: string) => boolean, takeSlot: (node: string) => void): void;
+  /** The earliest time of a slot, on the monotonic clock, holds disregarded; Infinity where no node waits. */
+  nextDueMs(): number;
 }
 
-export interface PodMarkerOptions {
-  readonly pods: StoreReader<PodView>;
+interface PodMarkerOptions {
+  readonly pods: PodSource;
   /** Index of the pod store by node. */
   readonly podsByNode: string;
-  readonly standingOf: (node: string) => NodeStanding | undefined;
-  readonly turns: MarkingTurns;
+  readonly stateOf: (node: string) => NodeMarkingState | undefined;
+  readonly slots: PodMarkingSlots;
   readonly writer: CommandWriter;
   readonly decisions: DecisionSink;
   readonly recorder: EventRecorder;
@@ -35,13 +46,13 @@ export interface PodMarkerOptions {
   readonly clock: Clock;
 }
 
-/** Says of the pods of a silent node that they are not ready, so that services stop sending them traffic. */
+/** Marks the pods of silent nodes not ready, so that Services stop sending them traffic. */
 export class PodMarker {
   readonly #options: PodMarkerOptions;
   readonly #loop: WorkLoop;
-  /** Nodes that we found when we began to lead, to be looked at a few at a time. */
-  readonly #found: WorkLoop;
-  /** Came to their node while it was not ready, and wait to be marked. */
+  /** Nodes found at the takeover; their pods are evaluated in batches. */
+  readonly #resync: WorkLoop;
+  /** Pods that were bound to their node while it was not ready, and wait to be marked. */
   readonly #newlyBound = new Set<string>();
 
   constructor(options: PodMarkerOptions) {
@@ -53,120 +64,165 @@ export class PodMarker {
       workersMax: writesAtOnceMax,
       handle: (key) => this.#reconcile(key),
       onFault: (key, error) => {
-        options.decisions.note(lookFailed('marking of pods', key, error));
+        options.decisions.note(evaluationFailed('marking of pods', key, error));
       },
     });
-    this.#found = this.#makeFoundLoop();
+    this.#resync = this.#makeResyncLoop();
   }
 
-  #makeFoundLoop(): WorkLoop {
+  #makeResyncLoop(): WorkLoop {
     const { clock, decisions } = this.#options;
-    return slowRound({
+    return batchedResync({
       clock,
       retryLimits,
-      look: (node) => this.#lookAtNewOn(node),
+      resync: (node) => this.#evaluateNewOn(node),
       onFault: (node, error) => {
-        decisions.note(lookFailed('marking of pods', node, error));
+        decisions.note(evaluationFailed('marking of pods', node, error));
       },
     });
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.#found.run(signal), this.#loop.run(signal)]);
+    await Promise.all([this.#resync.run(signal), this.#loop.run(signal)]);
   }
 
-  /** Gives turns and marks what waits now; for whoever has no loop running. */
+  /** Grants slots and marks what waits now; for tests and tools without running loops. */
   async drain(): Promise<void> {
-    await this.#found.drain();
+    await this.#resync.drain();
     this.serve();
     await this.#loop.drain();
   }
 
   /**
-   * We begin to lead: to us all pods are new on their nodes. Only nodes that are not ready are looked at, and not now: all
-   * pods of a large cluster together would take longer than the lease may wait.
+   * Takes over leadership: all pods count as new on their nodes. Only nodes that are not ready are evaluated, later:
+   * all pods of a large cluster together would take longer than the lease renewal may wait.
    */
   takeOver(nodes: Iterable<string>): void {
     for (const node of nodes) {
-      if (this.#mayWant(node)) this.#found.add(node);
+      if (this.#mayWant(node)) this.#resync.add(node);
     }
   }
 
-  /** Gives a turn to nodes that wait for one. To be called often beside `run`. */
-  serve(): void {
-    this.#options.turns.serve(
+  /**
+   * Grants slots to waiting nodes. To be called besides `run`. Returns the milliseconds until the next useful call,
+   * Infinity where no node waits.
+   */
+  serve(): number {
+    const { slots, clock } = this.#options;
+    slots.serve(
       (node) => this.#podsOf(node).some((pod) => this.#isWanted(pod)),
       (node) => {
-        this.lookAtNode(node);
+        this.evaluateNode(node);
       },
     );
+    const dueInMs = Math.max(0, slots.nextDueMs() - clock.monotonicMs());
+    return slots.isPaused() && dueInMs < Infinity ? Math.max(heldServeMs, dueInMs) : dueInMs;
   }
 
-  /** The node is Unknown: its pods want a look. */
-  lookAtNode(node: string): void {
-    for (const pod of this.#podsOf(node)) this.#lookAt(pod);
+  /** Nodes with remembered state. Each is to be checked periodically: see {@link check}. */
+  kept(): Iterable<string> {
+    return this.#options.slots.kept();
   }
 
   /**
-   * Only who is new on its node is looked at: a pod there that becomes Ready again was made so by its kubelet, which is
-   * a sign of life and nothing to quarrel with.
+   * Evaluates one node and its pods from current state, whatever events were missed: a silent node has its pods marked
+   * or waits for a slot; the state of any other node, or of one that no longer exists, is dropped. Costs an evaluation
+   * of each of its pods.
+   */
+  check(node: string): void {
+    const state = this.#options.stateOf(node);
+    if (state?.ready === 'Unknown' && !state.hasRecentHeartbeat) this.evaluateNode(node);
+    else this.#options.slots.dequeue(node);
+  }
+
+  /** The node is Unknown: its pods are to be evaluated. */
+  evaluateNode(node: string): void {
+    for (const pod of this.#podsOf(node)) this.#evaluate(pod);
+  }
+
+  /**
+   * Only a pod that is new on its node is evaluated: a pod that becomes Ready again was reported by its kubelet, which
+   * is a heartbeat.
    */
   onPod(change: Change<PodView>): void {
     if (change.kind === 'deleted') this.#newlyBound.delete(podKey(change.object));
     else if (change.kind === 'added' || change.previous.nodeName !== change.object.nodeName)
-      this.#lookAtNew(change.object);
+      this.#evaluateNew(change.object);
   }
 
-  /** Pods may be heard of before their node is: to us they are new on it when it appears. */
+  /** Pods may be observed before their node: they count as new on it when it appears. */
   onNode(change: Change<NodeView>): void {
-    if (change.kind === 'added' && this.#mayWant(change.object.name)) this.#lookAtNewOn(change.object.name);
+    if (change.kind === 'added' && this.#mayWant(change.object.name)) this.#evaluateNewOn(change.object.name);
   }
 
-  /** Nobody is marked on a node that is ready, or that nobody knows. */
+  /** Pods of a node that is Ready or does not exist are not marked. */
   #mayWant(node: string): boolean {
-    const standing = this.#options.standingOf(node);
-    return standing !== undefined && standing.ready !== 'True';
+    const state = this.#options.stateOf(node);
+    return state !== undefined && state.ready !== 'True';
   }
 
-  #lookAtNewOn(node: string): void {
-    for (const pod of this.#podsOf(node)) this.#lookAtNew(pod);
+  #evaluateNewOn(node: string): void {
+    for (const pod of this.#podsOf(node)) this.#evaluateNew(pod);
   }
 
   #podsOf(node: string): readonly PodView[] {
     return this.#options.pods.byIndex(this.#options.podsByNode, node);
   }
 
-  #lookAtNew(pod: PodView): void {
+  #evaluateNew(pod: PodView): void {
     this.#newlyBound.add(podKey(pod));
-    this.#lookAt(pod);
+    this.#evaluate(pod);
   }
 
-  /** On a silent node pods wait until the node has its turn. A kubelet that speaks for itself needs none. */
-  #lookAt(pod: PodView): void {
-    const { standingOf, turns } = this.#options;
+  #evaluate(pod: PodView): void {
     if (!this.#isWanted(pod)) this.#newlyBound.delete(podKey(pod));
-    else if (standingOf(pod.nodeName)?.ready !== 'Unknown' || turns.admits(pod.nodeName)) this.#loop.add(podKey(pod));
-    else turns.join(pod.nodeName);
+    else if (this.#hasSlot(pod)) this.#loop.add(podKey(pod));
+    else this.#options.slots.enqueue(pod.nodeName);
+  }
+
+  /** The pods of a silent node wait until the node has its slot. A kubelet that posts its status itself needs none. */
+  #hasSlot({ nodeName }: PodView): boolean {
+    const { stateOf, slots } = this.#options;
+    return stateOf(nodeName)?.ready !== 'Unknown' || slots.admits(nodeName);
   }
 
   #isWanted(pod: PodView): boolean {
     const bound = this.#newlyBound.has(podKey(pod)) ? 'newly' : 'before';
-    return decideMarking(pod, this.#options.standingOf(pod.nodeName), bound);
+    return decideMarking(pod, this.#options.stateOf(pod.nodeName), bound);
   }
 
-  async #reconcile(key: string): Promise<Outcome> {
-    const { pods, writer, recorder, decisions, clock } = this.#options;
+  async #reconcile(key: string): Promise<WorkOutcome> {
+    const { pods, slots } = this.#options;
     const pod = pods.get(key);
     if (pod === undefined || !this.#isWanted(pod)) return this.#done(key);
-    const outcome = await writer.carryOut({ kind: 'mark-pod-not-ready', pod, atMs: clock.nowMs() });
-    if (outcome.result === 'gone' || outcome.result === 'not-leader') return this.#done(key);
+    if (slots.isHeld(pod.nodeName)) return { next: 'requeue', afterMs: heldRecheckMs };
+    if (this.#hasSlot(pod)) return this.#mark(pod);
+    // It sent a heartbeat and became silent again since its slot. The next slot marks its pods again.
+    slots.enqueue(pod.nodeName);
+    return forget;
+  }
+
+  async #mark(pod: PodView): Promise<WorkOutcome> {
+    const { writer, recorder, decisions, clock } = this.#options;
+    const key = podKey(pod);
+    const stillWanted = (): boolean => this.#isStillWanted(pod);
+    const outcome = await writer.carryOut({ kind: 'mark-pod-not-ready', pod, atMs: clock.nowMs() }, stillWanted);
     if (outcome.result === 'failed') return backOffAtLeast(outcome.retryAfterMs);
+    if (outcome.result === 'unwanted') return { next: 'requeue', afterMs: heldRecheckMs };
+    if (outcome.result !== 'written') return this.#done(key);
     recorder.record(podNodeNotReady(pod));
     decisions.note({ kind: 'pod-marked-not-ready', pod: key, node: pod.nodeName });
     return this.#done(key);
   }
 
-  #done(key: string): Outcome {
+  /** From current state: the same pod, its node silent without a heartbeat since its slot, and no hold applies. */
+  #isStillWanted({ namespace, name, uid }: PodView): boolean {
+    const { pods, slots } = this.#options;
+    const pod = pods.get(podKey({ namespace, name }));
+    return pod?.uid === uid && this.#isWanted(pod) && this.#hasSlot(pod) && !slots.isHeld(pod.nodeName);
+  }
+
+  #done(key: string): WorkOutcome {
     this.#newlyBound.delete(key);
     return forget;
   }

@@ -4,7 +4,7 @@ import type { TaintMatter } from './episode.ts';
 const noScheduleKeys: ReadonlySet<string> = new Set(Object.values(taintKeys));
 const noExecuteKeys: ReadonlySet<string> = new Set(healthTaintKeys);
 
-/** The matter that a taint is, if it is one that lifecycle controllers put there; all others are none of our business. */
+/** The matter of a taint, if lifecycle controllers manage it; others are not compared. */
 export function classifyTaint({ key, effect }: Taint): TaintMatter | undefined {
   if (effect === 'NoSchedule' && noScheduleKeys.has(key)) return `${key}:NoSchedule`;
   if (effect === 'NoExecute' && noExecuteKeys.has(key)) return `${key}:NoExecute`;

@@ -1,30 +1,25 @@
-// Counts, keeps and tells what came out of the episodes.
+// Counts, keeps and logs the outcomes of episodes.
 import { formatMicroTime } from '../../api/timestamps.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { LogFields, Logger } from '../../ports/logger.ts';
-import type { Meter } from '../../ports/meter.ts';
-import { deriveReason, type ToldDecision } from './derive-reason.ts';
+import type { Ambient } from '../../ports/ambient.ts';
+import { selectReason, type RecordedDecision } from './select-reason.ts';
 import type { ClosedEpisode } from './episode-ledger.ts';
-import { type Act, acts, type Outcome, outcomes } from './episode.ts';
+import { type Act, acts, type Agreement, agreements } from './episode.ts';
 import { shadowDifference, shadowEpisodes, shadowMode } from './metrics.ts';
 import type { EpisodeReport, Totals } from './report.ts';
 
-/** Episodes that the page shows. */
+/** Number of closed episodes in the report. */
 const episodesKept = 200;
 
-export interface ComparisonOptions {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly meter: Meter;
+export interface ComparisonOptions extends Ambient {
   /** The decisions about a node or a pod, oldest first. */
-  readonly decisionsOf: (subject: string) => readonly ToldDecision[];
+  readonly decisionsOf: (subject: string) => readonly RecordedDecision[];
 }
 
 export class Comparison {
   readonly sinceMs: number;
   readonly #options: ComparisonOptions;
   readonly #totals = noTotals();
-  /** Over, and their reason is not known yet. */
+  /** Closed episodes whose reason has not been looked up yet. */
   #fresh: ClosedEpisode[] = [];
   #episodes: EpisodeReport[] = [];
   #undecided = 0;
@@ -33,7 +28,7 @@ export class Comparison {
     this.#options = options;
     this.sinceMs = options.clock.nowMs();
     options.meter.set(shadowMode, 1);
-    for (const act of acts) for (const outcome of outcomes) options.meter.add(shadowEpisodes, 0, { act, outcome });
+    for (const act of acts) for (const outcome of agreements) options.meter.add(shadowEpisodes, 0, { act, outcome });
   }
 
   get totals(): Totals {
@@ -46,7 +41,7 @@ export class Comparison {
 
   /** Newest first. */
   episodes(): readonly EpisodeReport[] {
-    this.tell();
+    this.logOutcomes();
     return this.#episodes;
   }
 
@@ -65,38 +60,35 @@ export class Comparison {
     this.#fresh.push(closed);
   }
 
-  /** Logs what has come to an end since the last time, if the two differ. To be called a moment after the acts. */
-  tell(): void {
-    const told = this.#fresh.map((closed) => this.#report(closed));
+  /** Logs the episodes closed since the last call in which the two sides differ. Called shortly after the actions. */
+  logOutcomes(): void {
+    const reports = this.#fresh.map((closed) => this.#report(closed));
     this.#fresh = [];
-    for (const report of told) if (report.outcome !== 'agree') this.#log(report);
-    this.#episodes = [...told.toReversed(), ...this.#episodes].slice(0, episodesKept);
+    for (const report of reports) {
+      if (report.outcome !== 'agree') this.#options.logger.info({ ...report }, 'shadow mode: decisions differ');
+    }
+    this.#episodes = [...reports.toReversed(), ...this.#episodes].slice(0, episodesKept);
   }
 
   #report(closed: ClosedEpisode): EpisodeReport {
     const { subject, act, outcome, ending, first, firstAtMs, secondAtMs } = closed;
-    const [ours, theirs] = first === 'us' ? [firstAtMs, secondAtMs] : [secondAtMs, firstAtMs];
+    const [shadowAtMs, clusterAtMs] = first === 'shadow' ? [firstAtMs, secondAtMs] : [secondAtMs, firstAtMs];
     return {
       act,
       subject: `${subject.kind}/${subject.name}`,
       outcome,
       ending,
-      ours: this.#time(ours),
-      theirs: this.#time(theirs),
+      shadowAt: this.#time(shadowAtMs),
+      clusterAt: this.#time(clusterAtMs),
       differenceSeconds: secondAtMs === undefined ? null : (secondAtMs - firstAtMs) / 1_000,
-      why: this.#reason(closed, ours) ?? null,
+      why: this.#reason(closed, shadowAtMs) ?? null,
     };
   }
 
-  #reason({ subject, act }: ClosedEpisode, oursAtMs: number | undefined): string | undefined {
+  #reason({ subject, act }: ClosedEpisode, shadowAtMs: number | undefined): string | undefined {
     const { decisionsOf } = this.#options;
-    const own = deriveReason(act, this.#wallMs(oursAtMs), decisionsOf(subject.name));
+    const own = selectReason(act, this.#wallMs(shadowAtMs), decisionsOf(subject.name));
     return own ?? (subject.kind === 'pod' ? decisionsOf(subject.node).at(-1)?.text : undefined);
-  }
-
-  #log({ subject, ...report }: EpisodeReport): void {
-    const fields: LogFields = { subject, ...report };
-    this.#options.logger.info(fields, 'shadow: we differ');
   }
 
   #time(atMs: number | undefined): string | null {
@@ -110,18 +102,8 @@ export class Comparison {
   }
 }
 
-function noTotals(): Record<Act, Record<Outcome, number>> {
-  return {
-    'node-unknown': noOutcomes(),
-    'no-schedule-taint': noOutcomes(),
-    'no-schedule-untaint': noOutcomes(),
-    'no-execute-taint': noOutcomes(),
-    'no-execute-untaint': noOutcomes(),
-    'pod-not-ready': noOutcomes(),
-    'pod-eviction': noOutcomes(),
-  };
-}
-
-function noOutcomes(): Record<Outcome, number> {
-  return { agree: 0, earlier: 0, later: 0, only_us: 0, only_them: 0 };
+function noTotals(): Record<Act, Record<Agreement, number>> {
+  const noOutcomes = agreements.map((outcome) => [outcome, 0] as const);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one entry for each act and each agreement
+  return Object.fromEntries(acts.map((act) => [act, Object.fromEntries(noOutcomes)])) as ReturnType<typeof noTotals>;
 }

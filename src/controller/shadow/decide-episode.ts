@@ -1,8 +1,8 @@
-// Two who decide the same thing, each at its own time: what their acts say of each other. The two are treated alike; only
-// the words are seen from us.
-import type { Ending, Episode, Outcome, Party, Verdict } from './episode.ts';
+// Compares two sides that decide the same matters, each at its own time. Both are handled alike; only the outcome names
+// are from the point of view of the shadow.
+import type { Ending, Episode, Agreement, Party, EpisodeResult } from './episode.ts';
 
-/** An act on a matter: from now on it is so, or is not. */
+/** An action on a matter: sets its value. */
 export interface ActOnMatter {
   readonly party: Party;
   readonly value: boolean;
@@ -10,15 +10,15 @@ export interface ActOnMatter {
 }
 
 export interface EpisodeStep {
-  /** Undefined: both have done the same. */
+  /** Undefined: both sides agree. */
   readonly episode: Episode | undefined;
-  /** Given once an episode, at most. */
-  readonly verdict: Verdict | undefined;
+  /** At most once per episode. */
+  readonly result: EpisodeResult | undefined;
 }
 
 /**
- * What an act makes of a matter. `standing` is what the matter is for both while there is no episode: to do what is done
- * already is no act, and neither is to do again what one has done.
+ * Applies an action to a matter. `standing` is the value for both sides while there is no episode: an action that sets
+ * the current value, or repeats an earlier action, has no effect.
  */
 export function decideAct(
   episode: Episode | undefined,
@@ -26,50 +26,50 @@ export function decideAct(
   { standing, toleranceMs }: { readonly standing: boolean; readonly toleranceMs: number },
 ): EpisodeStep {
   if (episode === undefined) {
-    const opened = value === standing ? undefined : { by: party, value, sinceMs: atMs, told: false };
-    return { episode: opened, verdict: undefined };
+    const opened = value === standing ? undefined : { by: party, value, sinceMs: atMs, counted: false };
+    return { episode: opened, result: undefined };
   }
   const isFirst = party === episode.by;
-  if ((value === episode.value) === isFirst) return { episode, verdict: undefined };
+  if ((value === episode.value) === isFirst) return { episode, result: undefined };
   if (isFirst) return end(episode, only(episode.by), { ending: 'taken-back' });
   return end(episode, followed(episode, atMs, toleranceMs), { ending: 'followed', secondAtMs: atMs });
 }
 
-/** Nobody can act on it any more: the node speaks for itself again, or nothing calls for the act. */
+/** Neither side can act on it any more: the kubelet posted a status, or the cause ended. */
 export function decideEnd(episode: Episode): EpisodeStep {
   return end(episode, only(episode.by), { ending: 'cause-gone' });
 }
 
 /**
- * After so long nobody waits for the other any more. What we alone did stays done for us, so that it is not wanted anew;
- * what they alone did is what the world is like from now on.
+ * Ends an episode after the maximum wait. An action of the shadow alone stays applied for the shadow, so that it is not
+ * repeated; an action of the cluster alone becomes the value for both.
  */
 export function decideTimeOut(episode: Episode, nowMs: number, waitMsMax: number): EpisodeStep | undefined {
-  if (episode.told || nowMs - episode.sinceMs < waitMsMax) return undefined;
+  if (episode.counted || nowMs - episode.sinceMs < waitMsMax) return undefined;
   const step = end(episode, only(episode.by), { ending: 'time-out' });
-  return episode.by === 'us' ? { ...step, episode: { ...episode, told: true } } : step;
+  return episode.by === 'shadow' ? { ...step, episode: { ...episode, counted: true } } : step;
 }
 
-/** What the matter is for us; undefined: what it is for everybody. */
-export function decideOurs(episode: Episode | undefined): boolean | undefined {
+/** The value for the shadow; undefined: the same as in the cluster. */
+export function decideShadowValue(episode: Episode | undefined): boolean | undefined {
   if (episode === undefined) return undefined;
-  return episode.by === 'us' ? episode.value : !episode.value;
+  return episode.by === 'shadow' ? episode.value : !episode.value;
 }
 
 function end(
-  { by, told, sinceMs }: Episode,
-  outcome: Outcome,
+  { by, counted, sinceMs }: Episode,
+  outcome: Agreement,
   { ending, secondAtMs }: { readonly ending: Ending; readonly secondAtMs?: number },
 ): EpisodeStep {
-  const verdict = { outcome, ending, first: by, firstAtMs: sinceMs, secondAtMs };
-  return { episode: undefined, verdict: told ? undefined : verdict };
+  const result = { outcome, ending, first: by, firstAtMs: sinceMs, secondAtMs };
+  return { episode: undefined, result: counted ? undefined : result };
 }
 
-function only(party: Party): Outcome {
-  return party === 'us' ? 'only_us' : 'only_them';
+function only(party: Party): Agreement {
+  return party === 'shadow' ? 'only_shadow' : 'only_cluster';
 }
 
-function followed({ by, sinceMs }: Episode, atMs: number, toleranceMs: number): Outcome {
+function followed({ by, sinceMs }: Episode, atMs: number, toleranceMs: number): Agreement {
   if (atMs - sinceMs <= toleranceMs) return 'agree';
-  return by === 'us' ? 'earlier' : 'later';
+  return by === 'shadow' ? 'earlier' : 'later';
 }

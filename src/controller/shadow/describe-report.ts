@@ -1,17 +1,17 @@
-import type { Outcome } from './episode.ts';
+import type { Agreement } from './episode.ts';
 import type { EpisodeReport, ShadowReport } from './report.ts';
 
 const actColumns = 22;
-const countColumns = 10;
+const countColumns = 14;
 
-/** The comparison as a page for people: the same values, in words. */
+/** The comparison as text: the same values as the JSON. */
 export function describeReport(report: ShadowReport): string {
   const { at, since, toleranceSeconds, waitSeconds, totals, open, waiting, undecided, episodes } = report;
   const divergent = episodes.filter(({ outcome }) => outcome !== 'agree');
   return [
-    `shadow: nothing is written; compared since ${since} (${at})\n`,
-    `  acts within ${toleranceSeconds} s of each other agree; the other's act is waited for ${waitSeconds} s\n`,
-    `  ${'act'.padEnd(actColumns)}${Object.keys(totals['node-unknown']).map(cell).join('')}\n`,
+    `shadow mode: nothing is written; compared since ${since} (${at})\n`,
+    `  actions within ${toleranceSeconds}s of each other agree; an action of one side waits ${waitSeconds}s for the other\n`,
+    `  ${'action'.padEnd(actColumns)}${Object.keys(totals['node-unknown']).map(cell).join('')}\n`,
     ...Object.entries(totals).map(([act, counts]) => {
       return `  ${act.padEnd(actColumns)}${Object.values(counts).map(cell).join('')}\n`;
     }),
@@ -26,21 +26,29 @@ function cell(value: string | number): string {
   return String(value).padStart(countColumns);
 }
 
-/** One episode in a line. */
-export function describeEpisode(episode: EpisodeReport): string {
-  const { act, subject, outcome, ours, theirs, why } = episode;
-  const when = `${ours ?? 'never'} by us, ${theirs ?? 'never'} by them`;
-  return `${subject} ${act}: ${describeOutcome(episode, outcome)} (${when}); ${why ?? 'we decided nothing about it'}`;
+/** One episode as a line of text. */
+function describeEpisode(episode: EpisodeReport): string {
+  const { act, subject, outcome, shadowAt, clusterAt, why } = episode;
+  const when = `shadow: ${shadowAt ?? 'never'}, cluster: ${clusterAt ?? 'never'}`;
+  return `${subject} ${act}: ${describeOutcome(episode, outcome)} (${when}); ${why ?? 'no decision by the shadow'}`;
 }
 
 const endings: Readonly<Record<EpisodeReport['ending'], string>> = {
   followed: '',
-  'taken-back': ', taken back before the other followed',
-  'cause-gone': ', its cause went away',
-  'time-out': ', nobody followed in time',
+  'taken-back': ', reverted before the other followed',
+  'cause-gone': ', its cause ended',
+  'time-out': ', the other did not follow in time',
 };
 
-function describeOutcome({ differenceSeconds, ending }: EpisodeReport, outcome: Outcome): string {
-  const by = differenceSeconds === null ? '' : ` by ${Number(differenceSeconds.toFixed(1))} s`;
-  return `${outcome.replace('_', ' ')}${by}${endings[ending]}`;
+const outcomeWords: Readonly<Record<Agreement, string>> = {
+  agree: 'agree',
+  earlier: 'shadow earlier',
+  later: 'shadow later',
+  only_shadow: 'shadow only',
+  only_cluster: 'cluster only',
+};
+
+function describeOutcome({ differenceSeconds, ending }: EpisodeReport, outcome: Agreement): string {
+  const by = differenceSeconds === null ? '' : ` by ${Number(differenceSeconds.toFixed(1))}s`;
+  return `${outcomeWords[outcome]}${by}${endings[ending]}`;
 }

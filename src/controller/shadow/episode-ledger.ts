@@ -3,33 +3,31 @@ import {
   type ActOnMatter,
   decideAct,
   decideEnd,
-  decideOurs,
+  decideShadowValue,
   decideTimeOut,
   type EpisodeStep,
 } from './decide-episode.ts';
-import { type Act, actOf, type Episode, type Matter, type Party, type Subject, type Verdict } from './episode.ts';
+import { type Act, actOf, type Episode, type Matter, type Subject, type EpisodeResult } from './episode.ts';
 
 /** An episode whose outcome is known. */
-export interface ClosedEpisode extends Verdict {
+export interface ClosedEpisode extends EpisodeResult {
   readonly subject: Subject;
   readonly act: Act;
 }
 
-/** One whose outcome is not known yet. */
-export interface OpenEpisode {
+/** An episode whose outcome is not known yet. */
+interface OpenEpisode extends Pick<Episode, 'by' | 'sinceMs'> {
   readonly subject: Subject;
   readonly act: Act;
-  readonly by: Party;
-  readonly sinceMs: number;
 }
 
-export interface EpisodeLedgerOptions {
+interface EpisodeLedgerOptions {
   readonly clock: Clock;
-  /** Asked at each act: it follows from a setting that may change while we run. */
+  /** Read at each action: it depends on a setting that may change. */
   readonly toleranceMs: () => number;
   readonly waitMsMax: number;
   readonly onClosed: (closed: ClosedEpisode) => void;
-  /** An object went while nobody can say what the other would have done. */
+  /** An object was deleted before the outcome was known. */
   readonly onUndecided: () => void;
 }
 
@@ -38,7 +36,7 @@ interface Page {
   readonly episodes: Map<Matter, Episode>;
 }
 
-/** All episodes that are not over, by the uid of their object. What both have done the same needs no memory. */
+/** All open episodes, by the uid of their object. Matters on which both sides agree need no memory. */
 export class EpisodeLedger {
   readonly #options: EpisodeLedgerOptions;
   readonly #pages = new Map<string, Page>();
@@ -47,20 +45,21 @@ export class EpisodeLedger {
     this.#options = options;
   }
 
-  /** Of those whose outcome is open. */
+  /** Number of episodes whose outcome is open. */
   get openCount(): number {
     let count = 0;
-    for (const { episodes } of this.#pages.values()) for (const { told } of episodes.values()) if (!told) count += 1;
+    for (const { episodes } of this.#pages.values())
+      for (const { counted } of episodes.values()) if (!counted) count += 1;
     return count;
   }
 
-  /** The first of them, as they were met. */
+  /** The first of them, in order of insertion. */
   open(countMax: number): readonly OpenEpisode[] {
     const found: OpenEpisode[] = [];
     for (const { subject, episodes } of this.#pages.values()) {
-      for (const [matter, { by, value, sinceMs, told }] of episodes) {
+      for (const [matter, { by, value, sinceMs, counted }] of episodes) {
         if (found.length >= countMax) return found;
-        if (!told) found.push({ subject, act: actOf(matter, value), by, sinceMs });
+        if (!counted) found.push({ subject, act: actOf(matter, value), by, sinceMs });
       }
     }
     return found;
@@ -70,16 +69,16 @@ export class EpisodeLedger {
     return this.#pages.get(uid)?.episodes.get(matter);
   }
 
-  /** What this is for us; `standing` while both are one. */
-  ours(uid: string, matter: Matter, standing: boolean): boolean {
-    return decideOurs(this.get(uid, matter)) ?? standing;
+  /** The value for the shadow; `standing` if there is no episode. */
+  shadowValue(uid: string, matter: Matter, standing: boolean): boolean {
+    return decideShadowValue(this.get(uid, matter)) ?? standing;
   }
 
   matters(uid: string): Iterable<Matter> {
     return [...(this.#pages.get(uid)?.episodes.keys() ?? [])];
   }
 
-  /** `standing`: what it is for both, if there is no episode. */
+  /** `standing`: the value for both sides if there is no episode. */
   act(subject: Subject, matter: Matter, act: Omit<ActOnMatter, 'atMs'> & { readonly standing: boolean }): void {
     const { clock, toleranceMs } = this.#options;
     const before = this.get(subject.uid, matter);
@@ -87,28 +86,28 @@ export class EpisodeLedger {
     this.#apply(subject, matter, before, decideAct(before, { ...act, atMs: clock.monotonicMs() }, limits));
   }
 
-  /** The matter is settled without either of them. */
+  /** The matter was settled by neither side. */
   settle(uid: string, matter: Matter): void {
     const page = this.#pages.get(uid);
     const episode = page?.episodes.get(matter);
     if (page !== undefined && episode !== undefined) this.#apply(page.subject, matter, episode, decideEnd(episode));
   }
 
-  /** Somebody else's doing, of which neither of them can be judged. */
+  /** Caused by another component, so that no outcome can be assigned. */
   discard(uid: string, matter: Matter): void {
     const page = this.#pages.get(uid);
     const episode = page?.episodes.get(matter);
     if (page === undefined || episode === undefined) return;
     this.#put(page.subject, matter, undefined);
-    if (!episode.told) this.#options.onUndecided();
+    if (!episode.counted) this.#options.onUndecided();
   }
 
-  /** The object is gone. */
+  /** The object was deleted. */
   forget(uid: string): void {
     for (const matter of this.matters(uid)) this.discard(uid, matter);
   }
 
-  /** Ends the waiting of those that waited for too long. Returns whom that concerns. */
+  /** Ends episodes after the maximum wait. Returns their objects. */
   endWaiting(): readonly Subject[] {
     const nowMs = this.#options.clock.monotonicMs();
     const ended: Subject[] = [];
@@ -123,10 +122,10 @@ export class EpisodeLedger {
     return ended;
   }
 
-  #apply(subject: Subject, matter: Matter, before: Episode | undefined, { episode, verdict }: EpisodeStep): void {
+  #apply(subject: Subject, matter: Matter, before: Episode | undefined, { episode, result }: EpisodeStep): void {
     this.#put(subject, matter, episode);
-    if (verdict === undefined || before === undefined) return;
-    this.#options.onClosed({ subject, act: actOf(matter, before.value), ...verdict });
+    if (result === undefined || before === undefined) return;
+    this.#options.onClosed({ subject, act: actOf(matter, before.value), ...result });
   }
 
   #put(subject: Subject, matter: Matter, episode: Episode | undefined): void {

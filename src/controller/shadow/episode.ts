@@ -1,18 +1,9 @@
-/** The words of the comparison: who acted on what, and how the two of them differ. */
+/** Types of the comparison: who acted on what, and how the two sides differ. */
 
-export type Party = 'us' | 'them';
+export type Party = 'shadow' | 'cluster';
 
-/** What a lifecycle controller does to a node or a pod, as the metrics name it. */
-export type Act =
-  | 'node-unknown'
-  | 'no-schedule-taint'
-  | 'no-schedule-untaint'
-  | 'no-execute-taint'
-  | 'no-execute-untaint'
-  | 'pod-not-ready'
-  | 'pod-eviction';
-
-export const acts: readonly Act[] = [
+/** Actions of a lifecycle controller on a node or a pod, as named in metrics. */
+export const acts = [
   'node-unknown',
   'no-schedule-taint',
   'no-schedule-untaint',
@@ -20,51 +11,51 @@ export const acts: readonly Act[] = [
   'no-execute-untaint',
   'pod-not-ready',
   'pod-eviction',
-];
+] as const;
+export type Act = (typeof acts)[number];
 
-/** Seen from us: we acted at the same time, sooner, later, alone, or not at all. */
-export type Outcome = 'agree' | 'earlier' | 'later' | 'only_us' | 'only_them';
+/** From the point of view of the shadow: it acted at the same time, earlier, later, alone, or not at all. */
+export const agreements = ['agree', 'earlier', 'later', 'only_shadow', 'only_cluster'] as const;
+export type Agreement = (typeof agreements)[number];
 
-export const outcomes: readonly Outcome[] = ['agree', 'earlier', 'later', 'only_us', 'only_them'];
-
-/** One thing about an object that lifecycle controllers decide, and that is so or is not. */
+/** A boolean property of an object that lifecycle controllers decide. */
 export type Matter = 'unknown' | 'not-ready' | 'eviction' | TaintMatter;
 /** A taint by its key and effect. */
 export type TaintMatter = `${string}:NoSchedule` | `${string}:NoExecute`;
 
 /**
- * One of the two has acted on a matter and the other has not yet. There is none while both have done the same, whoever did
- * it first: what follows from the same act again is folded into it.
+ * One side has acted on a matter and the other has not yet. There is no episode while both agree, in whatever order
+ * they acted: repeated actions are folded into the same episode.
  */
 export interface Episode {
   readonly by: Party;
-  /** What it is for the one who acted; for the other it is the opposite. */
+  /** The value for the side that acted; for the other it is the opposite. */
   readonly value: boolean;
   /** On the monotonic clock. */
   readonly sinceMs: number;
-  /** Its outcome is known and was counted; what follows is not counted again. */
-  readonly told: boolean;
+  /** Its outcome was counted; later actions are not counted again. */
+  readonly counted: boolean;
 }
 
-/** How an episode ended: the other followed; the first took it back; nobody can follow any more; or nobody did in time. */
+/** How an episode ended: the other followed; the first reverted; the cause ended; or the maximum wait was reached. */
 export type Ending = 'followed' | 'taken-back' | 'cause-gone' | 'time-out';
 
-export interface Verdict {
-  readonly outcome: Outcome;
+export interface EpisodeResult {
+  readonly outcome: Agreement;
   readonly ending: Ending;
   readonly first: Party;
-  /** The first act, and the second if there was one, on the monotonic clock. */
+  /** Times of the first action and of the second if there was one, on the monotonic clock. */
   readonly firstAtMs: number;
   readonly secondAtMs: number | undefined;
 }
 
-/** The object that an episode is about. A namesake with another uid is another object. */
+/** The object of an episode. Another uid is another object. */
 export interface Subject {
   readonly kind: 'node' | 'pod';
   /** As in a decision: `n1`, `namespace/name`. */
   readonly name: string;
   readonly uid: string;
-  /** Where a pod is; the node itself. */
+  /** The node of a pod; the node itself. */
   readonly node: string;
 }
 

@@ -1,48 +1,50 @@
-/** The comparison as a page has it. Times are RFC 3339 with fractions. */
-import type { Act, Ending, Outcome, Party } from './episode.ts';
+/** The comparison as JSON. Times are RFC 3339 with fractions. */
+import type { Act, Ending, Agreement, Party } from './episode.ts';
 
-export type Totals = Readonly<Record<Act, Readonly<Record<Outcome, number>>>>;
+export type Totals = Readonly<Record<Act, Readonly<Record<Agreement, number>>>>;
 
 export interface EpisodeReport {
   readonly act: Act;
   /** `node/NAME` or `pod/NAMESPACE/NAME`. */
   readonly subject: string;
-  readonly outcome: Outcome;
+  readonly outcome: Agreement;
   readonly ending: Ending;
-  /** When we would have acted; null: we would not have. */
-  readonly ours: string | null;
-  /** When we saw that they had acted; null: they had not. */
-  readonly theirs: string | null;
-  /** By how much the first was ahead; null where only one acted. */
+  /** When the shadow would have acted; null: it would not have. */
+  readonly shadowAt: string | null;
+  /** When the action of the cluster was observed; null: it did not act. */
+  readonly clusterAt: string | null;
+  /** Time between the two actions; null where only one side acted. */
   readonly differenceSeconds: number | null;
-  /** Our decision behind it, or the last one about the object where we did not act; null where we decided nothing. */
+  /**
+   * The shadow's decision behind it, or the last one about the object where it did not act; null without a decision.
+   */
   readonly why: string | null;
 }
 
-/** One side has acted, and the other is waited for. */
-export interface WaitingReport {
+/** One side has acted, and the other may follow. */
+interface WaitingReport {
   readonly act: Act;
   readonly subject: string;
-  /** Who has acted. */
+  /** The side that acted. */
   readonly by: Party;
   readonly since: string;
 }
 
 export interface ShadowReport {
   readonly at: string;
-  /** Since when we compare. */
+  /** Start of the comparison. */
   readonly since: string;
   readonly writes: 'nothing';
-  /** Acts that are this close count as agreement. */
+  /** Actions within this time count as agreement. */
   readonly toleranceSeconds: number;
-  /** For how long the other's act is waited for. */
+  /** Maximum wait for the action of the other side. */
   readonly waitSeconds: number;
   readonly totals: Totals;
   readonly open: number;
-  /** Some of those that are open. */
+  /** Some of the open episodes. */
   readonly waiting: readonly WaitingReport[];
-  /** Episodes of objects that went, or were deleted by others, before anything could be said. */
+  /** Number of episodes of objects that were deleted before the outcome was known. */
   readonly undecided: number;
-  /** The last ones that are over, newest first. */
+  /** The last closed episodes, newest first. */
   readonly episodes: readonly EpisodeReport[];
 }

@@ -1,30 +1,29 @@
-// Shadow mode: the decision engine runs on a cluster as it would be if its lifecycle were ours, and what it wants is compared
-// with what the cluster's own controllers do. Nothing in here can write.
+// Shadow mode: the controller runs on a view of the cluster as if it alone managed the lifecycle, and its decisions are
+// compared with the actions of the cluster's own controllers. Nothing in here can write.
+import type { Ambient } from '../../ports/ambient.ts';
 import type { LeaseView } from '../../api/lease.ts';
 import type { NodeView } from '../../api/node.ts';
 import type { PodView } from '../../api/pod.ts';
 import { formatMicroTime } from '../../api/timestamps.ts';
 import type { Informer } from '../../informer/informer.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Logger } from '../../ports/logger.ts';
-import type { Meter } from '../../ports/meter.ts';
 import { every } from '../../supervision/every.ts';
-import type { ControllerOptions, ControllerSelection } from '../options.ts';
+import type { ControllerOptions, ControllerSelection } from '../model/options.ts';
 import { Comparison, type ComparisonOptions } from './comparison.ts';
 import { EpisodeLedger } from './episode-ledger.ts';
 import type { ShadowReport } from './report.ts';
 import { ShadowNodes } from './shadow-nodes.ts';
 import { ShadowPods } from './shadow-pods.ts';
 import { ShadowWriter } from './shadow-writer.ts';
+import type { Live } from '../../ports/live.ts';
 
-/** Longer than the longest hold of our own, so that what it delays is still seen as late and not as never. */
+/** Longer than the longest hold of the controller, so that a held action counts as late and not as missing. */
 const waitMsMax = 600_000;
 const sweepPeriodMs = 1_000;
 const waitingShownMax = 50;
-/** The reference looks at each monitor period, and acts upon what it saw one period ago. */
+/** kube-controller-manager evaluates once per monitor period, from observations that are up to one period old. */
 const periodsTolerated = 2;
 
-export interface ShadowModeOptions {
+interface ShadowModeOptions extends Ambient {
   readonly informers: {
     readonly nodes: Informer<NodeView>;
     readonly leases: Informer<LeaseView>;
@@ -32,17 +31,14 @@ export interface ShadowModeOptions {
   };
   /** The index of the pod store by node. */
   readonly podsByNode: string;
-  readonly options: Pick<ControllerOptions, 'nodeMonitorPeriodMs'>;
-  /** What runs is compared. */
+  readonly options: Live<Pick<ControllerOptions, 'nodeMonitorPeriodMs'>>;
+  /** The running controllers are compared. */
   readonly runs: Pick<ControllerSelection, 'nodeLifecycle' | 'taintEviction'>;
   readonly decisionsOf: ComparisonOptions['decisionsOf'];
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly meter: Meter;
 }
 
 export class ShadowMode {
-  /** The world to decide by; leases are as they are. */
+  /** The view for decisions; leases are as they are. */
   readonly informers: {
     readonly nodes: ShadowNodes;
     readonly leases: Informer<LeaseView>;
@@ -53,33 +49,52 @@ export class ShadowMode {
   readonly #ledger: EpisodeLedger;
   readonly #comparison: Comparison;
 
-  /** To be made before whoever decides, so that it hears of changes first. */
+  /** To be created before the stages, so that it receives changes first. */
   constructor(options: ShadowModeOptions) {
     this.#options = options;
     this.#comparison = new Comparison(options);
-    this.#ledger = this.#makeLedger();
-    const { leases } = options.informers;
-    const nodes = this.#makeNodes();
-    const pods = this.#makePods(nodes);
+    const { informers, runs } = options;
+    const ledger = new EpisodeLedger({
+      clock: options.clock,
+      toleranceMs: () => this.#toleranceMs(),
+      waitMsMax,
+      onClosed: (closed) => {
+        this.#comparison.add(closed);
+      },
+      onUndecided: () => {
+        this.#comparison.addUndecided();
+      },
+    });
+    const nodes = new ShadowNodes({ ...options, ...informers, ledger, compares: runs.nodeLifecycle });
+    const pods = new ShadowPods({
+      ...options,
+      pods: informers.pods,
+      realNode: (name) => nodes.real(name),
+      ownNode: (name) => nodes.get(name),
+      ledger,
+      comparesMarking: runs.nodeLifecycle,
+      comparesEviction: runs.taintEviction,
+    });
     nodes.follow(pods);
-    this.informers = { nodes, leases, pods };
+    this.#ledger = ledger;
+    this.informers = { nodes, leases: informers.leases, pods };
     this.writer = new ShadowWriter(nodes, pods);
   }
 
-  /** Ends what nobody waits for any more, and tells; until the signal aborts. */
+  /** Ends episodes after the maximum wait and logs outcomes, until the signal aborts. */
   run(signal: AbortSignal): Promise<void> {
     return every(sweepPeriodMs, this.#options.clock, signal, () => Promise.resolve(this.sweep()));
   }
 
-  /** One look at what is open. */
+  /** Checks open episodes once. */
   sweep(): void {
     const { nodes, pods } = this.informers;
     pods.sweep();
     for (const subject of this.#ledger.endWaiting()) {
-      if (subject.kind === 'node') nodes.lookAgain(subject.name);
-      else pods.lookAgain(subject);
+      if (subject.kind === 'node') nodes.refresh(subject.name);
+      else pods.refresh(subject);
     }
-    this.#comparison.tell();
+    this.#comparison.logOutcomes();
   }
 
   report(): ShadowReport {
@@ -102,50 +117,6 @@ export class ShadowMode {
   }
 
   #toleranceMs(): number {
-    return periodsTolerated * this.#options.options.nodeMonitorPeriodMs;
-  }
-
-  #makeLedger(): EpisodeLedger {
-    return new EpisodeLedger({
-      clock: this.#options.clock,
-      toleranceMs: () => this.#toleranceMs(),
-      waitMsMax,
-      onClosed: (closed) => {
-        this.#comparison.add(closed);
-      },
-      onUndecided: () => {
-        this.#comparison.addUndecided();
-      },
-    });
-  }
-
-  #makeNodes(): ShadowNodes {
-    const { informers, runs, clock, logger, meter } = this.#options;
-    const { nodes, leases } = informers;
-    return new ShadowNodes({
-      nodes,
-      leases,
-      ledger: this.#ledger,
-      compares: runs.nodeLifecycle,
-      clock,
-      logger,
-      meter,
-    });
-  }
-
-  #makePods(nodes: ShadowNodes): ShadowPods {
-    const { informers, podsByNode, runs, clock, logger, meter } = this.#options;
-    return new ShadowPods({
-      pods: informers.pods,
-      podsByNode,
-      realNode: (name) => nodes.real(name),
-      ownNode: (name) => nodes.get(name),
-      ledger: this.#ledger,
-      comparesMarking: runs.nodeLifecycle,
-      comparesEviction: runs.taintEviction,
-      clock,
-      logger,
-      meter,
-    });
+    return periodsTolerated * this.#options.options.current().nodeMonitorPeriodMs;
   }
 }

@@ -1,5 +1,7 @@
-// The nodes as they would be if their lifecycle were ours alone. An informer like the one behind it, so that whoever
-// decides by it needs not know: what we would have done shows here at once, and what they do shows when we would do it too.
+// The nodes as if only the shadow managed their lifecycle. An informer like the one behind it, so that the stages need
+// no change:
+// decisions of the shadow are visible here at once, and actions of the cluster only when the shadow takes the same
+// action.
 import type { Condition } from '../../api/conditions.ts';
 import type { LeaseView } from '../../api/lease.ts';
 import type { NodeView } from '../../api/node.ts';
@@ -7,93 +9,90 @@ import { objectKey } from '../../api/object-key.ts';
 import { nodeLeaseNamespace } from '../../api/resources.ts';
 import { hasTaint, type Taint } from '../../api/taints.ts';
 import type { Labels } from '../../api/topology.ts';
-import type { Change, Informer, InformerStatus, Listener, StoreReader } from '../../informer/informer.ts';
-import { Listeners, type ListenersOptions } from '../../informer/listeners.ts';
-import type { Command } from '../commands.ts';
+import type { Change, Informer } from '../../informer/informer.ts';
+import type { Ambient } from '../../ports/ambient.ts';
+import type { Command } from '../model/commands.ts';
 import { classifyTaint } from './classify-taint.ts';
-import { deriveOwnNode } from './derive-own-node.ts';
-import { deriveTaintActs, hasSpoken, isUnknown } from './derive-real-acts.ts';
+import { buildOwnNode } from './build-own-node.ts';
+import { classifyTaintActs, hasKubeletPosted, isUnknown } from './classify-real-acts.ts';
+import { ShadowInformer } from './shadow-informer.ts';
 import type { EpisodeLedger } from './episode-ledger.ts';
 import type { Party, Subject, TaintMatter } from './episode.ts';
 
-export interface ShadowNodesOptions extends Omit<ListenersOptions, 'resource'> {
+interface ShadowNodesOptions extends Ambient {
   readonly nodes: Informer<NodeView>;
   readonly leases: Informer<LeaseView>;
   readonly ledger: EpisodeLedger;
-  /** False: this process judges no nodes, so that they are as they are. */
+  /** False: this process evaluates no nodes, so that they are as they are. */
   readonly compares: boolean;
 }
 
-/** Who wants to know what nodes do. */
+/** Receives changes of nodes. */
 export interface NodeFollower {
-  /** They called it Unknown. */
-  theyCalledUnknown(node: string): void;
-  /** It gave a sign of life after it was called Unknown by either. */
-  spoke(node: string): void;
+  /** The cluster marked it Unknown. */
+  clusterMarkedUnknown(node: string): void;
+  /** It sent a heartbeat after either side marked it Unknown. */
+  kubeletPosted(node: string): void;
 }
 
 interface NodeRecord {
   readonly subject: Subject;
   world: NodeView;
   own: NodeView;
-  spoken: readonly Condition[];
-  wished: readonly Condition[];
-  /** Of its lease when we called it Unknown. */
+  kubeletConditions: readonly Condition[];
+  shadowConditions: readonly Condition[];
+  /** renewTime of its lease when the shadow marked it Unknown. */
   renewTime: string | undefined;
-  /** Taints that are there for us, as they were when we wished or knew them. */
+  /** Taints that exist for the shadow, as they were when the shadow added or last saw them. */
   readonly stamped: Map<TaintMatter, Taint>;
   labels: Labels;
 }
 
-export class ShadowNodes implements Informer<NodeView>, StoreReader<NodeView> {
-  readonly name: string;
-  readonly store: StoreReader<NodeView> = this;
+export class ShadowNodes extends ShadowInformer<NodeView> {
   readonly #options: ShadowNodesOptions;
-  readonly #listeners: Listeners<NodeView>;
   readonly #records = new Map<string, NodeRecord>();
   #follower: NodeFollower | undefined;
 
   constructor(options: ShadowNodesOptions) {
+    super(options.nodes, options);
     this.#options = options;
-    this.name = options.nodes.name;
-    this.#listeners = new Listeners({ ...options, resource: `shadow-${this.name}` });
-    options.nodes.onChange('shadow', (change) => this.#hear(change));
-    options.leases.onChange('shadow', (change) => this.#hearLease(change));
+    options.nodes.onChange('shadow', (change) => this.#onChange(change));
+    options.leases.onChange('shadow', (change) => this.#onLease(change));
   }
 
   follow(follower: NodeFollower): void {
     this.#follower = follower;
   }
 
-  /** As it is; undefined where there is none. */
+  /** The real node; undefined where it does not exist. */
   real(name: string): NodeView | undefined {
     return this.#options.nodes.store.get(name);
   }
 
-  // --- what we would do ---
+  // --- decisions of the shadow ---
 
-  /** `gone`: not the node that was decided upon. */
-  wishUnknown({ node, conditions }: Extract<Command, { kind: 'set-node-conditions' }>): 'written' | 'gone' {
+  /** `gone`: not the node of the decision. */
+  applyUnknown({ node, conditions }: Extract<Command, { kind: 'set-node-conditions' }>): 'written' | 'gone' {
     const record = this.#recordOf(node);
     if (record === undefined) return 'gone';
-    record.wished = conditions;
+    record.shadowConditions = conditions;
     record.renewTime = this.#renewTimeOf(node.name);
-    this.#act(record, 'unknown', 'us', true);
+    this.#act(record, 'unknown', 'shadow', true);
     this.#refresh(record);
     return 'written';
   }
 
-  wishTaints({ node, add, remove }: Extract<Command, { kind: 'change-taints' }>): 'written' | 'gone' {
+  applyTaints({ node, add, remove }: Extract<Command, { kind: 'change-taints' }>): 'written' | 'gone' {
     const record = this.#recordOf(node);
     if (record === undefined) return 'gone';
-    for (const taint of add) this.#wishTaint(record, taint, true);
-    for (const taint of remove) this.#wishTaint(record, taint, false);
+    for (const taint of add) this.#applyTaint(record, taint, true);
+    for (const taint of remove) this.#applyTaint(record, taint, false);
     this.#refresh(record);
     return 'written';
   }
 
-  /** Taken as done, and not compared. */
-  wishLabels({ node, labels }: Extract<Command, { kind: 'set-node-labels' }>): 'written' | 'gone' {
+  /** Applied, and not compared. */
+  applyLabels({ node, labels }: Extract<Command, { kind: 'set-node-labels' }>): 'written' | 'gone' {
     const record = this.#recordOf(node);
     if (record === undefined) return 'gone';
     record.labels = { ...record.labels, ...labels };
@@ -101,63 +100,36 @@ export class ShadowNodes implements Informer<NodeView>, StoreReader<NodeView> {
     return 'written';
   }
 
-  /** Its episodes have changed without anybody's act. */
-  lookAgain(name: string): void {
+  /** Its episodes changed without an action. */
+  refresh(name: string): void {
     const record = this.#records.get(name);
     if (record !== undefined) this.#refresh(record);
   }
 
-  // --- an informer ---
+  // --- Informer ---
 
-  get size(): number {
+  override get size(): number {
     return this.#options.nodes.store.size;
   }
 
-  get(name: string): NodeView | undefined {
+  override get(name: string): NodeView | undefined {
     const world = this.#options.nodes.store.get(name);
     const record = this.#records.get(name);
-    // What is in the store and was not told yet is told in a moment.
+    // A node in the store that was not announced yet is announced next.
     return world !== undefined && record?.subject.uid === world.uid ? record.own : world;
   }
 
-  keys(): Iterable<string> {
+  override keys(): Iterable<string> {
     return this.#options.nodes.store.keys();
   }
 
-  *values(): Iterable<NodeView> {
-    for (const name of this.keys()) {
-      const node = this.get(name);
-      if (node !== undefined) yield node;
-    }
-  }
-
-  byIndex(index: string, value: string): readonly NodeView[] {
+  override byIndex(index: string, value: string): readonly NodeView[] {
     return this.#options.nodes.store.byIndex(index, value).map((node) => this.get(node.name) ?? node);
   }
 
-  onChange(name: string, listener: Listener<NodeView>): () => void {
-    return this.#listeners.join(name, listener, this.#everything());
-  }
+  // --- changes of the cluster ---
 
-  hasSynced(): boolean {
-    return this.#options.nodes.hasSynced();
-  }
-
-  status(): InformerStatus {
-    return this.#options.nodes.status();
-  }
-
-  reopen(): void {
-    this.#options.nodes.reopen();
-  }
-
-  run(signal: AbortSignal): Promise<void> {
-    return this.#options.nodes.run(signal);
-  }
-
-  // --- what is so ---
-
-  #hear(change: Change<NodeView>): void {
+  #onChange(change: Change<NodeView>): void {
     const { name } = change.object;
     const record = this.#records.get(name);
     if (change.kind === 'deleted') return this.#forget(change, record);
@@ -174,52 +146,54 @@ export class ShadowNodes implements Informer<NodeView>, StoreReader<NodeView> {
       subject: { kind: 'node', name, uid, node: name },
       world,
       own: world,
-      spoken: [],
-      wished: [],
+      kubeletConditions: [],
+      shadowConditions: [],
       renewTime: undefined,
       stamped: new Map(),
       labels: {},
     });
-    this.#listeners.announce([{ kind: 'added', key: name, object: world }]);
+    this.listeners.deliver([{ kind: 'added', key: name, object: world }]);
   }
 
   #forget(change: Change<NodeView>, record: NodeRecord | undefined): void {
     const { name, uid } = change.object;
     this.#options.ledger.forget(uid);
     this.#records.delete(name);
-    this.#listeners.announce([{ kind: 'deleted', key: name, object: record?.own ?? change.object }]);
+    this.listeners.deliver([{ kind: 'deleted', key: name, object: record?.own ?? change.object }]);
   }
 
   #compare(record: NodeRecord, before: NodeView): void {
     const { world } = record;
     if (isUnknown(world) && !isUnknown(before)) {
-      record.spoken = before.conditions;
-      this.#act(record, 'unknown', 'them', true);
-      this.#follower?.theyCalledUnknown(world.name);
-    } else if (hasSpoken(before, world)) this.#hearSpeak(record);
-    for (const { matter, value } of deriveTaintActs(before, world)) {
+      record.kubeletConditions = before.conditions;
+      this.#act(record, 'unknown', 'cluster', true);
+      this.#follower?.clusterMarkedUnknown(world.name);
+    } else if (hasKubeletPosted(before, world)) this.#settleUnknown(record);
+    for (const { matter, value } of classifyTaintActs(before, world)) {
       if (!value) this.#keepTaint(record, matter, before);
-      this.#act(record, matter, 'them', value);
+      this.#act(record, matter, 'cluster', value);
     }
   }
 
-  /** What they take away is there for us until we would take it away too. */
+  /** A taint removed by the cluster exists for the shadow until the shadow would remove it too. */
   #keepTaint({ stamped }: NodeRecord, matter: TaintMatter, { taints }: NodeView): void {
     const taint = taints.find((candidate) => classifyTaint(candidate) === matter);
     if (taint !== undefined && !stamped.has(matter)) stamped.set(matter, taint);
   }
 
-  #hearSpeak({ subject, world }: NodeRecord): void {
+  #settleUnknown({ subject, world }: NodeRecord): void {
     this.#options.ledger.settle(subject.uid, 'unknown');
-    this.#follower?.spoke(world.name);
+    this.#follower?.kubeletPosted(world.name);
   }
 
-  /** A kubelet that is back would post its status upon our Unknown; it does not know of it, but renews its lease. */
-  #hearLease(change: Change<LeaseView>): void {
+  /**
+   * A kubelet that is back would post its status to end the shadow's Unknown; it does not see it, but renews its lease.
+   */
+  #onLease(change: Change<LeaseView>): void {
     const record = this.#records.get(change.object.name);
     if (change.kind === 'deleted' || record === undefined) return;
-    if (this.#unknownSide(record) !== 'wished' || change.object.renewTime === record.renewTime) return;
-    this.#hearSpeak(record);
+    if (this.#unknownSide(record) !== 'marked' || change.object.renewTime === record.renewTime) return;
+    this.#settleUnknown(record);
     this.#refresh(record);
   }
 
@@ -232,36 +206,36 @@ export class ShadowNodes implements Informer<NodeView>, StoreReader<NodeView> {
     return record?.subject.uid === uid && this.real(name)?.uid === uid ? record : undefined;
   }
 
-  #wishTaint(record: NodeRecord, taint: Taint, value: boolean): void {
+  #applyTaint(record: NodeRecord, taint: Taint, value: boolean): void {
     const matter = classifyTaint(taint);
     if (matter === undefined) return;
     if (value) record.stamped.set(matter, taint);
-    this.#act(record, matter, 'us', value);
+    this.#act(record, matter, 'shadow', value);
   }
 
-  /** What they do is in the world already: before it the world was the other way round for both. */
+  /** An action of the cluster is already in the store: before it the value was the opposite for both. */
   #act({ subject, world }: NodeRecord, matter: TaintMatter | 'unknown', party: Party, value: boolean): void {
-    const standing = party === 'them' ? !value : isSo(world, matter);
+    const standing = party === 'cluster' ? !value : isSo(world, matter);
     this.#options.ledger.act(subject, matter, { party, value, standing });
   }
 
-  #unknownSide({ subject }: NodeRecord): 'as-it-is' | 'wished' | 'undone' {
+  #unknownSide({ subject }: NodeRecord): 'as-it-is' | 'marked' | 'unmarked' {
     const episode = this.#options.ledger.get(subject.uid, 'unknown');
     if (episode === undefined) return 'as-it-is';
-    return episode.by === 'us' ? 'wished' : 'undone';
+    return episode.by === 'shadow' ? 'marked' : 'unmarked';
   }
 
   #refresh(record: NodeRecord, { always = false } = {}): void {
     const { subject, world, own: previous, stamped } = record;
-    const isOurs = (matter: TaintMatter, isThere: boolean): boolean =>
-      this.#options.ledger.ours(subject.uid, matter, isThere);
-    for (const matter of stamped.keys()) if (!isOurs(matter, isSo(world, matter))) stamped.delete(matter);
-    record.own = deriveOwnNode(world, { ...record, unknown: this.#unknownSide(record), isOurs });
+    const isInShadow = (matter: TaintMatter, isThere: boolean): boolean =>
+      this.#options.ledger.shadowValue(subject.uid, matter, isThere);
+    for (const matter of stamped.keys()) if (!isInShadow(matter, isSo(world, matter))) stamped.delete(matter);
+    record.own = buildOwnNode(world, { ...record, unknown: this.#unknownSide(record), isInShadow });
     if (!always && record.own === previous) return;
-    this.#listeners.announce([{ kind: 'modified', key: subject.name, object: record.own, previous }]);
+    this.listeners.deliver([{ kind: 'modified', key: subject.name, object: record.own, previous }]);
   }
 
-  *#everything(): Iterable<Change<NodeView>> {
+  protected override *everything(): Iterable<Change<NodeView>> {
     for (const { own } of this.#records.values()) yield { kind: 'added', key: own.name, object: own };
   }
 }

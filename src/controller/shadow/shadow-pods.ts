@@ -1,135 +1,126 @@
-// The pods as they would be if their lifecycle were ours alone: what ShadowNodes is for nodes. A pod that they have deleted
-// and we have not stays here for a while as a ghost, so that it can be seen when we would have.
+// The pods as if only the shadow managed their lifecycle: the counterpart of ShadowNodes. A pod that the cluster
+// deleted and the shadow did not is kept for a while as a ghost, to detect when the shadow would have deleted it.
 import type { NodeView } from '../../api/node.ts';
 import type { ObjectKey } from '../../api/object-key.ts';
 import { podKey, type PodView } from '../../api/pod.ts';
 import { noExecuteTaints } from '../../api/taints.ts';
-import type { Change, Informer, InformerStatus, Listener, StoreReader } from '../../informer/informer.ts';
-import { Listeners, type ListenersOptions } from '../../informer/listeners.ts';
+import type { Change, Informer } from '../../informer/informer.ts';
+import type { Ambient } from '../../ports/ambient.ts';
 import { classifyDeparture } from './classify-departure.ts';
-import { deriveOwnPod } from './derive-own-pod.ts';
-import { isUnknown } from './derive-real-acts.ts';
-import { decideOurs } from './decide-episode.ts';
+import { buildOwnPod } from './build-own-pod.ts';
+import { isUnknown } from './classify-real-acts.ts';
+import { decideShadowValue } from './decide-episode.ts';
+import { ShadowInformer } from './shadow-informer.ts';
 import type { EpisodeLedger } from './episode-ledger.ts';
 import type { Subject } from './episode.ts';
 import type { NodeFollower } from './shadow-nodes.ts';
 import { UnexplainedMarks } from './unexplained-marks.ts';
 
-/** Pods that are gone and are kept in memory; of further ones nothing is said. */
+/** Maximum number of deleted pods kept in memory; further ones are not compared. */
 const ghostsMax = 20_000;
 
-export interface ShadowPodsOptions extends Omit<ListenersOptions, 'resource'> {
+interface ShadowPodsOptions extends Ambient {
   readonly pods: Informer<PodView>;
   /** The index of the pod store by node. */
   readonly podsByNode: string;
-  /** The node as it is, and as it would be. */
+  /** The real node, and the node as the shadow sees it. */
   readonly realNode: (name: string) => NodeView | undefined;
   readonly ownNode: (name: string) => NodeView | undefined;
   readonly ledger: EpisodeLedger;
-  /** What this process does not do is not compared: it is as it is. */
+  /** Actions that this process does not take are not compared. */
   readonly comparesMarking: boolean;
   readonly comparesEviction: boolean;
 }
 
-/** Kept of pods only that are, for us, not as they are. */
+/** State of pods that differ for the shadow. */
 interface PodRecord {
   readonly subject: Subject;
   world: PodView;
   own: PodView;
   readyBefore: string | undefined;
-  /** `waits`: gone, and not for us. `leaves`: gone, and for us as well. */
+  /** `waits`: deleted in the cluster only. `leaves`: deleted for the shadow too. */
   ghost: 'no' | 'waits' | 'leaves';
 }
 
-export class ShadowPods implements Informer<PodView>, StoreReader<PodView>, NodeFollower {
-  readonly name: string;
-  readonly store: StoreReader<PodView> = this;
+export class ShadowPods extends ShadowInformer<PodView> implements NodeFollower {
   readonly #options: ShadowPodsOptions;
-  readonly #listeners: Listeners<PodView>;
   readonly #records = new Map<ObjectKey, PodRecord>();
   readonly #byNode = new Map<string, Set<ObjectKey>>();
   readonly #unexplained = new UnexplainedMarks();
   #ghosts = 0;
 
   constructor(options: ShadowPodsOptions) {
+    super(options.pods, options);
     this.#options = options;
-    this.name = options.pods.name;
-    this.#listeners = new Listeners({ ...options, resource: `shadow-${this.name}` });
-    options.pods.onChange('shadow', (change) => this.#hear(change));
+    options.pods.onChange('shadow', (change) => this.#onChange(change));
   }
 
-  // --- what we would do ---
+  // --- decisions of the shadow ---
 
-  wishNotReady(pod: PodView): 'written' | 'gone' {
-    return this.#wish(pod, 'not-ready');
+  applyNotReady(pod: PodView): 'written' | 'gone' {
+    return this.#apply(pod, 'not-ready');
   }
 
-  wishEviction(pod: PodView): 'written' | 'gone' {
-    return this.#wish(pod, 'eviction');
+  applyEviction(pod: PodView): 'written' | 'gone' {
+    return this.#apply(pod, 'eviction');
   }
 
-  // --- what nodes do ---
+  // --- changes of nodes ---
 
-  theyCalledUnknown(node: string): void {
+  clusterMarkedUnknown(node: string): void {
     for (const { key, uid, readyBefore } of this.#unexplained.take(node, this.#nowMs())) {
       const pod = this.#options.pods.store.get(key);
-      if (pod?.uid === uid && pod.ready === 'False') this.#refresh(key, this.#theyMarked(key, pod, pod, readyBefore));
+      if (pod?.uid === uid && pod.ready === 'False')
+        this.#refresh(key, this.#clusterMarked(key, pod, pod, readyBefore));
     }
   }
 
-  /** It would have said of its pods what it says now, marked or not. */
-  spoke(node: string): void {
+  /** Its kubelet would have reported the pods as it does now, marked or not. */
+  kubeletPosted(node: string): void {
     for (const key of this.#byNode.get(node) ?? []) {
       const record = this.#records.get(key);
-      if (record === undefined || this.#ours(record, 'not-ready') !== true) continue;
+      if (record === undefined || this.#shadowValue(record, 'not-ready') !== true) continue;
       this.#options.ledger.settle(record.subject.uid, 'not-ready');
       this.#refresh(key, record);
     }
   }
 
-  // --- time ---
+  // --- periodic checks ---
 
-  /** Ends what cannot go on: evictions that nothing calls for any more, and ghosts that we have let go. */
+  /** Ends evictions without a cause, and removes ghosts that the shadow has deleted. */
   sweep(): void {
     this.#unexplained.forgetOld(this.#nowMs());
     for (const [key, record] of this.#records) {
       if (record.ghost === 'leaves') this.#remove(key, record);
-      else if (this.#ours(record, 'eviction') !== undefined) this.#sweepEviction(key, record);
+      else if (this.#shadowValue(record, 'eviction') !== undefined) this.#sweepEviction(key, record);
     }
   }
 
-  /** Nobody waits any more for the other's act on this pod. */
-  lookAgain({ uid, name: key }: Subject): void {
+  /** The maximum wait for the other side's action on this pod has been reached. */
+  refresh({ uid, name: key }: Subject): void {
     const record = this.#records.get(key);
     if (record?.subject.uid === uid) this.#afterEviction(key, record);
   }
 
-  // --- an informer ---
+  // --- Informer ---
 
-  get size(): number {
+  override get size(): number {
     return this.#options.pods.store.size + this.#ghosts;
   }
 
-  get(key: ObjectKey): PodView | undefined {
+  override get(key: ObjectKey): PodView | undefined {
     const world = this.#options.pods.store.get(key);
     const record = this.#records.get(key);
     if (record === undefined) return world;
     return record.ghost !== 'no' || world?.uid === record.subject.uid ? record.own : world;
   }
 
-  *keys(): Iterable<ObjectKey> {
+  override *keys(): Iterable<ObjectKey> {
     yield* this.#options.pods.store.keys();
     for (const [key, { ghost }] of this.#records) if (ghost !== 'no') yield key;
   }
 
-  *values(): Iterable<PodView> {
-    for (const key of this.keys()) {
-      const pod = this.get(key);
-      if (pod !== undefined) yield pod;
-    }
-  }
-
-  byIndex(index: string, value: string): readonly PodView[] {
+  override byIndex(index: string, value: string): readonly PodView[] {
     const found = this.#options.pods.store.byIndex(index, value);
     const keys = index === this.#options.podsByNode ? this.#byNode.get(value) : undefined;
     if (keys === undefined) return found;
@@ -137,94 +128,74 @@ export class ShadowPods implements Informer<PodView>, StoreReader<PodView>, Node
     return [...found.map((pod) => this.get(podKey(pod)) ?? pod), ...ghosts.flatMap((ghost) => ghost?.own ?? [])];
   }
 
-  onChange(name: string, listener: Listener<PodView>): () => void {
-    return this.#listeners.join(name, listener, this.#everything());
-  }
+  // --- changes of the cluster ---
 
-  hasSynced(): boolean {
-    return this.#options.pods.hasSynced();
-  }
-
-  status(): InformerStatus {
-    return this.#options.pods.status();
-  }
-
-  reopen(): void {
-    this.#options.pods.reopen();
-  }
-
-  run(signal: AbortSignal): Promise<void> {
-    return this.#options.pods.run(signal);
-  }
-
-  // --- what is so ---
-
-  #hear(change: Change<PodView>): void {
+  #onChange(change: Change<PodView>): void {
     const { key } = change;
     const record = this.#records.get(key);
-    if (change.kind === 'deleted') return this.#hearDeleted(key, change.object);
+    if (change.kind === 'deleted') return this.#onDeleted(key, change.object);
     if (change.kind === 'added') {
       if (record !== undefined) this.#loseGhost(key, record);
-      return this.#listeners.announce([change]);
+      return this.listeners.deliver([change]);
     }
     if (record !== undefined) record.world = change.object;
     this.#compare(key, change.object, change.previous);
     const after = this.#records.get(key);
     if (after !== undefined) return this.#refresh(key, after, { always: true });
     const previous = record?.own ?? change.previous;
-    this.#listeners.announce([{ ...change, previous }]);
+    this.listeners.deliver([{ ...change, previous }]);
   }
 
   #compare(key: ObjectKey, now: PodView, before: PodView): void {
-    if (now.ready === 'False' && before.ready !== 'False') this.#hearNotReady(key, now, before);
-    if (now.ready !== 'False' && before.ready === 'False') this.#hearReady(key, now);
-    if (now.terminating && !before.terminating) this.#hearDeparture(key, now, before);
+    if (now.ready === 'False' && before.ready !== 'False') this.#onNotReady(key, now, before);
+    if (now.ready !== 'False' && before.ready === 'False') this.#onReady(key, now);
+    if (now.terminating && !before.terminating) this.#onDeparture(key, now, before);
   }
 
-  /** A kubelet says so of its pods too. Of a silent node's nobody else can say it. */
-  #hearNotReady(key: ObjectKey, now: PodView, before: PodView): void {
+  /** A kubelet may report its pods not ready. For pods of a silent node only the cluster's controller does. */
+  #onNotReady(key: ObjectKey, now: PodView, before: PodView): void {
     if (!this.#options.comparesMarking) return;
     const node = this.#options.realNode(now.nodeName);
     const isExpected = this.#options.ledger.get(now.uid, 'not-ready') !== undefined;
     if (isExpected || (node !== undefined && isUnknown(node))) {
-      this.#theyMarked(key, now, before, before.ready);
+      this.#clusterMarked(key, now, before, before.ready);
       return;
     }
-    // Nodes and pods come by two streams: their word about the node may be on its way.
+    // Nodes and pods arrive by two watches: the change of the node may arrive later.
     this.#unexplained.add({ key, uid: now.uid, node: now.nodeName, readyBefore: before.ready, atMs: this.#nowMs() });
   }
 
-  #theyMarked(key: ObjectKey, pod: PodView, shown: PodView, readyBefore: string | undefined): PodRecord {
+  #clusterMarked(key: ObjectKey, pod: PodView, shown: PodView, readyBefore: string | undefined): PodRecord {
     const record = this.#recordOf(key, pod, shown);
     record.readyBefore = readyBefore;
-    this.#options.ledger.act(record.subject, 'not-ready', { party: 'them', value: true, standing: false });
+    this.#options.ledger.act(record.subject, 'not-ready', { party: 'cluster', value: true, standing: false });
     return record;
   }
 
-  #hearReady(key: ObjectKey, { uid }: PodView): void {
+  #onReady(key: ObjectKey, { uid }: PodView): void {
     this.#unexplained.forget(key);
     this.#options.ledger.settle(uid, 'not-ready');
   }
 
-  #hearDeparture(key: ObjectKey, pod: PodView, before: PodView): void {
+  #onDeparture(key: ObjectKey, pod: PodView, before: PodView): void {
     if (!this.#options.comparesEviction) return;
     const { ledger, clock, realNode } = this.#options;
     const taints = realNode(pod.nodeName)?.taints ?? [];
     const departure = classifyDeparture(pod, taints, clock.nowMs());
     if (departure === 'by-others') return ledger.discard(pod.uid, 'eviction');
     const record = this.#recordOf(key, pod, before);
-    ledger.act(record.subject, 'eviction', { party: 'them', value: true, standing: false });
+    ledger.act(record.subject, 'eviction', { party: 'cluster', value: true, standing: false });
   }
 
-  #hearDeleted(key: ObjectKey, pod: PodView): void {
-    if (!pod.terminating) this.#hearDeparture(key, { ...pod, terminating: true }, pod);
+  #onDeleted(key: ObjectKey, pod: PodView): void {
+    if (!pod.terminating) this.#onDeparture(key, { ...pod, terminating: true }, pod);
     this.#unexplained.forget(key);
     const record = this.#records.get(key);
-    const isKept = record !== undefined && this.#ours(record, 'eviction') === false && this.#ghosts < ghostsMax;
+    const isKept = record !== undefined && this.#shadowValue(record, 'eviction') === false && this.#ghosts < ghostsMax;
     if (isKept) return this.#keepGhost(key, record);
     this.#options.ledger.forget(pod.uid);
     this.#drop(key);
-    this.#listeners.announce([{ kind: 'deleted', key, object: record?.own ?? pod }]);
+    this.listeners.deliver([{ kind: 'deleted', key, object: record?.own ?? pod }]);
   }
 
   #keepGhost(key: ObjectKey, record: PodRecord): void {
@@ -233,7 +204,7 @@ export class ShadowPods implements Informer<PodView>, StoreReader<PodView>, Node
     this.#refresh(key, record);
   }
 
-  /** A namesake came: nothing can be said of what it replaced. */
+  /** A pod of the same name was created: no outcome can be assigned to the ghost. */
   #loseGhost(key: ObjectKey, record: PodRecord): void {
     this.#options.ledger.forget(record.subject.uid);
     this.#remove(key, record);
@@ -245,41 +216,41 @@ export class ShadowPods implements Informer<PodView>, StoreReader<PodView>, Node
     const [real, own] = [realNode(node), ownNode(node)];
     if (real === undefined) ledger.discard(uid, 'eviction');
     else if (!sendsAway(real) && (own === undefined || !sendsAway(own))) {
-      const wasOurs = this.#ours(record, 'eviction');
+      const wasShadow = this.#shadowValue(record, 'eviction');
       ledger.settle(uid, 'eviction');
-      if (wasOurs === true) return this.#bringBack(key, record);
+      if (wasShadow === true) return this.#bringBack(key, record);
     } else return;
     this.#afterEviction(key, record);
   }
 
-  /** Only for them it is gone by now, or for everybody. */
+  /** It is deleted in the cluster only, or for both. */
   #afterEviction(key: ObjectKey, record: PodRecord): void {
-    if (record.ghost !== 'no' && this.#ours(record, 'eviction') === undefined) return this.#remove(key, record);
+    if (record.ghost !== 'no' && this.#shadowValue(record, 'eviction') === undefined) return this.#remove(key, record);
     this.#refresh(key, record);
   }
 
-  /** For us it went, and they let it stay: to us another one of its name has come. */
+  /** The shadow deleted it, the cluster kept it: for the shadow it counts as a new pod of the same name. */
   #bringBack(key: ObjectKey, record: PodRecord): void {
     this.#options.ledger.discard(record.subject.uid, 'eviction');
-    this.#listeners.announce([{ kind: 'deleted', key, object: record.own }]);
-    record.own = this.#derive(record);
+    this.listeners.deliver([{ kind: 'deleted', key, object: record.own }]);
+    record.own = this.#build(record);
     if (!this.#differs(record)) this.#drop(key);
-    this.#listeners.announce([{ kind: 'added', key, object: record.own }]);
+    this.listeners.deliver([{ kind: 'added', key, object: record.own }]);
   }
 
-  #wish(pod: PodView, matter: 'not-ready' | 'eviction'): 'written' | 'gone' {
+  #apply(pod: PodView, matter: 'not-ready' | 'eviction'): 'written' | 'gone' {
     const key = podKey(pod);
     const world = this.#records.get(key)?.world ?? this.#options.pods.store.get(key);
     if (world?.uid !== pod.uid) return 'gone';
     const record = this.#recordOf(key, world, world);
     const standing = matter === 'eviction' ? world.terminating : world.ready === 'False';
-    this.#options.ledger.act(record.subject, matter, { party: 'us', value: true, standing });
+    this.#options.ledger.act(record.subject, matter, { party: 'shadow', value: true, standing });
     if (matter === 'eviction' && record.ghost === 'waits') record.ghost = 'leaves';
     this.#refresh(key, record);
     return 'written';
   }
 
-  /** `shown`: what has been told of it so far. */
+  /** `shown`: the pod as last announced. */
   #recordOf(key: ObjectKey, pod: PodView, shown: PodView): PodRecord {
     const known = this.#records.get(key);
     if (known?.subject.uid === pod.uid) {
@@ -294,34 +265,34 @@ export class ShadowPods implements Informer<PodView>, StoreReader<PodView>, Node
     return record;
   }
 
-  /** Undefined: it is for us what it is. */
-  #ours({ subject }: PodRecord, matter: 'not-ready' | 'eviction'): boolean | undefined {
-    return decideOurs(this.#options.ledger.get(subject.uid, matter));
+  /** Undefined: the same for the shadow as in the cluster. */
+  #shadowValue({ subject }: PodRecord, matter: 'not-ready' | 'eviction'): boolean | undefined {
+    return decideShadowValue(this.#options.ledger.get(subject.uid, matter));
   }
 
   #differs(record: PodRecord): boolean {
-    return this.#ours(record, 'not-ready') !== undefined || this.#ours(record, 'eviction') !== undefined;
+    return this.#shadowValue(record, 'not-ready') !== undefined || this.#shadowValue(record, 'eviction') !== undefined;
   }
 
-  #derive(record: PodRecord): PodView {
+  #build(record: PodRecord): PodView {
     const { world, readyBefore, ghost } = record;
-    const evicted = ghost === 'leaves' ? true : this.#ours(record, 'eviction');
-    return deriveOwnPod(world, { notReady: this.#ours(record, 'not-ready'), evicted, readyBefore });
+    const evicted = ghost === 'leaves' ? true : this.#shadowValue(record, 'eviction');
+    return buildOwnPod(world, { notReady: this.#shadowValue(record, 'not-ready'), evicted, readyBefore });
   }
 
   #refresh(key: ObjectKey, record: PodRecord, { always = false } = {}): void {
     const previous = record.own;
-    record.own = this.#derive(record);
+    record.own = this.#build(record);
     if (record.ghost === 'no' && !this.#differs(record)) this.#drop(key);
     if (!always && isSame(record.own, previous)) return;
-    this.#listeners.announce([{ kind: 'modified', key, object: record.own, previous }]);
+    this.listeners.deliver([{ kind: 'modified', key, object: record.own, previous }]);
   }
 
-  /** For everybody it is gone. */
+  /** It is deleted for both sides. */
   #remove(key: ObjectKey, record: PodRecord): void {
     this.#options.ledger.forget(record.subject.uid);
     this.#drop(key);
-    this.#listeners.announce([{ kind: 'deleted', key, object: record.own }]);
+    this.listeners.deliver([{ kind: 'deleted', key, object: record.own }]);
   }
 
   #drop(key: ObjectKey): void {
@@ -338,7 +309,7 @@ export class ShadowPods implements Informer<PodView>, StoreReader<PodView>, Node
     return this.#options.clock.monotonicMs();
   }
 
-  *#everything(): Iterable<Change<PodView>> {
+  protected override *everything(): Iterable<Change<PodView>> {
     for (const key of this.keys()) {
       const object = this.get(key);
       if (object !== undefined) yield { kind: 'added', key, object };

@@ -1,6 +1,6 @@
-// The hand that would write. It has nothing to write with: what it is asked for is shown to us as done, and remembered as our
+// The writer of shadow mode. It writes nothing: a command is applied to the shadow's view, and recorded as the shadow's
 // side of the comparison.
-import type { ClosableWriter, Command, WriteOutcome } from '../commands.ts';
+import type { ClosableWriter, Command, StillWanted, WriteOutcome } from '../model/commands.ts';
 import type { ShadowNodes } from './shadow-nodes.ts';
 import type { ShadowPods } from './shadow-pods.ts';
 
@@ -14,8 +14,9 @@ export class ShadowWriter implements ClosableWriter {
     this.#pods = pods;
   }
 
-  carryOut(command: Command): Promise<WriteOutcome> {
-    return Promise.resolve({ result: this.#closed ? 'not-leader' : this.#wish(command) });
+  carryOut(command: Command, stillWanted: StillWanted): Promise<WriteOutcome> {
+    if (!stillWanted()) return Promise.resolve({ result: 'unwanted' });
+    return Promise.resolve({ result: this.#closed ? 'not-leader' : this.#apply(command) });
   }
 
   close(): void {
@@ -26,19 +27,19 @@ export class ShadowWriter implements ClosableWriter {
     return Promise.resolve();
   }
 
-  #wish(command: Command): 'written' | 'gone' {
+  #apply(command: Command): 'written' | 'gone' {
     switch (command.kind) {
       case 'set-node-conditions':
-        return this.#nodes.wishUnknown(command);
+        return this.#nodes.applyUnknown(command);
       case 'change-taints':
-        return this.#nodes.wishTaints(command);
+        return this.#nodes.applyTaints(command);
       case 'set-node-labels':
-        return this.#nodes.wishLabels(command);
+        return this.#nodes.applyLabels(command);
       case 'mark-pod-not-ready':
-        return this.#pods.wishNotReady(command.pod);
+        return this.#pods.applyNotReady(command.pod);
       case 'delete-pod':
-        return this.#pods.wishEviction(command.pod);
-      // Said with a deletion, which is what is compared; or by a part that does not run here.
+        return this.#pods.applyEviction(command.pod);
+      // Written with a deletion, which is compared; or by a controller that does not run here.
       case 'mark-pod-disrupted':
       case 'mark-pod-lost':
       case 'mark-pod-failed':

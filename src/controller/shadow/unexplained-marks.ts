@@ -1,11 +1,11 @@
 import type { ObjectKey } from '../../api/object-key.ts';
 
-/** How much later than a pod's mark the word about its node may come. */
+/** Maximum delay between the mark of a pod and the change of its node. */
 const explanationMsMax = 5_000;
 const marksMax = 20_000;
 
-/** A pod that became not ready on a node that nobody had called silent. */
-export interface UnexplainedMark {
+/** A pod that became not ready on a node that was not Unknown. */
+interface UnexplainedMark {
   readonly key: ObjectKey;
   readonly uid: string;
   readonly node: string;
@@ -14,7 +14,7 @@ export interface UnexplainedMark {
   readonly atMs: number;
 }
 
-/** Remembers them for a moment, oldest first. Most are what a kubelet says of its own pods. */
+/** Recent marks, oldest first. Most are reports of a kubelet about its own pods. */
 export class UnexplainedMarks {
   readonly #marks = new Map<ObjectKey, UnexplainedMark>();
 
@@ -26,7 +26,7 @@ export class UnexplainedMarks {
     this.#marks.delete(key);
   }
 
-  /** Those of this node, which explains them. */
+  /** The marks of this node, which explains them. */
   take(node: string, nowMs: number): readonly UnexplainedMark[] {
     this.forgetOld(nowMs);
     const taken = [...this.#marks.values()].filter((mark) => mark.node === node);

@@ -1,22 +1,34 @@
-// NoExecute taints send pods away, so they come one at a time, at the zone's rate, and each is looked at once more when
-// its turn comes. Taking one back, or swapping one for the other, does no harm and is never rationed.
-import type { ApiReason } from '../../api/api-error.ts';
+// NoExecute taints evict pods, so they are added one at a time, at the zone's rate, and each node is evaluated again
+// before its taint is written. Removing a taint, or replacing one by the other, evicts no pod and is not rate-limited.
 import type { NodeView } from '../../api/node.ts';
 import type { Taint, TaintChange } from '../../api/taints.ts';
 import { formatTime } from '../../api/timestamps.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Meter } from '../../ports/meter.ts';
 import type { RateLimitedQueue } from '../../queueing/rate-limited-queue.ts';
-import type { CommandWriter, NodeSource, WriteOutcome } from '../commands.ts';
-import type { DecisionSink, TaintReason } from '../decisions.ts';
-import { deriveNoExecuteNeed, healthTaintsOf, type NoExecuteNeed } from './derive-taints.ts';
+import { backOffAtLeast, forget, type WorkOutcome } from '../../queueing/work-queue.ts';
+import {
+  type CommandWriter,
+  mayHaveBeenDone,
+  nextAfterWrite,
+  type NodeSource,
+  type WriteOutcome,
+} from '../model/commands.ts';
+import { evaluationFailed, type DecisionSink, type TaintReason } from '../model/decisions.ts';
+import { decideNoExecuteNeed, healthTaintsOf, type NoExecuteNeed } from './decide-taints.ts';
 import { evictionsTotal, taintLatency } from './metrics.ts';
 import type { ZoneTaintQueues } from './zone-taint-queues.ts';
 
-const retryMsMin = 100;
-const mayHaveHappened: ReadonlySet<ApiReason> = new Set(['timeout', 'unavailable', 'internal', 'aborted']);
+/** Taint writes of one zone in flight: a hanging write does not block its zone. */
+const writesAtOnceMax = 4;
+/** A taint that was not wanted when it was about to be sent is evaluated again after this time. */
+const unwantedRetryMs = 100;
+/** Interval of checks for the end of a pause. */
+const heldRecheckMs = 100;
+/** Interval of checks for the end of the hold of one node. */
+const heldNodeRecheckMs = 1_000;
 
-export interface NoExecuteTainterOptions {
+interface NoExecuteTainterOptions {
   readonly nodes: NodeSource;
   readonly queues: ZoneTaintQueues;
   readonly writer: CommandWriter;
@@ -25,108 +37,192 @@ export interface NoExecuteTainterOptions {
   readonly clock: Clock;
   /** Status of the node's Ready condition, or `missing`. */
   readonly readyOf: (node: NodeView) => string;
-  /** How long ago the node was judged so; undefined if that was not us, or was told before. */
-  readonly takeVerdictAgeMs: (node: string) => number | undefined;
-  /** While this is true nobody gets a taint. Those in line keep their places. */
-  readonly isHeld: () => boolean;
+  /** How long ago the node was assessed so; undefined if not by this process, or returned before. */
+  readonly takeTransitionAgeMs: (node: string) => number | undefined;
+  /** While this is true no node gets a taint. Queued nodes keep their places. */
+  readonly isPaused: () => boolean;
+  /** Milliseconds for which this node is held; 0: not held. Others are served before it. */
+  readonly heldForMs: (node: string) => number;
+  /** All zones are fully disrupted. */
+  readonly fullDisruption: () => boolean;
 }
 
-/** `unsettled`: a write is still wanted and must be tried again. */
-export type Settlement = 'settled' | 'unsettled';
+/** Purpose of a change: a need of the node, or the removal of all health taints in a full disruption. */
+type Intent = 'none' | 'swap' | 'add' | 'revoke';
+
+interface Write {
+  readonly zone: string;
+  readonly done: Promise<void>;
+}
 
 export class NoExecuteTainter {
   readonly #options: NoExecuteTainterOptions;
+  /** Taint writes in flight, by node. */
+  readonly #underway = new Map<string, Write>();
 
   constructor(options: NoExecuteTainterOptions) {
     this.#options = options;
   }
 
-  /** Does what this node needs now: takes taints back, swaps, or puts it in its zone's line. */
-  async attend(node: NodeView, zone: string): Promise<Settlement> {
-    const need = deriveNoExecuteNeed(this.#options.readyOf(node), node.taints);
+  /**
+   * Reconciles the NoExecute taint of this node from its current state: removes taints, replaces one, queues the node,
+   * or dequeues it. May be called at any time. The outcome says whether the write has to be retried.
+   */
+  async reconcile(node: NodeView, zone: string): Promise<WorkOutcome> {
+    const need = this.#need(node);
     switch (need.need) {
       case 'settled':
-        this.#leaveLine(node);
-        return 'settled';
+        this.#dequeue(node);
+        return forget;
       case 'none':
-        this.#withdraw(node.name);
-        return this.#change(node, { add: [], remove: need.remove }, 'node-ready');
+        this.#withdraw(node.name, 'node-ready');
+        return this.#change(node, { add: [], remove: need.remove }, 'node-ready', 'none');
       case 'swap':
-        this.#withdraw(node.name);
-        return this.#change(node, this.#stampedSwap(need), 'other-key-wanted');
+        this.#options.queues.remove(node.name);
+        return this.#change(node, this.#stampedSwap(need), 'other-key-wanted', 'swap');
       case 'add':
         this.#queue(node.name, zone, need.key);
-        return 'settled';
+        return forget;
     }
   }
 
-  /** Every zone is dark: the fault is probably ours, so what we did on account of silence is taken back. */
-  async pardon(node: NodeView): Promise<Settlement> {
+  /**
+   * All zones are fully disrupted, probably by a fault of the control plane or the network: removes all health taints.
+   */
+  async revokeNoExecute(node: NodeView): Promise<WorkOutcome> {
     const remove = healthTaintsOf(node.taints);
-    if (this.#options.queues.remove(node.name)) this.#noteWithdrawn(node.name, 'outage');
-    return remove.length === 0 ? 'settled' : this.#change(node, { add: [], remove }, 'outage');
+    this.#withdraw(node.name, 'full-disruption');
+    return remove.length === 0 ? forget : this.#change(node, { add: [], remove }, 'full-disruption', 'revoke');
   }
 
   forget(name: string): void {
-    if (this.#options.queues.remove(name)) this.#noteWithdrawn(name, 'node-gone');
+    this.#withdraw(name, 'node-gone');
   }
 
-  /** One pass over all zones' lines: whoever is due, still needs the taint and finds a token, gets it. */
-  async pass(): Promise<void> {
-    const { queues, isHeld } = this.#options;
-    if (isHeld()) return;
-    await Promise.all(queues.zones().map((zone) => this.#serve(zone, queues.get(zone))));
+  /** Nodes with remembered state. Each is to be checked periodically: see {@link check}. */
+  kept(): Iterable<string> {
+    return this.#options.queues.keys();
   }
 
-  async #serve(zone: string, queue: RateLimitedQueue | undefined): Promise<void> {
-    for (let name = this.#nextDue(queue); name !== undefined; name = this.#nextDue(queue)) {
-      const node = this.#stillNeeding(name);
-      if (node === undefined) this.#withdraw(name);
-      else if (queue?.tryTakeToken(this.#nowMs()) !== true) return;
-      else await this.#taint(node, zone, queue);
+  /**
+   * Dequeues this node if it no longer exists or no longer needs the taint, whatever events were missed. A node that
+   * needs one and is not queued is queued by {@link reconcile}. Writes nothing.
+   */
+  check(name: string): void {
+    const node = this.#options.nodes.get(name);
+    if (node === undefined) this.forget(name);
+    else if (this.#need(node).need !== 'add') this.#dequeue(node);
+  }
+
+  /**
+   * Starts writing the taint for every node that is due, still needs it and gets a token. Does not wait for responses:
+   * zones are independent, and a response serves its own zone again. Returns the milliseconds until the next useful
+   * call, Infinity where no node waits.
+   */
+  serve(): number {
+    const { queues, isPaused } = this.#options;
+    if (isPaused()) return queues.size === 0 ? Infinity : heldRecheckMs;
+    const nowMs = this.#nowMs();
+    let nextMs = Infinity;
+    for (const zone of queues.zones()) {
+      this.#serveZone(zone);
+      if (!this.#isBusy(zone)) nextMs = Math.min(nextMs, queues.get(zone)?.nextDueMs(nowMs) ?? Infinity);
+    }
+    return Math.max(0, nextMs - nowMs);
+  }
+
+  /** The same, and waits for the responses. */
+  pass(): Promise<void> {
+    this.serve();
+    return this.settled();
+  }
+
+  /** Resolves when no taint write is in flight. */
+  async settled(): Promise<void> {
+    while (this.#underway.size > 0) await Promise.all([...this.#underway.values()].map(({ done }) => done));
+  }
+
+  #serveZone(zone: string): void {
+    const queue = this.#options.queues.get(zone);
+    if (queue === undefined || this.#options.isPaused()) return;
+    const nowMs = this.#nowMs();
+    for (let name = queue.peekDue(nowMs); name !== undefined; name = queue.peekDue(nowMs)) {
+      const node = this.#options.nodes.get(name);
+      // Queued again, or moved to another zone, while its write is in flight: it is due again after the response.
+      if (this.#underway.has(name)) queue.begin(name);
+      else if (node === undefined || this.#need(node).need !== 'add') this.check(name);
+      else if (this.#options.heldForMs(name) > 0) this.#hold(name, queue);
+      else if (this.#isBusy(zone) || !queue.tryTakeToken(nowMs)) return;
+      else this.#begin(node, zone, queue);
     }
   }
 
-  #nextDue(queue: RateLimitedQueue | undefined): string | undefined {
-    return queue?.peekDue(this.#nowMs());
+  /** It keeps its place; its hold may end earlier than known now, so it is checked often. */
+  #hold(name: string, queue: RateLimitedQueue): void {
+    const { heldForMs } = this.#options;
+    queue.postpone(name, this.#nowMs() + Math.min(heldForMs(name), heldNodeRecheckMs));
   }
 
-  #stillNeeding(name: string): NodeView | undefined {
-    const node = this.#options.nodes.get(name);
-    return node !== undefined && this.#need(node).need === 'add' ? node : undefined;
+  #isBusy(zone: string): boolean {
+    let writes = 0;
+    for (const write of this.#underway.values()) writes += write.zone === zone ? 1 : 0;
+    return writes >= writesAtOnceMax;
   }
 
-  async #taint(node: NodeView, zone: string, queue: RateLimitedQueue): Promise<void> {
+  #begin(node: NodeView, zone: string, queue: RateLimitedQueue): void {
+    queue.begin(node.name);
+    const done = this.#taint(node, zone).then((outcome) => {
+      this.#underway.delete(node.name);
+      this.#conclude(node.name, queue, outcome);
+      if (outcome.result !== 'not-leader') this.#serveZone(zone);
+    });
+    this.#underway.set(node.name, { zone, done });
+  }
+
+  /** An exception concerns this node only: it is retried, and blocks no other. */
+  async #taint(node: NodeView, zone: string): Promise<WriteOutcome> {
     const need = this.#need(node);
-    if (need.need !== 'add') return;
+    if (need.need !== 'add') return { result: 'unwanted' };
     const why = this.#options.readyOf(node) === 'Unknown' ? 'node-silent' : 'node-not-ready';
-    const outcome = await this.#write(node, { add: [this.#stamped(need.key)], remove: [] }, why);
-    if (outcome.result === 'written') this.#count(node.name, zone);
-    if (outcome.result === 'failed') this.#retry(node.name, queue, outcome);
-    else this.#options.queues.remove(node.name);
+    try {
+      const outcome = await this.#write(node, { add: [this.#stamped(need.key)], remove: [] }, why, 'add');
+      if (outcome.result === 'written') this.#count(node.name, zone);
+      return outcome;
+    } catch (error) {
+      this.#options.decisions.note(evaluationFailed('NoExecute taint', node.name, error));
+      return { result: 'failed', reason: 'internal', retryAfterMs: undefined };
+    }
+  }
+
+  /** Only a write that may have been applied spends its token. A node without the taint keeps its place. */
+  #conclude(name: string, queue: RateLimitedQueue, outcome: WriteOutcome): void {
+    const { queues } = this.#options;
+    const nowMs = this.#nowMs();
+    if (outcome.result === 'written') return void queues.remove(name);
+    if (!mayHaveBeenDone(outcome)) queue.returnToken(nowMs);
+    const current = queues.queueOf(name);
+    if (outcome.result === 'unwanted') current?.postpone(name, nowMs + unwantedRetryMs);
+    else current?.retry(name, nowMs, outcome.result === 'failed' ? outcome.retryAfterMs : undefined);
   }
 
   #count(node: string, zone: string): void {
-    const { meter, takeVerdictAgeMs } = this.#options;
+    const { meter, takeTransitionAgeMs } = this.#options;
     meter.add(evictionsTotal, 1, { zone });
-    const ageMs = takeVerdictAgeMs(node);
+    const ageMs = takeTransitionAgeMs(node);
     if (ageMs !== undefined) meter.observe(taintLatency, ageMs / 1_000);
   }
 
-  /** Waits in line for another try. Only a write that may have been carried out after all keeps its token. */
-  #retry(name: string, queue: RateLimitedQueue, failure: Extract<WriteOutcome, { result: 'failed' }>): void {
-    if (!mayHaveHappened.has(failure.reason)) queue.giveTokenBack(this.#nowMs());
-    queue.postpone(name, this.#nowMs() + Math.max(failure.retryAfterMs ?? 0, retryMsMin));
+  async #change(node: NodeView, change: TaintChange, why: TaintReason, intent: Intent): Promise<WorkOutcome> {
+    const outcome = await this.#write(node, change, why, intent);
+    // Unwanted: the node changed, or its taints are held; the next evaluation decides.
+    return nextAfterWrite(outcome, backOffAtLeast(undefined));
   }
 
-  async #change(node: NodeView, change: TaintChange, why: TaintReason): Promise<Settlement> {
-    const outcome = await this.#write(node, change, why);
-    return outcome.result === 'failed' ? 'unsettled' : 'settled';
-  }
-
-  async #write(node: NodeView, change: TaintChange, why: TaintReason): Promise<WriteOutcome> {
-    const urgency = change.add.length === 0 ? 'untaint' : 'no-execute';
-    const outcome = await this.#options.writer.carryOut({ kind: 'change-taints', node, ...change, urgency });
+  async #write(node: NodeView, change: TaintChange, why: TaintReason, intent: Intent): Promise<WriteOutcome> {
+    const lane = change.add.length === 0 ? 'recovery' : 'eviction';
+    const command = { kind: 'change-taints', node, ...change, lane } as const;
+    const stillWanted = (): boolean => this.#isStillWanted(node, change, intent);
+    const outcome = await this.#options.writer.carryOut(command, stillWanted);
     if (outcome.result === 'written') {
       const added = change.add.map((taint) => `${taint.key}:NoExecute`);
       const removed = change.remove.map((taint) => `${taint.key}:NoExecute`);
@@ -135,23 +231,36 @@ export class NoExecuteTainter {
     return outcome;
   }
 
+  /** From current state: this node needs the same change, and where that adds a taint no hold applies. */
+  #isStillWanted({ name, uid }: NodeView, { add: [added] }: TaintChange, intent: Intent): boolean {
+    const { nodes, fullDisruption } = this.#options;
+    if (intent === 'revoke') return fullDisruption();
+    const node = nodes.get(name);
+    const need = node?.uid === uid ? this.#need(node) : undefined;
+    if (need?.need !== intent) return false;
+    return added === undefined || (keyOf(need) === added.key && this.#mayAdd(name, intent));
+  }
+
+  /** Also ends a write that waits to be sent when the zone was stopped or the node left the queue. */
+  #mayAdd(name: string, intent: Intent): boolean {
+    const { queues, isPaused, heldForMs } = this.#options;
+    if (isPaused() || heldForMs(name) > 0) return false;
+    return intent === 'swap' || (queues.queueOf(name)?.ratePerSecond ?? 0) > 0;
+  }
+
   #queue(node: string, zone: string, key: string): void {
     const ahead = this.#options.queues.add(node, zone, this.#nowMs());
     if (ahead !== undefined) this.#options.decisions.note({ kind: 'taint-queued', node, zone, key, ahead });
   }
 
-  /** Nothing to wait for: it is Ready, or somebody put the taint there while it waited. */
-  #leaveLine(node: NodeView): void {
-    if (this.#options.readyOf(node) === 'True') this.#withdraw(node.name);
+  /** It need not wait: it is Ready, or got the taint, or the other one, meanwhile. */
+  #dequeue(node: NodeView): void {
+    if (this.#options.readyOf(node) === 'True') this.#withdraw(node.name, 'node-ready');
     else this.#options.queues.remove(node.name);
   }
 
-  #withdraw(node: string): void {
-    if (this.#options.queues.remove(node)) this.#noteWithdrawn(node, 'node-ready');
-  }
-
-  #noteWithdrawn(node: string, why: 'node-ready' | 'node-gone' | 'outage'): void {
-    this.#options.decisions.note({ kind: 'taint-withdrawn', node, why });
+  #withdraw(node: string, why: 'node-ready' | 'node-gone' | 'full-disruption'): void {
+    if (this.#options.queues.remove(node)) this.#options.decisions.note({ kind: 'taint-withdrawn', node, why });
   }
 
   #stampedSwap(need: Extract<NoExecuteNeed, { need: 'swap' }>): TaintChange {
@@ -160,7 +269,7 @@ export class NoExecuteTainter {
   }
 
   #need(node: NodeView): NoExecuteNeed {
-    return deriveNoExecuteNeed(this.#options.readyOf(node), node.taints);
+    return decideNoExecuteNeed(this.#options.readyOf(node), node.taints);
   }
 
   #stamped(key: string): Taint {
@@ -170,4 +279,10 @@ export class NoExecuteTainter {
   #nowMs(): number {
     return this.#options.clock.monotonicMs();
   }
+}
+
+/** The key of the taint that this need adds. */
+function keyOf(need: NoExecuteNeed): string | undefined {
+  if (need.need === 'add') return need.key;
+  return need.need === 'swap' ? need.add.key : undefined;
 }

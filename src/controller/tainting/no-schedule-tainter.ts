@@ -1,19 +1,26 @@
-import type { TaintChange } from '../../api/taints.ts';
+import type { NodeView } from '../../api/node.ts';
+import { healthTaintKeys, type TaintChange } from '../../api/taints.ts';
 import { formatTime } from '../../api/timestamps.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { backOffAtLeast, forget, type Outcome } from '../../queueing/work-queue.ts';
-import type { CommandWriter, NodeSource, WriteOutcome } from '../commands.ts';
-import type { DecisionSink } from '../decisions.ts';
-import { deriveNoScheduleChange } from './derive-taints.ts';
+import type { WriteLane } from '../../ports/write-lanes.ts';
+import { forget, type WorkOutcome } from '../../queueing/work-queue.ts';
+import { type CommandWriter, nextAfterWrite, type NodeSource } from '../model/commands.ts';
+import type { DecisionSink } from '../model/decisions.ts';
+import { decideNoScheduleChange, wantedNoScheduleKeys } from './decide-taints.ts';
 
-export interface NoScheduleTainterOptions {
+type TaintChangePart = 'all' | 'additions' | 'removals';
+
+/** The node changed before the write was sent: its conditions require another change now, or none. */
+const evaluateAgain: WorkOutcome = { next: 'requeue', afterMs: 0 };
+
+interface NoScheduleTainterOptions {
   readonly nodes: NodeSource;
   readonly writer: CommandWriter;
   readonly decisions: DecisionSink;
   readonly clock: Clock;
 }
 
-/** Keeps the NoSchedule taints of one node equal to what its conditions call for: at once, not rationed. */
+/** Keeps the NoSchedule taints of one node equal to what its conditions require: at once, not rate-limited. */
 export class NoScheduleTainter {
   readonly #options: NoScheduleTainterOptions;
 
@@ -21,16 +28,21 @@ export class NoScheduleTainter {
     this.#options = options;
   }
 
-  async reconcile(name: string): Promise<Outcome> {
+  /** The required change, or a part of it: removals do not wait for additions. */
+  async reconcile(name: string, part: TaintChangePart): Promise<WorkOutcome> {
     const { nodes, writer, clock } = this.#options;
     const node = nodes.get(name);
     if (node === undefined) return forget;
-    const change = deriveNoScheduleChange(node, formatTime(clock.nowMs()));
+    const whole = decideNoScheduleChange(node, formatTime(clock.nowMs()));
+    const change = { add: part === 'removals' ? [] : whole.add, remove: part === 'additions' ? [] : whole.remove };
     if (change.add.length + change.remove.length === 0) return forget;
-    const urgency = change.add.length === 0 ? 'untaint' : 'other';
-    const outcome = await writer.carryOut({ kind: 'change-taints', node, ...change, urgency });
+    const stillWanted = (): boolean => isStillCalledFor(change, node.uid, nodes.get(name));
+    const outcome = await writer.carryOut(
+      { kind: 'change-taints', node, ...change, lane: laneOf(change) },
+      stillWanted,
+    );
     if (outcome.result === 'written') this.#note(name, change);
-    return nextAfter(outcome);
+    return nextAfterWrite(outcome, evaluateAgain);
   }
 
   #note(node: string, change: TaintChange): void {
@@ -40,14 +52,14 @@ export class NoScheduleTainter {
   }
 }
 
-/** A write that failed is tried again until it is done or no longer wanted; one that may not be made is for another leader. */
-function nextAfter(outcome: WriteOutcome): Outcome {
-  switch (outcome.result) {
-    case 'written':
-    case 'gone':
-    case 'not-leader':
-      return forget;
-    case 'failed':
-      return backOffAtLeast(outcome.retryAfterMs);
-  }
+function laneOf({ add }: TaintChange): WriteLane {
+  if (add.length === 0) return 'recovery';
+  return add.some(({ key }) => healthTaintKeys.some((own) => own === key)) ? 'detection' : 'housekeeping';
+}
+
+/** This node exists, and its current conditions require all of this change. */
+function isStillCalledFor({ add, remove }: TaintChange, uid: string, node: NodeView | undefined): boolean {
+  if (node?.uid !== uid) return false;
+  const keys = wantedNoScheduleKeys(node);
+  return add.every(({ key }) => keys.includes(key)) && !remove.some(({ key }) => keys.includes(key));
 }

@@ -1,21 +1,23 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { Meter } from '../../ports/meter.ts';
-import { RateLimitedLines } from '../../queueing/rate-limited-lines.ts';
-import type { ControllerOptions } from '../options.ts';
+import { RateLimitedQueues } from '../../queueing/rate-limited-queues.ts';
+import type { ControllerOptions } from '../model/options.ts';
 import { evictionsTotal, taintQueueDepth, taintQueueOldest, zoneEvictionTokens } from './metrics.ts';
+import type { Live } from '../../ports/live.ts';
 
-/** One taint at a time: a rate is a promise about every window, however short. */
+/** One taint at a time: the rate applies to every time window, however short. */
 const burst = 1;
 
-/** The lines in which nodes wait for their NoExecute taint. */
-export class ZoneTaintQueues extends RateLimitedLines {
-  /** The rate is read when a line begins; whoever judges the zones swaps it later. */
-  constructor(options: Pick<ControllerOptions, 'nodeEvictionRate'>, meter: Meter, clock: Pick<Clock, 'monotonicMs'>) {
+/** The queues in which nodes wait for their NoExecute taint. */
+export class ZoneTaintQueues extends RateLimitedQueues {
+  /** The rate is read when a queue is created; the evaluation of zones changes it later. */
+  constructor(
+    options: Live<Pick<ControllerOptions, 'nodeEvictionRate'>>,
+    meter: Meter,
+    clock: Pick<Clock, 'monotonicMs'>,
+  ) {
     super({
-      get ratePerSecond() {
-        return options.nodeEvictionRate;
-      },
-      burst,
+      limit: () => ({ ratePerSecond: options.current().nodeEvictionRate, burst }),
       onLength: (zone, length) => {
         meter.add(evictionsTotal, 0, { zone });
         if (length === undefined) forgetZone(meter, zone);
@@ -27,9 +29,9 @@ export class ZoneTaintQueues extends RateLimitedLines {
 
   #show(meter: Meter, nowMs: number): void {
     for (const zone of this.zones()) {
-      const line = this.get(zone);
-      meter.set(zoneEvictionTokens, line?.tokens(nowMs) ?? 0, { zone });
-      meter.set(taintQueueOldest, (nowMs - (line?.oldestSinceMs() ?? nowMs)) / 1_000, { zone });
+      const queue = this.get(zone);
+      meter.set(zoneEvictionTokens, queue?.tokens(nowMs) ?? 0, { zone });
+      meter.set(taintQueueOldest, (nowMs - (queue?.oldestSinceMs() ?? nowMs)) / 1_000, { zone });
     }
   }
 }

@@ -1,152 +1,187 @@
-// The only hand that writes. It asks whether it still may, at the last moment before each request; it knows a conflict
-// from a failure and a failure from an object that has gone; it never repeats a write by itself, because whoever asked
-// for it must look again first.
-import { ApiError } from '../../api/api-error.ts';
-import type { KubeObject } from '../../api/meta.ts';
-import { type NodeView, viewNode } from '../../api/node.ts';
-import type { NewerAnswers } from '../../informer/newer-answers.ts';
+// Sends commands. Immediately before each request it checks whether this process may still write and whether the
+// command is still wanted. It never retries a write by itself: the calling stage evaluates again first. A 404 or a 409
+// is confirmed by a read, because a proxy or webhook in between may answer so.
+import { ApiError, isObjectMissing } from '../../api/api-error.ts';
+import { type NodeView, transformNode } from '../../api/node.ts';
+import { podKey, type PodView, transformPod } from '../../api/pod.ts';
+import type { MutationCache } from '../../informer/mutation-cache.ts';
 import type { KubeReader } from '../../ports/kube-reader.ts';
 import type { KubeWriter } from '../../ports/kube-writer.ts';
 import type { Leadership } from '../../ports/leadership.ts';
 import type { WriteLane, WriteLanes } from '../../ports/write-lanes.ts';
-import type { ClosableWriter, Command, WriteOutcome } from '../commands.ts';
-import type { DecisionSink } from '../decisions.ts';
+import type { ClosableWriter, Command, StillWanted, WriteOutcome } from '../model/commands.ts';
+import type { DecisionSink } from '../model/decisions.ts';
 import { changesNothing, type PatchRequest, planRequest } from './plan-request.ts';
 
 export interface ApiWriterOptions {
   readonly api: Pick<KubeReader, 'get'> & Pick<KubeWriter, 'patch' | 'delete'>;
   readonly lanes: WriteLanes;
   readonly leadership: Leadership;
-  readonly nodes: NewerAnswers<NodeView>;
+  readonly nodes: MutationCache<NodeView>;
+  /** By `namespace/name`. */
+  readonly pods: MutationCache<PodView>;
   readonly decisions: DecisionSink;
-  /** Aborts what is under way when the process must stop at once. */
+  /** Aborts requests in flight when the process must stop at once. */
   readonly signal: AbortSignal;
 }
 
+/** Result of a read of the object of a command. */
+type Presence = 'present' | 'gone' | 'unknown';
+
 export class ApiWriter implements ClosableWriter {
   readonly #options: ApiWriterOptions;
-  readonly #nodeTurns = new Map<string, Promise<WriteOutcome>>();
   #closed = false;
 
   constructor(options: ApiWriterOptions) {
     this.#options = options;
   }
 
-  /** One node's writes follow each other: each needs the version that the one before it made. */
-  carryOut(command: Command): Promise<WriteOutcome> {
-    return 'node' in command ? this.#inTurn(command.node.name, () => this.#queue(command)) : this.#queue(command);
+  async carryOut(command: Command, stillWanted: StillWanted): Promise<WriteOutcome> {
+    try {
+      return await this.#options.lanes.run(laneOf(command), () => this.#send(command, stillWanted));
+    } catch (error) {
+      return this.#fail(command, asApiError(error)); // the lane is full
+    }
   }
 
   close(): void {
     this.#closed = true;
   }
 
-  async drained(): Promise<void> {
-    await Promise.all(this.#nodeTurns.values());
-    await this.#options.lanes.drained();
+  drained(): Promise<void> {
+    return this.#options.lanes.drained();
   }
 
-  async #inTurn(node: string, write: () => Promise<WriteOutcome>): Promise<WriteOutcome> {
-    const before = this.#nodeTurns.get(node);
-    const turn = before === undefined ? write() : before.then(write);
-    this.#nodeTurns.set(node, turn);
-    const outcome = await turn;
-    if (this.#nodeTurns.get(node) === turn) this.#nodeTurns.delete(node);
-    return outcome;
-  }
-
-  #queue(command: Command): Promise<WriteOutcome> {
-    return this.#options.lanes.run(laneOf(command), () => this.#send(onNewest(command, this.#options.nodes)));
-  }
-
-  async #send(command: Command): Promise<WriteOutcome> {
+  async #send(decided: Command, stillWanted: StillWanted): Promise<WriteOutcome> {
+    const command = onNewest(decided, this.#options);
+    let withdrawn = false;
+    const isWanted = (): boolean => {
+      withdrawn = !stillWanted();
+      return !withdrawn;
+    };
+    if (this.#closed) return { result: 'not-leader' };
+    // Leadership that is paused after a suspend may resume: the work is kept. If it is lost, the loops are ended.
+    if (!this.#options.leadership.holds()) return { result: 'failed', reason: 'aborted', retryAfterMs: undefined };
+    if (!isWanted()) return { result: 'unwanted' };
     if (changesNothing(command)) return { result: 'written' };
-    if (this.#closed || !this.#options.leadership.holds()) return { result: 'not-leader' };
     try {
-      await this.#request(command);
+      await this.#request(command, isWanted);
       return { result: 'written' };
     } catch (error) {
-      return this.#failed(command, asApiError(error));
+      return withdrawn ? { result: 'unwanted' } : this.#refused(command, asApiError(error));
     }
   }
 
-  async #request(command: Command): Promise<void> {
-    const { api, nodes, signal } = this.#options;
+  async #request(command: Command, stillWanted: StillWanted): Promise<void> {
+    const { api, signal } = this.#options;
     const request = planRequest(command);
+    const lane = laneOf(command);
     if (request.verb === 'delete') {
       const { namespace, name, uid, gracePeriodSeconds } = request;
       const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
-      return api.delete(request.resource, { namespace, name }, { uid, signal, ...grace });
+      return api.delete(request.resource, { namespace, name }, { uid, signal, stillWanted, lane, ...grace });
     }
     const patch = { type: 'strategic-merge', body: request.body } as const;
-    const answer = await api.patch(request.resource, nameOf(request), patch, optionsOf(request, signal));
-    if ('node' in command) nodes.remember(command.node, viewNode(answer));
+    const { subresource } = request;
+    const options = { signal, stillWanted, lane, ...(subresource === undefined ? {} : { subresource }) };
+    this.#remember(command, await api.patch(request.resource, nameOf(request), patch, options));
   }
 
-  async #failed(command: Command, error: ApiError): Promise<WriteOutcome> {
-    if (error.reason === 'not-found') return { result: 'gone' };
-    if (error.reason === 'conflict') {
-      if (!('node' in command)) return { result: 'gone' }; // another uid under this name: not the pod we decided upon
-      await this.#refresh(command.node);
-    }
-    const { reason, retryAfterMs } = error;
+  async #refused(command: Command, error: ApiError): Promise<WriteOutcome> {
+    const doubtful = error.reason === 'not-found' || error.reason === 'conflict';
+    if (doubtful && (await this.#readAgain(command)) === 'gone') return { result: 'gone' };
+    return this.#fail(command, error);
+  }
+
+  #fail(command: Command, { reason, retryAfterMs }: ApiError): WriteOutcome {
     this.#options.decisions.note({ kind: 'write-failed', subject: subjectOf(command), write: command.kind, reason });
     return { result: 'failed', reason, retryAfterMs };
   }
 
-  /** Somebody wrote before us and our cache does not show it yet: read what is there, so that the next look sees it. */
-  async #refresh(node: NodeView): Promise<void> {
+  /**
+   * Reads the object live. The result is remembered, so that the next evaluation uses it before the watch delivers it.
+   */
+  async #readAgain(command: Command): Promise<Presence> {
+    const { api, decisions, signal } = this.#options;
+    const { resource, name, uid } = targetOf(command);
     try {
-      const live: KubeObject = await this.#options.api.get(
-        'nodes',
-        { name: node.name },
-        { signal: this.#options.signal },
-      );
-      this.#options.nodes.remember(node, viewNode(live));
-    } catch (error) {
-      // Not worth more than a line: the watch will bring what we could not read.
-      const { reason } = asApiError(error);
-      this.#options.decisions.note({ kind: 'write-failed', subject: node.name, write: 'read-after-conflict', reason });
+      return this.#remember(command, await api.get(resource, name, { signal })) === uid ? 'present' : 'gone';
+    } catch (caught) {
+      const error = asApiError(caught);
+      if (isObjectMissing(error, resource, name.name)) return 'gone';
+      const { reason } = error;
+      decisions.note({ kind: 'write-failed', subject: subjectOf(command), write: 'read-after-refusal', reason });
+      return 'unknown';
     }
+  }
+
+  /**
+   * Returns the uid of the object that the API server has under this name. An object whose deletion the watch delivered
+   * meanwhile is not remembered: no later event would replace it.
+   */
+  #remember(command: Command, answer: Awaited<ReturnType<KubeReader['get']>>): string {
+    const { nodes, pods } = this.#options;
+    if ('node' in command) {
+      const view = transformNode(answer);
+      nodes.remember(nodes.get(view.name) ?? command.node, view);
+      return view.uid;
+    }
+    const view = transformPod(answer);
+    pods.remember(pods.get(podKey(view)) ?? command.pod, view);
+    return view.uid;
   }
 }
 
-/** A taint change is a difference: it is applied to the newest list we know, which may be our own last write. */
-function onNewest(command: Command, nodes: NewerAnswers<NodeView>): Command {
-  if (command.kind !== 'change-taints') return command;
-  const newest = nodes.get(command.node.name);
-  return newest === undefined || newest.uid !== command.node.uid ? command : { ...command, node: newest };
+/** A taint change is a difference: it is applied to the newest known list, which an earlier write may have produced. */
+function onNewest(command: Command, { nodes, pods }: Pick<ApiWriterOptions, 'nodes' | 'pods'>): Command {
+  if (command.kind === 'change-taints') {
+    const newest = nodes.get(command.node.name);
+    return newest === undefined || newest.uid !== command.node.uid ? command : { ...command, node: newest };
+  }
+  if (!('pod' in command)) return command;
+  const newest = pods.get(podKey(command.pod));
+  return newest === undefined || newest.uid !== command.pod.uid ? command : { ...command, pod: newest };
 }
 
 function laneOf(command: Command): WriteLane {
   switch (command.kind) {
     case 'change-taints':
-      return command.urgency;
+      return command.lane;
     case 'set-node-conditions':
     case 'mark-pod-not-ready':
-      return 'status';
-    case 'set-node-labels':
+      return 'detection';
     case 'mark-pod-disrupted':
     case 'mark-pod-lost':
-    case 'mark-pod-failed':
+      return 'eviction';
     case 'delete-pod':
-      return 'other';
+      return command.lane ?? 'eviction';
+    case 'set-node-labels':
+    case 'mark-pod-failed':
+      return 'housekeeping';
   }
+}
+
+interface Target {
+  readonly resource: 'nodes' | 'pods';
+  readonly name: { readonly namespace?: string; readonly name: string };
+  readonly uid: string;
+}
+
+function targetOf(command: Command): Target {
+  if ('node' in command) return { resource: 'nodes', name: { name: command.node.name }, uid: command.node.uid };
+  const { namespace, name, uid } = command.pod;
+  return { resource: 'pods', name: { namespace, name }, uid };
 }
 
 function nameOf({ namespace, name }: PatchRequest): { readonly namespace?: string; readonly name: string } {
   return namespace === undefined ? { name } : { namespace, name };
 }
 
-function optionsOf({ subresource }: PatchRequest, signal: AbortSignal): Parameters<KubeWriter['patch']>[3] {
-  return subresource === undefined ? { signal } : { subresource, signal };
-}
-
 function subjectOf(command: Command): string {
-  return 'node' in command ? command.node.name : `${command.pod.namespace}/${command.pod.name}`;
+  return 'node' in command ? command.node.name : podKey(command.pod);
 }
 
 function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  throw error; // a broken promise of the port, or a mistake of ours: not something to retry
+  throw error; // a violated contract of the port, or a defect here: not retried
 }

@@ -3,7 +3,8 @@ import { nodeLostMessage, nodeLostReason, type PodView } from '../../api/pod.ts'
 import { changeTaints, equalTaints } from '../../api/taints.ts';
 import { formatTime } from '../../api/timestamps.ts';
 import type { ResourceName } from '../../api/resources.ts';
-import type { Command, DisruptionWords } from '../commands.ts';
+import type { Command, DisruptionWords } from '../model/commands.ts';
+import { planConditionRepairs, planStatusRepairs, planTaintRepairs } from './plan-time-repairs.ts';
 
 export interface PatchRequest {
   readonly verb: 'patch';
@@ -14,7 +15,7 @@ export interface PatchRequest {
   readonly body: unknown;
 }
 
-export interface DeleteRequest {
+interface DeleteRequest {
   readonly verb: 'delete';
   readonly resource: ResourceName;
   readonly namespace: string;
@@ -25,27 +26,34 @@ export interface DeleteRequest {
 }
 
 /**
- * The one request a command becomes. Strategic merge patches throughout; each names the version or the uid that was
- * decided upon, so that it can never undo somebody else's write or hit a namesake (decision 0003).
+ * The request of a command. Strategic merge patches throughout; each contains the resourceVersion or the uid that was
+ * evaluated, so that it can never revert another client's write or change another object of the same name (decision
+ * 0003).
  */
 export function planRequest(command: Command): PatchRequest | DeleteRequest {
   switch (command.kind) {
     case 'set-node-conditions': {
-      const { node, conditions } = command;
-      const body = { metadata: guardOf(node), status: { conditions } };
+      const { node } = command;
+      const conditions = [...command.conditions, ...planConditionRepairs(node, command.conditions)];
+      const body = { metadata: guardOf(node), ...planTaintRepairs(node), status: { conditions } };
       return { verb: 'patch', resource: 'nodes', name: node.name, subresource: 'status', body };
     }
     case 'change-taints': {
       const { node } = command;
-      // spec.taints has no merge key: the list replaces the list, which is why the version must be in the patch.
+      // spec.taints has no merge key: the list is replaced, which is why the resourceVersion must be in the patch.
       const taints = changeTaints(node.taints, command);
-      const body = { metadata: guardOf(node), spec: { taints: taints.length === 0 ? null : taints } };
+      const body = {
+        metadata: guardOf(node),
+        spec: { taints: taints.length === 0 ? null : taints },
+        ...planStatusRepairs(node),
+      };
       return { verb: 'patch', resource: 'nodes', name: node.name, body };
     }
     case 'set-node-labels': {
       const { node, labels } = command;
-      // Labels merge by key, so the uid is guard enough.
-      return { verb: 'patch', resource: 'nodes', name: node.name, body: { metadata: { uid: node.uid, labels } } };
+      // Labels merge by key, so the uid is sufficient.
+      const body = { metadata: { uid: node.uid, labels }, ...planStatusRepairs(node) };
+      return { verb: 'patch', resource: 'nodes', name: node.name, body };
     }
     case 'mark-pod-not-ready':
       return podStatus(command.pod, { type: 'Ready', status: 'False', lastTransitionTime: formatTime(command.atMs) });
@@ -60,7 +68,7 @@ export function planRequest(command: Command): PatchRequest | DeleteRequest {
   }
 }
 
-/** A taint change that leaves the list as it is: not worth a request. */
+/** A taint change without an effect on the list: not worth a request. */
 export function changesNothing(command: Command): boolean {
   return (
     command.kind === 'change-taints' && equalTaints(command.node.taints, changeTaints(command.node.taints, command))
@@ -75,9 +83,10 @@ function podStatus(pod: PodView, condition: object): PatchRequest {
   return patchPodStatus(pod, { conditions: [condition] });
 }
 
+/** With the evaluated resourceVersion: a newer write of the kubelet wins, and is evaluated first. */
 function patchPodStatus(pod: PodView, status: object): PatchRequest {
-  const { namespace, name, uid } = pod;
-  const body = { metadata: { uid }, status };
+  const { namespace, name } = pod;
+  const body = { metadata: guardOf(pod), status };
   return { verb: 'patch', resource: 'pods', namespace, name, subresource: 'status', body };
 }
 
@@ -91,7 +100,7 @@ function podFailed({ pod, disruption: words, atMs }: Extract<Command, { kind: 'm
   const status = { phase: 'Failed' };
   if (words === undefined) return patchPodStatus(pod, status);
   const { lastTransitionTime, ...condition } = disruption(pod, words, atMs);
-  // A condition that is True already has no transition: the merge keeps the time of the one that was.
+  // A condition that is True already has no transition: the merge keeps its time.
   const transition = pod.disruptionReason === undefined ? { lastTransitionTime } : {};
   return patchPodStatus(pod, { ...status, conditions: [{ ...condition, ...transition }] });
 }

@@ -6,13 +6,13 @@ export interface ZoneTally {
   readonly unready: number;
 }
 
-// A share means little among few: with one or two unready nodes a zone stays normal however small it is.
-const tooFewToJudge = 2;
+// With one or two unready nodes a zone stays normal however small it is: a share of few nodes is not significant.
+const tooFewToEvaluate = 2;
 
-/** How bad a zone is (upstream `ComputeZoneState`; the share is compared in 32-bit floats, as there). */
+/** Disruption state of a zone (upstream `ComputeZoneState`; the share is compared in 32-bit floats, as there). */
 export function classifyZone({ ready, unready }: ZoneTally, unhealthyZoneThreshold: number): ZoneCondition {
   if (ready === 0 && unready > 0) return 'fully-disrupted';
   const share = Math.fround(unready / (ready + unready));
-  if (unready > tooFewToJudge && share >= Math.fround(unhealthyZoneThreshold)) return 'partially-disrupted';
+  if (unready > tooFewToEvaluate && share >= Math.fround(unhealthyZoneThreshold)) return 'partially-disrupted';
   return 'normal';
 }

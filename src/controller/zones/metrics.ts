@@ -1,49 +1,31 @@
-import type { MetricDefinition } from '../../ports/meter.ts';
+import { gauge } from '../../ports/meter.ts';
 
-export const zoneSize: MetricDefinition = {
-  name: 'node_collector_zone_size',
-  kind: 'gauge',
-  help: "Nodes that count in the zone's arithmetic.",
-  stability: 'ALPHA',
-  labels: ['zone'],
-};
+export const zoneSize = gauge(
+  'node_collector_zone_size',
+  "Number of nodes that count for the zone's disruption state.",
+  ['zone'],
+);
 
-export const zoneHealth: MetricDefinition = {
-  name: 'node_collector_zone_health',
-  kind: 'gauge',
-  help: "Share of the zone's counted nodes that are Ready, in per cent.",
-  stability: 'ALPHA',
-  labels: ['zone'],
-};
+export const zoneHealth = gauge(
+  'node_collector_zone_health',
+  "Percentage of the zone's counted nodes that are Ready.",
+  ['zone'],
+);
 
-export const unhealthyNodesInZone: MetricDefinition = {
-  name: 'node_collector_unhealthy_nodes_in_zone',
-  kind: 'gauge',
-  help: 'Counted nodes of the zone that are not Ready or Unknown.',
-  stability: 'ALPHA',
-  labels: ['zone'],
-};
+export const unhealthyNodesInZone = gauge(
+  'node_collector_unhealthy_nodes_in_zone',
+  'Number of counted nodes of the zone that are not Ready or Unknown.',
+  ['zone'],
+);
 
-export const zoneEvictionRate: MetricDefinition = {
-  name: 'node_lifecycle_zone_eviction_rate',
-  kind: 'gauge',
-  help: 'NoExecute taints a second that the zone may receive now; 0 while it is stopped.',
-  stability: 'ALPHA',
-  labels: ['zone'],
-};
+export const zoneEvictionRate = gauge(
+  'node_lifecycle_zone_eviction_rate',
+  'Number of NoExecute taints per second that the zone may receive; 0 while evictions are stopped.',
+  ['zone'],
+);
 
-export const zoneState: MetricDefinition = {
-  name: 'node_lifecycle_zone_state',
-  kind: 'gauge',
-  help: 'How bad the zone is, as judged by the last monitor pass: 1 for the state in force, 0 for the others of Initial (not judged yet), Normal, PartialDisruption and FullDisruption.',
-  stability: 'ALPHA',
-  labels: ['zone', 'state'],
-};
-
-export const zoneMetrics: readonly MetricDefinition[] = [
-  zoneSize,
-  zoneHealth,
-  unhealthyNodesInZone,
-  zoneEvictionRate,
-  zoneState,
-];
+export const zoneState = gauge(
+  'node_lifecycle_zone_state',
+  'Disruption state of the zone as of the last monitor pass: 1 for the current state, 0 for the others of Initial (not evaluated yet), Normal, PartialDisruption and FullDisruption.',
+  ['zone', 'state'],
+);

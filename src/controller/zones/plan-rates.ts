@@ -1,19 +1,19 @@
-// A zone's queue drains at the zone's own rate. When every zone is dark the fault is more likely ours than theirs: a
-// controller cut off from the network sees exactly that. So then nothing drains anywhere.
+// Each zone's queue drains at the zone's own rate. When all zones are fully disrupted the fault is probably in the
+// control plane or the network: a controller without network observes exactly that. So no queue drains.
 import type { ZoneCondition } from '../../api/zone.ts';
-import type { RateRule, ZoneReckoning } from '../decisions.ts';
-import type { ControllerOptions } from '../options.ts';
+import type { RateRule, ZoneArithmetic } from '../model/decisions.ts';
+import type { ControllerOptions } from '../model/options.ts';
 import { classifyZone, type ZoneTally } from './classify-zone.ts';
 
 export interface ZonePlan {
   readonly zone: string;
   readonly condition: ZoneCondition;
   readonly ratePerSecond: number;
-  readonly why: ZoneReckoning;
+  readonly why: ZoneArithmetic;
 }
 
 export interface Plan {
-  readonly everyZoneDark: boolean;
+  readonly fullDisruption: boolean;
   readonly zones: readonly ZonePlan[];
 }
 
@@ -26,19 +26,19 @@ type RateOptions = Pick<
   | 'unhealthyZoneThreshold'
 >;
 
-/** Condition and rate of every zone, judged together (upstream `handleDisruption`). */
+/** Condition and rate of every zone, evaluated together (upstream `handleDisruption`). */
 export function planRates(tallies: ReadonlyMap<string, ZoneTally>, options: RateOptions): Plan {
-  const judged = [...tallies].map(([zone, tally]) => {
+  const evaluated = [...tallies].map(([zone, tally]) => {
     return { zone, tally, condition: classifyZone(tally, options.unhealthyZoneThreshold) };
   });
-  // A zone in which no node counts says nothing about the cluster.
-  const counted = judged.filter(({ tally }) => tally.ready + tally.unready > 0);
-  const everyZoneDark = counted.length > 0 && counted.every(({ condition }) => condition === 'fully-disrupted');
-  const zones = judged.map(({ zone, tally, condition }) => {
-    const rule = everyZoneDark ? 'every-zone-dark' : ruleFor(condition, tally, options);
-    return { zone, condition, ratePerSecond: rateOf(rule, options), why: reckoning(tally, rule, options) };
+  // A zone without counted nodes is left out.
+  const counted = evaluated.filter(({ tally }) => tally.ready + tally.unready > 0);
+  const fullDisruption = counted.length > 0 && counted.every(({ condition }) => condition === 'fully-disrupted');
+  const zones = evaluated.map(({ zone, tally, condition }) => {
+    const rule = fullDisruption ? 'full-disruption' : ruleFor(condition, tally, options);
+    return { zone, condition, ratePerSecond: rateOf(rule, options), why: arithmetic(tally, rule, options) };
   });
-  return { everyZoneDark, zones };
+  return { fullDisruption, zones };
 }
 
 function ruleFor(condition: ZoneCondition, tally: ZoneTally, options: RateOptions): RateRule {
@@ -51,7 +51,7 @@ function ruleFor(condition: ZoneCondition, tally: ZoneTally, options: RateOption
         ? 'large-zone-disrupted'
         : 'small-zone-disrupted';
     case 'fully-disrupted':
-      return 'zone-dark';
+      return 'zone-fully-disrupted';
   }
 }
 
@@ -59,17 +59,17 @@ function rateOf(rule: RateRule, options: RateOptions): number {
   switch (rule) {
     case 'normal':
       return options.nodeEvictionRate;
-    case 'zone-dark':
+    case 'zone-fully-disrupted':
       return options.fullDisruptionEvictionRate ?? options.nodeEvictionRate;
     case 'large-zone-disrupted':
       return options.secondaryNodeEvictionRate;
     case 'small-zone-disrupted':
-    case 'every-zone-dark':
+    case 'full-disruption':
       return 0;
   }
 }
 
-function reckoning(tally: ZoneTally, rule: RateRule, options: RateOptions): ZoneReckoning {
+function arithmetic(tally: ZoneTally, rule: RateRule, options: RateOptions): ZoneArithmetic {
   return {
     ready: tally.ready,
     unready: tally.unready,

@@ -1,9 +1,10 @@
 import type { ZoneCondition } from '../../api/zone.ts';
 import type { Meter } from '../../ports/meter.ts';
-import type { ControllerOptions } from '../options.ts';
+import type { ControllerOptions } from '../model/options.ts';
 import type { ZoneTally } from './classify-zone.ts';
 import { unhealthyNodesInZone, zoneEvictionRate, zoneHealth, zoneSize, zoneState } from './metrics.ts';
 import { type Plan, planRates, type ZonePlan } from './plan-rates.ts';
+import type { Live } from '../../ports/live.ts';
 
 type Standing = 'ready' | 'unready' | 'excluded';
 
@@ -12,7 +13,7 @@ interface Membership {
   readonly standing: Standing;
 }
 
-/** What the reference calls the conditions of zones, as values of a label (upstream `ZoneState`). */
+/** Conditions of zones as label values, named as in kube-controller-manager (`ZoneState`). */
 const states: Readonly<Record<ZoneCondition, string>> = {
   initial: 'Initial',
   normal: 'Normal',
@@ -25,37 +26,37 @@ interface Zone {
   plan: ZonePlan | undefined;
 }
 
-/** How one zone's condition changed in a round of judging. */
+/** A change of a zone's condition or rate. */
 export interface ZoneChange {
   readonly from: ZoneCondition;
   readonly plan: ZonePlan;
 }
 
-export interface Judgement {
+export interface Evaluation {
   readonly changes: readonly ZoneChange[];
   /** Zones whose last node left. */
   readonly vanished: readonly string[];
-  readonly outage: 'entered' | 'left' | 'unchanged';
+  readonly fullDisruption: 'entered' | 'left' | 'unchanged';
 }
 
 /**
- * Counts nodes by zone as they change, and judges zones when told to. Keeping a node's standing costs the same however
- * large the cluster is; zones without nodes are forgotten, and excluded nodes keep a zone alive without counting in it.
+ * Counts nodes by zone as they change, and evaluates zones on request. The cost of an update does not depend on the
+ * size of the cluster; zones without nodes are removed, and excluded nodes keep a zone without counting in it.
  */
 export class ZoneTable {
-  readonly #options: ControllerOptions;
+  readonly #options: Live<ControllerOptions>;
   readonly #meter: Meter;
   readonly #members = new Map<string, Membership>();
   readonly #zones = new Map<string, Zone>();
-  #everyZoneDark = false;
+  #fullDisruption = false;
 
-  constructor(options: ControllerOptions, meter: Meter) {
+  constructor(options: Live<ControllerOptions>, meter: Meter) {
     this.#options = options;
     this.#meter = meter;
   }
 
-  get everyZoneDark(): boolean {
-    return this.#everyZoneDark;
+  get fullDisruption(): boolean {
+    return this.#fullDisruption;
   }
 
   zoneOfMember(node: string): string | undefined {
@@ -74,11 +75,11 @@ export class ZoneTable {
     return this.#zones.get(zone)?.plan?.condition ?? 'initial';
   }
 
-  /** This node stands so in that zone from now on. */
+  /** Sets zone and standing of a node. */
   place(node: string, zone: string, standing: Standing): void {
     const known = this.#members.get(node);
     if (known?.zone === zone && known.standing === standing) return;
-    this.leave(node);
+    this.remove(node);
     this.#members.set(node, { zone, standing });
     const entry = this.#zones.get(zone) ?? this.#begin(zone);
     entry.members[standing] += 1;
@@ -91,7 +92,7 @@ export class ZoneTable {
     return entry;
   }
 
-  leave(node: string): void {
+  remove(node: string): void {
     const known = this.#members.get(node);
     if (known === undefined) return;
     this.#members.delete(node);
@@ -99,13 +100,13 @@ export class ZoneTable {
     if (zone !== undefined) zone.members[known.standing] -= 1;
   }
 
-  /** Judges all zones together and says what changed since the last time. */
-  judge(): Judgement {
+  /** Evaluates all zones together and returns what changed since the last call. */
+  evaluate(): Evaluation {
     const vanished = this.#dropEmpty();
-    const plan = planRates(this.#tallies(), this.#options);
-    const outage = outageChange(this.#everyZoneDark, plan.everyZoneDark);
-    this.#everyZoneDark = plan.everyZoneDark;
-    return { changes: this.#adopt(plan), vanished, outage };
+    const plan = planRates(this.#tallies(), this.#options.current());
+    const fullDisruption = fullDisruptionChange(this.#fullDisruption, plan.fullDisruption);
+    this.#fullDisruption = plan.fullDisruption;
+    return { changes: this.#adopt(plan), vanished, fullDisruption };
   }
 
   #tallies(): ReadonlyMap<string, ZoneTally> {
@@ -154,7 +155,7 @@ function isEmpty(zone: Zone | undefined): boolean {
   return zone !== undefined && zone.members.ready + zone.members.unready + zone.members.excluded === 0;
 }
 
-function outageChange(was: boolean, is: boolean): Judgement['outage'] {
+function fullDisruptionChange(was: boolean, is: boolean): Evaluation['fullDisruption'] {
   if (was === is) return 'unchanged';
   return is ? 'entered' : 'left';
 }

@@ -1,3 +1,5 @@
+import { parseQuantityNano } from '../../api/quantity.ts';
+import { sumAmounts } from '../pod-status/build-pod-resources.ts';
 import type { Node } from '../../api/node.ts';
 import type { Pod } from '../../api/pod.ts';
 import { noExecuteTaints } from '../../api/taints.ts';
@@ -5,20 +7,22 @@ import { tolerates } from '../../api/tolerations.ts';
 import type { PodAdmission } from '../machine/decide-pressure-admission.ts';
 import { isStaticPod } from '../pod-config/classify-pod.ts';
 import { decideNodeMatch } from './decide-node-match.ts';
-import { deriveAmount, derivePodRequests, nativeResources } from './derive-pod-requests.ts';
 
-export interface FitFacts {
+interface FitFacts {
   readonly pod: Pod;
-  /** The other pods that have been let in and have not ended. */
+  /** The other pods that were admitted and have not terminated. */
   readonly others: readonly Pod[];
   readonly node: Node;
 }
 
+/** Resources that every node has. All others exist only on nodes whose device plugins report them. */
+const nativeResources: readonly string[] = ['cpu', 'memory', 'ephemeral-storage'];
+
 const admitted: PodAdmission = { admitted: true };
 
 /**
- * Would the scheduler have put this pod here? Room first, then whether the pod wants this node, then whether it bears its
- * taints; the first that fails is told (kubelet `lifecycle.generalFilter`).
+ * Checks whether the scheduler would place the pod on this node: resources first, then node affinity, then taints.
+ * Reports the first check that fails (kubelet `lifecycle.generalFilter`).
  */
 export function decideNodeFit({ pod, others, node }: FitFacts): PodAdmission {
   const crowded = decideRoom(pod, others, node);
@@ -43,15 +47,15 @@ function hasUntoleratedTaint(pod: Pod, node: Node): boolean {
   );
 }
 
-/** A resource that only this pod speaks of is not held against it: its plugin may not be there yet. */
+/** An extended resource that the node does not report is ignored: its device plugin may not have registered yet. */
 function decideRoom(pod: Pod, others: readonly Pod[], node: Node): PodAdmission | undefined {
   const allocatable = node.status?.allocatable ?? {};
-  const podsMax = deriveAmount('pods', allocatable['pods']);
+  const podsMax = parseRequest('pods', allocatable['pods']);
   if (others.length + 1 > podsMax) return outOf('pods', 1, others.length, podsMax);
-  const used = others.map(derivePodRequests);
-  for (const [resource, requested] of sorted(derivePodRequests(pod))) {
+  const used = others.map(buildPodRequests);
+  for (const [resource, requested] of sorted(buildPodRequests(pod))) {
     if (requested === 0 || (!nativeResources.includes(resource) && allocatable[resource] === undefined)) continue;
-    const capacity = deriveAmount(resource, allocatable[resource]);
+    const capacity = parseRequest(resource, allocatable[resource]);
     const taken = used.reduce((sum, requests) => sum + (requests.get(resource) ?? 0), 0);
     if (requested > capacity - taken) return outOf(resource, requested, taken, capacity);
   }
@@ -68,4 +72,23 @@ function outOf(resource: string, requested: number, used: number, capacity: numb
   const amounts = `requested: ${requested}, used: ${used}, capacity: ${capacity}`;
   const message = `Node didn't have enough resource: ${resource}, ${amounts}`;
   return { admitted: false, reason: `OutOf${resource}`, message };
+}
+
+/**
+ * The requests of a pod by resource: CPU in millicores, the others in their base unit (upstream
+ * `resourcehelper.PodRequests`).
+ */
+export function buildPodRequests(pod: Pod): ReadonlyMap<string, number> {
+  return new Map([...sumAmounts(pod, 'requests')].map(([name, nano]) => [name, toInteger(name, nano)]));
+}
+
+/** A quantity as an integer that can be compared and summed; 0 if it is absent or invalid. */
+function parseRequest(resource: string, quantity: string | undefined): number {
+  return toInteger(resource, parseQuantityNano(quantity) ?? 0n);
+}
+
+/** Rounded up. */
+function toInteger(resource: string, nano: bigint): number {
+  const unit = resource === 'cpu' ? 1_000_000n : 1_000_000_000n;
+  return Number((nano + unit - 1n) / unit);
 }

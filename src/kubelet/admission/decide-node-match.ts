@@ -1,7 +1,7 @@
 import type { Node } from '../../api/node.ts';
 import type { NodeSelectorRequirement, NodeSelectorTerm, Pod } from '../../api/pod.ts';
 
-/** Is this node one that the pod wants: by its node selector, and by the part of its affinity that must hold? */
+/** True if the node matches the pod's node selector and its required node affinity. */
 export function decideNodeMatch(pod: Pod, node: Node): boolean {
   const { nodeSelector = {}, affinity } = pod.spec ?? {};
   const labels = node.metadata.labels ?? {};
@@ -11,7 +11,7 @@ export function decideNodeMatch(pod: Pod, node: Node): boolean {
   return (required.nodeSelectorTerms ?? []).some((term) => matchesTerm(term, node));
 }
 
-/** A term that says nothing wants nobody. */
+/** An empty term matches no node. */
 function matchesTerm({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, node: Node): boolean {
   if (matchExpressions.length + matchFields.length === 0) return false;
   const labels = node.metadata.labels ?? {};
@@ -41,7 +41,7 @@ function meets({ operator, values = [] }: NodeSelectorRequirement, value: string
   }
 }
 
-/** NaN, which is neither less nor more, where one of them is no whole number. */
+/** NaN, which is neither less nor greater, if one of them is not an integer. */
 function compare(a: string | undefined, b: string | undefined): number {
   if (a === undefined || b === undefined || !whole.test(a) || !whole.test(b)) return Number.NaN;
   return Number(BigInt(a) - BigInt(b));

@@ -8,11 +8,11 @@ import { decideNodeFit } from './decide-node-fit.ts';
 export interface PodAdmitterOptions {
   readonly nodeName: string;
   readonly api: Pick<KubeReader, 'get'>;
-  /** The kubelet's own node as last seen, or as it would register it. */
+  /** The kubelet's own node as last observed, or as it would register it. */
   readonly node: () => Promise<Node>;
-  /** Is the machine short of something? */
+  /** Rejects pods while the node is under resource pressure. */
   readonly pressure: { admit(pod: Pod): PodAdmission };
-  /** Is the machine going down? */
+  /** Rejects pods while the node is shutting down. */
   readonly shutdown: { admit(): PodAdmission };
 }
 
@@ -24,7 +24,7 @@ export class PodAdmitter {
     this.#options = options;
   }
 
-  /** `others`: pods that have been let in and have not ended. Never rejects for what the API server answers. */
+  /** `others`: pods that were admitted and have not terminated. Never rejects because of an API error. */
   async admit(pod: Pod, others: readonly Pod[], signal: AbortSignal): Promise<PodAdmission> {
     const { pressure, shutdown } = this.#options;
     const squeezed = pressure.admit(pod);
@@ -33,7 +33,10 @@ export class PodAdmitter {
     return fits.admitted ? shutdown.admit() : fits;
   }
 
-  /** Labels may have changed just now: before a pod is refused for them, the API server is asked. */
+  /**
+   * The cached labels may be stale: the node is read from the API server before a pod is rejected for its node
+   * affinity.
+   */
   async #fit(pod: Pod, others: readonly Pod[], signal: AbortSignal): Promise<PodAdmission> {
     const fits = decideNodeFit({ pod, others, node: await this.#options.node() });
     if (fits.admitted || fits.reason !== 'NodeAffinity') return fits;

@@ -1,44 +1,48 @@
 import type { Clock } from '../../ports/clock.ts';
-import type { FaultBoard, FaultOrder } from './fault-board.ts';
+import type { FaultInjector, FaultOrder } from './fault-injector.ts';
 
-/** One thing that a script does. */
-export type ScriptAct =
+/** One action of a script. */
+export type ScriptAction =
   | { readonly kind: 'post'; readonly order: FaultOrder }
-  /** Without an id: all there are. */
+  /** Without an id: all faults. */
   | { readonly kind: 'clear'; readonly id?: string | undefined };
 
 export interface ScriptStep {
-  /** Since the script began. */
+  /** Time since the start of the script. */
   readonly atMs: number;
-  readonly act: ScriptAct;
+  readonly act: ScriptAction;
 }
 
-export interface ScriptMeans {
-  readonly board: FaultBoard;
+interface ScriptDependencies {
+  readonly injector: FaultInjector;
   readonly clock: Clock;
-  /** Told of each step as it is done, and of one that could not be: then why. */
+  /** Called after each step; `problem` is set if the step failed. */
   readonly onStep?: (step: ScriptStep, problem: string | undefined) => void;
 }
 
 /**
- * Plays a script to its end, or until the signal aborts. Steps of the same time go in the order in which they stand. One
- * that cannot be done, as for a selector that fits nobody, is told of, and the script goes on.
+ * Runs a script to its end, or until the signal aborts. Steps of the same time run in the order of the script. A step
+ * that fails, for example because its selector matches no node, is reported, and the script continues.
  */
-export async function playScript(steps: readonly ScriptStep[], means: ScriptMeans, signal: AbortSignal): Promise<void> {
-  const { clock, board, onStep } = means;
+export async function runScript(
+  steps: readonly ScriptStep[],
+  dependencies: ScriptDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, injector, onStep } = dependencies;
   const startMs = clock.monotonicMs();
   for (const step of [...steps].sort((a, b) => a.atMs - b.atMs)) {
     await clock.sleep(startMs + step.atMs - clock.monotonicMs(), signal);
     if (signal.aborted) return;
-    onStep?.(step, act(step.act, board));
+    onStep?.(step, runAction(step.act, injector));
   }
 }
 
-function act(wanted: ScriptAct, board: FaultBoard): string | undefined {
+function runAction(wanted: ScriptAction, injector: FaultInjector): string | undefined {
   try {
-    if (wanted.kind === 'post') board.post(wanted.order);
-    else if (wanted.id === undefined) board.clear();
-    else if (!board.withdraw(wanted.id)) return `no fault has the id ${JSON.stringify(wanted.id)}`;
+    if (wanted.kind === 'post') injector.post(wanted.order);
+    else if (wanted.id === undefined) injector.clear();
+    else if (!injector.withdraw(wanted.id)) return `no fault has the id ${JSON.stringify(wanted.id)}`;
     return undefined;
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;

@@ -1,13 +1,13 @@
-/** Something that was really done to a node, told with both clocks: what a controller found out can be held against it. */
+/** A change that was made to a node, with wall and monotonic time: a controller's decisions can be compared with it. */
 export interface GroundTruth {
   /** Wall time. */
   readonly atMs: number;
-  /** Monotonic, since the fleet was made. */
+  /** Monotonic, since the fleet was created. */
   readonly sinceStartMs: number;
   readonly node: string;
   /** The fault's id. */
   readonly fault: string;
   readonly kind: string;
-  /** `down` and `up`: of one that flaps, or that was ended and is started again. */
+  /** `down` and `up`: of a flapping node, or of one whose kubelet was ended and started again. */
   readonly change: 'begin' | 'end' | 'down' | 'up';
 }

@@ -1,36 +1,36 @@
-import type { ScriptRule } from '../runtime/derive-container-script.ts';
+import type { ScriptRule } from '../runtime/build-container-script.ts';
 import type { HollowKubelet } from '../hollow-kubelet.ts';
-import type { Link } from '../link.ts';
+import type { FaultInjectingClient } from '../network/fault-injecting-client.ts';
 import type { Machine } from '../profile.ts';
-import type { SkewedClock } from '../skewed-clock.ts';
-import { type ActiveFault, deriveTrouble, type Trouble } from './derive-trouble.ts';
-import type { Fault, LastingFault, PassingFault } from './fault.ts';
+import type { SkewedClock } from '../loops/skewed-clock.ts';
+import { type FaultInForce, mergeFaultEffects, type FaultEffects } from './merge-fault-effects.ts';
+import type { Fault, LastingFault, OneShotFault } from './fault.ts';
 import { SeededRandom } from './seeded-random.ts';
 
-/** One node, as far as something can be the matter with it. */
+/** A node into which faults can be injected. */
 export interface FaultyNode {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  readonly link: Link;
+  readonly client: FaultInjectingClient;
   readonly kubelet: HollowKubelet;
   readonly clock: SkewedClock;
-  /** Deletes the node object, past the node's own link. Never rejects. */
+  /** Deletes the Node object, bypassing the node's own connection. Never rejects. */
   deleteNode(): Promise<void>;
 }
 
-const well: Trouble = deriveTrouble([]);
+const noEffects: FaultEffects = mergeFaultEffects([]);
 
-/** The faults that one node has now. Each change is told to the parts of the node that it concerns. */
+/** The faults that one node has now. Each change is applied to the components of the node that it concerns. */
 export class NodeFaults {
   readonly #node: FaultyNode;
   readonly #random: SeededRandom;
   readonly #scripts = new Map<string, () => void>();
-  #active: readonly ActiveFault[] = [];
-  #told = well;
+  #active: readonly FaultInForce[] = [];
+  #applied = noEffects;
   #size: Machine | undefined;
   #shutdown: AbortController | undefined;
 
-  /** `seed`: decides what faults leave to chance. */
+  /** `seed`: determines the random choices of faults. */
   constructor(node: FaultyNode, seed: number) {
     this.#node = node;
     this.#random = new SeededRandom(seed);
@@ -48,13 +48,13 @@ export class NodeFaults {
     this.#set(this.#active.filter((each) => each.id !== id));
   }
 
-  /** A flapping node goes down, or comes up. */
-  turn(id: string, isUp: boolean): void {
+  /** A flapping node is disconnected, or connected again. */
+  setFlapState(id: string, isUp: boolean): void {
     this.#set(this.#active.map((each) => (each.id === id ? { ...each, isUp } : each)));
   }
 
-  /** Resolves when what it takes is done; what follows from it goes on. */
-  async happen(fault: PassingFault): Promise<void> {
+  /** Resolves when the event is carried out; its consequences continue. */
+  async trigger(fault: OneShotFault): Promise<void> {
     const { kubelet } = this.#node;
     if (fault.kind === 'delete-node') return this.#node.deleteNode();
     const { downMs } = fault;
@@ -62,25 +62,25 @@ export class NodeFaults {
     if (fault.of === 'delete-node') await this.#node.deleteNode();
   }
 
-  #set(active: readonly ActiveFault[]): void {
+  #set(active: readonly FaultInForce[]): void {
     this.#active = active;
-    const before = this.#told;
-    const now = deriveTrouble(active);
-    this.#told = now;
-    this.#tellNetwork(before, now);
-    this.#tellRuntime(before, now);
-    this.#tellMachine(before, now);
-    this.#tellContainers(now);
+    const before = this.#applied;
+    const now = mergeFaultEffects(active);
+    this.#applied = now;
+    this.#applyNetwork(before, now);
+    this.#applyRuntime(before, now);
+    this.#applyMachine(before, now);
+    this.#applyContainers(now);
     if (differs(before.clock, now.clock)) this.#node.clock.skew(now.clock);
-    if (before.shutdown !== now.shutdown) this.#tellShutdown(now.shutdown);
+    if (before.shutdown !== now.shutdown) this.#applyShutdown(now.shutdown);
   }
 
-  #tellNetwork(before: Trouble, now: Trouble): void {
+  #applyNetwork(before: FaultEffects, now: FaultEffects): void {
     if (before.network.length === 0 && now.network.length === 0) return;
-    this.#node.link.setRules(now.network, this.#random);
+    this.#node.client.setRules(now.network, this.#random);
   }
 
-  #tellRuntime({ runtime: before }: Trouble, { runtime: now }: Trouble): void {
+  #applyRuntime({ runtime: before }: FaultEffects, { runtime: now }: FaultEffects): void {
     if (!differs(before, now)) return;
     const { faults } = this.#node.kubelet.host;
     const { down, hangs, network } = now;
@@ -95,19 +95,16 @@ export class NodeFaults {
     });
   }
 
-  #tellMachine(before: Trouble, now: Trouble): void {
+  #applyMachine(before: FaultEffects, now: FaultEffects): void {
     const machine = this.#node.kubelet.health;
-    if (before.unhealthy !== now.unhealthy) {
-      if (now.unhealthy === undefined) machine.repair();
-      else machine.breakDown(now.unhealthy);
-    }
+    if (before.unhealthy !== now.unhealthy) machine.fault = now.unhealthy;
     for (const type of before.conditions) if (!now.conditions.includes(type)) releaseCondition(machine, type);
     for (const type of now.conditions) machine.setCondition(type, true);
-    this.#tellSignals(before, now);
+    this.#applySignals(before, now);
     if (differs(before.machine, now.machine)) this.#resize(now.machine);
   }
 
-  #tellSignals(before: Trouble, now: Trouble): void {
+  #applySignals(before: FaultEffects, now: FaultEffects): void {
     const machine = this.#node.kubelet.health;
     for (const signal of before.signals.keys()) if (!now.signals.has(signal)) machine.signals.clear(signal);
     for (const [signal, share] of now.signals) {
@@ -122,10 +119,10 @@ export class NodeFaults {
     machine.change({ cpuCores, memoryMiB, podsMax, ...changes });
   }
 
-  #tellContainers(now: Trouble): void {
-    for (const [id, takeBack] of this.#scripts) {
+  #applyContainers(now: FaultEffects): void {
+    for (const [id, removeScript] of this.#scripts) {
       if (now.containers.has(id)) continue;
-      takeBack();
+      removeScript();
       this.#scripts.delete(id);
     }
     for (const [id, script] of now.containers) {
@@ -135,10 +132,10 @@ export class NodeFaults {
     }
   }
 
-  #tellShutdown(goesDown: boolean): void {
+  #applyShutdown(isStarting: boolean): void {
     const { shutdown } = this.#node.kubelet.node;
     this.#shutdown?.abort();
-    if (!goesDown) {
+    if (!isStarting) {
       shutdown.cancel();
       return;
     }
@@ -149,7 +146,7 @@ export class NodeFaults {
 
 const ownConditions: ReadonlySet<string> = new Set(['MemoryPressure', 'DiskPressure', 'PIDPressure']);
 
-/** One of one's own, once told, is told for good: then it does not hold any more. */
+/** The kubelet never removes a custom condition that it has reported: it is set to False instead. */
 function releaseCondition(machine: HollowKubelet['health'], type: string): void {
   if (ownConditions.has(type)) machine.releaseCondition(type);
   else machine.setCondition(type, false);
@@ -159,7 +156,7 @@ function differs(a: object, b: object): boolean {
   return JSON.stringify(a) !== JSON.stringify(b);
 }
 
-/** What a fault is called where people read. */
+/** A fault as text for people. */
 export function describeFault(fault: Fault): string {
   const { kind, ...details } = fault;
   const text = Object.entries(details)

@@ -1,6 +1,6 @@
 import type { Random } from '../../ports/random.ts';
 
-/** Chance that a seed decides (mulberry32): the same seed, the same course of things. */
+/** Seeded pseudo-random numbers (mulberry32): the same seed gives the same sequence. */
 export class SeededRandom implements Random {
   #state: number;
 

@@ -7,21 +7,11 @@ import { formatMicroTime } from '../../api/timestamps.ts';
 /** Writes of one renewal, conflicts included (component-helpers `maxUpdateRetries`). */
 export const leaseTriesMax = 5;
 
-export type RenewalStep =
-  | { readonly next: 'replace'; readonly lease: Lease }
-  /** Look it up, or create it. */
-  | { readonly next: 'ensure' };
-
-/** How a renewal begins: a lease from the last success is written without asking for it again (component-helpers `sync`). */
-export function decideRenewal(held: Lease | undefined): RenewalStep {
-  return held === undefined ? { next: 'ensure' } : { next: 'replace', lease: held };
-}
-
-export type AfterFailedReplace = 'ensure-again' | 'try-again' | 'give-up';
+type AfterFailedReplace = 'ensure-again' | 'try-again' | 'give-up';
 
 /**
- * What follows a failed write. Only a conflict calls for a fresh base; everything else, a lease that is not there
- * included, is repeated at once with the same one (component-helpers `retryUpdateLease`).
+ * What follows a failed update. Only a conflict requires a fresh read; any other failure, including not-found, is
+ * retried at once with the same base (component-helpers `retryUpdateLease`).
  */
 export function decideAfterFailedReplace(reason: ApiReason, tries: number): AfterFailedReplace {
   if (tries >= leaseTriesMax || reason === 'aborted') return 'give-up';
@@ -35,8 +25,8 @@ export interface LeaseTerms {
   readonly nowMs: number;
 }
 
-/** The first lease of a node. It dies with the node object: hence the owner. */
-export function deriveNewLease(terms: LeaseTerms, owner: OwnerReference): Lease {
+/** The first lease of a node. The owner reference has it garbage-collected with the Node object. */
+export function buildNewLease(terms: LeaseTerms, owner: OwnerReference): Lease {
   return {
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
@@ -49,16 +39,12 @@ export function deriveNewLease(terms: LeaseTerms, owner: OwnerReference): Lease 
   };
 }
 
-/** The lease after a renewal. Holder and resourceVersion stay: somebody else's write in between must show as a conflict. */
-export function deriveRenewedLease(lease: Lease, terms: LeaseTerms, owner: OwnerReference | undefined): Lease {
+/** The lease after a renewal. Holder and resourceVersion stay: a concurrent write must cause a conflict. */
+export function buildRenewedLease(lease: Lease, terms: LeaseTerms, owner: OwnerReference | undefined): Lease {
   return {
     ...lease,
     metadata: owner === undefined ? lease.metadata : { ...lease.metadata, ownerReferences: [owner] },
-    spec: {
-      ...lease.spec,
-      leaseDurationSeconds: terms.durationSeconds,
-      renewTime: formatMicroTime(terms.nowMs),
-    },
+    spec: { ...lease.spec, leaseDurationSeconds: terms.durationSeconds, renewTime: formatMicroTime(terms.nowMs) },
   };
 }
 

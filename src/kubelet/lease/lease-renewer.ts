@@ -7,13 +7,12 @@ import type { KubeReader } from '../../ports/kube-reader.ts';
 import type { KubeWriter } from '../../ports/kube-writer.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Random } from '../../ports/random.ts';
-import { deriveJittered } from '../derive-phase.ts';
-import { RestingLoop, runAlone } from '../resting-loop.ts';
+import { planJittered } from '../loops/plan-phase.ts';
+import { RestingLoop } from '../loops/resting-loop.ts';
 import {
   decideAfterFailedReplace,
-  decideRenewal,
-  deriveNewLease,
-  deriveRenewedLease,
+  buildNewLease,
+  buildRenewedLease,
   isOwned,
   type LeaseTerms,
   leaseTriesMax,
@@ -23,7 +22,7 @@ const renewJitterShare = 0.04;
 const ensureBackoffMsMin = 200;
 const ensureBackoffMsMax = 7_000;
 
-export interface LeaseRenewerOptions {
+interface LeaseRenewerOptions {
   readonly nodeName: string;
   readonly api: KubeReader & KubeWriter;
   readonly clock: Clock;
@@ -32,20 +31,24 @@ export interface LeaseRenewerOptions {
   readonly leaseDurationSeconds: number;
   readonly renewIntervalMs: number;
   /** From the first renewal to the second; the interval when absent. */
-  readonly firstWaitMs?: number;
-  /** Called after the second and each further try that failed in one renewal: the connection may be at fault. */
-  readonly onRepeatedFailure?: () => void;
+  readonly firstWaitMs?: number | undefined;
+  /** Called after the second and each further failed try of one renewal: the connection may be at fault. */
+  readonly onRepeatedFailure?: (() => void) | undefined;
+}
+
+interface FoundLease {
+  readonly lease: Lease;
+  readonly created: boolean;
 }
 
 /**
- * Keeps the node's lease fresh (component-helpers `lease.controller`): a PUT each period, with up to 5 tries, and a look
- * or a creation only where there is nothing to renew. The lease is left behind at the end, as a crashed node's would be.
+ * Renews the node's lease (component-helpers `lease.controller`): a PUT each period, with up to 5 tries; a GET or a
+ * create only if there is no lease to renew. The lease is not deleted at the end, as on a node that crashed.
  */
 export class LeaseRenewer extends RestingLoop {
   readonly #options: LeaseRenewerOptions;
   #held: Lease | undefined;
   #renewedAtMs: number | undefined;
-  #isPaused = false;
   #isFirst = true;
 
   constructor(options: LeaseRenewerOptions) {
@@ -58,23 +61,13 @@ export class LeaseRenewer extends RestingLoop {
     return this.#renewedAtMs;
   }
 
-  /** While it is paused it renews nothing; its periods go on. */
-  pause(isPaused: boolean): void {
-    this.#isPaused = isPaused;
-  }
-
-  /** Renews at once, after the first wait, and then every interval until the signal aborts. */
-  run(signal: AbortSignal): Promise<void> {
-    return runAlone(this, signal);
-  }
-
-  /** One renewal. Never rejects for what the API server answers: the next interval tries again. */
+  /** One renewal. Never rejects because of an API error: the next interval tries again. */
   async renew(signal: AbortSignal): Promise<void> {
-    const step = decideRenewal(this.#held);
-    if (step.next === 'replace' && (await this.#replace(step.lease, signal))) return;
+    // A lease from the last success is updated without reading it again (component-helpers `sync`).
+    if (this.#held !== undefined && (await this.#replace(this.#held, signal))) return;
     const found = await this.#ensure(signal);
     if (signal.aborted) return;
-    // Without one there is nothing to renew next time either.
+    // Without a lease the next renewal reads or creates it again.
     this.#held = found?.lease;
     if (found === undefined) return;
     if (found.created) this.#renewedAtMs = this.#options.clock.monotonicMs();
@@ -83,7 +76,7 @@ export class LeaseRenewer extends RestingLoop {
     }
   }
 
-  protected override get isDeaf(): boolean {
+  protected override get neverRings(): boolean {
     return true;
   }
 
@@ -94,13 +87,13 @@ export class LeaseRenewer extends RestingLoop {
   protected override async turn(signal: AbortSignal): Promise<number> {
     const waitMs = (this.#isFirst ? this.#options.firstWaitMs : undefined) ?? this.#intervalMs();
     this.#isFirst = false;
-    if (!this.#isPaused) await this.renew(signal);
+    await this.renew(signal);
     return waitMs;
   }
 
   #intervalMs(): number {
     const { renewIntervalMs, random } = this.#options;
-    return deriveJittered(renewIntervalMs, renewJitterShare, random.next());
+    return planJittered(renewIntervalMs, renewJitterShare, random.next());
   }
 
   async #replace(base: Lease, signal: AbortSignal): Promise<boolean> {
@@ -122,20 +115,20 @@ export class LeaseRenewer extends RestingLoop {
   async #replaceOnce(lease: Lease, signal: AbortSignal): Promise<ApiError | undefined> {
     try {
       const owner = isOwned(lease) ? undefined : await this.#owner(signal);
-      const renewed = deriveRenewedLease(lease, this.#terms(), owner);
+      const renewed = buildRenewedLease(lease, this.#terms(), owner);
       this.#held = await this.#options.api.replace('leases', renewed, { signal });
       this.#renewedAtMs = this.#options.clock.monotonicMs();
       return undefined;
     } catch (error) {
-      return this.#expected(error, 'a renewal of the lease failed');
+      return this.#expected(error, 'failed to update the lease');
     }
   }
 
-  /** The lease as the API server has it, created where there was none; undefined where it cannot be created yet. */
-  async #ensure(signal: AbortSignal): Promise<{ readonly lease: Lease; readonly created: boolean } | undefined> {
+  /** The lease as the API server has it, created if there was none; undefined if it cannot be created yet. */
+  async #ensure(signal: AbortSignal): Promise<FoundLease | undefined> {
     let backoffMs = ensureBackoffMsMin;
     while (!signal.aborted) {
-      const found = await this.#lookOrCreate(signal);
+      const found = await this.#getOrCreate(signal);
       if (found !== 'failed') return found;
       await this.#options.clock.sleep(backoffMs, signal);
       backoffMs = Math.min(backoffMs * 2, ensureBackoffMsMax);
@@ -143,31 +136,27 @@ export class LeaseRenewer extends RestingLoop {
     return undefined;
   }
 
-  async #lookOrCreate(
-    signal: AbortSignal,
-  ): Promise<{ readonly lease: Lease; readonly created: boolean } | undefined | 'failed'> {
+  async #getOrCreate(signal: AbortSignal): Promise<FoundLease | undefined | 'failed'> {
     const { api, nodeName } = this.#options;
     try {
       const lease = await api.get('leases', { namespace: nodeLeaseNamespace, name: nodeName }, { signal });
       return { lease, created: false };
     } catch (error) {
       if (apiReason(error) === 'not-found') return this.#create(signal);
-      this.#expected(error, 'the lease could not be looked up');
+      this.#expected(error, 'failed to get the lease');
       return 'failed';
     }
   }
 
-  /** Without its node there is nobody to own the lease: then none is made this time, and that is no failure. */
-  async #create(
-    signal: AbortSignal,
-  ): Promise<{ readonly lease: Lease; readonly created: true } | undefined | 'failed'> {
+  /** Without a Node object there is no owner for the lease: it is not created this time, which is not a failure. */
+  async #create(signal: AbortSignal): Promise<FoundLease | undefined | 'failed'> {
     const owner = await this.#ownerIfKnown(signal);
     if (owner === undefined) return undefined;
     try {
-      const created = await this.#options.api.create('leases', deriveNewLease(this.#terms(), owner), { signal });
+      const created = await this.#options.api.create('leases', buildNewLease(this.#terms(), owner), { signal });
       return { lease: created, created: true };
     } catch (error) {
-      this.#expected(error, 'the lease could not be created');
+      this.#expected(error, 'failed to create the lease');
       return 'failed';
     }
   }
@@ -176,7 +165,7 @@ export class LeaseRenewer extends RestingLoop {
     try {
       return await this.#owner(signal);
     } catch (error) {
-      this.#expected(error, 'the node that owns the lease could not be looked up');
+      this.#expected(error, 'failed to get the node that owns the lease');
       return undefined;
     }
   }
@@ -192,7 +181,7 @@ export class LeaseRenewer extends RestingLoop {
     return { nodeName, durationSeconds: leaseDurationSeconds, nowMs: clock.nowMs() };
   }
 
-  /** What the API server may answer is part of the day; anything else is a defect and goes up. */
+  /** API errors are expected and logged; anything else is a defect and is thrown. */
   #expected(error: unknown, what: string): ApiError {
     if (!(error instanceof ApiError)) throw error;
     if (error.reason !== 'aborted') this.#options.logger.debug({ reason: error.reason }, what);

@@ -1,7 +1,7 @@
 /** The three conditions that follow from a machine's signals. */
 export type PressureType = 'MemoryPressure' | 'DiskPressure' | 'PIDPressure';
 
-/** What a machine tells about what is left of it (kubelet `eviction/api.Signal`). */
+/** What a machine reports as available (kubelet `eviction/api.Signal`). */
 export type EvictionSignal =
   | 'memory.available'
   | 'allocatableMemory.available'
@@ -13,7 +13,7 @@ export type EvictionSignal =
 
 export interface SignalClass {
   readonly condition: PressureType;
-  /** What is short when the signal is low, as in messages. */
+  /** The resource that is short when the signal is low, as in messages. */
   readonly resource: 'memory' | 'ephemeral-storage' | 'inodes' | 'pids';
 }
 
@@ -33,7 +33,7 @@ const classes: Readonly<Record<EvictionSignal, SignalClass>> = {
 
 export const evictionSignals: readonly EvictionSignal[] = Object.keys(classes).filter(isEvictionSignal);
 
-/** The condition and the resource that a signal speaks of (kubelet `signalToNodeCondition`, `signalToResource`). */
+/** The condition and the resource of a signal (kubelet `signalToNodeCondition`, `signalToResource`). */
 export function classifySignal(signal: EvictionSignal): SignalClass {
   return classes[signal];
 }

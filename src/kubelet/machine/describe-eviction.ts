@@ -1,24 +1,24 @@
 import type { Pod } from '../../api/pod.ts';
 import { formatBinary, formatDecimal, parseQuantity } from '../../api/quantity.ts';
 import { classifySignal, type SignalClass } from './classify-signal.ts';
-import type { PodUsage } from './derive-eviction-order.ts';
-import type { Observations } from './derive-eviction-pass.ts';
-import { deriveAmount, type Threshold } from './derive-thresholds.ts';
+import type { PodUsage } from './plan-eviction-order.ts';
+import type { Observations } from './plan-eviction-pass.ts';
+import { amountOf, type Threshold } from './parse-thresholds.ts';
 
 type Resource = SignalClass['resource'];
 
-export interface EvictionFacts {
+interface EvictionFacts {
   readonly pod: Pod;
   readonly resource: Resource;
-  /** Those that call for action. */
+  /** The thresholds to act on. */
   readonly thresholds: readonly Threshold[];
   readonly observations: Observations;
   readonly usage: PodUsage | undefined;
 }
 
-export interface EvictionWords {
+interface EvictionTexts {
   readonly message: string;
-  /** Of the event about it. */
+  /** Annotations of the Event. */
   readonly annotations: Readonly<Record<string, string>>;
 }
 
@@ -28,16 +28,19 @@ interface Offender {
   readonly request: string;
 }
 
-/** Why this pod had to go: what was low, by how much, and which containers used more than they asked for (kubelet `evictionMessage`). */
-export function describeEviction(facts: EvictionFacts): EvictionWords {
+/**
+ * Eviction message: the resource that was low, by how much, and which containers exceeded their requests (kubelet
+ * `evictionMessage`).
+ */
+export function describeEviction(facts: EvictionFacts): EvictionTexts {
   const { resource } = facts;
   const offenders = findOffenders(facts);
-  const accusations = offenders.map(
+  const containerTexts = offenders.map(
     ({ name, usage, request }) =>
       `Container ${name} was using ${usage}, request is ${request}, has larger consumption of ${resource}. `,
   );
   return {
-    message: `The node was low on resource: ${resource}. ${describeThreshold(facts)}${accusations.join('')}`,
+    message: `The node was low on resource: ${resource}. ${describeThreshold(facts)}${containerTexts.join('')}`,
     annotations: {
       offending_containers: offenders.map(({ name }) => name).join(','),
       offending_containers_usage: offenders.map(({ usage }) => usage).join(','),
@@ -50,9 +53,9 @@ function describeThreshold({ resource, thresholds, observations }: EvictionFacts
   const threshold = thresholds.find(({ signal }) => classifySignal(signal).resource === resource);
   const observation = threshold === undefined ? undefined : observations.get(threshold.signal);
   if (threshold === undefined || observation === undefined) return '';
-  const quantity = deriveAmount(threshold.limit, observation.capacity);
-  const available = formatAmount(resource, observation.available);
-  return `Threshold quantity: ${formatBinary(quantity)}, available: ${available}. `;
+  const quantity = amountOf(threshold.limit, observation.capacity);
+  const format = resource === 'inodes' || resource === 'pids' ? formatDecimal : formatBinary;
+  return `Threshold quantity: ${formatBinary(quantity)}, available: ${format(observation.available)}. `;
 }
 
 function findOffenders({ pod, resource, usage = {} }: EvictionFacts): readonly Offender[] {
@@ -63,9 +66,4 @@ function findOffenders({ pod, resource, usage = {} }: EvictionFacts): readonly O
     const request = resources?.requests?.[resource] ?? '0';
     return used > (parseQuantity(request) ?? 0) ? [{ name, usage: formatBinary(used), request }] : [];
   });
-}
-
-/** Bytes in binary, the others as counts. */
-function formatAmount(resource: Resource, amount: number): string {
-  return resource === 'inodes' || resource === 'pids' ? formatDecimal(amount) : formatBinary(amount);
 }

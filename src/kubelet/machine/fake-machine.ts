@@ -1,37 +1,40 @@
 import type { Machine } from '../profile.ts';
 import { MachineSignals } from './machine-signals.ts';
-import type { PodUsage } from './derive-eviction-order.ts';
+import type { PodUsage } from './plan-eviction-order.ts';
 
-/** What a kubelet asks of its machine, and what can be made to fail. */
-export type MachineQuestion = 'addresses' | 'machine-info' | 'version-info' | 'runtime-version' | 'images';
+/** Queries to the machine that can be made to fail. */
+type MachineQuery = 'addresses' | 'machine-info' | 'version-info' | 'runtime-version' | 'images';
 
-export interface NodeAddress {
+interface NodeAddress {
   readonly type: string;
   readonly address: string;
 }
 
-/** What a device plugin offers of one resource. */
-export interface ExtendedResource {
+/** An extended resource of a device plugin. */
+interface ExtendedResource {
   readonly capacity: number;
-  /** Healthy ones; as many as the capacity when absent. */
+  /** Healthy devices; equal to the capacity when absent. */
   readonly allocatable?: number;
 }
 
 /**
- * The machine under a hollow kubelet: what it is made of, what is left of it, and what somebody has broken. It may be
- * changed at any time; the kubelet sees it when it looks next.
+ * The machine of a hollow kubelet: its hardware, its available resources, and its injected faults. It may be changed at
+ * any time; the kubelet observes the change at its next poll.
  */
 export class FakeMachine {
   readonly name: string;
+  /** While set, the node is not ready, for this reason. */
+  fault: string | undefined;
+  /** Added to the message of Ready, whatever its status. */
+  warning: string | undefined;
+  /** Overrides the addresses of the description. */
+  addresses: readonly NodeAddress[] | undefined;
   #description: Machine;
   #boots = 1;
-  #fault: string | undefined;
-  #warning: string | undefined;
-  #addresses: readonly NodeAddress[] | undefined;
-  // Most machines are never touched: what is only for those that are is made when it is needed.
+  // Most machines are never changed: optional state is created on first use.
   #signals: MachineSignals | undefined;
   #forced: Map<string, boolean> | undefined;
-  #failing: Set<MachineQuestion> | undefined;
+  #failing: Set<MachineQuery> | undefined;
   #extended: Map<string, ExtendedResource> | undefined;
   #mounts: Map<string, number> | undefined;
   #usage: Map<string, PodUsage> | undefined;
@@ -46,12 +49,12 @@ export class FakeMachine {
     return this.#description;
   }
 
-  /** From the next status on it is made of something else. */
+  /** Changes the hardware from the next status on. */
   change(changes: Partial<Machine>): void {
     this.#description = { ...this.#description, ...changes };
   }
 
-  /** Another one after each reboot; a kubelet that only restarts finds the same. */
+  /** Changes with each reboot; a restart of the kubelet alone does not change it. */
   get bootId(): string {
     return this.#boots === 1 ? `boot-${this.name}` : `boot-${this.name}-${this.#boots}`;
   }
@@ -65,42 +68,16 @@ export class FakeMachine {
     return this.#signals;
   }
 
-  /** From the next status on the node is not ready, for this reason. */
-  breakDown(reason: string): void {
-    this.#fault = reason;
-  }
-
-  repair(): void {
-    this.#fault = undefined;
-  }
-
-  get fault(): string | undefined {
-    return this.#fault;
-  }
-
-  get isBroken(): boolean {
-    return this.#fault !== undefined;
-  }
-
-  /** Added to the message of Ready, whatever its status; undefined takes it back. */
-  warn(warning: string | undefined): void {
-    this.#warning = warning;
-  }
-
-  get warning(): string | undefined {
-    return this.#warning;
-  }
-
   /**
-   * Has a condition told so whatever the signals say, until {@link releaseCondition}. One of one's own, once set, is
-   * reported for good: the patch never takes one away.
+   * Forces a condition regardless of the signals, until {@link releaseCondition}. A custom condition, once set, is
+   * reported permanently: the status patch never removes a condition.
    */
   setCondition(type: string, holds: boolean): void {
     this.#forced ??= new Map();
     this.#forced.set(type, holds);
   }
 
-  /** Takes {@link setCondition} back: what the signals say counts again. */
+  /** Undoes {@link setCondition}: the condition follows from the signals again. */
   releaseCondition(type: string): void {
     this.#forced?.delete(type);
   }
@@ -109,27 +86,18 @@ export class FakeMachine {
     return this.#forced ?? noConditions;
   }
 
-  /** Makes one question fail, or answerable again. */
-  fail(question: MachineQuestion, fails = true): void {
+  /** Makes one query fail, or succeed again. */
+  fail(query: MachineQuery, fails = true): void {
     this.#failing ??= new Set();
-    if (fails) this.#failing.add(question);
-    else this.#failing.delete(question);
+    if (fails) this.#failing.add(query);
+    else this.#failing.delete(query);
   }
 
-  fails(question: MachineQuestion): boolean {
-    return this.#failing?.has(question) === true;
+  fails(query: MachineQuery): boolean {
+    return this.#failing?.has(query) === true;
   }
 
-  /** Instead of those that the description says; undefined takes it back. */
-  setAddresses(addresses: readonly NodeAddress[] | undefined): void {
-    this.#addresses = addresses;
-  }
-
-  get addresses(): readonly NodeAddress[] | undefined {
-    return this.#addresses;
-  }
-
-  /** A device plugin offers a resource, as `example.com/gpu`. One that was there stays in the status with 0 when it goes. */
+  /** Sets an extended resource, such as `example.com/gpu`. One that is removed stays in the status with 0. */
   setExtendedResource(name: string, resource: ExtendedResource | undefined): void {
     this.#extended ??= new Map();
     this.#extended.set(name, resource ?? { capacity: 0 });
@@ -145,12 +113,12 @@ export class FakeMachine {
     this.#mounts.set(path, percent);
   }
 
-  /** 0 for a mount of which nobody has said anything. */
+  /** 0 for a mount that was not set. */
   mountUsage(path: string): number {
     return this.#mounts?.get(path) ?? 0;
   }
 
-  /** What a pod uses, by the pod's uid. Evictions are ranked by it. */
+  /** Sets the usage of a pod, by uid. Evictions are ranked by it. */
   setPodUsage(uid: string, usage: PodUsage | undefined): void {
     this.#usage ??= new Map();
     if (usage === undefined) this.#usage.delete(uid);

@@ -1,23 +1,23 @@
 import type { Machine } from '../profile.ts';
 import { type EvictionSignal, evictionSignals } from './classify-signal.ts';
-import type { Observation } from './derive-eviction-pass.ts';
+import type { Observation } from './plan-eviction-pass.ts';
 
 const bytesPerMiB = 1_024 * 1_024;
-/** What an ordinary file system gives out for its size. */
+/** Default ratio of an ext4 file system. */
 const bytesPerInode = 16_384;
 const pidsMax = 32_768;
 
-/** What somebody has a signal say. */
-export interface SignalReading {
+/** An overridden value of a signal. */
+interface SignalReading {
   readonly available: number;
   /** The machine's own when absent. */
   readonly capacity?: number;
-  /** Monotonic time of the measurement, for one that has stopped being taken; the time of the look when absent. */
+  /** Monotonic time of the measurement, to simulate a stale one; the time of the read when absent. */
   readonly measuredAtMs?: number;
 }
 
 /**
- * What is left of a machine: half of everything, until somebody says otherwise. Amounts are bytes, inodes or process
+ * The available resources of a machine: half of each capacity unless overridden. Amounts are bytes, inodes or process
  * ids.
  */
 export class MachineSignals {
@@ -30,32 +30,32 @@ export class MachineSignals {
     this.#describe = describe;
   }
 
-  /** The signal says this from now on. */
+  /** Overrides the signal from now on. */
   set(signal: EvictionSignal, reading: SignalReading): void {
     this.#scripted ??= new Map();
     this.#scripted.set(signal, reading);
     for (const listener of this.#listeners) listener();
   }
 
-  /** As {@link set}, for a share of the capacity: 0.09 is 9 %. */
+  /** Like {@link set}, for a share of the capacity: 0.09 is 9 %. */
   setShare(signal: EvictionSignal, share: number): void {
     const capacity = capacityOf(this.#describe(), signal);
     this.set(signal, { available: Math.trunc(capacity * share), capacity });
   }
 
-  /** The signal is the machine's own again: nothing is short. */
+  /** Removes the override: nothing is short. */
   clear(signal: EvictionSignal): void {
     this.#scripted?.delete(signal);
     for (const listener of this.#listeners) listener();
   }
 
-  /** This much comes back when the kubelet throws away images and dead containers, once. */
+  /** The amount that becomes available once when the kubelet deletes images and dead containers. */
   setReclaimable(signal: EvictionSignal, amount: number): void {
     this.#reclaimable ??= new Map();
     this.#reclaimable.set(signal, amount);
   }
 
-  /** Throws away what can be thrown away. False where there is nothing, and then nothing has changed. */
+  /** Deletes what can be reclaimed. False if there is nothing to reclaim, and then nothing changes. */
   reclaim(signal: EvictionSignal): boolean {
     const amount = this.#reclaimable?.get(signal);
     const reading = this.#scripted?.get(signal);
@@ -70,7 +70,7 @@ export class MachineSignals {
     return new Map(evictionSignals.map((signal) => [signal, this.#readOne(signal, nowMs)]));
   }
 
-  /** Calls back after each change by hand. Returns the way to leave. */
+  /** Called after each override or its removal. Returns the function that unsubscribes. */
   onChange(listener: () => void): () => void {
     this.#listeners = [...this.#listeners, listener];
     return () => {

@@ -1,11 +1,6 @@
-import type { ObjectReference } from '../../api/meta.ts';
-import type { Pod } from '../../api/pod.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { EventRecorder } from '../../ports/event-recorder.ts';
-import type { Logger } from '../../ports/logger.ts';
 import type { PodAdmission } from './decide-pressure-admission.ts';
 import { planShutdown, type PlannedStop, type ShutdownGroup, type ShutdownStage } from './plan-shutdown.ts';
-import { type PodKiller, terminationByKubelet } from './pod-verdict.ts';
+import type { PodKillerOptions } from './pod-termination.ts';
 
 const killedMessage = 'Pod was terminated in response to imminent node shutdown.';
 
@@ -15,22 +10,17 @@ const rejection: PodAdmission = {
   message: 'Pod was rejected as the node is shutting down.',
 };
 
-export interface NodeShutdownOptions {
-  /** By rising priority; without any the kubelet takes no notice of a shutdown. */
+interface NodeShutdownOptions extends PodKillerOptions {
+  /** By ascending priority; without any the kubelet ignores a shutdown. */
   readonly groups: readonly ShutdownGroup[];
-  /** Whom events are about. */
-  readonly node: ObjectReference;
-  readonly recorder: EventRecorder;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** Pods that run, or may. */
-  readonly pods: () => readonly Pod[];
-  readonly kill: PodKiller;
-  /** Tells the API server how the node is, now. Never rejects for what that answers. */
+  /** Publishes the node status now. Never rejects because of an API error. */
   readonly publish: (signal: AbortSignal) => Promise<void>;
 }
 
-/** What a kubelet does when its machine is told to go down: it says so, and ends its pods in time (kubelet node shutdown manager). */
+/**
+ * Graceful node shutdown: reports the node as shutting down and terminates its pods in time (kubelet node shutdown
+ * manager).
+ */
 export class NodeShutdown {
   readonly #options: NodeShutdownOptions;
   #current: AbortController | undefined;
@@ -43,33 +33,33 @@ export class NodeShutdown {
     return this.#current !== undefined;
   }
 
-  /** Would a pod be taken in now? */
+  /** Admits pods unless the node is shutting down. */
   admit(): PodAdmission {
     return this.isShuttingDown ? rejection : { admitted: true };
   }
 
   /**
-   * The machine goes down. Resolves when every pod was told to end, and has, or its time is over; or when the shutdown
-   * is cancelled. Never rejects. Where no time was reserved for a shutdown, nothing happens.
+   * Starts a shutdown. Resolves when all pods have terminated or their time is over, or when the shutdown is cancelled.
+   * Never rejects. Does nothing if no time is reserved for a shutdown.
    */
   async begin(signal: AbortSignal): Promise<void> {
     const { groups, pods, publish } = this.#options;
     if (groups.length === 0 || this.isShuttingDown) return;
     const current = new AbortController();
     this.#current = current;
-    this.#tell('Shutdown manager detected shutdown event');
+    this.#record('Shutdown manager detected shutdown event');
     await Promise.all([publish(signal), this.#stopAll(planShutdown(groups, pods()), current, signal)]);
   }
 
-  /** The machine stays up after all. Pods that were told to end do so; the others are left alone. */
+  /** Cancels the shutdown. Pods that are already being terminated still terminate; the others are not touched. */
   cancel(): void {
     if (this.#current === undefined) return;
     this.#current.abort();
     this.#current = undefined;
-    this.#tell('Shutdown manager detected shutdown cancellation');
+    this.#record('Shutdown manager detected shutdown cancellation');
   }
 
-  #tell(message: string): void {
+  #record(message: string): void {
     const { recorder, node } = this.#options;
     recorder.record({ about: node, type: 'Normal', reason: 'Shutdown', message });
   }
@@ -81,7 +71,7 @@ export class NodeShutdown {
     }
   }
 
-  /** Until all have ended, or their time is over. */
+  /** Resolves when all pods have terminated, or their time is over. */
   async #stopStage({ stops, periodMs }: ShutdownStage, cancelled: AbortSignal, signal: AbortSignal): Promise<void> {
     const done = new AbortController();
     const stopped = Promise.all(stops.map((stop) => this.#stop(stop, signal))).then(() => {
@@ -93,12 +83,10 @@ export class NodeShutdown {
 
   async #stop({ pod, graceMs }: PlannedStop, signal: AbortSignal): Promise<void> {
     const { kill, logger } = this.#options;
-    const message = killedMessage;
-    const condition = { type: 'DisruptionTarget', status: 'True', reason: terminationByKubelet, message };
     try {
-      await kill(pod, { reason: 'Terminated', message, condition, graceMs, evicted: false }, signal);
+      await kill(pod, { reason: 'Terminated', message: killedMessage, graceMs, evicted: false }, signal);
     } catch (error) {
-      logger.error({ pod: pod.metadata.name, error: String(error) }, 'a pod could not be stopped for the shutdown');
+      logger.error({ pod: pod.metadata.name, error: String(error) }, 'failed to kill pod for node shutdown');
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { Pod } from '../../api/pod.ts';
 import { systemCriticalPriority } from '../pod-config/classify-pod.ts';
 
-/** Pods from this priority on, up to that of the next group, and how long they get. */
+/** Pods with at least this priority, up to the priority of the next group, and their grace period. */
 export interface ShutdownGroup {
   readonly priority: number;
   readonly periodMs: number;
@@ -14,12 +14,15 @@ export interface PlannedStop {
 
 /** Pods that are stopped at the same time. */
 export interface ShutdownStage {
-  /** The next stage begins after this, or when all of this one have ended. */
+  /** The next stage begins after this, or when all pods of this one have terminated. */
   readonly periodMs: number;
   readonly stops: readonly PlannedStop[];
 }
 
-/** The groups of a configuration that only knows the whole period and the part of critical pods; none for no period (kubelet `migrateConfig`). */
+/**
+ * The groups of a configuration that has only the total period and that of critical pods; none without a period
+ * (kubelet `migrateConfig`).
+ */
 export function planShutdownGroups(config: {
   readonly shutdownGracePeriodMs: number;
   readonly shutdownGracePeriodCriticalPodsMs: number;
@@ -36,20 +39,20 @@ export function planShutdownGroups(config: {
 }
 
 /**
- * Who is stopped when a machine goes down, the least important first; groups without pods take no time. Nobody gets more
- * than its group has, or more than it asked for (kubelet `killPods`, `groupByPriority`).
+ * The pods to stop at a shutdown, lowest priority first; groups without pods take no time. No pod gets more than the
+ * period of its group or its own grace period (kubelet `killPods`, `groupByPriority`).
  */
 export function planShutdown(groups: readonly ShutdownGroup[], pods: readonly Pod[]): readonly ShutdownStage[] {
   return groups
-    .map((group, place) => ({
+    .map((group, index) => ({
       periodMs: group.periodMs,
-      stops: pods.filter((pod) => placeOf(groups, pod) === place).map((pod) => planStop(pod, group)),
+      stops: pods.filter((pod) => groupIndexOf(groups, pod) === index).map((pod) => planStop(pod, group)),
     }))
     .filter(({ stops }) => stops.length > 0);
 }
 
-/** The last group that begins at or below the pod's priority; the first for one below them all. */
-function placeOf(groups: readonly ShutdownGroup[], pod: Pod): number {
+/** The last group that begins at or below the pod's priority; the first group for a pod below all of them. */
+function groupIndexOf(groups: readonly ShutdownGroup[], pod: Pod): number {
   const priority = pod.spec?.priority ?? 0;
   return Math.max(
     0,

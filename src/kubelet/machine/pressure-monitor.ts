@@ -1,52 +1,49 @@
-import type { ObjectReference } from '../../api/meta.ts';
 import type { Pod } from '../../api/pod.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { EventRecorder } from '../../ports/event-recorder.ts';
-import type { Logger } from '../../ports/logger.ts';
-import { isCriticalPod } from '../pod-config/classify-pod.ts';
-import { RestingLoop, runAlone } from '../resting-loop.ts';
+import { isCriticalPod, uidOf } from '../pod-config/classify-pod.ts';
+import { RestingLoop } from '../loops/resting-loop.ts';
 import { classifySignal, type PressureType } from './classify-signal.ts';
 import { decidePressureAdmission, type PodAdmission } from './decide-pressure-admission.ts';
-import { deriveEvictionOrder } from './derive-eviction-order.ts';
-import { deriveEvictionPass, type EvictionMemory, nothingObserved, type Observations } from './derive-eviction-pass.ts';
-import { deriveAmount, type EvictionConfig, type Threshold } from './derive-thresholds.ts';
+import { planEvictionOrder } from './plan-eviction-order.ts';
+import {
+  isMet,
+  planEvictionPass,
+  type EvictionMemory,
+  nothingObserved,
+  type Observations,
+} from './plan-eviction-pass.ts';
+import type { EvictionConfig, Threshold } from './parse-thresholds.ts';
 import { describeEviction } from './describe-eviction.ts';
 import type { FakeMachine } from './fake-machine.ts';
-import { type PodKiller, type PodVerdict, terminationByKubelet } from './pod-verdict.ts';
+import type { PodKillerOptions } from './pod-termination.ts';
+import { podReference } from '../pod-config/describe-pod-event.ts';
 
-/** After an eviction the next look waits for the pod to be gone, but not longer than this (kubelet `podCleanupTimeout`). */
+/**
+ * After an eviction the next pass waits for the pod to be gone, but not longer than this (kubelet `podCleanupTimeout`).
+ */
 const cleanUpMsMax = 30_000;
 const cleanUpPollMs = 1_000;
-/** What a pod gets that a hard threshold drives out (kubelet `immediateEvictionGracePeriodSeconds`). */
+/** Grace period of a pod that is evicted for a hard threshold (kubelet `immediateEvictionGracePeriodSeconds`). */
 const immediateGraceMs = 1_000;
 
-export interface PressureMonitorOptions {
+interface PressureMonitorOptions extends PodKillerOptions {
   readonly machine: FakeMachine;
   readonly thresholds: readonly Threshold[];
   readonly config: Pick<
     EvictionConfig,
     'evictionMaxPodGracePeriodMs' | 'evictionMonitoringPeriodMs' | 'evictionPressureTransitionPeriodMs'
   >;
-  /** Whom events about the node are about. */
-  readonly node: ObjectReference;
-  readonly recorder: EventRecorder;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** Pods that run, or may. */
-  readonly pods: () => readonly Pod[];
-  readonly kill: PodKiller;
-  /** Nothing is left of the pod on this node. */
+  /** True if nothing is left of the pod on this node. */
   readonly isCleanedUp: (pod: Pod) => boolean;
-  /** Hard evictions leave a pod its own grace period, as kubelets of old did. */
+  /** Hard evictions keep the pod's own grace period, as kubelet v1.8 did. */
   readonly hardKeepsGrace?: boolean;
 }
 
 const noConditions: ReadonlySet<PressureType> = new Set();
 
 /**
- * Watches what is left of the machine, says which pressures there are, and evicts one pod at a time where something is
- * short (kubelet eviction manager). As if it looked every period, though it looks only where the outcome can differ from
- * that of the last look.
+ * Monitors the available resources of the machine, sets the pressure conditions, and evicts one pod at a time while a
+ * resource is short (kubelet eviction manager). Equivalent to a pass every period, but a pass runs only if its result
+ * can differ from that of the last one.
  */
 export class PressureMonitor extends RestingLoop {
   readonly #options: PressureMonitorOptions;
@@ -54,38 +51,33 @@ export class PressureMonitor extends RestingLoop {
   #conditions = noConditions;
   /** When a held condition ends by itself; undefined: there is none. */
   #dueAtMs: number | undefined;
-  #lookedAtMs = 0;
-  /** When the next look is due, as far as nobody says that something changed. */
-  #lookAtMs = 0;
-  #leave: (() => void) | undefined;
+  #passedAtMs = 0;
+  /** When the next pass is due unless a signal changes. */
+  #nextPassAtMs = 0;
+  #unsubscribe: (() => void) | undefined;
 
   constructor(options: PressureMonitorOptions) {
     super(options.clock);
     this.#options = options;
   }
 
-  /** What the last look found, and what it still holds for. */
+  /** The conditions that the last pass observed or still holds. */
   conditions(): ReadonlySet<PressureType> {
     return this.#conditions;
   }
 
-  /** Would this pod be taken in now? */
+  /** Admits or rejects a pod under the current conditions. */
   admit(pod: Pod): PodAdmission {
     return decidePressureAdmission(pod, [...this.#conditions], isCriticalPod(pod));
   }
 
-  /** Looks at once, then period by period where there is reason to; lives until the signal aborts. */
-  run(signal: AbortSignal): Promise<void> {
-    return runAlone(this, signal);
-  }
-
-  /** One look. Resolves with the pod that was evicted, when nothing of it runs any more. */
+  /** One pass. Resolves with the pod that was evicted, when nothing of it runs any more. */
   async pass(signal: AbortSignal): Promise<Pod | undefined> {
     const { machine, thresholds, config, clock } = this.#options;
     const nowMs = clock.monotonicMs();
     const observations = machine.signals.read(nowMs);
     const holdMs = config.evictionPressureTransitionPeriodMs;
-    const found = deriveEvictionPass({ thresholds, memory: this.#memory, observations, nowMs, holdMs });
+    const found = planEvictionPass({ thresholds, memory: this.#memory, observations, nowMs, holdMs });
     this.#memory = found.memory;
     this.#conditions = found.conditions.length === 0 ? noConditions : new Set(found.conditions);
     this.#dueAtMs = found.dueAtMs;
@@ -93,36 +85,36 @@ export class PressureMonitor extends RestingLoop {
   }
 
   protected override begin(): void {
-    this.#lookAtMs = 0;
-    this.#leave = this.#options.machine.signals.onChange(() => this.ring());
+    this.#nextPassAtMs = 0;
+    this.#unsubscribe = this.#options.machine.signals.onChange(() => this.ring());
   }
 
   protected override end(): void {
-    this.#leave?.();
+    this.#unsubscribe?.();
   }
 
   protected override async turn(signal: AbortSignal): Promise<number> {
     const { clock } = this.#options;
     const nowMs = clock.monotonicMs();
-    if (nowMs < this.#lookAtMs) {
-      // Something changed: that is seen at the next tick.
-      this.#lookAtMs = Math.min(this.#lookAtMs, this.#tickFrom(nowMs));
-      return this.#lookAtMs - nowMs;
+    if (nowMs < this.#nextPassAtMs) {
+      // A signal changed: it is evaluated at the next tick.
+      this.#nextPassAtMs = Math.min(this.#nextPassAtMs, this.#tickFrom(nowMs));
+      return this.#nextPassAtMs - nowMs;
     }
     const evicted = await this.pass(signal);
-    this.#lookedAtMs = clock.monotonicMs();
+    this.#passedAtMs = clock.monotonicMs();
     if (evicted !== undefined) {
       await this.#waitUntilGone(evicted, signal);
       return 0;
     }
-    this.#lookAtMs = this.#dueAtMs === undefined ? Number.POSITIVE_INFINITY : this.#tickFrom(this.#dueAtMs);
-    return this.#lookAtMs - this.#lookedAtMs;
+    this.#nextPassAtMs = this.#dueAtMs === undefined ? Number.POSITIVE_INFINITY : this.#tickFrom(this.#dueAtMs);
+    return this.#nextPassAtMs - this.#passedAtMs;
   }
 
-  /** The first tick at this time or after it, counted from the last look. */
+  /** The first tick at or after this time, counted from the last pass. */
   #tickFrom(atMs: number): number {
     const periodMs = this.#options.config.evictionMonitoringPeriodMs;
-    return this.#lookedAtMs + Math.max(1, Math.ceil((atMs - this.#lookedAtMs) / periodMs)) * periodMs;
+    return this.#passedAtMs + Math.max(1, Math.ceil((atMs - this.#passedAtMs) / periodMs)) * periodMs;
   }
 
   async #relieve(
@@ -133,11 +125,12 @@ export class PressureMonitor extends RestingLoop {
     const [first] = pressing;
     if (first === undefined) return undefined;
     const { resource } = classifySignal(first.signal);
-    const { recorder, node, logger } = this.#options;
+    const { recorder, node, logger, machine, pods } = this.#options;
     const message = `Attempting to reclaim ${resource}`;
     recorder.record({ about: node, type: 'Warning', reason: 'EvictionThresholdMet', message });
     if (this.#reclaim(first)) return undefined;
-    for (const pod of this.#ranked(resource)) {
+    const candidates = pods().map((pod) => ({ pod, usage: machine.podUsage(uidOf(pod)) }));
+    for (const pod of planEvictionOrder(candidates, resource)) {
       if (isCriticalPod(pod)) continue;
       await this.#evict(pod, { first, pressing, observations, resource }, signal);
       return pod;
@@ -146,42 +139,27 @@ export class PressureMonitor extends RestingLoop {
     return undefined;
   }
 
-  /** Images and dead containers go first. True when that was enough. */
+  /** Images and dead containers are reclaimed first. True if that was enough. */
   #reclaim({ signal }: Threshold): boolean {
     const { machine, thresholds, clock } = this.#options;
     if (!machine.signals.reclaim(signal)) return false;
     const observations = machine.signals.read(clock.monotonicMs());
-    return !thresholds.some((threshold) => {
-      const { available = 0, capacity = 0 } = observations.get(threshold.signal) ?? {};
-      const extra = threshold.minReclaim === undefined ? 0 : deriveAmount(threshold.minReclaim, capacity);
-      return available < deriveAmount(threshold.limit, capacity) + extra;
-    });
-  }
-
-  #ranked(resource: ReturnType<typeof classifySignal>['resource']): readonly Pod[] {
-    const { machine, pods } = this.#options;
-    const candidates = pods().map((pod) => ({ pod, usage: machine.podUsage(pod.metadata.uid ?? '') }));
-    return deriveEvictionOrder(candidates, resource);
+    return !thresholds.some((threshold) => isMet(threshold, observations, true));
   }
 
   async #evict(pod: Pod, cause: EvictionCause, signal: AbortSignal): Promise<void> {
     const { machine, recorder, kill, logger } = this.#options;
-    const { uid = '', namespace = '', name = '' } = pod.metadata;
-    const usage = machine.podUsage(uid);
+    const usage = machine.podUsage(uidOf(pod));
     const { resource, observations, pressing: thresholds } = cause;
     const { message, annotations } = describeEviction({ pod, resource, thresholds, observations, usage });
-    const about = { apiVersion: 'v1', kind: 'Pod', namespace, name, uid };
-    recorder.record({ about, type: 'Warning', reason: 'Evicted', message, annotations });
+    recorder.record({ about: podReference(pod), type: 'Warning', reason: 'Evicted', message, annotations });
     try {
-      await kill(pod, this.#verdict(pod, message, cause.first), signal);
+      const graceMs = this.#graceMs(pod, cause.first.isHard);
+      await kill(pod, { reason: 'Evicted', message, graceMs, evicted: true }, signal);
     } catch (error) {
-      logger.error({ namespace, pod: name, error: String(error) }, 'an evicted pod could not be stopped');
+      const { namespace = '', name = '' } = pod.metadata;
+      logger.error({ namespace, pod: name, error: String(error) }, 'failed to kill evicted pod');
     }
-  }
-
-  #verdict(pod: Pod, message: string, { isHard }: Threshold): PodVerdict {
-    const condition = { type: 'DisruptionTarget', status: 'True', reason: terminationByKubelet, message };
-    return { reason: 'Evicted', message, condition, graceMs: this.#graceMs(pod, isHard), evicted: true };
   }
 
   #graceMs(pod: Pod, isHard: boolean): number | undefined {

@@ -1,81 +1,68 @@
-import { findCondition, listConditions } from '../../api/conditions.ts';
+import { listConditions } from '../../api/conditions.ts';
 import type { Node } from '../../api/node.ts';
-import { formatTime } from '../../api/timestamps.ts';
 import type { PressureType } from '../machine/classify-signal.ts';
 import {
   type ConditionsChange,
-  derivePressure,
-  deriveReady,
+  buildPressure,
+  buildReady,
   describeCustomCondition,
-  outOfDiskWords,
-  type PressureWords,
-  pressureWords,
-  putCondition,
-} from './derive-conditions.ts';
+  outOfDiskTexts,
+  type PressureTexts,
+  pressureTexts,
+} from './build-conditions.ts';
 import type { SetterContext, StatusSetter } from './setter-context.ts';
 
-export interface PressureSetter {
+interface PressureSetter {
   /** The condition's type, and the setter's name. */
   readonly type: string;
-  /** Made from the type's name when absent. */
-  readonly words?: PressureWords;
-  /** Right before the setter of this name; before `Ready` when absent. */
+  /** Derived from the type's name when absent. */
+  readonly texts?: PressureTexts;
+  /** Runs right before the setter of this name; before `Ready` when absent. */
   readonly before?: string;
   readonly isUnderPressure: (context: SetterContext) => boolean;
 }
 
 /**
- * A setter for a condition that behaves as MemoryPressure and its siblings do: its heartbeat moves with every status, its
- * words change with its status, and each change is an event about the node. What is forced by hand on the machine wins.
+ * A setter for a condition that behaves like MemoryPressure: its heartbeat time changes with every status, reason and
+ * message change with its status, and each change is an Event about the node. A forced condition on the machine wins.
  */
-export function pressureSetter({ type, words, before, isUnderPressure }: PressureSetter): StatusSetter {
-  const said = words ?? describeCustomCondition(type);
+export function pressureSetter({ type, texts, before, isUnderPressure }: PressureSetter): StatusSetter {
+  const conditionTexts = texts ?? describeCustomCondition(type);
   return {
     name: type,
     ...(before === undefined ? {} : { before }),
     set(node, context) {
       const holds = context.machine.forcedConditions.get(type) ?? isUnderPressure(context);
-      return withChange(node, derivePressure(conditionsOf(node), { type, holds, words: said }, context.now()), context);
+      return withPressure(node, { type, holds, texts: conditionTexts }, context);
     },
   };
 }
 
 function fromSignals(type: PressureType): StatusSetter {
   const isUnderPressure = ({ health }: SetterContext): boolean => health.pressures().has(type);
-  return pressureSetter({ type, words: pressureWords[type], isUnderPressure });
+  return pressureSetter({ type, texts: pressureTexts[type], isUnderPressure });
 }
 
 export const memoryPressure = fromSignals('MemoryPressure');
 export const diskPressure = fromSignals('DiskPressure');
 export const pidPressure = fromSignals('PIDPressure');
 
-/** Of 1.8: nothing measures it any more, and it is told all the same. */
+/** Of v1.8: no longer measured, but still reported as False. */
 export const outOfDisk: StatusSetter = {
   name: 'OutOfDisk',
   set(node, context) {
-    const now = formatTime(context.now());
-    const known = findCondition(conditionsOf(node), 'OutOfDisk') ?? { type: 'OutOfDisk', status: '' };
-    const { reason, message, event } = outOfDiskWords.clear;
-    const flips = known.status !== 'False';
-    const changed = flips ? { status: 'False', reason, message, lastTransitionTime: now } : {};
-    const conditions = putCondition(conditionsOf(node), { ...known, ...changed, lastHeartbeatTime: now });
-    return withChange(node, { conditions, event: flips ? event : undefined }, context);
+    return withPressure(node, { type: 'OutOfDisk', holds: false, texts: outOfDiskTexts }, context);
   },
 };
 
-/** Conditions of one's own that were set by hand. */
+/** Custom conditions that were forced on the machine. */
 export const customConditions: StatusSetter = {
   name: 'CustomConditions',
   set(node, context) {
     let composed = node;
     for (const [type, holds] of context.machine.forcedConditions) {
-      if (type in pressureWords) continue;
-      const words = describeCustomCondition(type);
-      composed = withChange(
-        composed,
-        derivePressure(conditionsOf(composed), { type, holds, words }, context.now()),
-        context,
-      );
+      if (type in pressureTexts) continue;
+      composed = withPressure(composed, { type, holds, texts: describeCustomCondition(type) }, context);
     }
     return composed;
   },
@@ -84,16 +71,17 @@ export const customConditions: StatusSetter = {
 export const ready: StatusSetter = {
   name: 'Ready',
   set(node, context) {
-    const plainJoin = context.profile.kind === 'classic';
+    const plainJoin = context.profile.kind === 'v1.8';
     const readiness = { problems: problemsOf(node, context), warning: context.machine.warning, plainJoin };
-    return withChange(node, deriveReady(conditionsOf(node), readiness, context.now()), context);
+    return withChange(node, buildReady(conditionsOf(node), readiness, context.now()), context);
   },
 };
 
-/** In the order in which they are told (kubelet `ReadyCondition`); what somebody broke by hand comes last. */
+/** In the order in which they are reported (kubelet `ReadyCondition`); an injected fault comes last. */
 function problemsOf(node: Node, { health, machine, profile }: SetterContext): readonly string[] {
-  const missing = ['cpu', 'memory', 'pods', 'ephemeral-storage'].filter((name) => !hasCapacity(node, name));
-  const word = profile.kind === 'classic' ? 'Missing' : 'missing';
+  const capacity = node.status?.capacity ?? {};
+  const missing = ['cpu', 'memory', 'pods', 'ephemeral-storage'].filter((name) => capacity[name] === undefined);
+  const word = profile.kind === 'v1.8' ? 'Missing' : 'missing';
   return [
     ...health.runtimeErrors(),
     ...health.networkErrors(),
@@ -104,12 +92,12 @@ function problemsOf(node: Node, { health, machine, profile }: SetterContext): re
   ];
 }
 
-function hasCapacity(node: Node, resource: string): boolean {
-  return node.status?.capacity?.[resource] !== undefined;
-}
-
 function conditionsOf(node: Node): ReturnType<typeof listConditions> {
   return listConditions(node.status?.conditions);
+}
+
+function withPressure(node: Node, pressure: Parameters<typeof buildPressure>[1], context: SetterContext): Node {
+  return withChange(node, buildPressure(conditionsOf(node), pressure, context.now()), context);
 }
 
 function withChange(node: Node, { conditions, event }: ConditionsChange, context: SetterContext): Node {

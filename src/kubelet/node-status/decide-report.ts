@@ -1,29 +1,29 @@
-export interface ReportQuestion {
+export interface ReportInput {
   readonly changed: boolean;
   /** Monotonic. */
   readonly nowMs: number;
-  /** Monotonic time of the last report that arrived; undefined before the first. */
+  /** Monotonic time of the last report that was written; undefined before the first. */
   readonly lastReportAtMs: number | undefined;
-  /** Added to the report frequency; the answer's own, from last time. */
+  /** Added to the report frequency; the value that the last decision returned. */
   readonly delayMs: number;
   readonly reportFrequencyMs: number;
   /** Uniform in [0, 1). */
   readonly chance: number;
 }
 
-export interface ReportDecision {
+interface ReportDecision {
   readonly report: boolean;
   readonly delayMs: number;
 }
 
 /**
- * Is the status written this time? When it changed, or when the last report is old enough. A report that a change
- * called for moves the next periodic one by up to half a period either way, so that nodes which changed together do not
- * go on reporting together; one that was due by age leaves the rhythm as it is (kubelet `updateNodeStatus`,
+ * Decides whether the status is written this time: if it changed, or if the last report is old enough. A report because
+ * of a change moves the next periodic one by up to half a period either way, so that nodes which changed together do
+ * not keep reporting together; a report that was due leaves the period unchanged (kubelet `updateNodeStatus`,
  * `delayAfterNodeStatusChange`).
  */
-export function decideReport(question: ReportQuestion): ReportDecision {
-  const { changed, nowMs, lastReportAtMs, delayMs, reportFrequencyMs, chance } = question;
+export function decideReport(input: ReportInput): ReportDecision {
+  const { changed, nowMs, lastReportAtMs, delayMs, reportFrequencyMs, chance } = input;
   if (changed || lastReportAtMs === undefined) return { report: true, delayMs: reportFrequencyMs * (chance - 0.5) };
   const expired = nowMs - lastReportAtMs >= reportFrequencyMs + delayMs;
   return expired ? { report: true, delayMs: 0 } : { report: false, delayMs };

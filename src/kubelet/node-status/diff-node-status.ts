@@ -1,16 +1,17 @@
 import { type Condition, listConditions } from '../../api/conditions.ts';
 import type { Node } from '../../api/node.ts';
 import { sameQuantity } from '../../api/quantity.ts';
-import { sameJson } from '../diff-json.ts';
+import { sameJson } from '../../api/same-json.ts';
+import { isMap, type JsonMap } from '../../api/json-map.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
+type Fields = JsonMap;
 
 const platformLabels = ['kubernetes.io/os', 'kubernetes.io/arch'] as const;
 const quantityFields: readonly string[] = ['capacity', 'allocatable'];
 
 /**
- * Would anybody but a clock see a difference? Heartbeat times and the order of conditions do not count, nor do two ways
- * of writing one quantity; of the labels only the two that every status puts right do (kubelet `nodeStatusHasChanged`,
+ * True if the node changed. Heartbeat times and the order of conditions do not count, nor do two notations of one
+ * quantity; of the labels only the two that every status update corrects count (kubelet `nodeStatusHasChanged`,
  * `updateNode`).
  */
 export function diffNodeStatus(stored: Node, computed: Node): boolean {
@@ -26,7 +27,7 @@ function sameConditions(before: readonly Condition[], after: readonly Condition[
   if (before.length !== after.length) return false;
   const byType = (a: Condition, b: Condition): number => (a.type < b.type ? -1 : 1);
   const sorted = after.toSorted(byType);
-  return before.toSorted(byType).every((condition, place) => sameCondition(condition, sorted[place]));
+  return before.toSorted(byType).every((condition, index) => sameCondition(condition, sorted[index]));
 }
 
 function sameCondition(before: Condition, after: Condition | undefined): boolean {
@@ -41,11 +42,11 @@ function withoutConditions(status: NonNullable<Node['status']>): Fields {
 }
 
 /**
- * The strategic-merge patch of `nodes/status` from the one to the other: metadata first, then what differs of the
- * status. It names no resourceVersion, so it never conflicts; it takes no condition away. Empty when nothing differs
+ * The strategic-merge patch of `nodes/status` between the two: metadata first, then the changes of the status. It
+ * contains no resourceVersion, so it never conflicts; it removes no condition. Empty when nothing differs
  * (component-helpers `PatchNodeStatus`).
  */
-export function deriveNodeStatusPatch(stored: Node, computed: Node): unknown {
+export function diffNodeStatusPatch(stored: Node, computed: Node): unknown {
   const metadata = diffFields(described(stored), described(computed));
   const status = {
     ...conditionPatch(listConditions(stored.status?.conditions), listConditions(computed.status?.conditions)),
@@ -67,7 +68,7 @@ function withoutLists(node: Node): Fields {
   return others;
 }
 
-/** What to change of the fields of the one to have the other: maps entry by entry, lists and values whole, null for what goes. */
+/** The changed fields: maps entry by entry, lists and values as a whole, null for what is removed. */
 function diffFields(before: Fields, after: Fields): Fields {
   const changed: Record<string, unknown> = {};
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
@@ -90,7 +91,7 @@ function diffMap(key: string, before: Fields, after: Fields): Fields {
   );
 }
 
-/** Of maps with plain values: an empty text is a value too. */
+/** For maps with scalar values: an empty string is a value too. */
 function diffFlat(before: Fields, after: Fields): Fields {
   const changed = Object.entries(after).filter(([key, value]) => value !== undefined && before[key] !== value);
   const gone = Object.keys(before).filter((key) => before[key] !== undefined && after[key] === undefined);
@@ -101,16 +102,12 @@ function isFlat(map: Fields): boolean {
   return Object.values(map).every((value) => typeof value !== 'object' || value === null);
 }
 
-/** Absent, null and without entries are one and the same. */
+/** Absent, null and empty are equal. */
 function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
-function isMap(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Addresses merge by type though a type may occur twice: a changed list replaces the stored one whole. */
+/** Addresses merge by type though a type may occur twice: a changed list replaces the stored one as a whole. */
 function addressPatch(stored: Node, computed: Node): Fields {
   const before = stored.status?.addresses ?? [];
   const after = computed.status?.addresses ?? [];
@@ -118,7 +115,7 @@ function addressPatch(stored: Node, computed: Node): Fields {
   return { addresses: before.length === 0 ? after : [...after, { $patch: 'replace' }] };
 }
 
-/** Of each condition what changed of it, and the order of all of them, those of others included. */
+/** The changed fields of each condition, and the order of all of them, including those of other clients. */
 function conditionPatch(before: readonly Condition[], after: readonly Condition[]): Fields {
   const changed = after.flatMap((condition) => {
     const stored = before.find(({ type }) => type === condition.type);

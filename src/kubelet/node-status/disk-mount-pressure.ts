@@ -1,21 +1,21 @@
 import { pressureSetter } from './condition-setters.ts';
 import type { StatusSetter } from './setter-context.ts';
 
-export interface DiskMountPressureOptions {
+interface DiskMountPressureOptions {
   /** Mounts to watch, by path. */
   readonly mounts: readonly string[];
-  /** From this share of a mount on the node is under pressure. */
+  /** The node is under pressure if a mount is at least this full, in percent. */
   readonly thresholdPercent: number;
 }
 
 /**
- * A condition of one's own, as an example of how to add one: DiskMountPressure holds while any of the mounts is as full
- * as the threshold says, and for as long after that as the kubelet's own pressures do.
+ * An example of a custom condition: DiskMountPressure holds while any of the mounts is at least as full as the
+ * threshold, and after that for the transition period of the kubelet's own pressures.
  *
- * Whoever adds such a condition should know three things. A node lifecycle controller that has lost contact turns Ready
- * and the three pressures to Unknown, and no other condition: this one goes on saying what it last said. No taint follows
- * from it unless somebody teaches a controller to set one. And a kubelet never takes a condition away: when the setter
- * is left out again, its last word stays.
+ * Three properties of custom conditions: if the kubelet stops reporting, a node lifecycle controller sets Ready and the
+ * three pressures to Unknown, and no other condition: this one keeps its last status. No taint follows from it unless a
+ * controller is written to set one. And a kubelet never removes a condition: when the setter is removed, the last
+ * reported condition stays.
  */
 export function diskMountPressure({ mounts, thresholdPercent }: DiskMountPressureOptions): StatusSetter {
   return pressureSetter({

@@ -1,15 +1,15 @@
 import type { Node } from '../../api/node.ts';
-import { deriveAddresses, deriveCapacity, deriveImages } from './derive-machine-info.ts';
+import { buildAddresses, buildCapacity, buildImages } from './build-machine-info.ts';
 import type { SetterContext, StatusSetter } from './setter-context.ts';
 
-/** Only a cloud provider of the kubelet's own would leave it. */
+/** Set only by a kubelet with a built-in cloud provider. */
 const providedAddressAnnotation = 'alpha.kubernetes.io/provided-node-ip';
 const kubeletPort = 10_250;
 const kernelVersion = '6.12.0-hollow';
 const osImage = 'Hollow Linux';
 const runtimeType = 'hollow';
 const runtimeVersion = '1.0.0';
-const kubeletVersions = { classic: 'v1.8.0-hollow', modern: 'v1.36.0-hollow' } as const;
+const kubeletVersions = { 'v1.8': 'v1.8.0-hollow', 'v1.36': 'v1.36.0-hollow' } as const;
 
 const nodeAddress: StatusSetter = {
   name: 'NodeAddress',
@@ -20,7 +20,7 @@ const nodeAddress: StatusSetter = {
       report(`can't get ip address of node ${nodeName}. error: no address`);
       return node;
     }
-    const addresses = machine.addresses ?? deriveAddresses(machine.describe(), nodeName);
+    const addresses = machine.addresses ?? buildAddresses(machine.describe(), nodeName);
     return withoutProvidedAddress({ ...node, status: { ...node.status, addresses } });
   },
 };
@@ -32,8 +32,8 @@ const machineInfo: StatusSetter = {
     const description = machine.describe();
     const fails = machine.fails('machine-info');
     if (fails) report('Error getting machine info');
-    const told = fails ? node : tellMachine(node, context);
-    return deriveCapacity(told, {
+    const described = fails ? node : withMachineIds(node, context);
+    return buildCapacity(described, {
       machine: fails ? undefined : description,
       podsMax: description.podsMax,
       podsPerCore: profile.podsPerCore,
@@ -42,14 +42,16 @@ const machineInfo: StatusSetter = {
   },
 };
 
-/** Another boot id than the stored one is a reboot. Kubelets of old told of it until the status had arrived. */
-function tellMachine(node: Node, context: SetterContext): Node {
+/**
+ * A boot id that differs from the stored one is a reboot. Kubelet v1.8 repeats the Event until the status is written.
+ */
+function withMachineIds(node: Node, context: SetterContext): Node {
   const { machine, nodeName, memory, profile, recordNodeEvent } = context;
   const { bootId } = machine;
   const stored = node.status?.nodeInfo?.['bootID'] ?? '';
-  if (stored !== '' && stored !== bootId && (profile.kind === 'classic' || !memory.toldReboot)) {
+  if (stored !== '' && stored !== bootId && (profile.kind === 'v1.8' || !memory.rebootReported)) {
     recordNodeEvent('Warning', 'Rebooted', `Node ${nodeName} has been rebooted, boot id: ${bootId}`);
-    memory.toldReboot = true;
+    memory.rebootReported = true;
   }
   const machineID = `machine-${machine.name}`;
   const systemUUID = `system-${machine.name}`;
@@ -69,17 +71,14 @@ const versionInfo: StatusSetter = {
       osImage,
       containerRuntimeVersion: `${runtimeType}://${machine.fails('runtime-version') ? 'Unknown' : runtimeVersion}`,
       kubeletVersion,
-      kubeProxyVersion: profile.kind === 'classic' ? kubeletVersion : '',
+      kubeProxyVersion: profile.kind === 'v1.8' ? kubeletVersion : '',
     });
   },
 };
 
 const daemonEndpoints: StatusSetter = {
   name: 'DaemonEndpoints',
-  set: (node) => ({
-    ...node,
-    status: { ...node.status, daemonEndpoints: { kubeletEndpoint: { Port: kubeletPort } } },
-  }),
+  set: (node) => ({ ...node, status: { ...node.status, daemonEndpoints: { kubeletEndpoint: { Port: kubeletPort } } } }),
 };
 
 const images: StatusSetter = {
@@ -90,7 +89,7 @@ const images: StatusSetter = {
       report('error getting image list');
       return { ...node, status };
     }
-    const listed = deriveImages(machine.describe().images ?? [], profile.nodeStatusMaxImages);
+    const listed = buildImages(machine.describe().images ?? [], profile.nodeStatusMaxImages);
     return { ...node, status: listed.length === 0 ? status : { ...status, images: listed } };
   },
 };
@@ -101,36 +100,28 @@ const goRuntime: StatusSetter = {
     withNodeInfo(node, { operatingSystem: platform.os, architecture: platform.architecture }),
 };
 
-const runtimeHandlers: StatusSetter = {
-  name: 'RuntimeHandlers',
-  set(node, { machine }) {
-    const { runtimeHandlers: handlers } = machine.describe();
-    return handlers === undefined ? node : { ...node, status: { ...node.status, runtimeHandlers: handlers } };
-  },
+const runtimeHandlers = described('RuntimeHandlers', 'runtimeHandlers');
+const nodeFeatures = described('NodeFeatures', 'features');
+
+/** Runs after all others: features that pods may rely on (kubelet `setNodeStatus`). */
+export const declaredFeatures = described('DeclaredFeatures', 'declaredFeatures');
+
+/** Machine facts, in the order in which they are set. */
+export const machineSetters: Readonly<Record<'v1.8' | 'v1.36', readonly StatusSetter[]>> = {
+  'v1.8': [nodeAddress, machineInfo, versionInfo, daemonEndpoints, images, goRuntime],
+  'v1.36': [nodeAddress, machineInfo, versionInfo, daemonEndpoints, images, goRuntime, runtimeHandlers, nodeFeatures],
 };
 
-const nodeFeatures: StatusSetter = {
-  name: 'NodeFeatures',
-  set(node, { machine }) {
-    const { features } = machine.describe();
-    return features === undefined ? node : { ...node, status: { ...node.status, features } };
-  },
-};
-
-/** After all others: what pods may rely on (kubelet `setNodeStatus`). */
-export const declaredFeatures: StatusSetter = {
-  name: 'DeclaredFeatures',
-  set(node, { machine }) {
-    const { declaredFeatures: declared } = machine.describe();
-    return declared === undefined ? node : { ...node, status: { ...node.status, declaredFeatures: declared } };
-  },
-};
-
-/** What the machine is, in the order in which it is told. */
-export const machineSetters: Readonly<Record<'classic' | 'modern', readonly StatusSetter[]>> = {
-  classic: [nodeAddress, machineInfo, versionInfo, daemonEndpoints, images, goRuntime],
-  modern: [nodeAddress, machineInfo, versionInfo, daemonEndpoints, images, goRuntime, runtimeHandlers, nodeFeatures],
-};
+/** Sets a field of the status to that of the machine's description, if it has one. */
+function described(name: string, field: 'runtimeHandlers' | 'features' | 'declaredFeatures'): StatusSetter {
+  return {
+    name,
+    set(node, { machine }) {
+      const value = machine.describe()[field];
+      return value === undefined ? node : { ...node, status: { ...node.status, [field]: value } };
+    },
+  };
+}
 
 function withNodeInfo(node: Node, info: Readonly<Record<string, string>>): Node {
   return { ...node, status: { ...node.status, nodeInfo: { ...node.status?.nodeInfo, ...info } } };

@@ -1,8 +1,7 @@
 import type { EventType } from '../../api/event.ts';
-import type { ObjectReference } from '../../api/meta.ts';
 import type { Node } from '../../api/node.ts';
 import type { Labels } from '../../api/topology.ts';
-import { deriveNodeReference } from '../../events/derive-node-reference.ts';
+import { buildNodeReference } from '../../events/build-node-reference.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EventRecorder } from '../../ports/event-recorder.ts';
 import type { Logger } from '../../ports/logger.ts';
@@ -10,13 +9,13 @@ import type { Meter } from '../../ports/meter.ts';
 import type { FakeMachine } from '../machine/fake-machine.ts';
 import type { NodeVolumes } from '../machine/node-volumes.ts';
 import type { KubeletProfile } from '../profile.ts';
-import { derivePlatform, withPlatformLabels } from './derive-node.ts';
+import { buildPlatform, withPlatformLabels } from './build-node.ts';
 import { statusSetterSeconds } from './metrics.ts';
 import type { NodeHealth, SetterContext, SetterMemory, StatusSetter } from './setter-context.ts';
 
-export interface NodeComposerOptions {
+interface NodeComposerOptions {
   readonly name: string;
-  /** The kubelet's own, which win over the defaults. */
+  /** The kubelet's own labels, which override the defaults. */
   readonly labels: Labels;
   readonly setters: readonly StatusSetter[];
   readonly profile: KubeletProfile;
@@ -26,29 +25,29 @@ export interface NodeComposerOptions {
   readonly recorder: EventRecorder;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly meter?: Meter;
+  readonly meter: Meter | undefined;
 }
 
-/** Runs the chain of status setters over a node: for registration and for every status after it. */
+/** Runs the chain of status setters over a node: for registration and for every status update. */
 export class NodeComposer {
   readonly #options: NodeComposerOptions;
-  readonly #memory: SetterMemory = { unschedulable: false, toldReboot: false };
-  /** Monotonic times at which pressures of one's own were last observed. */
+  readonly #memory: SetterMemory = { unschedulable: false, rebootReported: false };
+  /** Monotonic times at which custom pressures were last observed. */
   #observed: Map<string, number> | undefined;
 
   constructor(options: NodeComposerOptions) {
     this.#options = options;
   }
 
-  /** The node with its status as of now. A setter that fails, or takes too long, leaves the node as it was before it. */
+  /** The node with its current status. A setter that fails, or times out, leaves the node as it was before it. */
   async compose(node: Node): Promise<Node> {
     const running = { setter: '' };
     const context = this.#context(node, running);
     let composed = withPlatformLabels(node, context.platform);
     for (const setter of this.#options.setters) {
       running.setter = setter.name;
-      const answer = this.#run(setter, composed, context);
-      composed = answer instanceof Promise ? await this.#within(setter, composed, answer) : answer;
+      const result = this.#run(setter, composed, context);
+      composed = result instanceof Promise ? await this.#within(setter, composed, result) : result;
     }
     return composed;
   }
@@ -57,23 +56,23 @@ export class NodeComposer {
     try {
       return setter.set(node, context);
     } catch (error) {
-      this.#complain(setter.name, String(error));
+      this.#logError(setter.name, String(error));
       return node;
     }
   }
 
-  /** A slow setter delays the heartbeat: it gets so long and no longer. */
-  async #within(setter: StatusSetter, node: Node, answer: Promise<Node>): Promise<Node> {
+  /** An asynchronous setter delays the heartbeat: it has a time limit. */
+  async #within(setter: StatusSetter, node: Node, result: Promise<Node>): Promise<Node> {
     const { clock, profile, meter } = this.#options;
     const startedAtMs = clock.monotonicMs();
     const done = new AbortController();
     const late = clock.sleep(profile.statusSetterMsMax, done.signal).then(() => undefined);
     try {
-      const composed = await Promise.race([answer, late]);
+      const composed = await Promise.race([result, late]);
       if (composed !== undefined) return composed;
-      this.#complain(setter.name, `no answer within ${profile.statusSetterMsMax} ms`);
+      this.#logError(setter.name, `timed out after ${profile.statusSetterMsMax} ms`);
     } catch (error) {
-      this.#complain(setter.name, String(error));
+      this.#logError(setter.name, String(error));
     } finally {
       done.abort();
       meter?.observe(statusSetterSeconds, (clock.monotonicMs() - startedAtMs) / 1_000, { setter: setter.name });
@@ -81,16 +80,16 @@ export class NodeComposer {
     return node;
   }
 
-  #complain(setter: string, problem: string): void {
+  #logError(setter: string, problem: string): void {
     this.#options.logger.error({ setter, error: problem }, 'failed to set some node status fields');
   }
 
   #context(node: Node, running: { readonly setter: string }): SetterContext {
-    const { name, labels, profile, machine, health, volumes, clock } = this.#options;
+    const { name, labels, profile, machine, health, volumes, recorder, clock } = this.#options;
     const nowMs = clock.nowMs();
-    const about = deriveNodeReference({ name, uid: node.metadata.uid }, profile.nodeEventUid);
-    const tell = (type: EventType, reason: string, message: string): void => {
-      this.#tell(about, type, reason, message);
+    const about = buildNodeReference({ name, uid: node.metadata.uid }, profile.nodeEventUid);
+    const record = (type: EventType, reason: string, message: string): void => {
+      recorder.record({ about, type, reason, message });
     };
     return {
       nodeName: name,
@@ -99,17 +98,13 @@ export class NodeComposer {
       health,
       volumes,
       memory: this.#memory,
-      platform: derivePlatform(labels),
+      platform: buildPlatform(labels),
       now: () => nowMs,
-      recordNodeEvent: tell,
-      recordNodeStatusEvent: (type, reason) => tell(type, reason, `Node ${name} status is now: ${reason}`),
+      recordNodeEvent: record,
+      recordNodeStatusEvent: (type, reason) => record(type, reason, `Node ${name} status is now: ${reason}`),
       hold: (type, isUnderPressure) => this.#hold(type, isUnderPressure),
-      report: (problem) => this.#complain(running.setter, problem),
+      report: (problem) => this.#logError(running.setter, problem),
     };
-  }
-
-  #tell(about: ObjectReference, type: EventType, reason: string, message: string): void {
-    this.#options.recorder.record({ about, type, reason, message });
   }
 
   #hold(type: string, isUnderPressure: boolean): boolean {

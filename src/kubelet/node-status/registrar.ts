@@ -1,4 +1,4 @@
-import { ApiError } from '../../api/api-error.ts';
+import { ApiError, apiReason } from '../../api/api-error.ts';
 import type { Node } from '../../api/node.ts';
 import type { Labels } from '../../api/topology.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -6,48 +6,51 @@ import type { KubeReader } from '../../ports/kube-reader.ts';
 import type { KubeWriter } from '../../ports/kube-writer.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { KubeletProfile } from '../profile.ts';
-import type { Turnstile } from '../turnstile.ts';
-import { deriveNode, mergeRegisteredNode } from './derive-node.ts';
-import { deriveNodeStatusPatch } from './diff-node-status.ts';
+import type { Semaphore } from '../loops/semaphore.ts';
+import { buildNode, mergeRegisteredNode } from './build-node.ts';
+import { diffNodeStatusPatch } from './diff-node-status.ts';
 import type { NodeComposer } from './node-composer.ts';
 
 const registerBackoffMsMin = 100;
 const registerBackoffMsMax = 7_000;
 
-export interface RegistrarOptions {
+interface RegistrarOptions {
   readonly name: string;
   readonly labels: Labels;
   readonly profile: KubeletProfile;
   readonly api: KubeReader & KubeWriter;
   readonly composer: NodeComposer;
-  /** Bounds how many nodes of the fleet register at once. */
-  readonly registrations: Turnstile;
-  /** Called before the node is put together for a try: what is known of it then is told with it. */
+  /** Limits how many nodes of the fleet register at once. */
+  readonly registrations: Semaphore;
+  /** Called before the node is composed for a try, so that current state is included. */
   readonly beforeTry?: () => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-export interface Registration {
+interface Registration {
   readonly node: Node;
-  /** False for one that was there before. */
+  /** False if the node already existed. */
   readonly created: boolean;
 }
 
-/** Makes the node known to the API server, once. A node that is deleted later is not made again (kubelet `registerWithAPIServer`). */
+/** Registers the node, once. A node that is deleted later is not registered again (kubelet `registerWithAPIServer`). */
 export class Registrar {
   readonly #options: RegistrarOptions;
+  /** The Retry-After of the last rejection. */
+  #retryAfterMs = 0;
 
   constructor(options: RegistrarOptions) {
     this.#options = options;
   }
 
-  /** Waits, tries, and so on with growing waits until it worked. Undefined when the signal aborted first. */
+  /** Tries with exponential backoff until it succeeds. Undefined when the signal aborted first. */
   async register(signal: AbortSignal): Promise<Registration | undefined> {
     const { clock, registrations } = this.#options;
     let backoffMs = registerBackoffMsMin;
     while (!signal.aborted) {
-      await clock.sleep(backoffMs, signal);
+      await clock.sleep(Math.max(backoffMs, this.#retryAfterMs), signal);
+      this.#retryAfterMs = 0;
       backoffMs = Math.min(backoffMs * 2, registerBackoffMsMax);
       const registration = await registrations.pass(() => this.#try(signal));
       if (registration !== undefined) return registration;
@@ -59,52 +62,41 @@ export class Registrar {
     if (signal.aborted) return undefined;
     const { name, labels, profile, api, composer, clock, beforeTry } = this.#options;
     beforeTry?.();
-    const fresh = await composer.compose(deriveNode({ name, labels, profile, nowMs: clock.nowMs() }));
+    const fresh = await composer.compose(buildNode({ name, labels, profile, nowMs: clock.nowMs() }));
     try {
       return { node: await api.create('nodes', fresh, { signal }), created: true };
     } catch (error) {
-      if (isReason(error, 'already-exists')) return this.#adopt(fresh, signal);
-      this.#expect(error, 'the node could not be registered');
+      if (apiReason(error) === 'already-exists') return this.#adopt(fresh, signal);
+      this.#expect(error, 'failed to register node');
       return undefined;
     }
   }
 
-  /** The name is taken: by this very node in an earlier life. */
+  /** A node of this name exists: it was registered by an earlier run. */
   async #adopt(fresh: Node, signal: AbortSignal): Promise<Registration | undefined> {
-    const { name, api } = this.#options;
+    const { name, profile, api } = this.#options;
     try {
       const stored: Node = await api.get('nodes', { name }, { signal });
-      if (this.#isSomebodyElses(stored)) return await this.#replace(stored, signal);
+      // Kubelet v1.8 identifies its machine by the external id. The next try registers this machine.
+      if (profile.kind === 'v1.8' && stored.spec?.externalID !== name) {
+        await api.delete('nodes', { name }, { uid: stored.metadata.uid ?? '', signal });
+        return undefined;
+      }
       const wanted = mergeRegisteredNode(stored, fresh);
       if (wanted === stored) return { node: stored, created: false };
-      const patch = { type: 'strategic-merge', body: deriveNodeStatusPatch(stored, wanted) } as const;
+      const patch = { type: 'strategic-merge', body: diffNodeStatusPatch(stored, wanted) } as const;
       const node = await api.patch('nodes', { name }, patch, { signal, subresource: 'status' });
       return { node, created: false };
     } catch (error) {
-      this.#expect(error, 'the registered node could not be brought up to date');
+      this.#expect(error, 'failed to update the registered node');
       return undefined;
     }
   }
 
-  /** Kubelets of old knew their machine by its external id. */
-  #isSomebodyElses(stored: Node): boolean {
-    const { name, profile } = this.#options;
-    return profile.kind === 'classic' && stored.spec?.externalID !== name;
-  }
-
-  /** What was another machine's goes; the next try registers ours. */
-  async #replace(stored: Node, signal: AbortSignal): Promise<undefined> {
-    const { name, api } = this.#options;
-    await api.delete('nodes', { name }, { uid: stored.metadata.uid ?? '', signal });
-  }
-
-  /** What the API server may answer is part of the day; anything else is a defect and goes up. */
+  /** API errors are expected and logged; anything else is a defect and is thrown. */
   #expect(error: unknown, what: string): void {
     if (!(error instanceof ApiError)) throw error;
+    this.#retryAfterMs = error.retryAfterMs ?? 0;
     if (error.reason !== 'aborted') this.#options.logger.debug({ reason: error.reason }, what);
   }
-}
-
-function isReason(error: unknown, reason: string): boolean {
-  return error instanceof ApiError && error.reason === reason;
 }

@@ -5,7 +5,7 @@ import type { FakeMachine } from '../machine/fake-machine.ts';
 import type { NodeVolumes } from '../machine/node-volumes.ts';
 import type { KubeletProfile } from '../profile.ts';
 
-/** What the kubelet knows of its runtime and its own state: why the node would not be ready. */
+/** State of the runtime and of the kubelet that determines the node's conditions. */
 export interface NodeHealth {
   runtimeErrors(): readonly string[];
   networkErrors(): readonly string[];
@@ -14,15 +14,15 @@ export interface NodeHealth {
   pressures(): ReadonlySet<PressureType>;
 }
 
-/** What setters remember of a kubelet's life, from one status to the next. */
+/** State of the setters during one run of a kubelet. */
 export interface SetterMemory {
-  /** As last told. */
+  /** As last reported. */
   unschedulable: boolean;
-  /** A kubelet tells of a reboot once. */
-  toldReboot: boolean;
+  /** A kubelet records the Rebooted event once. */
+  rebootReported: boolean;
 }
 
-/** What a status setter may use. Nothing of it outlives the call. */
+/** The input of a status setter. Valid during the call only. */
 export interface SetterContext {
   readonly nodeName: string;
   readonly profile: KubeletProfile;
@@ -30,27 +30,27 @@ export interface SetterContext {
   readonly health: NodeHealth;
   readonly volumes: NodeVolumes;
   readonly memory: SetterMemory;
-  /** The kubelet's operating system and architecture, as its labels say. */
+  /** The kubelet's operating system and architecture, from its labels. */
   readonly platform: { readonly os: string; readonly architecture: string };
   /** Wall time in milliseconds, the same for all setters of one status. */
   readonly now: () => number;
-  /** Tells what the node's status is now, in one word, as an event about the node. */
+  /** Records an Event about the node with its new state as the reason. */
   readonly recordNodeStatusEvent: (type: EventType, reason: string) => void;
   readonly recordNodeEvent: (type: EventType, reason: string, message: string) => void;
-  /** Is the node under this pressure, or was it within the hold for pressures? To be asked in every status. */
+  /** True under this pressure, or within the transition period after it. Must be called in every status. */
   readonly hold: (type: string, isUnderPressure: boolean) => boolean;
-  /** Something went wrong that the status has to do without: it is logged, and what the setter returns counts. */
+  /** Logs an error that does not abort the status; the returned node is used. */
   readonly report: (problem: string) => void;
 }
 
 /**
- * One step of the chain that fills in a node's status. It returns the node as it should be then; one that takes its time
- * returns a promise of it, and is left out of this status when it takes too long. What it throws is logged, and the chain
- * goes on with the node as it was.
+ * One step of the chain that fills in a node's status. Returns the updated node; an asynchronous setter returns a
+ * promise, and is skipped in this status when it times out. An error is logged, and the chain continues with the node
+ * as it was.
  */
 export interface StatusSetter {
   readonly name: string;
-  /** One of one's own runs right before the setter of this name; before `Ready` when absent. */
+  /** A custom setter runs right before the setter of this name; before `Ready` when absent. */
   readonly before?: string;
   set(node: Node, context: SetterContext): Node | Promise<Node>;
 }

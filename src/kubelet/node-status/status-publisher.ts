@@ -6,57 +6,56 @@ import type { KubeReader } from '../../ports/kube-reader.ts';
 import type { KubeWriter } from '../../ports/kube-writer.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Random } from '../../ports/random.ts';
-import { deriveFirstWait, deriveJittered } from '../derive-phase.ts';
+import { planFirstWait, planJittered } from '../loops/plan-phase.ts';
 import type { NodeVolumes } from '../machine/node-volumes.ts';
 import type { KubeletProfile } from '../profile.ts';
-import { RestingLoop, runAlone } from '../resting-loop.ts';
-import { Turnstile } from '../turnstile.ts';
+import { RestingLoop } from '../loops/resting-loop.ts';
+import { Semaphore } from '../loops/semaphore.ts';
 import { decideReport } from './decide-report.ts';
-import { deriveNodeStatusPatch, diffNodeStatus } from './diff-node-status.ts';
+import { diffNodeStatusPatch, diffNodeStatus } from './diff-node-status.ts';
 import type { NodeComposer } from './node-composer.ts';
 
 /** Tries of one cycle, without a pause between them (kubelet `nodeStatusUpdateRetry`). */
 const statusTriesMax = 5;
 const statusJitterShare = 0.04;
 
-/** The node's own copy of itself, kept by somebody's watch. */
+/** The kubelet's cached copy of its own node. */
 export interface NodeLister {
-  /** Undefined where there is no such node; `frozen` while the watch stands still, and what it last showed still holds. */
+  /** Undefined if there is no such node; `frozen` while the watch stalls, and the last returned state stays valid. */
   get(name: string): Node | 'frozen' | undefined;
 }
 
-export interface StatusPublisherOptions {
+interface StatusPublisherOptions {
   readonly name: string;
   readonly api: KubeReader & KubeWriter;
   readonly nodes: NodeLister;
   readonly composer: NodeComposer;
-  /** Are told what the API server knows of them. */
+  /** Notified of the volumes that the API server has as in use. */
   readonly volumes: NodeVolumes;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
   readonly profile: KubeletProfile;
-  /** Called after the second and each further try that failed in one cycle: the connection may be at fault. */
-  readonly onRepeatedFailure?: () => void;
+  /** Called after the second and each further failed try of one cycle: the connection may be at fault. */
+  readonly onRepeatedFailure?: (() => void) | undefined;
 }
 
-/** What became of a look at a node that is not ready yet. */
+/** Result of a fast-start check of a node that is not ready yet. */
 type FastOutcome = 'wait' | 'over' | 'publish';
 
 /**
- * Computes the node's status each period and writes it when it changed or when the last report has grown old; a classic
- * kubelet writes it each time.
+ * Computes the node's status each period and writes it if it changed or if the last report is older than the report
+ * frequency; kubelet v1.8 writes it each period.
  */
 export class StatusPublisher extends RestingLoop {
   readonly #options: StatusPublisherOptions;
-  /** One status at a time, whoever wants it told. */
-  readonly #turn = new Turnstile(1);
-  /** As last answered, for as long as the watch has not shown the node. */
+  /** One status update at a time, from the loop or the fast start. */
+  readonly #semaphore = new Semaphore(1);
+  /** The node of the last response, until the watch has delivered the node. */
   #known: Node | undefined;
-  /** As the watch last showed it. */
+  /** As last delivered by the watch. */
   #listed: Node | undefined;
   #isReady = false;
-  #isPaused = false;
   #lastReportAtMs: number | undefined;
   #delayMs = 0;
   #podSubnets = '';
@@ -67,43 +66,33 @@ export class StatusPublisher extends RestingLoop {
     this.#options = options;
   }
 
-  /** Does the node say, in its last status that arrived, that it is ready? */
+  /** True if the last status that was written had Ready=True. */
   get isReady(): boolean {
     return this.#isReady;
   }
 
-  /** While it is paused it computes and tells nothing; its periods go on. */
-  pause(isPaused: boolean): void {
-    this.#isPaused = isPaused;
-  }
-
-  /** The node as the API server has just answered: it counts until the watch shows the node. */
+  /** The node from an API response: used until the watch delivers the node. */
   adopt(node: Node): void {
-    this.#note(node);
+    this.#isReady = readyStatus(node) === 'True';
+    if (this.#listed === undefined) this.#known = node;
   }
 
-  /** Publishes at once, and then period by period until the signal aborts. */
-  run(signal: AbortSignal): Promise<void> {
-    return runAlone(this, signal);
-  }
-
-  /** One cycle: up to 5 tries. Never rejects for what the API server answers: the next cycle tries again. */
+  /** One cycle: up to 5 tries. Never rejects because of an API error: the next cycle tries again. */
   async publish(signal: AbortSignal): Promise<void> {
-    if (!this.#isPaused) await this.#turn.pass(() => this.#cycle(signal));
+    await this.#semaphore.pass(() => this.#cycle(signal));
   }
 
   /**
-   * A look at a node that has not become ready yet: silent until it would be, then says so at once. True when there is
-   * nothing more to wait for (kubelet `fastNodeStatusUpdate`).
+   * Checks a node that has not become ready yet: writes nothing until it is ready, then writes the status at once. True
+   * when the fast start is over (kubelet `fastNodeStatusUpdate`).
    */
   async publishOnceReady(signal: AbortSignal): Promise<boolean> {
-    if (this.#isPaused) return false;
-    const outcome = await this.#turn.pass(() => this.#lookWhetherReady(signal));
+    const outcome = await this.#semaphore.pass(() => this.#publishIfReady(signal));
     if (outcome === 'publish') await this.publish(signal);
     return outcome !== 'wait';
   }
 
-  protected override get isDeaf(): boolean {
+  protected override get neverRings(): boolean {
     return true;
   }
 
@@ -121,14 +110,14 @@ export class StatusPublisher extends RestingLoop {
   /** From the first status to the second; undefined: a period. */
   #firstWaitMs(): number | undefined {
     const { name, profile, random } = this.#options;
-    const share = deriveFirstWait(profile.leasePhase, name, () => random.next());
+    const share = planFirstWait(profile.leasePhase, name, () => random.next());
     return share === undefined ? undefined : profile.nodeStatusUpdateFrequencyMs * share;
   }
 
   #periodMs(): number {
     const { profile, random } = this.#options;
-    if (profile.kind === 'classic') return profile.nodeStatusUpdateFrequencyMs;
-    return deriveJittered(profile.nodeStatusUpdateFrequencyMs, statusJitterShare, random.next());
+    if (profile.kind === 'v1.8') return profile.nodeStatusUpdateFrequencyMs;
+    return planJittered(profile.nodeStatusUpdateFrequencyMs, statusJitterShare, random.next());
   }
 
   async #cycle(signal: AbortSignal): Promise<void> {
@@ -140,8 +129,8 @@ export class StatusPublisher extends RestingLoop {
     if (!signal.aborted) logger.warn({ tries: statusTriesMax }, 'update node status exceeds retry count');
   }
 
-  async #lookWhetherReady(signal: AbortSignal): Promise<FastOutcome> {
-    const stored = this.#look();
+  async #publishIfReady(signal: AbortSignal): Promise<FastOutcome> {
+    const stored = this.#cachedNode();
     const before = stored === undefined ? undefined : readyStatus(stored);
     if (stored === undefined || before === undefined) return 'wait';
     if (before === 'True') return 'over';
@@ -158,7 +147,7 @@ export class StatusPublisher extends RestingLoop {
 
   async #try(tries: number, signal: AbortSignal): Promise<boolean> {
     try {
-      const stored = tries === 0 ? await this.#firstLook(signal) : await this.#read({ signal });
+      const stored = await this.#stored(tries, signal);
       if (stored === undefined) return false;
       await this.#report(stored, signal);
       return true;
@@ -168,24 +157,24 @@ export class StatusPublisher extends RestingLoop {
     }
   }
 
-  /** The first try of a cycle costs no request but of a classic kubelet, which takes what the API server has at hand. */
-  async #firstLook(signal: AbortSignal): Promise<Node | undefined> {
-    return this.#options.profile.kind === 'classic' ? await this.#read({ signal, resourceVersion: '0' }) : this.#look();
+  /**
+   * The first try uses the cached node; kubelet v1.8 reads the node from the API server's cache (`resourceVersion: 0`).
+   */
+  async #stored(tries: number, signal: AbortSignal): Promise<Node | undefined> {
+    const { api, name, profile } = this.#options;
+    if (tries > 0) return await api.get('nodes', { name }, { signal });
+    if (profile.kind === 'v1.36') return this.#cachedNode();
+    return await api.get('nodes', { name }, { signal, resourceVersion: '0' });
   }
 
-  /** As the watch shows it; until it has shown the node once, and while it stands still, as it was last answered. */
-  #look(): Node | undefined {
+  /** From the watch; until the watch has delivered the node, and while it stalls, from the last response. */
+  #cachedNode(): Node | undefined {
     const listed = this.#options.nodes.get(this.#options.name);
     if (listed === 'frozen') return this.#listed ?? this.#known;
     if (listed === undefined) return this.#known;
     this.#listed = listed;
     this.#known = undefined;
     return listed;
-  }
-
-  async #read(options: { readonly signal: AbortSignal; readonly resourceVersion?: string }): Promise<Node> {
-    const { api, name } = this.#options;
-    return await api.get('nodes', { name }, options);
   }
 
   async #report(stored: Node, signal: AbortSignal): Promise<void> {
@@ -200,7 +189,7 @@ export class StatusPublisher extends RestingLoop {
       chance: random.next(),
     });
     this.#delayMs = decision.delayMs;
-    if (!decision.report && profile.kind === 'modern') {
+    if (!decision.report && profile.kind === 'v1.36') {
       volumes.markReportedInUse(computed.status?.volumesInUse ?? []);
       return;
     }
@@ -208,7 +197,7 @@ export class StatusPublisher extends RestingLoop {
     volumes.markReportedInUse(updated.status?.volumesInUse ?? []);
   }
 
-  /** Somebody may also have given the node another range of pod addresses: that is worth a report. */
+  /** A changed pod CIDR also requires a report. */
   #hasChanged(stored: Node, computed: Node): boolean {
     const subnets = stored.spec?.podCIDRs?.join(',') ?? this.#podSubnets;
     const moved = subnets !== this.#podSubnets;
@@ -218,23 +207,18 @@ export class StatusPublisher extends RestingLoop {
 
   async #patch(stored: Node, computed: Node, signal: AbortSignal): Promise<Node> {
     const { api, clock, name } = this.#options;
-    const patch = { type: 'strategic-merge', body: deriveNodeStatusPatch(stored, computed) } as const;
+    const patch = { type: 'strategic-merge', body: diffNodeStatusPatch(stored, computed) } as const;
     const updated: Node = await api.patch('nodes', { name }, patch, { signal, subresource: 'status' });
-    this.#note(updated);
+    this.adopt(updated);
     this.#lastReportAtMs = clock.monotonicMs();
     return updated;
   }
 
-  #note(answered: Node): void {
-    this.#isReady = readyStatus(answered) === 'True';
-    if (this.#listed === undefined) this.#known = answered;
-  }
-
-  /** What the API server may answer is part of the day; anything else is a defect and goes up. */
+  /** API errors are expected and logged; anything else is a defect and is thrown. */
   #expect(error: unknown): void {
     if (!(error instanceof ApiError)) throw error;
     if (error.reason !== 'aborted') {
-      this.#options.logger.debug({ reason: error.reason }, 'the node status could not be written');
+      this.#options.logger.debug({ reason: error.reason }, 'failed to update node status');
     }
   }
 }

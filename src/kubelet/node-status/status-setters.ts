@@ -2,7 +2,10 @@ import { customConditions, diskPressure, memoryPressure, outOfDisk, pidPressure,
 import { declaredFeatures, machineSetters } from './machine-setters.ts';
 import type { StatusSetter } from './setter-context.ts';
 
-/** Only written once it is known what is in use: a kubelet that just started would wipe what it has to find again. */
+/**
+ * Written only after the volumes in use are known: a kubelet that just started would remove entries that it has yet to
+ * find.
+ */
 const volumesInUse: StatusSetter = {
   name: 'VolumesInUse',
   set(node, { volumes }) {
@@ -13,7 +16,7 @@ const volumesInUse: StatusSetter = {
   },
 };
 
-/** Writes nothing: it tells when somebody has closed the node to new pods, or opened it again. */
+/** Changes nothing: records an Event when the node becomes unschedulable or schedulable. */
 const schedulable: StatusSetter = {
   name: 'Schedulable',
   set(node, { memory, recordNodeStatusEvent }) {
@@ -25,9 +28,9 @@ const schedulable: StatusSetter = {
   },
 };
 
-const chains: Readonly<Record<'classic' | 'modern', readonly StatusSetter[]>> = {
-  classic: [
-    ...machineSetters.classic,
+const chains: Readonly<Record<'v1.8' | 'v1.36', readonly StatusSetter[]>> = {
+  'v1.8': [
+    ...machineSetters['v1.8'],
     outOfDisk,
     memoryPressure,
     diskPressure,
@@ -36,8 +39,8 @@ const chains: Readonly<Record<'classic' | 'modern', readonly StatusSetter[]>> = 
     volumesInUse,
     schedulable,
   ],
-  modern: [
-    ...machineSetters.modern,
+  'v1.36': [
+    ...machineSetters['v1.36'],
     memoryPressure,
     diskPressure,
     pidPressure,
@@ -50,21 +53,21 @@ const chains: Readonly<Record<'classic' | 'modern', readonly StatusSetter[]>> = 
 };
 
 /**
- * The chain, in the order that is a promise to readers of old: the machine, the pressures, conditions of one's own
- * (those set by hand and `extra`), Ready as the last condition, then what is not a condition (kubelet
- * `defaultNodeStatusFuncs`). Throws a RangeError for one of one's own that wants to stand before a setter that is not there.
+ * The chain, in an order that clients rely on: machine facts, pressures, custom conditions (forced ones and `extra`),
+ * Ready as the last condition, then what is not a condition (kubelet `defaultNodeStatusFuncs`). Throws a RangeError for
+ * a custom setter whose `before` names no setter.
  */
 export function statusSetters(
-  kind: 'classic' | 'modern' = 'modern',
+  kind: 'v1.8' | 'v1.36' = 'v1.36',
   extra: readonly StatusSetter[] = [],
 ): readonly StatusSetter[] {
   if (extra.length === 0) return chains[kind];
   const chain = [...chains[kind]];
   for (const setter of extra) {
     const anchor = setter.before ?? 'Ready';
-    const place = chain.findIndex(({ name }) => name === anchor);
-    if (place < 0) throw new RangeError(`no status setter of this name: ${anchor}`);
-    chain.splice(place, 0, setter);
+    const index = chain.findIndex(({ name }) => name === anchor);
+    if (index < 0) throw new RangeError(`status setter: before must name a setter of the chain (got ${anchor})`);
+    chain.splice(index, 0, setter);
   }
   return chain;
 }

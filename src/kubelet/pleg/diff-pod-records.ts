@@ -1,11 +1,21 @@
 import type { RuntimeContainer, RuntimePod, RuntimeState } from '../runtime/pod-runtime.ts';
-import type { PodLifecycleEventType } from './pod-lifecycle-event.ts';
 
-/** As PLEG sees a container: one that is created and has not run counts as one of which nothing is known. */
+/** Events of a relist (kubelet `pleg.PodLifeCycleEventType`). */
+type PodLifecycleEventType = 'ContainerStarted' | 'ContainerDied' | 'ContainerRemoved' | 'PodSync';
+
+export interface PodLifecycleEvent {
+  /** Uid of the pod. */
+  readonly uid: string;
+  readonly type: PodLifecycleEventType;
+  /** Absent for `PodSync`. */
+  readonly containerId?: string;
+}
+
+/** A container's state as PLEG sees it: a created container that has not run counts as `unknown`. */
 type SeenState = 'running' | 'exited' | 'unknown' | 'non-existent';
 
-/** `ContainerChanged` is why a pod is inspected again, and is told to nobody. */
-export type RecordEventType = PodLifecycleEventType | 'ContainerChanged';
+/** `ContainerChanged` causes a new inspection of the pod, and is not sent as an event. */
+type RecordEventType = PodLifecycleEventType | 'ContainerChanged';
 
 export interface RecordEvent {
   readonly type: RecordEventType;
@@ -13,8 +23,8 @@ export interface RecordEvent {
 }
 
 /**
- * What happened to a pod's containers, its sandboxes among them, between two listings (kubelet `pleg.computeEvents`).
- * Undefined: the pod was not listed. What happened and was undone in between is not seen.
+ * The changes of a pod's containers and sandboxes between two relists (kubelet `pleg.computeEvents`). Undefined: the
+ * pod was not listed. A change that was undone between the relists is not detected.
  */
 export function diffPodRecords(old: RuntimePod | undefined, current: RuntimePod | undefined): readonly RecordEvent[] {
   const before = statesById(old);
@@ -27,7 +37,7 @@ export function diffPodRecords(old: RuntimePod | undefined, current: RuntimePod 
   );
 }
 
-/** The table itself: what a step from one state to another is called. */
+/** The events of a transition between two states. */
 export function diffStates(before: SeenState, after: SeenState): readonly RecordEventType[] {
   if (before === after) return [];
   if (after === 'running') return ['ContainerStarted'];
@@ -38,15 +48,15 @@ export function diffStates(before: SeenState, after: SeenState): readonly Record
 
 function statesById(pod: RuntimePod | undefined): ReadonlyMap<string, SeenState> {
   const containers = pod?.containers ?? [];
-  // The real one looks at sandboxes last, and tells of them last.
+  // The kubelet handles sandboxes last, and sends their events last.
   const ordered = [...containers.filter((each) => !isSandbox(each)), ...containers.filter(isSandbox)];
-  return new Map(ordered.map(({ id, state }) => [id, deriveSeenState(state)]));
+  return new Map(ordered.map(({ id, state }) => [id, seenStateOf(state)]));
 }
 
 function isSandbox({ kind }: RuntimeContainer): boolean {
   return kind === 'sandbox';
 }
 
-function deriveSeenState(state: RuntimeState): SeenState {
+function seenStateOf(state: RuntimeState): SeenState {
   return state === 'created' ? 'unknown' : state;
 }

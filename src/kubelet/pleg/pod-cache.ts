@@ -1,11 +1,11 @@
-import { SparseMap } from '../../queueing/sparse-map.ts';
+import { SparseMap } from '../queues/sparse-map.ts';
 import { type RuntimePodStatus, RuntimeFailure } from '../runtime/pod-runtime.ts';
 
-/** Who fills a cache, and knows how fresh it is without having looked again. */
+/** The component that fills a cache, and reports how current it is without another relist. */
 export interface CacheFiller {
-  /** The last moment for which nothing the cache says was out of date; undefined before the first look. */
+  /** The last time at which the whole cache was up to date; undefined before the first relist. */
   observedAtMs(): number | undefined;
-  /** Somebody waits for something newer than there is. */
+  /** A caller waits for a newer entry. */
   wanted(): void;
 }
 
@@ -20,8 +20,8 @@ interface Waiter {
 }
 
 /**
- * What the runtime said of each pod when it was last inspected (kubelet `container.Cache`). All moments are monotonic.
- * A pod's entry may be newer than the moment up to which the whole cache is known to be true.
+ * Status of each pod as of its last inspection (kubelet `container.Cache`). All times are monotonic. A pod's entry may
+ * be newer than the time up to which the whole cache is up to date.
  */
 export class PodCache {
   readonly #entries = new SparseMap<string, Entry>();
@@ -29,12 +29,12 @@ export class PodCache {
   #filler: CacheFiller | undefined;
   #observedAtMs: number | undefined;
 
-  /** Lets the cache ask how fresh it is, and say that somebody waits. */
+  /** Sets the component that reports the cache's age and that is notified of waiting callers. */
   fillFrom(filler: CacheFiller): void {
     this.#filler = filler;
   }
 
-  /** A pod the runtime does not know has nothing in it. Throws what its last inspection failed with. */
+  /** An unknown pod has an empty status. Throws the error of the pod's last inspection, if it failed. */
   get(uid: string): RuntimePodStatus {
     const found = this.#entries.get(uid)?.found ?? emptyStatus(uid);
     if (found instanceof RuntimeFailure) throw found;
@@ -42,8 +42,8 @@ export class PodCache {
   }
 
   /**
-   * The pod as it was seen after `atMs`, at once or when it has been. Rejects with a {@link RuntimeFailure}: what that
-   * inspection failed with, or that the signal aborted first.
+   * The pod's status as of a time after `atMs`, as soon as it is available. Rejects with a {@link RuntimeFailure}: the
+   * error of that inspection, or cancellation if the signal aborted first.
    */
   async newerThan(uid: string, atMs: number, signal: AbortSignal): Promise<RuntimePodStatus> {
     if (signal.aborted) throw new RuntimeFailure('context canceled');
@@ -51,26 +51,26 @@ export class PodCache {
     return this.get(uid);
   }
 
-  /** The addresses a pod had when it was last inspected; none where that failed. */
+  /** The addresses a pod had at its last inspection; none if that failed. */
   addresses(uid: string): readonly string[] {
     const found = this.#entries.get(uid)?.found;
     return found === undefined || found instanceof RuntimeFailure ? [] : found.ips;
   }
 
-  /** How many wait for something newer. */
+  /** Number of callers that wait for a newer entry. */
   get waiting(): number {
     let count = 0;
     for (const waiters of this.#waiters.values()) count += waiters.size;
     return count;
   }
 
-  /** Takes in an inspection, or what it failed with; `observedAtMs`: no later than it began. */
+  /** Stores the result or the error of an inspection; `observedAtMs`: no later than its start. */
   set(uid: string, found: RuntimePodStatus | RuntimeFailure, observedAtMs: number): void {
     this.#entries.set(uid, { found, observedAtMs });
     this.#notify(uid, observedAtMs);
   }
 
-  /** What is in here of this pod, or that nothing is, was still so at `atMs`. */
+  /** The entry of this pod, or its absence, was still valid at `atMs`. */
   observe(uid: string, atMs: number): void {
     const entry = this.#entries.get(uid);
     if (entry !== undefined) this.#entries.set(uid, { ...entry, observedAtMs: atMs });
@@ -82,7 +82,7 @@ export class PodCache {
     this.#entries.delete(uid);
   }
 
-  /** Everything in here was true at `atMs`, and what is not in here was not there. */
+  /** All entries, and the absence of others, were valid at `atMs`. */
   advance(atMs: number): void {
     this.#observedAtMs = atMs;
     for (const uid of this.#waiters.keys()) this.#notify(uid, atMs);
@@ -98,12 +98,12 @@ export class PodCache {
   #wait(uid: string, newerThanMs: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const abort = (): void => {
-        this.#leave(uid, waiter);
+        this.#unsubscribe(uid, waiter);
         reject(new RuntimeFailure('context canceled'));
       };
       const settle = (): void => {
         signal.removeEventListener('abort', abort);
-        this.#leave(uid, waiter);
+        this.#unsubscribe(uid, waiter);
         resolve();
       };
       const waiter = { newerThanMs, settle };
@@ -114,7 +114,7 @@ export class PodCache {
     });
   }
 
-  #leave(uid: string, waiter: Waiter): void {
+  #unsubscribe(uid: string, waiter: Waiter): void {
     const waiters = this.#waiters.get(uid);
     waiters?.delete(waiter);
     if (waiters?.size === 0) this.#waiters.delete(uid);

@@ -1,51 +1,34 @@
 import type { Pod } from '../../api/pod.ts';
 import type { Change } from '../../informer/informer.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Cable } from '../link.ts';
-import type { GroupLoop } from '../loop-group.ts';
-import { RestingLoop, runAlone } from '../resting-loop.ts';
+import type { NodeConnection } from '../network/fault-injecting-client.ts';
+import { RestingLoop } from '../loops/resting-loop.ts';
 import { isTerminating } from './classify-pod.ts';
-import { deriveLostDeletions } from './derive-lost-deletions.ts';
+import { podFullName } from './classify-pod.ts';
 import type { PodRouter } from './pod-router.ts';
 import type { PodSource, SendPods } from './pod-source.ts';
 
-/** How often it is looked whether the informers have their first state (kubelet `config.WaitForAPIServerSyncPeriod`). */
-export const syncedPollMs = 1_000;
+/** How often the informers are checked for their initial list (kubelet `config.WaitForAPIServerSyncPeriod`). */
+const syncedPollMs = 1_000;
 
-export interface ApiSourceOptions {
+interface ApiSourceOptions {
   readonly nodeName: string;
   readonly router: PodRouter;
-  readonly cable: Cable;
+  readonly connection: NodeConnection;
   readonly clock: Clock;
-  /** The kubelet's own node has been seen, or is known not to be there. Absent: nobody has to wait for that. */
+  /** True once the kubelet's own node was listed, or is known not to exist. Absent: do not wait for it. */
   readonly nodesSynced?: () => boolean;
 }
 
 /**
- * The pods that the API server has bound to this node, seen through the informer that the fleet shares. While the
- * node's cable is out it sees nothing new; when it is in again, it sees what is there then, and nothing of what was in
- * between.
+ * The pods that are bound to this node, from the informer that the fleet shares. While the node is disconnected it
+ * receives no changes; when it is connected again, it receives the current state, and no intermediate states. The
+ * complete list is sent after each change; changes during a send are coalesced. Only the start of a pod's graceful
+ * deletion is always sent, even if the pod is gone by then. Each run starts with the complete list.
  */
-export class ApiSource implements PodSource {
-  readonly name = 'api';
-  readonly #options: ApiSourceOptions;
-
-  constructor(options: ApiSourceOptions) {
-    this.#options = options;
-  }
-
-  /**
-   * Sends the complete list whenever something changed. Changes that come while a send is under way are one: the list as
-   * it is then decides. Only that a pod's graceful deletion began is told even if the pod is gone by then. Each run
-   * begins anew, with all there is.
-   */
-  run(send: SendPods, signal: AbortSignal): Promise<void> {
-    return runAlone(this.resting(send), signal);
-  }
-
-  resting(send: SendPods): GroupLoop {
-    return new ApiSourceLoop(this.#options, send);
-  }
+export function apiSource(options: ApiSourceOptions): PodSource {
+  const resting = (send: SendPods): RestingLoop => new ApiSourceLoop(options, send);
+  return { name: 'api', resting, run: (send, signal) => resting(send).run(signal) };
 }
 
 /** One run of the source. */
@@ -54,7 +37,7 @@ class ApiSourceLoop extends RestingLoop {
   readonly #sendPods: SendPods;
   /** Pods whose deletion began since the last send, as they were then. */
   #deleting: Map<string, Pod> | undefined;
-  #leave: (() => void) | undefined;
+  #unsubscribe: (() => void) | undefined;
 
   constructor(options: ApiSourceOptions, send: SendPods) {
     super(options.clock);
@@ -63,12 +46,12 @@ class ApiSourceLoop extends RestingLoop {
   }
 
   protected override end(): void {
-    this.#leave?.();
+    this.#unsubscribe?.();
   }
 
   protected override async turn(signal: AbortSignal): Promise<number> {
-    if (this.#leave === undefined && !this.#isSynced()) return syncedPollMs;
-    this.#leave ??= this.#listen();
+    if (this.#unsubscribe === undefined && !this.#isSynced()) return syncedPollMs;
+    this.#unsubscribe ??= this.#listen();
     await this.#send(signal);
     return Number.POSITIVE_INFINITY;
   }
@@ -78,9 +61,9 @@ class ApiSourceLoop extends RestingLoop {
     return nodesSynced?.() !== false && router.hasSynced();
   }
 
-  /** A node whose cable is out hears of nothing. */
+  /** A disconnected node receives no changes. */
   #note(change: Change<Pod>): void {
-    if (this.#options.cable.isCut) return;
+    if (this.#options.connection.isCut) return;
     if (change.kind === 'modified' && isTerminating(change.object) && !isTerminating(change.previous)) {
       this.#deleting ??= new Map();
       this.#deleting.set(change.object.metadata.uid ?? '', change.object);
@@ -89,28 +72,41 @@ class ApiSourceLoop extends RestingLoop {
   }
 
   async #send(signal: AbortSignal): Promise<void> {
-    const pods = this.#look();
+    const pods = this.#currentPods();
     if (pods === undefined) return;
     const deleting = this.#deleting?.values() ?? [];
     this.#deleting = undefined;
-    const before = deriveLostDeletions(pods, [...deleting]);
+    const before = selectLostDeletions(pods, [...deleting]);
     if (before !== undefined) await this.#sendPods(before, signal);
     await this.#sendPods(pods, signal);
   }
 
-  /** All pods bound to the node now; undefined while it cannot be told, and then what was known still holds. */
-  #look(): readonly Pod[] | undefined {
-    const { nodeName, router, cable } = this.#options;
-    return cable.isCut || !router.hasSynced() ? undefined : router.podsOn(nodeName);
+  /** All pods bound to the node now; undefined while disconnected or not synced, and then the last list stays valid. */
+  #currentPods(): readonly Pod[] | undefined {
+    const { nodeName, router, connection } = this.#options;
+    return connection.isCut || !router.hasSynced() ? undefined : router.podsOn(nodeName);
   }
 
   #listen(): () => void {
-    const { nodeName, router, cable } = this.#options;
-    const leaveRouter = router.onNode(nodeName, (change) => this.#note(change));
-    const leaveCable = cable.onRestored(() => this.ring());
+    const { nodeName, router, connection } = this.#options;
+    const unsubscribeRouter = router.onNode(nodeName, (change) => this.#note(change));
+    const unsubscribeConnection = connection.onRestored(() => this.ring());
     return () => {
-      leaveRouter();
-      leaveCable();
+      unsubscribeRouter();
+      unsubscribeConnection();
     };
   }
+}
+
+/**
+ * The list that must be sent before this one, so that the graceful deletion of a pod that is already gone is not
+ * missed; undefined if none is missed. `deleting`: the pods whose deletion began since the last list, as they were
+ * then. A new pod with the name of such a pod is left to the next list: two pods of one name are not in one list.
+ */
+export function selectLostDeletions(pods: readonly Pod[], deleting: readonly Pod[]): readonly Pod[] | undefined {
+  const uids = new Set(pods.map((pod) => pod.metadata.uid));
+  const lost = deleting.filter((pod) => !uids.has(pod.metadata.uid));
+  if (lost.length === 0) return undefined;
+  const names = new Set(lost.map(podFullName));
+  return [...lost, ...pods.filter((pod) => !names.has(podFullName(pod)))];
 }

@@ -1,3 +1,4 @@
+import type { KubeObject } from '../../api/meta.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { PodSourceName } from './pod-update.ts';
 
@@ -9,53 +10,61 @@ export const configAnnotations = {
   hash: 'kubernetes.io/config.hash',
 } as const;
 
-/** From this priority on a pod is critical (`scheduling.SystemCriticalPriority`). */
+/** A pod with at least this priority is critical (`scheduling.SystemCriticalPriority`). */
 export const systemCriticalPriority = 2_000_000_000;
 
-/** The source that a pod came from; undefined for one that never went through the mux. */
-export function classifyPodSource(pod: Pod): PodSourceName | undefined {
+/** The source of a pod; undefined for one that did not pass the PodConfig mux. */
+function classifyPodSource(pod: Pod): PodSourceName | undefined {
   const source = pod.metadata.annotations?.[configAnnotations.source];
   return source === 'file' || source === 'http' || source === 'api' ? source : undefined;
 }
 
-/** It came from a file or a URL: the API server knows at most its mirror (kubelet `types.IsStaticPod`). */
+/** True for a pod from a file or a URL: the API server has at most its mirror (kubelet `types.IsStaticPod`). */
 export function isStaticPod(pod: Pod): boolean {
   const source = classifyPodSource(pod);
   return source === 'file' || source === 'http';
 }
 
-/** An API object that only shows a static pod (kubelet `types.IsMirrorPod`). */
+/** True for the API object of a static pod (kubelet `types.IsMirrorPod`). */
 export function isMirrorPod(pod: Pod): boolean {
   return pod.metadata.annotations?.[configAnnotations.mirror] !== undefined;
 }
 
-/** Its deletion was asked for. */
-export function isTerminating({ metadata }: Pod): boolean {
-  return metadata.deletionTimestamp !== undefined && metadata.deletionTimestamp !== null;
+export function uidOf({ metadata }: KubeObject): string {
+  return metadata.uid ?? '';
 }
 
-/** It has failed or succeeded, as its source says. */
+/** True if its deletion was requested. */
+export function isTerminating({ metadata }: KubeObject): boolean {
+  return (metadata.deletionTimestamp ?? '') !== '';
+}
+
+/** True if it has failed or succeeded, according to its source. */
 export function hasEnded({ status }: Pod): boolean {
-  return status?.phase === 'Failed' || status?.phase === 'Succeeded';
+  return isEndPhase(status?.phase);
 }
 
-/** Admitted first, evicted last, stopped last (kubelet `types.IsCriticalPod`). */
+export function isEndPhase(phase: string | undefined): phase is 'Failed' | 'Succeeded' {
+  return phase === 'Failed' || phase === 'Succeeded';
+}
+
+/** True for a pod that is admitted first, evicted last and stopped last (kubelet `types.IsCriticalPod`). */
 export function isCriticalPod(pod: Pod): boolean {
   return isStaticPod(pod) || isMirrorPod(pod) || (pod.spec?.priority ?? 0) >= systemCriticalPriority;
 }
 
-/** Does this mirror show that static pod as it is now? The hash says so (kubelet `pod.IsMirrorPodOf`). */
+/** True if the mirror matches the current static pod, by hash (kubelet `pod.IsMirrorPodOf`). */
 export function isMirrorOf(mirror: Pod, pod: Pod): boolean {
   const sameName = mirror.metadata.name === pod.metadata.name && mirror.metadata.namespace === pod.metadata.namespace;
   return sameName && mirror.metadata.annotations?.[configAnnotations.mirror] === mirrorHash(pod);
 }
 
-/** What a mirror's annotation has to be: of a static pod its hash (kubelet `pod.getPodHash`). */
+/** The required value of a mirror's annotation: the hash of its static pod (kubelet `pod.getPodHash`). */
 export function mirrorHash(pod: Pod): string {
   return pod.metadata.annotations?.[configAnnotations.hash] ?? '';
 }
 
-/** `name_namespace`: what a static pod and its mirror have in common (kubelet `container.GetPodFullName`). */
+/** `name_namespace`: equal for a static pod and its mirror (kubelet `container.GetPodFullName`). */
 export function podFullName(pod: Pod): string {
   return `${pod.metadata.name ?? ''}_${pod.metadata.namespace ?? ''}`;
 }

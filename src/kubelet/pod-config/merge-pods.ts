@@ -1,15 +1,15 @@
 /**
- * What a source says, merged with what it said before (kubelet `config.podStorage.merge`). Nothing is changed in place:
- * a pod that changes is replaced, and what a source handed over stays as it is, shared where it is only read. So nobody
- * who was given a pod sees it change, and no informer's object gets our annotations.
+ * Merges the pods that a source sends with those that it sent before (kubelet `config.podStorage.merge`). Nothing is
+ * changed in place: a changed pod is replaced, and objects that a source handed over are shared but never modified. So
+ * a receiver never sees a pod change, and an informer's objects never get the kubelet's annotations.
  */
 import type { Pod } from '../../api/pod.ts';
-import { sameJson } from '../diff-json.ts';
-import { configAnnotations, podFullName } from './classify-pod.ts';
+import { sameJson } from '../../api/same-json.ts';
+import { configAnnotations, isTerminating, podFullName, uidOf } from './classify-pod.ts';
 import type { PodOperation, PodSourceName } from './pod-update.ts';
 
-/** A pod of one source. `seen` is the very object that was last compared: met again, it has nothing new to say. */
-export interface StoredPod {
+/** A pod of one source. `seen` is the object that was last compared: the same object again contains no change. */
+interface StoredPod {
   readonly pod: Pod;
   readonly seen: Pod;
 }
@@ -17,14 +17,14 @@ export interface StoredPod {
 /** By uid. */
 export type SourcePods = ReadonlyMap<string, StoredPod>;
 
-/** What a source sends: everything it has (`SET`), some of it, or what it no longer has (`REMOVE`). */
+/** Input from a source: everything it has (`SET`), some of it, or what it no longer has (`REMOVE`). */
 export interface PodInput {
   readonly op: PodOperation;
   readonly source: PodSourceName;
   readonly pods: readonly Pod[];
 }
 
-/** What a merge found, each pod in one group at most. */
+/** The result of a merge; each pod is in at most one group. */
 export interface PodChanges {
   readonly removes: readonly Pod[];
   readonly adds: readonly Pod[];
@@ -33,28 +33,28 @@ export interface PodChanges {
   readonly reconciles: readonly Pod[];
 }
 
-export interface MergedPods extends PodChanges {
-  /** What the source has now. */
+interface MergedPods extends PodChanges {
+  /** All pods of the source after the merge. */
   readonly pods: SourcePods;
-  /** Left out: another pod of the same input bears the same full name. */
+  /** Ignored: another pod of the same input has the same full name. */
   readonly duplicates: readonly Pod[];
 }
 
-export interface MergeInput {
+interface MergeInput {
   readonly known: SourcePods;
   readonly input: PodInput;
-  /** Written onto pods that were not there before, as RFC 3339 text. */
+  /** Set on new pods, as RFC 3339 text. */
   readonly seenAt: string;
 }
 
-/** Our own annotations: what others write there neither counts as a change nor is taken over. */
+/** The kubelet's local annotations: values of other clients neither count as a change nor are taken over. */
 const localAnnotations: readonly string[] = [
   configAnnotations.source,
   configAnnotations.mirror,
   configAnnotations.seen,
 ];
 
-/** Merges one input. `RECONCILE` is no input: then nothing happens. */
+/** Merges one input. `RECONCILE` is not an input: it changes nothing. */
 export function mergePods({ known, input, seenAt }: MergeInput): MergedPods {
   switch (input.op) {
     case 'SET':
@@ -84,10 +84,10 @@ function removePods(known: SourcePods, { pods }: PodInput): MergedPods {
   return { ...nothing, pods: left, removes: removes.map(({ pod }) => pod) };
 }
 
-type Verdict = 'adds' | 'updates' | 'deletes' | 'reconciles' | 'same';
+type PodChangeKind = 'adds' | 'updates' | 'deletes' | 'reconciles' | 'same';
 
 function upsertPods(known: SourcePods, target: Map<string, StoredPod>, input: PodInput, seenAt: string): MergedPods {
-  const changes: Record<Verdict, Pod[]> = { adds: [], updates: [], deletes: [], reconciles: [], same: [] };
+  const changes: Record<PodChangeKind, Pod[]> = { adds: [], updates: [], deletes: [], reconciles: [], same: [] };
   const duplicates: Pod[] = [];
   const names = new Set<string>();
   for (const pod of input.pods) {
@@ -95,9 +95,9 @@ function upsertPods(known: SourcePods, target: Map<string, StoredPod>, input: Po
     if (names.has(name)) duplicates.push(pod);
     else {
       names.add(name);
-      const { verdict, stored } = mergePod(known.get(uidOf(pod)), pod, input.source, seenAt);
+      const { kind, stored } = mergePod(known.get(uidOf(pod)), pod, input.source, seenAt);
       target.set(uidOf(pod), stored);
-      changes[verdict].push(stored.pod);
+      changes[kind].push(stored.pod);
     }
   }
   const { adds, updates, deletes, reconciles } = changes;
@@ -105,21 +105,21 @@ function upsertPods(known: SourcePods, target: Map<string, StoredPod>, input: Po
 }
 
 interface MergedPod {
-  readonly verdict: Verdict;
+  readonly kind: PodChangeKind;
   readonly stored: StoredPod;
 }
 
 function mergePod(known: StoredPod | undefined, pod: Pod, source: PodSourceName, seenAt: string): MergedPod {
-  if (known === undefined) return { verdict: 'adds', stored: { pod: annotated(pod, source, seenAt), seen: pod } };
-  if (known.seen === pod) return { verdict: 'same', stored: known };
+  if (known === undefined) return { kind: 'adds', stored: { pod: annotated(pod, source, seenAt), seen: pod } };
+  if (known.seen === pod) return { kind: 'same', stored: known };
   if (differs(known.pod, pod)) {
     const stored = { pod: renewed(known.pod, pod), seen: pod };
-    return { verdict: isDeleted(pod) ? 'deletes' : 'updates', stored };
+    return { kind: isTerminating(pod) ? 'deletes' : 'updates', stored };
   }
   if (sameJson(known.pod.status ?? {}, pod.status ?? {})) {
-    return { verdict: 'same', stored: { pod: known.pod, seen: pod } };
+    return { kind: 'same', stored: { pod: known.pod, seen: pod } };
   }
-  return { verdict: 'reconciles', stored: { pod: withStatus(known.pod, pod), seen: pod } };
+  return { kind: 'reconciles', stored: { pod: withStatus(known.pod, pod), seen: pod } };
 }
 
 function annotated(pod: Pod, source: PodSourceName, seenAt: string): Pod {
@@ -131,7 +131,9 @@ function differs(known: Pod, pod: Pod): boolean {
   return !sameJson(comparable(known), comparable(pod));
 }
 
-/** Only this counts as a change; finalizers, owners and versions do not (kubelet `podsDifferSemantically`). */
+/**
+ * The fields that count as a change; finalizers, owners and resourceVersion do not (kubelet `podsDifferSemantically`).
+ */
 function comparable({ metadata, spec }: Pod): object {
   const { labels, deletionTimestamp, deletionGracePeriodSeconds, annotations } = metadata;
   const deletion = withoutUndefined({ deletionTimestamp, deletionGracePeriodSeconds });
@@ -139,15 +141,15 @@ function comparable({ metadata, spec }: Pod): object {
 }
 
 /**
- * The known pod with what the new one says: spec, labels, deletion, status, and the generation, which tells the status
- * what it is a status of. Our own annotations stay (kubelet `checkAndUpdatePod`).
+ * The known pod with the fields of the new one: spec, labels, deletion, status, and the generation, which the status
+ * refers to. The kubelet's local annotations stay (kubelet `checkAndUpdatePod`).
  */
 function renewed(known: Pod, pod: Pod): Pod {
   const { labels: _labels, deletionTimestamp: _at, deletionGracePeriodSeconds: _grace, ...kept } = known.metadata;
   const { labels, deletionTimestamp, deletionGracePeriodSeconds, generation } = pod.metadata;
-  const said = { labels, deletionTimestamp, deletionGracePeriodSeconds, generation };
+  const updated = { labels, deletionTimestamp, deletionGracePeriodSeconds, generation };
   const annotations = { ...foreign(pod.metadata.annotations ?? {}), ...own(known.metadata.annotations ?? {}) };
-  const metadata = { ...kept, ...withoutUndefined(said), annotations };
+  const metadata = { ...kept, ...withoutUndefined(updated), annotations };
   const { spec: _spec, ...rest } = known;
   return withStatus({ ...rest, metadata, ...(pod.spec === undefined ? {} : { spec: pod.spec }) }, pod);
 }
@@ -172,12 +174,4 @@ type Defined<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined | null> };
 function withoutUndefined<T extends object>(fields: T): Defined<T>;
 function withoutUndefined(fields: object): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null));
-}
-
-function isDeleted(pod: Pod): boolean {
-  return (pod.metadata.deletionTimestamp ?? '') !== '';
-}
-
-function uidOf(pod: Pod): string {
-  return pod.metadata.uid ?? '';
 }

@@ -3,23 +3,23 @@ import type { PodChanges } from './merge-pods.ts';
 import type { PodOperation, PodSourceName, PodUpdate } from './pod-update.ts';
 
 /**
- * How changes are told (kubelet `config.PodConfigNotificationMode`). `incremental`, the one that the sync loop
- * understands: each group of changes by itself. `snapshot`: all that all sources have, whenever anything but a status
- * changed. `snapshot-and-updates`: all of it where pods came or went, else what changed.
+ * How changes are delivered (kubelet `config.PodConfigNotificationMode`). `incremental`, the only mode that the sync
+ * loop supports: each group of changes as one update. `snapshot`: all pods of all sources, whenever anything but a
+ * status changed. `snapshot-and-updates`: all pods if some were added or removed, otherwise the changes.
  */
 export type NotificationMode = 'incremental' | 'snapshot' | 'snapshot-and-updates';
 
-export interface DeliveryInput {
+interface DeliveryInput {
   readonly mode: NotificationMode;
   readonly source: PodSourceName;
   readonly changes: PodChanges;
-  /** The source has never sent everything it has before this. */
+  /** True for the first complete list of the source. */
   readonly firstSet: boolean;
-  /** What all sources have now; asked for only where it is told. */
+  /** All pods of all sources; called only if they are delivered. */
   readonly all: () => readonly Pod[];
 }
 
-/** The messages that one merge leads to, in their order. Groups in which there is nothing are not told. */
+/** The updates that result from one merge, in order. Empty groups are omitted. */
 export function planDeliveries(input: DeliveryInput): readonly PodUpdate[] {
   switch (input.mode) {
     case 'incremental':
@@ -31,18 +31,18 @@ export function planDeliveries(input: DeliveryInput): readonly PodUpdate[] {
   }
 }
 
-/** Removals come first: a static pod that was edited has to stop under its old uid before it starts under its new one. */
+/** Removals come first: a static pod that was edited must stop under its old uid before it starts under its new one. */
 function planIncremental({ source, changes, firstSet }: DeliveryInput): readonly PodUpdate[] {
   const { removes, adds, updates, deletes, reconciles } = changes;
   const silent = adds.length + updates.length + deletes.length === 0;
   return [
-    ...told('REMOVE', source, removes),
-    ...told('ADD', source, adds),
-    ...told('UPDATE', source, updates),
-    ...told('DELETE', source, deletes),
-    // A source that has nothing says so once, or the loop would wait for it for ever.
+    ...updateOf('REMOVE', source, removes),
+    ...updateOf('ADD', source, adds),
+    ...updateOf('UPDATE', source, updates),
+    ...updateOf('DELETE', source, deletes),
+    // A source without pods sends one empty ADD, so that the sync loop counts it as ready.
     ...(firstSet && silent ? [{ op: 'ADD', source, pods: [] } as const] : []),
-    ...told('RECONCILE', source, reconciles),
+    ...updateOf('RECONCILE', source, reconciles),
   ];
 }
 
@@ -57,11 +57,11 @@ function planSnapshotAndUpdates({ source, changes, firstSet, all }: DeliveryInpu
   const moved = removes.length + adds.length > 0;
   return [
     ...(moved || firstSet ? [{ op: 'SET', source, pods: all() } as const] : []),
-    ...told('UPDATE', source, updates),
-    ...told('DELETE', source, deletes),
+    ...updateOf('UPDATE', source, updates),
+    ...updateOf('DELETE', source, deletes),
   ];
 }
 
-function told(op: PodOperation, source: PodSourceName, pods: readonly Pod[]): readonly PodUpdate[] {
+function updateOf(op: PodOperation, source: PodSourceName, pods: readonly Pod[]): readonly PodUpdate[] {
   return pods.length === 0 ? [] : [{ op, source, pods }];
 }

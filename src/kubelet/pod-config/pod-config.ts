@@ -2,63 +2,77 @@ import { formatNanoTime } from '../../api/timestamps.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EventRecorder } from '../../ports/event-recorder.ts';
 import type { Pod } from '../../api/pod.ts';
-import { Channel } from '../../queueing/channel.ts';
-import { Turnstile } from '../turnstile.ts';
+import { Channel } from '../queues/channel.ts';
+import { Semaphore } from '../loops/semaphore.ts';
 import { duplicatePodName } from './events.ts';
 import { mergePods, type PodInput, type SourcePods } from './merge-pods.ts';
 import { type NotificationMode, planDeliveries } from './plan-deliveries.ts';
 import type { PodSourceName, PodUpdate } from './pod-update.ts';
-import type { SourcesSeen } from './sources-ready.ts';
 
-/** Updates that may wait for the sync loop; then the sources wait (kubelet `config.NewPodConfig`). */
-export const updatesMax = 50;
+/** Capacity of the update channel; when it is full, sources block (kubelet `config.NewPodConfig`). */
+const updatesMax = 50;
 
-export interface PodConfigOptions {
-  /** The sources that will send. A name from outside, as of a flag, is checked by the caller. */
+interface PodConfigOptions {
+  /** The sources that will send. The caller validates names from flags. */
   readonly sources: readonly PodSourceName[];
-  /** `incremental` when absent: the only one that the sync loop understands. */
+  /** `incremental` when absent: the only mode that the sync loop supports. */
   readonly mode?: NotificationMode;
   readonly clock: Clock;
   readonly recorder: EventRecorder;
 }
 
 /**
- * Merges what several sources know into one stream of changes (kubelet `config.PodConfig`). Sources do not know of each
- * other: the same name in two of them is two pods. A loop that does not read holds up every source, once the channel is
- * full.
+ * Merges the pods of several sources into one stream of changes (kubelet `config.PodConfig`). Sources are independent:
+ * the same name in two of them is two pods. A loop that does not read blocks every source, once the channel is full.
  */
-export class PodConfig implements SourcesSeen {
+export class PodConfig {
   readonly updates = new Channel<PodUpdate>(updatesMax);
   readonly #options: PodConfigOptions;
   readonly #pods = new Map<PodSourceName, SourcePods>();
-  /** Those that have sent everything they have at least once. */
+  /** Sources that have sent a complete list at least once. */
   readonly #set = new Set<PodSourceName>();
-  readonly #turnstile = new Turnstile(1);
+  /** Sources of which the sync loop has dispatched an update. */
+  readonly #dispatched = new Set<PodUpdate['source']>();
+  readonly #semaphore = new Semaphore(1);
 
   constructor(options: PodConfigOptions) {
     this.#options = options;
   }
 
   /**
-   * Everything that this source has now. Resolves when the changes are in the channel; one send at a time is merged,
-   * and its changes come out together. An aborted signal loses what was not yet in: the loop is to end as well.
+   * Sends the complete list of this source. Resolves when the changes are in the channel; sends are merged one at a
+   * time, and their changes are delivered together. If the signal aborts, changes that are not yet in the channel are
+   * lost.
    */
   send(source: PodSourceName, pods: readonly Pod[], signal: AbortSignal): Promise<void> {
     return this.apply({ op: 'SET', source, pods }, signal);
   }
 
-  /** As {@link send}, for a source that tells only what came (`ADD`, `UPDATE`, `DELETE`: all the same) or went (`REMOVE`). */
+  /**
+   * Like {@link send}, for a source that sends only additions (`ADD`, `UPDATE`, `DELETE`: equivalent) or removals
+   * (`REMOVE`).
+   */
   apply(input: PodInput, signal: AbortSignal): Promise<void> {
-    return this.#turnstile.pass(() => this.#deliver(this.#merge(input), signal));
+    return this.#semaphore.pass(() => this.#deliver(this.#merge(input), signal));
   }
 
-  /** Tells everything there is as one `SET` of all sources, which the sync loop does not take. */
+  /** Delivers all pods as one `SET` of all sources, which the sync loop does not support. */
   sync(signal: AbortSignal): Promise<void> {
-    return this.#turnstile.pass(() => this.#deliver([{ op: 'SET', source: '*', pods: this.#all() }], signal));
+    return this.#semaphore.pass(() => this.#deliver([{ op: 'SET', source: '*', pods: this.#all() }], signal));
   }
 
-  seenAllSources(heard: ReadonlySet<PodUpdate['source']>): boolean {
-    return this.#options.sources.every((source) => this.#set.has(source) && heard.has(source));
+  /** An update of this source was dispatched, whatever its content. */
+  addSource(source: PodUpdate['source']): void {
+    this.#dispatched.add(source);
+  }
+
+  /**
+   * True when every configured source has sent a complete list and the sync loop has received it: pods that no source
+   * has any more may be stopped. Before that, a late source would look as if it had lost all its pods (kubelet
+   * `config.sourcesImpl`).
+   */
+  allReady(): boolean {
+    return this.#options.sources.every((source) => this.#set.has(source) && this.#dispatched.has(source));
   }
 
   #merge(input: PodInput): readonly PodUpdate[] {

@@ -1,26 +1,26 @@
 import type { Pod } from '../../api/pod.ts';
-import { SparseMap } from '../../queueing/sparse-map.ts';
-import { isMirrorPod, isStaticPod, podFullName } from './classify-pod.ts';
+import { SparseMap } from '../queues/sparse-map.ts';
+import { isMirrorPod, isStaticPod, podFullName, uidOf } from './classify-pod.ts';
 
 /**
- * What the kubelet wants to run, and the mirrors that show its static pods to the API server (kubelet `pod.Manager`).
- * A static pod and its mirror have one full name and two uids; statuses are kept by the static pod's and written to the
- * mirror's.
+ * The pods that the kubelet should run, and the mirrors of its static pods on the API server (kubelet `pod.Manager`). A
+ * static pod and its mirror have one full name and two uids; statuses are stored under the static pod's uid and written
+ * to the mirror.
  */
 export class PodManager {
   readonly #pods = new SparseMap<string, Pod>();
   readonly #podsByFullName = new SparseMap<string, Pod>();
   readonly #mirrors = new SparseMap<string, Pod>();
   readonly #mirrorsByFullName = new SparseMap<string, Pod>();
-  /** By the uid of a mirror: which pod it shows, or showed last. It is there for as long as the mirror. */
+  /** By the uid of a mirror: its static pod, current or last. Kept for as long as the mirror exists. */
   readonly #shown = new Map<string, string>();
 
-  /** Pods without mirrors. */
+  /** Number of pods without mirrors. */
   get size(): number {
     return this.#pods.size;
   }
 
-  /** Takes in a pod or a mirror, new or changed. */
+  /** Adds a pod or a mirror, or replaces the one with the same uid. */
   add(pod: Pod): void {
     const mirror = isMirrorPod(pod);
     (mirror ? this.#mirrors : this.#pods).set(uidOf(pod), pod);
@@ -28,12 +28,7 @@ export class PodManager {
     this.#noteShown(podFullName(pod));
   }
 
-  /** As {@link add}: the pod as it is now takes the place of the one with its uid. */
-  update(pod: Pod): void {
-    this.add(pod);
-  }
-
-  /** Forgets a pod or a mirror. One that came under the same name in the meantime stays. */
+  /** Removes a pod or a mirror. Another pod with the same name that was added since stays. */
   remove(pod: Pod): void {
     const mirror = isMirrorPod(pod);
     (mirror ? this.#mirrors : this.#pods).delete(uidOf(pod));
@@ -44,7 +39,7 @@ export class PodManager {
     if (known !== undefined && uidOf(known) === uidOf(pod)) byFullName.delete(fullName);
   }
 
-  /** All pods, mirrors not included. */
+  /** All pods except mirrors. */
   all(): Iterable<Pod> {
     return this.#pods.values();
   }
@@ -53,7 +48,7 @@ export class PodManager {
     return this.#mirrors.values();
   }
 
-  /** A mirror's uid finds nothing here. */
+  /** Does not find mirrors. */
   podByUid(uid: string): Pod | undefined {
     return this.#pods.get(uid);
   }
@@ -62,36 +57,27 @@ export class PodManager {
     return this.#mirrors.get(uid);
   }
 
-  /** By `name_namespace`. */
-  podByFullName(fullName: string): Pod | undefined {
-    return this.#podsByFullName.get(fullName);
-  }
-
-  mirrorByFullName(fullName: string): Pod | undefined {
-    return this.#mirrorsByFullName.get(fullName);
-  }
-
-  /** The mirror that bears a static pod's name, whatever its hash; undefined for other pods. */
+  /** The mirror with a static pod's name, whatever its hash; undefined for other pods. */
   mirrorOf(pod: Pod): Pod | undefined {
     return this.#mirrorsByFullName.get(podFullName(pod));
   }
 
-  /** The pod that a mirror shows; undefined for an orphan. */
+  /** The static pod of a mirror; undefined for an orphan. */
   podOfMirror(mirror: Pod): Pod | undefined {
     return this.#podsByFullName.get(podFullName(mirror));
   }
 
   /**
-   * The uid under which a pod's status is kept, for a uid that the API server may have named. A mirror stands for its
-   * static pod also when that has left its source: until the mirror goes, too, its end can be told.
+   * The uid under which a pod's status is stored, for a uid from the API server. A mirror's uid maps to its static pod
+   * even after that was removed from its source: until the mirror is deleted, the pod's final status can be written.
    */
   translate(uid: string): string {
     return this.#shown.get(uid) ?? uid;
   }
 
   /**
-   * The uid under which the API server knows a pod: its own, or for a static pod, there or gone, its mirror's; the empty
-   * text for one without a mirror, whose status has nowhere to go (kubelet `GetUIDTranslations`).
+   * The uid of a pod on the API server: its own, or for a static pod, current or removed, its mirror's; the empty
+   * string for one without a mirror, whose status cannot be written (kubelet `GetUIDTranslations`).
    */
   apiUid(uid: string): string {
     const pod = this.#pods.get(uid);
@@ -101,7 +87,7 @@ export class PodManager {
     return mirror === undefined ? '' : uidOf(mirror);
   }
 
-  /** Mirrors of static pods that are no longer there: they are to be deleted once those have stopped. */
+  /** Mirrors of static pods that no longer exist: they are deleted after those have stopped. */
   orphanMirrors(): readonly Pod[] {
     return [...this.#mirrors.values()].filter((mirror) => this.podOfMirror(mirror) === undefined);
   }
@@ -115,8 +101,4 @@ export class PodManager {
     for (const [mirror, shown] of this.#shown) if (shown === uid) return mirror;
     return undefined;
   }
-}
-
-function uidOf(pod: Pod): string {
-  return pod.metadata.uid ?? '';
 }

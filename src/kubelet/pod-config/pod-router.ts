@@ -10,10 +10,9 @@ export function indexByNode(pod: Pod): readonly string[] {
   return nodeName === undefined || nodeName === '' ? [] : [nodeName];
 }
 
-/** Called with each change of a pod that is bound to the node. */
-export type PodListener = (change: Change<Pod>) => void;
+type PodListener = (change: Change<Pod>) => void;
 
-/** Shares one pod informer among many nodes: each change calls the one node that it concerns. */
+/** Shares one pod informer among many nodes: each change is sent only to the node that it concerns. */
 export class PodRouter {
   readonly #pods: Informer<Pod>;
   readonly #listeners = new Map<string, PodListener>();
@@ -22,7 +21,7 @@ export class PodRouter {
     this.#pods = pods;
   }
 
-  /** Starts to listen to the informer. Returns the way to stop. */
+  /** Subscribes to the informer. Returns the function that unsubscribes. */
   connect(): () => void {
     return this.#pods.onChange('pod-router', (change) => {
       this.#route(change);
@@ -37,7 +36,7 @@ export class PodRouter {
     return this.#pods.store.byIndex(nodeIndex, nodeName);
   }
 
-  /** One listener a node; returns the way to leave. */
+  /** One listener per node; returns the function that unsubscribes. */
   onNode(nodeName: string, listener: PodListener): () => void {
     this.#listeners.set(nodeName, listener);
     return () => {

@@ -1,18 +1,18 @@
 import type { Pod } from '../../api/pod.ts';
 
-/** Where pods come from. */
+/** Sources of pods. */
 export type PodSourceName = 'file' | 'http' | 'api';
 
 /**
- * What happened to pods (kubelet `types.PodOperation`). A source sends `SET`, all it has; the sync loop receives the
- * others. `DELETE`: its graceful deletion began, or changed. `REMOVE`: it is gone from its source. `RECONCILE`: only its
- * status differs from what was last seen.
+ * An operation on pods (kubelet `types.PodOperation`). A source sends `SET`, its complete list; the sync loop receives
+ * the others. `DELETE`: graceful deletion began, or changed. `REMOVE`: removed from its source. `RECONCILE`: only the
+ * status differs from what was last received.
  */
 export type PodOperation = 'SET' | 'ADD' | 'DELETE' | 'REMOVE' | 'UPDATE' | 'RECONCILE';
 
 export interface PodUpdate {
   readonly op: PodOperation;
-  /** `*`: all of them, as in a snapshot of the whole mux. */
+  /** `*`: all sources, as in a snapshot of the whole mux. */
   readonly source: PodSourceName | '*';
   readonly pods: readonly Pod[];
 }

@@ -1,18 +1,18 @@
 import type { ContainerStatus, Pod } from '../../api/pod.ts';
-import type { PodStatus } from './derive-api-status.ts';
-import { isGiven } from './derive-same-meaning.ts';
+import type { PodStatus } from './build-api-status.ts';
+import { isGiven } from './diff-meaning.ts';
 
 /**
- * The container that would come back to life though its pod's restart policy does not let it; undefined when the step is
- * legal. Sidecars may always restart (kubelet `checkContainerStateTransition`).
+ * The container whose state would change from terminated although its pod's restart policy forbids it; undefined if the
+ * transition is legal. Sidecars may always restart (kubelet `checkContainerStateTransition`).
  */
 export function decideIllegalTransition(pod: Pod, before: PodStatus, after: PodStatus): string | undefined {
   const policy = pod.spec?.restartPolicy ?? 'Always';
   if (policy === 'Always') return undefined;
   const inits = (before.initContainerStatuses ?? []).filter(({ name }) => !isSidecar(pod, name));
   return (
-    findRisen(before.containerStatuses, after.containerStatuses, policy) ??
-    findRisen(inits, after.initContainerStatuses, policy)
+    findRestarted(before.containerStatuses, after.containerStatuses, policy) ??
+    findRestarted(inits, after.initContainerStatuses, policy)
   );
 }
 
@@ -22,7 +22,7 @@ function isSidecar({ spec }: Pod, name: string): boolean {
 
 type Statuses = readonly ContainerStatus[] | undefined;
 
-function findRisen(before: Statuses, after: Statuses, policy: string): string | undefined {
+function findRestarted(before: Statuses, after: Statuses, policy: string): string | undefined {
   return before?.find((old) => {
     const terminated = old.state?.terminated;
     if (!isGiven(terminated) || (terminated.exitCode !== 0 && policy === 'OnFailure')) return false;

@@ -1,20 +1,13 @@
 import { type Condition, findCondition, listConditions } from '../../api/conditions.ts';
-import { isEmpty, isGiven, sameMeaning } from './derive-same-meaning.ts';
-import type { PodStatus } from './derive-api-status.ts';
+import { isEmpty, isGiven, semanticallyEqual } from './diff-meaning.ts';
+import type { PodStatus } from './build-api-status.ts';
+import { ownConditionTypes } from './build-own-conditions.ts';
+import { type JsonMap, mapsOf } from '../../api/json-map.ts';
 
-/** How a kubelet keeps its pods' statuses: `classic` as 1.8 did. */
-export type StatusStyle = 'modern' | 'classic';
+/** Behaviour of the status manager: that of this kubelet release. */
+export type StatusStyle = 'v1.36' | 'v1.8';
 
-/** Conditions of a pod that belong to the kubelet, in the order in which it writes them (kubelet `PodConditionByKubelet`). */
-export const ownConditionTypes: readonly string[] = [
-  'PodReadyToStartContainers',
-  'Initialized',
-  'Ready',
-  'ContainersReady',
-  'PodScheduled',
-];
-
-/** What is taken away from the API server when we say nothing of it. */
+/** Fields that are removed on the API server when the kubelet's status does not have them. */
 const clearable = [
   'reason',
   'message',
@@ -26,34 +19,33 @@ const clearable = [
   'initContainerStatuses',
 ] as const satisfies readonly (keyof PodStatus)[];
 
-/** Lists whose items a strategic merge tells apart by this field; other lists are replaced as a whole. */
+/** Lists whose items a strategic merge identifies by this field; other lists are replaced as a whole. */
 const mergeKeys: Readonly<Record<string, string>> = { conditions: 'type', podIPs: 'ip', hostIPs: 'ip' };
 
-type Json = Readonly<Record<string, unknown>>;
-
 /**
- * Does `told` say what `ours` says, as far as it is ours to say? Times of conditions do not count, nor do conditions of
- * others; in the classic style everything counts (kubelet `isPodStatusByKubeletEqual`).
+ * True if the two statuses agree in the fields that the kubelet owns. Times of conditions do not count, nor do
+ * conditions of other clients; in the style of v1.8 everything counts (kubelet `isPodStatusByKubeletEqual`).
  */
-export function agreesWith(told: PodStatus | undefined, ours: PodStatus, style: StatusStyle): boolean {
-  if (style === 'classic') return sameMeaning(told ?? {}, ours);
-  const conditions = listConditions(told?.conditions);
+export function agreesWith(stored: PodStatus | undefined, wanted: PodStatus, style: StatusStyle): boolean {
+  if (style === 'v1.8') return semanticallyEqual(stored ?? {}, wanted);
+  const conditions = listConditions(stored?.conditions);
   return (
-    listConditions(ours.conditions).every((condition) => !isKubelets(condition) || sameWords(conditions, condition)) &&
-    ownFields(ours).every((field) => field === 'conditions' || sameMeaning(told?.[field], ours[field]))
+    listConditions(wanted.conditions).every(
+      (condition) => !isOwnedByKubelet(condition) || sameConditionText(conditions, condition),
+    ) && ownFields(wanted).every((field) => field === 'conditions' || semanticallyEqual(stored?.[field], wanted[field]))
   );
 }
 
 /**
- * The `status` of a strategic-merge patch that makes `wanted` of what the API server has; undefined when it is so already.
- * An order of conditions alone is not worth a request.
+ * The `status` of a strategic-merge patch from the stored status to `wanted`; undefined when nothing differs. A
+ * different order of conditions alone is not written.
  */
-export function deriveStatusPatch(stored: PodStatus | undefined, wanted: PodStatus): Json | undefined {
+export function diffStatusPatch(stored: PodStatus | undefined, wanted: PodStatus): JsonMap | undefined {
   const patch: Record<string, unknown> = {};
   for (const field of ownFields(wanted)) {
     const [before, after]: readonly [unknown, unknown] = [stored?.[field], wanted[field]];
-    if (isFirstSaid(field, before, after)) patch[field] = after;
-    if (sameMeaning(before, after)) continue;
+    if (isFirstSet(field, before, after)) patch[field] = after;
+    if (semanticallyEqual(before, after)) continue;
     const mergeKey = mergeKeys[field];
     if (isEmpty(after)) patch[field] = null;
     else if (mergeKey === undefined || isEmpty(before)) patch[field] = after;
@@ -64,7 +56,7 @@ export function deriveStatusPatch(stored: PodStatus | undefined, wanted: PodStat
 
 type Field = keyof PodStatus;
 
-/** What a kubelet says, or takes back, of a pod. */
+/** The fields that a kubelet sets or removes in a pod's status. */
 const fields = [
   'phase',
   ...clearable,
@@ -80,8 +72,8 @@ function ownFields(status: PodStatus): readonly Field[] {
   return fields.filter((field) => status[field] !== undefined || isClearable(field));
 }
 
-/** That a pod asks for nothing is said all the same, once. */
-function isFirstSaid(field: Field, before: unknown, after: unknown): boolean {
+/** Empty resources are written once too. */
+function isFirstSet(field: Field, before: unknown, after: unknown): boolean {
   return field === 'resources' && !isGiven(before) && isGiven(after);
 }
 
@@ -89,12 +81,12 @@ function isClearable(field: Field): boolean {
   return clearable.some((other) => other === field);
 }
 
-function isKubelets({ type }: Condition): boolean {
+function isOwnedByKubelet({ type }: Condition): boolean {
   return ownConditionTypes.includes(type) || type === 'DisruptionTarget';
 }
 
-function sameWords(told: readonly Condition[], condition: Condition): boolean {
-  const known = findCondition(told, condition.type);
+function sameConditionText(stored: readonly Condition[], condition: Condition): boolean {
+  const known = findCondition(stored, condition.type);
   return (
     known !== undefined &&
     known.status === condition.status &&
@@ -103,7 +95,7 @@ function sameWords(told: readonly Condition[], condition: Condition): boolean {
   );
 }
 
-function patchList(field: string, before: readonly Json[], after: readonly Json[], mergeKey: string): Json {
+function patchList(field: string, before: readonly JsonMap[], after: readonly JsonMap[], mergeKey: string): JsonMap {
   const known = new Map(before.map((item) => [item[mergeKey], item]));
   const wanted = new Set(after.map((item) => item[mergeKey]));
   const changed = after.flatMap((item) => patchItem(known.get(item[mergeKey]), item, mergeKey));
@@ -113,16 +105,12 @@ function patchList(field: string, before: readonly Json[], after: readonly Json[
   return { [`$setElementOrder/${field}`]: after.map((item) => ({ [mergeKey]: item[mergeKey] })), [field]: items };
 }
 
-/** What to say of one item: nothing, all of it, or its key and what differs. */
-function patchItem(before: Json | undefined, after: Json, mergeKey: string): readonly Json[] {
+/** The patch of one item: nothing, all of it, or its key and the changed fields. */
+function patchItem(before: JsonMap | undefined, after: JsonMap, mergeKey: string): readonly JsonMap[] {
   if (before === undefined) return [after];
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  const changed = keys.filter((key) => !sameMeaning(before[key], after[key]));
+  const changed = keys.filter((key) => !semanticallyEqual(before[key], after[key]));
   if (changed.length === 0) return [];
   const fields = changed.map((key) => [key, isEmpty(after[key]) ? null : after[key]]);
   return [{ [mergeKey]: after[mergeKey], ...Object.fromEntries(fields) }];
-}
-
-function mapsOf(value: unknown): readonly Json[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : [];
 }

@@ -1,35 +1,34 @@
 import { type Condition, findCondition, listConditions } from '../../api/conditions.ts';
 import { formatTime } from '../../api/timestamps.ts';
-import type { PodStatus } from './derive-api-status.ts';
-import { ownConditionTypes } from './diff-api-status.ts';
+import type { PodStatus } from './build-api-status.ts';
+import { ownConditionTypes } from './build-own-conditions.ts';
+import { isEndPhase } from '../pod-config/classify-pod.ts';
 
-export interface StatusMerge {
-  /** What the API server has. */
+interface StatusMerge {
+  /** Status on the API server. */
   readonly stored: PodStatus;
-  readonly ours: PodStatus;
-  /** Something of the pod may still run: then it has not ended, whatever is known of its end. */
+  readonly wanted: PodStatus;
+  /** Something of the pod may still run: then its phase is not terminal yet. */
   readonly mayRun: boolean;
   readonly nowMs: number;
 }
 
 /**
- * Our status joined with what others have written: conditions that are not ours stay; a pod that may still run keeps its
- * phase; one that has ended is not ready (kubelet `mergePodStatus`).
+ * The kubelet's status merged with the API server's: conditions of other clients stay; a pod that may still run keeps
+ * its phase; a pod with a terminal phase is not ready (kubelet `mergePodStatus`).
  */
-export function mergeApiStatus({ stored, ours, mayRun, nowMs }: StatusMerge): PodStatus {
-  const ending = !isEnd(stored.phase) && isEnd(ours.phase);
-  const merged = ending && mayRun ? withoutEnd(stored, ours) : ours;
-  const conditions = mergeConditions(stored, ours, ending && !mayRun, nowMs);
-  const told = isEnd(merged.phase) ? notReady(conditions, merged.phase === 'Failed', nowMs) : conditions;
-  return told.length === 0 ? merged : { ...merged, conditions: told };
+export function mergeApiStatus({ stored, wanted, mayRun, nowMs }: StatusMerge): PodStatus {
+  const ending = !isEndPhase(stored.phase) && isEndPhase(wanted.phase);
+  const merged = ending && mayRun ? withoutEnd(stored, wanted) : wanted;
+  const conditions = mergeConditions(stored, wanted, ending && !mayRun, nowMs);
+  const finalConditions = isEndPhase(merged.phase)
+    ? notReady(conditions, merged.phase === 'Failed', nowMs)
+    : conditions;
+  return finalConditions.length === 0 ? merged : { ...merged, conditions: finalConditions };
 }
 
-function isEnd(phase: string | undefined): boolean {
-  return phase === 'Succeeded' || phase === 'Failed';
-}
-
-function withoutEnd({ phase, reason, message }: PodStatus, ours: PodStatus): PodStatus {
-  const { reason: _reason, message: _message, ...rest } = ours;
+function withoutEnd({ phase, reason, message }: PodStatus, wanted: PodStatus): PodStatus {
+  const { reason: _reason, message: _message, ...rest } = wanted;
   return {
     ...rest,
     phase: phase ?? 'Pending',
@@ -38,13 +37,13 @@ function withoutEnd({ phase, reason, message }: PodStatus, ours: PodStatus): Pod
   };
 }
 
-/** Why the pod was disrupted is said in one breath with its end, and not before. */
-function mergeConditions(stored: PodStatus, ours: PodStatus, ends: boolean, nowMs: number): readonly Condition[] {
-  const told = listConditions(stored.conditions).filter(({ type }) => !ownConditionTypes.includes(type));
-  const own = listConditions(ours.conditions);
+/** DisruptionTarget is written together with the terminal phase, not before. */
+function mergeConditions(stored: PodStatus, wanted: PodStatus, ends: boolean, nowMs: number): readonly Condition[] {
+  const foreign = listConditions(stored.conditions).filter(({ type }) => !ownConditionTypes.includes(type));
+  const own = listConditions(wanted.conditions);
   const disruption = ends ? findCondition(own, 'DisruptionTarget') : undefined;
-  const kept = disruption === undefined ? told : told.filter(({ type }) => type !== 'DisruptionTarget');
-  const known = disruption === undefined ? undefined : findCondition(told, 'DisruptionTarget');
+  const kept = disruption === undefined ? foreign : foreign.filter(({ type }) => type !== 'DisruptionTarget');
+  const known = disruption === undefined ? undefined : findCondition(foreign, 'DisruptionTarget');
   const since = known?.status === disruption?.status ? known?.lastTransitionTime : undefined;
   return [
     ...kept,

@@ -6,39 +6,39 @@ import type { KubeWriter } from '../../ports/kube-writer.ts';
 import type { Logger } from '../../ports/logger.ts';
 import { isMirrorPod } from '../pod-config/classify-pod.ts';
 import type { PodManager } from '../pod-config/pod-manager.ts';
-import type { PodStatus } from './derive-api-status.ts';
-import { deriveStatusPatch, type StatusStyle } from './diff-api-status.ts';
+import type { PodStatus } from './build-api-status.ts';
+import { diffStatusPatch, type StatusStyle } from './diff-api-status.ts';
 import { mergeApiStatus } from './merge-api-status.ts';
 
-/** A status that is to be told, as it was when it was decided upon. */
-export interface Told {
-  /** The pod's; of a static pod its own, not its mirror's. */
+/** A status to be written, as of the time it was set. */
+export interface VersionedStatus {
+  /** Uid of the pod; for a static pod its own, not its mirror's. */
   readonly uid: string;
   readonly name: { readonly namespace: string; readonly name: string };
   readonly status: PodStatus;
   readonly version: number;
-  /** Nothing of the pod runs and nothing will. */
+  /** Nothing of the pod runs or will run. */
   readonly finished: boolean;
 }
 
 /**
- * What came of one write. `written`: the API server says the same now. `kept`: so, but the pod could not be deleted.
- * `deleted`: the object is gone. `replaced`: another pod bears the name. `not-found`, `failed`: nothing was written.
+ * Outcome of one write. `written`: the API server has this status. `kept`: the same, but the pod could not be deleted.
+ * `deleted`: the object is deleted. `replaced`: another pod has the name. `not-found`, `failed`: nothing was written.
  */
-export type WriteOutcome = 'written' | 'kept' | 'deleted' | 'replaced' | 'not-found' | 'failed';
+type WriteOutcome = 'written' | 'kept' | 'deleted' | 'replaced' | 'not-found' | 'failed';
 
-export interface StatusWriterOptions {
+interface StatusWriterOptions {
   readonly api: KubeReader & KubeWriter;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly pods: Pick<PodManager, 'translate'>;
   readonly style: StatusStyle;
   readonly mayRun: (uid: string) => boolean;
-  /** May the object go now? `pod`: as the API server has it. */
-  readonly canBeDeleted: (pod: Pod, told: Told) => boolean;
+  /** True if the object may be deleted now. `pod`: as the API server has it. */
+  readonly canBeDeleted: (pod: Pod, versioned: VersionedStatus) => boolean;
 }
 
-/** Brings one pod's status to the API server: a look, a write where something differs, and the deletion at the end. */
+/** Writes one pod's status: GET, PATCH if something differs, and the final DELETE. */
 export class StatusWriter {
   readonly #options: StatusWriterOptions;
 
@@ -46,53 +46,58 @@ export class StatusWriter {
     this.#options = options;
   }
 
-  /** Never rejects for what the API server answers (kubelet status manager `syncPod`). */
-  async write(told: Told, signal: AbortSignal): Promise<WriteOutcome> {
+  /** Never rejects because of an API error (kubelet status manager `syncPod`). */
+  async write(versioned: VersionedStatus, signal: AbortSignal): Promise<WriteOutcome> {
     try {
-      return await this.#sync(told, signal);
+      return await this.#sync(versioned, signal);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      const { namespace, name } = told.name;
-      this.#options.logger.debug({ reason: error.reason, namespace, pod: name }, 'a pod status was not written');
+      const { namespace, name } = versioned.name;
+      this.#options.logger.debug({ reason: error.reason, namespace, pod: name }, 'failed to update pod status');
       return error.reason === 'not-found' ? 'not-found' : 'failed';
     }
   }
 
-  async #sync(told: Told, signal: AbortSignal): Promise<WriteOutcome> {
+  async #sync(versioned: VersionedStatus, signal: AbortSignal): Promise<WriteOutcome> {
     const { api, clock, mayRun, canBeDeleted, pods } = this.#options;
-    const stored: Pod = await api.get('pods', told.name, { signal });
-    // Through the mirror, if it is one: the status is kept by the uid of the pod that it shows.
-    if (pods.translate(stored.metadata.uid ?? '') !== told.uid) return 'replaced';
+    const stored: Pod = await api.get('pods', versioned.name, { signal });
+    // The stored pod may be a mirror: the status is kept under the uid of its static pod.
+    if (pods.translate(stored.metadata.uid ?? '') !== versioned.uid) return 'replaced';
     const merged = mergeApiStatus({
       stored: stored.status ?? {},
-      ours: told.status,
-      mayRun: mayRun(told.uid),
+      wanted: versioned.status,
+      mayRun: mayRun(versioned.uid),
       nowMs: clock.nowMs(),
     });
-    const updated = await this.#put(stored, merged, told, signal);
-    if (isMirrorPod(updated) || !canBeDeleted(updated, told)) return 'written';
-    return await this.#delete(told, signal);
+    const updated = await this.#put(stored, merged, versioned, signal);
+    if (isMirrorPod(updated) || !canBeDeleted(updated, versioned)) return 'written';
+    return await this.#delete(versioned, signal);
   }
 
-  async #put(stored: Pod, status: PodStatus, told: Told, signal: AbortSignal): Promise<Pod> {
+  async #put(stored: Pod, status: PodStatus, versioned: VersionedStatus, signal: AbortSignal): Promise<Pod> {
     const { api, style } = this.#options;
-    if (style === 'classic') {
+    if (style === 'v1.8') {
       return await api.replace('pods', { ...stored, status } as Pod, { signal, subresource: 'status' });
     }
-    const changed = deriveStatusPatch(stored.status, status);
+    const changed = diffStatusPatch(stored.status, status);
     if (changed === undefined) return stored;
     const body = { metadata: { uid: stored.metadata.uid }, status: changed };
-    return await api.patch('pods', told.name, { type: 'strategic-merge', body }, { signal, subresource: 'status' });
+    return await api.patch(
+      'pods',
+      versioned.name,
+      { type: 'strategic-merge', body },
+      { signal, subresource: 'status' },
+    );
   }
 
-  async #delete(told: Told, signal: AbortSignal): Promise<WriteOutcome> {
+  async #delete(versioned: VersionedStatus, signal: AbortSignal): Promise<WriteOutcome> {
     const { api, logger } = this.#options;
     try {
-      await api.delete('pods', told.name, { uid: told.uid, gracePeriodSeconds: 0, signal });
+      await api.delete('pods', versioned.name, { uid: versioned.uid, gracePeriodSeconds: 0, signal });
       return 'deleted';
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      logger.debug({ reason: error.reason, pod: told.name.name }, 'a pod that has ended was not deleted');
+      logger.debug({ reason: error.reason, pod: versioned.name.name }, 'failed to delete terminated pod');
       return 'kept';
     }
   }

@@ -2,11 +2,11 @@ import { findCondition, listConditions } from '../../api/conditions.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EventRecorder } from '../../ports/event-recorder.ts';
-import { SparseMap } from '../../queueing/sparse-map.ts';
-import { isStaticPod } from '../pod-config/classify-pod.ts';
-import { deriveDeadlineMs } from '../pod-status/decide-active-deadline.ts';
-import { deriveApiStatus, type PodStatus } from '../pod-status/derive-api-status.ts';
-import type { MirrorPods } from '../pod-status/mirror-pods.ts';
+import { SparseMap } from '../queues/sparse-map.ts';
+import { isEndPhase, isStaticPod, uidOf } from '../pod-config/classify-pod.ts';
+import { deadlineMsOf } from '../pod-status/decide-active-deadline.ts';
+import { buildApiStatus, type PodStatus } from '../pod-status/build-api-status.ts';
+import type { MirrorPods } from '../static-pods/mirror-pods.ts';
 import type { PodStatusManager } from '../pod-status/pod-status-manager.ts';
 import {
   type KillTarget,
@@ -15,8 +15,8 @@ import {
   type RuntimePodStatus,
   type Waiting,
 } from '../runtime/pod-runtime.ts';
-import { networkNotReady } from './derive-retry-delay.ts';
-import { failedKillPod, networkNotReadyEvent } from './events.ts';
+import { networkNotReady } from './decide-retry-delay.ts';
+import { failedKillPod, networkNotReadyEvent } from '../pod-config/events.ts';
 import {
   type PodEnd,
   type PodSteps,
@@ -26,7 +26,7 @@ import {
   type TerminatingStep,
 } from './pod-work.ts';
 
-export interface PodSyncerOptions {
+interface PodSyncerOptions {
   readonly runtime: Pick<PodRuntime, 'syncPod' | 'killPod' | 'inspectPod'>;
   readonly statuses: PodStatusManager;
   readonly mirrors: Pick<MirrorPods, 'reconcile'>;
@@ -34,16 +34,19 @@ export interface PodSyncerOptions {
   readonly networkErrors: () => readonly string[];
   readonly recorder: EventRecorder;
   readonly clock: Clock;
-  /** The node's addresses, the main one first. */
+  /** The node's addresses, primary first. */
   readonly hostIPs: () => readonly string[];
-  /** A pod is looked at again when its back-off ends; false: only at its next resync, as kubelets up to 1.28 did. */
+  /** A pod is synced again when its back-off ends; false: only at its next resync, as in kubelets up to v1.28. */
   readonly retriesAtBackoffEnd: boolean;
 }
 
-/** What is done about one pod: brings it up, ends it, and says how it is (kubelet `SyncPod` and its siblings). */
+/**
+ * The sync steps of a pod: starts it, terminates it, and sets its status (kubelet `SyncPod`, `SyncTerminatingPod`,
+ * ...).
+ */
 export class PodSyncer implements PodSteps {
   readonly #options: PodSyncerOptions;
-  /** Why containers wait, as the last pass over their pod found: it is told with the next. */
+  /** Why containers wait, as of the last sync of their pod: reported with the next status. */
   readonly #waiting = new SparseMap<string, readonly Waiting[]>();
 
   constructor(options: PodSyncerOptions) {
@@ -52,9 +55,9 @@ export class PodSyncer implements PodSteps {
 
   async sync({ pod, mirror, status }: SyncStep, signal: AbortSignal): Promise<SyncStepOutcome> {
     const { runtime, statuses, mirrors } = this.#options;
-    const told = this.#derive(pod, status, false);
-    statuses.set(pod, told);
-    if (hasEnded(told)) return { terminal: true };
+    const apiStatus = this.#build(pod, status, false);
+    statuses.set(pod, apiStatus);
+    if (isEndPhase(apiStatus.phase)) return { terminal: true };
     this.#checkNetwork(pod);
     if (isStaticPod(pod)) await mirrors.reconcile(pod, mirror, signal);
     const { waiting, backoffEndsAtMs, failure } = await runtime.syncPod(pod, status, signal);
@@ -67,34 +70,34 @@ export class PodSyncer implements PodSteps {
     };
   }
 
-  /** Tells that the pod's sandbox is up while its images are still to come (kubelet `OnPodSandboxReady`). */
+  /** Reports that the pod's sandbox is ready while its images are still being pulled (kubelet `OnPodSandboxReady`). */
   noteSandbox(pod: Pod): void {
     const { statuses } = this.#options;
-    const told = statuses.status(uidOf(pod));
-    const conditions = listConditions(told?.conditions);
+    const apiStatus = statuses.status(uidOf(pod));
+    const conditions = listConditions(apiStatus?.conditions);
     const known = findCondition(conditions, 'PodReadyToStartContainers');
-    if (told === undefined || known === undefined || known.status === 'True') return;
+    if (apiStatus === undefined || known === undefined || known.status === 'True') return;
     const others = conditions.map((condition) => (condition === known ? { ...known, status: 'True' } : condition));
-    statuses.set(pod, { ...told, conditions: others });
+    statuses.set(pod, { ...apiStatus, conditions: others });
   }
 
   async terminating({ pod, status, graceMs, ends }: TerminatingStep, signal: AbortSignal): Promise<void> {
     const { statuses } = this.#options;
-    statuses.set(pod, ends.reduce(withEnd, this.#derive(pod, status, false)));
+    statuses.set(pod, ends.reduce(withEnd, this.#build(pod, status, false)));
     await this.#kill(pod, graceMs, signal);
-    // Its addresses went with its sandbox, and are told all the same.
+    // The sandbox is gone and with it the addresses; the status keeps them.
     const stopped = { ...(await this.#inspect(pod, signal)), ips: status.ips };
     const running = stopped.containers.filter(({ kind, state }) => kind !== 'sandbox' && state === 'running');
     if (running.length > 0) {
       const names = running.map(({ name }) => name).join(' ');
       throw new StepFailure(`detected running containers after a successful KillPod, CRI violation: [${names}]`);
     }
-    statuses.set(pod, this.#derive(pod, stopped, true));
+    statuses.set(pod, this.#build(pod, stopped, true));
   }
 
   async terminated({ pod, status }: { readonly pod: Pod; readonly status: RuntimePodStatus }): Promise<void> {
     const { statuses } = this.#options;
-    statuses.set(pod, this.#derive(pod, status, true));
+    statuses.set(pod, this.#build(pod, status, true));
     statuses.terminate(pod);
     this.#waiting.delete(uidOf(pod));
   }
@@ -103,14 +106,14 @@ export class PodSyncer implements PodSteps {
     await this.#options.runtime.killPod(target, graceMs, signal);
   }
 
-  #derive(pod: Pod, runtime: RuntimePodStatus, workerSaysTerminal: boolean): PodStatus {
+  #build(pod: Pod, runtime: RuntimePodStatus, isWorkerTerminal: boolean): PodStatus {
     const { statuses, clock, hostIPs } = this.#options;
     const uid = uidOf(pod);
-    return deriveApiStatus({
+    return buildApiStatus({
       pod,
       runtime,
       previous: statuses.status(uid),
-      workerSaysTerminal,
+      isWorkerTerminal,
       waiting: this.#waiting.get(uid) ?? [],
       hostIPs: hostIPs(),
       nowMs: clock.nowMs(),
@@ -128,7 +131,7 @@ export class PodSyncer implements PodSteps {
 
   #deadlineAtMs(pod: Pod): number | undefined {
     const { statuses, clock } = this.#options;
-    const deadlineMs = deriveDeadlineMs(pod, statuses.status(uidOf(pod))?.startTime);
+    const deadlineMs = deadlineMsOf(pod, statuses.status(uidOf(pod))?.startTime);
     return deadlineMs === undefined ? undefined : deadlineMs - clock.nowMs() + clock.monotonicMs();
   }
 
@@ -159,7 +162,7 @@ export class PodSyncer implements PodSteps {
   }
 }
 
-/** A pod that has succeeded keeps that, whoever wanted its end. */
+/** A pod that has succeeded keeps its phase, whatever the reason of its termination. */
 function withEnd(status: PodStatus, { phase, reason, message, condition }: PodEnd): PodStatus {
   const conditions = (status.conditions ?? []).filter(({ type }) => type !== condition?.type);
   return {
@@ -169,12 +172,4 @@ function withEnd(status: PodStatus, { phase, reason, message, condition }: PodEn
     message,
     ...(condition === undefined ? {} : { conditions: [...conditions, condition] }),
   };
-}
-
-function hasEnded({ phase }: PodStatus): boolean {
-  return phase === 'Succeeded' || phase === 'Failed';
-}
-
-function uidOf(pod: Pod): string {
-  return pod.metadata.uid ?? '';
 }

@@ -2,35 +2,35 @@ import type { Condition } from '../../api/conditions.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { KillTarget, RuntimePodStatus } from '../runtime/pod-runtime.ts';
 
-/** Why a worker is called (kubelet `types.SyncPodType`). */
+/** The kind of work (kubelet `types.SyncPodType`). */
 export type WorkKind = 'create' | 'update' | 'sync' | 'kill';
 
-/** How a pod that is killed is said to have ended. */
+/** The final phase, reason and message of a pod that is killed. */
 export interface PodEnd {
   readonly phase: 'Failed';
   readonly reason: string;
   readonly message: string;
-  /** Told with the end, as `DisruptionTarget`. */
+  /** Added to the final status: the `DisruptionTarget` condition. */
   readonly condition?: Condition;
 }
 
-export interface KillRequest {
-  /** May only shorten the grace that the pod has already. 0: not said. */
+interface KillRequest {
+  /** Can only shorten the pod's present grace period. 0: unset. */
   readonly graceMs?: number;
   readonly end?: PodEnd;
-  /** Its containers may be removed as soon as they are dead. */
+  /** Its containers may be removed as soon as they have exited. */
   readonly evicted?: boolean;
   /** Called when nothing of the pod runs any more. */
   readonly done?: () => void;
 }
 
-/** What a worker is asked for. Of several that come while it works, only the last counts. */
+/** Work for a pod worker. Of several items that arrive while it works, only the last one is kept. */
 export type PodWork =
   | { readonly kind: WorkKind; readonly pod: Pod; readonly mirror?: Pod | undefined; readonly kill?: KillRequest }
-  /** Something runs that belongs to no pod we know of. */
+  /** A running pod of the runtime that no source has. */
   | { readonly kind: 'kill'; readonly orphan: KillTarget; readonly kill?: KillRequest };
 
-/** Where a worker is on its way; it never goes back. */
+/** State of a worker; it only moves forward. */
 export type WorkerState = 'syncing' | 'terminating' | 'terminated' | 'finished';
 
 export interface SyncStep {
@@ -41,11 +41,11 @@ export interface SyncStep {
 }
 
 export interface SyncStepOutcome {
-  /** All of it has ended by itself, or has run for too long: it is to be terminated. */
+  /** All containers have ended, or the active deadline has passed: the pod is to be terminated. */
   readonly terminal: boolean;
-  /** A back-off ends before the next resync. Monotonic. */
+  /** Time at which a back-off ends before the next resync. Monotonic. */
   readonly backoffEndsAtMs?: number | undefined;
-  /** The pod may not be active any longer than that. Monotonic. */
+  /** The pod's active deadline. Monotonic. */
   readonly deadlineAtMs?: number | undefined;
 }
 
@@ -56,12 +56,12 @@ export interface TerminatingStep {
   readonly ends: readonly PodEnd[];
 }
 
-/** A step of a worker that failed and is to be repeated; the message decides how soon. */
+/** A step of a worker that failed and is retried; the message determines the delay. */
 export class StepFailure extends Error {}
 
 /**
- * The steps of a worker (kubelet `podSyncer`). Each rejects with a {@link StepFailure} or a RuntimeFailure when it is to
- * be repeated, and stops early when the signal aborts.
+ * The steps of a worker (kubelet `podSyncer`). Each rejects with a {@link StepFailure} or a RuntimeFailure to be
+ * retried, and stops early when the signal aborts.
  */
 export interface PodSteps {
   sync(step: SyncStep, signal: AbortSignal): Promise<SyncStepOutcome>;

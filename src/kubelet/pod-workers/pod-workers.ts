@@ -2,70 +2,70 @@ import type { Pod } from '../../api/pod.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EventRecorder } from '../../ports/event-recorder.ts';
 import type { Random } from '../../ports/random.ts';
-import { SparseMap } from '../../queueing/sparse-map.ts';
+import { SparseMap } from '../queues/sparse-map.ts';
 import type { PodCache } from '../pleg/pod-cache.ts';
 import { hasEnded, isStaticPod, podFullName } from '../pod-config/classify-pod.ts';
 import { RuntimeFailure, type RuntimePodStatus } from '../runtime/pod-runtime.ts';
-import { failedSync } from './events.ts';
+import { failedSync } from '../pod-config/events.ts';
 import { type PodSteps, type PodWork, StepFailure, type SyncStepOutcome, type WorkerState } from './pod-work.ts';
-import { deriveGraceSeconds } from './derive-grace.ts';
-import { deriveRetryDelay, deriveStartDelay } from './derive-retry-delay.ts';
+import { decideGraceSeconds } from './decide-grace.ts';
+import { decideRetryDelay, decideStartDelay } from './decide-retry-delay.ts';
 import { StaticStarts } from './static-starts.ts';
 import { orphanOf, podOf, Worker } from './worker.ts';
 import type { PodWorkQueue } from './work-queue.ts';
 
-export interface PodWorkersOptions {
+interface PodWorkersOptions {
   readonly steps: PodSteps;
   readonly cache: Pick<PodCache, 'get' | 'newerThan'>;
   readonly queue: PodWorkQueue;
   readonly clock: Clock;
   readonly random: Random;
   readonly recorder: EventRecorder;
-  /** How often a pod is looked at again though nothing called for it. */
+  /** Resync period of a pod. */
   readonly syncFrequencyMs: number;
-  /** Called after a pod was brought up, as far as it could be: whoever watches the runtime had better look at it. */
+  /** Called after a pod was synced: its state in the runtime should be read again. */
   readonly onSynced?: (uid: string) => void;
-  /** Called when a worker has come to an end, so that there is something to clean up. */
+  /** Called when a worker has finished, so that housekeeping can clean up. */
   readonly onFinished: () => void;
 }
 
-/** Why a pod is to be looked at again. */
-interface Appointment extends Omit<SyncStepOutcome, 'terminal'> {
+/** When and why a pod is to be synced again. */
+interface NextSync extends Omit<SyncStepOutcome, 'terminal'> {
   readonly failure?: string;
 }
 
-/** What housekeeping learns of a worker. */
+/** A worker's state for housekeeping. */
 export interface KnownWorker {
   readonly state: WorkerState;
-  /** No source knows its pod any more. */
+  /** No source has its pod any more. */
   readonly orphaned: boolean;
-  /** Undefined when it only ends what the runtime had. */
+  /** Undefined for a worker that only kills a pod of the runtime. */
   readonly pod: Pod | undefined;
 }
 
 /**
- * One worker a pod, by uid: starts it, keeps it, ends it, and never goes back. What comes while a worker works is done
- * after that, and only the last of it; a worker that has nothing to do is a record and nothing else (kubelet `podWorkers`).
+ * One worker per pod, by uid: it syncs, terminates and finishes the pod, and never moves back. Work that arrives while
+ * a worker is busy is done after that, and only the last item; an idle worker is only a record (kubelet `podWorkers`).
  */
 export class PodWorkers {
   readonly #options: PodWorkersOptions;
   readonly #workers = new SparseMap<string, Worker>();
   readonly #statics = new StaticStarts();
   #running: Set<Promise<void>> | undefined;
-  /** Aborts when nothing is to work any more; nobody asks for it before there is work. */
-  #life: AbortController | undefined;
-  #isOver = false;
+  /** Aborts when the run ends; created with the first work. */
+  #runAbort: AbortController | undefined;
+  #hasEnded = false;
   #failure: { readonly cause: unknown } | undefined;
   /** Ends the run. */
   #stop: (() => void) | undefined;
-  /** Housekeeping has been through: a pod without a worker has nothing running. */
+  /** Housekeeping has completed once: a pod without a worker has nothing running. */
   #settled = false;
 
   constructor(options: PodWorkersOptions) {
     this.#options = options;
   }
 
-  /** Lives until the signal aborts and no step runs any more. Rejects when a step failed in a way that nobody foresaw. */
+  /** Runs until the signal aborts and no step runs any more. Rejects when a step failed with an unexpected error. */
   run(signal: AbortSignal): Promise<void> {
     const stopped = new Promise<void>((resolve) => {
       this.#stop = resolve;
@@ -75,11 +75,11 @@ export class PodWorkers {
     return stopped.then(() => this.#end());
   }
 
-  /** Calls a pod's worker. From the moment on at which the pod is to end, every call is a kill (kubelet `UpdatePod`). */
+  /** Adds work for a pod. Once termination was requested, all work is a kill (kubelet `UpdatePod`). */
   update(work: PodWork): void {
     const known = this.#workers.get(uidOf(work));
     if (work.kind === 'create' && known?.isTerminationRequested === true) known.restartRequested = true;
-    else this.#call(known ?? this.#hire(work), work);
+    else this.#addWork(known ?? this.#createWorker(work), work);
   }
 
   isKnown(uid: string): boolean {
@@ -90,12 +90,12 @@ export class PodWorkers {
     return this.#workers.get(uid)?.isTerminationRequested === true;
   }
 
-  /** Is it on its way out, with something of it that may still run? */
+  /** True while it is terminating and something of it may still run. */
   isTerminating(uid: string): boolean {
     return this.#workers.get(uid)?.state === 'terminating';
   }
 
-  /** Nothing of it runs and nothing will; its last words may still have to be said (kubelet `IsPodKnownTerminated`). */
+  /** Nothing of it runs or will run; its final status may not be written yet (kubelet `IsPodKnownTerminated`). */
   isTerminated(uid: string): boolean {
     return this.#workers.get(uid)?.isTerminated === true;
   }
@@ -111,27 +111,30 @@ export class PodWorkers {
     );
   }
 
-  /** May something of this pod run? Until the first housekeeping nobody knows (kubelet `CouldHaveRunningContainers`). */
+  /**
+   * True if something of this pod may run; true for all pods before the first housekeeping (kubelet
+   * `CouldHaveRunningContainers`).
+   */
   mayRun(uid: string): boolean {
     const worker = this.#workers.get(uid);
     return worker === undefined ? !this.#settled : !worker.isTerminated;
   }
 
-  /** May the dead containers of this pod go? (kubelet `ShouldPodContentBeRemoved`) */
+  /** True if the exited containers of this pod may be removed (kubelet `ShouldPodContentBeRemoved`). */
   mayRemoveContent(uid: string): boolean {
     const worker = this.#workers.get(uid);
     if (worker === undefined) return this.#settled;
     return worker.evicted || (worker.deleted && worker.isTerminated);
   }
 
-  /** Uids of all pods with a worker, those that are on their way out included. */
+  /** Uids of all pods with a worker, including terminating ones. */
   uids(): Iterable<string> {
     return this.#workers.keys();
   }
 
   /**
-   * Forgets the workers that have come to their end, of pods that are wanted no longer or are to start anew. Returns the
-   * others (kubelet `SyncKnownPods`).
+   * Removes the finished workers of pods that are no longer wanted or are to be restarted. Returns the others (kubelet
+   * `SyncKnownPods`).
    */
   syncKnown(wanted: { has(uid: string): boolean }): ReadonlyMap<string, KnownWorker> {
     this.#settled = true;
@@ -146,23 +149,23 @@ export class PodWorkers {
   }
 
   async #end(): Promise<void> {
-    this.#isOver = true;
-    this.#life?.abort();
+    this.#hasEnded = true;
+    this.#runAbort?.abort();
     if (this.#running !== undefined) await Promise.all(this.#running);
     if (this.#failure !== undefined) throw this.#failure.cause;
   }
 
-  #call(worker: Worker, work: PodWork): void {
+  #addWork(worker: Worker, work: PodWork): void {
     const began = worker.beginTermination(work);
     const shortened = worker.takeKill(work);
-    // What is over is over; what the runtime had of it is on its way out by now.
+    // A finished or terminated pod takes no more work; what the runtime had of it is already being killed.
     if (worker.state === 'finished' || (worker.isTerminated && podOf(work) === undefined)) return;
-    worker.pending = worker.named(work);
+    worker.pending = worker.withKnownPod(work);
     if (began || shortened) worker.step?.abort();
     this.#wake(worker);
   }
 
-  #hire(work: PodWork): Worker {
+  #createWorker(work: PodWork): Worker {
     const pod = podOf(work);
     const uid = uidOf(work);
     const worker = new Worker(uid, pod === undefined ? '' : podFullName(pod), orphanOf(work));
@@ -173,7 +176,7 @@ export class PodWorkers {
     return worker;
   }
 
-  /** What has ended before this kubelet's life is not to be ended again. */
+  /** A pod that ended before this kubelet run is not terminated again. */
   #nothingRuns(uid: string): boolean {
     try {
       return !this.#options.cache.get(uid).containers.some(({ state }) => state === 'running');
@@ -184,9 +187,9 @@ export class PodWorkers {
   }
 
   #wake(worker: Worker): void {
-    if (worker.working || this.#isOver) return;
+    if (worker.working || this.#hasEnded) return;
     worker.working = true;
-    const running = this.#drive(worker)
+    const running = this.#process(worker)
       .catch((error: unknown) => {
         this.#failure ??= { cause: error };
         this.#stop?.();
@@ -196,43 +199,44 @@ export class PodWorkers {
     this.#running.add(running);
   }
 
-  /** Runs as long as there is something to do. */
-  async #drive(worker: Worker): Promise<void> {
-    // Whatever else this turn brings for the pod is part of the same work.
+  /** Runs while there is work. */
+  async #process(worker: Worker): Promise<void> {
+    // Work that is added synchronously for the same pod is merged into this step.
     await Promise.resolve();
     try {
       for (;;) {
-        const work = this.#begin(worker);
+        const work = this.#nextWork(worker);
         if (work === undefined) return;
         await this.#step(worker, work);
-        if (this.#isOver) return;
+        if (this.#hasEnded) return;
       }
     } finally {
       worker.working = false;
     }
   }
 
-  /** The next thing to do; undefined when there is none, or when the pod may not start yet. */
-  #begin(worker: Worker): PodWork | undefined {
+  /** The next work; undefined if there is none, or if the pod may not start yet. */
+  #nextWork(worker: Worker): PodWork | undefined {
     const work = worker.pending;
     const pod = work === undefined ? undefined : podOf(work);
     if (work === undefined || worker.state === 'finished') return undefined;
     if (!worker.started && pod !== undefined && isStaticPod(pod) && !this.#mayStart(worker)) return undefined;
     worker.pending = undefined;
     worker.started = true;
-    worker.take(work);
+    worker.pod = podOf(work) ?? worker.pod;
     return work;
   }
 
   #mayStart(worker: Worker): boolean {
     const { queue, random } = this.#options;
-    if (worker.isTerminationRequested && !worker.isTerminated && !worker.mayHaveRun) {
+    const mayHaveRun = worker.started || worker.orphan !== undefined;
+    if (worker.isTerminationRequested && !worker.isTerminated && !mayHaveRun) {
       this.#finish(worker);
       return false;
     }
     const isOver = (uid: string): boolean => this.#workers.get(uid)?.isTerminationRequested ?? true;
     if (worker.isTerminated || this.#statics.mayStart(worker.fullName, worker.uid, isOver)) return true;
-    queue.enqueue(worker.uid, deriveStartDelay(random.next()));
+    queue.enqueue(worker.uid, decideStartDelay(random.next()));
     return false;
   }
 
@@ -242,22 +246,22 @@ export class PodWorkers {
       step.abort();
     };
     worker.step = step;
-    const life = (this.#life ??= new AbortController());
-    life.signal.addEventListener('abort', stop);
+    const runAbort = (this.#runAbort ??= new AbortController());
+    runAbort.signal.addEventListener('abort', stop);
     try {
-      this.#requeue(worker, await this.#act(worker, work, step.signal));
+      this.#requeue(worker, await this.#runStep(worker, work, step.signal));
       if (worker.state === 'syncing') this.#options.onSynced?.(worker.uid);
     } catch (error) {
       if (!(error instanceof StepFailure || error instanceof RuntimeFailure)) throw error;
-      // A step that was called off has its successor waiting.
+      // An aborted step is followed by the work that aborted it.
       if (!step.signal.aborted || worker.pending === undefined) this.#requeue(worker, { failure: error.message });
     } finally {
-      life.signal.removeEventListener('abort', stop);
+      runAbort.signal.removeEventListener('abort', stop);
       worker.step = undefined;
     }
   }
 
-  async #act(worker: Worker, work: PodWork, signal: AbortSignal): Promise<Appointment> {
+  async #runStep(worker: Worker, work: PodWork, signal: AbortSignal): Promise<NextSync> {
     const pod = podOf(work);
     if (pod === undefined) return await this.#endOrphan(worker, work, signal);
     const status = await this.#observe(worker, pod, signal);
@@ -278,7 +282,7 @@ export class PodWorkers {
     }
   }
 
-  /** The runtime as it is after the last step: acting on anything older could start a container twice. */
+  /** The runtime status after the last step: acting on an older one could start a container twice. */
   async #observe(worker: Worker, pod: Pod, signal: AbortSignal): Promise<RuntimePodStatus> {
     const { cache, recorder } = this.#options;
     try {
@@ -294,11 +298,11 @@ export class PodWorkers {
     work: PodWork,
     { pod, status }: { readonly pod: Pod; readonly status: RuntimePodStatus },
     signal: AbortSignal,
-  ): Promise<Appointment> {
+  ): Promise<NextSync> {
     const mirror = 'mirror' in work ? work.mirror : undefined;
     const { terminal, ...due } = await this.#options.steps.sync({ kind: work.kind, pod, mirror, status }, signal);
     if (!terminal) return due;
-    // Meanwhile somebody else may have asked for its end: that stands.
+    // Termination may have been requested during the step: then it stays requested.
     if (worker.state === 'syncing') worker.state = 'terminating';
     worker.pending ??= work;
     return {};
@@ -308,8 +312,8 @@ export class PodWorkers {
     worker: Worker,
     { pod, status }: { readonly pod: Pod; readonly status: RuntimePodStatus },
     signal: AbortSignal,
-  ): Promise<Appointment> {
-    const graceSeconds = deriveGraceSeconds(pod, worker.graceSeconds, undefined);
+  ): Promise<NextSync> {
+    const graceSeconds = decideGraceSeconds(pod, worker.graceSeconds, undefined);
     const step = { pod, status, graceMs: graceSeconds * 1_000, ends: [...worker.ends] };
     await this.#options.steps.terminating(step, signal);
     worker.end();
@@ -317,7 +321,7 @@ export class PodWorkers {
     return {};
   }
 
-  async #endOrphan(worker: Worker, work: PodWork, signal: AbortSignal): Promise<Appointment> {
+  async #endOrphan(worker: Worker, work: PodWork, signal: AbortSignal): Promise<NextSync> {
     const target = orphanOf(work) ?? worker.orphan;
     if (target === undefined) return {};
     await this.#options.steps.orphan(target, Math.max(1, worker.graceSeconds) * 1_000, signal);
@@ -326,11 +330,11 @@ export class PodWorkers {
     return {};
   }
 
-  #requeue(worker: Worker, { failure, backoffEndsAtMs, deadlineAtMs }: Appointment): void {
+  #requeue(worker: Worker, { failure, backoffEndsAtMs, deadlineAtMs }: NextSync): void {
     const { queue, clock, random, syncFrequencyMs } = this.#options;
     if (worker.state === 'finished') return;
     const nowMs = clock.monotonicMs();
-    const delayMs = deriveRetryDelay({
+    const delayMs = decideRetryDelay({
       failure,
       ...(backoffEndsAtMs === undefined ? {} : { backoffMs: backoffEndsAtMs - nowMs }),
       ...(deadlineAtMs === undefined ? {} : { deadlineMs: deadlineAtMs - nowMs }),

@@ -1,50 +1,40 @@
+import { SparseMap } from '../queues/sparse-map.ts';
+
 /**
- * Lets one static pod of a name run at a time; the others wait in the order in which they came (kubelet
+ * Allows one static pod per full name to run at a time; the others wait in order of arrival (kubelet
  * `podWorkers.allowStaticPodStart`).
  */
 export class StaticStarts {
-  // Most kubelets have no static pods.
-  #started: Map<string, string> | undefined;
-  #waiting: Map<string, string[]> | undefined;
+  readonly #started = new SparseMap<string, string>();
+  readonly #waiting = new SparseMap<string, readonly string[]>();
 
-  /** A pod of this name will ask to start. */
+  /** Queues a pod for its full name. */
   queue(fullName: string, uid: string): void {
-    const waiting = this.#waitingFor(fullName);
-    if (!waiting.includes(uid)) this.#put(fullName, [...waiting, uid]);
+    const waiting = this.#waiting.get(fullName) ?? [];
+    if (!waiting.includes(uid)) this.#waiting.set(fullName, [...waiting, uid]);
   }
 
-  /** True from the moment on at which it is this pod's turn. `isOver`: a pod that waits will never start. */
+  /** True once this pod is first in the queue. `isOver`: a queued pod will never start. */
   mayStart(fullName: string, uid: string, isOver: (uid: string) => boolean): boolean {
-    const started = this.#started?.get(fullName);
+    const started = this.#started.get(fullName);
     if (started !== undefined) return started === uid;
-    const waiting = this.#waitingFor(fullName).filter((other) => !isOver(other));
-    this.#put(fullName, waiting);
-    if (waiting.length > 0 && waiting[0] !== uid) return false;
-    this.#put(fullName, waiting.slice(1));
-    this.#started ??= new Map();
+    this.#remove(fullName, isOver);
+    const [first = uid] = this.#waiting.get(fullName) ?? [];
+    if (first !== uid) return false;
+    this.#remove(fullName, (other) => other === uid);
     this.#started.set(fullName, uid);
     return true;
   }
 
-  /** The pod has ended: the next one may start. */
+  /** The pod has terminated: the next one may start. */
   release(fullName: string, uid: string): void {
-    if (this.#started?.get(fullName) === uid) this.#started.delete(fullName);
-    this.#put(
-      fullName,
-      this.#waitingFor(fullName).filter((other) => other !== uid),
-    );
+    if (this.#started.get(fullName) === uid) this.#started.delete(fullName);
+    this.#remove(fullName, (other) => other === uid);
   }
 
-  #waitingFor(fullName: string): readonly string[] {
-    return this.#waiting?.get(fullName) ?? [];
-  }
-
-  #put(fullName: string, waiting: string[]): void {
-    if (waiting.length === 0) {
-      this.#waiting?.delete(fullName);
-      return;
-    }
-    this.#waiting ??= new Map();
-    this.#waiting.set(fullName, waiting);
+  #remove(fullName: string, isRemoved: (uid: string) => boolean): void {
+    const waiting = (this.#waiting.get(fullName) ?? []).filter((uid) => !isRemoved(uid));
+    if (waiting.length === 0) this.#waiting.delete(fullName);
+    else this.#waiting.set(fullName, waiting);
   }
 }

@@ -1,14 +1,14 @@
 import type { Clock } from '../../ports/clock.ts';
-import { SparseMap } from '../../queueing/sparse-map.ts';
+import { SparseMap } from '../queues/sparse-map.ts';
 
-/** When each pod is to be looked at again; one appointment a pod, the last one made counts (kubelet `queue.WorkQueue`). */
+/** When each pod is due for its next sync; one entry per pod, the last one set wins (kubelet `queue.WorkQueue`). */
 export class PodWorkQueue {
   readonly #clock: Clock;
   readonly #dueAtMs = new SparseMap<string, number>();
   readonly #onEarlier: () => void;
   #nextMs = Number.POSITIVE_INFINITY;
 
-  /** `onEarlier` is called when something is due before everything else. */
+  /** `onEarlier` is called when a new entry is due before all others. */
   constructor(clock: Clock, onEarlier: () => void) {
     this.#clock = clock;
     this.#onEarlier = onEarlier;
@@ -26,12 +26,12 @@ export class PodWorkQueue {
     this.#dueAtMs.delete(uid);
   }
 
-  /** No appointment is before that; undefined when there is none. */
+  /** Earliest possible due time; undefined if the queue is empty. */
   get nextDueAtMs(): number | undefined {
     return this.#dueAtMs.size === 0 ? undefined : this.#nextMs;
   }
 
-  /** The pods whose time is past; they have no appointment any more. */
+  /** Removes and returns the pods that are due. */
   takeDue(): readonly string[] {
     const nowMs = this.#clock.monotonicMs();
     const due: string[] = [];

@@ -1,30 +1,30 @@
 import type { Pod } from '../../api/pod.ts';
 import { hasEnded, isTerminating } from '../pod-config/classify-pod.ts';
 import type { KillTarget } from '../runtime/pod-runtime.ts';
-import { deriveGraceSeconds } from './derive-grace.ts';
+import { decideGraceSeconds } from './decide-grace.ts';
 import type { PodEnd, PodWork, WorkerState } from './pod-work.ts';
 
-/** What is remembered of one pod's worker (kubelet `podSyncStatus`). */
+/** State of one pod's worker (kubelet `podSyncStatus`). */
 export class Worker {
   readonly uid: string;
   readonly fullName: string;
-  /** Set for one that began with what the runtime had, and nobody else knew. */
+  /** Set for a worker that began with a pod of the runtime that no source has. */
   readonly orphan: KillTarget | undefined;
   state: WorkerState = 'syncing';
-  /** It has been let in: of static pods of one name only one is. */
+  /** It has been allowed to start: of static pods with one full name only one is. */
   started = false;
-  /** Its drive runs. */
+  /** Its step loop runs. */
   working = false;
   deleted = false;
   evicted = false;
-  /** A pod with the same uid was added while this one was on its way out: it may begin anew once this one is gone. */
+  /** A pod with the same uid was added while this one was terminating: it may start again once this one is gone. */
   restartRequested = false;
-  /** 0 as long as nothing was said. */
+  /** 0 while unset. */
   graceSeconds = 0;
   ends: PodEnd[] = [];
-  dones: (() => void)[] = [];
+  doneCallbacks: (() => void)[] = [];
   pending: PodWork | undefined;
-  /** The pod as the last work brought it. */
+  /** The pod of the last work. */
   pod: Pod | undefined;
   step: AbortController | undefined;
   /** End of the last step, monotonic. */
@@ -44,12 +44,7 @@ export class Worker {
     return this.state === 'terminated' || this.state === 'finished';
   }
 
-  /** Whatever the runtime has under its uid. */
-  get mayHaveRun(): boolean {
-    return this.started || this.orphan !== undefined;
-  }
-
-  /** Does this work call for the pod's end? Then that begins now, and the answer is true. */
+  /** Starts termination if the work requires it; true if it was started. */
   beginTermination(work: PodWork): boolean {
     if (work.kill?.evicted === true) this.evicted = true;
     if (isDeletion(work)) this.deleted = true;
@@ -59,39 +54,35 @@ export class Worker {
     return true;
   }
 
-  /** Takes in how the pod is to be killed. True when its grace became shorter than it was. */
+  /** Applies a kill request. True if the grace period became shorter. */
   takeKill(work: PodWork): boolean {
     const { done, end, graceMs } = work.kill ?? {};
     if (this.state !== 'terminating') {
       done?.();
       return false;
     }
-    if (done !== undefined) this.dones.push(done);
+    if (done !== undefined) this.doneCallbacks.push(done);
     if (end !== undefined) this.ends.push(end);
     const before = this.graceSeconds;
-    const asked = graceMs === undefined ? undefined : graceMs / 1_000;
-    this.graceSeconds = deriveGraceSeconds(podOf(work) ?? this.pod, before, asked);
+    const requestedSeconds = graceMs === undefined ? undefined : graceMs / 1_000;
+    this.graceSeconds = decideGraceSeconds(podOf(work) ?? this.pod, before, requestedSeconds);
     return before !== 0 && this.graceSeconds !== before;
   }
 
-  /** The same work with all that is known of its pod: what the runtime has may belong to one that we know. */
-  named(work: PodWork): PodWork {
+  /** The same work with its known pod: a pod of the runtime may belong to a pod of this worker. */
+  withKnownPod(work: PodWork): PodWork {
     return 'orphan' in work && this.pod !== undefined ? { kind: 'kill', pod: this.pod } : work;
   }
 
-  take(work: PodWork): void {
-    this.pod = podOf(work) ?? this.pod;
-  }
-
-  /** Nothing of the pod runs any more: whoever waits for that hears of it. */
+  /** Nothing of the pod runs any more: calls the waiting callbacks. */
   end(): void {
     if (!this.isTerminated) this.state = 'terminated';
     this.ends = [];
-    for (const done of this.dones.splice(0)) done();
+    for (const done of this.doneCallbacks.splice(0)) done();
   }
 }
 
-/** What the runtime has and nobody knows counts as deleted. */
+/** A pod of the runtime that no source has counts as deleted. */
 function isDeletion(work: PodWork): boolean {
   const pod = podOf(work);
   return pod === undefined || isTerminating(pod);

@@ -1,23 +1,23 @@
 import type { Pod } from '../../api/pod.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { SparseMap } from '../../queueing/sparse-map.ts';
+import { SparseMap } from '../queues/sparse-map.ts';
 import {
   type ContainerPlan,
-  deriveContainerStatus,
-  deriveNextStepMs,
-  deriveState,
+  buildContainerStatus,
+  planNextStepMs,
+  buildState,
   type PlannedExit,
-} from './derive-container-state.ts';
+} from './build-container-state.ts';
 import type { ContainerKind, RuntimePod, RuntimePodStatus } from './pod-runtime.ts';
 import { RuntimeFaults } from './runtime-faults.ts';
 
-export interface ContainerHostOptions {
+interface ContainerHostOptions {
   readonly clock: Clock;
-  /** The first three parts of its pods' addresses, as in `10.128.0`. */
+  /** The first three octets of its pods' addresses, such as `10.128.0`. */
   readonly podSubnet: string;
 }
 
-export interface NewContainer {
+interface NewContainer {
   readonly name: string;
   readonly kind: Exclude<ContainerKind, 'sandbox'>;
   readonly image: string;
@@ -30,33 +30,33 @@ interface HostedPod {
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
-  /** As it was when its sandbox was made; what scripts it is read from here. */
+  /** As of the creation of its sandbox; script annotations are read from it. */
   pod: Pod;
   readonly ip: string | undefined;
-  /** Containers and sandboxes, the newest first. */
+  /** Containers and sandboxes, newest first. */
   plans: readonly ContainerPlan[];
 }
 
 const noImages: ReadonlyMap<string, number> = new Map();
-/** Last parts of pod addresses, 1 to 254; beyond that they come round again. */
+/** Last octets of pod addresses, 1 to 254; after that they repeat. */
 const addressesMax = 254;
-/** What is found of a process whose machine went down under it. */
+/** Exit of a process that was running when the machine rebooted. */
 const rebootExit = { exitCode: 255, reason: 'Unknown' } as const;
 
-/** What a reboot leaves of containers: their records, nothing, or records of which nothing is known. */
+/** What a reboot leaves of containers: exited records, nothing, or records in state unknown. */
 export type RebootRemains = 'exited' | 'gone' | 'unknown';
 
 /**
- * The machine's side of a fake runtime: sandboxes, containers and images, alive whether a kubelet looks or not. A
- * container is nothing but appointments, when it runs and when it exits, so ten thousand of them need no timer.
+ * The machine part of the fake runtime: sandboxes, containers and images, which outlive the kubelet. A container is
+ * only a pair of times, when it runs and when it exits, so ten thousand of them need no timer.
  */
 export class ContainerHost {
-  /** What is the matter with it. */
+  /** Injected faults. */
   readonly faults = new RuntimeFaults();
   readonly #options: ContainerHostOptions;
   readonly #pods = new SparseMap<string, HostedPod>();
   #images: Map<string, number> | undefined;
-  /** How often a container of this name was created: logs on disk tell, when its records are gone. */
+  /** Number of containers created per name; kept after their records are removed, like the logs on disk. */
   readonly #created = new SparseMap<string, number>();
   #listeners: readonly (() => void)[] = [];
   #addresses = 0;
@@ -68,7 +68,7 @@ export class ContainerHost {
     });
   }
 
-  /** Images that were pulled, and their bytes. */
+  /** Pulled images with their size in bytes. */
   get images(): ReadonlyMap<string, number> {
     return this.#images ?? noImages;
   }
@@ -77,7 +77,7 @@ export class ContainerHost {
     return this.#pods.size;
   }
 
-  /** Calls back when something changed, or will by itself. Returns the way to leave. */
+  /** Called when something changed, or a scheduled change was added. Returns the function that unsubscribes. */
   onChange(listener: () => void): () => void {
     this.#listeners = [...this.#listeners, listener];
     return () => {
@@ -85,12 +85,12 @@ export class ContainerHost {
     };
   }
 
-  /** Monotonic time of the first change by itself after `sinceMs`; undefined when there is none. */
+  /** Monotonic time of the first scheduled change after `sinceMs`; undefined if there is none. */
   nextChangeAtMs(sinceMs: number): number | undefined {
     let earliest: number | undefined;
     for (const { plans } of this.#pods.values()) {
       for (const plan of plans) {
-        const atMs = deriveNextStepMs(plan, sinceMs);
+        const atMs = planNextStepMs(plan, sinceMs);
         if (atMs !== undefined) earliest = Math.min(earliest ?? atMs, atMs);
       }
     }
@@ -107,42 +107,42 @@ export class ContainerHost {
         id: plan.id,
         name: plan.name,
         kind: plan.kind,
-        state: deriveState(plan, nowMs),
+        state: buildState(plan, nowMs),
       })),
     }));
   }
 
-  /** A pod that is not here has nothing in it. Its address is told while its newest sandbox is up. */
+  /** An unknown pod has an empty status. Addresses are reported while its newest sandbox is ready. */
   inspect(uid: string): RuntimePodStatus {
     const nowMs = this.#options.clock.monotonicMs();
     const hosted = this.#pods.get(uid);
     if (hosted === undefined) return { uid, namespace: '', name: '', ips: [], containers: [] };
-    const containers = hosted.plans.map((plan) => deriveContainerStatus(plan, nowMs));
+    const containers = hosted.plans.map((plan) => buildContainerStatus(plan, nowMs));
     const sandbox = containers.find(({ kind }) => kind === 'sandbox');
     const ips = hosted.ip !== undefined && sandbox?.state === 'running' ? [hosted.ip] : [];
     const { namespace, name } = hosted;
     return { uid, namespace, name, ips, containers };
   }
 
-  /** Containers of a pod that have not exited, as planned; sandboxes are not among them. */
+  /** Plans of a pod's containers that have not exited, without sandboxes. */
   live(uid: string): readonly ContainerPlan[] {
     const nowMs = this.#options.clock.monotonicMs();
     const plans = this.#pods.get(uid)?.plans ?? [];
-    return plans.filter((plan) => plan.kind !== 'sandbox' && deriveState(plan, nowMs) !== 'exited');
+    return plans.filter((plan) => plan.kind !== 'sandbox' && buildState(plan, nowMs) !== 'exited');
   }
 
-  /** Monotonic time at which a container exited; undefined for one that has not, or is not here. */
+  /** Monotonic time at which a container exited; undefined if it has not, or does not exist. */
   exitedAtMs(uid: string, id: string): number | undefined {
     const plan = this.#pods.get(uid)?.plans.find((each) => each.id === id);
     return plan === undefined || isLive(plan, this.#options.clock.monotonicMs()) ? undefined : plan.exit?.atMs;
   }
 
-  /** The pod that a sandbox was made for; undefined where there is none. */
+  /** The pod of a sandbox; undefined if there is none. */
   podOf(uid: string): Pod | undefined {
     return this.#pods.get(uid)?.pod;
   }
 
-  /** Pods that have sandboxes here. */
+  /** Pods with sandboxes on this machine. */
   pods(): readonly Pod[] {
     return [...this.#pods.values()].map(({ pod }) => pod);
   }
@@ -152,10 +152,10 @@ export class ContainerHost {
     const hosted = this.#host(pod);
     const id = `${hosted.name}_${hosted.namespace}_${hosted.uid}_${attempt}`;
     const identity = { id, sandboxId: id, name: '', kind: 'sandbox', image: '', restartCount: attempt } as const;
-    this.#add(hosted, { ...identity, ...this.#born(nowMs), runsAtMs: nowMs });
+    this.#add(hosted, { ...identity, ...this.#creationTimes(nowMs), runsAtMs: nowMs });
   }
 
-  /** Creates a container in the pod's newest sandbox and tells it to start. `restartCount`: undefined where none is known. */
+  /** Creates and starts a container in the pod's newest sandbox. `restartCount`: undefined if unknown. */
   addContainer(uid: string, container: NewContainer, restartCount: number | undefined): ContainerPlan | undefined {
     const hosted = this.#pods.get(uid);
     const sandbox = hosted?.plans.find(({ kind }) => kind === 'sandbox');
@@ -167,12 +167,12 @@ export class ContainerHost {
     const runsAtMs = nowMs + startMs;
     const exit = exitAfterMs === undefined ? undefined : { atMs: runsAtMs + exitAfterMs, exitCode };
     const identity = { id: `${sandbox.id}_${name}_${count}`, sandboxId: sandbox.id, name, kind, image };
-    const plan = { ...identity, restartCount: count, ...this.#born(nowMs), runsAtMs, exit };
+    const plan = { ...identity, restartCount: count, ...this.#creationTimes(nowMs), runsAtMs, exit };
     this.#add(hosted, plan);
     return plan;
   }
 
-  /** Puts other plans in the place of those with the same ids. */
+  /** Replaces the plans with the same ids. */
   replan(uid: string, plans: readonly ContainerPlan[]): void {
     const hosted = this.#pods.get(uid);
     if (hosted === undefined) return;
@@ -181,7 +181,7 @@ export class ContainerHost {
     this.#changed();
   }
 
-  /** Stops all sandboxes of a pod, and with them whatever still runs in them. */
+  /** Stops all sandboxes of a pod and the containers that still run in them. */
   stopSandboxes(uid: string): void {
     const nowMs = this.#options.clock.monotonicMs();
     const exit = { atMs: nowMs, exitCode: 0 };
@@ -190,7 +190,7 @@ export class ContainerHost {
     if (up.length > 0) this.replan(uid, [...up.map((plan) => ({ ...plan, lost: false, exit })), ...inside]);
   }
 
-  /** Removes containers by id, and sandboxes that hold nothing any more; a pod with nothing left is gone. */
+  /** Removes containers by id, and sandboxes that are empty; a pod with nothing left is removed. */
   remove(uid: string, ids: ReadonlySet<string>): void {
     const hosted = this.#pods.get(uid);
     if (hosted === undefined) return;
@@ -211,27 +211,27 @@ export class ContainerHost {
     this.#images.set(image, bytes);
   }
 
-  /** A container's process ends now. False: there is none that runs. */
+  /** Ends a container's process now. False if none of the name is running. */
   exit(uid: string, name: string, exitCode: number): boolean {
     const nowMs = this.#options.clock.monotonicMs();
-    const plan = this.live(uid).find((each) => each.name === name && deriveState(each, nowMs) === 'running');
+    const plan = this.live(uid).find((each) => each.name === name && buildState(each, nowMs) === 'running');
     if (plan === undefined) return false;
     this.replan(uid, [{ ...plan, exit: { atMs: nowMs, exitCode } }]);
     return true;
   }
 
-  /** The machine goes down and comes up again: nothing runs any more. Images stay. */
+  /** Reboots the machine: nothing runs any more. Images stay. */
   reboot(remains: RebootRemains): void {
     const nowMs = this.#options.clock.monotonicMs();
     const exit = { atMs: nowMs, ...rebootExit };
     if (remains === 'gone') this.#pods.clear();
     for (const hosted of this.#pods.values()) {
-      hosted.plans = hosted.plans.map((plan) => downWith(plan, nowMs, exit, remains === 'unknown'));
+      hosted.plans = hosted.plans.map((plan) => planAfterReboot(plan, nowMs, exit, remains === 'unknown'));
     }
     this.#changed();
   }
 
-  /** Its logs go with it. */
+  /** The container counts go with the pod, like its logs. */
   #forget(uid: string): void {
     this.#pods.delete(uid);
     for (const key of this.#created.keys()) if (key.startsWith(`${uid}/`)) this.#created.delete(key);
@@ -250,7 +250,7 @@ export class ContainerHost {
     return hosted;
   }
 
-  /** The next one that no pod has; when all are taken, they come round again. */
+  /** The next free address; when all are taken, they repeat. */
   #nextAddress(): string {
     const taken = new Set([...this.#pods.values()].map(({ ip }) => ip));
     for (let tries = 0; tries < addressesMax; tries += 1) {
@@ -266,7 +266,7 @@ export class ContainerHost {
     return `${this.#options.podSubnet}.${last}`;
   }
 
-  #born(nowMs: number): Pick<ContainerPlan, 'createdAtMs' | 'exit' | 'lost' | 'wallOffsetMs'> {
+  #creationTimes(nowMs: number): Pick<ContainerPlan, 'createdAtMs' | 'exit' | 'lost' | 'wallOffsetMs'> {
     return { createdAtMs: nowMs, exit: undefined, lost: false, wallOffsetMs: this.#options.clock.nowMs() - nowMs };
   }
 
@@ -281,10 +281,10 @@ export class ContainerHost {
 }
 
 function isLive(plan: ContainerPlan, nowMs: number): boolean {
-  return deriveState(plan, nowMs) !== 'exited';
+  return buildState(plan, nowMs) !== 'exited';
 }
 
-function downWith(plan: ContainerPlan, nowMs: number, exit: PlannedExit, unknown: boolean): ContainerPlan {
+function planAfterReboot(plan: ContainerPlan, nowMs: number, exit: PlannedExit, unknown: boolean): ContainerPlan {
   if (!isLive(plan, nowMs)) return plan;
   return unknown && plan.kind !== 'sandbox' ? { ...plan, lost: true, exit: undefined } : { ...plan, lost: false, exit };
 }

@@ -1,56 +1,55 @@
 import type { Container, Pod } from '../../api/pod.ts';
-import type { Clock } from '../../ports/clock.ts';
 import { formatGoDuration } from '../../api/go-duration.ts';
-import { BackoffLadder } from './backoff-ladder.ts';
+import { CrashLoopBackoff } from './crash-loop-backoff.ts';
 import type { ContainerHost } from './container-host.ts';
 import type { PodActions } from './decide-pod-actions.ts';
 import { findLatest, isSidecar, listInits } from './decide-restart.ts';
-import type { ContainerScript } from './derive-container-script.ts';
+import type { ContainerScript } from './build-container-script.ts';
 import { describePod, type EventText, type EventWording, runtimeEvent } from './describe-runtime-event.ts';
 import { ImagePuller, type MissingImage } from './image-puller.ts';
-import type { OutcomeKeeper } from './outcome-keeper.ts';
+import type { SyncOutcomeBuilder } from './sync-outcome-builder.ts';
 import { RuntimeFailure, type RuntimePodStatus } from './pod-runtime.ts';
+import type { ContainerStopperOptions } from './container-stopper.ts';
 
-export interface ContainerStarterOptions {
-  readonly host: ContainerHost;
-  readonly clock: Clock;
+interface ContainerStarterOptions extends ContainerStopperOptions {
   readonly wording: EventWording;
-  readonly scriptOf: (pod: Pod, container: Container) => ContainerScript;
-  readonly tell: (pod: Pod, container: Container | undefined, text: EventText) => void;
 }
 
 interface Pass {
-  readonly outcome: OutcomeKeeper;
+  readonly outcome: SyncOutcomeBuilder;
   readonly signal: AbortSignal;
 }
 
-/** One container to start, and all that belongs to it. */
+/** The input of one container start. */
 interface Start {
   readonly pod: Pod;
   readonly container: Container;
   readonly script: ContainerScript;
   readonly status: RuntimePodStatus;
-  readonly tell: (text: EventText) => void;
+  readonly recordEvent: (text: EventText) => void;
 }
 
 /** Starts containers one after another: back-off, image, creation, start (kubelet `startContainer`). */
 export class ContainerStarter {
   readonly #options: ContainerStarterOptions;
   readonly #images: ImagePuller;
-  readonly #ladder = new BackoffLadder();
+  readonly #backoff = new CrashLoopBackoff();
 
   constructor(options: ContainerStarterOptions) {
     this.#options = options;
     this.#images = new ImagePuller(options);
   }
 
-  /** Drops what is remembered of a pod's failures. */
+  /** Removes the back-off state of a pod. */
   forget(uid: string): void {
-    this.#ladder.forget(`${uid}/`);
+    this.#backoff.forget(`${uid}/`);
     this.#images.forget(uid);
   }
 
-  /** Those that a pass found due. An init container that cannot be started holds up all that follows, a sidecar does not. */
+  /**
+   * Starts the containers of the actions. An init container that fails to start blocks all that follow, a sidecar does
+   * not.
+   */
   async start(pod: Pod, status: RuntimePodStatus, actions: PodActions, pass: Pass): Promise<void> {
     for (const container of actions.initToStart) {
       const started = await this.#start(this.#startOf(pod, container, status), pass);
@@ -60,52 +59,52 @@ export class ContainerStarter {
   }
 
   #startOf(pod: Pod, container: Container, status: RuntimePodStatus): Start {
-    const tell = (text: EventText): void => {
-      this.#options.tell(pod, container, text);
+    const recordEvent = (text: EventText): void => {
+      this.#options.recordEvent(pod, container, text);
     };
-    return { pod, container, status, tell, script: this.#options.scriptOf(pod, container) };
+    return { pod, container, status, recordEvent, script: this.#options.scriptOf(pod, container) };
   }
 
   async #start(start: Start, pass: Pass): Promise<boolean> {
-    if (this.#holdsBack(start, pass.outcome)) return false;
-    const { pod, container, script, tell } = start;
+    if (this.#isInBackoff(start, pass.outcome)) return false;
+    const { pod, container, script, recordEvent } = start;
     const podUid = pod.metadata.uid ?? '';
-    const missing = await this.#images.ensure({ podUid, container, script, tell }, pass.signal);
+    const missing = await this.#images.ensure({ podUid, container, script, recordEvent }, pass.signal);
     if (missing === undefined) return await this.#create(start, pass);
-    tell(runtimeEvent.startFailed(missing.reason));
-    this.#tellMissing(container, missing, pass.outcome);
+    recordEvent(runtimeEvent.startFailed(missing.reason));
+    this.#reportMissingImage(container, missing, pass.outcome);
     return false;
   }
 
-  #tellMissing(container: Container, missing: MissingImage, outcome: OutcomeKeeper): void {
+  #reportMissingImage(container: Container, missing: MissingImage, outcome: SyncOutcomeBuilder): void {
     const { reason, message, backoffEndsAtMs } = missing;
     const waiting = { container: container.name, reason, message };
-    if (backoffEndsAtMs === undefined) outcome.failStart(waiting);
-    else outcome.holdBack(waiting, backoffEndsAtMs);
+    if (backoffEndsAtMs === undefined) outcome.addStartFailure(waiting);
+    else outcome.addBackoff(waiting, backoffEndsAtMs);
   }
 
-  /** A container that exited lately waits, counted from its exit; its first restart does not. */
-  #holdsBack({ pod, container, status, tell }: Start, outcome: OutcomeKeeper): boolean {
+  /** Crash-loop back-off: a container that exited recently waits, counted from its exit; its first restart does not. */
+  #isInBackoff({ pod, container, status, recordEvent }: Start, outcome: SyncOutcomeBuilder): boolean {
     const { clock } = this.#options;
     const key = `${pod.metadata.uid}/${container.name}`;
     const failedAtMs = this.#failedAtMs(status, container);
     if (failedAtMs === undefined) return false;
     const nowMs = clock.monotonicMs();
-    const waitMs = this.#ladder.waitMs(key, failedAtMs);
+    const waitMs = this.#backoff.waitMs(key, failedAtMs);
     if (nowMs - failedAtMs >= waitMs) {
-      this.#ladder.climb(key, failedAtMs, nowMs);
+      this.#backoff.next(key, failedAtMs, nowMs);
       return false;
     }
     const { uid = '', namespace = '', name = '' } = pod.metadata;
     const names = { uid, namespace, name };
-    tell(runtimeEvent.crashBackOff(container.name, names));
+    recordEvent(runtimeEvent.crashBackOff(container.name, names));
     const back = `back-off ${formatGoDuration(waitMs)} restarting failed`;
     const message = `${back} container=${container.name} pod=${describePod(names)}`;
-    outcome.holdBack({ container: container.name, reason: 'CrashLoopBackOff', message }, failedAtMs + waitMs);
+    outcome.addBackoff({ container: container.name, reason: 'CrashLoopBackOff', message }, failedAtMs + waitMs);
     return true;
   }
 
-  /** Monotonic time of the newest exit that the status tells of. */
+  /** Monotonic time of the newest exit in the status. */
   #failedAtMs(status: RuntimePodStatus, { name }: Container): number | undefined {
     const exited = status.containers.find(
       (each) => each.kind !== 'sandbox' && each.name === name && each.state === 'exited',
@@ -115,23 +114,27 @@ export class ContainerStarter {
 
   async #create(start: Start, { outcome, signal }: Pass): Promise<boolean> {
     const { host, clock, wording } = this.#options;
-    const { pod, container, script, tell } = start;
+    const { pod, container, script, recordEvent } = start;
     if (script.createFailure !== undefined) {
-      tell(runtimeEvent.startFailed(script.createFailure));
-      outcome.failStart({ container: container.name, reason: 'CreateContainerError', message: script.createFailure });
+      recordEvent(runtimeEvent.startFailed(script.createFailure));
+      outcome.addStartFailure({
+        container: container.name,
+        reason: 'CreateContainerError',
+        message: script.createFailure,
+      });
       return false;
     }
-    const plan = host.addContainer(pod.metadata.uid ?? '', deriveNew(pod, container, script), deriveCount(start));
+    const plan = host.addContainer(pod.metadata.uid ?? '', buildNew(pod, container, script), countOf(start));
     if (plan === undefined) throw new RuntimeFailure(`sandbox of pod ${pod.metadata.name} not found`);
-    tell(runtimeEvent.created(container.name, wording));
+    recordEvent(runtimeEvent.created(container.name, wording));
     await clock.sleep(script.startMs, signal);
     if (signal.aborted) throw new RuntimeFailure('context canceled');
-    tell(runtimeEvent.started(container.name, wording));
+    recordEvent(runtimeEvent.started(container.name, wording));
     return true;
   }
 }
 
-function deriveNew(
+function buildNew(
   pod: Pod,
   container: Container,
   script: ContainerScript,
@@ -142,8 +145,8 @@ function deriveNew(
   return { name: container.name, kind, image: container.image ?? '', startMs, exitAfterMs, exitCode };
 }
 
-/** One more than the last; without a last one the machine's logs tell. */
-function deriveCount({ status, container }: Start): number | undefined {
+/** One more than the last; without a last one the count of the machine's logs is used. */
+function countOf({ status, container }: Start): number | undefined {
   const latest = findLatest(status, container.name);
   return latest === undefined ? undefined : latest.restartCount + 1;
 }

@@ -4,8 +4,8 @@ import { Alarm } from '../../supervision/alarm.ts';
 import type { ContainerHost } from './container-host.ts';
 import type { ContainerKill } from './decide-pod-actions.ts';
 import { isSidecar, listInits, listRegular } from './decide-restart.ts';
-import type { ContainerScript } from './derive-container-script.ts';
-import { type ContainerPlan, deriveState } from './derive-container-state.ts';
+import type { ContainerScript } from './build-container-script.ts';
+import { type ContainerPlan, buildState } from './build-container-state.ts';
 import { type EventText, runtimeEvent } from './describe-runtime-event.ts';
 import { planStop } from './plan-stop.ts';
 import { type KillTarget, RuntimeFailure } from './pod-runtime.ts';
@@ -14,10 +14,10 @@ export interface ContainerStopperOptions {
   readonly host: ContainerHost;
   readonly clock: Clock;
   readonly scriptOf: (pod: Pod, container: Container) => ContainerScript;
-  readonly tell: (pod: Pod, container: Container | undefined, text: EventText) => void;
+  readonly recordEvent: (pod: Pod, container: Container | undefined, text: EventText) => void;
 }
 
-/** Stops containers and waits until they have (kubelet `killContainer`). */
+/** Stops containers and waits until they have exited (kubelet `killContainer`). */
 export class ContainerStopper {
   readonly #options: ContainerStopperOptions;
 
@@ -26,14 +26,14 @@ export class ContainerStopper {
   }
 
   /**
-   * Stops all of a pod, its sidecars after the others and in the reverse of their order, and its sandboxes last. Rejects
-   * with a {@link RuntimeFailure} when the runtime says that it could not, or when the signal aborts.
+   * Stops a pod: regular containers first, then sidecars in reverse order, and its sandboxes last. Rejects with a
+   * {@link RuntimeFailure} when the runtime fails to stop it, or when the signal aborts.
    */
   async stopPod(target: KillTarget, graceMs: number, signal: AbortSignal): Promise<void> {
     const { host } = this.#options;
     const pod = target.pod ?? host.podOf(target.uid) ?? bare(target);
     const plans = host.live(target.uid);
-    for (const plan of plans) this.#tellKilling(pod, plan);
+    for (const plan of plans) this.#recordKilling(pod, plan);
     this.#stopRegular(pod, plans, graceMs);
     this.#stopSidecars(pod, graceMs);
     const stuck = plans.filter((plan) => this.#scriptOf(pod, plan).stuckKill);
@@ -44,19 +44,19 @@ export class ContainerStopper {
     if (violating.length === 0) host.stopSandboxes(target.uid);
   }
 
-  /** Stops one container whose pod stays. */
+  /** Stops one container of a pod that keeps running. */
   async stopContainer(pod: Pod, kill: ContainerKill, graceMs: number, signal: AbortSignal): Promise<void> {
     const uid = pod.metadata.uid ?? '';
     const plan = this.#options.host.live(uid).find(({ id }) => id === kill.id);
     if (plan === undefined) return;
-    this.#options.tell(pod, findContainer(pod, plan.name), runtimeEvent.killing(kill.message));
+    this.#options.recordEvent(pod, findContainer(pod, plan.name), runtimeEvent.killing(kill.message));
     this.#stop(pod, plan, graceMs, undefined);
     const script = this.#scriptOf(pod, plan);
     if (script.stuckKill) throw new RuntimeFailure(describeStuck([plan]));
     if (!script.violatesStop) await this.#exited(uid, new Set([plan.id]), signal);
   }
 
-  /** Lets containers that run exit as their script says, counted from their start. One that is being stopped still is. */
+  /** Applies scripted exits to running containers, counted from their start. A pending stop stays in effect. */
   applyExits(pod: Pod): void {
     const { host, clock } = this.#options;
     const uid = pod.metadata.uid ?? '';
@@ -69,9 +69,13 @@ export class ContainerStopper {
     }
   }
 
-  #tellKilling(pod: Pod, plan: ContainerPlan): void {
-    if (deriveState(plan, this.#options.clock.monotonicMs()) === 'created') return;
-    this.#options.tell(pod, findContainer(pod, plan.name), runtimeEvent.killing(`Stopping container ${plan.name}`));
+  #recordKilling(pod: Pod, plan: ContainerPlan): void {
+    if (buildState(plan, this.#options.clock.monotonicMs()) === 'created') return;
+    this.#options.recordEvent(
+      pod,
+      findContainer(pod, plan.name),
+      runtimeEvent.killing(`Stopping container ${plan.name}`),
+    );
   }
 
   #stopRegular(pod: Pod, plans: readonly ContainerPlan[], graceMs: number): void {
@@ -110,16 +114,16 @@ export class ContainerStopper {
     return this.#options.scriptOf(pod, findContainer(pod, name));
   }
 
-  /** Waits until none of these is alive; what shortens their time ends the waiting earlier. */
+  /** Waits until none of these is running; a change of their plans is taken into account. */
   async #exited(uid: string, ids: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
     const { host, clock } = this.#options;
     const alarm = new Alarm(clock);
-    const leave = host.onChange(() => {
-      alarm.ring();
+    const unsubscribe = host.onChange(() => {
+      alarm.wakeUp();
     });
     try {
       for (;;) {
-        // Of one that the runtime has lost track of nobody will ever hear that it exited.
+        // The exit of a container that the runtime has lost is never reported.
         const left = host.live(uid).filter(({ id, lost }) => ids.has(id) && !lost);
         if (left.length === 0) return;
         if (signal.aborted) throw new RuntimeFailure('context canceled');
@@ -127,12 +131,12 @@ export class ContainerStopper {
         await alarm.wait(lastMs - clock.monotonicMs(), signal);
       }
     } finally {
-      leave();
+      unsubscribe();
     }
   }
 }
 
-/** By its name: a pod that is known by nothing else has bare containers. */
+/** By name; an unknown container has only its name. */
 function findContainer(pod: Pod, name: string): Container {
   const all = [...listRegular(pod), ...listInits(pod)];
   return all.find((container) => container.name === name) ?? { name };

@@ -11,44 +11,38 @@ import {
 } from './decide-restart.ts';
 import type { RuntimeContainerStatus, RuntimePodStatus } from './pod-runtime.ts';
 
-/** A running container that has to go, though its pod stays. */
+/** A running container to be killed while its pod stays. */
 export interface ContainerKill {
   readonly id: string;
   readonly name: string;
-  /** Told to people. */
+  /** Message of the Killing Event. */
   readonly message: string;
 }
 
-/** What one pass over a pod is to do, in this order. */
+/** The actions of one sync of a pod, in this order. */
 export interface PodActions {
-  /** Stop all of it first. */
+  /** Kill all containers of the pod first. */
   readonly killPod: boolean;
-  /** Undefined: the sandbox stays, or no other is worth while. */
+  /** Undefined: the sandbox stays, or no new one is needed. */
   readonly newSandboxAttempt: number | undefined;
   readonly toKill: readonly ContainerKill[];
   readonly initToStart: readonly Container[];
   readonly toStart: readonly Container[];
 }
 
-const nothing: PodActions = {
-  killPod: false,
-  newSandboxAttempt: undefined,
-  toKill: [],
-  initToStart: [],
-  toStart: [],
-};
+const nothing: PodActions = { killPod: false, newSandboxAttempt: undefined, toKill: [], initToStart: [], toStart: [] };
 
-/** What is between a pod as it is and as it should be (upstream `computePodActions`). */
+/** The actions that bring a pod from its status to its spec (upstream `computePodActions`). */
 export function decidePodActions(pod: Pod, status: RuntimePodStatus): PodActions {
-  if (needsSandbox(status)) return decideAnew(pod, status);
+  if (needsSandbox(status)) return decideNewSandbox(pod, status);
   const init = decideInit(pod, status);
   if (init.failed) return { ...nothing, killPod: true };
   const base = { ...nothing, initToStart: init.toStart, toKill: init.toKill };
   return init.initialized ? decideContainers(pod, status, base) : base;
 }
 
-/** Without a sandbox everything begins again, unless it has run and its policy wants nothing of it again. */
-function decideAnew(pod: Pod, status: RuntimePodStatus): PodActions {
+/** Without a sandbox the pod starts again, unless it has run and its restart policy forbids a restart. */
+function decideNewSandbox(pod: Pod, status: RuntimePodStatus): PodActions {
   const [newest] = listSandboxes(status);
   const kill = { ...nothing, killPod: true };
   const hasContainers = status.containers.some(({ kind }) => kind !== 'sandbox');
@@ -76,22 +70,22 @@ function hasRegularContainer(pod: Pod, status: RuntimePodStatus): boolean {
 }
 
 function decideContainers(pod: Pod, status: RuntimePodStatus, base: PodActions): PodActions {
-  const wishes = listRegular(pod).map((container) => ({ container, ...decideContainer(pod, status, container) }));
-  const toStart = wishes.filter(({ start }) => start).map(({ container }) => container);
-  const toKill = [...base.toKill, ...wishes.flatMap(({ kill }) => kill ?? [])];
-  // Sidecars alone do not keep a pod alive.
-  const over = toStart.length === 0 && !wishes.some(({ keep }) => keep);
+  const decisions = listRegular(pod).map((container) => ({ container, ...decideContainer(pod, status, container) }));
+  const toStart = decisions.filter(({ start }) => start).map(({ container }) => container);
+  const toKill = [...base.toKill, ...decisions.flatMap(({ kill }) => kill ?? [])];
+  // Sidecars alone do not keep a pod running.
+  const over = toStart.length === 0 && !decisions.some(({ keep }) => keep);
   return { ...base, killPod: over, toKill, toStart, initToStart: over ? [] : base.initToStart };
 }
 
-interface ContainerWish {
+interface ContainerDecision {
   readonly keep: boolean;
   readonly start: boolean;
   readonly kill: ContainerKill | undefined;
 }
 
-/** One of another definition goes and is started again, whatever its policy says. */
-function decideContainer(pod: Pod, status: RuntimePodStatus, container: Container): ContainerWish {
+/** A container with a changed definition is killed and started again, regardless of the restart policy. */
+function decideContainer(pod: Pod, status: RuntimePodStatus, container: Container): ContainerDecision {
   const latest = findLatest(status, container.name);
   const kill = latest === undefined ? undefined : decideKill(container, latest);
   const runs = latest?.state === 'running';
@@ -106,7 +100,7 @@ function decideKill(container: Container, latest: RuntimeContainerStatus): Conta
   return { id, name, message: `Container ${name} definition changed, will be restarted` };
 }
 
-/** A container is another one when its image is (upstream hashes name and image). */
+/** A container has changed when its image has (upstream hashes name and image). */
 function isChanged(container: Container, running: RuntimeContainerStatus): boolean {
   return (container.image ?? '') !== running.image;
 }
@@ -116,36 +110,29 @@ function killUnknown({ id, name }: RuntimeContainerStatus, what: string): Contai
 }
 
 interface InitActions {
-  readonly initialized: boolean;
-  /** One failed for good. */
-  readonly failed: boolean;
+  initialized: boolean;
+  /** An init container failed and is not restarted. */
+  failed: boolean;
   readonly toStart: readonly Container[];
   readonly toKill: readonly ContainerKill[];
 }
 
-interface InitWalk {
-  initialized: boolean;
-  /** A later one, or a regular container, has been: then this one was through before. */
+interface InitWalk extends InitActions {
+  /** A later init container, or a regular container, has been created: all earlier ones have completed. */
   passed: boolean;
-  failed: boolean;
   readonly toStart: Container[];
   readonly toKill: ContainerKill[];
 }
 
 /**
- * Where the init containers are, from the last to the first: those before one that ran were through, though the runtime
- * may have nothing of them any more (upstream `computeInitContainerActions`).
+ * Walks the init containers from the last to the first: those before one that has run have completed, even if the
+ * runtime does not have them any more (upstream `computeInitContainerActions`).
  */
 function decideInit(pod: Pod, status: RuntimePodStatus): InitActions {
   const containers = listInits(pod);
   const passed = hasLiveRegularContainer(pod, status);
-  const walk: InitWalk = {
-    initialized: passed || containers.length === 0,
-    passed,
-    failed: false,
-    toStart: [],
-    toKill: [],
-  };
+  const initialized = passed || containers.length === 0;
+  const walk: InitWalk = { initialized, passed, failed: false, toStart: [], toKill: [] };
   for (const container of containers.toReversed()) if (!walk.failed) stepInit(walk, pod, status, container);
   const [first] = containers;
   if (first !== undefined && !walk.passed && !walk.failed) walk.toStart.push(first);
@@ -168,32 +155,31 @@ function stepInit(walk: InitWalk, pod: Pod, status: RuntimePodStatus, container:
   if (walk.passed && !isSidecar(container)) return;
   if (latest.state === 'running') onRunningInit(walk, pod, container, latest);
   else if (latest.state === 'exited') onExitedInit(walk, pod, container, latest);
-  else onUnsureInit(walk, pod, container, latest);
+  else onUnknownInit(walk, pod, container, latest);
   walk.passed = true;
 }
 
 function onRunningInit(walk: InitWalk, pod: Pod, container: Container, latest: RuntimeContainerStatus): void {
   if (!isSidecar(container)) return;
-  goOn(walk, pod, container);
+  completeInit(walk, pod, container);
   if (!isChanged(container, latest)) return;
-  walk.toKill.push({
-    id: latest.id,
-    name: latest.name,
-    message: `Init container ${container.name} definition changed`,
-  });
+  const { id, name } = latest;
+  walk.toKill.push({ id, name, message: `Init container ${container.name} definition changed` });
   walk.toStart.push(container);
 }
 
 function onExitedInit(walk: InitWalk, pod: Pod, container: Container, latest: RuntimeContainerStatus): void {
   const exitCode = latest.exitCode ?? 0;
   if (isSidecar(container)) walk.toStart.push(container);
-  else if (exitCode === 0) goOn(walk, pod, container);
+  else if (exitCode === 0) completeInit(walk, pod, container);
   else if (restartsAfter(container, pod.spec, exitCode)) walk.toStart.push(container);
   else walk.failed = true;
 }
 
-/** Created and not started, or nobody knows: it is started again, and killed first where it may run. */
-function onUnsureInit(walk: InitWalk, pod: Pod, container: Container, latest: RuntimeContainerStatus): void {
+/**
+ * A container that is created but not started, or in state unknown, is started again; an unknown one is killed first.
+ */
+function onUnknownInit(walk: InitWalk, pod: Pod, container: Container, latest: RuntimeContainerStatus): void {
   if (latest.state === 'unknown' && !isSidecar(container) && !restartsOnFailure(pod)) {
     walk.failed = true;
     return;
@@ -202,8 +188,8 @@ function onUnsureInit(walk: InitWalk, pod: Pod, container: Container, latest: Ru
   walk.toStart.push(container);
 }
 
-/** This one is through: the next is due, unless that was so before. */
-function goOn(walk: InitWalk, pod: Pod, container: Container): void {
+/** This init container has completed: the next one is due, unless it has already been started. */
+function completeInit(walk: InitWalk, pod: Pod, container: Container): void {
   const containers = listInits(pod);
   const next = containers[containers.indexOf(container) + 1];
   if (next === undefined) walk.initialized = true;

@@ -1,27 +1,26 @@
 import type { Container, Pod, PodSpec } from '../../api/pod.ts';
 import type { RuntimeContainerStatus, RuntimePodStatus } from './pod-runtime.ts';
+import { isTerminating } from '../pod-config/classify-pod.ts';
 
 /** A pod's regular containers. */
 export function listRegular({ spec }: Pod): readonly Container[] {
   return spec?.containers ?? [];
 }
 
-/** A pod's init containers, sidecars among them. */
+/** A pod's init containers, including sidecars. */
 export function listInits({ spec }: Pod): readonly Container[] {
   return spec?.initContainers ?? [];
 }
 
-/** Its deletion was asked for. */
-export function isDeleted({ metadata }: Pod): boolean {
-  return (metadata.deletionTimestamp ?? undefined) !== undefined;
-}
-
-/** An init container that stays (upstream `IsRestartableInitContainer`). */
+/** An init container that keeps running (upstream `IsRestartableInitContainer`). */
 export function isSidecar(container: Container): boolean {
   return container.restartPolicy === 'Always';
 }
 
-/** Whether its policy, or else the pod's, wants a container again that exited so (upstream `ContainerShouldRestart`). */
+/**
+ * True if the restart policy of the container, or else of the pod, requires a restart (upstream
+ * `ContainerShouldRestart`).
+ */
 export function restartsAfter(container: Container, spec: PodSpec | undefined, exitCode: number): boolean {
   const policy = container.restartPolicy ?? spec?.restartPolicy ?? 'Always';
   if (policy === 'Never') return false;
@@ -29,29 +28,29 @@ export function restartsAfter(container: Container, spec: PodSpec | undefined, e
 }
 
 /**
- * Whether the next pass over its pod is to start this container: it never ran, nobody knows how it is, or its policy
- * wants it again. Nothing of a pod that is being deleted is started (upstream `ShouldContainerBeRestarted`).
+ * True if the next sync starts this container: it never ran, its state is unknown, or the restart policy requires a
+ * restart. No container of a pod that is being deleted is started (upstream `ShouldContainerBeRestarted`).
  */
 export function shouldStart(container: Container, pod: Pod, status: RuntimePodStatus): boolean {
-  if (isDeleted(pod)) return false;
+  if (isTerminating(pod)) return false;
   const latest = findLatest(status, container.name);
   if (latest === undefined) return true;
   if (latest.state === 'running') return false;
   return latest.state !== 'exited' || restartsAfter(container, pod.spec, latest.exitCode ?? 0);
 }
 
-/** The newest container of this name; sandboxes have none. */
+/** The newest container of this name; sandboxes have no name. */
 export function findLatest(status: RuntimePodStatus, name: string): RuntimeContainerStatus | undefined {
   return status.containers.find((each) => each.kind !== 'sandbox' && each.name === name);
 }
 
-/** A pod's sandboxes, the newest first. */
+/** A pod's sandboxes, newest first. */
 export function listSandboxes(status: RuntimePodStatus): readonly RuntimeContainerStatus[] {
   return status.containers.filter((each) => each.kind === 'sandbox');
 }
 
 /**
- * Whether a pod needs another sandbox: it has none, its newest is not up, or more than one is (upstream
+ * True if a pod needs a new sandbox: it has none, its newest is not ready, or more than one is (upstream
  * `PodSandboxChanged`).
  */
 export function needsSandbox(status: RuntimePodStatus): boolean {

@@ -1,9 +1,10 @@
 import type { EventDraft, EventType } from '../../api/event.ts';
 import type { ContainerKind, KillTarget } from './pod-runtime.ts';
 import { formatGoDuration } from '../../api/go-duration.ts';
+import { podReference } from '../pod-config/describe-pod-event.ts';
 
-/** Whose words: those of 1.28 and before name the container and say less of an image. */
-export type EventWording = 'classic' | 'modern';
+/** `v1.8`: the messages of v1.28 and before, which name the container and have fewer details about images. */
+export type EventWording = 'v1.8' | 'v1.36';
 
 export interface EventText {
   readonly type: EventType;
@@ -11,68 +12,57 @@ export interface EventText {
   readonly message: string;
 }
 
-/** Whose events these are: a pod by its names. */
-export type EventPod = Pick<KillTarget, 'uid' | 'namespace' | 'name'>;
+/** The pod of an Event, by its names. */
+type EventPod = Pick<KillTarget, 'uid' | 'namespace' | 'name'>;
 
 const normal = (reason: string, message: string): EventText => ({ type: 'Normal', reason, message });
 const warning = (reason: string, message: string): EventText => ({ type: 'Warning', reason, message });
 
-/** What people are told while containers come and go (kubelet `events`). */
+/** Events of the container lifecycle (kubelet `events`). */
 export const runtimeEvent = {
   pulling: (image: string): EventText => normal('Pulling', `Pulling image "${image}"`),
-
   pulled: (image: string, tookMs: number, bytes: number, wording: EventWording): EventText => {
     const took = formatGoDuration(Math.trunc(tookMs));
-    const size = wording === 'modern' ? `. Image size: ${bytes} bytes.` : '';
+    const size = wording === 'v1.36' ? `. Image size: ${bytes} bytes.` : '';
     return normal('Pulled', `Successfully pulled image "${image}" in ${took} (${took} including waiting)${size}`);
   },
-
   present: (image: string, wording: EventWording): EventText => {
-    const more = wording === 'modern' ? ' and can be accessed by the pod' : '';
+    const more = wording === 'v1.36' ? ' and can be accessed by the pod' : '';
     return normal('Pulled', `Container image "${image}" already present on machine${more}`);
   },
-
-  pullFailed: (image: string, why: string): EventText => warning('Failed', `Failed to pull image "${image}": ${why}`),
-
+  pullFailed: (image: string, error: string): EventText =>
+    warning('Failed', `Failed to pull image "${image}": ${error}`),
   neverPulled: (image: string): EventText => warning('ErrImageNeverPull', describeNeverPulled(image)),
-
   pullBackOff: (image: string): EventText => normal('BackOff', `Back-off pulling image "${image}"`),
-
   created: (container: string, wording: EventWording): EventText =>
-    normal('Created', wording === 'modern' ? 'Container created' : `Created container ${container}`),
-
+    normal('Created', wording === 'v1.36' ? 'Container created' : `Created container ${container}`),
   started: (container: string, wording: EventWording): EventText =>
-    normal('Started', wording === 'modern' ? 'Container started' : `Started container ${container}`),
-
-  startFailed: (why: string): EventText => warning('Failed', `Error: ${why}`),
-
+    normal('Started', wording === 'v1.36' ? 'Container started' : `Started container ${container}`),
+  startFailed: (error: string): EventText => warning('Failed', `Error: ${error}`),
   killing: (message: string): EventText => normal('Killing', message),
-
   crashBackOff: (container: string, pod: EventPod): EventText =>
     warning('BackOff', `Back-off restarting failed container ${container} in pod ${describePod(pod)}`),
-
   sandboxChanged: (): EventText => normal('SandboxChanged', 'Pod sandbox changed, it will be killed and re-created.'),
-
-  sandboxFailed: (why: string): EventText => warning('FailedCreatePodSandBox', `Failed to create pod sandbox: ${why}`),
+  sandboxFailed: (error: string): EventText =>
+    warning('FailedCreatePodSandBox', `Failed to create pod sandbox: ${error}`),
 } as const;
 
 export function describeNeverPulled(image: string): string {
   return `Container image "${image}" is not present with pull policy of Never`;
 }
 
-/** A pod in messages, as in `web_default(uid)` (kubelet `format.Pod`). */
+/** A pod in messages, such as `web_default(uid)` (kubelet `format.Pod`). */
 export function describePod({ uid, namespace, name }: EventPod): string {
   return `${name}_${namespace}(${uid})`;
 }
 
-/** The event itself: about the pod, or about one container of it. */
+/** The Event, about the pod or one of its containers. */
 export function describeRuntimeEvent(
   pod: EventPod,
   container: { readonly name: string; readonly kind: ContainerKind } | undefined,
   text: EventText,
 ): EventDraft {
-  const { uid, namespace, name } = pod;
-  const about = { apiVersion: 'v1', kind: 'Pod', namespace, name, uid };
+  const about = podReference({ metadata: pod });
   if (container === undefined) return { about, ...text };
   const list = container.kind === 'init' ? 'initContainers' : 'containers';
   return { about: { ...about, fieldPath: `spec.${list}{${container.name}}` }, ...text };

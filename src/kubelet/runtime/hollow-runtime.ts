@@ -6,7 +6,7 @@ import { ContainerStarter } from './container-starter.ts';
 import { ContainerStopper } from './container-stopper.ts';
 import { decidePodActions, type PodActions } from './decide-pod-actions.ts';
 import { listInits, listSandboxes } from './decide-restart.ts';
-import { type ContainerScript, deriveContainerScript, type ScriptRule } from './derive-container-script.ts';
+import { type ContainerScript, buildContainerScript, type ScriptRule } from './build-container-script.ts';
 import {
   describePod,
   describeRuntimeEvent,
@@ -14,7 +14,7 @@ import {
   type EventWording,
   runtimeEvent,
 } from './describe-runtime-event.ts';
-import { OutcomeKeeper } from './outcome-keeper.ts';
+import { SyncOutcomeBuilder } from './sync-outcome-builder.ts';
 import {
   type KillTarget,
   type PodRuntime,
@@ -26,18 +26,18 @@ import {
 } from './pod-runtime.ts';
 
 export interface FakeRuntimeOptions {
-  /** What it drives. It outlives this object: a kubelet that restarts finds its containers there. */
+  /** The machine part, which outlives this object: a restarted kubelet finds its containers there. */
   readonly host: ContainerHost;
   readonly clock: Clock;
   readonly recorder: EventRecorder;
-  /** How a container behaves of which nothing else is said. */
+  /** Default behaviour of containers. */
   readonly script: ContainerScript;
   readonly wording?: EventWording;
-  /** Called when a pod's new sandbox is up, before its images are pulled (upstream `OnPodSandboxReady`). */
+  /** Called when a pod's new sandbox is ready, before its images are pulled (upstream `OnPodSandboxReady`). */
   readonly onSandboxReady?: (pod: Pod) => void;
 }
 
-/** A container that starts and stops at once, and runs until it is told to stop. */
+/** A container that starts and stops at once, and runs until it is stopped. */
 export const plainScript: ContainerScript = {
   sandboxFailure: undefined,
   pullMs: 0,
@@ -54,22 +54,25 @@ export const plainScript: ContainerScript = {
   violatesStop: false,
 };
 
-/** Stands for the pod as a whole. */
+/** Represents the pod as a whole. */
 const noContainer: Container = { name: '' };
 
-/** Init containers of which nothing is said run for no time and succeed. */
+/** By default init containers exit at once with success. */
 const initScript: Partial<ContainerScript> = { exitAfterMs: 0, exitCode: 0 };
 
-/** A grace period where neither the delete nor the pod's spec says one (core/v1 `DefaultTerminationGracePeriodSeconds`). */
+/**
+ * Default grace period if neither the deletion nor the pod's spec has one (core/v1
+ * `DefaultTerminationGracePeriodSeconds`).
+ */
 const graceSecondsDefault = 30;
 
 /**
- * A kubelet's hands on its containers, real in all that can be seen of it but for the processes. What it remembers by
- * itself, back-off above all, goes when its kubelet restarts; containers stay.
+ * The fake container runtime of a kubelet: everything but the processes behaves like a real one. Its own state, mainly
+ * back-offs, is lost when its kubelet restarts; containers stay.
  */
 export class FakeRuntime implements PodRuntime {
   readonly #options: FakeRuntimeOptions;
-  // Most nodes of a large fleet run nothing for most of the time: these are made when they are needed.
+  // Most nodes of a large fleet run nothing most of the time: these are created on first use.
   #madeStarter: ContainerStarter | undefined;
   #madeStopper: ContainerStopper | undefined;
   #rules: readonly ScriptRule[] = [];
@@ -79,8 +82,8 @@ export class FakeRuntime implements PodRuntime {
   }
 
   /**
-   * Scripts the containers that a rule fits, in addition to what was scripted before; those that run already exit as it
-   * says, counted from their start. Returns the way to take it back.
+   * Adds a rule for the matching containers; running ones exit as it specifies, counted from their start. Returns the
+   * function that removes the rule.
    */
   script(rule: ScriptRule): () => void {
     this.#rules = [...this.#rules, rule];
@@ -109,18 +112,18 @@ export class FakeRuntime implements PodRuntime {
 
   async syncPod(pod: Pod, status: RuntimePodStatus, signal: AbortSignal): Promise<SyncOutcome> {
     await this.#options.host.faults.pass('other', signal);
-    const outcome = new OutcomeKeeper();
+    const outcome = new SyncOutcomeBuilder();
     const actions = decidePodActions(pod, status);
     try {
       await this.#clear(pod, status, actions, signal);
       if (actions.newSandboxAttempt !== undefined) this.#addSandbox(pod, actions.newSandboxAttempt);
     } catch (error) {
       if (signal.aborted || !(error instanceof RuntimeFailure)) throw error;
-      outcome.fail(error.message);
-      return outcome.told;
+      outcome.addFailure(error.message);
+      return outcome.outcome;
     }
     await this.#starter.start(pod, status, actions, { outcome, signal });
-    return outcome.told;
+    return outcome.outcome;
   }
 
   async killPod(target: KillTarget, graceMs: number, signal: AbortSignal): Promise<void> {
@@ -133,7 +136,7 @@ export class FakeRuntime implements PodRuntime {
     const seen = new Map<string, number>();
     const ids = new Set<string>();
     for (const { id, name, kind, state } of host.inspect(uid).containers) {
-      // One that runs is not counted: how the one before it ended is still worth knowing.
+      // Running containers are not counted: the newest exited container is kept for lastState.
       if (kind === 'sandbox' || state !== 'exited') continue;
       const newer = seen.get(name) ?? 0;
       if (newer >= keepPerName) ids.add(id);
@@ -151,14 +154,14 @@ export class FakeRuntime implements PodRuntime {
     return this.#options.host.nextChangeAtMs(sinceMs);
   }
 
-  /** Stops and removes what is in the way of what is to start. */
+  /** Stops and removes containers before the start of others. */
   async #clear(pod: Pod, status: RuntimePodStatus, actions: PodActions, signal: AbortSignal): Promise<void> {
     const uid = pod.metadata.uid ?? '';
     const again = actions.newSandboxAttempt !== undefined;
-    if (again && listSandboxes(status).length > 0) this.#tell(pod, undefined, runtimeEvent.sandboxChanged());
-    if (actions.killPod) await this.#stopper.stopPod(deriveTarget(pod), deriveGraceMs(pod), signal);
-    for (const kill of actions.toKill) await this.#stopper.stopContainer(pod, kill, deriveGraceMs(pod), signal);
-    // Those of an earlier sandbox would look as if they had been through in this one.
+    if (again && listSandboxes(status).length > 0) this.#record(pod, undefined, runtimeEvent.sandboxChanged());
+    if (actions.killPod) await this.#stopper.stopPod(targetOf(pod), graceMsOf(pod), signal);
+    for (const kill of actions.toKill) await this.#stopper.stopContainer(pod, kill, graceMsOf(pod), signal);
+    // Exited init containers of an earlier sandbox would count as completed in the new one.
     const exited = status.containers.filter(({ kind, state }) => kind === 'init' && state === 'exited');
     const stale = again ? exited : exited.filter(({ name }, at) => exited.findIndex((each) => each.name === name) < at);
     if (stale.length > 0) this.#options.host.remove(uid, new Set(stale.map(({ id }) => id)));
@@ -167,15 +170,15 @@ export class FakeRuntime implements PodRuntime {
   #addSandbox(pod: Pod, attempt: number): void {
     const { sandboxFailure } = this.#scriptOf(pod, noContainer);
     if (sandboxFailure !== undefined) {
-      this.#tell(pod, undefined, runtimeEvent.sandboxFailed(sandboxFailure));
-      throw new RuntimeFailure(describeSandboxFailure(deriveTarget(pod), sandboxFailure));
+      this.#record(pod, undefined, runtimeEvent.sandboxFailed(sandboxFailure));
+      throw new RuntimeFailure(describeSandboxFailure(targetOf(pod), sandboxFailure));
     }
     this.#options.host.addSandbox(pod, attempt);
     this.#options.onSandboxReady?.(pod);
   }
 
   get #starter(): ContainerStarter {
-    const { wording = 'modern' } = this.#options;
+    const { wording = 'v1.36' } = this.#options;
     this.#madeStarter ??= new ContainerStarter({ ...this.#options, ...this.#common(), wording });
     return this.#madeStarter;
   }
@@ -185,11 +188,11 @@ export class FakeRuntime implements PodRuntime {
     return this.#madeStopper;
   }
 
-  #common(): Pick<ConstructorParameters<typeof ContainerStopper>[0], 'scriptOf' | 'tell'> {
+  #common(): Pick<ConstructorParameters<typeof ContainerStopper>[0], 'scriptOf' | 'recordEvent'> {
     return {
       scriptOf: (pod, container) => this.#scriptOf(pod, container),
-      tell: (pod, container, text) => {
-        this.#tell(pod, container, text);
+      recordEvent: (pod, container, text) => {
+        this.#record(pod, container, text);
       },
     };
   }
@@ -197,14 +200,14 @@ export class FakeRuntime implements PodRuntime {
   #scriptOf(pod: Pod, container: Container): ContainerScript {
     const init = listInits(pod).includes(container) && container.restartPolicy !== 'Always';
     const base = init ? { ...this.#options.script, ...initScript } : this.#options.script;
-    return deriveContainerScript(base, this.#rules, pod, container);
+    return buildContainerScript(base, this.#rules, pod, container);
   }
 
   #applyExits(): void {
     for (const pod of this.#options.host.pods()) this.#stopper.applyExits(pod);
   }
 
-  #tell(pod: Pod, container: Container | undefined, text: EventText): void {
+  #record(pod: Pod, container: Container | undefined, text: EventText): void {
     const { uid = '', namespace = '', name = '' } = pod.metadata;
     const isInit = container !== undefined && listInits(pod).includes(container);
     const part = container && { name: container.name, kind: isInit ? ('init' as const) : ('container' as const) };
@@ -212,18 +215,18 @@ export class FakeRuntime implements PodRuntime {
   }
 }
 
-function describeSandboxFailure(target: KillTarget, why: string): string {
+function describeSandboxFailure(target: KillTarget, cause: string): string {
   const pod = describePod(target);
-  const message = JSON.stringify(`Failed to create sandbox for pod ${JSON.stringify(pod)}: ${why}`);
+  const message = JSON.stringify(`Failed to create sandbox for pod ${JSON.stringify(pod)}: ${cause}`);
   return `failed to "CreatePodSandbox" for "${pod}" with CreatePodSandboxError: ${message}`;
 }
 
-function deriveTarget(pod: Pod): KillTarget {
+function targetOf(pod: Pod): KillTarget {
   const { uid = '', namespace = '', name = '' } = pod.metadata;
   return { uid, namespace, name, pod };
 }
 
-function deriveGraceMs({ metadata, spec }: Pod): number {
+function graceMsOf({ metadata, spec }: Pod): number {
   const seconds = metadata.deletionGracePeriodSeconds ?? spec?.terminationGracePeriodSeconds;
   return (seconds ?? graceSecondsDefault) * 1_000;
 }

@@ -1,38 +1,38 @@
-import type { ContainerScript } from './derive-container-script.ts';
-import { type ContainerPlan, deriveState } from './derive-container-state.ts';
+import type { ContainerScript } from './build-container-script.ts';
+import { type ContainerPlan, buildState } from './build-container-state.ts';
 
-/** A container gets at least this long to stop (upstream `minimumGracePeriodInSeconds`). */
-export const stopGraceMsMin = 2_000;
+/** Minimum time of a container to stop (upstream `minimumGracePeriodInSeconds`). */
+const stopGraceMsMin = 2_000;
 
-/** What a signal to a process that does not heed it comes to: 128 + SIGKILL. */
-export const killedExitCode = 137;
+/** Exit code of a process that ignores its stop signal: 128 + SIGKILL. */
+const killedExitCode = 137;
 
 type StopScript = Pick<ContainerScript, 'preStopMs' | 'stopMs' | 'stopExitCode'>;
 
-export interface StopOrder {
+interface StopOrder {
   readonly nowMs: number;
-  /** What the pod grants, from now on. */
+  /** The pod's grace period, from now on. */
   readonly graceMs: number;
-  /** Until when others of the pod go first; undefined: nobody does. */
+  /** Time at which preceding containers of the pod have exited; undefined: there are none. */
   readonly afterMs: number | undefined;
 }
 
 /**
- * A container's plan once it was told to stop: its pre-stop hook and its wait for others use up the grace period, and
- * what is left of it is at least two seconds. Told again, it only ever exits earlier.
+ * A container's plan after a stop request: its preStop hook and the wait for preceding containers use up the grace
+ * period, and at least two seconds remain. A repeated request can only make it exit earlier.
  */
 export function planStop(plan: ContainerPlan, script: StopScript, order: StopOrder): ContainerPlan {
   const { nowMs } = order;
-  const state = deriveState(plan, nowMs);
+  const state = buildState(plan, nowMs);
   if (state === 'exited') return plan;
-  // One that has not run yet has no process to signal: it is thrown away as it is.
+  // A container that has not run has no process to signal: it exits at once.
   if (state === 'created') return { ...plan, exit: { atMs: nowMs, exitCode: killedExitCode } };
-  const exit = deriveExit(script, order);
+  const exit = planExit(script, order);
   const earlier = plan.exit !== undefined && plan.exit.atMs <= exit.atMs;
   return { ...plan, lost: false, exit: earlier ? plan.exit : exit };
 }
 
-function deriveExit(
+function planExit(
   script: StopScript,
   { nowMs, graceMs, afterMs = nowMs }: StopOrder,
 ): NonNullable<ContainerPlan['exit']> {

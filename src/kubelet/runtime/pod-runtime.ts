@@ -1,21 +1,21 @@
 import type { Pod } from '../../api/pod.ts';
 
-/** As the runtime says it; a container that is `created` has not run yet. */
+/** State as reported by the runtime; a container that is `created` has not run yet. */
 export type RuntimeState = 'created' | 'running' | 'exited' | 'unknown';
 
-/** `init`: an init container. `sandbox`: what holds a pod's containers together, listed as one of them. */
+/** `init`: an init container. `sandbox`: the pod sandbox, listed like a container. */
 export type ContainerKind = 'sandbox' | 'init' | 'container';
 
-/** One container in a listing of everything. */
+/** One container in the list of all pods. */
 export interface RuntimeContainer {
-  /** Unique for ever: a restarted container is a new one. */
+  /** Unique forever: a restarted container is a new one. */
   readonly id: string;
   readonly name: string;
   readonly kind: ContainerKind;
   readonly state: RuntimeState;
 }
 
-/** A pod in a listing of everything: what PLEG compares. */
+/** A pod in the list of all pods, which PLEG compares. */
 export interface RuntimePod {
   readonly uid: string;
   readonly namespace: string;
@@ -23,24 +23,24 @@ export interface RuntimePod {
   readonly containers: readonly RuntimeContainer[];
 }
 
-/** One container, inspected. Times are wall time in milliseconds. */
+/** The inspection of one container. Times are wall time in milliseconds. */
 export interface RuntimeContainerStatus extends RuntimeContainer {
   readonly image: string;
   readonly imageId: string;
-  /** The sandbox it was started in; absent counts as the pod's newest. */
+  /** The sandbox it was started in; absent: the pod's newest. */
   readonly sandboxId?: string;
-  /** How often a container of this name ran in this pod before. */
+  /** Number of earlier containers of this name in this pod. */
   readonly restartCount: number;
   readonly createdAtMs: number;
   readonly startedAtMs: number | undefined;
   readonly finishedAtMs: number | undefined;
   readonly exitCode: number | undefined;
-  /** Why it exited: `Completed`, `Error`, `ContainerStatusUnknown`. */
+  /** Reason of its exit: `Completed`, `Error`, `ContainerStatusUnknown`. */
   readonly reason: string | undefined;
   readonly message: string | undefined;
 }
 
-/** A pod, inspected: what a pod worker acts on. Containers of one name are listed newest first. */
+/** The inspection of a pod, which a pod worker acts on. Containers of one name are listed newest first. */
 export interface RuntimePodStatus {
   readonly uid: string;
   readonly namespace: string;
@@ -56,11 +56,11 @@ export type RuntimeCondition =
 
 export interface RuntimeConditions {
   readonly runtime: RuntimeCondition;
-  /** Undefined while the runtime says nothing about its network. */
+  /** Undefined while the runtime does not report its network. */
   readonly network: RuntimeCondition | undefined;
 }
 
-/** Why a container waits, though a pass over its pod wanted it to run: `reason` and `message` as in its status. */
+/** Why a container that should run waits: `reason` and `message` as in its status. */
 export interface Waiting {
   readonly container: string;
   /** `CrashLoopBackOff`, `ErrImagePull`, `ImagePullBackOff`, `CreateContainerError`. */
@@ -68,51 +68,54 @@ export interface Waiting {
   readonly message: string;
 }
 
-/** What came of one pass over a pod. */
+/** The result of one sync of a pod. */
 export interface SyncOutcome {
   readonly waiting: readonly Waiting[];
-  /** Monotonic time at which the first back-off ends; undefined when none holds. */
+  /** Monotonic time at which the first back-off ends; undefined if there is none. */
   readonly backoffEndsAtMs: number | undefined;
-  /** Something failed and is worth another try soon: its message. Back-off is none. */
+  /** Message of a failure that is retried soon. A back-off is not a failure. */
   readonly failure: string | undefined;
 }
 
-/** What the runtime is asked for fails, or is made to fail. */
+/** An error of the runtime, real or injected. */
 export class RuntimeFailure extends Error {}
 
 /**
- * The bottom of a kubelet: what runs containers (upstream `kubecontainer.Runtime`). Everything may reject with a
- * {@link RuntimeFailure}, and a hanging runtime answers when it is mended or when the signal aborts.
+ * The container runtime of a kubelet (upstream `kubecontainer.Runtime`). Every call may reject with a
+ * {@link RuntimeFailure}, and a hanging call returns when the fault is cleared or when the signal aborts.
  */
 export interface PodRuntime {
   conditions(signal: AbortSignal): Promise<RuntimeConditions>;
-  /** Every pod that has containers, dead ones included. */
+  /** Every pod that has containers, including exited ones. */
   listPods(signal: AbortSignal): Promise<readonly RuntimePod[]>;
-  /** A pod that the runtime does not know has no containers. */
+  /** An unknown pod has no containers. */
   inspectPod(uid: string, signal: AbortSignal): Promise<RuntimePodStatus>;
   /**
-   * Starts what should run and does not: sandbox, init containers in their order, containers; again after an exit where
-   * the restart policy says so and its back-off is over (upstream `SyncPod`). Resolves when they are started.
+   * Starts what should run and does not: sandbox, init containers in order, containers; restarts them as the restart
+   * policy and back-off allow (upstream `SyncPod`). Resolves when they are started.
    */
   syncPod(pod: Pod, status: RuntimePodStatus, signal: AbortSignal): Promise<SyncOutcome>;
   /**
-   * Stops all that runs of a pod; each container has `graceMs` to end by itself, but at least 2 s (upstream
-   * `minimumGracePeriodInSeconds`). Resolves when nothing of it runs. An aborted signal only ends the waiting: what was
-   * told to stop goes on stopping, and a later call can only shorten its grace.
+   * Stops all containers of a pod; each has `graceMs` to exit by itself, but at least 2 s (upstream
+   * `minimumGracePeriodInSeconds`). Resolves when nothing of it runs. An aborted signal only ends the wait: containers
+   * keep stopping, and a later call can only shorten their grace period.
    */
   killPod(pod: KillTarget, graceMs: number, signal: AbortSignal): Promise<void>;
-  /** Removes dead containers, all but the newest `keepPerName` of each name; the dead sandbox goes with the last of them. */
+  /**
+   * Removes exited containers except the newest `keepPerName` of each name; the exited sandbox is removed with the last
+   * one.
+   */
   pruneContainers(uid: string, keepPerName: number): void;
   /**
-   * Calls back when something of a pod may have changed, or will by itself, and when the runtime's conditions may answer
-   * otherwise than before, or not at all. Returns the way to leave.
+   * Called when a pod or the runtime's conditions may have changed, or a scheduled change was added. Returns the
+   * function that unsubscribes.
    */
   onChange(listener: () => void): () => void;
-  /** Monotonic time of the first change by itself after `sinceMs`; undefined when there is none. */
+  /** Monotonic time of the first scheduled change after `sinceMs`; undefined if there is none. */
   nextChangeAtMs(sinceMs: number): number | undefined;
 }
 
-/** What is known of a pod that is to be stopped; its object where there is one. */
+/** A pod to be stopped; its object if it is known. */
 export interface KillTarget {
   readonly uid: string;
   readonly namespace: string;

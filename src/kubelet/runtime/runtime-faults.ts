@@ -1,7 +1,7 @@
 import { type RuntimeCondition, RuntimeFailure } from './pod-runtime.ts';
 
-/** What a runtime has not come back from. */
-export type HangingCall = 'listing' | 'inspection';
+/** A call that hangs. */
+type HangingCall = 'listing' | 'inspection';
 
 interface FaultState {
   /** Every call fails with this message. */
@@ -10,12 +10,12 @@ interface FaultState {
   /** Inspections fail with this message: all, or those of one pod. */
   readonly inspection: { readonly message: string; readonly uid?: string } | undefined;
   readonly hangs: HangingCall | undefined;
-  /** What the runtime says of itself, and of its network; `silent`: nothing of its network. */
+  /** The conditions of the runtime and of its network; `silent`: the network is not reported. */
   readonly runtime: RuntimeCondition;
   readonly network: RuntimeCondition | 'silent';
 }
 
-const well: FaultState = {
+const noFaults: FaultState = {
   down: undefined,
   listing: undefined,
   inspection: undefined,
@@ -24,30 +24,26 @@ const well: FaultState = {
   network: { ok: true },
 };
 
-/** What is the matter with a node's runtime. Break it here, and mend it. */
+/** Injects faults into a node's runtime. */
 export class RuntimeFaults {
-  #state = well;
+  #state = noFaults;
   #listeners: readonly (() => void)[] = [];
 
   get state(): FaultState {
     return this.#state;
   }
 
-  get isWell(): boolean {
-    return this.#state === well;
-  }
-
-  /** Breaks what is named, in addition to what is broken already. */
+  /** Adds faults to those that are active. */
   set(faults: Partial<FaultState>): void {
     this.#change({ ...this.#state, ...faults });
   }
 
-  /** Mends everything: who was left hanging gets its answer. */
+  /** Clears all faults: hanging calls return. */
   clear(): void {
-    this.#change(well);
+    this.#change(noFaults);
   }
 
-  /** Calls back when something breaks or is mended. Returns the way to leave. */
+  /** Called when faults change. Returns the function that unsubscribes. */
   onChange(listener: () => void): () => void {
     this.#listeners = [...this.#listeners, listener];
     return () => {
@@ -55,7 +51,7 @@ export class RuntimeFaults {
     };
   }
 
-  /** Passes when this call may go on; rejects where it is to fail, or the signal aborts while it hangs. */
+  /** Resolves when this call may proceed; rejects if it is to fail, or if the signal aborts while it hangs. */
   async pass(call: HangingCall | 'other', signal: AbortSignal, uid?: string): Promise<void> {
     while (!signal.aborted && this.#state.hangs === call) await this.#changed(signal);
     const message = signal.aborted ? 'context canceled' : this.#failure(call, uid);
@@ -78,11 +74,11 @@ export class RuntimeFaults {
   #changed(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const go = (): void => {
-        leave();
+        unsubscribe();
         signal.removeEventListener('abort', go);
         resolve();
       };
-      const leave = this.onChange(go);
+      const unsubscribe = this.onChange(go);
       signal.addEventListener('abort', go);
     });
   }

@@ -2,16 +2,16 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Logger } from '../../ports/logger.ts';
 import { hasEnded, isStaticPod, isTerminating, podFullName } from '../pod-config/classify-pod.ts';
 import type { PodManager } from '../pod-config/pod-manager.ts';
-import type { SourcesReady } from '../pod-config/sources-ready.ts';
-import type { MirrorPods } from '../pod-status/mirror-pods.ts';
+import type { PodConfig } from '../pod-config/pod-config.ts';
+import type { MirrorPods } from '../static-pods/mirror-pods.ts';
 import type { PodStatusManager } from '../pod-status/pod-status-manager.ts';
 import type { KnownWorker, PodWorkers } from '../pod-workers/pod-workers.ts';
 import { type PodRuntime, RuntimeFailure, type RuntimePod } from '../runtime/pod-runtime.ts';
 import { isPodActive } from './decide-pod-activity.ts';
 
-/** A cleaning that takes longer is told of: the loop has done nothing else meanwhile. */
+/** A longer cleanup is logged: the sync loop is blocked meanwhile. */
 const cleanMsMax = 1_000;
-/** What runs and belongs to nobody gets no more. */
+/** Grace period of running pods that no source has. */
 const orphanGraceMs = 1_000;
 
 export interface HousekeeperOptions {
@@ -20,19 +20,19 @@ export interface HousekeeperOptions {
   readonly statuses: Pick<PodStatusManager, 'status' | 'removeOrphans' | 'noteChange'>;
   readonly mirrors: Pick<MirrorPods, 'delete'>;
   readonly runtime: Pick<PodRuntime, 'listPods' | 'pruneContainers'>;
-  readonly sources: Pick<SourcesReady, 'allReady'>;
+  readonly sources: Pick<PodConfig, 'allReady'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /**
- * Brings pods, workers, statuses, mirrors and what runs in line with each other: whatever one of them has and the others
- * do not know of is ended or forgotten (kubelet `HandlePodCleanups`). It has something to do only after something changed.
+ * Reconciles pods, workers, statuses, mirrors and running containers: what only one of them has is terminated or
+ * removed (kubelet `HandlePodCleanups`). It has work only after something changed.
  */
 export class Housekeeper {
   readonly #options: HousekeeperOptions;
   #dirtySinceMs: number | undefined;
-  /** Called when there may be something to do. */
+  /** Called when there may be work. */
   onDirty: () => void = () => {};
 
   constructor(options: HousekeeperOptions) {
@@ -47,16 +47,16 @@ export class Housekeeper {
     this.onDirty();
   };
 
-  /** Since when there may be something to do, monotonic; undefined: there is nothing. */
+  /** Time since which there may be work, monotonic; undefined: there is none. */
   dirtySinceMs(): number | undefined {
     return this.#dirtySinceMs;
   }
 
-  /** One tick. Until every source has been heard nothing is cleaned: what is missing may only be late. */
+  /** One tick. Does nothing until every source has sent its pods: a missing pod may only be late. */
   async tick(signal: AbortSignal): Promise<void> {
     const { sources, clock, logger } = this.#options;
     this.#dirtySinceMs = undefined;
-    // The message that makes the last source ready is a change, and calls again.
+    // The update that makes the last source ready calls note() again.
     if (!sources.allReady()) return;
     const beganAtMs = clock.monotonicMs();
     await this.clean(signal);
@@ -64,19 +64,24 @@ export class Housekeeper {
     if (tookMs > cleanMsMax) logger.warn({ tookMs }, 'housekeeping took longer than expected');
   }
 
-  /** Does all there is to do now. Never rejects for what the API server or the runtime answers. */
+  /** One full cleanup. Never rejects because of an error of the API server or the runtime. */
   async clean(signal: AbortSignal): Promise<void> {
     const { pods, workers, statuses } = this.#options;
     const known = workers.syncKnown({ has: (uid) => pods.podByUid(uid) !== undefined });
     this.#endOrphaned(known);
     const isWanted = (uid: string): boolean => pods.podByUid(uid) !== undefined || pods.mirrorByUid(uid) !== undefined;
-    statuses.removeOrphans({ has: (uid) => isWanted(uid) || isLeaving(known.get(uid)) });
+    // The mirror of a terminating static pod is deleted after it, and must get its final status.
+    const isTerminatingStatic = (uid: string): boolean => {
+      const pod = known.get(uid)?.pod;
+      return pod !== undefined && isStaticPod(pod);
+    };
+    statuses.removeOrphans({ has: (uid) => isWanted(uid) || isTerminatingStatic(uid) });
     await this.#deleteOrphanMirrors(signal);
     this.#startMissing();
     await this.#sweepRuntime(signal);
   }
 
-  /** Their removal came before every source had been heard. */
+  /** Terminates pods that were removed before every source was ready. */
   #endOrphaned(known: ReadonlyMap<string, KnownWorker>): void {
     for (const { orphaned, state, pod } of known.values()) {
       if (orphaned && state === 'syncing' && pod !== undefined) this.#options.workers.update({ kind: 'kill', pod });
@@ -91,7 +96,9 @@ export class Housekeeper {
     }
   }
 
-  /** Pods whose uid was used again, and rejected ones that somebody has deleted: their objects wait for a last word. */
+  /**
+   * Starts workers for pods whose uid was reused, and for rejected pods that are being deleted and need a final status.
+   */
   #startMissing(): void {
     const { pods, workers } = this.#options;
     for (const pod of pods.all()) {
@@ -107,7 +114,7 @@ export class Housekeeper {
       for (const pod of await this.#options.runtime.listPods(signal)) this.#sweep(pod);
     } catch (error) {
       if (!(error instanceof RuntimeFailure)) throw error;
-      if (!signal.aborted) this.#options.logger.debug({ error: error.message }, 'the runtime could not be cleaned up');
+      if (!signal.aborted) this.#options.logger.debug({ error: error.message }, 'failed to clean up the runtime');
       this.note();
     }
   }
@@ -123,9 +130,4 @@ export class Housekeeper {
       statuses.noteChange();
     }
   }
-}
-
-/** A static pod on its way out: its mirror, which goes after it, is to show how it ended. */
-function isLeaving(worker: KnownWorker | undefined): boolean {
-  return worker?.pod !== undefined && isStaticPod(worker.pod);
 }

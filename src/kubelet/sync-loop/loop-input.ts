@@ -1,17 +1,19 @@
 import type { Clock } from '../../ports/clock.ts';
-import type { Channel } from '../../queueing/channel.ts';
-import { deriveNextTick } from '../derive-next-tick.ts';
+import type { Channel } from '../queues/channel.ts';
+import { planNextTick } from '../loops/plan-next-tick.ts';
 
-/** Something that the sync loop waits for and deals with. */
+/** An input of the sync loop. */
 export interface LoopInput {
   readonly name: string;
-  /** When there will be something, monotonic: now or before, later, or undefined while nobody knows. */
+  /** Monotonic time at which an item is available: now or earlier, later, or undefined if unknown. */
   readyAtMs(): number | undefined;
-  /** There will never be anything any more. */
+  /** No more items will come. */
   readonly isDone: boolean;
-  /** Calls back when there may be something earlier than was said; one may listen. Returns the way to leave. */
+  /**
+   * Called when an item may be available earlier than reported; one listener. Returns the function that unsubscribes.
+   */
   onReady(listener: () => void): () => void;
-  /** Deals with one thing. Rejects only for what nobody foresaw. */
+  /** Handles one item. Rejects only for unexpected errors. */
   serve(signal: AbortSignal): Promise<void>;
 }
 
@@ -45,18 +47,18 @@ export class ChannelInput<T> implements LoopInput {
   }
 }
 
-export interface TickInputOptions {
+interface TickInputOptions {
   readonly name: string;
   readonly clock: Clock;
   readonly periodMs: number;
-  /** From when on a tick would find something to do, monotonic; undefined: none would. */
+  /** Monotonic time from which a tick would have work; undefined: no work. */
   readonly dueAtMs: () => number | undefined;
   readonly handle: (signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * The ticks of a period, as many as find something to do: the others might as well not be. Of the ticks that pass while
- * the loop is busy one is kept, as a Go ticker does.
+ * Periodic ticks, only those that have work: the others are skipped without any difference. Of the ticks that pass
+ * while the loop is busy one is kept, as by a Go ticker.
  */
 export class TickInput implements LoopInput {
   readonly isDone = false;
@@ -78,7 +80,7 @@ export class TickInput implements LoopInput {
   readyAtMs(): number | undefined {
     const dueAtMs = this.#options.dueAtMs();
     if (dueAtMs === undefined) return undefined;
-    return deriveNextTick(this.#startedAtMs, this.#options.periodMs, Math.max(dueAtMs, this.#servedAtMs));
+    return planNextTick(this.#startedAtMs, this.#options.periodMs, Math.max(dueAtMs, this.#servedAtMs));
   }
 
   onReady(listener: () => void): () => void {
@@ -88,7 +90,7 @@ export class TickInput implements LoopInput {
     };
   }
 
-  /** What is due has come nearer. */
+  /** Work is due earlier than before. */
   readonly noteDue = (): void => {
     this.#listener?.();
   };

@@ -2,17 +2,18 @@ import type { Pod } from '../../api/pod.ts';
 import type { EventRecorder } from '../../ports/event-recorder.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { PodAdmitter } from '../admission/pod-admitter.ts';
-import { describeRejection } from '../admission/describe-rejection.ts';
-import type { PodLifecycleEvent } from '../pleg/pod-lifecycle-event.ts';
+import { podRejected } from '../pod-config/events.ts';
+import { selectObservedGeneration } from '../pod-status/select-observed-generation.ts';
+import type { PodLifecycleEvent } from '../pleg/diff-pod-records.ts';
 import { hasEnded, isMirrorPod } from '../pod-config/classify-pod.ts';
 import type { PodManager } from '../pod-config/pod-manager.ts';
 import type { PodUpdate } from '../pod-config/pod-update.ts';
-import type { SourcesReady } from '../pod-config/sources-ready.ts';
+import type { PodConfig } from '../pod-config/pod-config.ts';
 import type { PodStatusManager } from '../pod-status/pod-status-manager.ts';
 import type { WorkKind } from '../pod-workers/pod-work.ts';
 import type { PodWorkers } from '../pod-workers/pod-workers.ts';
 import type { PodRuntime } from '../runtime/pod-runtime.ts';
-import { decideReadinessGap } from './decide-readiness-gap.ts';
+import { hasReadinessGap } from '../pod-status/build-own-conditions.ts';
 import { isPodActive } from './decide-pod-activity.ts';
 
 export interface PodHandlersOptions {
@@ -20,15 +21,15 @@ export interface PodHandlersOptions {
   readonly workers: Pick<PodWorkers, 'update' | 'isTerminated' | 'isTerminationRequested' | 'mayRemoveContent'>;
   readonly statuses: Pick<PodStatusManager, 'set' | 'status' | 'noteChange'>;
   readonly admitter: Pick<PodAdmitter, 'admit'>;
-  readonly sources: Pick<SourcesReady, 'addSource' | 'allReady'>;
+  readonly sources: Pick<PodConfig, 'addSource' | 'allReady'>;
   readonly runtime: Pick<PodRuntime, 'pruneContainers'>;
   readonly recorder: EventRecorder;
   readonly logger: Logger;
-  /** Something came in after which there may be something to clean up. */
+  /** Called after a change that may require a cleanup. */
   readonly onChange: () => void;
 }
 
-/** What the sync loop does about changes of pods and of what runs (kubelet `SyncHandler`). */
+/** The sync loop's handlers for changes of pods and containers (kubelet `SyncHandler`). */
 export class PodHandlers {
   readonly #options: PodHandlersOptions;
 
@@ -36,7 +37,7 @@ export class PodHandlers {
     this.#options = options;
   }
 
-  /** Deals with one message of the mux. Whatever was in it, its source has been heard. */
+  /** Handles one update of the mux, and marks its source as received. */
   async dispatch({ op, source, pods }: PodUpdate, signal: AbortSignal): Promise<void> {
     switch (op) {
       case 'ADD':
@@ -53,14 +54,14 @@ export class PodHandlers {
         for (const pod of pods) this.#reconcile(pod);
         break;
       case 'SET':
-        this.#options.logger.error({ source }, 'the sync loop does not support a snapshot update');
+        this.#options.logger.error({ source }, 'the sync loop does not support snapshot updates');
     }
     this.#options.sources.addSource(source);
     this.#options.statuses.noteChange();
     this.#options.onChange();
   }
 
-  /** Something happened to a container: its pod is looked at, and what is left of the dead is taken away. */
+  /** Handles a container event: syncs its pod, and prunes exited containers. */
   async observe({ uid, type }: PodLifecycleEvent): Promise<void> {
     const { pods, workers, runtime, onChange } = this.#options;
     const pod = pods.podByUid(uid);
@@ -69,7 +70,7 @@ export class PodHandlers {
     if (type === 'ContainerDied') runtime.pruneContainers(uid, workers.mayRemoveContent(uid) ? 0 : 1);
   }
 
-  /** Looks at these pods again, as far as they are still there. */
+  /** Syncs these pods if they still exist. */
   sync(uids: readonly string[]): void {
     for (const uid of uids) {
       const pod = this.#options.pods.podByUid(uid);
@@ -77,12 +78,12 @@ export class PodHandlers {
     }
   }
 
-  /** Pods that have been let in and have not ended. */
+  /** Pods that were admitted and have not terminated. */
   activePods(): readonly Pod[] {
     return [...this.#options.pods.all()].filter((pod) => isPodActive(pod, this.#options));
   }
 
-  /** The oldest first: whoever was there before comes in before. */
+  /** In order of creation, so that older pods are admitted first. */
   async #add(added: readonly Pod[], signal: AbortSignal): Promise<void> {
     for (const pod of added.toSorted(byCreation)) {
       const others = this.activePods();
@@ -92,6 +93,7 @@ export class PodHandlers {
     }
   }
 
+  /** A rejected pod gets its final status and an Event (kubelet `rejectPod`). */
   async #admit(pod: Pod, others: readonly Pod[], signal: AbortSignal): Promise<boolean> {
     const { admitter, workers, recorder, statuses } = this.#options;
     const uid = pod.metadata.uid ?? '';
@@ -102,14 +104,21 @@ export class PodHandlers {
       signal,
     );
     if (admission.admitted) return true;
-    const { status, event } = describeRejection(pod, admission);
-    recorder.record(event);
-    statuses.set(pod, status);
+    const { reason, message } = admission;
+    const { qosClass } = pod.status ?? {};
+    recorder.record(podRejected(pod, reason, message));
+    statuses.set(pod, {
+      ...selectObservedGeneration(pod),
+      phase: 'Failed',
+      reason,
+      message: `Pod was rejected: ${message}`,
+      ...(qosClass === undefined ? {} : { qosClass }),
+    });
     return false;
   }
 
   #update(pod: Pod): void {
-    this.#options.pods.update(pod);
+    this.#options.pods.add(pod);
     if (isMirrorPod(pod)) this.#workOnMirrored(pod);
     else this.#work('update', pod);
   }
@@ -119,20 +128,20 @@ export class PodHandlers {
     pods.remove(pod);
     if (isMirrorPod(pod)) this.#workOnMirrored(pod);
     else if (sources.allReady()) workers.update({ kind: 'kill', pod });
-    else logger.debug({ pod: pod.metadata.name }, 'a pod is not stopped because not every source has been heard yet');
+    else logger.debug({ pod: pod.metadata.name }, 'pod not killed: not all sources are ready');
   }
 
   #reconcile(pod: Pod): void {
     const { pods, runtime } = this.#options;
-    pods.update(pod);
+    pods.add(pod);
     if (isMirrorPod(pod)) return;
-    if (decideReadinessGap(pod)) this.#work('sync', pod);
+    if (hasReadinessGap(pod)) this.#work('sync', pod);
     if (pod.status?.phase === 'Failed' && pod.status.reason === 'Evicted') {
       runtime.pruneContainers(pod.metadata.uid ?? '', 0);
     }
   }
 
-  /** A mirror came, changed or went: its static pod has to see to it. */
+  /** A mirror was added, changed or removed: its static pod is synced. */
   #workOnMirrored(mirror: Pod): void {
     const pod = this.#options.pods.podOfMirror(mirror);
     if (pod !== undefined) this.#work('update', pod);

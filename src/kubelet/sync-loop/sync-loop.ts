@@ -1,22 +1,23 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Random } from '../../ports/random.ts';
-import { RestingLoop, runAlone } from '../resting-loop.ts';
+import { RestingLoop } from '../loops/resting-loop.ts';
 import type { LoopInput } from './loop-input.ts';
 
-/** How long the loop stands still when the runtime is not well, at first and at most; classic kubelets always wait the most. */
+/** Pause of the loop while the runtime is not ready, initial and maximum; v1.8 always uses the maximum. */
 const pauseMsMin = 100;
 const pauseMsMax = 5_000;
-/** The loop counts as stuck after two resyncs, but not before this. */
+/** The loop counts as stuck after two resync periods, but not before this. */
 const stuckMsMin = 300_000;
 
-export interface SyncLoopOptions {
+interface SyncLoopOptions {
   readonly inputs: readonly LoopInput[];
-  /** Why nothing can be run; while there is any reason, nothing is read. */
+  /** Errors that prevent pods from running; while there are any, the loop is paused. */
   readonly runtimeErrors: () => readonly string[];
-  /** Monotonic time at which there was last seen to be none, whoever looked. */
-  readonly wellAtMs?: () => number | undefined;
-  readonly classic: boolean;
+  /** Monotonic time at which there were last no errors. */
+  readonly healthyAtMs?: () => number | undefined;
+  /** Every pause has the maximum length, as in kubelet v1.8; false: it grows to that. */
+  readonly constantPause: boolean;
   readonly syncFrequencyMs: number;
   readonly clock: Clock;
   readonly random: Random;
@@ -24,15 +25,15 @@ export interface SyncLoopOptions {
 }
 
 /**
- * The heart of a kubelet: takes what comes, one thing at a time, from several sides. Of those that have something it
- * takes any, by chance, so that none can starve the others (kubelet `syncLoop`, `syncLoopIteration`).
+ * The kubelet's sync loop: handles one item at a time from several inputs. It picks a random one of the inputs that
+ * have an item, so that none starves (kubelet `syncLoop`, `syncLoopIteration`).
  */
 export class SyncLoop extends RestingLoop {
   readonly #options: SyncLoopOptions;
   #pauseMs: number;
   #isIdle = false;
   #stampedAtMs: number | undefined;
-  #leaves: readonly (() => void)[] = [];
+  #unsubscribes: readonly (() => void)[] = [];
 
   constructor(options: SyncLoopOptions) {
     super(options.clock);
@@ -40,30 +41,25 @@ export class SyncLoop extends RestingLoop {
     this.#pauseMs = this.#firstPauseMs;
   }
 
-  /** Runs until the signal aborts, or one of the inputs has come to its end. */
-  run(signal: AbortSignal): Promise<void> {
-    return runAlone(this, signal);
-  }
-
-  /** What the loop's health check says at this moment (monotonic); undefined while it is alive. */
+  /** The problem that the loop's health check reports at this monotonic time; undefined while it is healthy. */
   problem(nowMs: number): string | undefined {
     if (this.#stampedAtMs === undefined) return undefined;
-    if (this.#isIdle) this.#stampedAtMs = Math.max(this.#stampedAtMs, this.#wellAtMs(nowMs));
+    if (this.#isIdle) this.#stampedAtMs = Math.max(this.#stampedAtMs, this.#healthyAtMs(nowMs));
     const stuckMs = Math.max(2 * this.#options.syncFrequencyMs, stuckMsMin);
     return nowMs - this.#stampedAtMs > stuckMs ? 'sync Loop took longer than expected' : undefined;
   }
 
   protected override begin(): void {
     const ring = (): void => this.ring();
-    this.#leaves = this.#options.inputs.map((input) => input.onReady(ring));
+    this.#unsubscribes = this.#options.inputs.map((input) => input.onReady(ring));
   }
 
   protected override end(): void {
-    for (const leave of this.#leaves) leave();
+    for (const unsubscribe of this.#unsubscribes) unsubscribe();
   }
 
   get #firstPauseMs(): number {
-    return this.#options.classic ? pauseMsMax : pauseMsMin;
+    return this.#options.constantPause ? pauseMsMax : pauseMsMin;
   }
 
   protected override async turn(signal: AbortSignal): Promise<number | 'done'> {
@@ -81,13 +77,13 @@ export class SyncLoop extends RestingLoop {
     return 0;
   }
 
-  /** A loop that has nothing to do would have said so every second for as long as the runtime was well. */
-  #wellAtMs(nowMs: number): number {
-    const { runtimeErrors, wellAtMs } = this.#options;
-    return runtimeErrors().length === 0 ? nowMs : (wellAtMs?.() ?? 0);
+  /** An idle loop of a real kubelet updates its timestamp every second while the runtime is healthy. */
+  #healthyAtMs(nowMs: number): number {
+    const { runtimeErrors, healthyAtMs } = this.#options;
+    return runtimeErrors().length === 0 ? nowMs : (healthyAtMs?.() ?? 0);
   }
 
-  /** True when the runtime was not well and the loop has stood still for a while. */
+  /** True if the runtime was not healthy and the loop has paused. */
   async #pause(signal: AbortSignal): Promise<boolean> {
     const { runtimeErrors, clock, logger } = this.#options;
     const errors = runtimeErrors();

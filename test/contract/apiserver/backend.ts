@@ -1,25 +1,29 @@
 /**
- * Which API server the conformance suite talks to: the embedded one, started for the file, or a real one that is running
- * already (`CONFORMANCE_BACKEND=real` with CONFORMANCE_URL, CONFORMANCE_TOKEN and CONFORMANCE_CA_FILE).
+ * The API server under test: the embedded one, started for the test file, or a real one that is already running
+ * (`CONFORMANCE_BACKEND=real` with CONFORMANCE_URL, CONFORMANCE_TOKEN and CONFORMANCE_CA_FILE).
  */
 import { readFileSync } from 'node:fs';
 import { SystemClock } from '../../../src/adapters/system-clock.ts';
-import { startApiServer } from '../../../src/apiserver/http/api-server.ts';
-import { KeepingLogger, SeededRandom } from '../../support/quiet.ts';
+import {
+  type ApiServerOptions,
+  type RunningApiServer,
+  startApiServer,
+} from '../../../src/apiserver/http/api-server.ts';
+import { RecordingLogger, SeededRandom } from '../../support/fakes.ts';
 
 export interface Backend {
   readonly kind: 'embedded' | 'real';
   readonly url: string;
   readonly token: string;
   readonly ca: string | undefined;
-  /** Only the embedded server forgets on command. */
+  /** Compaction on request is a feature of the embedded server. */
   readonly forget: { compactNow(): void; shrinkWatchWindow(resource: string): void } | undefined;
   close(): Promise<void>;
 }
 
-export const backendKind = process.env['CONFORMANCE_BACKEND'] === 'real' ? 'real' : 'embedded';
+const backendKind = process.env['CONFORMANCE_BACKEND'] === 'real' ? 'real' : 'embedded';
 
-/** The reason for which a test is skipped on this backend, or false. */
+/** Why a test is skipped on this backend; false if it runs. */
 export function only(kind: Backend['kind'], why: string): string | false {
   return backendKind === kind ? false : why;
 }
@@ -28,10 +32,15 @@ export async function startBackend(): Promise<Backend> {
   return backendKind === 'real' ? realBackend() : embeddedBackend();
 }
 
-async function embeddedBackend(): Promise<Backend> {
-  const logger = new KeepingLogger();
-  const server = await startApiServer({ clock: new SystemClock(), random: new SeededRandom(Date.now()), logger });
+/** Closing it fails if the server logged an error. */
+export async function embeddedBackend(
+  options: Partial<ApiServerOptions> = {},
+): Promise<Backend & { readonly server: RunningApiServer }> {
+  const logger = new RecordingLogger();
+  const random = new SeededRandom(Date.now());
+  const server = await startApiServer({ clock: new SystemClock(), random, logger, ...options });
   return {
+    server,
     kind: 'embedded',
     url: server.url,
     token: server.adminToken,
@@ -39,7 +48,7 @@ async function embeddedBackend(): Promise<Backend> {
     forget: server,
     close: async () => {
       await server.close();
-      const failures = logger.lines.filter(({ level }) => level === 'error');
+      const failures = logger.at('error');
       for (const { message, fields } of failures) console.error(message, fields);
       if (failures.length > 0) throw new Error(`the server logged ${failures.length} failures`);
     },
@@ -60,6 +69,6 @@ function realBackend(): Backend {
 
 function need(name: string): string {
   const value = process.env[name];
-  if (value === undefined || value === '') throw new Error(`CONFORMANCE_BACKEND=real needs ${name}`);
+  if (value === undefined || value === '') throw new Error(`CONFORMANCE_BACKEND=real requires ${name}`);
   return value;
 }

@@ -1,20 +1,21 @@
-/** A client that hides nothing: raw requests, raw watch lines. */
+/** A client with access to raw requests and raw watch lines. */
 import assert from 'node:assert/strict';
+import { after } from 'node:test';
 import { Agent, request } from 'undici';
 import { type Backend, startBackend } from './backend.ts';
 
-// What a server sends is looked at field by field, and a wrong guess fails the test.
+// Responses are accessed field by field, and a wrong type fails the test.
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Json = any;
 
-export interface Answer {
+export interface ApiResponse {
   readonly code: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
   readonly body: Json;
 }
 
-export interface Asking {
+interface RequestOptions {
   readonly body?: unknown;
   readonly type?: string | null;
   readonly accept?: string;
@@ -26,12 +27,13 @@ export const strategicPatch = 'application/strategic-merge-patch+json';
 export const jsonPatch = 'application/json-patch+json';
 export const tableAccept = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
 
-/** No test waits longer than this for something to arrive. */
-const patienceMs = 15_000;
+/** Maximum wait of a test for one response or event. */
+const timeoutMs = 15_000;
 
 export class Client {
   readonly backend: Backend;
   readonly #agent: Agent;
+  readonly #watches = new Set<AbortController>();
   #names = 0;
   readonly #stamp = `${process.pid.toString(36)}${Date.now().toString(36).slice(-5)}`;
 
@@ -41,48 +43,48 @@ export class Client {
     this.#agent = new Agent({ connect: { ...ca, rejectUnauthorized: backend.ca !== undefined }, allowH2: false });
   }
 
-  /** A name nobody else uses, in this run or another. */
+  /** A name that is unique across tests and runs. */
   name(prefix: string): string {
     this.#names += 1;
     return `${prefix}-${this.#stamp}-${this.#names}`;
   }
 
-  async ask(method: string, path: string, { body, type, accept, headers }: Asking = {}): Promise<Answer> {
-    const answer = await request(this.backend.url + path, {
+  async send(method: string, path: string, { body, type, accept, headers }: RequestOptions = {}): Promise<ApiResponse> {
+    const response = await request(this.backend.url + path, {
       method: method as 'GET',
       dispatcher: this.#agent,
       headers: { ...this.#headers(accept), ...contentType(body, type), ...headers },
       ...(body === undefined ? {} : { body: encode(body) }),
     });
-    const text = await answer.body.text();
-    return { code: answer.statusCode, headers: answer.headers, text, body: parse(text) };
+    const text = await response.body.text();
+    return { code: response.statusCode, headers: response.headers, text, body: parse(text) };
   }
 
-  get(path: string, asking: Asking = {}): Promise<Answer> {
-    return this.ask('GET', path, asking);
+  get(path: string, options: RequestOptions = {}): Promise<ApiResponse> {
+    return this.send('GET', path, options);
   }
 
-  post(path: string, body: unknown, asking: Asking = {}): Promise<Answer> {
-    return this.ask('POST', path, { ...asking, body });
+  post(path: string, body: unknown, options: RequestOptions = {}): Promise<ApiResponse> {
+    return this.send('POST', path, { ...options, body });
   }
 
-  put(path: string, body: unknown, asking: Asking = {}): Promise<Answer> {
-    return this.ask('PUT', path, { ...asking, body });
+  put(path: string, body: unknown, options: RequestOptions = {}): Promise<ApiResponse> {
+    return this.send('PUT', path, { ...options, body });
   }
 
-  patch(path: string, type: string | null, body: unknown, asking: Asking = {}): Promise<Answer> {
-    return this.ask('PATCH', path, { ...asking, body, type });
+  patch(path: string, type: string | null, body: unknown, options: RequestOptions = {}): Promise<ApiResponse> {
+    return this.send('PATCH', path, { ...options, body, type });
   }
 
-  delete(path: string, body?: unknown): Promise<Answer> {
-    return this.ask('DELETE', path, body === undefined ? {} : { body });
+  delete(path: string, body?: unknown): Promise<ApiResponse> {
+    return this.send('DELETE', path, body === undefined ? {} : { body });
   }
 
-  /** Creates or fails the test. */
+  /** Creates the object or fails the test. */
   async make(path: string, body: unknown): Promise<Json> {
-    const answer = await this.post(path, body);
-    assert.equal(answer.code, 201, answer.text);
-    return answer.body;
+    const response = await this.post(path, body);
+    assert.equal(response.code, 201, response.text);
+    return response.body;
   }
 
   async namespace(): Promise<string> {
@@ -96,32 +98,52 @@ export class Client {
     return this.make('/api/v1/nodes', { ...extra, metadata: { name, ...extra.metadata } });
   }
 
-  /** A running pod on a node, unless told otherwise. */
+  /** An unscheduled pod, unless specified otherwise. */
   async pod(namespace: string, extra: Json = {}): Promise<Json> {
     const { metadata, spec, ...rest } = extra;
     return this.make(`/api/v1/namespaces/${namespace}/pods`, aPod(this.name('pod'), { ...rest, metadata, spec }));
   }
 
   async lease(namespace: string, extra: Json = {}): Promise<Json> {
-    return this.make(`/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`, {
-      metadata: { name: this.name('lease') },
-      ...extra,
-    });
+    return this.make(leases(namespace), { metadata: { name: this.name('lease') }, ...extra });
   }
 
+  /** A watch of the changes of a collection from now on. */
+  async watchChanges(collection: string, query = '', accept?: string): Promise<Watch> {
+    return this.watch(`${collection}?resourceVersion=${await this.versionOf(collection)}${query}`, accept);
+  }
+
+  /** A watch of the later changes of one node. */
+  watchNode({ metadata: { name, resourceVersion } }: Json): Promise<Watch> {
+    return this.watch(`/api/v1/nodes?fieldSelector=metadata.name=${name}&resourceVersion=${resourceVersion}`);
+  }
+
+  async versionOf(collection: string): Promise<string> {
+    return (await this.get(collection)).body.metadata.resourceVersion;
+  }
+
+  /** It is stopped when the client closes, unless the test stops it. */
   async watch(path: string, accept?: string): Promise<Watch> {
     const abort = new AbortController();
+    this.#watches.add(abort);
     const separator = path.includes('?') ? '&' : '?';
-    const answer = await request(`${this.backend.url}${path}${separator}watch=true`, {
+    const response = await request(`${this.backend.url}${path}${separator}watch=true`, {
       dispatcher: this.#agent,
       headers: this.#headers(accept),
       signal: abort.signal,
       bodyTimeout: 0,
     });
-    return new Watch(answer, abort);
+    return new Watch(response, abort);
+  }
+
+  /** Number of open watches of all clients. */
+  async openWatches(): Promise<number> {
+    const { text } = await this.get('/metrics');
+    return Number(/apiserver_longrunning_requests\{verb="WATCH"\} (\d+)/.exec(text)?.[1]);
   }
 
   async close(): Promise<void> {
+    for (const watch of this.#watches) watch.abort();
     await this.#agent.destroy();
     await this.backend.close();
   }
@@ -160,29 +182,29 @@ export function aPod(name: string, { metadata, spec, ...rest }: Json = {}): Json
 export interface WatchEvent {
   readonly type: string;
   readonly object: Json;
-  /** The line as it came. */
+  /** The line as received. */
   readonly line: string;
 }
 
-export class Watch {
+class Watch {
   readonly code: number;
-  readonly headers: Answer['headers'];
+  readonly headers: ApiResponse['headers'];
   readonly #abort: AbortController;
   readonly #lines: AsyncIterator<string>;
 
   constructor(
-    answer: { statusCode: number; headers: Answer['headers']; body: AsyncIterable<Uint8Array> },
+    response: { statusCode: number; headers: ApiResponse['headers']; body: AsyncIterable<Uint8Array> },
     abort: AbortController,
   ) {
-    this.code = answer.statusCode;
-    this.headers = answer.headers;
+    this.code = response.statusCode;
+    this.headers = response.headers;
     this.#abort = abort;
-    this.#lines = linesOf(answer.body);
+    this.#lines = linesOf(response.body);
   }
 
-  /** The next event, or undefined at the end of the stream. */
+  /** The next event; undefined at the end of the stream. */
   async next(): Promise<WatchEvent | undefined> {
-    const { value, done } = await withPatience(this.#lines.next());
+    const { value, done } = await withTimeout(this.#lines.next());
     if (done === true) return undefined;
     return { ...JSON.parse(value), line: value };
   }
@@ -197,12 +219,12 @@ export class Watch {
     return events;
   }
 
-  /** Everything up to and including the first event of that kind. */
+  /** All events up to and including the first one of that kind. */
   async until(seen: (event: WatchEvent) => boolean): Promise<readonly WatchEvent[]> {
     const events: WatchEvent[] = [];
     for (;;) {
       const event = await this.next();
-      assert.ok(event, `the watch ended without what was waited for: ${JSON.stringify(events)}`);
+      assert.ok(event, `the watch ended without the expected event: ${JSON.stringify(events)}`);
       events.push(event);
       if (seen(event)) return events;
     }
@@ -234,10 +256,10 @@ async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string,
   return undefined;
 }
 
-async function withPatience<T>(promise: Promise<T>): Promise<T> {
+async function withTimeout<T>(promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`nothing arrived within ${patienceMs} ms`)), patienceMs);
+    timer = setTimeout(() => reject(new Error(`nothing arrived within ${timeoutMs} ms`)), timeoutMs);
   });
   try {
     return await Promise.race([promise, late]);
@@ -246,13 +268,47 @@ async function withPatience<T>(promise: Promise<T>): Promise<T> {
   }
 }
 
+/** A client of the server under test; closed after the tests of the file, so it is opened outside of tests and hooks. */
 export async function openClient(): Promise<Client> {
-  return new Client(await startBackend());
+  const client = new Client(await startBackend());
+  after(() => client.close());
+  return client;
 }
 
-/** `details.causes[].reason` of a Status, each once: upstream validates some things twice and says so twice. */
-export function causesOf(answer: Answer): readonly string[] {
-  return [...new Set<string>((answer.body?.details?.causes ?? []).map((cause: Json) => cause.reason))];
+/** Fails unless the response has that code, and a body with at least these fields. Returns the body. */
+export function expect({ code, body, text }: ApiResponse, expected: number, fields: Json = {}): Json {
+  assert.equal(code, expected, text);
+  assert.partialDeepStrictEqual(body ?? {}, fields);
+  return body;
+}
+
+/** The path of a stored node, pod or lease, from its metadata. */
+export function nodePath({ metadata }: Json): string {
+  return `/api/v1/nodes/${metadata.name}`;
+}
+
+export function podPath({ metadata }: Json): string {
+  return `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}`;
+}
+
+/** The path of the leases of a namespace. */
+export function leases(namespace: string): string {
+  return `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
+}
+
+/** The names of the items of a list. */
+export function namesOf({ body }: ApiResponse): readonly string[] {
+  return body.items.map(({ metadata }: Json) => metadata.name);
+}
+
+/** The types of events. */
+export function typesOf(events: readonly WatchEvent[]): readonly string[] {
+  return events.map(({ type }) => type);
+}
+
+/** `details.causes[].reason` of a Status, without duplicates: upstream validates some fields twice. */
+export function causesOf(response: ApiResponse): readonly string[] {
+  return [...new Set<string>((response.body?.details?.causes ?? []).map((cause: Json) => cause.reason))];
 }
 
 export function revisionOf(object: Json): number {

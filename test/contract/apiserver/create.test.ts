@@ -1,30 +1,23 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { aPod, type Client, causesOf, openClient, revisionOf } from './client.ts';
+import { test } from 'node:test';
+import { type ApiResponse, aPod, causesOf, expect, nodePath, openClient, revisionOf } from './client.ts';
 
-let client: Client;
-before(async () => {
-  client = await openClient();
-});
-after(() => client.close());
+const client = await openClient();
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-test('T001 a node of nothing but a name gets uid, version and creation time from the server', async () => {
+test('T001 a node with only a name gets uid, resourceVersion and creationTimestamp', async () => {
   const { metadata } = await client.node();
   assert.match(metadata.uid, uuid);
   assert.match(metadata.resourceVersion, /^[1-9]\d*$/);
   assert.match(metadata.creationTimestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
 });
 
-test('T002 a second node of the same name is refused as AlreadyExists', async () => {
+test('T002 a second node of the same name is rejected with AlreadyExists', async () => {
   const { metadata } = await client.node();
-  const answer = await client.post('/api/v1/nodes', { metadata: { name: metadata.name } });
-  assert.equal(answer.code, 409);
-  assert.equal(answer.body.reason, 'AlreadyExists');
-  assert.equal(answer.body.code, 409);
-  assert.equal(answer.body.details.name, metadata.name);
-  assert.equal(answer.body.details.kind, 'nodes');
+  const details = { name: metadata.name, kind: 'nodes' };
+  const response = await client.post('/api/v1/nodes', { metadata: { name: metadata.name } });
+  expect(response, 409, { reason: 'AlreadyExists', code: 409, details });
 });
 
 test('T003 uid, times and selfLink in the body are ignored', async () => {
@@ -34,71 +27,46 @@ test('T003 uid, times and selfLink in the body are ignored', async () => {
   const { metadata } = await client.node({ metadata: sent });
   assert.notEqual(metadata.uid, uid);
   assert.notEqual(metadata.creationTimestamp, past);
-  assert.equal(metadata.deletionTimestamp, undefined);
-  assert.equal(metadata.selfLink, undefined);
+  assert.deepEqual([metadata.deletionTimestamp, metadata.selfLink], [undefined, undefined]);
 });
 
-test('T004 a resourceVersion in a create is refused with 500 and nothing is stored', async () => {
+test('T004 a create with a resourceVersion is rejected with 500, and nothing is stored', async () => {
   const name = client.name('node');
-  const answer = await client.post('/api/v1/nodes', { metadata: { name, resourceVersion: '5' } });
-  assert.equal(answer.code, 500);
-  assert.equal(answer.body.message, 'resourceVersion should not be set on objects to be created');
-  assert.equal((await client.get(`/api/v1/nodes/${name}`)).code, 404);
+  const message = 'resourceVersion should not be set on objects to be created';
+  expect(await client.post('/api/v1/nodes', { metadata: { name, resourceVersion: '5' } }), 500, { message });
+  expect(await client.get(`/api/v1/nodes/${name}`), 404);
 });
 
-test('T005 generateName appends five characters, other ones each time', async () => {
+test('T005 T006 generateName, truncated to 58 characters, gets five random ones', async () => {
+  const suffixed = /^(.*)[bcdfghjklmnpqrstvwxz2456789]{5}$/;
+  const generate = async (generateName: string): Promise<string> => {
+    const pod = await client.pod(namespace, { metadata: { generateName, name: undefined } });
+    return pod.metadata.name;
+  };
   const namespace = await client.namespace();
-  const names = [];
-  for (let made = 0; made < 2; made += 1) {
-    const pod = aPod('unused', { metadata: { generateName: 'a-', name: undefined } });
-    names.push((await client.make(`/api/v1/namespaces/${namespace}/pods`, pod)).metadata.name);
-  }
-  for (const name of names) assert.match(name, /^a-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
+  const names = [await generate('a-'), await generate('a-')];
+  for (const name of names) assert.equal(suffixed.exec(name)?.[1], 'a-');
   assert.notEqual(names[0], names[1]);
+  assert.equal(suffixed.exec(await generate('a'.repeat(63)))?.[1], 'a'.repeat(58));
 });
 
-test('T006 a long generateName is cut to 58 characters', async () => {
+test('T007 T008 T009 a create in another, a missing or a terminating namespace is rejected', async () => {
   const namespace = await client.namespace();
-  const pod = aPod('unused', { metadata: { generateName: 'a'.repeat(63), name: undefined } });
-  const { metadata } = await client.make(`/api/v1/namespaces/${namespace}/pods`, pod);
-  assert.match(metadata.name, /^a{58}[bcdfghjklmnpqrstvwxz2456789]{5}$/);
-});
-
-test('T007 a body of another namespace than the URL is refused', async () => {
-  const namespace = await client.namespace();
-  const pod = aPod('p', { metadata: { namespace: 'default' } });
-  const answer = await client.post(`/api/v1/namespaces/${namespace}/pods`, pod);
-  assert.equal(answer.code, 400);
-  assert.equal(answer.body.reason, 'BadRequest');
-});
-
-test('T008 nothing can be created in a namespace that does not exist', async () => {
+  const create = (into: string, metadata: object = {}): Promise<ApiResponse> =>
+    client.post(`/api/v1/namespaces/${into}/pods`, aPod('p', { metadata }));
+  expect(await create(namespace, { namespace: 'default' }), 400, { reason: 'BadRequest' });
   const missing = client.name('missing');
-  const answer = await client.post(`/api/v1/namespaces/${missing}/pods`, aPod('p'));
-  assert.equal(answer.code, 404);
-  assert.equal(answer.body.reason, 'NotFound');
-  assert.equal(answer.body.details.kind, 'namespaces');
-  assert.equal(answer.body.message, `namespaces "${missing}" not found`);
+  const message = `namespaces "${missing}" not found`;
+  expect(await create(missing), 404, { reason: 'NotFound', message, details: { kind: 'namespaces' } });
+  expect(await client.delete(`/api/v1/namespaces/${namespace}`), 200, { status: { phase: 'Terminating' } });
+  const response = await create(namespace);
+  expect(response, 403);
+  assert.deepEqual(causesOf(response), ['NamespaceTerminating']);
 });
 
-test('T009 nothing can be created in a namespace that is going', async () => {
-  const namespace = await client.namespace();
-  const deleted = await client.delete(`/api/v1/namespaces/${namespace}`);
-  assert.equal(deleted.body.status.phase, 'Terminating');
-  const answer = await client.post(`/api/v1/namespaces/${namespace}/pods`, aPod('p'));
-  assert.equal(answer.code, 403);
-  assert.deepEqual(causesOf(answer), ['NamespaceTerminating']);
-});
-
-test('T010 a body without kind and apiVersion is taken for what the URL says', async () => {
-  const node = await client.node();
-  assert.equal(node.kind, 'Node');
-  assert.equal(node.apiVersion, 'v1');
-});
-
-test('T011 a body of another group version is refused', async () => {
-  const answer = await client.post('/api/v1/nodes', { apiVersion: 'v2', kind: 'Node', metadata: { name: 'n' } });
-  assert.equal(answer.code, 400);
+test('T010 T011 a body without kind and apiVersion gets those of the URL; those of another version are rejected', async () => {
+  assert.partialDeepStrictEqual(await client.node(), { kind: 'Node', apiVersion: 'v1' });
+  expect(await client.post('/api/v1/nodes', { apiVersion: 'v2', kind: 'Node', metadata: { name: 'n' } }), 400);
 });
 
 test('T012 versions order writes across kinds', async () => {
@@ -107,43 +75,35 @@ test('T012 versions order writes across kinds', async () => {
   assert.ok(revisionOf(namespace) > revisionOf(node));
 });
 
-test('T013 a node keeps the status it is created with', async () => {
-  const conditions = [{ type: 'Ready', status: 'True', reason: 'r', message: 'm' }];
-  const node = await client.node({ status: { conditions } });
-  const [stored] = (await client.get(`/api/v1/nodes/${node.metadata.name}`)).body.status.conditions;
-  assert.equal(stored.type, 'Ready');
-  assert.equal(stored.reason, 'r');
-});
-
-test('T014 a pod starts Pending, whatever its creator says', async () => {
+test('T013 T014 a node keeps the status it is created with, a pod starts Pending', async () => {
+  const status = { conditions: [{ type: 'Ready', status: 'True', reason: 'r', message: 'm' }] };
+  const node = await client.node({ status });
+  expect(await client.get(nodePath(node)), 200, { status });
   const pod = await client.pod(await client.namespace(), { status: { phase: 'Running' } });
   assert.equal(pod.status.phase, 'Pending');
 });
 
-test('T015 a pod gets the usual defaults', async () => {
-  const containers = [
-    { name: 'a', image: 'x' },
-    { name: 'b', image: 'x:latest' },
-    { name: 'c', image: 'x:1' },
-  ];
-  const { spec, status } = await client.pod(await client.namespace(), { spec: { containers } });
-  assert.equal(spec.restartPolicy, 'Always');
-  assert.equal(spec.dnsPolicy, 'ClusterFirst');
-  assert.equal(spec.terminationGracePeriodSeconds, 30);
-  assert.equal(spec.schedulerName, 'default-scheduler');
-  assert.equal(spec.enableServiceLinks, true);
-  assert.deepEqual(
-    spec.containers.map(({ imagePullPolicy }: { imagePullPolicy: string }) => imagePullPolicy),
-    ['Always', 'Always', 'IfNotPresent'],
-  );
+test('T015 T018 a pod gets the default values and starts at generation 1', async () => {
+  const images = ['x', 'x:latest', 'x:1'];
+  const containers = images.map((image, index) => ({ name: `c${index}`, image }));
+  const { metadata, spec, status } = await client.pod(await client.namespace(), { spec: { containers } });
+  assert.partialDeepStrictEqual(spec, {
+    restartPolicy: 'Always',
+    dnsPolicy: 'ClusterFirst',
+    terminationGracePeriodSeconds: 30,
+    schedulerName: 'default-scheduler',
+    enableServiceLinks: true,
+    containers: ['Always', 'Always', 'IfNotPresent'].map((imagePullPolicy) => ({ imagePullPolicy })),
+  });
   assert.equal(status.qosClass, 'BestEffort');
+  assert.equal(metadata.generation, 1);
 });
 
 const notReady = 'node.kubernetes.io/not-ready';
 const unreachable = 'node.kubernetes.io/unreachable';
 const bears = (key: string): object => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 });
 
-test('T016 a pod bears a silent node for 300 s unless it says otherwise', async () => {
+test('T016 a pod gets tolerations of 300 s for the not-ready and unreachable taints unless it has its own', async () => {
   const namespace = await client.namespace();
   const tolerationsFor = async (tolerations: unknown): Promise<unknown> =>
     (await client.pod(namespace, { spec: { tolerations } })).spec.tolerations;
@@ -158,28 +118,18 @@ test('T017 a new node is tainted not-ready', async () => {
   assert.deepEqual(spec.taints, [{ key: notReady, effect: 'NoSchedule' }]);
 });
 
-test('T018 a pod starts at generation 1', async () => {
-  const { metadata } = await client.pod(await client.namespace());
-  assert.equal(metadata.generation, 1);
-});
-
-test('T019 a dry run answers as if, and does nothing', async () => {
+test('T019 a dry run returns the result and stores nothing', async () => {
   const namespace = await client.namespace();
-  const { body: list } = await client.get(`/api/v1/namespaces/${namespace}/pods`);
-  const version = list.metadata.resourceVersion;
-  const watch = await client.watch(`/api/v1/namespaces/${namespace}/pods?resourceVersion=${version}`);
-  const answer = await client.post(`/api/v1/namespaces/${namespace}/pods?dryRun=All`, aPod('dry'));
-  assert.equal(answer.code, 201);
-  assert.match(answer.body.metadata.uid, uuid);
-  assert.equal(answer.body.spec.restartPolicy, 'Always');
-  assert.equal((await client.get(`/api/v1/namespaces/${namespace}/pods/dry`)).code, 404);
+  const pods = `/api/v1/namespaces/${namespace}/pods`;
+  const watch = await client.watchChanges(pods);
+  const dry = expect(await client.post(`${pods}?dryRun=All`, aPod('dry')), 201, { spec: { restartPolicy: 'Always' } });
+  assert.match(dry.metadata.uid, uuid);
+  expect(await client.get(`${pods}/dry`), 404);
   const wet = await client.pod(namespace);
   const [first] = await watch.take(1);
   assert.equal(first?.object.metadata.name, wet.metadata.name);
-  watch.stop();
 });
 
-test('T020 a dry run of anything but All is refused', async () => {
-  const answer = await client.post('/api/v1/nodes?dryRun=Foo', { metadata: { name: client.name('node') } });
-  assert.equal(answer.code, 422);
+test('T020 a dryRun value other than All is rejected', async () => {
+  expect(await client.post('/api/v1/nodes?dryRun=Foo', { metadata: { name: client.name('node') } }), 422);
 });

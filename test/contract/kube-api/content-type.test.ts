@@ -1,22 +1,22 @@
-// What is asked for, and that the answer's own word counts.
+// Content negotiation: the requested encoding, and decoding by the response's Content-Type.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { plainConnection } from '../../../src/adapters/http-connection.ts';
-import type { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
-import { jsonType, protobufType } from '../../../src/adapters/wire-format.ts';
+import { plainConnection } from '../../support/plain-connection.ts';
+import type { HttpKubeApi } from '../../../src/adapters/kube-client/kube-api.ts';
+import { jsonType, protobufType } from '../../../src/adapters/wire/wire-format.ts';
 import { makeKubeApi } from '../../support/make-kube-api.ts';
 import { RawHttpServer } from '../../support/raw-http-server.ts';
 
 const golden = (name: string): Buffer => readFileSync(join(import.meta.dirname, 'golden', name));
 const { signal } = new AbortController();
 
-describe('the form of answers', () => {
+describe('the encoding of responses', () => {
   const server = new RawHttpServer();
   let api: HttpKubeApi;
 
-  /** Answers everything with these bytes. */
+  /** Responds to every request with these bytes. */
   function serve(name: string, contentType: string, code = 200): void {
     const body = golden(name);
     server.handler = ({ socket }) => {
@@ -34,7 +34,7 @@ describe('the form of answers', () => {
   });
   afterEach(() => api.close());
 
-  test('JSON unless told otherwise', async () => {
+  test('JSON by default', async () => {
     const plain = makeKubeApi(plainConnection(server.url));
     serve('nodes-bare.json', jsonType);
     await plain.get('nodes', { name: 'bare' }, { signal });
@@ -42,7 +42,7 @@ describe('the form of answers', () => {
     await plain.close();
   });
 
-  test('protobuf for what we can read of it, JSON for the rest and for what is written', async () => {
+  test('protobuf for supported resources, JSON for other resources and for writes', async () => {
     const both = `${protobufType},${jsonType}`;
     serve('nodes-bare.json', jsonType);
     for (const resource of ['nodes', 'pods', 'leases'] as const) {
@@ -63,7 +63,7 @@ describe('the form of answers', () => {
     ['nodes-bare.json', jsonType],
     ['nodes-bare.json', `${jsonType};charset=utf-8`],
   ] as const) {
-    test(`${contentType} is read as what it is`, async () => {
+    test(`${contentType} is decoded by its Content-Type`, async () => {
       serve(name, contentType);
       assert.equal((await api.get('nodes', { name: 'bare' }, { signal })).metadata.name, 'bare');
     });
@@ -73,16 +73,16 @@ describe('the form of answers', () => {
     ['refused-not-found.pb', protobufType],
     ['refused-not-found.json', jsonType],
   ] as const) {
-    test(`a refusal as ${contentType} is understood`, async () => {
+    test(`an error response as ${contentType} is decoded`, async () => {
       serve(name, contentType, 404);
       const refused = { name: 'ApiError', reason: 'not-found', code: 404 };
-      await assert.rejects(api.get('nodes', { name: 'nobody' }, { signal }), refused);
+      await assert.rejects(api.get('nodes', { name: 'unknown' }, { signal }), refused);
       await assert.rejects(api.list('pods', { signal }), refused);
       await assert.rejects(api.watch('leases', { signal }), refused);
     });
   }
 
-  test('a list that breaks off after objects were taken is not asked for again', async () => {
+  test('a list that is interrupted after objects were received is not retried', async () => {
     const body = golden('pods-list.pb');
     server.requests.length = 0;
     server.handler = ({ socket }) => {
@@ -97,7 +97,7 @@ describe('the form of answers', () => {
     assert.equal(server.requests.length, 1);
   });
 
-  test('what a taker throws is told and not repeated', async () => {
+  test('an error of the receiver is reported and the list is not retried', async () => {
     serve('pods-list.json', jsonType);
     server.requests.length = 0;
     const each = (): void => {

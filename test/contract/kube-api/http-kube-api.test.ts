@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { plainConnection } from '../../../src/adapters/http-connection.ts';
-import type { HttpKubeApi, HttpKubeApiOptions } from '../../../src/adapters/http-kube-api.ts';
+import { after, afterEach, before, beforeEach, describe, mock, test } from 'node:test';
+import { plainConnection } from '../../support/plain-connection.ts';
+import type { HttpKubeApi, HttpKubeApiOptions } from '../../../src/adapters/kube-client/kube-api.ts';
 import { ApiError, type ApiReason } from '../../../src/api/api-error.ts';
 import type { KubeObject } from '../../../src/api/meta.ts';
 import type { WatchEvent } from '../../../src/ports/kube-reader.ts';
+import { failureOf } from '../../support/failure-of.ts';
 import { makeKubeApi } from '../../support/make-kube-api.ts';
-import { KeepingMeter } from '../../support/quiet.ts';
+import { RecordingMeter } from '../../support/fakes.ts';
 import { type RawHandler, RawHttpServer } from '../../support/raw-http-server.ts';
 
 const node = (name: string, resourceVersion = '1'): KubeObject => ({
@@ -16,13 +17,12 @@ const node = (name: string, resourceVersion = '1'): KubeObject => ({
 });
 const line = (type: string, object: unknown): string => `${JSON.stringify({ type, object })}\n`;
 
-async function failure(call: Promise<unknown>): Promise<ApiError> {
-  const error: unknown = await call.then(
-    () => assert.fail('the call should have failed'),
-    (reason: unknown) => reason,
-  );
-  assert.ok(error instanceof ApiError, String(error));
-  return error;
+const failure = (call: Promise<unknown>): Promise<ApiError> => failureOf(call, ApiError);
+
+/** The reason of a failed call, its Retry-After in milliseconds, and its status code. */
+async function failed(call: Promise<unknown>): Promise<readonly [ApiReason, number | undefined, number]> {
+  const { reason, retryAfterMs, code } = await failure(call);
+  return [reason, retryAfterMs, code];
 }
 
 async function collect(stream: AsyncIterable<readonly WatchEvent[]>): Promise<readonly WatchEvent[]> {
@@ -33,12 +33,16 @@ async function collect(stream: AsyncIterable<readonly WatchEvent[]>): Promise<re
 
 describe('the API over HTTP', () => {
   const server = new RawHttpServer();
-  const meter = new KeepingMeter();
+  const meter = new RecordingMeter();
   let api: HttpKubeApi;
+  /** All of a test; closed at its end. */
+  const apis: HttpKubeApi[] = [];
   let give: AbortController;
 
   function anApi(options: Partial<HttpKubeApiOptions> = {}): HttpKubeApi {
-    return makeKubeApi(plainConnection(server.url, { token: 'secret' }), { meter, ...options });
+    const made = makeKubeApi(plainConnection(server.url, { token: 'secret' }), { meter, ...options });
+    apis.push(made);
+    return made;
   }
 
   function script(handler: RawHandler): void {
@@ -46,8 +50,18 @@ describe('the API over HTTP', () => {
     server.handler = handler;
   }
 
+  /** Responds with one chunk, and ends the response. */
+  function scriptStream(chunk: string): void {
+    script((request) => {
+      request.open();
+      request.chunk(chunk);
+      request.end();
+    });
+  }
+
   const signal = (): AbortSignal => give.signal;
   const getNode = (): Promise<KubeObject> => api.get('nodes', { name: 'n1' }, { signal: signal() });
+  const listNodes = (): Promise<unknown> => api.list('nodes', { signal: signal() });
   const patchNode = (): Promise<KubeObject> =>
     api.patch('nodes', { name: 'n1' }, { type: 'merge', body: {} }, { signal: signal() });
   const last = (): (typeof server.requests)[number] => server.requests.at(-1) ?? assert.fail('no request arrived');
@@ -60,11 +74,11 @@ describe('the API over HTTP', () => {
     api = anApi();
   });
   afterEach(async () => {
-    await api.close();
+    await Promise.all(apis.splice(0).map((made) => made.close()));
     assert.equal(await drained(), true, 'no connection is left');
   });
 
-  /** The server hears of a closed socket a moment later. */
+  /** The server notices a closed socket shortly afterwards. */
   async function drained(): Promise<boolean> {
     for (let tries = 0; tries < 100 && server.sockets.size > 0; tries += 1) {
       await new Promise((resolve) => setTimeout(resolve, 10));
@@ -76,14 +90,13 @@ describe('the API over HTTP', () => {
     test('get', async () => {
       script((request) => request.answer(200, { ...node('n1'), unknown: { field: 1 } }));
       const got = await api.get('nodes', { name: 'n1' }, { resourceVersion: '0', signal: signal() });
-      assert.deepEqual(got, { ...node('n1'), unknown: { field: 1 } }, 'what we do not know survives');
+      assert.deepEqual(got, { ...node('n1'), unknown: { field: 1 } }, 'unknown fields are preserved');
       assert.equal(last().path, '/api/v1/nodes/n1?resourceVersion=0');
       assert.equal(last().headers['authorization'], 'Bearer secret');
-      assert.equal(last().headers['accept'], 'application/json');
-      assert.equal(last().headers['user-agent'], 'nlc/test');
+      assert.deepEqual([last().headers['accept'], last().headers['user-agent']], ['application/json', 'nlc/test']);
     });
 
-    test('list, as client-go writes it', async () => {
+    test('list, as in client-go', async () => {
       script((request) => request.answer(200, { metadata: { resourceVersion: '9', continue: 'c' }, items: null }));
       const selection = { namespace: 'kube-node-lease', labelSelector: 'a=b', fieldSelector: 'spec.nodeName=n 1' };
       const page = await api.list('leases', { ...selection, limit: 500, continue: 'x/y', signal: signal() });
@@ -95,7 +108,7 @@ describe('the API over HTTP', () => {
       );
     });
 
-    test('watch, as client-go writes it', async () => {
+    test('watch, as in client-go', async () => {
       script((request) => {
         request.open();
         request.end();
@@ -130,7 +143,7 @@ describe('the API over HTTP', () => {
       assert.equal(`${last().method} ${last().path}`, 'PUT /api/v1/namespaces/ns/pods/p/status?fieldManager=nlc');
     });
 
-    test('patch, in each of its forms', async () => {
+    test('patch, of each type', async () => {
       script((request) => request.answer(200, node('n1')));
       const types = {
         'strategic-merge': 'application/strategic-merge-patch+json',
@@ -164,7 +177,7 @@ describe('the API over HTTP', () => {
       });
     });
 
-    test('what has no name or namespace is refused before it is sent', async () => {
+    test('a request without a name or namespace is rejected before it is sent', async () => {
       script((request) => request.answer(200, node('n1')));
       assert.equal((await failure(api.get('pods', { name: 'p' }, { signal: signal() }))).reason, 'bad-request');
       assert.equal((await failure(api.get('nodes', { name: '' }, { signal: signal() }))).reason, 'bad-request');
@@ -172,25 +185,24 @@ describe('the API over HTTP', () => {
       assert.equal(server.requests.length, 0);
     });
 
-    test('a server below a path keeps it', async () => {
+    test('the path of the server URL is kept', async () => {
       script((request) => request.answer(200, node('n1')));
-      const below = anApi({ connection: plainConnection(`${server.url}/k8s/clusters/c1/`) });
-      await below.get('nodes', { name: 'n1' }, { signal: signal() });
+      api = anApi({ connection: plainConnection(`${server.url}/k8s/clusters/c1/`) });
+      await getNode();
       assert.equal(last().path, '/k8s/clusters/c1/api/v1/nodes/n1');
-      await below.close();
     });
 
-    test('one after another share connections, many at once a bounded number', async () => {
+    test('sequential requests share connections, concurrent ones use a bounded number', async () => {
       script((request) => request.answer(200, node('n1')));
       const before = server.connections;
       for (let calls = 0; calls < 20; calls += 1) await getNode();
-      // A connection is free again a moment after its answer: the next call may be faster.
+      // A connection becomes idle shortly after its response: the next call may be faster.
       assert.ok(server.connections - before <= 2, `${server.connections - before} connections`);
       await Promise.all(Array.from({ length: 200 }, getNode));
       assert.ok(server.connections - before <= 32, `${server.connections - before} connections`);
     });
 
-    test('are counted and timed', async () => {
+    test('are counted and measured', async () => {
       script((request) => request.answer(200, node('n1')));
       await getNode();
       const host = new URL(server.url).host;
@@ -200,7 +212,7 @@ describe('the API over HTTP', () => {
   });
 
   describe('failures', () => {
-    const refusals: readonly (readonly [number, unknown, ApiReason])[] = [
+    const errorResponses: readonly (readonly [number, unknown, ApiReason])[] = [
       [404, { kind: 'Status', reason: 'NotFound', message: 'nodes "n1" not found', code: 404 }, 'not-found'],
       [409, { kind: 'Status', reason: 'Conflict', code: 409 }, 'conflict'],
       [410, { kind: 'Status', reason: 'Expired', code: 410 }, 'expired'],
@@ -215,97 +227,123 @@ describe('the API over HTTP', () => {
         'too-large-resource-version',
       ],
     ];
-    for (const [code, body, reason] of refusals) {
+    for (const [code, body, reason] of errorResponses) {
       test(`${code} ${JSON.stringify(body).slice(0, 40)} is "${reason}", once`, async () => {
         script((request) => request.answer(code, body));
-        const error = await failure(getNode());
-        assert.equal(error.reason, reason);
-        assert.equal(error.code, code);
-        assert.equal(error.retryAfterMs, undefined);
-        assert.equal(server.requests.length, 1, 'nothing is repeated unless the server says when');
+        assert.deepEqual(await failed(getNode()), [reason, undefined, code]);
+        assert.equal(server.requests.length, 1, 'no retry without Retry-After');
       });
     }
 
-    test('409 to a POST means that the name is taken', async () => {
+    test('409 to a POST means that the object already exists', async () => {
       script((request) => request.answer(409, 'no Status'));
       assert.equal((await failure(api.create('nodes', node('n1'), { signal: signal() }))).reason, 'already-exists');
     });
 
-    test('Retry-After is waited for, reads and writes alike', async () => {
-      for (const [call, code] of [
-        [getNode, 429],
-        [patchNode, 503],
-      ] as const) {
-        script((request) => {
-          if (server.requests.length === 1) request.answer(code, 'later', { 'retry-after': '1' });
-          else request.answer(200, node('n1'));
-        });
-        await call();
-        const [first, second] = server.requests;
-        assert.ok((second?.atMs ?? 0) - (first?.atMs ?? 0) >= 990);
-        assert.equal(first?.body, second?.body);
-      }
+    test('a list waits for Retry-After and is retried', async () => {
+      script((request) => {
+        if (server.requests.length === 1) request.answer(429, 'later', { 'retry-after': '1' });
+        else request.answer(200, { metadata: {}, items: [] });
+      });
+      await listNodes();
+      const [first, second] = server.requests;
+      assert.ok((second?.atMs ?? 0) - (first?.atMs ?? 0) >= 990);
     });
 
-    test('after ten repeats it is enough', async () => {
+    test('a read of one object never waits: Retry-After rejects it at once', async () => {
+      script((request) => request.answer(429, 'later', { 'retry-after': '1' }));
+      assert.deepEqual(await failed(getNode()), ['too-many-requests', 1_000, 429]);
+      assert.equal(server.requests.length, 1);
+    });
+
+    test('a write is never retried: Retry-After rejects it at once, with the delay', async () => {
+      script((request) => request.answer(429, 'later', { 'retry-after': '60' }));
+      const sinceMs = performance.now();
+      const writes = [
+        patchNode(),
+        api.create('nodes', node('n1'), { signal: signal() }),
+        api.replace('nodes', node('n1'), { signal: signal() }),
+        api.delete('pods', { namespace: 'd', name: 'p' }, { uid: 'u', signal: signal() }),
+      ];
+      for (const error of await Promise.all(writes.map(failed)))
+        assert.deepEqual(error, ['too-many-requests', 60_000, 429]);
+      assert.ok(performance.now() - sinceMs < 2_000);
+      assert.equal(server.requests.length, 4);
+    });
+
+    test('a write that is rejected without a header carries the delay of its Status', async () => {
+      const details = { retryAfterSeconds: 7 };
+      script((request) => request.answer(503, { kind: 'Status', reason: 'ServiceUnavailable', details }));
+      assert.equal((await failure(patchNode())).retryAfterMs, 7_000);
+      assert.equal(server.requests.length, 1);
+    });
+
+    test('a list is retried at most ten times', async () => {
       script((request) => request.answer(429, 'later', { 'retry-after': '0' }));
-      const error = await failure(getNode());
-      assert.equal(error.reason, 'too-many-requests');
-      assert.equal(error.retryAfterMs, 0);
+      assert.deepEqual(await failed(listNodes()), ['too-many-requests', 0, 429]);
       assert.equal(server.requests.length, 11);
     });
 
-    test('no repeats where the caller wants none', async () => {
-      script((request) => request.answer(429, 'later', { 'retry-after': '0' }));
-      const once = anApi({ retriesMax: 0 });
-      await failure(once.get('nodes', { name: 'n1' }, { signal: signal() }));
+    test('a list waits less than a minute in all, then the error carries the delay', async () => {
+      script((request) => request.answer(429, 'later', { 'retry-after': '60' }));
+      assert.deepEqual(await failed(listNodes()), ['too-many-requests', 60_000, 429]);
       assert.equal(server.requests.length, 1);
-      await once.close();
+    });
+
+    test('no retries if the caller disables them', async () => {
+      script((request) => request.answer(429, 'later', { 'retry-after': '0' }));
+      api = anApi({ retriesMax: 0 });
+      await failure(listNodes());
+      assert.equal(server.requests.length, 1);
     });
 
     test('a wait for Retry-After ends with the signal', async () => {
-      script((request) => request.answer(429, 'later', { 'retry-after': '60' }));
-      const call = failure(getNode());
+      script((request) => request.answer(429, 'later', { 'retry-after': '30' }));
+      const call = failure(listNodes());
       setTimeout(() => give.abort(), 50);
       assert.equal((await call).reason, 'aborted');
       assert.equal(server.requests.length, 1);
     });
 
-    test('nobody listens: a read and a write are unavailable, at once', async () => {
-      const nobody = new RawHttpServer();
-      await nobody.start();
-      const connection = plainConnection(nobody.url);
-      await nobody.stop();
+    test('connection refused: a read and a write are unavailable, at once', async () => {
+      const stopped = new RawHttpServer();
+      await stopped.start();
+      const connection = plainConnection(stopped.url);
+      await stopped.stop();
       const gone = anApi({ connection });
       for (const call of [
         gone.get('nodes', { name: 'n1' }, { signal: signal() }),
         gone.create('nodes', node('n1'), { signal: signal() }),
       ]) {
-        const error = await failure(call);
-        assert.equal(error.reason, 'unavailable');
-        assert.equal(error.code, 0);
+        assert.deepEqual(await failed(call), ['unavailable', undefined, 0]);
       }
-      await gone.close();
     });
 
-    test('a read that loses its connection is repeated after a second', async () => {
+    test('a read of one object that loses its connection is retried at once, and once', async () => {
+      script((request) => request.socket.resetAndDestroy());
+      const sinceMs = performance.now();
+      assert.equal((await failure(getNode())).reason, 'unavailable');
+      assert.ok(performance.now() - sinceMs < 900);
+      assert.equal(server.requests.length, 2);
+    });
+
+    test('a list that loses its connection is retried after a second', async () => {
       script((request) => {
         if (server.requests.length === 1) request.socket.resetAndDestroy();
-        else request.answer(200, node('n1'));
+        else request.answer(200, { metadata: {}, items: [] });
       });
-      await getNode();
+      await listNodes();
       assert.equal(server.requests.length, 2);
       assert.ok((server.requests[1]?.atMs ?? 0) - (server.requests[0]?.atMs ?? 0) >= 990);
     });
 
-    test('a write that loses its connection is not: nobody knows what became of it', async () => {
+    test('a write that loses its connection is not retried: its outcome is unknown', async () => {
       script((request) => request.socket.resetAndDestroy());
-      const error = await failure(patchNode());
-      assert.equal(error.reason, 'timeout');
+      assert.equal((await failure(patchNode())).reason, 'timeout');
       assert.equal(server.requests.length, 1);
     });
 
-    test('an answer that breaks off: a read is unavailable, a write unknown', async () => {
+    test('an interrupted response: a read is unavailable, the outcome of a write is unknown', async () => {
       script((request) => {
         request.socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n{"metadata":');
         request.socket.end();
@@ -313,20 +351,18 @@ describe('the API over HTTP', () => {
       const once = anApi({ retriesMax: 0 });
       assert.equal((await failure(once.get('nodes', { name: 'n1' }, { signal: signal() }))).reason, 'unavailable');
       assert.equal((await failure(once.create('nodes', node('n1'), { signal: signal() }))).reason, 'timeout');
-      await once.close();
     });
 
-    test('a server that accepts and says nothing: the deadline', async () => {
+    test('a server that accepts and does not respond: timeout', async () => {
       script(() => undefined);
-      const hasty = anApi({ requestTimeoutMs: 200 });
+      api = anApi({ requestTimeoutMs: 200 });
       const sinceMs = performance.now();
-      assert.equal((await failure(hasty.get('nodes', { name: 'n1' }, { signal: signal() }))).reason, 'timeout');
+      assert.equal((await failure(getNode())).reason, 'timeout');
       assert.ok(performance.now() - sinceMs < 1_500);
       assert.equal(server.requests.length, 1);
-      await hasty.close();
     });
 
-    test('a server that drips its answer byte by byte: the deadline too', async () => {
+    test('a server that sends its response byte by byte: timeout', async () => {
       let dripping: NodeJS.Timeout | undefined;
       script((request) => {
         request.open();
@@ -335,38 +371,83 @@ describe('the API over HTTP', () => {
       const hasty = anApi({ requestTimeoutMs: 300 });
       assert.equal((await failure(hasty.get('nodes', { name: 'n1' }, { signal: signal() }))).reason, 'timeout');
       clearInterval(dripping);
-      await hasty.close();
     });
 
-    test('a queue of calls behind silent ones: their deadlines too', async () => {
-      script(() => undefined);
+    /** Sends this many items, one each 50 ms, then ends the list or stops sending. */
+    function dripList(items: number, { ends }: { readonly ends: boolean }): void {
+      script((request) => {
+        request.open();
+        request.chunk('{"kind":"NodeList","metadata":{"resourceVersion":"9"},"items":[');
+        let sent = 0;
+        const dripping = setInterval(() => {
+          sent += 1;
+          if (sent > items) {
+            clearInterval(dripping);
+            if (!ends) return;
+            request.chunk(']}');
+            request.end();
+          } else request.chunk(`${sent === 1 ? '' : ','}${JSON.stringify(node(`n${sent}`))}`);
+        }, 50);
+        request.socket.on('close', () => clearInterval(dripping));
+      });
+    }
+
+    const taken: string[] = [];
+    const streamList = (hasty: HttpKubeApi): Promise<unknown> => {
+      taken.length = 0;
+      const each = ({ metadata }: KubeObject): unknown => taken.push(metadata.name ?? '');
+      return hasty.list('nodes', { each: (item) => void each(item), signal: signal() });
+    };
+
+    test('a streamed list may take longer than a request, while bytes arrive', async () => {
+      dripList(15, { ends: true });
+      await streamList(anApi({ requestTimeoutMs: 500 }));
+      assert.equal(taken.length, 15);
+    });
+
+    test('a streamed list without further bytes ends after the request timeout', async () => {
+      dripList(3, { ends: false });
       const hasty = anApi({ requestTimeoutMs: 300 });
-      const calls = Array.from({ length: 40 }, () => hasty.get('nodes', { name: 'n1' }, { signal: signal() }));
-      for (const call of await Promise.all(calls.map(failure))) assert.equal(call.reason, 'timeout');
-      await hasty.close();
+      const sinceMs = performance.now();
+      assert.equal((await failure(streamList(hasty))).reason, 'timeout');
+      assert.ok(performance.now() - sinceMs < 1_500);
+      assert.ok(taken.length >= 2, `${taken.length} items`);
     });
 
-    test('the caller gives up', async () => {
+    test('a streamed list has a maximum duration', async () => {
+      dripList(10_000, { ends: false });
+      const hasty = anApi({ requestTimeoutMs: 500, streamMsMax: 1_000 });
+      assert.equal((await failure(streamList(hasty))).reason, 'timeout');
+      assert.ok(taken.length >= 8, `${taken.length} items`);
+    });
+
+    test('calls queued behind unanswered ones time out too', async () => {
+      script(() => undefined);
+      api = anApi({ requestTimeoutMs: 300 });
+      const calls = Array.from({ length: 40 }, () => getNode());
+      for (const call of await Promise.all(calls.map(failure))) assert.equal(call.reason, 'timeout');
+    });
+
+    test('the caller aborts', async () => {
       script(() => give.abort());
       assert.equal((await failure(getNode())).reason, 'aborted');
-      assert.equal((await failure(getNode())).reason, 'aborted', 'before it began');
+      assert.equal((await failure(getNode())).reason, 'aborted', 'before it starts');
     });
 
-    test('an answer that is too large is refused', async () => {
+    test('a response above the size limit is rejected', async () => {
       script((request) => request.answer(200, { metadata: {}, items: [node('x'.repeat(5_000))] }));
-      const small = anApi({ bodyBytesMax: 1_000 });
-      assert.equal((await failure(small.list('nodes', { signal: signal() }))).reason, 'too-large');
-      await small.close();
+      api = anApi({ bodyBytesMax: 1_000 });
+      assert.equal((await failure(listNodes())).reason, 'too-large');
     });
 
-    test('an answer that is not what was asked for', async () => {
+    test('a response of another type than requested', async () => {
       for (const body of ['', 'ok', '[]', '{"items":[]}', '{"metadata":{},"items":{}}']) {
         script((request) => request.answer(200, body));
         assert.equal((await failure(api.list('nodes', { signal: signal() }))).reason, 'internal', body);
       }
     });
 
-    test('close ends what is under way', async () => {
+    test('close ends requests in flight', async () => {
       script(() => undefined);
       const call = failure(getNode());
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -380,7 +461,7 @@ describe('the API over HTTP', () => {
     const watch = (options: { timeoutSeconds?: number } = {}): ReturnType<HttpKubeApi['watch']> =>
       api.watch('nodes', { ...options, signal: signal() });
 
-    test('brings events in the order and the batches in which they came', async () => {
+    test('delivers events in the order and the batches in which they arrived', async () => {
       script((request) => {
         request.open();
         request.chunk(line('ADDED', node('n1', '1')) + line('MODIFIED', node('n1', '2')));
@@ -394,7 +475,7 @@ describe('the API over HTTP', () => {
       assert.deepEqual(batches, [2, 1]);
     });
 
-    test('puts together what was cut anywhere, inside a character too, and leaves odd line separators alone', async () => {
+    test('joins chunks that are cut anywhere, inside a character too, and splits only at newline bytes', async () => {
       const bytes = Buffer.from(line('ADDED', node('nö\u2028d✓e😀')) + line('DELETED', node('n2')));
       script((request) => {
         request.open();
@@ -402,33 +483,23 @@ describe('the API over HTTP', () => {
         request.end();
       });
       const events = await collect(await watch());
-      assert.deepEqual(
-        events.map(({ type, object }) => [type, (object as KubeObject).metadata.name]),
-        [
-          ['ADDED', 'nö\u2028d✓e😀'],
-          ['DELETED', 'n2'],
-        ],
-      );
+      const seen = events.map(({ type, object }) => [type, (object as KubeObject).metadata.name]);
+      assert.deepEqual(seen, [
+        ['ADDED', 'nö\u2028d✓e😀'],
+        ['DELETED', 'n2'],
+      ]);
     });
 
     test('reads lines of megabytes', async () => {
       const long = 'x'.repeat(3_000_000);
-      script((request) => {
-        request.open();
-        request.chunk(line('ADDED', node(long)));
-        request.end();
-      });
+      scriptStream(line('ADDED', node(long)));
       const [event] = await collect(await watch());
       assert.ok(event?.type === 'ADDED');
       assert.equal(event.object.metadata.name, long);
     });
 
-    test('half a line at the end is a lost connection, never an event', async () => {
-      script((request) => {
-        request.open();
-        request.chunk(line('ADDED', node('n1')) + line('ADDED', node('n2')).slice(0, -10));
-        request.end();
-      });
+    test('a partial line at the end is a lost connection, never an event', async () => {
+      scriptStream(line('ADDED', node('n1')) + line('ADDED', node('n2')).slice(0, -10));
       const seen: string[] = [];
       const error = await failure(
         (async () => {
@@ -439,26 +510,20 @@ describe('the API over HTTP', () => {
       assert.deepEqual(seen, ['ADDED']);
     });
 
-    test('a whole line that parses but for its newline is not believed either', async () => {
-      script((request) => {
-        request.open();
-        request.chunk(line('DELETED', node('n1')).trimEnd());
-        request.end();
-      });
+    test('a complete line without its newline is not an event either', async () => {
+      scriptStream(line('DELETED', node('n1')).trimEnd());
       assert.equal((await failure(collect(await watch()))).reason, 'unavailable');
     });
 
-    test('a line that is no JSON, or no event, is an internal error', async () => {
+    test('a line that is not JSON, or not an event, becomes an UNDECODABLE event, and the next one is decoded', async () => {
       for (const broken of ['{"type":\n', '42\n', '{"type":"ADDED"}\n', 'null\n']) {
-        script((request) => {
-          request.open();
-          request.chunk(broken);
-        });
-        assert.equal((await failure(collect(await watch()))).reason, 'internal', broken);
+        scriptStream(broken + line('ADDED', node('n1')));
+        const types = (await collect(await watch())).map(({ type }) => type);
+        assert.deepEqual(types, ['UNDECODABLE', 'ADDED'], broken);
       }
     });
 
-    test('a reset in the middle is a lost connection', async () => {
+    test('a connection reset is a lost connection', async () => {
       script((request) => {
         request.open();
         request.chunk(line('ADDED', node('n1')));
@@ -467,22 +532,19 @@ describe('the API over HTTP', () => {
       assert.equal((await failure(collect(await watch()))).reason, 'unavailable');
     });
 
-    test('is refused with the reason, once, and says when to come back', async () => {
+    test('is rejected with the reason, once, and the error carries Retry-After', async () => {
       script((request) => request.answer(429, 'later', { 'retry-after': '7' }));
-      const error = await failure(watch());
-      assert.equal(error.reason, 'too-many-requests');
-      assert.equal(error.retryAfterMs, 7_000);
+      assert.deepEqual(await failed(watch()), ['too-many-requests', 7_000, 429]);
       assert.equal(server.requests.length, 1);
     });
 
-    test('headers that do not come: the deadline', async () => {
+    test('missing response headers: timeout', async () => {
       script(() => undefined);
       const hasty = anApi({ requestTimeoutMs: 200 });
       assert.equal((await failure(hasty.watch('nodes', { signal: signal() }))).reason, 'timeout');
-      await hasty.close();
     });
 
-    test('outlives the deadline of calls once its headers are there', async () => {
+    test('outlives the request timeout after its response headers', async () => {
       script((request) => {
         request.open();
         setTimeout(() => {
@@ -492,14 +554,12 @@ describe('the API over HTTP', () => {
       });
       const hasty = anApi({ requestTimeoutMs: 200 });
       assert.equal((await collect(await hasty.watch('nodes', { signal: signal() }))).length, 1);
-      await hasty.close();
     });
 
-    test('silence beyond its limit is a lost connection', async () => {
+    test('no data for longer than the limit is a lost connection', async () => {
       script((request) => request.open());
       const strict = anApi({ watchQuietMsMax: 300 });
       assert.equal((await failure(collect(await strict.watch('nodes', { signal: signal() })))).reason, 'unavailable');
-      await strict.close();
     });
 
     test('ends with the signal, before the first event and between events', async () => {
@@ -515,7 +575,7 @@ describe('the API over HTTP', () => {
       }
     });
 
-    test('that nobody reads breaks without an uncaught error', async () => {
+    test('that is not read breaks without an uncaught error', async () => {
       script((request) => {
         request.open();
         setTimeout(() => request.socket.resetAndDestroy(), 20);
@@ -525,7 +585,13 @@ describe('the API over HTTP', () => {
       give.abort();
     });
 
-    test('that is left early lets its connection go', async () => {
+    test('with an unsupported Content-Type closes its connection', async () => {
+      script((request) => request.open({ 'content-type': 'application/vnd.kubernetes.protobuf;stream=watch' }));
+      assert.equal((await failure(api.watch('daemonsets', { signal: signal() }))).reason, 'internal');
+      assert.equal(await drained(), true);
+    });
+
+    test('that is not read to the end closes its connection', async () => {
       script((request) => {
         request.open();
         request.chunk(line('ADDED', node('n1')));
@@ -537,7 +603,7 @@ describe('the API over HTTP', () => {
       assert.equal(await drained(), true);
     });
 
-    test('slows the server down when the reader is slow', async () => {
+    test('applies backpressure to the server when the reader is slow', async () => {
       const chunk = line('ADDED', node('x'.repeat(100_000)));
       let written = 0;
       script((request) => {
@@ -561,7 +627,7 @@ describe('the API over HTTP', () => {
       await iterator.return?.();
     });
 
-    test('does not stand before calls, nor calls before it', async () => {
+    test('does not delay calls, and is not delayed by calls', async () => {
       const limited = anApi({ qps: 1, burst: 1 });
       script((request) => {
         if (request.url.searchParams.get('watch') === 'true') request.open();
@@ -572,36 +638,49 @@ describe('the API over HTTP', () => {
       for (let watches = 0; watches < 5; watches += 1) await limited.watch('nodes', { signal: signal() });
       assert.ok(performance.now() - sinceMs < 500, 'watches are not limited');
       give.abort();
-      await limited.close();
     });
   });
 
-  describe('the client side limit', () => {
-    test('lets a burst through and then its rate', async () => {
+  describe('the client-side rate limit', () => {
+    test('allows a burst and then its rate', async () => {
       script((request) => request.answer(200, node('n1')));
-      const limited = anApi({ qps: 10, burst: 5 });
+      api = anApi({ qps: 10, burst: 5 });
       const sinceMs = performance.now();
-      const call = (): Promise<unknown> => limited.get('nodes', { name: 'n1' }, { signal: signal() });
-      await Promise.all(Array.from({ length: 5 }, call));
+      await Promise.all(Array.from({ length: 5 }, getNode));
       const burstMs = performance.now() - sinceMs;
-      await Promise.all(Array.from({ length: 10 }, call));
+      await Promise.all(Array.from({ length: 10 }, getNode));
       const wholeMs = performance.now() - sinceMs;
       assert.ok(burstMs < 500, `the burst took ${burstMs} ms`);
       assert.ok(wholeMs >= 700 && wholeMs < 2_500, `ten more at 10/s took ${wholeMs} ms`);
-      await limited.close();
     });
 
-    test('a wait for it ends with the signal', async () => {
+    test('continues when the wall clock steps back by a minute', async () => {
       script((request) => request.answer(200, node('n1')));
-      const limited = anApi({ qps: 0.1, burst: 1 });
-      await limited.get('nodes', { name: 'n1' }, { signal: signal() });
-      const waiting = failure(limited.get('nodes', { name: 'n1' }, { signal: signal() }));
+      const limited = anApi({ qps: 20, burst: 2 });
+      const call = (): Promise<unknown> => limited.get('nodes', { name: 'n1' }, { signal: AbortSignal.timeout(5_000) });
+      await Promise.all([call(), call(), call()]);
+      const now = Date.now.bind(Date);
+      mock.method(Date, 'now', () => now() - 60_000);
+      const sinceMs = performance.now();
+      try {
+        await Promise.all(Array.from({ length: 10 }, call));
+      } finally {
+        mock.restoreAll();
+        await limited.close();
+      }
+      assert.ok(performance.now() - sinceMs < 3_000);
+    });
+
+    test('a wait ends with the signal', async () => {
+      script((request) => request.answer(200, node('n1')));
+      api = anApi({ qps: 0.1, burst: 1 });
+      await getNode();
+      const waiting = failure(getNode());
       setTimeout(() => give.abort(), 30);
       assert.equal((await waiting).reason, 'aborted');
-      await limited.close();
     });
 
-    test('close lets go of those who wait', async () => {
+    test('close rejects waiting requests', async () => {
       script((request) => request.answer(200, node('n1')));
       const limited = anApi({ qps: 0.1, burst: 1 });
       await limited.get('nodes', { name: 'n1' }, { signal: signal() });
@@ -611,16 +690,16 @@ describe('the API over HTTP', () => {
     });
   });
 
-  test('a write is not sent, nor sent again, when the right to write has ended meanwhile', async () => {
+  test('a write is not sent if mayWrite becomes false during the wait', async () => {
     let leading = true;
     api = anApi({ mayWrite: () => leading });
     script((request) => {
       leading = false;
       request.answer(503, 'later', { 'retry-after': '0' });
     });
-    const patch = api.patch('nodes', { name: 'n1' }, { type: 'merge', body: {} }, { signal: signal() });
-    assert.equal((await failure(patch)).reason, 'aborted');
+    assert.equal((await failure(patchNode())).reason, 'unavailable');
     assert.equal(server.requests.length, 1);
+    assert.equal((await failure(patchNode())).reason, 'aborted');
     assert.equal(
       (await failure(api.delete('pods', { namespace: 'd', name: 'p' }, { uid: 'u', signal: signal() }))).reason,
       'aborted',

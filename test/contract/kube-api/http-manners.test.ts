@@ -1,34 +1,34 @@
-// How we behave on the wire beside the requests themselves: who we say we are, what we note, how we hold connections.
+// Behaviour of the HTTP client beside the requests themselves: user agent, logging, metrics, connections.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import tls from 'node:tls';
-import { plainConnection } from '../../../src/adapters/http-connection.ts';
-import type { HttpKubeApi, HttpKubeApiOptions } from '../../../src/adapters/http-kube-api.ts';
-import { httpMetrics } from '../../../src/adapters/http-metrics.ts';
+import { plainConnection } from '../../support/plain-connection.ts';
+import type { HttpKubeApi, HttpKubeApiOptions } from '../../../src/adapters/kube-client/kube-api.ts';
+import * as http from '../../../src/adapters/kube-client/metrics.ts';
 import { PromMeter } from '../../../src/adapters/prom-meter.ts';
 import { makeServingCertificate } from '../../../src/apiserver/http/serving-certificate.ts';
-import { userAgent } from '../../../src/cli/version.ts';
+import { userAgent } from '../../../src/cli/io/version.ts';
 import { makeKubeApi } from '../../support/make-kube-api.ts';
-import { KeepingLogger, KeepingMeter } from '../../support/quiet.ts';
+import { RecordingLogger, RecordingMeter } from '../../support/fakes.ts';
 import { type RawRequest, RawHttpServer } from '../../support/raw-http-server.ts';
 import { until } from '../../support/until.ts';
 
-/** Kernel's word for a running keepalive timer, in its table of sockets. */
+/** The kernel's code of a running keepalive timer in its socket table. */
 const keepaliveTimer = '02';
 const hasSocketTable = existsSync('/proc/net/tcp');
 
 describe('on the wire', () => {
   let server: RawHttpServer;
   let api: HttpKubeApi;
-  let logger: KeepingLogger;
-  let meter: KeepingMeter;
+  let logger: RecordingLogger;
+  let meter: RecordingMeter;
   const give = new AbortController();
   const { signal } = give;
 
   function anApi(options: Partial<HttpKubeApiOptions> = {}): HttpKubeApi {
-    logger = new KeepingLogger();
-    meter = new KeepingMeter();
+    logger = new RecordingLogger();
+    meter = new RecordingMeter();
     return makeKubeApi(plainConnection(server.url), { logger, meter, userAgent: userAgent('controller'), ...options });
   }
 
@@ -48,10 +48,11 @@ describe('on the wire', () => {
   afterEach(() => api.close());
 
   const get = (): Promise<unknown> => api.get('nodes', { name: 'n1' }, { signal });
+  const list = (): Promise<unknown> => api.list('nodes', { signal });
   const last = (): RawRequest => server.requests.at(-1) ?? assert.fail('no request arrived');
   const host = (): string => new URL(server.url).host;
 
-  test('we say who we are: program, version, system, runtime and part', async () => {
+  test('the User-Agent has program, version, system, runtime and component', async () => {
     await get();
     assert.match(
       last().headers['user-agent'] ?? '',
@@ -59,37 +60,36 @@ describe('on the wire', () => {
     );
   });
 
-  test('nothing is asked for compressed', async () => {
+  test('no compression is requested', async () => {
     await get();
     assert.equal(last().headers['accept-encoding'], undefined);
   });
 
-  test('what the API server warns of is logged once', async () => {
+  test('a warning of the API server is logged once', async () => {
     server.handler = (request) => request.answer(200, { metadata: {} }, { warning: '299 - "nodes are deprecated"' });
     await get();
     await get();
-    assert.deepEqual(
-      logger.lines.map(({ level, fields }) => [level, fields['warning']]),
-      [['warn', 'nodes are deprecated']],
-    );
+    await until(() => logger.lines.length > 0);
+    const seen = logger.lines.map(({ level, fields }) => [level, fields['warning']]);
+    assert.deepEqual(seen, [['warn', 'nodes are deprecated']]);
   });
 
-  test('a long wait for the limit is said, and not each time', async () => {
+  test('a long wait for the rate limit is logged, but not each time', async () => {
     await api.close();
     api = anApi({ qps: 1.5, burst: 1 });
     await Promise.all([get(), get(), get(), get()]);
-    const waits = logger.lines.filter(({ message }) => message === 'requests wait for the rate limit');
+    const waits = logger.lines.filter(({ message }) => message === 'request delayed by client-side rate limiting');
     assert.equal(waits.length, 1);
   });
 
-  test('what is sent again waits for the limit again', async () => {
+  test('a retry waits for the rate limit again', async () => {
     await api.close();
     api = anApi({ qps: 2, burst: 1 });
     server.handler = (request) => {
       if (server.requests.length < 3) request.answer(429, 'later', { 'retry-after': '0' });
-      else request.answer(200, { metadata: {} });
+      else request.answer(200, { metadata: {}, items: [] });
     };
-    await get();
+    await list();
     const [first, , third] = server.requests.map(({ atMs }) => atMs);
     assert.ok((third ?? 0) - (first ?? 0) > 700, 'two more at two a second');
   });
@@ -109,24 +109,24 @@ describe('on the wire', () => {
     assert.equal(size('request', 'GET'), 0);
   });
 
-  test('every metric takes the labels that it is given', async () => {
+  test('every metric is used with its declared labels', async () => {
     await api.close();
     const real = new PromMeter();
-    real.declare(httpMetrics);
+    real.declare(Object.values(http));
     api = anApi({ meter: real });
     let turn = 0;
     server.handler = (request) => {
       turn += 1;
       if (turn === 1) request.answer(503, 'later', { 'retry-after': '0' });
-      else request.answer(200, { metadata: {} });
+      else request.answer(200, { metadata: {}, items: [] });
     };
-    await get();
+    await list();
     const text = await real.text();
-    for (const { name } of httpMetrics) assert.match(text, new RegExp(`^${name}\\S*\\{.*host=`, 'm'), name);
+    for (const { name } of Object.values(http)) assert.match(text, new RegExp(`^${name}\\S*\\{.*host=`, 'm'), name);
   });
 
-  test('a peer that vanishes is noticed within 15 s: the first probe after 4 s, ten more a second apart', {
-    skip: hasSocketTable ? false : 'the table of sockets is read from /proc',
+  test('a vanished peer is detected within 15 s: the first probe after 4 s, ten more a second apart', {
+    skip: hasSocketTable ? false : 'the socket table is read from /proc',
   }, async () => {
     await api.watch('nodes', { signal });
     const timer = (): ReturnType<typeof timerOf> => timerOf(last().socket.remotePort ?? 0);
@@ -135,7 +135,7 @@ describe('on the wire', () => {
     assert.ok(inMs <= 4_000, `the next probe comes in ${inMs} ms`);
   });
 
-  test('nothing below TLS 1.2, even where the runtime would', async () => {
+  test('no TLS version below 1.2, even if the runtime allows it', async () => {
     const { certPem, keyPem, caPem } = await makeServingCertificate();
     const [minVersion, ciphers] = [tls.DEFAULT_MIN_VERSION, tls.DEFAULT_CIPHERS];
     const outdated = new RawHttpServer({
@@ -161,7 +161,7 @@ describe('on the wire', () => {
   });
 });
 
-/** The timer of our end of a connection, as the kernel shows it, and when it goes off. */
+/** The timer of the client's end of a connection in the kernel's socket table, and when it expires. */
 const established = '01';
 
 function timerOf(localPort: number): { readonly timer: string; readonly inMs: number } {
@@ -169,10 +169,10 @@ function timerOf(localPort: number): { readonly timer: string; readonly inMs: nu
   const rows = readFileSync('/proc/net/tcp', 'utf8')
     .split('\n')
     .map((row) => row.trim().split(/\s+/));
-  // Ports are used again, and the connection before may still be waiting for its last packets.
-  const isOurs = ([, local = '', , state]: readonly string[]): boolean =>
+  // Ports are reused, and the previous connection may still be closing.
+  const isClientSocket = ([, local = '', , state]: readonly string[]): boolean =>
     local.endsWith(`:${port}`) && state === established;
-  const row = rows.find(isOurs) ?? assert.fail('no such socket');
+  const row = rows.find(isClientSocket) ?? assert.fail('no such socket');
   const [timer = '', hundredths = ''] = (row[5] ?? '').split(':');
   return { timer, inMs: Number.parseInt(hundredths, 16) * 10 };
 }

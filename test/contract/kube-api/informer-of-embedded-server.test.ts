@@ -3,24 +3,24 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
-import { loadConnection } from '../../../src/adapters/kube-connection.ts';
+import type { HttpKubeApi } from '../../../src/adapters/kube-client/kube-api.ts';
+import { loadConnection } from '../../../src/adapters/kubeconfig/connection.ts';
 import { SystemClock } from '../../../src/adapters/system-clock.ts';
 import { ApiError } from '../../../src/api/api-error.ts';
-import { type Node, type NodeView, viewNode } from '../../../src/api/node.ts';
+import { type Node, type NodeView, transformNode } from '../../../src/api/node.ts';
 import { type RunningApiServer, startApiServer } from '../../../src/apiserver/http/api-server.ts';
 import type { Change } from '../../../src/informer/informer.ts';
 import { SharedInformer } from '../../../src/informer/shared-informer.ts';
 import { waitForCacheSync } from '../../../src/informer/wait-for-cache-sync.ts';
 import type { KubeReader } from '../../../src/ports/kube-reader.ts';
 import { makeKubeApi } from '../../support/make-kube-api.ts';
-import { KeepingLogger, KeepingMeter, SeededRandom } from '../../support/quiet.ts';
+import { RecordingLogger, RecordingMeter, SeededRandom } from '../../support/fakes.ts';
 import { until } from '../../support/until.ts';
 
 const clock = new SystemClock();
 const { signal } = new AbortController();
 
-/** Reads through to the API, unless the way there is cut. */
+/** Reads from the API, unless the connection is cut. */
 class CuttableReader implements KubeReader {
   readonly #api: KubeReader;
   cutOff = false;
@@ -44,7 +44,7 @@ describe('an informer of the embedded API server, by kubeconfig and TLS', () => 
   let server: RunningApiServer;
   let api: HttpKubeApi;
   let reader: CuttableReader;
-  let meter: KeepingMeter;
+  let meter: RecordingMeter;
   let informer: SharedInformer<Node, NodeView>;
   let changes: Change<NodeView>[];
   let stop: AbortController;
@@ -52,17 +52,17 @@ describe('an informer of the embedded API server, by kubeconfig and TLS', () => 
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'nlc-informer-'));
-    const logger = new KeepingLogger();
+    const logger = new RecordingLogger();
     server = await startApiServer({ clock, random: new SeededRandom(1), logger, bookmarkPeriodMs: 200 });
     const kubeconfig = join(folder, 'config');
     writeFileSync(kubeconfig, server.kubeconfig());
-    meter = new KeepingMeter();
+    meter = new RecordingMeter();
     api = makeKubeApi(await loadConnection({ kubeconfig }), { clock, logger, meter });
     for (const name of ['n1', 'n2', 'n3']) await api.create('nodes', { metadata: { name } }, { signal });
     reader = new CuttableReader(api);
     informer = new SharedInformer({
       resource: 'nodes',
-      view: viewNode,
+      transform: transformNode,
       identity: (view: NodeView) => view,
       api: reader,
       clock,
@@ -89,19 +89,19 @@ describe('an informer of the embedded API server, by kubeconfig and TLS', () => 
 
   const label = (name: string, value: string): Promise<unknown> =>
     api.patch('nodes', { name }, { type: 'merge', body: { metadata: { labels: { v: value } } } }, { signal });
-  /** A write whose connection was cut may be repeated here: nothing else writes. */
+  /** A write whose connection was cut may be retried here: there is no other writer. */
   const again = (write: () => Promise<unknown>): Promise<unknown> => write().catch(write);
   const remove = (name: string): Promise<void> =>
     api.delete('nodes', { name }, { uid: informer.store.get(name)?.uid ?? '', signal });
-  const told = (): readonly string[] => changes.map(({ kind, key }) => `${kind} ${key}`);
+  const notifications = (): readonly string[] => changes.map(({ kind, key }) => `${kind} ${key}`);
   const lists = (): number => meter.series.get('reflector_lists_total{resource="nodes"}') ?? 0;
 
   async function assertSettled(): Promise<void> {
     const { items } = await api.list('nodes', { signal });
     const real = items.map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`).sort();
-    const ours = (): readonly string[] =>
+    const stored = (): readonly string[] =>
       [...informer.store.values()].map(({ name, resourceVersion }) => `${name}@${resourceVersion}`).sort();
-    await until(() => ours().join() === real.join());
+    await until(() => stored().join() === real.join());
   }
 
   test('a complete state by one stream, then changes', async () => {
@@ -110,22 +110,22 @@ describe('an informer of the embedded API server, by kubeconfig and TLS', () => 
     await api.create('nodes', { metadata: { name: 'n4' } }, { signal });
     await remove('n2');
     await until(() => changes.length === 3);
-    assert.deepEqual(told(), ['modified n1', 'added n4', 'deleted n2']);
+    assert.deepEqual(notifications(), ['modified n1', 'added n4', 'deleted n2']);
     await assertSettled();
   });
 
-  test('connections cut again and again: nobody is told what they know, and nothing is read again', async () => {
+  test('connections cut repeatedly: no duplicate notification and no relist', async () => {
     for (let cuts = 0; cuts < 3; cuts += 1) {
       server.dropConnections();
       await again(() => label('n1', `cut-${cuts}`));
       await until(() => informer.store.get('n1')?.labels['v'] === `cut-${cuts}`);
     }
-    assert.deepEqual(told(), ['modified n1', 'modified n1', 'modified n1']);
+    assert.deepEqual(notifications(), ['modified n1', 'modified n1', 'modified n1']);
     assert.equal(lists(), 1);
     await assertSettled();
   });
 
-  test('changes that the server has forgotten are told once, from one complete state', async () => {
+  test("changes beyond the server's watch window are delivered once, from one complete state", async () => {
     reader.cutOff = true;
     server.dropConnections();
     await until(() => informer.status().state === 'backing-off');
@@ -135,10 +135,10 @@ describe('an informer of the embedded API server, by kubeconfig and TLS', () => 
     await api.create('nodes', { metadata: { name: 'n3' } }, { signal });
     server.shrinkWatchWindow('nodes');
     server.compactNow();
-    assert.deepEqual(told(), []);
+    assert.deepEqual(notifications(), []);
     reader.cutOff = false;
     await until(() => changes.length >= 3);
-    assert.deepEqual(told(), ['deleted n2', 'deleted n3', 'added n3']);
+    assert.deepEqual(notifications(), ['deleted n2', 'deleted n3', 'added n3']);
     assert.equal(changes[1]?.object.uid, uid);
     assert.notEqual(changes[2]?.object.uid, uid);
     assert.equal(lists(), 2);
@@ -146,7 +146,7 @@ describe('an informer of the embedded API server, by kubeconfig and TLS', () => 
     await assertSettled();
   });
 
-  test('a window that shrank while we were away', async () => {
+  test('a watch window that shrank while the informer was disconnected', async () => {
     await label('n1', 'before');
     await until(() => informer.store.get('n1')?.labels['v'] === 'before');
     server.shrinkWatchWindow('nodes');
@@ -154,10 +154,10 @@ describe('an informer of the embedded API server, by kubeconfig and TLS', () => 
     server.dropConnections();
     await again(() => label('n1', 'after'));
     await assertSettled();
-    assert.deepEqual(new Set(told()), new Set(['modified n1']));
+    assert.deepEqual(new Set(notifications()), new Set(['modified n1']));
   });
 
-  test('bookmarks alone keep a quiet watch alive', async () => {
+  test('bookmarks alone keep an idle watch open', async () => {
     const watches = meter.series.get('reflector_watches_total{resource="nodes"}');
     await new Promise((resolve) => setTimeout(resolve, 2_600));
     assert.equal(meter.series.get('reflector_watches_total{resource="nodes"}'), watches);
@@ -165,12 +165,11 @@ describe('an informer of the embedded API server, by kubeconfig and TLS', () => 
     assert.ok(clock.monotonicMs() - lastFrameAtMs < 1_000);
   });
 
-  test('a delete names whom it means', async () => {
+  test('a delete with another uid is rejected', async () => {
     const error: unknown = await api
-      .delete('nodes', { name: 'n1' }, { uid: 'somebody-else', signal })
+      .delete('nodes', { name: 'n1' }, { uid: 'another-uid', signal })
       .catch((reason: unknown) => reason);
     assert.ok(error instanceof ApiError);
-    assert.equal(error.reason, 'conflict');
-    assert.equal(error.status?.reason, 'Conflict');
+    assert.deepEqual([error.reason, error.status?.reason], ['conflict', 'Conflict']);
   });
 });

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { plainConnection } from '../../../src/adapters/http-connection.ts';
-import type { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
+import { plainConnection } from '../../support/plain-connection.ts';
+import type { HttpKubeApi } from '../../../src/adapters/kube-client/kube-api.ts';
 import { SystemClock } from '../../../src/adapters/system-clock.ts';
 import type { Node, NodeView } from '../../../src/api/node.ts';
-import { viewNode } from '../../../src/api/node.ts';
+import { transformNode } from '../../../src/api/node.ts';
 import type { Change } from '../../../src/informer/informer.ts';
 import { SharedInformer } from '../../../src/informer/shared-informer.ts';
 import { waitForCacheSync } from '../../../src/informer/wait-for-cache-sync.ts';
 import { makeKubeApi } from '../../support/make-kube-api.ts';
-import { KeepingLogger, KeepingMeter } from '../../support/quiet.ts';
+import { RecordingLogger, RecordingMeter } from '../../support/fakes.ts';
 import { type RawRequest, RawHttpServer } from '../../support/raw-http-server.ts';
 import { until } from '../../support/until.ts';
 
@@ -25,7 +25,7 @@ describe('an informer over sockets', () => {
   let server: RawHttpServer;
   let api: HttpKubeApi;
   let informer: SharedInformer<Node, NodeView>;
-  let meter: KeepingMeter;
+  let meter: RecordingMeter;
   let stop: AbortController;
   let running: Promise<void>;
   let changes: Change<NodeView>[];
@@ -33,16 +33,16 @@ describe('an informer over sockets', () => {
   beforeEach(async () => {
     server = new RawHttpServer();
     await server.start();
-    meter = new KeepingMeter();
+    meter = new RecordingMeter();
     stop = new AbortController();
     changes = [];
-    const logger = new KeepingLogger();
+    const logger = new RecordingLogger();
     api = makeKubeApi(plainConnection(server.url), { clock, logger, meter, requestTimeoutMs: 500 });
     informer = new SharedInformer({
       resource: 'nodes',
-      view: viewNode,
+      transform: transformNode,
       identity: (view: NodeView) => view,
-      // The least delay each time: what is measured here is that it goes on, not how patiently.
+      // The minimum delay each time: the test checks that the informer recovers, not how long it waits.
       api,
       clock,
       random: { next: () => 0 },
@@ -60,7 +60,7 @@ describe('an informer over sockets', () => {
     await server.stop();
   });
 
-  /** Serves a complete state at version 10 and then whatever each further watch is given. */
+  /** Serves a complete state at version 10 and then the scripted events of each further watch. */
   function serve(...watches: readonly ((request: RawRequest) => void)[]): void {
     const left = [...watches];
     server.handler = (request) => {
@@ -83,17 +83,15 @@ describe('an informer over sockets', () => {
     () =>
       informer.store.get(name) !== undefined;
 
-  test('syncs and follows', async () => {
+  test('syncs and follows changes', async () => {
     serve((request) => request.chunk(line('ADDED', node('n2', '11'))));
     await synced();
     await until(named('n2'));
-    assert.deepEqual(
-      changes.map(({ kind, key }) => `${kind} ${key}`),
-      ['added n1', 'added n2'],
-    );
+    const seen = changes.map(({ kind, key }) => `${kind} ${key}`);
+    assert.deepEqual(seen, ['added n1', 'added n2']);
   });
 
-  test('a reset, then a cut in the middle of a line: goes on from where it was, without a list', async () => {
+  test('a reset, then a cut in the middle of a line: resumes without a relist', async () => {
     serve(
       (request) => {
         request.chunk(line('ADDED', node('n2', '11')));
@@ -115,7 +113,7 @@ describe('an informer over sockets', () => {
     assert.equal(meter.series.get('reflector_lists_total{resource="nodes"}'), 1);
   });
 
-  test('a connection that is open and dead is found out and replaced', async () => {
+  test('a dead open connection is detected and replaced', async () => {
     serve(
       () => undefined, // Nothing comes after the initial state, and nothing says so.
       (request) => {
@@ -128,22 +126,22 @@ describe('an informer over sockets', () => {
     await until(named('n2'));
     assert.ok(clock.monotonicMs() - sinceMs < 2_500);
     assert.deepEqual(versionsAsked(), [null, '10']);
-    assert.ok(server.connections >= 2, 'by another connection');
+    assert.ok(server.connections >= 2, 'on another connection');
     assert.equal(meter.series.get('reflector_relists_total{resource="nodes",cause="expired"}'), undefined);
   });
 
-  test('a server that accepts connections and never answers: keeps trying, and recovers', async () => {
+  test('a server that accepts connections and never responds: retries, and recovers', async () => {
     serve(
       () => undefined,
       () => undefined,
     );
     await synced();
-    // The second watch gets no headers: its deadline ends it, and a third one is opened.
+    // The second watch gets no response headers: it times out, and a third one is opened.
     await until(() => server.requests.length >= 3);
     assert.equal(informer.hasSynced(), true);
   });
 
-  test('nobody there: keeps trying, and goes on from where it was', async () => {
+  test('connection refused: retries, and resumes', async () => {
     serve((request) => {
       request.chunk(line('BOOKMARK', { metadata: { resourceVersion: '20' } }));
       setTimeout(() => request.end(), 1_100);
@@ -164,14 +162,14 @@ describe('an informer over sockets', () => {
     assert.deepEqual(versionsAsked(), ['20']);
   });
 
-  test('a line that is no JSON: reads everything again', async () => {
+  test('a line that is not JSON: relists', async () => {
     serve((request) => request.chunk('{"type":"ADDED","object":{"metad}\n'));
     await until(() => (meter.series.get('reflector_lists_total{resource="nodes"}') ?? 0) >= 2);
     assert.equal(meter.series.get('reflector_relists_total{resource="nodes",cause="undecodable"}'), 1);
-    assert.equal(changes.length, 1, 'nobody is told what they know');
+    assert.equal(changes.length, 1, 'no duplicate notification');
   });
 
-  test('no streaming lists: pages', async () => {
+  test('without streaming lists: pages', async () => {
     server.handler = (request) => {
       const { searchParams } = request.url;
       if (searchParams.get('sendInitialEvents') === 'true') request.answer(422, { kind: 'Status', reason: 'Invalid' });

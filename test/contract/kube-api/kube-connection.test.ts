@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
-import { ConnectionError } from '../../../src/adapters/connection-error.ts';
-import type { Connection } from '../../../src/adapters/http-connection.ts';
-import type { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
-import { type LoadConnectionOptions, loadConnection } from '../../../src/adapters/kube-connection.ts';
+import { inspect } from 'node:util';
+import { ConnectionError } from '../../../src/adapters/kubeconfig/connection-error.ts';
+import type { Connection } from '../../../src/adapters/kube-client/connection.ts';
+import type { HttpKubeApi } from '../../../src/adapters/kube-client/kube-api.ts';
+import { type LoadConnectionOptions, loadConnection } from '../../../src/adapters/kubeconfig/connection.ts';
 import { ApiError } from '../../../src/api/api-error.ts';
 import { makeServingCertificate, type ServingCertificate } from '../../../src/apiserver/http/serving-certificate.ts';
 import { ManualClock, settled } from '../../support/manual-clock.ts';
@@ -31,6 +32,17 @@ function kubeconfig({ cluster = {}, user = {}, context = {} }: Written = {}): st
     contexts: [{ name: 'here', context: { cluster: 'c', user: 'u', ...context } }],
   });
 }
+
+const execWith = (over: object): object => ({
+  apiVersion: 'client.authentication.k8s.io/v1',
+  interactiveMode: 'Never',
+  command: process.execPath,
+  ...over,
+});
+/** The `exec` section of a user whose plugin is a Node.js script. */
+const pluginOf = (script: string, ...args: string[]): object => execWith({ args: ['-e', script, '--', ...args] });
+const printsToken = `console.log(JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential',
+  status: { token: 't' } }));`;
 
 const problem = (loading: Promise<unknown>): Promise<ConnectionError> => failureOf(loading, ConnectionError);
 
@@ -67,7 +79,7 @@ describe('finding the API server', () => {
   const load = (written: Written = {}, options: LoadConnectionOptions = {}): Promise<Connection> =>
     loadConnection({ kubeconfig: write('config', kubeconfig(written)), ...options });
 
-  test('a file given by name, with its token, namespace and options of TLS', async () => {
+  test('a file given by name, with its token, namespace and TLS options', async () => {
     const connection = await load({
       cluster: {
         server: 'https://api.example:6443/',
@@ -78,12 +90,10 @@ describe('finding the API server', () => {
       user: { token: 'abc' },
       context: { namespace: 'ops' },
     });
-    assert.equal(connection.server, 'https://api.example:6443');
-    assert.equal(connection.namespace, 'ops');
+    assert.deepEqual([connection.server, connection.namespace], ['https://api.example:6443', 'ops']);
     assert.equal(connection.proxyUrl, 'http://proxy.example:3128');
     assert.equal(String(connection.tls.ca), 'CA');
-    assert.equal(connection.tls.servername, 'inner.example');
-    assert.equal(connection.tls.rejectUnauthorized, undefined);
+    assert.deepEqual([connection.tls.servername, connection.tls.rejectUnauthorized], ['inner.example', undefined]);
     assert.deepEqual(await connection.authorization(), { authorization: 'Bearer abc' });
   });
 
@@ -95,20 +105,20 @@ describe('finding the API server', () => {
     assert.deepEqual(await plain.authorization(), {});
   });
 
-  test('a password in a proxy that is refused is not told', async () => {
+  test('the error for an invalid proxy-url does not contain its password', async () => {
     const error = await problem(load({ cluster: { 'proxy-url': 'ftp://user:secret@p' } }));
     assert.match(error.message, /"ftp:\/\/\*\*\*@p"/);
   });
 
-  test('name and password, and whom to be instead', async () => {
-    const connection = await load({ user: { username: 'u', password: 'p', as: 'somebody' } });
+  test('user name and password, and impersonation', async () => {
+    const connection = await load({ user: { username: 'u', password: 'p', as: 'other' } });
     assert.deepEqual(await connection.authorization(), {
       authorization: `Basic ${Buffer.from('u:p').toString('base64')}`,
-      'impersonate-user': 'somebody',
+      'impersonate-user': 'other',
     });
   });
 
-  test('files are found beside the kubeconfig, and read again', async () => {
+  test('paths are relative to the kubeconfig, and files are reloaded', async () => {
     write('sub/ca.pem', 'CA 1');
     write('sub/cert.pem', 'CERT');
     write('sub/key.pem', 'KEY');
@@ -125,7 +135,7 @@ describe('finding the API server', () => {
     assert.equal(String((await connection.reloadTls()).ca), 'CA 2');
   });
 
-  test('what stands in the kubeconfig itself wins over a file that it names', async () => {
+  test('data in the kubeconfig takes precedence over a file', async () => {
     for (const name of ['ca', 'cert', 'key']) write(`${name}.pem`, 'from a file');
     const data = Buffer.from('from the config').toString('base64');
     const { tls } = await load({
@@ -140,7 +150,7 @@ describe('finding the API server', () => {
     assert.deepEqual([tls.ca, tls.cert, tls.key].map(String), Array(3).fill('from the config'));
   });
 
-  test('a field that is empty is as good as none', async () => {
+  test('an empty field is treated as absent', async () => {
     const user = {
       token: 'abc',
       tokenFile: '',
@@ -154,20 +164,21 @@ describe('finding the API server', () => {
     const connection = await load({ user: { ...user, ...unsaid } });
     assert.deepEqual(await connection.authorization(), { authorization: 'Bearer abc' });
     assert.deepEqual([connection.tls.cert, connection.tls.key], [undefined, undefined]);
-    const exec = { command: process.execPath, args: ['-e', 'process.exit(3)'] };
+    const exec = pluginOf('process.exit(3)');
     assert.equal((await problem(load({ user: { exec, token: '' } }))).field, 'users.u.exec');
+    await load({ user: { 'auth-provider': null, exec: null, token: 'abc' } });
     write('empty.pem', '');
     const { tls } = await load({ cluster: { 'certificate-authority': 'empty.pem' } });
-    assert.notEqual(tls.ca ?? '', '', 'TLS would take an empty text for no authority, and believe everybody else');
+    assert.notEqual(tls.ca ?? '', '', 'with an empty CA, TLS would fall back to the default CAs');
   });
 
-  test('a token file wins over a token, and its newline does not count', async () => {
+  test('a token file takes precedence over a token, and its newline is trimmed', async () => {
     write('token', 'from-file\n');
     const connection = await load({ user: { token: 'from-config', tokenFile: 'token' } });
     assert.deepEqual(await connection.authorization(), { authorization: 'Bearer from-file' });
   });
 
-  test('a plugin is run once for all who ask, and its certificate is used', async () => {
+  test('a plugin is run once for all requests, and its certificate is used', async () => {
     const script = `
       require('node:fs').appendFileSync(process.env.RUNS, 'x');
       console.log(JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential',
@@ -176,30 +187,101 @@ describe('finding the API server', () => {
     const runs = write('runs', '');
     const env = [
       { name: 'RUNS', value: runs },
-      { name: 'EXPIRY', value: '2001-01-01T00:00:00Z' },
+      { name: 'EXPIRY', value: '2027-01-01T00:00:00Z' },
     ];
-    const exec = {
-      apiVersion: 'client.authentication.k8s.io/v1',
-      command: process.execPath,
-      args: ['-e', script],
-      env,
-    };
-    const connection = await load({ user: { exec } });
+    const connection = await load({ user: { exec: { ...pluginOf(script), env } } }, { clock: new ManualClock() });
     const headers = await Promise.all([connection.authorization(), connection.authorization()]);
     assert.deepEqual(headers, [{ authorization: 'Bearer from-plugin' }, { authorization: 'Bearer from-plugin' }]);
     assert.equal(connection.tls.cert, 'CERT');
-    const { readFileSync } = await import('node:fs');
-    assert.equal(readFileSync(runs, 'utf8'), 'xx', 'once to load, once for both');
+    assert.equal(readFileSync(runs, 'utf8'), 'x');
   });
 
-  test('a plugin that fails', async () => {
-    const error = await problem(
-      load({ user: { exec: { command: process.execPath, args: ['-e', 'process.exit(3)'] } } }),
-    );
+  test('the error of a failing plugin contains its command, but no input or output', async () => {
+    const script = 'console.log(process.env.PASSWORD); console.error(process.argv); process.exit(3)';
+    const exec = { ...pluginOf(script, 'hunter2'), env: [{ name: 'PASSWORD', value: 'hunter2' }] };
+    const error = await problem(load({ user: { exec } }));
     assert.equal(error.field, 'users.u.exec');
+    assert.ok(error.message.endsWith(`cannot be obtained: command "${process.execPath}" failed with exit code 3`));
+    const everything = inspect(error, { depth: null, showHidden: true });
+    assert.doesNotMatch(everything, /hunter2|process\.exit/);
   });
 
-  test('KUBECONFIG lists files: the first that says something wins, missing ones are passed over', async () => {
+  test('the error for malformed plugin output does not repeat it', async () => {
+    const error = await problem(load({ user: { exec: pluginOf('console.log("hunter2")') } }));
+    assert.ok(error.message.endsWith(`command "${process.execPath}": its output is not a JSON object`));
+    assert.doesNotMatch(inspect(error, { depth: null, showHidden: true }), /hunter2/);
+  });
+
+  test('a plugin must respond in the requested version', async () => {
+    const script = `console.log(JSON.stringify({ ...JSON.parse(process.env.KUBERNETES_EXEC_INFO), status: { token: 't' } }))`;
+    for (const version of ['v1', 'v1beta1']) {
+      const exec = { ...pluginOf(script), apiVersion: `client.authentication.k8s.io/${version}` };
+      assert.deepEqual(await (await load({ user: { exec } })).authorization(), { authorization: 'Bearer t' });
+    }
+    const printed = `console.log('{"apiVersion":"client.authentication.k8s.io/v1beta1","kind":"ExecCredential"}')`;
+    const error = await problem(load({ user: { exec: pluginOf(printed) } }));
+    assert.match(error.message, /apiVersion "client\.authentication\.k8s\.io\/v1beta1"; accepted: ".*\/v1"$/);
+  });
+
+  describe('the input of a plugin', () => {
+    const printInput = `
+      require('node:fs').writeFileSync(process.env.INFO, process.env.KUBERNETES_EXEC_INFO);
+      ${printsToken}`;
+    const infoOf = async (cluster: Readonly<Record<string, unknown>>, exec: object): Promise<unknown> => {
+      const info = write('info', '');
+      const env = [
+        { name: 'INFO', value: info },
+        { name: 'KUBERNETES_EXEC_INFO', value: 'not from the kubeconfig' },
+      ];
+      await load({ cluster, user: { exec: { ...pluginOf(printInput), env, ...exec } } });
+      return JSON.parse(readFileSync(info, 'utf8'));
+    };
+    const about = { kind: 'ExecCredential', apiVersion: 'client.authentication.k8s.io/v1' };
+    const server = 'https://api.example:6443';
+
+    test('no cluster information unless the kubeconfig enables it', async () => {
+      assert.deepEqual(await infoOf({}, {}), { ...about, spec: { interactive: false } });
+    });
+
+    test("the cluster's address, its CA as data, and its extension for plugins", async () => {
+      write('ca.pem', 'CA');
+      const config = { audience: '06e3fbd18de8' };
+      const given = {
+        'certificate-authority': 'ca.pem',
+        'tls-server-name': 'inner.example',
+        'proxy-url': 'http://proxy.example:3128',
+        'disable-compression': true,
+        extensions: [
+          { name: 'other', extension: {} },
+          { name: 'client.authentication.k8s.io/exec', extension: config },
+        ],
+      };
+      const cluster = {
+        server,
+        'tls-server-name': 'inner.example',
+        'certificate-authority-data': Buffer.from('CA').toString('base64'),
+        'proxy-url': 'http://proxy.example:3128',
+        'disable-compression': true,
+        config,
+      };
+      const spec = { interactive: false, cluster };
+      assert.deepEqual(await infoOf(given, { provideClusterInfo: true }), { ...about, spec });
+    });
+
+    test('insecure-skip-tls-verify, and no fields that the kubeconfig does not set', async () => {
+      const spec = { interactive: false, cluster: { server, 'insecure-skip-tls-verify': true } };
+      const given = { 'insecure-skip-tls-verify': true };
+      assert.deepEqual(await infoOf(given, { provideClusterInfo: true }), { ...about, spec });
+      const data = Buffer.from('DATA').toString('base64');
+      const withData = { interactive: false, cluster: { server, 'certificate-authority-data': data } };
+      assert.deepEqual(await infoOf({ 'certificate-authority-data': data }, { provideClusterInfo: true }), {
+        ...about,
+        spec: withData,
+      });
+    });
+  });
+
+  test('KUBECONFIG lists files: the first that sets a value takes precedence, missing ones are skipped', async () => {
     const first = write('first', JSON.stringify({ users: [{ name: 'u', user: { token: 'first' } }] }));
     const second = write('second', kubeconfig({ user: { token: 'second' } }));
     process.env['KUBECONFIG'] = [join(folder, 'none'), first, second].join(delimiter);
@@ -208,7 +290,7 @@ describe('finding the API server', () => {
     assert.deepEqual(await connection.authorization(), { authorization: 'Bearer first' });
   });
 
-  test('the home folder, and another context', async () => {
+  test('the home directory, and another context', async () => {
     const config = JSON.parse(kubeconfig()) as { contexts: unknown[]; users: unknown[] };
     config.contexts.push({ name: 'there', context: { cluster: 'c', user: 'other' } });
     config.users.push({ name: 'other', user: { token: 'other' } });
@@ -217,7 +299,7 @@ describe('finding the API server', () => {
     assert.deepEqual(await connection.authorization(), { authorization: 'Bearer other' });
   });
 
-  test('inside a cluster', async () => {
+  test('in-cluster configuration', async () => {
     const account = 'var/run/secrets/kubernetes.io/serviceaccount';
     write(`${account}/token`, 'mounted\n');
     write(`${account}/ca.crt`, 'CA');
@@ -225,13 +307,12 @@ describe('finding the API server', () => {
     process.env['KUBERNETES_SERVICE_HOST'] = 'fd00::1';
     process.env['KUBERNETES_SERVICE_PORT'] = '443';
     const connection = await loadConnection({ root: `${folder}/` });
-    assert.equal(connection.server, 'https://[fd00::1]:443');
-    assert.equal(connection.namespace, 'kube-system');
+    assert.deepEqual([connection.server, connection.namespace], ['https://[fd00::1]:443', 'kube-system']);
     assert.equal(String(connection.tls.ca), 'CA');
     assert.deepEqual(await connection.authorization(), { authorization: 'Bearer mounted' });
   });
 
-  describe('inside a cluster', () => {
+  describe('in-cluster configuration', () => {
     const account = 'var/run/secrets/kubernetes.io/serviceaccount';
 
     beforeEach(() => {
@@ -242,10 +323,9 @@ describe('finding the API server', () => {
     });
     const inside = (): Promise<Connection> => loadConnection({ root: folder });
 
-    test('the server is https, whatever its port: a token goes there', async () => {
+    test('the server is https on any port, because it receives the token', async () => {
       const connection = await inside();
-      assert.equal(connection.server, 'https://10.0.0.1:8080');
-      assert.equal(connection.namespace, undefined);
+      assert.deepEqual([connection.server, connection.namespace], ['https://10.0.0.1:8080', undefined]);
     });
 
     for (const field of ['KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT']) {
@@ -276,30 +356,79 @@ describe('finding the API server', () => {
     }
   });
 
-  describe('what is wrong is named', () => {
+  describe('errors name the invalid field', () => {
     const cases: readonly (readonly [string, Written, string])[] = [
       ['no server', { cluster: { server: '' } }, 'clusters.c.server'],
-      ['a server that is no address', { cluster: { server: 'api.example' } }, 'clusters.c.server'],
+      ['a server that is not a URL', { cluster: { server: 'api.example' } }, 'clusters.c.server'],
       ['an unknown cluster', { context: { cluster: 'x' } }, 'contexts.here.cluster'],
       ['an unknown user', { context: { user: 'x' } }, 'contexts.here.user'],
       ['a missing CA', { cluster: { 'certificate-authority': 'no.pem' } }, 'clusters.c.certificate-authority'],
       ['a certificate without a key', { user: { 'client-certificate-data': 'eA==' } }, 'users.u.client-key'],
       ['a key without a certificate', { user: { 'client-key-data': 'eA==' } }, 'users.u.client-certificate'],
       ['a missing token file', { user: { tokenFile: 'none' } }, 'users.u.tokenFile'],
-      ['groups to be in', { user: { as: 'a', 'as-groups': ['ops'] } }, 'users.u.as-groups'],
-      ['a uid to be', { user: { as: 'a', 'as-uid': '7' } }, 'users.u.as-uid'],
-      ['more to be', { user: { 'as-user-extra': { reason: ['x'] } } }, 'users.u.as-user-extra'],
-      ['groups to be in, with a plugin', { user: { exec: { command: 'x' }, 'as-groups': ['a'] } }, 'users.u.as-groups'],
-      ['somebody to be who has no name', { user: { token: 'abc', as: 7 } }, 'users.u.as'],
+      ['impersonated groups', { user: { as: 'a', 'as-groups': ['ops'] } }, 'users.u.as-groups'],
+      ['an impersonated uid', { user: { as: 'a', 'as-uid': '7' } }, 'users.u.as-uid'],
+      ['impersonated extra fields', { user: { 'as-user-extra': { reason: ['x'] } } }, 'users.u.as-user-extra'],
+      [
+        'impersonated groups, with a plugin',
+        { user: { exec: { command: 'x' }, 'as-groups': ['a'] } },
+        'users.u.as-groups',
+      ],
+      ['a plugin without a version', { user: { exec: execWith({ apiVersion: '' }) } }, 'users.u.exec.apiVersion'],
+      [
+        'a plugin of a removed version',
+        { user: { exec: execWith({ apiVersion: 'client.authentication.k8s.io/v1alpha1' }) } },
+        'users.u.exec.apiVersion',
+      ],
+      ['a plugin without a command', { user: { exec: execWith({ command: '' }) } }, 'users.u.exec.command'],
+      [
+        'a plugin of v1 without an interactive mode',
+        { user: { exec: execWith({ interactiveMode: undefined }) } },
+        'users.u.exec.interactiveMode',
+      ],
+      [
+        'a plugin that needs a terminal',
+        { user: { exec: execWith({ interactiveMode: 'Always' }) } },
+        'users.u.exec.interactiveMode',
+      ],
+      [
+        'a plugin of v1beta1 with an unknown interactive mode',
+        {
+          user: {
+            exec: execWith({ apiVersion: 'client.authentication.k8s.io/v1beta1', interactiveMode: 'Sometimes' }),
+          },
+        },
+        'users.u.exec.interactiveMode',
+      ],
+      ['an argument that is not a string', { user: { exec: execWith({ args: ['a', 1] }) } }, 'users.u.exec.args[1]'],
+      ['arguments that are not a list', { user: { exec: execWith({ args: 'a' }) } }, 'users.u.exec.args'],
+      [
+        'a variable without a name',
+        { user: { exec: execWith({ env: [{ value: 'v' }] }) } },
+        'users.u.exec.env[0].name',
+      ],
+      [
+        'a variable that is not a string',
+        { user: { exec: execWith({ env: [{ name: 'A', value: 1 }] }) } },
+        'users.u.exec.env[0].value',
+      ],
+      ['a plugin that is not a mapping', { user: { exec: 'aws' } }, 'users.u.exec'],
+      ['an identity provider', { user: { 'auth-provider': { name: 'oidc' } } }, 'users.u.auth-provider'],
+      [
+        'an identity provider and a plugin',
+        { user: { exec: execWith({}), 'auth-provider': { name: 'gcp', config: {} } } },
+        'users.u.auth-provider',
+      ],
+      ['an impersonated user that is not a string', { user: { token: 'abc', as: 7 } }, 'users.u.as'],
       ['a token that is a number', { user: { token: 12_345 } }, 'users.u.token'],
       [
-        'an authority that is no text',
+        'a CA that is not a string',
         { cluster: { 'certificate-authority-data': ['eA=='] } },
         'clusters.c.certificate-authority-data',
       ],
-      ['a strange proxy', { cluster: { 'proxy-url': 'ftp://p' } }, 'clusters.c.proxy-url'],
+      ['an unsupported proxy scheme', { cluster: { 'proxy-url': 'ftp://p' } }, 'clusters.c.proxy-url'],
       [
-        'an authority, and anybody to be believed',
+        'a CA together with insecure-skip-tls-verify',
         { cluster: { 'insecure-skip-tls-verify': true, 'certificate-authority-data': 'cGVt' } },
         'clusters.c.insecure-skip-tls-verify',
       ],
@@ -312,13 +441,34 @@ describe('finding the API server', () => {
       });
     }
 
-    test('an unknown context, and none', async () => {
+    test('errors contain the accepted values, and no secret', async () => {
+      for (const [user, message] of [
+        [
+          { exec: execWith({ apiVersion: 'client.authentication.k8s.io/v1alpha1' }) },
+          'users.u.exec.apiVersion: "client.authentication.k8s.io/v1alpha1" is not supported; ' +
+            'accepted: client.authentication.k8s.io/v1, client.authentication.k8s.io/v1beta1',
+        ],
+        [
+          { exec: execWith({ interactiveMode: 'Always' }) },
+          'users.u.exec.interactiveMode: "Always" is not supported; accepted: Never, IfAvailable',
+        ],
+        [
+          { 'auth-provider': { name: 'oidc', config: { 'refresh-token': 'hunter2' } } },
+          'users.u.auth-provider: "oidc" is not supported; ' +
+            'accepted: exec (a credential plugin), tokenFile, token, client-certificate',
+        ],
+      ] as const) {
+        assert.equal((await problem(load({ user }))).message, `${join(folder, 'config')}: ${message}`);
+      }
+    });
+
+    test('an unknown context, and no current context', async () => {
       assert.equal((await problem(load({}, { context: 'nowhere' }))).field, 'contexts');
       const path = write('config', JSON.stringify({ clusters: [] }));
       assert.equal((await problem(loadConnection({ kubeconfig: path }))).field, 'current-context');
     });
 
-    test('a file that is missing, and files that are no kubeconfig', async () => {
+    test('a file that is missing, and files that are not a kubeconfig', async () => {
       assert.equal((await problem(loadConnection({ kubeconfig: join(folder, 'none') }))).file, join(folder, 'none'));
       for (const text of [
         '{ "a": ',
@@ -332,7 +482,7 @@ describe('finding the API server', () => {
       }
     });
 
-    test('nothing at all', async () => {
+    test('no configuration', async () => {
       assert.equal((await problem(loadConnection())).field, 'KUBERNETES_SERVICE_HOST');
       process.env['KUBERNETES_SERVICE_HOST'] = '10.0.0.1';
       process.env['KUBERNETES_SERVICE_PORT'] = '443';
@@ -374,18 +524,11 @@ describe('finding the API server', () => {
 
     const get = (from: HttpKubeApi): Promise<unknown> =>
       from.get('nodes', { name: 'n1' }, { signal: new AbortController().signal });
-    const refusedReason = async (from: HttpKubeApi): Promise<string> => {
-      const error: unknown = await get(from).then(
-        () => assert.fail('it should have failed'),
-        (reason: unknown) => reason,
-      );
-      assert.ok(error instanceof ApiError);
-      return error.reason;
-    };
+    const refusedReason = async (from: HttpKubeApi): Promise<string> => (await failureOf(get(from), ApiError)).reason;
     const lastSocket = (): TLSSocket => server.requests.at(-1)?.socket as TLSSocket;
     const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-    test('the authority of the kubeconfig is believed, and no other', async () => {
+    test('only the CA of the kubeconfig is trusted', async () => {
       await get(await use({ cluster: { 'certificate-authority-data': base64(certificate.caPem) } }));
       await api?.close();
       assert.equal(await refusedReason(await use({})), 'unavailable');
@@ -399,18 +542,16 @@ describe('finding the API server', () => {
       await get(await use({ cluster: { 'insecure-skip-tls-verify': true } }));
     });
 
-    test('tls-server-name is asked for and checked', async () => {
+    test('tls-server-name is used for SNI and verified', async () => {
       const ca = { 'certificate-authority-data': base64(certificate.caPem) };
       await get(await use({ cluster: { ...ca, 'tls-server-name': 'inner.example' } }));
       assert.equal(lastSocket().servername, 'inner.example');
       await api?.close();
-      assert.equal(
-        await refusedReason(await use({ cluster: { ...ca, 'tls-server-name': 'else.example' } })),
-        'unavailable',
-      );
+      const actual = await refusedReason(await use({ cluster: { ...ca, 'tls-server-name': 'else.example' } }));
+      assert.equal(actual, 'unavailable');
     });
 
-    test('a client certificate is shown', async () => {
+    test('a client certificate is presented', async () => {
       const user = {
         'client-certificate-data': base64(certificate.certPem),
         'client-key-data': base64(certificate.keyPem),
@@ -419,7 +560,7 @@ describe('finding the API server', () => {
       assert.equal(lastSocket().getPeerCertificate().subject.CN, 'kube-apiserver');
     });
 
-    test('a new authority on disk is taken up when the old one fails, and every five minutes', async () => {
+    test('a new CA on disk is loaded when the old one fails, and every five minutes', async () => {
       write('ca.pem', (await makeServingCertificate()).caPem);
       const client = await use({ cluster: { 'certificate-authority': 'ca.pem' } });
       assert.equal(await refusedReason(client), 'unavailable');
@@ -433,7 +574,7 @@ describe('finding the API server', () => {
       assert.equal(server.connections, before);
       await clock.advance(300_000);
       await get(client);
-      assert.equal(server.connections, before + 1, 'by a new connection');
+      assert.equal(server.connections, before + 1, 'on a new connection');
     });
 
     test('through a proxy: a tunnel for https', async () => {

@@ -1,25 +1,25 @@
-// Between the wish to write and the first byte on the wire there may be a handshake, or other requests, and the process may
-// be paused meanwhile. Whoever lost the right to write by then does not write.
+// Before the first byte of a write is sent there may be a handshake or other requests, and the process may be paused
+// meanwhile. A process that lost leadership by then must not write.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
-import { loadConnection } from '../../../src/adapters/kube-connection.ts';
+import type { HttpKubeApi } from '../../../src/adapters/kube-client/kube-api.ts';
+import { loadConnection } from '../../../src/adapters/kubeconfig/connection.ts';
 import { SystemClock } from '../../../src/adapters/system-clock.ts';
 import { ApiError } from '../../../src/api/api-error.ts';
 import { type RunningApiServer, startApiServer } from '../../../src/apiserver/http/api-server.ts';
 import { makeKubeApi } from '../../support/make-kube-api.ts';
-import { KeepingLogger, SeededRandom } from '../../support/quiet.ts';
+import { RecordingLogger, SeededRandom } from '../../support/fakes.ts';
 import { until } from '../../support/until.ts';
 
-const means = { clock: new SystemClock(), random: new SeededRandom(7), logger: new KeepingLogger() };
+const dependencies = { clock: new SystemClock(), random: new SeededRandom(7), logger: new RecordingLogger() };
 const signal = AbortSignal.timeout(60_000);
 
-/** Takes connections and lets nothing through them until the door is opened. */
-class Door {
+/** Accepts connections and forwards nothing until it is opened. */
+class WriteGate {
   readonly #waiting: (() => void)[] = [];
   readonly #sockets = new Set<Socket>();
   readonly #server;
@@ -58,25 +58,25 @@ class Door {
 }
 
 let server: RunningApiServer;
-let door: Door;
+let gate: WriteGate;
 let folder: string;
 let api: HttpKubeApi;
 let mayWrite = true;
 
 before(async () => {
-  server = await startApiServer(means);
-  door = new Door(server.port);
-  const url = await door.listen();
+  server = await startApiServer(dependencies);
+  gate = new WriteGate(server.port);
+  const url = await gate.listen();
   folder = mkdtempSync(join(tmpdir(), 'nlc-late-writes-'));
   const kubeconfig = join(folder, 'kubeconfig');
   writeFileSync(kubeconfig, server.kubeconfig().replaceAll(server.url, url), { mode: 0o600 });
   const connection = await loadConnection({ kubeconfig });
-  api = makeKubeApi(connection, { ...means, mayWrite: () => mayWrite });
+  api = makeKubeApi(connection, { ...dependencies, mayWrite: () => mayWrite });
 });
 
 after(async () => {
   await api.close();
-  await door.close();
+  await gate.close();
   await server.close();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -85,12 +85,12 @@ function create(name: string): Promise<unknown> {
   return api.create('nodes', { metadata: { name } }, { signal }).catch((error: unknown) => error);
 }
 
-test('a write whose handshake outlasts the right to write is not sent', { timeout: 30_000 }, async () => {
+test('a write whose handshake outlasts leadership is not sent', { timeout: 30_000 }, async () => {
   const late = create('late');
-  await until(() => door.waiting === 1);
+  await until(() => gate.waiting === 1);
   const revision = server.revision();
   mayWrite = false;
-  door.open();
+  gate.open();
   const error = await late;
   assert.ok(error instanceof ApiError, String(error));
   assert.equal(error.reason, 'aborted');
@@ -99,8 +99,6 @@ test('a write whose handshake outlasts the right to write is not sent', { timeou
   mayWrite = true;
   await create('in-time');
   const { items } = await api.list('nodes', { signal });
-  assert.deepEqual(
-    items.map(({ metadata }) => metadata.name),
-    ['in-time'],
-  );
+  const seen = items.map(({ metadata }) => metadata.name);
+  assert.deepEqual(seen, ['in-time']);
 });

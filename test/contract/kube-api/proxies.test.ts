@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
-import { ConnectionError } from '../../../src/adapters/connection-error.ts';
-import type { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
-import { loadConnection } from '../../../src/adapters/kube-connection.ts';
+import { ConnectionError } from '../../../src/adapters/kubeconfig/connection-error.ts';
+import type { HttpKubeApi } from '../../../src/adapters/kube-client/kube-api.ts';
+import { loadConnection } from '../../../src/adapters/kubeconfig/connection.ts';
 import { ApiError } from '../../../src/api/api-error.ts';
 import { makeServingCertificate, type ServingCertificate } from '../../../src/apiserver/http/serving-certificate.ts';
 import { ConnectProxy } from '../../support/connect-proxy.ts';
@@ -17,7 +17,7 @@ import { RawHttpServer } from '../../support/raw-http-server.ts';
 const variables = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY', 'https_proxy', 'http_proxy', 'no_proxy'] as const;
 const untouched = new Map(variables.map((name) => [name, process.env[name]]));
 
-// No name here leads anywhere but through the proxy: who gets through has used it.
+// No name here resolves except through the proxy: a request that succeeds has used it.
 describe('through a proxy', () => {
   let certificate: ServingCertificate;
   let server: RawHttpServer;
@@ -74,7 +74,7 @@ describe('through a proxy', () => {
   const get = (from: HttpKubeApi): Promise<unknown> => from.get('nodes', { name: 'n1' }, { signal });
   const refusal = (call: Promise<unknown>): Promise<ApiError> => failureOf(call, ApiError);
 
-  test('of the environment: calls and watches, each by a tunnel', async () => {
+  test('of the environment: calls and watches, each through a tunnel', async () => {
     process.env['HTTPS_PROXY'] = proxy.address;
     const through = await connect();
     await get(through);
@@ -90,7 +90,7 @@ describe('through a proxy', () => {
     assert.equal(server.requests[0]?.headers['authorization'], 'Bearer secret');
   });
 
-  test('of the kubeconfig, which wins, with its name and password', async () => {
+  test('of the kubeconfig, which takes precedence, with its user name and password', async () => {
     process.env['HTTPS_PROXY'] = 'http://nowhere.invalid:1';
     process.env['NO_PROXY'] = '*';
     await get(await connect({ 'proxy-url': `http://me:pa%20ss@${proxy.address}` }));
@@ -98,7 +98,7 @@ describe('through a proxy', () => {
     assert.deepEqual(proxy.asked, [`CONNECT api.invalid:6443 HTTP/1.1 | proxy-authorization: Basic ${basic}`]);
   });
 
-  test('tls-server-name is asked for and checked at the end of the tunnel', async () => {
+  test('tls-server-name is used for SNI and verified at the end of the tunnel', async () => {
     process.env['HTTPS_PROXY'] = proxy.address;
     await get(await connect({ 'tls-server-name': 'inner.invalid' }));
     const [request] = server.requests;
@@ -108,7 +108,7 @@ describe('through a proxy', () => {
     assert.equal((await refusal(get(await connect({ 'tls-server-name': 'else.invalid' })))).reason, 'unavailable');
   });
 
-  test('the authority is checked at the end of the tunnel, and a write that failed there was never sent', async () => {
+  test('the server certificate is verified at the end of the tunnel, and a write that failed there was never sent', async () => {
     process.env['HTTPS_PROXY'] = proxy.address;
     const other = Buffer.from((await makeServingCertificate()).caPem).toString('base64');
     const strange = await connect({ 'certificate-authority-data': other });
@@ -117,7 +117,7 @@ describe('through a proxy', () => {
     assert.equal(server.requests.length, 0);
   });
 
-  test('that refuses, or is not there: nothing was sent', async () => {
+  test('that rejects the request, or is not reachable: nothing was sent', async () => {
     process.env['HTTPS_PROXY'] = proxy.address;
     proxy.status = 403;
     const refused = await connect();
@@ -132,9 +132,9 @@ describe('through a proxy', () => {
     assert.equal(server.requests.length, 0);
   });
 
-  test('no proxy for what NO_PROXY covers, nor for this machine', async () => {
+  test('no proxy for hosts in NO_PROXY, nor for loopback addresses', async () => {
     process.env['HTTPS_PROXY'] = proxy.address;
-    // This machine by an address that does not look like it.
+    // Loopback by an unusual address.
     const itself = `https://0.0.0.0:${server.port}`;
     process.env['NO_PROXY'] = `.other.invalid,0.0.0.0/30`;
     await get(await connect({ server: itself }));
@@ -147,7 +147,7 @@ describe('through a proxy', () => {
     assert.equal(proxy.asked.length, 1);
   });
 
-  test('a plain http server is asked through the proxy without a tunnel', async () => {
+  test('a plain http server is reached through the proxy without a tunnel', async () => {
     await proxy.stop();
     await server.stop();
     await serve();
@@ -156,7 +156,7 @@ describe('through a proxy', () => {
     assert.deepEqual(proxy.asked, ['GET http://api.invalid:8080/api/v1/nodes/n1 HTTP/1.1']);
   });
 
-  test('a variable that names no proxy is named', async () => {
+  test('the error for an invalid proxy variable names the variable', async () => {
     process.env['https_proxy'] = 'ftp://proxy.invalid';
     await assert.rejects(connect(), (error: unknown) => {
       assert.ok(error instanceof ConnectionError);

@@ -1,4 +1,4 @@
-// Tokens, authorities and client certificates change on disk while a watch is open and calls are made.
+// Tokens, CAs and client certificates change on disk while a watch is open and requests are sent.
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,29 +6,31 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
-import { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
-import { loadConnection } from '../../../src/adapters/kube-connection.ts';
+import type { HttpKubeApi } from '../../../src/adapters/kube-client/kube-api.ts';
+import { loadConnection } from '../../../src/adapters/kubeconfig/connection.ts';
 import { ApiError } from '../../../src/api/api-error.ts';
 import type { KubeObject } from '../../../src/api/meta.ts';
 import { makeServingCertificate, type ServingCertificate } from '../../../src/apiserver/http/serving-certificate.ts';
+import { failureOf } from '../../support/failure-of.ts';
+import { makeKubeApi } from '../../support/make-kube-api.ts';
 import { ManualClock, settled } from '../../support/manual-clock.ts';
-import { KeepingLogger, KeepingMeter } from '../../support/quiet.ts';
+import { RecordingLogger } from '../../support/fakes.ts';
 import { type RawRequest, RawHttpServer } from '../../support/raw-http-server.ts';
 import { until } from '../../support/until.ts';
 
 const checkMs = 300_000;
 const node: KubeObject = { metadata: { name: 'n1' } };
 
-describe('credentials that change', () => {
+describe('rotated credentials', () => {
   let certificates: readonly ServingCertificate[];
   let folder: string;
   let server: RawHttpServer;
   let clock: ManualClock;
   let api: HttpKubeApi;
-  let logger: KeepingLogger;
-  /** Every watch that was opened, in order: what it brought, and how it ended. */
+  let logger: RecordingLogger;
+  /** Every opened watch, in order: its events, and how it ended. */
   let watches: { readonly request: RawRequest; readonly names: string[]; ended: string | undefined }[];
-  /** What the server thinks of a request. */
+  /** Whether the server accepts a request. */
   let accepts: (request: RawRequest) => boolean;
 
   before(async () => {
@@ -41,7 +43,7 @@ describe('credentials that change', () => {
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'nlc-rotation-'));
     clock = new ManualClock();
-    logger = new KeepingLogger();
+    logger = new RecordingLogger();
     watches = [];
     accepts = () => true;
     const { certPem, keyPem } = certificate(0);
@@ -72,21 +74,13 @@ describe('credentials that change', () => {
     };
     write('config', JSON.stringify(config));
     const connection = await loadConnection({ kubeconfig: file('config'), clock, logger });
-    const means = { clock, logger, meter: new KeepingMeter(), userAgent: 'nlc/test', fieldManager: 'nlc' };
-    api = new HttpKubeApi({ ...means, connection, qps: 0, burst: 0 });
+    api = makeKubeApi(connection, { clock, logger });
   }
 
   const signal = new AbortController().signal;
   const get = (): Promise<unknown> => api.get('nodes', { name: 'n1' }, { signal });
   const patch = (): Promise<unknown> => api.patch('nodes', { name: 'n1' }, { type: 'merge', body: {} }, { signal });
-  const reasonOf = async (call: Promise<unknown>): Promise<string> => {
-    const error: unknown = await call.then(
-      () => assert.fail('it should have failed'),
-      (reason: unknown) => reason,
-    );
-    assert.ok(error instanceof ApiError);
-    return error.reason;
-  };
+  const reasonOf = async (call: Promise<unknown>): Promise<string> => (await failureOf(call, ApiError)).reason;
 
   /** Opens a watch and reads it in the background. */
   async function follow(): Promise<(typeof watches)[number]> {
@@ -124,7 +118,7 @@ describe('credentials that change', () => {
       accepts = ({ headers }) => headers['authorization'] === `Bearer ${readFileSync(file('token'), 'utf8').trim()}`;
     });
 
-    test('changes: calls use the new token within a minute, and the watch goes on', async () => {
+    test('changes: calls use the new token within a minute, and the watch continues', async () => {
       const watch = await follow();
       await get();
       accepts = () => true;
@@ -137,7 +131,7 @@ describe('credentials that change', () => {
       assert.equal(watch.ended, undefined);
     });
 
-    test('changes and the old token is refused: a read is sent again with the new one, at once and once', async () => {
+    test('changes and the old token is rejected: a read is retried with the new one, at once and once', async () => {
       await get();
       write('token', 'new\n');
       await get();
@@ -147,37 +141,37 @@ describe('credentials that change', () => {
       assert.equal(server.requests.length, 5);
     });
 
-    test('changes and the old token is refused: a watch is opened again with the new one', async () => {
+    test('changes and the old token is rejected: a watch is opened again with the new one', async () => {
       write('token', 'new\n');
       const watch = await follow();
       assert.deepEqual(tokens(), ['old', 'new']);
       await brings(watch, 'n2');
     });
 
-    test('changes and the old token is refused: a write is not sent again, the next one is right', async () => {
+    test('changes and the old token is rejected: a write is not retried, the next one succeeds', async () => {
       write('token', 'new\n');
       assert.equal(await reasonOf(patch()), 'unauthorized');
       await patch();
       assert.deepEqual(tokens(), ['old', 'new']);
     });
 
-    test('is gone: the token that was read goes on being used', async () => {
+    test('is deleted: the last token stays in use', async () => {
       accepts = () => true;
       rmSync(file('token'));
       await clock.advance(120_000);
       await get();
       assert.deepEqual(tokens(), ['old']);
-      assert.equal(logger.lines.filter(({ level }) => level === 'warn').length, 1);
+      assert.equal(logger.at('warn').length, 1);
     });
   });
 
-  describe('an authority', () => {
+  describe('a CA', () => {
     beforeEach(async () => {
       write('ca.pem', certificate(0).caPem);
       await connect({ token: 'secret' });
     });
 
-    test('is replaced, with the server certificate: calls go on, and so does the open watch', async () => {
+    test('is replaced, with the server certificate: calls and the open watch continue', async () => {
       const watch = await follow();
       await get();
       write('ca.pem', certificate(1).caPem);
@@ -185,14 +179,14 @@ describe('credentials that change', () => {
       await clock.advance(checkMs);
       const before = server.connections;
       await get();
-      assert.equal(server.connections, before + 1, 'by a new connection');
+      assert.equal(server.connections, before + 1, 'on a new connection');
       await brings(watch, 'n2');
       const another = await follow();
       await brings(another, 'n3');
       assert.equal(watch.ended, undefined);
     });
 
-    test('is replaced and the server restarts: the first call that is refused its trust is the last', async () => {
+    test('is replaced and the server restarts: only the first call fails certificate verification', async () => {
       const watch = await follow();
       await get();
       write('ca.pem', certificate(1).caPem);
@@ -200,7 +194,7 @@ describe('credentials that change', () => {
       server.reset();
       await until(() => watch.ended !== undefined);
       assert.equal(watch.ended, 'unavailable');
-      // The broken connection made us look at the files again already.
+      // The broken connection has already caused a reload of the files.
       await Promise.allSettled([get()]);
       await get();
       await brings(await follow(), 'n2');
@@ -211,7 +205,7 @@ describe('credentials that change', () => {
       ['half written', '-----BEGIN CERTIFICATE-----\nMIIB'],
       ['no certificate', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'],
     ] as const) {
-      test(`becomes ${what}: the old trust stays, and that is said once`, async () => {
+      test(`becomes ${what}: the old CA stays in use, and it is logged once`, async () => {
         await get();
         const before = server.connections;
         write('ca.pem', text);
@@ -220,17 +214,17 @@ describe('credentials that change', () => {
           await get();
           await settled();
         }
-        assert.equal(logger.lines.filter(({ level }) => level === 'warn').length, 1);
+        assert.equal(logger.at('warn').length, 1);
         server.reset();
         await until(() => server.sockets.size === 0);
         await get();
-        assert.ok(server.connections > before, 'by a new connection, which the old authority vouches for');
+        assert.ok(server.connections > before, 'on a new connection, verified with the old CA');
       });
     }
   });
 
-  describe('our own certificate', () => {
-    /** Which of ours came with the request: its index. */
+  describe('the client certificate', () => {
+    /** Index of the client certificate of the request. */
     const shown = ({ socket }: RawRequest): number => {
       const peer = (socket as TLSSocket).getPeerCertificate(false);
       return certificates.findIndex(
@@ -256,7 +250,7 @@ describe('credentials that change', () => {
       await connect({ 'client-certificate': 'cert.pem', 'client-key': 'key.pem' });
     });
 
-    test('changes: every connection is replaced, the one of the watch too', async () => {
+    test('changes: every connection is replaced, including that of the watch', async () => {
       const watch = await follow();
       await get();
       own(2);
@@ -269,8 +263,8 @@ describe('credentials that change', () => {
       assert.equal(certificatesShown.at(-1), 2);
     });
 
-    test('changes while a call is under way: that one is answered', async () => {
-      let answer = (): void => assert.fail('not asked yet');
+    test('changes while a call is in flight: the call succeeds', async () => {
+      let answer = (): void => assert.fail('no request yet');
       const usual = server.handler;
       server.handler = (request) => {
         if (request.method !== 'PATCH') return usual(request);
@@ -287,14 +281,14 @@ describe('credentials that change', () => {
       assert.deepEqual(certificatesShown, [1, 2]);
     });
 
-    test('is no longer accepted: a read is sent again with the new one', async () => {
+    test('is no longer accepted: a read is retried with the new one', async () => {
       accepts = (request) => shown(request) === 2;
       own(2);
       await get();
       assert.deepEqual(certificatesShown, [1, 2]);
     });
 
-    test('is written before its key: the old pair stays until both are there', async () => {
+    test('is written before its key: the old pair stays until both are written', async () => {
       write('cert.pem', certificate(2).certPem);
       await clock.advance(checkMs);
       await get();
@@ -305,25 +299,22 @@ describe('credentials that change', () => {
     });
   });
 
-  describe('a plugin', () => {
+  describe('a credential plugin', () => {
     const runs = (): number => readFileSync(file('runs'), 'utf8').length;
-    /** Prints the token that stands in a file, good for a minute of the test's clock. */
+    /** Prints the token in a file, valid for a minute of the test's clock. */
     const script = `
       const fs = require('node:fs');
       fs.appendFileSync('@RUNS@', 'x');
-      fs.writeFileSync('@INFO@', process.env.KUBERNETES_EXEC_INFO);
-      console.log(JSON.stringify({ kind: 'ExecCredential', status: JSON.parse(fs.readFileSync('@STATUS@')) }));`;
+      console.log(JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential',
+        status: JSON.parse(fs.readFileSync('@STATUS@')) }));`;
 
     beforeEach(async () => {
       write('ca.pem', certificate(0).caPem);
       write('runs', '');
       hand('first', 60_000);
-      const text = script
-        .replace('@RUNS@', file('runs'))
-        .replace('@INFO@', file('info'))
-        .replace('@STATUS@', file('status'));
-      const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: process.execPath, args: ['-e', text] };
-      await connect({ exec: { ...exec, provideClusterInfo: true } });
+      const text = script.replace('@RUNS@', file('runs')).replace('@STATUS@', file('status'));
+      const version = { apiVersion: 'client.authentication.k8s.io/v1', interactiveMode: 'Never' };
+      await connect({ exec: { ...version, command: process.execPath, args: ['-e', text] } });
     });
 
     function hand(token: string, goodForMs: number): void {
@@ -331,7 +322,7 @@ describe('credentials that change', () => {
       write('status', JSON.stringify({ token, expirationTimestamp }));
     }
 
-    test('is run again ten seconds before its answer expires, once for all who wait', async () => {
+    test('runs again once, ten seconds before its credential expires, and no request waits for it', async () => {
       await get();
       await clock.advance(49_999);
       await get();
@@ -339,11 +330,24 @@ describe('credentials that change', () => {
       hand('second', 120_000);
       await clock.advance(1);
       await Promise.all([get(), get(), get()]);
+      assert.deepEqual(tokens(), Array(5).fill('first'));
+      await until(() => runs() === 2);
+      await clock.advance(10_000);
+      await get();
+      assert.equal(tokens().at(-1), 'second');
       assert.equal(runs(), 2);
-      assert.deepEqual(tokens(), ['first', 'first', 'second', 'second', 'second']);
     });
 
-    test('is run again when the server refuses what it gave', async () => {
+    test('runs once for all waiting requests, when its credential has expired', async () => {
+      await get();
+      hand('second', 120_000);
+      await clock.advance(60_000);
+      await Promise.all([get(), get(), get()]);
+      assert.equal(runs(), 2);
+      assert.deepEqual(tokens(), ['first', 'second', 'second', 'second']);
+    });
+
+    test('runs again when the server rejects its credential', async () => {
       accepts = ({ headers }) => headers['authorization'] === 'Bearer second';
       hand('second', 60_000);
       await get();
@@ -351,17 +355,33 @@ describe('credentials that change', () => {
       assert.equal(runs(), 2);
     });
 
-    test('is told for which cluster it works', () => {
-      const info = JSON.parse(readFileSync(file('info'), 'utf8')) as { spec: { cluster: { server: string } } };
-      assert.equal(info.spec.cluster.server, server.url);
+    test('a server that rejects every token causes one more process, and then one after a backoff', async () => {
+      accepts = () => false;
+      for (let requests = 0; requests < 5; requests += 1) assert.equal(await reasonOf(get()), 'unauthorized');
+      assert.equal(runs(), 2);
+      await clock.advance(1_000);
+      for (let requests = 0; requests < 5; requests += 1) assert.equal(await reasonOf(get()), 'unauthorized');
+      assert.equal(runs(), 3);
     });
 
-    test('fails later: the call was not sent, and the next one asks again', async () => {
+    test('fails while its credential is valid: calls continue', async () => {
       await clock.advance(50_000);
       write('status', 'nonsense');
-      assert.equal(await reasonOf(get()), 'unavailable');
+      await get();
+      await until(() => logger.lines.some(({ message }) => message === 'credential plugin failed'));
+      await get();
+      assert.deepEqual(tokens(), ['first', 'first']);
+      assert.equal(runs(), 2, 'not again at once');
+    });
+
+    test('fails after its credential has expired: calls are not sent, and it runs again after a backoff', async () => {
+      await clock.advance(60_000);
+      write('status', 'nonsense');
+      for (let requests = 0; requests < 5; requests += 1) assert.equal(await reasonOf(get()), 'unavailable');
       assert.equal(server.requests.length, 0);
+      assert.equal(runs(), 2);
       hand('third', 60_000);
+      await clock.advance(1_000);
       await get();
       assert.deepEqual(tokens(), ['third']);
     });

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { SystemClock } from '../../../src/adapters/system-clock.ts';
 import { type RunningApiServer, startApiServer } from '../../../src/apiserver/http/api-server.ts';
 import { run } from '../../../src/cli/commands/hollow-nodes.ts';
-import { KeepingLogger, SeededRandom } from '../../support/quiet.ts';
+import { RecordingLogger, SeededRandom } from '../../support/fakes.ts';
 import { until } from '../../support/small-world.ts';
 
 const waitMs = 30_000;
@@ -16,7 +16,7 @@ interface Page {
   readonly body: string;
 }
 
-/** Another Host header than the address needs a request of one's own. */
+/** A request with its own Host header goes through node:http: fetch does not send one. */
 async function ask(url: string, init: RequestInit = {}): Promise<Page> {
   const response = await fetch(url, init);
   return { status: response.status, body: await response.text() };
@@ -26,7 +26,7 @@ function post(body: unknown): RequestInit {
   return { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }
 
-describe('the control pages of hollow nodes, and their script', () => {
+describe('the control pages of hollow nodes, and fault scripts', () => {
   const folder = mkdtempSync(join(tmpdir(), 'nlc-fleet-control-'));
   const file = (name: string): string => join(folder, name);
   const life = new AbortController();
@@ -43,8 +43,8 @@ describe('the control pages of hollow nodes, and their script', () => {
   };
 
   before(async () => {
-    const means = { clock: new SystemClock(), random: new SeededRandom(1), logger: new KeepingLogger() };
-    server = await startApiServer({ ...means, port: 0 });
+    const dependencies = { clock: new SystemClock(), random: new SeededRandom(1), logger: new RecordingLogger() };
+    server = await startApiServer({ ...dependencies, port: 0 });
     writeFileSync(file('kubeconfig'), server.kubeconfig(), { mode: 0o600 });
     writeFileSync(file('token'), 'open sesame\n');
     writeFileSync(
@@ -53,7 +53,7 @@ describe('the control pages of hollow nodes, and their script', () => {
         '- at: 100ms',
         '  selector: { zone: hollow-1, share: 50% }',
         '  action: { kind: partition, id: scripted, for: 1s }',
-        '- { at: 200ms, selector: { names: [nobody] }, action: { kind: unhealthy } }',
+        '- { at: 200ms, selector: { names: [no-such-node] }, action: { kind: unhealthy } }',
       ].join('\n'),
     );
     running = run(
@@ -71,12 +71,12 @@ describe('the control pages of hollow nodes, and their script', () => {
         `--ground-truth-log=${file('truth.log')}`,
         '--register-with-taints=dedicated=test:NoSchedule',
         '--max-pods=17',
-        '--profile=modern',
+        '--profile=v1.36',
       ],
       io,
     );
-    await until('an address', waitMs, async () => /control at (http:\S+):/.test(said.join('')));
-    url = /control at (http:\S+):/.exec(said.join(''))?.[1] ?? '';
+    await until('an address', waitMs, async () => /control address (http:\S+):/.test(said.join('')));
+    url = /control address (http:\S+):/.exec(said.join(''))?.[1] ?? '';
     await until('all registered', waitMs, async () => (await ask(`${url}/readyz`)).status === 200);
   });
 
@@ -84,32 +84,28 @@ describe('the control pages of hollow nodes, and their script', () => {
     life.abort();
     assert.equal(await running, 0);
     await server.close();
-    assert.match(said.join(''), /12 of 12 nodes were registered, 12 said ready at the end/);
+    assert.match(said.join(''), /12 of 12 nodes were registered, 12 were Ready at the end/);
     assert.match(said.join(''), /lease renewals in .* MiB/);
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('tell how the run goes, and of each node', async () => {
+  it('report the state of the run and of each node', async () => {
     await until('all ready', waitMs, async () => JSON.parse((await ask(`${url}/status`)).body).ready === 12);
     const status = JSON.parse((await ask(`${url}/status`)).body);
     assert.equal(status.nodes, 12);
-    assert.equal(typeof status.lateness.p99Ms, 'number');
-    assert.equal(typeof status.validLoadTest, 'boolean');
+    assert.deepEqual([typeof status.lateness.p99Ms, typeof status.validLoadTest], ['number', 'boolean']);
     const { count, nodes } = JSON.parse((await ask(`${url}/nodes?zone=hollow-2&names=hollow-node-1*`)).body);
     assert.equal(count, 2);
-    assert.deepEqual(
-      nodes.map(({ name, registered }: { readonly name: string; readonly registered: boolean }) => [name, registered]),
-      [
-        ['hollow-node-1', true],
-        ['hollow-node-10', true],
-      ],
+    const seen = nodes.map(
+      ({ name, registered }: { readonly name: string; readonly registered: boolean }) => `${name} ${registered}`,
     );
+    assert.deepEqual(seen, ['hollow-node-1 true', 'hollow-node-10 true']);
     const wrong = await ask(`${url}/nodes?zones=a`);
     assert.equal(wrong.status, 400);
-    assert.match(wrong.body, /zones: nothing is called that here/);
+    assert.match(wrong.body, /zones: unknown field/);
   });
 
-  it('put up faults, show them and take them back', async () => {
+  it('inject faults, list them and withdraw them', async () => {
     const order = { selector: { count: 3 }, action: { kind: 'unhealthy', reason: 'dust', id: 'dusty' } };
     const created = await ask(`${url}/faults`, post(order));
     assert.equal(created.status, 201);
@@ -126,10 +122,10 @@ describe('the control pages of hollow nodes, and their script', () => {
     assert.match((await ask(`${url}/metrics`)).body, /hollow_nodes_active_faults\{kind="unhealthy"\} 0/);
   });
 
-  it('refuse what is no fault, what is no JSON, and forms of other pages', async () => {
+  it('reject an unknown fault, invalid JSON, and form posts', async () => {
     const wrong = await ask(`${url}/faults`, post({ selector: {}, action: { kind: 'rust' } }));
     assert.equal(wrong.status, 400);
-    assert.match(wrong.body, /action.kind: got \\"rust\\"; accepted: silence, lag/);
+    assert.match(wrong.body, /action.kind: must be one of silence, lag.*\(got \\"rust\\"\)/);
     const form = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: '{}' };
     assert.equal((await ask(`${url}/faults`, form)).status, 415);
     const broken = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{' };
@@ -138,38 +134,36 @@ describe('the control pages of hollow nodes, and their script', () => {
     assert.equal((await ask(`${url}/faults`, { method: 'PUT' })).status, 405);
   });
 
-  it('plays the script once all are registered, and keeps the log of what was done', async () => {
+  it('a script runs once all nodes are registered, and the ground-truth log records its changes', async () => {
     const truths = (): readonly { readonly fault: string; readonly change: string; readonly node: string }[] =>
       readFileSync(file('truth.log'), 'utf8')
         .split('\n')
         .filter((line) => line !== '')
         .map((line) => JSON.parse(line));
     await until(
-      'both of zone 1 back',
+      'end of the fault on both nodes of zone 1',
       waitMs,
       async () => truths().filter(({ change, fault }) => change === 'end' && fault === 'scripted').length === 2,
     );
     const scripted = truths().filter(({ fault }) => fault === 'scripted');
-    assert.deepEqual(
-      scripted.map(({ change }) => change),
-      ['begin', 'begin', 'end', 'end'],
-    );
-    assert.match(said.join(''), /the seed is 7/);
+    const seen = scripted.map(({ change }) => change);
+    assert.deepEqual(seen, ['begin', 'begin', 'end', 'end']);
+    assert.match(said.join(''), /seed: 7/);
   });
 
-  it('gave the nodes what the flags say', async () => {
+  it('nodes are registered with the taints and the pod capacity of the flags', async () => {
     const { stdout, code } = await nodeObject('hollow-node-3');
     assert.equal(code, 200);
     assert.match(stdout, /"key":"dedicated"/);
     assert.match(stdout, /"pods":"17"/);
   });
 
-  it('are not served to the world without a token, nor to names that lead here', async () => {
+  it('are not served on all interfaces without a token, nor with an unreadable token file', async () => {
     const refused: string[] = [];
     const quiet = { ...io, stderr: (text: string) => void refused.push(text), signal: AbortSignal.abort() };
     const base = [`--kubeconfig=${file('kubeconfig')}`, '--control-address=:0'];
     assert.equal(await run(base, quiet), 2);
-    assert.match(refused.join(''), /--control-address: got the host ""; accepted: one of the loopback/);
+    assert.match(refused.join(''), /--control-address: must have a loopback host.* \(got host ""\)/);
     assert.equal(await run([...base, '--control-token-file=/nonexistent'], quiet), 2);
   });
 

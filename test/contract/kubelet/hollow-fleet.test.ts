@@ -3,10 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { plainConnection } from '../../../src/adapters/http-connection.ts';
-import { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
-import { manifestText } from '../../../src/adapters/manifest-text.ts';
-import { StaticPodFiles } from '../../../src/adapters/static-pod-files.ts';
+import { plainConnection } from '../../support/plain-connection.ts';
+import type { HttpKubeApi } from '../../../src/adapters/kube-client/kube-api.ts';
+import { manifestText } from '../../../src/adapters/static-pods/manifest-text.ts';
+import { StaticPodFiles } from '../../../src/adapters/static-pods/files.ts';
 import { SystemClock } from '../../../src/adapters/system-clock.ts';
 import { findCondition, listConditions } from '../../../src/api/conditions.ts';
 import type { Lease } from '../../../src/api/lease.ts';
@@ -15,19 +15,20 @@ import type { Node } from '../../../src/api/node.ts';
 import type { Pod } from '../../../src/api/pod.ts';
 import { nodeLeaseNamespace, type ResourceName } from '../../../src/api/resources.ts';
 import { type RunningApiServer, startApiServer } from '../../../src/apiserver/http/api-server.ts';
-import { HollowFleet } from '../../../src/kubelet/fleet.ts';
-import { FileSource } from '../../../src/kubelet/pod-config/file-source.ts';
+import { HollowFleet } from '../../../src/kubelet/fleet/fleet.ts';
+import { FileSource } from '../../../src/kubelet/static-pods/file-source.ts';
 import type { KubeReader } from '../../../src/ports/kube-reader.ts';
 import type { KubeWriter } from '../../../src/ports/kube-writer.ts';
 import { aManifest } from '../../support/manifest-folder.ts';
-import { KeepingLogger, KeepingMeter, KeepingRecorder, SeededRandom } from '../../support/quiet.ts';
+import { RecordingLogger, RecordingRecorder, SeededRandom } from '../../support/fakes.ts';
+import { makeKubeApi } from '../../support/make-kube-api.ts';
 import { until } from '../../support/small-world.ts';
 
 const clock = new SystemClock();
 const waitMs = 15_000;
 const names = Array.from({ length: 20 }, (_, index) => `node-${index}`);
 
-/** A tenth of the real periods: leases every second, statuses too. */
+/** A tenth of the real periods: a lease renewal each second, and a status computation too. */
 const profile = {
   leaseDurationSeconds: 4,
   nodeStatusUpdateFrequencyMs: 1_000,
@@ -37,11 +38,11 @@ const profile = {
   podStopDelayMs: 200,
 };
 
-/** The node that has static pods. */
+/** The node with static pods. */
 const staticNode = 'node-16';
 
 describe('twenty hollow nodes on the embedded API server', () => {
-  const logger = new KeepingLogger();
+  const logger = new RecordingLogger();
   const life = new AbortController();
   const { signal } = life;
   let server: RunningApiServer;
@@ -49,8 +50,8 @@ describe('twenty hollow nodes on the embedded API server', () => {
   let fleet: HollowFleet;
   let running: Promise<void>;
   let folder: string;
-  const recorder = new KeepingRecorder();
-  /** What kubelets wrote about pods, as `patch web` or `delete web`, and the bodies of it. */
+  const recorder = new RecordingRecorder();
+  /** Write requests of kubelets about pods, as `patch web` or `delete web`, with their bodies. */
   const written: { readonly verb: string; readonly pod: string; readonly body: string }[] = [];
   let podNumber = 0;
   let pod: string;
@@ -58,16 +59,7 @@ describe('twenty hollow nodes on the embedded API server', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'manifests-'));
     server = await startApiServer({ clock, random: new SeededRandom(1), logger, tls: false });
-    api = new HttpKubeApi({
-      connection: plainConnection(server.url, { token: server.adminToken }),
-      clock,
-      logger,
-      meter: new KeepingMeter(),
-      userAgent: 'hollow-nodes',
-      fieldManager: 'kubelet',
-      qps: 0,
-      burst: 0,
-    });
+    api = makeKubeApi(plainConnection(server.url, { token: server.adminToken }), { logger, fieldManager: 'kubelet' });
     fleet = new HollowFleet({
       nodes: names.map((name) => ({ name, labels: { 'topology.kubernetes.io/zone': 'a' } })),
       api: watched(api, (verb, pod, body) => void written.push({ verb, pod, body })),
@@ -88,10 +80,7 @@ describe('twenty hollow nodes on the embedded API server', () => {
     await api.close();
     await server.close();
     await rm(folder, { recursive: true });
-    assert.deepEqual(
-      logger.lines.filter((line) => line.level === 'error'),
-      [],
-    );
+    assert.deepEqual(logger.at('error'), []);
   });
 
   beforeEach(() => {
@@ -149,13 +138,14 @@ describe('twenty hollow nodes on the embedded API server', () => {
     await api.patch('pods', { namespace: 'default', name }, patch, { signal, subresource: 'status' });
   }
 
-  it('are all registered, become ready, and have machines of their own', async () => {
+  it('are all registered, become ready, and have different addresses', async () => {
     await until('all ready', waitMs, async () => fleet.status().ready === names.length);
     const { items } = await api.list('nodes', { signal });
     const nodes: readonly Node[] = items;
     assert.equal(nodes.length, names.length);
+    const seen = nodes.map((node) => readyOf(node)?.status);
     assert.deepEqual(
-      nodes.map((node) => readyOf(node)?.status),
+      seen,
       names.map(() => 'True'),
     );
     assert.equal(new Set(nodes.map((node) => node.status?.addresses?.[0]?.address)).size, names.length);
@@ -175,7 +165,7 @@ describe('twenty hollow nodes on the embedded API server', () => {
     await until('a renewal', waitMs, async () => (await renewTime('node-7')) > renewed);
   });
 
-  it('leave a settled node and a settled pod unwritten', async () => {
+  it('do not write an unchanged node and an unchanged pod', async () => {
     await run(pod, 'node-2');
     await until('nothing to write', waitMs, async () => fleet.status().unwrittenPods === 0);
     const [node, settled] = [await find('nodes', 'node-2'), await findPod(pod)];
@@ -194,20 +184,17 @@ describe('twenty hollow nodes on the embedded API server', () => {
     assert.ok(status?.startTime !== undefined);
   });
 
-  it('finish a graceful deletion', async () => {
+  it('complete a graceful deletion', async () => {
     await run(pod, 'node-3');
     await remove(pod);
     await vanished(pod);
     const about = written.filter((request) => request.pod === pod);
-    assert.deepEqual(
-      about.slice(-2).map(({ verb }) => verb),
-      ['patch', 'delete'],
-      'how it ended, then the object',
-    );
+    const verbs = about.slice(-2).map(({ verb }) => verb);
+    assert.deepEqual(verbs, ['patch', 'delete'], 'the final status, then the deletion');
     assert.match(about.at(-2)?.body ?? '', /"phase":"Succeeded"/);
   });
 
-  it('refuse a pod that does not fit, and say by how much', async () => {
+  it('reject a pod that exceeds the capacity, with the amounts in the message', async () => {
     const resources = { requests: { cpu: '9k' } };
     await bind(pod, 'node-7', { metadata: {}, spec: { containers: [{ name: 'main', image: 'i', resources }] } });
     await until('rejected', waitMs, async () => (await findPod(pod))?.status?.phase === 'Failed');
@@ -219,7 +206,7 @@ describe('twenty hollow nodes on the embedded API server', () => {
     );
   });
 
-  it('restart a container that crashes, later and later, and say so', async () => {
+  it('restart a crashing container with growing back-off, and report CrashLoopBackOff', async () => {
     const annotations = { 'hollow-kubelet/exit-after': '100ms', 'hollow-kubelet/exit-code': '3' };
     await bind(pod, 'node-8', { metadata: { annotations } });
     const restarts = async (): Promise<number> =>
@@ -231,7 +218,7 @@ describe('twenty hollow nodes on the embedded API server', () => {
     await vanished(pod);
   });
 
-  it('run a static pod from a file, and show it again when its mirror was deleted', async () => {
+  it('run a static pod from a file, and recreate its mirror after its deletion', async () => {
     const name = `stat-${staticNode}`;
     const findMirror = (): Promise<Pod | undefined> => find('pods', name, 'kube-system');
     const isReady = async (): Promise<boolean> => readyOf(await findMirror())?.status === 'True';
@@ -246,19 +233,19 @@ describe('twenty hollow nodes on the embedded API server', () => {
     await until('another mirror', waitMs, async () => (await isAnother()) && (await isReady()));
     const second = await findMirror();
     const containerOf = (mirror: Pod | undefined) => mirror?.status?.containerStatuses?.[0]?.containerID;
-    assert.equal(containerOf(second), containerOf(first), 'the pod itself ran on');
+    assert.equal(containerOf(second), containerOf(first), 'the static pod was not restarted');
     await rm(join(folder, 'stat.yaml'));
     await until('no mirror', waitMs, async () => (await findMirror()) === undefined);
   });
 
-  it('live with a deletion by force and a new pod of the same name', async () => {
+  it('handle a forced deletion followed by a new pod of the same name', async () => {
     const first = await run(pod, 'node-4');
     await remove(pod, 0);
     const second = await run(pod, 'node-4');
     assert.notEqual(second.metadata.uid, first.metadata.uid);
   });
 
-  it('put a pod right that somebody else marked not ready', async () => {
+  it('correct a pod that another client marked not ready', async () => {
     await run(pod, 'node-5');
     const since = readyOf(await findPod(pod))?.lastTransitionTime;
     await markNotReady(pod);
@@ -267,7 +254,7 @@ describe('twenty hollow nodes on the embedded API server', () => {
     assert.deepEqual([ready?.lastTransitionTime, ready?.reason], [since, undefined]);
   });
 
-  it('report what was broken, and that it was mended', async () => {
+  it('report an injected fault, and its end', async () => {
     fleet.makeUnhealthy(['node-6'], 'the disk is on fire');
     fleet.setCondition(['node-6'], 'DiskPressure', 'True');
     await until('not ready', waitMs, async () => (await nodeReady('node-6')) === 'False');
@@ -278,14 +265,14 @@ describe('twenty hollow nodes on the embedded API server', () => {
     await until('ready', waitMs, async () => (await nodeReady('node-6')) === 'True');
   });
 
-  it('fall silent when they are cut off, and catch up when they are brought back', async () => {
-    const dark = ['node-10', 'node-11', 'node-12'];
+  it('stop heartbeats while cut off, and catch up when reconnected', async () => {
+    const disconnected = ['node-10', 'node-11', 'node-12'];
     const [kept, deleted, forced, late] = ['kept', 'deleted', 'forced', 'late'].map((word) => `${pod}-${word}`);
     assert.ok(kept !== undefined && deleted !== undefined && forced !== undefined && late !== undefined);
     for (const name of [kept, deleted, forced]) await run(name, 'node-10');
 
-    fleet.cutOff(dark);
-    // What was on its way when the cable was pulled still arrives.
+    fleet.cutOff(disconnected);
+    // Requests that were in flight at the cut still arrive.
     await clock.sleep(500, signal);
     const silentSince = await renewTime('node-10');
     await markNotReady(kept);
@@ -294,20 +281,20 @@ describe('twenty hollow nodes on the embedded API server', () => {
     await bind(late, 'node-10');
     await clock.sleep(2_500, signal);
     assert.equal(await renewTime('node-10'), silentSince);
-    assert.equal((await findPod(deleted))?.status?.phase, 'Running', 'nobody has stopped it');
-    assert.equal((await findPod(late))?.status?.phase, 'Pending', 'nobody has seen it');
+    assert.equal((await findPod(deleted))?.status?.phase, 'Running', 'the cut-off node has not stopped it');
+    assert.equal((await findPod(late))?.status?.phase, 'Pending', 'the cut-off node has not received it');
     assert.equal(await podReady(kept), 'False');
     assert.equal(fleet.node('node-10')?.pods, 3);
 
-    fleet.bringBack(dark);
+    fleet.reconnect(disconnected);
     await until('renewed', waitMs, async () => (await renewTime('node-10')) > silentSince);
     await vanished(deleted);
     await until('kept ready again', waitMs, async () => (await podReady(kept)) === 'True');
     await until('late ready', waitMs, async () => (await podReady(late)) === 'True');
-    await until('the forced one forgotten', waitMs, async () => fleet.node('node-10')?.pods === 2);
+    await until('the force-deleted pod removed', waitMs, async () => fleet.node('node-10')?.pods === 2);
   });
 
-  it('outlive a server that drops every connection', async () => {
+  it('survive a server that drops every connection', async () => {
     const renewedAtMs = (): number => fleet.node('node-15')?.renewedAtMs ?? 0;
     const before = renewedAtMs();
     server.dropConnections();
@@ -316,12 +303,15 @@ describe('twenty hollow nodes on the embedded API server', () => {
   });
 });
 
-function staticPods(folder: string, nodeName: string, logger: KeepingLogger): FileSource {
+function staticPods(folder: string, nodeName: string, logger: RecordingLogger): FileSource {
   return new FileSource({ nodeName, files: new StaticPodFiles(folder), text: manifestText, clock, logger });
 }
 
-/** The same API, telling of what is written about pods. */
-function watched(api: HttpKubeApi, tell: (verb: string, pod: string, body: string) => void): KubeReader & KubeWriter {
+/** The same API, with a callback for each write of a pod. */
+function watched(
+  api: HttpKubeApi,
+  onWrite: (verb: string, pod: string, body: string) => void,
+): KubeReader & KubeWriter {
   return {
     get: (resource, name, options) => api.get(resource, name, options),
     list: (resource, options) => api.list(resource, options),
@@ -329,11 +319,11 @@ function watched(api: HttpKubeApi, tell: (verb: string, pod: string, body: strin
     create: (resource, object, options) => api.create(resource, object, options),
     replace: (resource, object, options) => api.replace(resource, object, options),
     patch: (resource, name, patch, options) => {
-      if (resource === 'pods') tell('patch', name.name, JSON.stringify(patch.body));
+      if (resource === 'pods') onWrite('patch', name.name, JSON.stringify(patch.body));
       return api.patch(resource, name, patch, options);
     },
     delete: (resource, name, options) => {
-      if (resource === 'pods') tell('delete', name.name, '');
+      if (resource === 'pods') onWrite('delete', name.name, '');
       return api.delete(resource, name, options);
     },
   };

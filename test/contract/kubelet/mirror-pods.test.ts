@@ -1,21 +1,22 @@
 // Mirrors of static pods against the embedded API server, over HTTP.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { plainConnection } from '../../../src/adapters/http-connection.ts';
-import { HttpKubeApi } from '../../../src/adapters/http-kube-api.ts';
-import { manifestText } from '../../../src/adapters/manifest-text.ts';
+import { plainConnection } from '../../support/plain-connection.ts';
+import type { HttpKubeApi } from '../../../src/adapters/kube-client/kube-api.ts';
+import { manifestText } from '../../../src/adapters/static-pods/manifest-text.ts';
 import { SystemClock } from '../../../src/adapters/system-clock.ts';
 import type { Node } from '../../../src/api/node.ts';
 import type { Pod } from '../../../src/api/pod.ts';
 import { type RunningApiServer, startApiServer } from '../../../src/apiserver/http/api-server.ts';
 import { isMirrorOf } from '../../../src/kubelet/pod-config/classify-pod.ts';
-import { deriveFilePod } from '../../../src/kubelet/pod-config/derive-static-pod.ts';
-import { MirrorPods } from '../../../src/kubelet/pod-status/mirror-pods.ts';
+import { parseFilePod } from '../../../src/kubelet/static-pods/parse-static-pod.ts';
+import { MirrorPods } from '../../../src/kubelet/static-pods/mirror-pods.ts';
 import { aManifest } from '../../support/manifest-folder.ts';
-import { KeepingLogger, KeepingMeter, SeededRandom } from '../../support/quiet.ts';
+import { makeKubeApi } from '../../support/make-kube-api.ts';
+import { RecordingLogger, SeededRandom } from '../../support/fakes.ts';
 
 const clock = new SystemClock();
-const logger = new KeepingLogger();
+const logger = new RecordingLogger();
 const { signal } = new AbortController();
 const name = { namespace: 'kube-system', name: 'web-n1' };
 
@@ -23,7 +24,7 @@ function aStaticPod(image: string): Pod {
   const parsed = manifestText.parse(aManifest('web', { image }));
   const document = 'document' in parsed ? parsed.document : undefined;
   const origin = { nodeName: 'n1', source: 'file', place: '/m/web.yaml', digest: manifestText.digest } as const;
-  const result = deriveFilePod(document, origin);
+  const result = parseFilePod(document, origin);
   const [pod] = 'pods' in result ? result.pods : [];
   assert.ok(pod !== undefined);
   return pod;
@@ -37,9 +38,7 @@ describe('mirrors of static pods on an API server', () => {
 
   before(async () => {
     server = await startApiServer({ clock, random: new SeededRandom(1), logger, tls: false });
-    const connection = plainConnection(server.url, { token: server.adminToken });
-    const meter = new KeepingMeter();
-    api = new HttpKubeApi({ connection, clock, logger, meter, userAgent: 'k', fieldManager: 'k', qps: 0, burst: 0 });
+    api = makeKubeApi(plainConnection(server.url, { token: server.adminToken }), { logger });
     node = await api.create('nodes', { metadata: { name: 'n1' } }, { signal });
     mirrors = new MirrorPods({ api, node: () => node, logger });
   });
@@ -51,7 +50,7 @@ describe('mirrors of static pods on an API server', () => {
 
   const stored = (): Promise<Pod> => api.get('pods', name, { signal });
 
-  it("bear the uid that the server gives, their pod's hash and their node as the owner", async () => {
+  it('have a uid assigned by the server, the hash of their pod, and their node as the owner', async () => {
     const pod = aStaticPod('img:1');
     assert.equal(await mirrors.create(pod, signal), true);
     const mirror = await stored();
@@ -61,12 +60,12 @@ describe('mirrors of static pods on an API server', () => {
     assert.deepEqual(mirror.metadata.ownerReferences, [
       { apiVersion: 'v1', kind: 'Node', name: 'n1', uid, controller: true },
     ]);
-    assert.equal(await mirrors.create(pod, signal), true, 'it is there as it should be');
+    assert.equal(await mirrors.create(pod, signal), true, 'it already exists and matches');
     assert.equal((await stored()).metadata.uid, mirror.metadata.uid);
     await assert.rejects(mirrors.create(aStaticPod('img:2'), signal), { reason: 'already-exists' });
   });
 
-  it('come back when somebody deletes them, and follow their pod [C21]', async () => {
+  it('are recreated after a deletion, and replaced when their pod changes [C21]', async () => {
     const pod = aStaticPod('img:1');
     const { uid = '' } = (await stored()).metadata;
     await api.delete('pods', name, { uid, gracePeriodSeconds: 30, signal });
@@ -76,20 +75,17 @@ describe('mirrors of static pods on an API server', () => {
     const again = await stored();
     assert.notEqual(again.metadata.uid, uid);
     assert.equal(again.metadata.deletionTimestamp, undefined);
-    assert.equal(await mirrors.delete(deleted, signal), false, 'the one that was there before is gone for good');
+    assert.equal(await mirrors.delete(deleted, signal), false, 'the old mirror no longer exists');
     const changed = aStaticPod('img:2');
     await mirrors.reconcile(changed, again, signal);
     assert.equal(isMirrorOf(await stored(), changed), true);
   });
 
-  it('are gone at once when they are deleted', async () => {
+  it('are deleted at once', async () => {
     const mirror = await stored();
     assert.equal(await mirrors.delete(mirror, signal), true);
     await assert.rejects(stored(), { reason: 'not-found' });
     assert.equal(await mirrors.delete(mirror, signal), false);
-    assert.deepEqual(
-      logger.lines.filter(({ level }) => level === 'error'),
-      [],
-    );
+    assert.deepEqual(logger.at('error'), []);
   });
 });

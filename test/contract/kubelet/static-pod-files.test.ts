@@ -1,20 +1,20 @@
-// The file source against real files and a real inotify; periods are the real ones unless a test says otherwise.
+// The file source against real files and a real inotify; periods are the real ones unless a test sets them.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { manifestText } from '../../../src/adapters/manifest-text.ts';
-import { manifestBytesMax, StaticPodFiles } from '../../../src/adapters/static-pod-files.ts';
+import { manifestText } from '../../../src/adapters/static-pods/manifest-text.ts';
+import { manifestBytesMax, StaticPodFiles } from '../../../src/adapters/static-pods/files.ts';
 import { SystemClock } from '../../../src/adapters/system-clock.ts';
-import { FileSource } from '../../../src/kubelet/pod-config/file-source.ts';
-import { KeepingLogger } from '../../support/quiet.ts';
+import { FileSource } from '../../../src/kubelet/static-pods/file-source.ts';
+import { RecordingLogger } from '../../support/fakes.ts';
 import { aManifest } from '../../support/manifest-folder.ts';
 import { until } from '../../support/until.ts';
 
 const clock = new SystemClock();
-/** Much less than the 20 s between listings: only the watch can be that quick. */
+/** Much less than the 20 s between listings: only the watch is that quick. */
 const watchMsMax = 5_000;
 
 describe('static pods of real files', () => {
@@ -35,7 +35,7 @@ describe('static pods of real files', () => {
   });
 
   function follow(path = folder, checkPeriodMs?: number) {
-    const logger = new KeepingLogger();
+    const logger = new RecordingLogger();
     const life = new AbortController();
     const sets: string[] = [];
     const period = checkPeriodMs === undefined ? {} : { checkPeriodMs };
@@ -49,13 +49,13 @@ describe('static pods of real files', () => {
       await running;
     };
     const become = (set: string) => until(() => sets.at(-1) === set, watchMsMax);
-    const problems = () => logger.lines.filter(({ level }) => level === 'error').map(({ fields }) => fields['problem']);
+    const problems = () => logger.at('error').map(({ fields }) => fields['problem']);
     return { sets, become, problems };
   }
 
   const write = (name: string, text: string) => writeFile(join(folder, name), text);
 
-  it('come, change, move and go with their files at once', async () => {
+  it('are added, changed, renamed and removed with their files at once', async () => {
     const { become } = follow();
     await become('');
     await write('web.yaml', aManifest('web'));
@@ -72,7 +72,7 @@ describe('static pods of real files', () => {
     await become('db-n1 img:1');
   });
 
-  it('are watched as soon as their folder is there, and again when it is another one [C11]', async () => {
+  it('are watched as soon as their directory exists, and again when it was replaced [C11]', async () => {
     await rm(folder, { recursive: true });
     const { sets, become } = follow();
     await become('');
@@ -88,14 +88,14 @@ describe('static pods of real files', () => {
     await become('cache-n1 img:1,db-n1 img:1');
   });
 
-  it('survive a broken file until the next listing [C14]', async () => {
+  it('survive an invalid file until the next listing [C14]', async () => {
     await write('db.yaml', aManifest('db'));
     await write('web.yaml', aManifest('web'));
     const { sets, become, problems } = follow(folder, 3_000);
     await become('db-n1 img:1,web-n1 img:1');
-    // The watch armed leads to a second listing: from here on the next one is most of a period away.
+    // The new watch causes a second listing: after that the next one is most of a period away.
     await until(() => sets.length >= 2, watchMsMax);
-    // In one step: a write in two would be seen half done, and told of twice.
+    // Atomically: a write in two steps could be read half done, and be logged twice.
     await write('.next', 'kind: [');
     await rename(join(folder, '.next'), join(folder, 'web.yaml'));
     await until(() => problems().length > 0, watchMsMax);
@@ -104,7 +104,7 @@ describe('static pods of real files', () => {
     assert.equal(problems().length, 1);
   });
 
-  it('are not those of hidden files, folders, pipes and files that are too large [C15]', async () => {
+  it('are not read from hidden files, directories, pipes and files that are too large [C15]', async () => {
     await write('.web.yaml', aManifest('hidden'));
     await mkdir(join(folder, 'more'));
     await writeFile(join(folder, 'more', 'web.yaml'), aManifest('deeper'));
@@ -115,13 +115,13 @@ describe('static pods of real files', () => {
     const { become, problems } = follow();
     await become('web-n1 img:1');
     assert.deepEqual(problems().map(String).toSorted(), [
-      'it is no file',
-      'it is no file',
-      `more than ${manifestBytesMax} bytes`,
+      `is larger than ${manifestBytesMax} bytes`,
+      'is not a regular file',
+      'is not a regular file',
     ]);
   });
 
-  it('may be those of one file, also when that is replaced', async () => {
+  it('are read from a single file, also after it was replaced', async () => {
     const file = join(folder, 'web.yaml');
     await write('web.yaml', aManifest('web'));
     const { become } = follow(file);
@@ -139,7 +139,7 @@ describe('static pods of real files', () => {
     await become('web-n1 img:5');
   });
 
-  it('are looked at without failing, whatever is at the path', async () => {
+  it('are read without an error whatever the path is', async () => {
     await write('file', '');
     execFileSync('mkfifo', [join(folder, 'pipe')]);
     const look = (name: string) => new StaticPodFiles(join(folder, name)).look();
@@ -160,13 +160,13 @@ describe('static pods of real files', () => {
 });
 
 describe('the text of a manifest', () => {
-  it('is YAML or JSON, one document', () => {
+  it('is one document of YAML or JSON', () => {
     const { parse } = manifestText;
     assert.deepEqual(parse('{"a": [1]}'), { document: { a: [1] } });
     assert.deepEqual(parse('# remark\n---\na: &x [1]\nb: *x\n---\n'), { document: { a: [1], b: [1] } });
     assert.deepEqual(parse('{a: 1}'), { document: { a: 1 } });
-    assert.deepEqual(parse(''), { problem: 'it is empty' });
-    assert.deepEqual(parse('a: 1\n---\nb: 2\n'), { problem: 'documents: got 2; accepted: 1' });
+    assert.deepEqual(parse(''), { problem: 'is empty' });
+    assert.deepEqual(parse('a: 1\n---\nb: 2\n'), { problem: 'documents: must be exactly 1 (got 2)' });
     const broken = parse('a: [1');
     assert.ok('problem' in broken && broken.problem.includes('line 1'), JSON.stringify(broken));
     const twice = parse('a: 1\na: 2\n');
@@ -177,9 +177,7 @@ describe('the text of a manifest', () => {
     assert.ok('problem' in parse(bomb.join('\n')));
   });
 
-  it('is told apart by its MD5', () => {
-    assert.equal(manifestText.digest('abc'), '900150983cd24fb0d6963f7d28e17f72');
-  });
+  it('is identified by its MD5', () => assert.equal(manifestText.digest('abc'), '900150983cd24fb0d6963f7d28e17f72'));
 });
 
 function aJson(name: string): string {

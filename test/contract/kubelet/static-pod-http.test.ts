@@ -1,15 +1,15 @@
-// The HTTP source's door against a real server on loopback.
+// The HTTP client of the HTTP source against a real server on loopback.
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { manifestText } from '../../../src/adapters/manifest-text.ts';
-import { manifestBytesMax } from '../../../src/adapters/static-pod-files.ts';
-import { StaticPodUrl, type StaticPodUrlOptions } from '../../../src/adapters/static-pod-http.ts';
+import { manifestText } from '../../../src/adapters/static-pods/manifest-text.ts';
+import { manifestBytesMax } from '../../../src/adapters/static-pods/files.ts';
+import { StaticPodUrl, type StaticPodUrlOptions } from '../../../src/adapters/static-pods/http.ts';
 import { SystemClock } from '../../../src/adapters/system-clock.ts';
-import { HttpSource } from '../../../src/kubelet/pod-config/http-source.ts';
+import { HttpSource } from '../../../src/kubelet/static-pods/http-source.ts';
 import { aManifest } from '../../support/manifest-folder.ts';
-import { KeepingLogger } from '../../support/quiet.ts';
+import { RecordingLogger } from '../../support/fakes.ts';
 import { until } from '../../support/until.ts';
 
 describe('manifests behind a URL', () => {
@@ -40,18 +40,18 @@ describe('manifests behind a URL', () => {
     return manifests;
   }
 
-  it('are asked for with the headers that were configured', async () => {
-    let heard: IncomingMessage | undefined;
+  it('are requested with the configured headers', async () => {
+    let received: IncomingMessage | undefined;
     answer = (request, response) => {
-      heard = request;
+      received = request;
       response.end('hello');
     };
     const manifests = theUrl({ headers: { 'x-token': 'secret' } });
     assert.deepEqual(await manifests.get(signal), { kind: 'answer', status: 200, text: 'hello' });
-    assert.deepEqual([heard?.method, heard?.url, heard?.headers['x-token']], ['GET', '/pods', 'secret']);
+    assert.deepEqual([received?.method, received?.url, received?.headers['x-token']], ['GET', '/pods', 'secret']);
   });
 
-  it('are asked for as the user that the URL names, whom nobody else hears of', async () => {
+  it('are requested with the credentials of the URL, which are not part of the reported URL', async () => {
     let login: string | undefined;
     answer = (request, response) => {
       login = request.headers.authorization;
@@ -64,7 +64,7 @@ describe('manifests behind a URL', () => {
     assert.throws(() => new StaticPodUrl({ url: 'pods' }), TypeError);
   });
 
-  it('may be elsewhere', async () => {
+  it('are read through a redirect, but not through an endless one', async () => {
     answer = (request, response) => {
       if (request.url === '/pods') response.writeHead(302, { location: '/there' }).end();
       else response.end(request.url);
@@ -75,40 +75,46 @@ describe('manifests behind a URL', () => {
     assert.ok(endless.kind === 'failed' || endless.status === 302, JSON.stringify(endless));
   });
 
-  it('are nothing but a status where that is not 200', async () => {
+  it('are only a status if that is not 200', async () => {
     answer = (_request, response) => response.writeHead(404).end('not here');
     assert.deepEqual(await theUrl().get(signal), { kind: 'answer', status: 404, text: '' });
     answer = (_request, response) => response.writeHead(204).end();
     assert.deepEqual(await theUrl().get(signal), { kind: 'answer', status: 204, text: '' });
   });
 
-  it('have at most 10 MiB', async () => {
+  it('are limited to 10 MiB', async () => {
     answer = (_request, response) => response.end('x'.repeat(manifestBytesMax));
     const whole = await theUrl().get(signal);
     assert.equal(whole.kind === 'answer' && whole.text.length, manifestBytesMax);
     answer = (_request, response) => response.end('x'.repeat(manifestBytesMax + 1));
     assert.deepEqual(await theUrl().get(signal), {
       kind: 'failed',
-      problem: `an answer of more than ${manifestBytesMax} bytes`,
+      problem: `the response is larger than ${manifestBytesMax} bytes`,
     });
   });
 
-  it('have to come in time, to the last byte, and only while somebody waits', async () => {
+  it('time out if they are not complete in time, and are cancelled by the signal', async () => {
     answer = () => {};
-    assert.deepEqual(await theUrl({ timeoutMs: 100 }).get(signal), { kind: 'failed', problem: 'no answer in time' });
+    assert.deepEqual(await theUrl({ timeoutMs: 100 }).get(signal), {
+      kind: 'failed',
+      problem: 'no response before the timeout',
+    });
     answer = (_request, response) => response.write('half');
-    assert.deepEqual(await theUrl({ timeoutMs: 100 }).get(signal), { kind: 'failed', problem: 'no answer in time' });
+    assert.deepEqual(await theUrl({ timeoutMs: 100 }).get(signal), {
+      kind: 'failed',
+      problem: 'no response before the timeout',
+    });
     const life = new AbortController();
     const waiting = theUrl().get(life.signal);
     life.abort();
     assert.equal((await waiting).kind, 'failed');
   });
 
-  it('fail where nobody listens', async () => {
+  it('fail if the server refuses the connection', async () => {
     assert.equal((await theUrl({ url: 'http://127.0.0.1:1/pods' }).get(signal)).kind, 'failed');
   });
 
-  it('make a source: an empty list for an empty page, then the page once [C16]', async () => {
+  it('an HTTP source sends an empty list for an empty document, and a document once [C16]', async () => {
     let page = '';
     let asked = 0;
     answer = (_request, response) => {
@@ -117,7 +123,7 @@ describe('manifests behind a URL', () => {
     };
     const life = new AbortController();
     const sets: string[] = [];
-    const logger = new KeepingLogger();
+    const logger = new RecordingLogger();
     const clock = new SystemClock();
     const common = { nodeName: 'n1', text: manifestText, clock, logger, checkPeriodMs: 20 };
     const source = new HttpSource({ ...common, manifests: theUrl() });
@@ -132,6 +138,6 @@ describe('manifests behind a URL', () => {
     life.abort();
     await running;
     assert.equal(sets.filter((set) => set !== '').length, 1);
-    assert.equal(logger.lines[0]?.fields['problem'], 'the document is empty');
+    assert.equal(logger.lines[0]?.fields['problem'], 'document is empty');
   });
 });

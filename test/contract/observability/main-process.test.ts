@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const main = new URL('../../../src/cli/main.ts', import.meta.url).pathname;
 
@@ -18,31 +18,31 @@ function start(...argv: readonly string[]) {
   return { child, ended, said };
 }
 
-/** Resolves when the process has said it; fails, with everything it did say, when it ends before. */
+/** Resolves when the process has printed it; fails with its whole output if it exits before. */
 async function saying({ child, ended, said }: ReturnType<typeof start>, wanted: RegExp): Promise<void> {
-  const heard = Promise.withResolvers<void>();
+  const printed = Promise.withResolvers<void>();
   const look = (): void => {
-    if (wanted.test(said.out)) heard.resolve();
+    if (wanted.test(said.out)) printed.resolve();
   };
   child.stdout.on('data', look);
   look();
-  await Promise.race([heard.promise, ended.then((end) => assert.fail(`ended with ${JSON.stringify(end)}`))]);
+  await Promise.race([printed.promise, ended.then((end) => assert.fail(`ended with ${JSON.stringify(end)}`))]);
 }
 
-test('help and version end with 0 and say it on standard output', async () => {
+test('help and version exit with 0 and print to standard output', async () => {
   const help = await start('help').ended;
   assert.deepEqual([help.code, help.err], [0, '']);
   assert.match(help.out, /^Usage: nlc COMMAND/m);
   assert.equal((await start('version').ended).code, 0);
 });
 
-test('an unknown command ends with 2 and says it on standard error', async () => {
+test('an unknown command exits with 2 and prints to standard error', async () => {
   const { code, out, err } = await start('contrler').ended;
   assert.deepEqual([code, out], [2, '']);
   assert.match(err, /did you mean controller\?/);
 });
 
-test('three wrong flags of the controller: three lines, one go, exit code 2', async () => {
+test('three invalid flags of the controller: three lines in one run, exit code 2', async () => {
   const { code, out, err } = await start(
     'controller',
     '--node-eviction-rate=-1',
@@ -51,21 +51,21 @@ test('three wrong flags of the controller: three lines, one go, exit code 2', as
   ).ended;
   assert.deepEqual([code, out], [2, '']);
   for (const flag of [
-    '--node-eviction-rate: got -1',
-    '--node-monitor-grace-period: got "banana"',
+    '--node-eviction-rate: must be a number >= 0 (got -1)',
+    '--node-monitor-grace-period: must be a duration > 0 with a unit, such as 1m30s or 500ms (got "banana")',
     '--no-such-flag: unknown',
   ]) {
     assert.ok(err.includes(flag), err);
   }
 });
 
-test('only checking the flags ends with 0, and warns all the same', async () => {
+test('checking only the flags exits with 0, and logs warnings', async () => {
   const { code, out, err } = await start('controller', '--validate-only', '--node-monitor-grace-period=20s').ended;
   assert.deepEqual([code, out], [0, 'the configuration is valid\n']);
   assert.match(err, /warning: --node-monitor-grace-period is 20s/);
 });
 
-/** Hollow nodes that talk to a server which never answers: a command that runs until it is told to stop. */
+/** Hollow nodes with a server that never responds: a command that runs until it is stopped. */
 async function withRunningCommand(use: (running: ReturnType<typeof start>) => Promise<void>): Promise<void> {
   const asked = Promise.withResolvers<void>();
   const server = createServer(() => asked.resolve());
@@ -73,7 +73,7 @@ async function withRunningCommand(use: (running: ReturnType<typeof start>) => Pr
   await once(server, 'listening');
   const address = server.address();
   assert.ok(typeof address === 'object' && address !== null);
-  const folder = mkdtempSync(join(tmpdir(), 'nlc-main-'));
+  const folder = tempFolder();
   const kubeconfig = join(folder, 'kubeconfig');
   writeFileSync(
     kubeconfig,
@@ -95,12 +95,11 @@ async function withRunningCommand(use: (running: ReturnType<typeof start>) => Pr
     await running.ended;
     server.closeAllConnections();
     server.close();
-    rmSync(folder, { recursive: true });
   }
 }
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  test(`${signal} ends a running command in order`, { timeout: 30_000 }, async () => {
+  test(`${signal} ends a running command gracefully`, { timeout: 30_000 }, async () => {
     await withRunningCommand(async ({ child, ended }) => {
       child.kill(signal);
       const { code, err } = await ended;
@@ -109,7 +108,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-test('a second signal ends it at once, and says so with 1', { timeout: 30_000 }, async () => {
+test('a second signal ends it at once with exit code 1', { timeout: 30_000 }, async () => {
   await withRunningCommand(async ({ child, ended }) => {
     child.kill('SIGTERM');
     child.kill('SIGINT');
@@ -117,12 +116,12 @@ test('a second signal ends it at once, and says so with 1', { timeout: 30_000 },
   });
 });
 
-test('the embedded server and hollow nodes find each other through the kubeconfig', { timeout: 60_000 }, async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'nlc-pair-'));
+test('the embedded server and hollow nodes connect through the kubeconfig', { timeout: 60_000 }, async () => {
+  const folder = tempFolder();
   const kubeconfig = join(folder, 'kubeconfig');
   const server = start('apiserver', '--port=0', `--kubeconfig-out=${kubeconfig}`);
   try {
-    await saying(server, /API server at https:\/\/127\.0\.0\.1:\d+/);
+    await saying(server, /API server listening on https:\/\/127\.0\.0\.1:\d+/);
     assert.equal(statSync(kubeconfig).mode & 0o777, 0o600);
     const nodes = start('hollow-nodes', `--kubeconfig=${kubeconfig}`, '--nodes=3', '--zones=2');
     await saying(nodes, /3 nodes are registered/);
@@ -134,22 +133,20 @@ test('the embedded server and hollow nodes find each other through the kubeconfi
     assert.equal(serverEnd.code, 0, serverEnd.err);
   } finally {
     server.child.kill('SIGKILL');
-    rmSync(folder, { recursive: true });
   }
 });
 
-test('a kubeconfig that somebody else wrote is not overwritten', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'nlc-foreign-'));
+test('a kubeconfig of another program is not overwritten', async () => {
+  const folder = tempFolder();
   const kubeconfig = join(folder, 'config');
   writeFileSync(kubeconfig, 'apiVersion: v1\n');
   const { code, err } = await start('apiserver', '--port=0', `--kubeconfig-out=${kubeconfig}`).ended;
   assert.equal(code, 2);
-  assert.match(err, /accepted: a new file, or one that nlc apiserver has written/);
+  assert.match(err, /--kubeconfig-out: must be a new file or one written by nlc apiserver/);
   assert.equal(readFileSync(kubeconfig, 'utf8'), 'apiVersion: v1\n');
-  rmSync(folder, { recursive: true });
 });
 
-test('a port that is taken ends the embedded server with the reason', async () => {
+test('a port in use ends the embedded server with the reason', async () => {
   const holder = createServer();
   holder.listen(0, '127.0.0.1');
   await once(holder, 'listening');
@@ -159,6 +156,6 @@ test('a port that is taken ends the embedded server with the reason', async () =
   holder.close();
   assert.deepEqual(
     [code, err],
-    [1, `nlc apiserver: port ${address.port} cannot be had (EADDRINUSE); --port=0 takes a free one\n`],
+    [1, `nlc apiserver: cannot listen on port ${address.port} (EADDRINUSE); --port=0 selects a free port\n`],
   );
 });

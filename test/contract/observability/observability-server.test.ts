@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { type Route, startHttp, startObservability, textAnswer } from '../../../src/adapters/observability-server.ts';
+import {
+  type Route,
+  startHttp,
+  startObservability,
+  textAnswer,
+} from '../../../src/adapters/page-server/observability-server.ts';
 import { PromMeter } from '../../../src/adapters/prom-meter.ts';
-import { healthRoutes } from '../../../src/cli/health-pages.ts';
-import { configzRoute, metricsRoute } from '../../../src/cli/metrics-pages.ts';
-import { announceBuild } from '../../../src/metrics/build-info.ts';
-import { KeepingLogger } from '../../support/quiet.ts';
+import { healthRoutes } from '../../../src/cli/pages/health-pages.ts';
+import { configzRoute, metricsRoute } from '../../../src/cli/pages/metrics-pages.ts';
+import { announceBuild } from '../../../src/cli/controller/build-info.ts';
+import { RecordingLogger } from '../../support/fakes.ts';
 
 const freePort = { host: '127.0.0.1', port: 0 };
 
@@ -16,9 +21,9 @@ function urlOf({ host, port }: { readonly host: string; readonly port: number },
 
 async function serving(
   routes: readonly Route[],
-  use: (at: (path: string) => string, logger: KeepingLogger) => Promise<void>,
+  use: (at: (path: string) => string, logger: RecordingLogger) => Promise<void>,
 ) {
-  const logger = new KeepingLogger();
+  const logger = new RecordingLogger();
   const server = await startHttp({ address: freePort, routes, logger });
   try {
     await use((path) => urlOf(server.address, path), logger);
@@ -27,7 +32,7 @@ async function serving(
   }
 }
 
-test('metrics of the process and our own, as Prometheus reads them', async () => {
+test('process and controller metrics in the Prometheus text format', async () => {
   const meter = new PromMeter({ processMetrics: true });
   announceBuild(meter, { version: '1.2.3', nodeVersion: process.version });
   await serving([metricsRoute(meter)], async (at) => {
@@ -41,7 +46,7 @@ test('metrics of the process and our own, as Prometheus reads them', async () =>
   });
 });
 
-test('the settings in force', async () => {
+test('the active configuration', async () => {
   await serving(
     [configzRoute('node-lifecycle-controller', () => ({ controller: { nodeEvictionRate: 0.1 } }))],
     async (at) => {
@@ -54,7 +59,7 @@ test('the settings in force', async () => {
   );
 });
 
-test('probes change their answer as the process does', async () => {
+test('probes follow the state of the process', async () => {
   let synced = false;
   const ready = [{ name: 'informer-sync', problem: () => (synced ? undefined : 'not yet') }];
   await serving(healthRoutes({ live: [], ready }), async (at) => {
@@ -97,7 +102,7 @@ test('only GET and HEAD; unknown paths are 404; the longest path wins', async ()
   });
 });
 
-test('a page that fails is a 500 that says nothing, and a line in the log that says all', async () => {
+test('a failing page responds with 500 without details, and the details are logged', async () => {
   await serving(pages, async (at, logger) => {
     const response = await fetch(at('/broken'));
     assert.equal(response.status, 500);
@@ -108,21 +113,21 @@ test('a page that fails is a 500 that says nothing, and a line in the log that s
   });
 });
 
-test('closing ends idle keep-alive connections, and one that never asks', async () => {
-  const server = await startHttp({ address: freePort, routes: pages, logger: new KeepingLogger() });
+test('close ends idle keep-alive connections, and connections without a request', async () => {
+  const server = await startHttp({ address: freePort, routes: pages, logger: new RecordingLogger() });
   await (await fetch(urlOf(server.address, '/page'))).text();
-  const mute = connect(server.address.port, server.address.host);
-  await new Promise((resolve) => mute.once('connect', resolve));
-  const gone = new Promise((resolve) => mute.once('close', resolve));
+  const idleSocket = connect(server.address.port, server.address.host);
+  await new Promise((resolve) => idleSocket.once('connect', resolve));
+  const gone = new Promise((resolve) => idleSocket.once('close', resolve));
   await server.close();
   await gone;
   await assert.rejects(fetch(urlOf(server.address, '/page')));
 });
 
-test('a taken address is an error at the start', async () => {
-  const first = await startHttp({ address: freePort, routes: [], logger: new KeepingLogger() });
+test('an address in use is an error at the start', async () => {
+  const first = await startHttp({ address: freePort, routes: [], logger: new RecordingLogger() });
   try {
-    await assert.rejects(startHttp({ address: first.address, routes: [], logger: new KeepingLogger() }), {
+    await assert.rejects(startHttp({ address: first.address, routes: [], logger: new RecordingLogger() }), {
       code: 'EADDRINUSE',
     });
   } finally {
@@ -137,12 +142,12 @@ function start(metrics: Parameters<typeof startObservability>[0]['metrics']['add
   return startObservability({
     metrics: { address: metrics, routes: metricsPages },
     health: { address: health, routes: healthPages },
-    logger: new KeepingLogger(),
+    logger: new RecordingLogger(),
   });
 }
 
 test('two addresses: each listener has its own pages', async () => {
-  const taken = await startHttp({ address: freePort, routes: [], logger: new KeepingLogger() });
+  const taken = await startHttp({ address: freePort, routes: [], logger: new RecordingLogger() });
   await taken.close();
   const servers = await start(taken.address, freePort);
   assert.ok(servers.metricsAddress && servers.healthAddress);
@@ -163,15 +168,15 @@ test('one address: one listener with all pages', async () => {
   await servers.close();
 });
 
-test('switched off: nothing listens', async () => {
+test('disabled: nothing listens', async () => {
   const servers = await start('off', 'off');
   assert.deepEqual([servers.metricsAddress, servers.healthAddress], [undefined, undefined]);
   await servers.close();
 });
 
-test('when the second address is taken the first is given back', async () => {
-  const other = await startHttp({ address: freePort, routes: [], logger: new KeepingLogger() });
-  const freed = await startHttp({ address: freePort, routes: [], logger: new KeepingLogger() });
+test('if the second address is in use, the first is closed', async () => {
+  const other = await startHttp({ address: freePort, routes: [], logger: new RecordingLogger() });
+  const freed = await startHttp({ address: freePort, routes: [], logger: new RecordingLogger() });
   await freed.close();
   await assert.rejects(start(freed.address, other.address), { code: 'EADDRINUSE' });
   await assert.rejects(fetch(urlOf(freed.address, '/metrics')));

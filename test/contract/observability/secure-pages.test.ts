@@ -1,4 +1,4 @@
-// The pages behind TLS and the API server's word, over real sockets.
+// The pages with TLS and delegated authentication and authorization, over real sockets.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { request as plainRequest } from 'node:http';
@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { connect as tlsConnect, type SecureVersion, type TLSSocket } from 'node:tls';
 import { Agent } from 'undici';
-import { dispatch } from '../../../src/cli/dispatch.ts';
 import { type Pair, TestAuthority } from '../../support/certificates.ts';
+import { nlc } from '../../support/run-command.ts';
 import { ask, SecurePagesStage } from '../../support/secure-pages.ts';
 import { until } from '../../support/until.ts';
 
@@ -20,7 +20,7 @@ async function staged(t: TestContext, ...flags: readonly string[]): Promise<Secu
   return stage;
 }
 
-test('who shows no token is not let in, and is told what to show', async (t) => {
+test('a request without a token is rejected with 401 and a WWW-Authenticate header', async (t) => {
   const stage = await staged(t);
   const { status, headers, body } = await stage.get('/metrics');
   assert.equal(status, 401);
@@ -34,12 +34,12 @@ test('who shows no token is not let in, and is told what to show', async (t) => 
     reason: 'Unauthorized',
     code: 401,
   });
-  assert.deepEqual(stage.api.tokensAsked, [], 'nothing was asked');
-  assert.equal((await stage.get('/metrics', { token: 'nobodys' })).status, 401);
-  assert.equal((await stage.get('/no-such-page')).status, 401, 'what there is, is not told either');
+  assert.deepEqual(stage.api.tokensAsked, [], 'no review was sent');
+  assert.equal((await stage.get('/metrics', { token: 'unknown' })).status, 401);
+  assert.equal((await stage.get('/no-such-page')).status, 401, '401 does not depend on whether the page exists');
 });
 
-test('who is known may read what the API server says, by method and path, and nothing else', async (t) => {
+test('an authenticated user may read what the API server allows, by method and path, and nothing else', async (t) => {
   const stage = await staged(t);
   const mine = await stage.get('/metrics?x=y', { token: 'reader-token' });
   assert.deepEqual([mine.status, mine.body], [200, 'page /metrics']);
@@ -59,7 +59,7 @@ test('who is known may read what the API server says, by method and path, and no
   assert.equal(stage.meter.series.get('apiserver_delegated_authz_request_total{code="201"}'), 4);
 });
 
-/** The path as it stands, which fetch and undici would tidy. */
+/** Sends the path unchanged; fetch and undici would normalize it. */
 function rawGet(stage: SecurePagesStage, path: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: 'Bearer reader-token' };
@@ -73,7 +73,7 @@ function rawGet(stage: SecurePagesStage, path: string): Promise<number | undefin
   });
 }
 
-test('the path that is asked about is the one whose page is shown, however it is written', async (t) => {
+test('the authorized path is the path of the served page, in any notation', async (t) => {
   const stage = await staged(t);
   stage.api.add('reader', 'reader-token', 'get /explain/nodes/a b');
   assert.equal(await rawGet(stage, '/metrics/../status'), 403);
@@ -87,17 +87,17 @@ test('the path that is asked about is the one whose page is shown, however it is
   ]);
 });
 
-/** What an attacker's client sends, word for word. Resolves with the status of each answer when the server ends the connection or has answered `answersMax`. */
+/** Sends raw bytes. Resolves with the status codes when the server closes the connection or has sent `answersMax` responses. */
 function say(stage: SecurePagesStage, text: string, answersMax: number): Promise<readonly number[]> {
   return new Promise((resolve, reject) => {
-    let heard = '';
+    let received = '';
     const statuses = (): readonly number[] =>
-      [...heard.matchAll(/HTTP\/1\.[01] (\d{3}) /g)].map((match) => Number(match[1]));
+      [...received.matchAll(/HTTP\/1\.[01] (\d{3}) /g)].map((match) => Number(match[1]));
     const socket = tlsConnect({ host: '127.0.0.1', port: stage.port, ca: stage.authority.cert }, () =>
       socket.write(text),
     );
     socket.on('data', (piece) => {
-      heard += String(piece);
+      received += String(piece);
       if (statuses().length >= answersMax) socket.destroy();
     });
     socket.on('error', reject).on('close', () => resolve(statuses()));
@@ -106,7 +106,7 @@ function say(stage: SecurePagesStage, text: string, answersMax: number): Promise
 
 const asReader = 'authorization: Bearer reader-token\r\n';
 
-test('no way of writing a path shows a page that another path was allowed for', async (t) => {
+test('no notation of a path serves a page for which only another path is allowed', async (t) => {
   const stage = await staged(t, '--authorization-always-allow-paths=/livez,/explain/nodes/public*');
   const rows: readonly (readonly [path: string, status: number, asked?: string])[] = [
     ['//metrics', 403, '//metrics'],
@@ -147,7 +147,7 @@ test('no way of writing a path shows a page that another path was allowed for', 
     assert.deepEqual(await say(stage, `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`, 1), [401], path);
 });
 
-test('no form of a request is let in without a token', async (t) => {
+test('no form of a request is allowed without a token', async (t) => {
   const stage = await staged(t);
   const rows: readonly (readonly [request: string, status: number | undefined])[] = [
     ['GET /metrics HTTP/1.0\r\n\r\n', 401],
@@ -168,10 +168,10 @@ test('no form of a request is let in without a token', async (t) => {
   for (const [request, status] of rows) assert.equal((await say(stage, request, 1))[0], status, request);
   assert.deepEqual(stage.api.tokensAsked, []);
   const other = `GET /metrics HTTP/1.1\r\nhost: x\r\nauthorization: Bearer other-token\r\nimpersonate-user: reader\r\nx-remote-user: reader\r\n\r\n`;
-  assert.deepEqual(await say(stage, other, 1), [403], 'whom else one would like to be does not count');
+  assert.deepEqual(await say(stage, other, 1), [403], 'impersonation headers are ignored');
 });
 
-test('each request of a connection is judged by itself, also of those that come at once', async (t) => {
+test('each request of a connection is authorized separately, also when pipelined', async (t) => {
   const stage = await staged(t);
   const get = (path: string, token?: string): string =>
     `GET ${path} HTTP/1.1\r\nhost: x\r\n${token === undefined ? '' : `authorization: Bearer ${token}\r\n`}\r\n`;
@@ -184,7 +184,7 @@ test('each request of a connection is judged by itself, also of those that come 
     get('/livez/../metrics'),
   ];
   assert.deepEqual(await say(stage, requests.join(''), requests.length), [200, 401, 403, 200, 403, 401]);
-  // A body that reads like a request is a body.
+  // A body that looks like a request is a body.
   const hidden = get('/status', 'other-token');
   const smuggled = `POST /metrics HTTP/1.1\r\nhost: x\r\ncontent-length: ${hidden.length}\r\n\r\n${hidden}${get('/metrics')}`;
   assert.deepEqual(await say(stage, smuggled, 2), [401, 401]);
@@ -192,26 +192,24 @@ test('each request of a connection is judged by itself, also of those that come 
   assert.deepEqual(await say(stage, both, 2), [400]);
 });
 
-test('who asks on and on without waiting for answers is cut off', async (t) => {
+test('a client that pipelines too many requests is disconnected', async (t) => {
   const stage = await staged(t);
   const release = Promise.withResolvers<void>();
   stage.api.held = release.promise;
   const many = `GET /metrics HTTP/1.1\r\nhost: x\r\n${asReader}\r\n`.repeat(100);
   assert.deepEqual(await say(stage, many, 100), []);
   release.resolve();
-  assert.deepEqual(
-    await say(stage, `GET /metrics HTTP/1.1\r\nhost: x\r\n${asReader}\r\n`.repeat(10), 10),
-    Array(10).fill(200),
-  );
+  const actual = await say(stage, `GET /metrics HTTP/1.1\r\nhost: x\r\n${asReader}\r\n`.repeat(10), 10);
+  assert.deepEqual(actual, Array(10).fill(200));
 });
 
-test('what pages there are is not told to who may read paths that are none', async (t) => {
+test('the list of pages is not shown to clients of always-allowed paths', async (t) => {
   const stage = await staged(t);
   const { status, body } = await stage.get('/healthz');
   assert.deepEqual([status, body], [404, 'not found\n']);
 });
 
-test('many requests are one review, at once and one after the other, until its time is up', async (t) => {
+test('many requests, concurrent and sequential, cause one review until its TTL expires', async (t) => {
   const stage = await staged(t);
   const together = await Promise.all(
     Array.from({ length: 20 }, () => stage.get('/metrics', { token: 'reader-token' })),
@@ -224,12 +222,12 @@ test('many requests are one review, at once and one after the other, until its t
   assert.deepEqual(stage.api.accessesAsked, ['reader get /metrics', 'other get /metrics']);
   await stage.clock.advance(2_000);
   stage.api.users.delete('reader-token');
-  assert.equal((await stage.get('/metrics', { token: 'reader-token' })).status, 401, 'a token that was taken away');
+  assert.equal((await stage.get('/metrics', { token: 'reader-token' })).status, 401, 'a revoked token');
   stage.api.add('other', 'other-token', 'get /metrics');
-  assert.equal((await stage.get('/metrics', { token: 'other-token' })).status, 200, 'a right that was given');
+  assert.equal((await stage.get('/metrics', { token: 'other-token' })).status, 200, 'a granted permission');
 });
 
-test('while the API server is away nobody new is let in, and who was only until the time is up', async (t) => {
+test('while the API server is unavailable new tokens are rejected, and cached ones are allowed until their TTL expires', async (t) => {
   const stage = await staged(t);
   await stage.get('/metrics', { token: 'reader-token' });
   await stage.get('/status', { token: 'reader-token' });
@@ -238,19 +236,17 @@ test('while the API server is away nobody new is let in, and who was only until 
   assert.equal((await stage.get('/metrics', { token: 'other-token' })).status, 401);
   const unknowable = await stage.get('/explain/nodes/x', { token: 'reader-token' });
   assert.equal(unknowable.status, 500);
-  assert.doesNotMatch(unknowable.body, /refused|127\.0\.0\.1/, 'the API server stays out of it');
+  assert.doesNotMatch(unknowable.body, /refused|127\.0\.0\.1/, 'the response does not reveal the API server');
   await stage.clock.advance(11_000);
   assert.equal((await stage.get('/metrics', { token: 'reader-token' })).status, 401);
-  const warnings = stage.logger.lines.filter(({ level }) => level === 'warn');
-  assert.deepEqual(
-    warnings.map(({ message }) => message),
-    ['who asks for a page cannot be reviewed: nobody is let in meanwhile'],
-  );
+  const warnings = stage.logger.at('warn');
+  const messages = warnings.map(({ message }) => message);
+  assert.deepEqual(messages, ['TokenReview or SubjectAccessReview failed; denying requests']);
   stage.api.refusing = undefined;
-  assert.equal((await stage.get('/metrics', { token: 'reader-token' })).status, 200, 'failures are not remembered');
+  assert.equal((await stage.get('/metrics', { token: 'reader-token' })).status, 200, 'failures are not cached');
 });
 
-test('an API server that hangs keeps nobody waiting for long, and those whom it knows not at all', async (t) => {
+test('with a hanging API server new requests wait a limited time, and cached ones do not wait', async (t) => {
   const stage = await staged(t);
   await stage.get('/metrics', { token: 'reader-token' });
   const release = Promise.withResolvers<void>();
@@ -258,12 +254,12 @@ test('an API server that hangs keeps nobody waiting for long, and those whom it 
   const sinceMs = performance.now();
   const waiting = stage.get('/metrics', { token: 'other-token' });
   assert.equal((await stage.get('/metrics', { token: 'reader-token' })).status, 200);
-  assert.ok(performance.now() - sinceMs < 1_900, 'before the other has its answer');
+  assert.ok(performance.now() - sinceMs < 1_900, 'before the other request ends');
   assert.equal((await waiting).status, 401);
   release.resolve();
 });
 
-test('a permission that we lack is named in the log', async (t) => {
+test('a missing permission of the controller is named in the log', async (t) => {
   const stage = await staged(t);
   stage.api.refusing = 403;
   assert.equal((await stage.get('/metrics', { token: 'reader-token' })).status, 401);
@@ -272,14 +268,14 @@ test('a permission that we lack is named in the log', async (t) => {
   assert.equal(stage.meter.series.get('apiserver_delegated_authn_request_total{code="403"}'), 1);
 });
 
-test('a connection that the API server had closed already is no reason to refuse', async (t) => {
+test('a connection that the API server has closed does not cause a rejection', async (t) => {
   const stage = await staged(t);
   stage.api.breaking = 1;
   assert.equal((await stage.get('/metrics', { token: 'reader-token' })).status, 200);
   assert.equal(stage.meter.series.get('apiserver_delegated_authn_request_total{code="<error>"}'), 1);
 });
 
-test('a flood of tokens costs the API server little, and does not lock out who was let in before', async (t) => {
+test('many invalid tokens cause few reviews, and do not affect cached users', async (t) => {
   const stage = await staged(t);
   await stage.get('/metrics', { token: 'reader-token' });
   await stage.clock.advance(11_000);
@@ -288,7 +284,7 @@ test('a flood of tokens costs the API server little, and does not lock out who w
     Array.from({ length: 300 }, (_, i) => ask(dispatcher, `${stage.url}/metrics`, { token: `stolen-${i}` })),
   );
   const busy = flood.filter(({ status }) => status === 429);
-  assert.ok(busy.length >= 290, `${busy.length} of 300 were turned away`);
+  assert.ok(busy.length >= 290, `${busy.length} of 300 were rejected`);
   assert.equal(busy[0]?.headers['retry-after'], '1');
   assert.ok(flood.every(({ status }) => status === 429 || status === 401));
   assert.ok(stage.api.tokensAsked.length <= 11, `${stage.api.tokensAsked.length} reviews`);
@@ -299,11 +295,11 @@ test('a flood of tokens costs the API server little, and does not lock out who w
   await dispatcher.destroy();
 });
 
-test('probes stay plain on their own address, and are for everybody on a shared one', async (t) => {
+test('probes stay plain on their own address, and need no token there; on a shared address they do', async (t) => {
   const apart = await staged(t);
   assert.equal((await fetch(`http://127.0.0.2:${apart.healthPort}/livez`)).status, 200);
   assert.equal((await fetch(`http://127.0.0.2:${apart.healthPort}/metrics`)).status, 404);
-  await assert.rejects(fetch(`http://127.0.0.1:${apart.port}/metrics`), 'no plain HTTP there');
+  await assert.rejects(fetch(`http://127.0.0.1:${apart.port}/metrics`), 'no plain HTTP on the secure port');
   const port = apart.port;
   await apart.close();
   const shared = await SecurePagesStage.open(
@@ -311,12 +307,12 @@ test('probes stay plain on their own address, and are for everybody on a shared 
     `--health-probe-bind-address=127.0.0.1:${port}`,
   );
   assert.equal((await shared.get('/livez')).status, 200);
-  assert.equal((await shared.get('/livez/ping')).status, 401, 'only the paths that are named');
+  assert.equal((await shared.get('/livez/ping')).status, 401, 'only the configured paths');
   assert.equal((await shared.get('/metrics')).status, 401);
   await shared.close();
 });
 
-test('paths that are always allowed cost no review', async (t) => {
+test('always-allowed paths cause no review', async (t) => {
   const stage = await staged(t, '--authorization-always-allow-paths=/metrics,/explain/*');
   assert.equal((await stage.get('/metrics')).status, 200);
   assert.equal((await stage.get('/explain/nodes/a')).status, 200);
@@ -332,7 +328,7 @@ const serialOf = (stage: SecurePagesStage): Promise<string> =>
     }).on('error', reject);
   });
 
-test('a certificate that changes is shown to who comes next; a broken pair is not, and is told once', async (t) => {
+test('a changed certificate is used for new connections; an invalid pair is ignored and logged once', async (t) => {
   const stage = await staged(t);
   const first = await serialOf(stage);
   const kept = new Agent({ connect: { ca: stage.authority.cert } });
@@ -340,20 +336,19 @@ test('a certificate that changes is shown to who comes next; a broken pair is no
   const next = await stage.authority.sign({ subject: 'CN=pages', hosts: ['127.0.0.1'] });
   stage.write({ cert: next.cert });
   await stage.clock.advance(40_000);
-  assert.equal(await serialOf(stage), first, 'half of a pair');
-  const warnings = stage.logger.lines.filter(({ level }) => level === 'warn');
-  assert.deepEqual(
-    warnings.map(({ message }) => message),
-    ['the serving certificate cannot be read again; the old one stays'],
-  );
+  assert.equal(await serialOf(stage), first, 'only one file of the pair');
+  const warnings = stage.logger.at('warn');
+  const messages = warnings.map(({ message }) => message);
+  assert.deepEqual(messages, ['failed to reload serving certificate; keeping the old one']);
   stage.write({ key: next.key });
   await stage.clock.advance(10_000);
   assert.notEqual(await serialOf(stage), first);
-  assert.equal((await ask(kept, `${stage.url}/metrics`, { token: 'reader-token' })).status, 200, 'nobody was cut off');
+  const actual = (await ask(kept, `${stage.url}/metrics`, { token: 'reader-token' })).status;
+  assert.equal(actual, 200, 'open connections continue');
   await kept.destroy();
 });
 
-test('client certificates of a known authority are users too', async (t) => {
+test('client certificates of the client CA authenticate users', async (t) => {
   const stage = await staged(t, '--client-ca-file=FOLDER/ca.crt');
   stage.api.add('alice', 'not shown', 'get /metrics');
   const alice = await stage.authority.sign({ subject: 'CN=alice,O=ops' });
@@ -365,17 +360,17 @@ test('client certificates of a known authority are users too', async (t) => {
   assert.equal((await stage.get('/metrics', { client: foreign })).status, 401);
   assert.equal((await stage.get('/metrics', { client: foreign, token: 'reader-token' })).status, 200);
   const serving = await stage.authority.sign({ subject: 'CN=alice', hosts: ['x.example'] });
-  assert.equal((await stage.get('/metrics', { client: serving })).status, 401, 'a certificate of a server');
+  assert.equal((await stage.get('/metrics', { client: serving })).status, 401, 'a server certificate');
   assert.deepEqual(stage.api.tokensAsked, ['reader-token']);
 });
 
-test('without --client-ca-file a certificate is nobody', async (t) => {
+test('without --client-ca-file a client certificate does not authenticate', async (t) => {
   const stage = await staged(t);
   const alice = await stage.authority.sign({ subject: 'CN=alice,O=system:masters' });
   assert.equal((await stage.get('/metrics', { client: alice })).status, 401);
 });
 
-test('a certificate counts as long as it is valid and its authority known, however old the connection', async (t) => {
+test('a client certificate counts only while it is valid and its CA is configured, on old connections too', async (t) => {
   const stage = await staged(t, '--client-ca-file=FOLDER/ca.crt');
   stage.api.add('alice', 'not shown', 'get /metrics');
   const brief = await stage.authority.sign({ subject: 'CN=alice', validForMs: 4_000 });
@@ -393,7 +388,7 @@ test('a certificate counts as long as it is valid and its authority known, howev
   await Promise.all(connections.map((agent) => agent.destroy()));
 });
 
-test('a session is not taken up again: it would bring its certificate along', async (t) => {
+test('a TLS session is not resumed: it would keep its client certificate', async (t) => {
   const stage = await staged(t, '--client-ca-file=FOLDER/ca.crt');
   const client = await stage.authority.sign({ subject: 'CN=alice' });
   const open = (maxVersion: SecureVersion, session?: Buffer): Promise<TLSSocket> =>
@@ -405,7 +400,7 @@ test('a session is not taken up again: it would bring its certificate along', as
         ...(session === undefined ? {} : { session }),
       };
       const socket = tlsConnect({ host: '127.0.0.1', port: stage.port, ...options }).on('error', reject);
-      // In TLS 1.3 the session comes after the handshake, with the answer at the latest.
+      // In TLS 1.3 the session ticket comes after the handshake, with the response at the latest.
       socket.on('data', () => resolve(socket));
       socket.on('secureConnect', () => socket.write('GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n'));
     });
@@ -418,7 +413,7 @@ test('a session is not taken up again: it would bring its certificate along', as
   }
 });
 
-/** A second handshake in the middle of a connection, as TLS 1.2 knows it. Resolves with whether the server took part. */
+/** A renegotiation on a TLS 1.2 connection. Resolves with whether the server took part. */
 function shakesHandsAgain(stage: SecurePagesStage, client: Pair): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const options = { ...client, ca: stage.authority.cert, maxVersion: 'TLSv1.2' } as const;
@@ -434,13 +429,13 @@ function shakesHandsAgain(stage: SecurePagesStage, client: Pair): Promise<boolea
   });
 }
 
-test('a connection has one handshake: in a second one it could show a certificate of its own making', async (t) => {
+test('renegotiation is disabled: it could present a self-made certificate', async (t) => {
   const stage = await staged(t, '--client-ca-file=FOLDER/ca.crt');
   const client = await stage.authority.sign({ subject: 'CN=alice' });
   assert.equal(await shakesHandsAgain(stage, client), false);
   stage.write(await stage.authority.sign({ subject: 'CN=pages', hosts: ['127.0.0.1'] }));
   await stage.clock.advance(10_000);
-  assert.equal(await shakesHandsAgain(stage, client), false, 'nor with the next serving certificate');
+  assert.equal(await shakesHandsAgain(stage, client), false, 'not with the next serving certificate either');
 });
 
 test('of several names in a certificate the last one counts, as for the API server', async (t) => {
@@ -450,13 +445,13 @@ test('of several names in a certificate the last one counts, as for the API serv
   assert.match((await stage.get('/metrics', { client })).body, /User \\"mallory\\" cannot get path/);
 });
 
-test('old TLS is refused, and what is chosen is spoken', async (t) => {
+test('old TLS versions are rejected, and the configured versions and suites are used', async (t) => {
   const stage = await staged(t, '--tls-min-version=VersionTLS13');
   assert.equal((await stage.get('/metrics', { token: 'reader-token' })).status, 200);
   await assert.rejects(stage.get('/metrics', { token: 'reader-token', maxVersion: 'TLSv1.2' }));
   const forgetful = await staged(t);
   const unsealed = { token: 'reader-token', maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-SHA256' } as const;
-  await assert.rejects(forgetful.get('/metrics', unsealed), 'a suite that --tls-cipher-suites would not take');
+  await assert.rejects(forgetful.get('/metrics', unsealed), 'a suite that --tls-cipher-suites does not accept');
   const suites = await staged(t, '--tls-cipher-suites=TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384');
   const old = { token: 'reader-token', maxVersion: 'TLSv1.2' } as const;
   assert.equal((await suites.get('/metrics', { ...old, ciphers: 'ECDHE-ECDSA-AES256-GCM-SHA384' })).status, 200);
@@ -464,24 +459,24 @@ test('old TLS is refused, and what is chosen is spoken', async (t) => {
   assert.equal((await suites.get('/metrics', { token: 'reader-token', maxVersion: 'TLSv1.3' })).status, 200);
 });
 
-test('who never shakes hands does not keep the server from ending', async (t) => {
+test('a connection without a handshake does not delay shutdown', async (t) => {
   const stage = await staged(t);
-  const mute = connect(stage.port, '127.0.0.1');
-  await new Promise((resolve) => mute.once('connect', resolve));
-  const gone = new Promise((resolve) => mute.once('close', resolve));
+  const idleSocket = connect(stage.port, '127.0.0.1');
+  await new Promise((resolve) => idleSocket.once('connect', resolve));
+  const gone = new Promise((resolve) => idleSocket.once('close', resolve));
   const sinceMs = performance.now();
   await stage.close();
   await gone;
   assert.ok(performance.now() - sinceMs < 8_000);
 });
 
-test('connections that come too fast are turned away until the next second', async (t) => {
+test('connections above the handshake rate are rejected until the next second', async (t) => {
   const stage = await staged(t);
   const sockets = Array.from({ length: 120 }, () => connect(stage.port, '127.0.0.1'));
   let closed = 0;
   for (const socket of sockets) socket.on('close', () => (closed += 1)).on('error', () => undefined);
   await until(() => closed >= 70);
-  assert.ok(closed <= 120 - 40, `${closed} were turned away`);
+  assert.ok(closed <= 120 - 40, `${closed} were rejected`);
   for (const socket of sockets) socket.destroy();
   let status = 0;
   const askAgain = (): void =>
@@ -493,7 +488,7 @@ test('connections that come too fast are turned away until the next second', asy
   await until(() => status === 200);
 });
 
-test('a long token is read; headers without end are not', async (t) => {
+test('a long token is accepted; headers above the limit are rejected', async (t) => {
   const stage = await staged(t);
   const long = 'x'.repeat(12_000);
   stage.api.add('long', long, 'get /metrics');
@@ -501,7 +496,7 @@ test('a long token is read; headers without end are not', async (t) => {
   assert.equal((await stage.get('/metrics', { token: 'x'.repeat(40_000) })).status, 431);
 });
 
-test('without a certificate one is made, and who starts is told that nobody can verify it', async (t) => {
+test('without a certificate a self-signed one is generated, and a warning is logged', async (t) => {
   const stage = await staged(t, '--tls-cert-file=', '--tls-private-key-file=');
   await assert.rejects(stage.get('/metrics', { token: 'reader-token' }));
   const agent = new Agent({ connect: { rejectUnauthorized: false } });
@@ -510,12 +505,12 @@ test('without a certificate one is made, and who starts is told that nobody can 
   assert.ok(stage.logger.lines.some(({ message }) => message.startsWith('no --tls-cert-file')));
 });
 
-test('a certificate that is not there, or not one, ends the start with its flag', async () => {
+test('a missing or invalid certificate fails the start and names its flag', async () => {
   await assert.rejects(SecurePagesStage.open('--tls-cert-file=/no/such/file'), /--tls-cert-file \/no\/such\/file/);
   await assert.rejects(SecurePagesStage.open('--tls-private-key-file=FOLDER/ca.crt'), /and its private key/);
   await assert.rejects(
     SecurePagesStage.open('--client-ca-file=FOLDER/tls.crt'),
-    /--client-ca-file .*one of an authority/,
+    /--client-ca-file .*not a CA certificate/,
   );
 });
 
@@ -525,37 +520,26 @@ test('plain HTTP to the secure port gets no page', async (t) => {
     plainRequest({ host: '127.0.0.1', port: stage.port, path: '/metrics' }, (response) =>
       resolve(String(response.statusCode)),
     )
-      .on('error', () => resolve('broken off'))
+      .on('error', () => resolve('aborted'))
       .end();
   });
-  assert.equal(outcome, 'broken off');
+  assert.equal(outcome, 'aborted');
 });
 
-async function nlc(...argv: readonly string[]) {
-  const said = { out: '', err: '' };
-  const code = await dispatch(argv, {
-    stdout: (text) => void (said.out += text),
-    stderr: (text) => void (said.err += text),
-    env: {},
-    signal: new AbortController().signal,
-  });
-  return { code, ...said };
-}
-
-test('nlc status shows who it is, to whom it was told to, and says what is missing', async (t) => {
+test('nlc status sends its token to the configured server, and reports missing credentials', async (t) => {
   const stage = await staged(t, '--client-ca-file=FOLDER/ca.crt');
   const at = [`--server=${stage.url}`, `--certificate-authority=${stage.caFile}`];
   const good = await nlc('status', ...at, '--token=other-token');
   assert.deepEqual([good.code, good.out, good.err], [0, 'page /status', '']);
-  const nobody = await nlc('status', ...at);
+  const withoutToken = await nlc('status', ...at);
   assert.match(
-    nobody.err,
-    /^nlc status: https:\S+ answers 401: Unauthorized; --token, --token-file and --kubeconfig say who asks\n$/,
+    withoutToken.err,
+    /^nlc status: https:\S+ returned 401: Unauthorized; set --token, --token-file or --kubeconfig to authenticate\n$/,
   );
   const reader = await nlc('status', ...at, '--token=reader-token');
-  assert.match(reader.err, /answers 403: forbidden: User "reader" cannot get path "\/status"\n$/);
+  assert.match(reader.err, /returned 403: forbidden: User "reader" cannot get path "\/status"\n$/);
   const unverified = await nlc('status', `--server=${stage.url}`, '--token=other-token');
-  assert.match(unverified.err, /--certificate-authority and --tls-server-name say whose certificate it is/);
+  assert.match(unverified.err, /set --certificate-authority and --tls-server-name to verify the certificate/);
   const misnamed = await nlc('status', ...at, '--tls-server-name=elsewhere.example', '--token=other-token');
   assert.match(misnamed.err, /elsewhere\.example.*--tls-server-name/s);
   const named = await nlc('status', ...at, '--tls-server-name=pages.example', '--token=other-token');
@@ -563,12 +547,12 @@ test('nlc status shows who it is, to whom it was told to, and says what is missi
   const believing = await nlc('status', `--server=${stage.url}`, '--insecure-skip-tls-verify', '--token=other-token');
   assert.equal(believing.code, 0, believing.err);
   const plain = await nlc('status', `--server=${stage.url.replace('https', 'http')}`);
-  assert.match(plain.err, /with https:\/\/ where it runs with --metrics-secure\n$/);
+  assert.match(plain.err, /with https:\/\/ if it runs with --metrics-secure\n$/);
   const refused = await nlc('status', '--token=other-token');
-  assert.deepEqual([refused.code, /--token: accepted: only where/.test(refused.err)], [2, true]);
+  assert.deepEqual([refused.code, /--token: requires a --server that begins with https/.test(refused.err)], [2, true]);
 });
 
-test('nlc explain shows the user of a kubeconfig: a token, or a certificate', async (t) => {
+test('nlc explain authenticates as the user of a kubeconfig: with a token, or a certificate', async (t) => {
   const stage = await staged(t, '--client-ca-file=FOLDER/ca.crt');
   stage.api.add('other', 'other-token', 'get /explain/nodes/a').add('alice', 'not shown', 'get /explain/nodes/a');
   const { cert, key } = await stage.authority.sign({ subject: 'CN=alice' });
@@ -579,7 +563,7 @@ test('nlc explain shows the user of a kubeconfig: a token, or a certificate', as
   };
   const kubeconfig = join(stage.folder, 'kubeconfig');
   const contexts = Object.keys(users).map((name) => ({ name, context: { cluster: 'c', user: name } }));
-  const clusters = [{ name: 'c', cluster: { server: 'https://nobody.example' } }];
+  const clusters = [{ name: 'c', cluster: { server: 'https://unreachable.example' } }];
   const list = Object.entries(users).map(([name, user]) => ({ name, user }));
   writeFileSync(
     kubeconfig,
@@ -594,10 +578,10 @@ test('nlc explain shows the user of a kubeconfig: a token, or a certificate', as
   const behind = await nlc('explain', ...skipping, '--insecure-skip-tls-verify', 'node/a');
   assert.equal(behind.code, 0, behind.err);
   const missing = await nlc('explain', ...at.slice(0, 2), '--kubeconfig=/no/such', 'node/a');
-  assert.match(missing.err, /no credentials: \/no\/such/);
+  assert.match(missing.err, /cannot load credentials: \/no\/such/);
 });
 
-test('who answers with another place does not get the token there', async (t) => {
+test('the token is not sent to the target of a redirect', async (t) => {
   const stage = await staged(t);
   const { cert, key } = await stage.authority.sign({ subject: 'CN=liar', hosts: ['127.0.0.1'] });
   const liar = secureServer({ cert, key }, (_, response) => {
@@ -609,6 +593,6 @@ test('who answers with another place does not get the token there', async (t) =>
   assert.ok(typeof address === 'object' && address !== null);
   const at = [`--server=https://127.0.0.1:${address.port}`, `--certificate-authority=${stage.caFile}`];
   const { code, err } = await nlc('status', ...at, '--token=other-token');
-  assert.deepEqual([code, /answers 307/.test(err)], [1, true], err);
+  assert.deepEqual([code, /returned 307/.test(err)], [1, true], err);
   assert.deepEqual(stage.api.tokensAsked, []);
 });

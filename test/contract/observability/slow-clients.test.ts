@@ -1,11 +1,11 @@
-// Whoever takes a connection and does little with it: there is an end to each, so that probes and scrapes get theirs.
+// Clients that hold a connection without using it: every connection has a limit, so that probes and scrapes are served.
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { type RunningHttp, startHttp, textAnswer } from '../../../src/adapters/observability-server.ts';
-import { KeepingLogger } from '../../support/quiet.ts';
+import { type RunningHttp, startHttp, textAnswer } from '../../../src/adapters/page-server/observability-server.ts';
+import { RecordingLogger } from '../../support/fakes.ts';
 
-/** More than both kernels keep between them. */
+/** More than both kernels' socket buffers. */
 const large = textAnswer(200, 'x'.repeat(32 * 1024 * 1024));
 
 describe('slow clients', { concurrency: true }, () => {
@@ -13,11 +13,11 @@ describe('slow clients', { concurrency: true }, () => {
 
   before(async () => {
     const routes = [{ path: '/large', answer: () => large }];
-    server = await startHttp({ address: { host: '127.0.0.1', port: 0 }, routes, logger: new KeepingLogger() });
+    server = await startHttp({ address: { host: '127.0.0.1', port: 0 }, routes, logger: new RecordingLogger() });
   });
   after(() => server.close());
 
-  /** Resolves with the seconds until the server ends the connection. */
+  /** Resolves with the seconds until the server closes the connection. */
   function secondsUntilEnd(begin: (socket: Socket) => void): Promise<number> {
     const sinceMs = performance.now();
     return new Promise((resolve) => {
@@ -27,12 +27,12 @@ describe('slow clients', { concurrency: true }, () => {
     });
   }
 
-  test('a request that never begins', async () => {
+  test('a connection without a request', async () => {
     const seconds = await secondsUntilEnd((socket) => socket.resume());
     assert.ok(seconds < 18, `${seconds} s`);
   });
 
-  test('headers that come a byte at a time', async () => {
+  test('headers sent byte by byte', async () => {
     const seconds = await secondsUntilEnd((socket) => {
       socket.resume().write('GET /large HTTP/1.1\r\nhost: x\r\nx-slow: ');
       const dripping = setInterval(() => socket.write('x'), 500);
@@ -41,7 +41,7 @@ describe('slow clients', { concurrency: true }, () => {
     assert.ok(seconds < 18, `${seconds} s`);
   });
 
-  test('a body that comes a byte at a time', async () => {
+  test('a body sent byte by byte', async () => {
     const seconds = await secondsUntilEnd((socket) => {
       socket.resume().write('POST /large HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n');
       const dripping = setInterval(() => socket.write('x'), 500);
@@ -50,11 +50,11 @@ describe('slow clients', { concurrency: true }, () => {
     assert.ok(seconds < 18, `${seconds} s`);
   });
 
-  test('an answer that nobody reads', async () => {
+  test('a response that is not read', async () => {
     let bytes = 0;
     await secondsUntilEnd((socket) => {
       socket.write('GET /large HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
-      // Who reads nothing does not hear of the end either; what is left to read then tells.
+      // A client that does not read does not notice the end; the remaining bytes show it.
       setTimeout(() => socket.on('data', (piece) => (bytes += piece.length)), 36_000);
     });
     assert.ok(bytes < large.body.length, `all ${bytes} bytes came`);

@@ -1,17 +1,17 @@
-// What the oracle judges by: what was asked of the API server, what the test did, and what is there at the end.
-import { type NoExecuteSpan, deriveSpans } from './no-execute-spans.ts';
-import { deriveTerms, type Term } from './leadership-terms.ts';
-import { deriveSigns, type Signs } from './signs-of-life.ts';
-import { deriveTaintActs, type TaintAct } from './taint-history.ts';
+// The input of the oracle: the requests to the API server, the handovers of the test, and the end state.
+import { type NoExecuteSpan, findSpans } from './no-execute-spans.ts';
+import { findTerms, type Term } from './leadership-terms.ts';
+import { findSigns, type Signs } from './heartbeats.ts';
+import { findTaintActs, type TaintAct } from './taint-history.ts';
 import type { AuditedRequest } from '../audit-trail.ts';
 import type { NodeJson, PodJson } from '../scripted-cluster.ts';
 import type { PodFact } from './fleet.ts';
 
-/** From the moment at which a leader was stopped. */
+/** One stop of a leader. */
 export interface Handover {
   readonly name: string;
   readonly stoppedAtMs: number;
-  /** How many requests of it may arrive after somebody else leads. */
+  /** Maximum number of its requests that may arrive after another replica leads. */
   readonly lateMax: number;
 }
 
@@ -21,58 +21,58 @@ export interface Recording {
   readonly handovers: readonly Handover[];
   readonly pods: readonly PodFact[];
   readonly zoneOf: ReadonlyMap<string, string>;
-  /** Nodes that were dark at the end. */
-  readonly dark: ReadonlySet<string>;
+  /** Nodes that were silent at the end. */
+  readonly silent: ReadonlySet<string>;
   readonly nodesAtEnd: readonly NodeJson[];
   readonly podsAtEnd: readonly PodJson[];
   readonly endedAtMs: number;
 }
 
-/** Of a leader that the test did not stop: on a machine that gives it no time to renew its lease. */
+/** A leader that the test did not stop, but that could not renew its lease in time on a loaded machine. */
 export const lostByItself = 'by itself';
 
-/** Nobody could write between the two. */
+/** The time without a leader. */
 export interface Gap extends Handover {
   readonly takenAtMs: number;
 }
 
 export interface Evidence extends Recording {
   readonly terms: readonly Term[];
-  /** All writes of replicas but those to the lease, in the order in which they came in. */
+  /** All writes of replicas except those to the lease, in the order in which they were received. */
   readonly writes: readonly AuditedRequest[];
-  /** Of these, what came from a former leader when another had taken the lease, where that may be. */
+  /** Those of a former leader after another replica had acquired the lease, if the handover allows them. */
   readonly late: ReadonlySet<AuditedRequest>;
   readonly taintActs: readonly TaintAct[];
   readonly spans: ReadonlyMap<string, readonly NoExecuteSpan[]>;
   readonly signs: Signs;
   readonly gaps: readonly Gap[];
-  /** Pods by uid: when each accepted request to delete it came in. */
+  /** By pod uid: when each accepted request to delete it was received. */
   readonly deletions: ReadonlyMap<string, readonly number[]>;
 }
 
-/** Everything that follows from the recording. */
+/** Derives the evidence from the recording. */
 export function gather(recording: Recording): Evidence {
   const { requests, replicas, handovers } = recording;
   const ofReplicas = requests.filter(({ user, verb }) => replicas.has(user) && isWrite(verb));
-  const terms = deriveTerms(ofReplicas);
-  const gaps = deriveGaps(handovers, terms);
+  const terms = findTerms(ofReplicas);
+  const gaps = findGaps(handovers, terms);
   const writes = ofReplicas.filter(
     ({ resource, namespace }) => !(resource === 'leases' && namespace === 'kube-system'),
   );
   const late = new Set(writes.filter((write) => isLate(write, terms, gaps)));
-  const taintActs = deriveTaintActs(ofReplicas);
-  const spans = deriveSpans(taintActs);
+  const taintActs = findTaintActs(ofReplicas);
+  const spans = findSpans(taintActs);
   const deletions = deletionsOf(writes.filter((write) => !late.has(write)));
-  return { ...recording, terms, writes, late, taintActs, spans, signs: deriveSigns(requests), gaps, deletions };
+  return { ...recording, terms, writes, late, taintActs, spans, signs: findSigns(requests), gaps, deletions };
 }
 
-/** The term in force at that moment: whoever took the lease last. */
+/** The leadership term at that time: the last acquisition of the lease. */
 export function termAt(terms: readonly Term[], atMs: number): Term | undefined {
   return terms.findLast(({ takenAtMs }) => takenAtMs <= atMs);
 }
 
-/** One between each two terms; a handover that cost nobody the lead (a standby was stopped) is none. */
-function deriveGaps(handovers: readonly Handover[], terms: readonly Term[]): readonly Gap[] {
+/** One gap between each two terms; the stop of a standby causes none. */
+function findGaps(handovers: readonly Handover[], terms: readonly Term[]): readonly Gap[] {
   return terms.slice(1).map(({ takenAtMs }, place) => {
     const before = terms[place]!;
     const isCause = ({ stoppedAtMs }: Handover): boolean => stoppedAtMs > before.takenAtMs && stoppedAtMs < takenAtMs;
@@ -100,8 +100,13 @@ function deletionsOf(writes: readonly AuditedRequest[]): ReadonlyMap<string, rea
   return deletions;
 }
 
-/** Of the pod that this request had deleted; undefined for any other request. */
-export function deletedUid({ verb, resource, code, body }: AuditedRequest): string | undefined {
-  if (verb !== 'delete' || resource !== 'pods' || code !== 200) return undefined;
+/** The uid of the pod that this request deleted; undefined for other requests. */
+export function deletedUid(request: AuditedRequest): string | undefined {
+  return request.code === 200 ? uidToDelete(request) : undefined;
+}
+
+/** The uid of the pod that this request was to delete, successful or not; undefined for other requests. */
+export function uidToDelete({ verb, resource, body }: AuditedRequest): string | undefined {
+  if (verb !== 'delete' || resource !== 'pods') return undefined;
   return (body as { readonly preconditions?: { readonly uid?: string } }).preconditions?.uid;
 }

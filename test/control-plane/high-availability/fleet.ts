@@ -1,5 +1,5 @@
-// The nodes and pods of the test: for each handover some that fall silent before it, some that fall silent and come back
-// meanwhile; some that flap all the time; a zone that is dark throughout; the rest are well.
+// The nodes and pods of the test: for each handover some that become silent before it and some that become silent and
+// recover during it; some that flap all the time; a zone that stays silent; the others are healthy.
 import type { Toleration } from '../../../src/api/tolerations.ts';
 import type { RestClient } from '../rest-client.ts';
 import { ScriptedCluster } from '../scripted-cluster.ts';
@@ -10,33 +10,33 @@ const zones = ['z0', 'z1', 'z2'];
 const requestsAtOnce = 24;
 const sizes = { early: 9, returning: 6, late: 6 } as const;
 const flapping = 12;
-const dark = 30;
+const silent = 30;
 const inAll = 240;
 export const longestPatienceSeconds = 10;
-/** How long a flapping node is silent and heard: never long enough to be called silent. */
-const flapMs = { silent: 2_500, heard: 3_000 } as const;
+/** Periods of a flapping node without and with heartbeats, shorter than the grace period. */
+const flapMs = { silent: 2_500, alive: 3_000 } as const;
 
-/** `early`: silent, and tainted, before the leader goes. `late`: its silence ends after that. */
+/** `early`: silent and tainted before the leader stops. `late`: its grace period ends after that. */
 export type Part = keyof typeof sizes;
 
 export interface PodFact {
   readonly uid: string;
   readonly name: string;
   readonly node: string;
-  /** Undefined: for ever. */
+  /** Undefined: no limit. */
   readonly patienceSeconds: number | undefined;
-  /** Its kubelet said that it is ready. */
+  /** Its kubelet posted Ready=True. */
   readonly ready: boolean;
 }
 
-type Wish = Omit<PodFact, 'uid'> & { readonly graceSeconds: number };
+type PlannedPod = Omit<PodFact, 'uid'> & { readonly graceSeconds: number };
 
 interface PlacedPod {
   readonly metadata: { readonly deletionTimestamp?: string };
   readonly spec: { readonly nodeName: string };
 }
 
-export const darkZone = 'dark';
+export const silentZone = 'silent';
 
 export class Fleet {
   readonly cluster: ScriptedCluster;
@@ -58,30 +58,30 @@ export class Fleet {
     return Array.from({ length: sizes[part] }, (_, i) => `h${place}-${part}-${i}`);
   }
 
-  /** Every node of every handover. */
-  fallen(): readonly string[] {
+  /** All nodes of all handovers. */
+  silenced(): readonly string[] {
     const parts = Object.keys(sizes) as readonly Part[];
     return this.#handovers.flatMap((handover) => parts.flatMap((part) => this.nodesOf(handover, part)));
   }
 
-  dark(): readonly string[] {
-    return Array.from({ length: dark }, (_, i) => `dark-${i}`);
+  silent(): readonly string[] {
+    return Array.from({ length: silent }, (_, i) => `silent-${i}`);
   }
 
   async build(): Promise<void> {
     const flappers = Array.from({ length: flapping }, (_, i) => `flapping-${i}`);
-    const others = [...this.fallen(), ...flappers];
-    const calm = Array.from({ length: inAll - others.length - dark }, (_, i) => `calm-${i}`);
+    const others = [...this.silenced(), ...flappers];
+    const calm = Array.from({ length: inAll - others.length - silent }, (_, i) => `calm-${i}`);
     for (const [place, name] of [...others, ...calm].entries())
       this.zoneOf.set(name, zones[place % zones.length] ?? '');
-    for (const name of this.dark()) this.zoneOf.set(name, darkZone);
+    for (const name of this.silent()) this.zoneOf.set(name, silentZone);
     await inParallel([...this.zoneOf], ([name, zone]) => this.cluster.addNode(name, zone));
     this.cluster.start();
-    await inParallel([...this.zoneOf.keys()].flatMap(podsFor), (wish) => this.#plant(wish));
+    await inParallel([...this.zoneOf.keys()].flatMap(podsFor), (planned) => this.#plant(planned));
     this.#flapping = this.#flap(flappers);
   }
 
-  /** The nodes among these on which a pod whose patience ends has not been deleted. */
+  /** Those of these nodes with a pod that has tolerationSeconds and is not deleted. */
   async keepingPods(nodes: readonly string[]): Promise<readonly string[]> {
     const path = '/api/v1/namespaces/default/pods?labelSelector=patience%3Dends';
     const { items } = await this.#client.must<{ readonly items: readonly PlacedPod[] }>('GET', path);
@@ -95,8 +95,8 @@ export class Fleet {
     await this.cluster.stop();
   }
 
-  async #plant({ graceSeconds, ...wish }: Wish): Promise<void> {
-    const { name, node, patienceSeconds } = wish;
+  async #plant({ graceSeconds, ...planned }: PlannedPod): Promise<void> {
+    const { name, node, patienceSeconds } = planned;
     const seconds = patienceSeconds === undefined ? {} : { tolerationSeconds: patienceSeconds };
     const toleration: Toleration = { key: unreachable, operator: 'Exists', effect: 'NoExecute', ...seconds };
     const { metadata } = await this.#client.must('POST', '/api/v1/namespaces/default/pods', {
@@ -108,16 +108,16 @@ export class Fleet {
         tolerations: [toleration],
       },
     });
-    if (wish.ready) await this.cluster.postPod(name);
-    this.pods.push({ ...wish, uid: metadata?.uid ?? '' });
+    if (planned.ready) await this.cluster.postPod(name);
+    this.pods.push({ ...planned, uid: metadata?.uid ?? '' });
   }
 
   async #flap(names: readonly string[]): Promise<void> {
     while (!this.#stop.signal.aborted) {
-      for (const name of names) this.cluster.goDark(name);
+      for (const name of names) this.cluster.stopHeartbeats(name);
       await this.#pause(flapMs.silent);
-      await Promise.all(names.map((name) => this.cluster.comeBack(name)));
-      await this.#pause(flapMs.heard);
+      await Promise.all(names.map((name) => this.cluster.resumeHeartbeats(name)));
+      await this.#pause(flapMs.alive);
     }
   }
 
@@ -127,8 +127,8 @@ export class Fleet {
   }
 }
 
-/** One for each second of patience, the odd ones with time to end in; and one that stays whatever happens. */
-function podsFor(node: string): readonly Wish[] {
+/** One pod for each tolerationSeconds, every second one with a termination grace period; and one without a limit. */
+function podsFor(node: string): readonly PlannedPod[] {
   const seconds = Array.from({ length: longestPatienceSeconds }, (_, i) => i + 1);
   const leaving = seconds.map((patienceSeconds) => {
     return {

@@ -1,25 +1,25 @@
-// How late each pod left that was to leave: against the moment at which it was due, or at which somebody was there to do it.
+// The delay of each eviction, measured from when it was due or from when a leader existed again.
 import type { Evidence, Gap } from './evidence.ts';
 import type { PodFact } from './fleet.ts';
 
-/** `timeAdded` has whole seconds, and a pod is given the benefit of the part that is cut off. */
+/** `timeAdded` is truncated to whole seconds; the controller adds one second. */
 const stampResolutionMs = 1_000;
-/** Who was stopped this shortly after something was due need not have come to it. */
+/** A leader that stops this soon after a deadline need not have handled it. */
 const momentMs = 1_000;
 
 export interface Lateness {
-  /** When it was due, by the stamp of the taint. */
+  /** When it was due by the timeAdded of the taint. */
   readonly dueMs: number;
-  /** The same, or when somebody took over. */
+  /** The same, or when the next leader took over. */
   readonly attendedMs: number;
   /** The gap in which it was due. */
   readonly gap: Gap | undefined;
   readonly deletedAtMs: number | undefined;
-  /** From then on there was no reason to delete it. */
+  /** From then on it must not be deleted. */
   readonly wellAtMs: number;
 }
 
-/** For each time that its node was tainted, and its patience ended before the node was well again; once it is deleted no more. */
+/** One entry for each NoExecute taint of its node during which its toleration ended before the node recovered. */
 export function lateness(evidence: Evidence, { uid, node, patienceSeconds }: PodFact): readonly Lateness[] {
   const { gaps, spans, signs, deletions } = evidence;
   if (patienceSeconds === undefined) return [];
@@ -37,7 +37,7 @@ export function lateness(evidence: Evidence, { uid, node, patienceSeconds }: Pod
   });
 }
 
-/** The gap in which this moment lies, or a moment before which it did. */
+/** The gap that contains this time, with a small tolerance before it. */
 export function gapAround(gaps: readonly Gap[], atMs: number): Gap | undefined {
   return gaps.find(({ stoppedAtMs, takenAtMs }) => stoppedAtMs - momentMs <= atMs && atMs < takenAtMs);
 }

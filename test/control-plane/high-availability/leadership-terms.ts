@@ -1,9 +1,9 @@
-// Who led when, from the writes to the lease that the API server accepted.
+// Leadership terms, from the accepted writes to the lease.
 import type { AuditedRequest } from '../audit-trail.ts';
 
 export interface Term {
   readonly user: string;
-  /** When the write came in that took the lease, the last that renewed it, and the one that gave it back. */
+  /** When the writes that acquired, last renewed and released the lease were received. */
   readonly takenAtMs: number;
   readonly renewedAtMs: number;
   readonly releasedAtMs: number | undefined;
@@ -14,13 +14,13 @@ interface LeaseBody {
   readonly spec: { readonly holderIdentity?: string; readonly leaseTransitions?: number };
 }
 
-export function isLeaseWrite({ resource, namespace, name, verb }: AuditedRequest): boolean {
-  const isOurs = resource === 'leases' && namespace === 'kube-system' && name === 'node-lifecycle-controller';
-  return isOurs && verb !== 'get';
+function isLeaseWrite({ resource, namespace, name, verb }: AuditedRequest): boolean {
+  const isElectionLease = resource === 'leases' && namespace === 'kube-system' && name === 'node-lifecycle-controller';
+  return isElectionLease && verb !== 'get';
 }
 
-/** In the order of storage, which is the order that counts. */
-export function deriveTerms(requests: readonly AuditedRequest[]): readonly Term[] {
+/** In the order of resourceVersion. */
+export function findTerms(requests: readonly AuditedRequest[]): readonly Term[] {
   const writes = requests.filter((request) => isLeaseWrite(request) && request.code < 300);
   const terms: Term[] = [];
   for (const { user, atMs, answer } of writes.toSorted((a, b) => versionOf(a) - versionOf(b))) {

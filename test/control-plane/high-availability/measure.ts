@@ -1,26 +1,26 @@
-// How long each handover took and how late it made things, as a table.
+// Duration of each handover and the delays that it caused, as a table.
 import { type Evidence, type Gap, termAt } from './evidence.ts';
 import { lateness, type Lateness } from './lateness.ts';
 import { graceMs } from './settings.ts';
-import { silencesOf } from './signs-of-life.ts';
+import { silencesOf } from './heartbeats.ts';
 
 const columns = [
   'handover',
-  'given back',
-  'lease taken',
+  'released',
+  'acquired',
   'first write',
-  'due meanwhile',
+  'due in gap',
   'late, median',
-  'late, most',
-  'due later',
+  'late, max',
+  'due after',
   'late, median',
-  'late, most',
-  'silent meanwhile',
-  'told, most',
+  'late, max',
+  'silent in gap',
+  'tainted, max',
   'late arrivals',
 ] as const;
 
-/** What arrived from former leaders, and how often: `delete pods 404 x 2`. */
+/** Late requests of former leaders with their number: `delete pods 404 x 2`. */
 export function lateArrivals({ late }: Evidence): readonly string[] {
   const counts = new Map<string, number>();
   for (const { verb, resource, code } of late) {
@@ -30,7 +30,7 @@ export function lateArrivals({ late }: Evidence): readonly string[] {
   return [...counts].map(([what, times]) => `${what} x ${times}`).sort();
 }
 
-/** Seconds throughout; `given back`, `lease taken` and `first write` from the moment at which the leader was stopped. */
+/** All times in seconds; `released`, `acquired` and `first write` since the leader was stopped. */
 export function tableOf(evidence: Evidence): string {
   const rows = [columns, ...evidence.gaps.map((gap, place) => rowOf(evidence, gap, evidence.gaps[place + 1]))];
   const widths = columns.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
@@ -49,7 +49,7 @@ function rowOf(evidence: Evidence, gap: Gap, next: Gap | undefined): readonly st
   const first = evidence.writes.find(
     ({ atMs, user }) => atMs >= takenAtMs && user === termAt(evidence.terms, takenAtMs)?.user,
   );
-  const told = tellings(evidence, gap);
+  const delays = taintDelays(evidence, gap);
   const late = [...evidence.late].filter(({ atMs }) => atMs >= takenAtMs && atMs < untilMs);
   return [
     name,
@@ -58,8 +58,8 @@ function rowOf(evidence: Evidence, gap: Gap, next: Gap | undefined): readonly st
     first === undefined ? '-' : seconds(first.atMs - stoppedAtMs),
     ...spread(meanwhile),
     ...spread(later),
-    String(told.length),
-    told.length === 0 ? '-' : seconds(Math.max(...told)),
+    String(delays.length),
+    delays.length === 0 ? '-' : seconds(Math.max(...delays)),
     String(late.length),
   ];
 }
@@ -73,8 +73,8 @@ function spread(pods: readonly Lateness[]): readonly string[] {
   return [String(pods.length), median === undefined ? '-' : seconds(median), most === undefined ? '-' : seconds(most)];
 }
 
-/** From the takeover to the taint that keeps new pods away, for nodes whose silence was to be told in between. */
-function tellings({ zoneOf, signs, taintActs }: Evidence, { stoppedAtMs, takenAtMs }: Gap): readonly number[] {
+/** Time from the takeover to the first taint, for nodes whose grace period ended in the gap. */
+function taintDelays({ zoneOf, signs, taintActs }: Evidence, { stoppedAtMs, takenAtMs }: Gap): readonly number[] {
   return [...zoneOf.keys()].flatMap((node) =>
     silencesOf(signs, node, graceMs)
       .filter(({ fromMs, untilMs }) => {

@@ -1,4 +1,4 @@
-// When each node carried its NoExecute taint, and since when by the stamp.
+// The time spans in which each node had a NoExecute taint, with timeAdded.
 import { noExecuteTaints } from '../../../src/api/taints.ts';
 import type { TaintAct } from './taint-history.ts';
 
@@ -6,12 +6,12 @@ export interface NoExecuteSpan {
   readonly addedAtMs: number;
   /** `timeAdded`, in whole seconds. */
   readonly stampMs: number;
-  /** Infinity if it is there to the end. */
+  /** Infinity if it was not removed. */
   readonly removedAtMs: number;
 }
 
-/** Of nodes that ever carried one. */
-export function deriveSpans(acts: readonly TaintAct[]): ReadonlyMap<string, readonly NoExecuteSpan[]> {
+/** Only nodes that ever had one. */
+export function findSpans(acts: readonly TaintAct[]): ReadonlyMap<string, readonly NoExecuteSpan[]> {
   const spans = new Map<string, NoExecuteSpan[]>();
   for (const { node, atMs, added, removed } of acts) {
     if (noExecuteTaints([...added, ...removed]).length === 0) continue;

@@ -1,5 +1,5 @@
-// One replica as a Deployment runs it: a user of its own, so that the audit log tells who wrote, and a way of its own to the
-// API server, so that it can be cut off.
+// One replica as a Deployment runs it, with its own user, so that the audit log identifies it, and its own proxy to the API
+// server, so that it can be cut off.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FreezingProxy } from '../../support/freezing-proxy.ts';
@@ -22,7 +22,7 @@ export class Replica {
     this.way = way;
   }
 
-  /** Starts it and waits until it is ready, as a rolling update does. */
+  /** Starts the replica and waits until it is ready, as a rolling update does. */
   static async start(plane: ControlPlane, user: string): Promise<Replica> {
     const way = await FreezingProxy.start(plane.url);
     const kubeconfig = join(plane.folder, `${user}.kubeconfig`);
@@ -57,7 +57,7 @@ export class Replica {
       const port = /"port":(\d+)[^\n]*"serving \/livez and \/readyz"/.exec(this.process.stderr)?.[1];
       if (port === undefined) return undefined;
       const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
-      return answer.ok ? true : undefined;
+      return answer.ok;
     });
   }
 }

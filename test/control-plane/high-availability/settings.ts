@@ -1,14 +1,14 @@
-// The times and rates of the test. The lease's have the proportions of the defaults, 15 s : 10 s : 2 s.
+// Times and rates of the test. The leader election times have the proportions of the defaults, 15 s : 10 s : 2 s.
 
-import { jitterFactor, looksPerRetryPeriod } from '../../../src/election/election-options.ts';
+import { jitterFactor, pollsPerRetryPeriod } from '../../../src/election/election-options.ts';
 
 export const lease = { durationMs: 6_000, renewDeadlineMs: 4_000, retryPeriodMs: 800 } as const;
-/** The longest pause of a standby between two looks at the lease. */
-export const lookMsMax = (lease.retryPeriodMs / looksPerRetryPeriod) * (1 + jitterFactor);
+/** The longest interval between two checks of the lease by a standby. */
+export const lookMsMax = (lease.retryPeriodMs / pollsPerRetryPeriod) * (1 + jitterFactor);
 export const graceMs = 6_000;
 export const renewEveryMs = 2_000;
-/** NoExecute taints a second, in a zone that is well and in the one that is dark: there one takes longer than any handover. */
-export const rates = { normal: 4, dark: 0.1 } as const;
+/** NoExecute taints per second, in healthy zones and in the fully disrupted one, where one takes longer than any handover. */
+export const rates = { normal: 4, fullDisruption: 0.1 } as const;
 
 export const controllerArgs: readonly string[] = [
   `--leader-elect-lease-duration=${lease.durationMs}ms`,
@@ -17,7 +17,7 @@ export const controllerArgs: readonly string[] = [
   `--node-monitor-grace-period=${graceMs}ms`,
   '--node-monitor-period=1s',
   `--node-eviction-rate=${rates.normal}`,
-  `--full-disruption-eviction-rate=${rates.dark}`,
+  `--full-disruption-eviction-rate=${rates.fullDisruption}`,
   '--kube-api-qps=300',
   '--kube-api-burst=300',
 ];

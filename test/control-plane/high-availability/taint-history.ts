@@ -1,4 +1,4 @@
-// What became of each node's taints, from the answers to the writes that changed them.
+// The history of each node's taints, from the responses to the writes that changed them.
 import { noExecuteTaints, type Taint } from '../../../src/api/taints.ts';
 import type { AuditedRequest } from '../audit-trail.ts';
 import { versionOf } from './leadership-terms.ts';
@@ -9,7 +9,7 @@ export interface TaintAct {
   readonly user: string;
   readonly added: readonly Taint[];
   readonly removed: readonly Taint[];
-  /** Those that stayed, under another stamp. */
+  /** Taints that stayed with another timeAdded. */
   readonly restamped: readonly Taint[];
 }
 
@@ -17,11 +17,11 @@ interface NodeBody {
   readonly spec?: { readonly taints?: readonly Taint[] };
 }
 
-/** Of the admission plug-in, on every node from its creation. */
+/** The taint that the admission plugin adds to every new node. */
 const born: readonly Taint[] = [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }];
 
-/** Every write to a node's taints that succeeded, in the order of storage; one that changed nothing too. */
-export function deriveTaintActs(requests: readonly AuditedRequest[]): readonly TaintAct[] {
+/** All successful writes to nodes' taints, in the order of resourceVersion, including those without a change. */
+export function findTaintActs(requests: readonly AuditedRequest[]): readonly TaintAct[] {
   const now = new Map<string, readonly Taint[]>();
   return requests
     .filter(isTaintWrite)

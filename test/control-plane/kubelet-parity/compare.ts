@@ -1,50 +1,48 @@
-// How two tellings of one step are told apart.
+// Compares the requests of both kubelets in one step.
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord, keyed } from './json.ts';
-import type { Line, Told } from './lines.ts';
+import type { Line, StepLines } from './lines.ts';
 
-/** One request that only one side has sent, or one value in which two requests differ. */
+/** A request that only one side sent, or a value that differs between two requests. */
 export interface Difference {
   readonly object: string;
   readonly action: string;
-  /** Path in the body; undefined if the request as a whole is missing on one side. */
+  /** Path in the body; undefined if the whole request is missing on one side. */
   readonly at?: string;
-  readonly reference: unknown;
-  readonly ours: unknown;
+  readonly upstream: unknown;
+  readonly nlc: unknown;
 }
 
-/** The same request on both sides, or one without its like. */
+/** The same request of both sides, or a request of one side only. */
 export interface Row {
-  readonly reference: Line | undefined;
-  readonly ours: Line | undefined;
+  readonly upstream: Line | undefined;
+  readonly nlc: Line | undefined;
   readonly differences: readonly Difference[];
 }
 
-/** What stands for a request that was sent and has no like. */
-export const sent = 'sent';
+/** The value of a request that only one side sent. */
+const sent = 'sent';
 
-/** The rows of every object, in its own order. */
-export function compareTold(reference: Told, ours: Told): ReadonlyMap<string, readonly Row[]> {
-  const objects = [...new Set([...reference.keys(), ...ours.keys()])].sort();
-  return new Map(
-    objects.map((object) => [object, rowsOf(object, reference.get(object) ?? [], ours.get(object) ?? [])]),
-  );
+/** The rows of each object, in order. */
+export function compareLines(upstream: StepLines, nlc: StepLines): ReadonlyMap<string, readonly Row[]> {
+  const objects = [...new Set([...upstream.keys(), ...nlc.keys()])].sort();
+  return new Map(objects.map((object) => [object, rowsOf(object, upstream.get(object) ?? [], nlc.get(object) ?? [])]));
 }
 
-function rowsOf(object: string, reference: readonly Line[], ours: readonly Line[]): readonly Row[] {
-  return align(reference, ours).map(([theirs, own]) => {
-    const action = theirs?.action ?? own?.action ?? '';
-    const row = { reference: theirs, ours: own };
-    if (theirs === undefined) return { ...row, differences: [{ object, action, reference: undefined, ours: sent }] };
-    if (own === undefined) return { ...row, differences: [{ object, action, reference: sent, ours: undefined }] };
-    const found = valuesApart(theirs.body, own.body, '');
+function rowsOf(object: string, upstream: readonly Line[], nlc: readonly Line[]): readonly Row[] {
+  return align(upstream, nlc).map(([expected, actual]) => {
+    const action = expected?.action ?? actual?.action ?? '';
+    const row = { upstream: expected, nlc: actual };
+    if (expected === undefined) return { ...row, differences: [{ object, action, upstream: undefined, nlc: sent }] };
+    if (actual === undefined) return { ...row, differences: [{ object, action, upstream: sent, nlc: undefined }] };
+    const found = valuesApart(expected.body, actual.body, '');
     return { ...row, differences: found.map((each) => ({ object, action, ...each })) };
   });
 }
 
 type Pair = readonly [Line | undefined, Line | undefined];
 
-/** The longest common subsequence of actions, and what is left over on each side where it lies. */
+/** Aligns both lists by their longest common subsequence of actions. */
 function align(left: readonly Line[], right: readonly Line[]): readonly Pair[] {
   const [l, r] = [left[0], right[0]];
   if (l === undefined) return right.map((line) => [undefined, line]);
@@ -62,7 +60,7 @@ function align(left: readonly Line[], right: readonly Line[]): readonly Pair[] {
   return pairs;
 }
 
-/** For each pair of places the length of what is common from there on. */
+/** For each pair of indexes the length of the common subsequence of the rest. */
 function commonLengths(left: readonly Line[], right: readonly Line[]): readonly (readonly number[])[] {
   const lengths = Array.from({ length: left.length + 1 }, () => Array.from({ length: right.length + 1 }, () => 0));
   for (let i = left.length - 1; i >= 0; i -= 1) {
@@ -74,43 +72,43 @@ function commonLengths(left: readonly Line[], right: readonly Line[]): readonly 
   return lengths;
 }
 
-type Apart = Pick<Required<Difference>, 'at' | 'reference' | 'ours'>;
+type Apart = Pick<Required<Difference>, 'at' | 'upstream' | 'nlc'>;
 
-/** The smallest values that differ, by path; lists by the types or names of their elements, and their order. */
-function valuesApart(reference: unknown, ours: unknown, at: string): readonly Apart[] {
-  if (isDeepStrictEqual(reference, ours)) return [];
-  const [theirs, own] = [keyed(reference), keyed(ours)];
-  if (theirs !== undefined && own !== undefined) {
-    const found = fieldsApart(Object.fromEntries(theirs), Object.fromEntries(own), (key) => `${at}[${key}]`);
-    return isSameOrder(theirs, own) ? found : [...found, { at: `order of ${at}`, ...keysOf(theirs, own) }];
+/** The smallest values that differ, by path; lists are compared by the type or name of their elements and by order. */
+function valuesApart(upstream: unknown, nlc: unknown, at: string): readonly Apart[] {
+  if (isDeepStrictEqual(upstream, nlc)) return [];
+  const [expected, actual] = [keyed(upstream), keyed(nlc)];
+  if (expected !== undefined && actual !== undefined) {
+    const found = fieldsApart(Object.fromEntries(expected), Object.fromEntries(actual), (key) => `${at}[${key}]`);
+    return isSameOrder(expected, actual) ? found : [...found, { at: `order of ${at}`, ...keysOf(expected, actual) }];
   }
-  if (!isRecord(reference) || !isRecord(ours)) return [{ at, reference, ours }];
-  return fieldsApart(reference, ours, (key) => (at === '' ? key : `${at}.${key}`));
+  if (!isRecord(upstream) || !isRecord(nlc)) return [{ at, upstream, nlc }];
+  return fieldsApart(upstream, nlc, (key) => (at === '' ? key : `${at}.${key}`));
 }
 
 function fieldsApart(
-  reference: Readonly<Record<string, unknown>>,
-  ours: Readonly<Record<string, unknown>>,
+  upstream: Readonly<Record<string, unknown>>,
+  nlc: Readonly<Record<string, unknown>>,
   path: (key: string) => string,
 ): readonly Apart[] {
-  const keys = [...new Set([...Object.keys(reference), ...Object.keys(ours)])].sort();
-  return keys.flatMap((key) => valuesApart(reference[key], ours[key], path(key)));
+  const keys = [...new Set([...Object.keys(upstream), ...Object.keys(nlc)])].sort();
+  return keys.flatMap((key) => valuesApart(upstream[key], nlc[key], path(key)));
 }
 
 type ByKey = ReadonlyMap<string, unknown>;
 
-/** Of those that are on both sides. */
-function isSameOrder(theirs: ByKey, own: ByKey): boolean {
-  const { reference, ours } = keysOf(theirs, own);
-  return isDeepStrictEqual(reference, ours);
+/** The order of the elements that both lists have. */
+function isSameOrder(expected: ByKey, actual: ByKey): boolean {
+  const { upstream, nlc } = keysOf(expected, actual);
+  return isDeepStrictEqual(upstream, nlc);
 }
 
 function keysOf(
-  theirs: ByKey,
-  own: ByKey,
-): { readonly reference: readonly string[]; readonly ours: readonly string[] } {
+  expected: ByKey,
+  actual: ByKey,
+): { readonly upstream: readonly string[]; readonly nlc: readonly string[] } {
   return {
-    reference: [...theirs.keys()].filter((key) => own.has(key)),
-    ours: [...own.keys()].filter((key) => theirs.has(key)),
+    upstream: [...expected.keys()].filter((key) => actual.has(key)),
+    nlc: [...actual.keys()].filter((key) => expected.has(key)),
   };
 }

@@ -1,4 +1,4 @@
-// Parsed JSON, taken apart.
+// Helpers for parsed JSON.
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
@@ -6,14 +6,14 @@ export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What tells the elements of a list apart: their type or their name; undefined if they have none. */
-export function keyOf(element: unknown): string | undefined {
+/** The merge key of a list element: its type or name; undefined if it has none. */
+function keyOf(element: unknown): string | undefined {
   if (!isRecord(element)) return undefined;
   const key = element['type'] ?? element['name'];
   return typeof key === 'string' ? key : undefined;
 }
 
-/** The elements of a list by their keys; undefined if it is none, or if they are not told apart by them. */
+/** The elements of a list by their keys; undefined if it is not a list or the keys are not unique. */
 export function keyed(list: unknown): ReadonlyMap<string, unknown> | undefined {
   if (!Array.isArray(list) || list.length === 0) return undefined;
   const byKey = new Map(list.map((element) => [keyOf(element) ?? '', element]));

@@ -1,4 +1,4 @@
-// One of the two that are compared: a control plane of its own with an audit log, and a kubelet.
+// One side of the comparison: a control plane with an audit log, and one of the two kubelets.
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,32 +6,32 @@ import { type AuditedRequest, AuditTrail } from '../audit-trail.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane.ts';
 import type { RestClient } from '../rest-client.ts';
 import { ManifestServer } from './manifest-server.ts';
-import { type Kubelet, type KubeletOptions, OurKubelet, ReferenceKubelet } from './kubelets.ts';
+import { type Kubelet, type KubeletOptions, HollowKubelet, RealKubelet } from './kubelets.ts';
 import { isCompared, isRenewal, lineOf } from './requests.ts';
 
 const quietMsDefault = 2_500;
 const stepTimeoutMs = 45_000;
 const pollMs = 200;
 const user = 'kubelet';
-export const namePrefix = 'parity';
+const namePrefix = 'parity';
 export const nodeName = `${namePrefix}-0`;
 
-export type Which = 'reference' | 'ours';
+type Which = 'upstream' | 'nlc';
 
-/** What a step of the story may do. */
-export interface World {
+/** The actions that a step may use. */
+interface World {
   readonly client: RestClient;
   readonly kubelet: Kubelet;
-  /** One file of the static pod folder; undefined removes it. */
+  /** Writes the file in the static pod folder; undefined removes it. */
   writeStaticPod(text: string | undefined): void;
-  /** Pods that are at a URL from now on. */
+  /** Sets the pods that the static pod URL serves. */
   serveStaticPods(pods: readonly object[]): void;
 }
 
-/** What a step may look at to see whether both have got there. */
+/** The state that a step may check for its completion. */
 export interface View {
   readonly client: RestClient;
-  /** What the kubelet has asked for in this step, as `VERB subresource code object`. */
+  /** The requests of the kubelet in this step, as `VERB subresource code object`. */
   readonly said: readonly string[];
   /** Since the step began. */
   readonly sinceMs: number;
@@ -40,20 +40,20 @@ export interface View {
 export interface Step {
   readonly id: string;
   readonly name: string;
-  readonly act: (world: World) => Promise<void>;
-  /** What the step is about has happened. It ends when nothing more has been asked for a while after that. */
+  readonly act: (world: World) => Promise<unknown>;
+  /** The result of the step is reached. The step ends when the kubelet has sent no request for `quietMs` after that. */
   readonly isDone: (view: View) => Promise<boolean>;
   readonly quietMs?: number;
-  /** The step waits for so many renewals of the lease, and compares them; others are not compared. */
+  /** The number of lease renewals that the step waits for and compares; others are not compared. */
   readonly renewals?: number;
-  /** Lines (their beginnings will do) about different objects of which the first of one comes before that of the other. */
+  /** Pairs of lines (or prefixes) about different objects that must occur in this order. */
   readonly order?: readonly (readonly [earlier: string, later: string])[];
 }
 
-/** How a step went. */
-export interface Outcome {
+/** The result of a step. */
+export interface StepOutcome {
   readonly isDone: boolean;
-  /** Why the step could not be played at all: what it is about is not there. */
+  /** The error if the step could not run. */
   readonly complaint: string | undefined;
   readonly tookMs: number;
   readonly requests: readonly AuditedRequest[];
@@ -69,7 +69,7 @@ export class KubeletSide implements World {
   readonly #trail: AuditTrail;
   readonly #staticPodFolder: string;
   readonly #begins: { readonly id: string; readonly atMs: number }[] = [];
-  /** Where the next step begins: what happens between two belongs to the later. */
+  /** Index of the first request of the next step. */
   #place = 0;
 
   private constructor(which: Which, plane: ControlPlane, manifests: ManifestServer) {
@@ -84,7 +84,7 @@ export class KubeletSide implements World {
     const staticPodFolder = this.#staticPodFolder;
     const staticPodUrl = manifests.url;
     const options: KubeletOptions = { plane, kubeconfigFile, namePrefix, staticPodFolder, staticPodUrl };
-    this.kubelet = which === 'reference' ? new ReferenceKubelet(options) : new OurKubelet(options);
+    this.kubelet = which === 'upstream' ? new RealKubelet(options) : new HollowKubelet(options);
   }
 
   static async start(which: Which): Promise<KubeletSide> {
@@ -93,12 +93,12 @@ export class KubeletSide implements World {
     return new KubeletSide(which, plane, await ManifestServer.start());
   }
 
-  /** When each step began, by the wall clock. */
+  /** When each step started, wall clock. */
   get begins(): readonly { readonly id: string; readonly atMs: number }[] {
     return this.#begins;
   }
 
-  /** Every request of the kubelet so far. */
+  /** All requests of the kubelet so far. */
   requests(): readonly AuditedRequest[] {
     return this.#trail.requests();
   }
@@ -106,7 +106,7 @@ export class KubeletSide implements World {
   writeStaticPod(text: string | undefined): void {
     const file = join(this.#staticPodFolder, 'pod.json');
     if (text === undefined) return rmSync(file);
-    // Under its name at once and whole: a kubelet reads what it sees.
+    // Written by rename, so that the kubelet never reads a partial file.
     const unfinished = `${this.#staticPodFolder}.unfinished`;
     writeFileSync(unfinished, text);
     renameSync(unfinished, file);
@@ -116,8 +116,8 @@ export class KubeletSide implements World {
     this.#manifests.serve({ apiVersion: 'v1', kind: 'PodList', items: pods });
   }
 
-  /** Plays one step, and tells what was asked in it once that has come to rest. */
-  async play(step: Step): Promise<Outcome> {
+  /** Runs one step and returns its requests once no more are sent. */
+  async play(step: Step): Promise<StepOutcome> {
     const startedMs = performance.now();
     this.#begins.push({ id: step.id, atMs: Date.now() });
     let complaint = await complaintOf(() => step.act(this));
@@ -146,7 +146,7 @@ export class KubeletSide implements World {
     return step.isDone({ client: this.client, said: requests.filter(isCompared).map(lineOf), sinceMs });
   }
 
-  /** For how long nothing was asked, renewals not counted. */
+  /** Time since the last request, not counting renewals. */
   #quietMs(): number {
     const begin = this.#begins.at(-1)?.atMs ?? 0;
     const last = this.#inStep().findLast((request) => isCompared(request) && !isRenewal(request));
@@ -170,7 +170,7 @@ export class KubeletSide implements World {
   }
 }
 
-async function complaintOf(act: () => Promise<void>): Promise<string | undefined> {
+async function complaintOf(act: () => Promise<unknown>): Promise<string | undefined> {
   try {
     await act();
     return undefined;

@@ -1,39 +1,39 @@
 // The two kubelets that are compared, each as a program that can be started and stopped.
 import { closeSync, mkdtempSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { hollowNodesFlags } from '../../../src/cli/hollow-nodes-flags.ts';
+import { hollowNodesFlags } from '../../../src/cli/hollow-nodes/flags.ts';
 import { NlcProcess } from '../../support/nlc-process.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import type { ProgramRun } from '../program-run.ts';
 
 const logTailLength = 2_000;
 
-/** Both carry this label, and nothing else that is not their own. */
+/** An additional label of both nodes. */
 const label = 'topology.kubernetes.io/zone=z1';
 
-/** A kubelet that tells events also looks in the kernel's messages for processes that ran out of memory. */
-export const tellsEvents: boolean = canReadKernelMessages();
+/** A kubelet that records Events also reads the kernel messages for OOM kills. */
+export const recordsEvents: boolean = canReadKernelMessages();
 
 export interface Kubelet {
-  /** Flags that it would have to be given and does not have. */
+  /** Required flags that the program does not have. */
   readonly lackingFlags: readonly string[];
   start(): Promise<void>;
-  /** As a service manager stops it. */
+  /** Stops it with SIGTERM. */
   stop(): Promise<void>;
-  /** Why it cannot go on, if it has ended by itself. */
+  /** The error if it has exited by itself. */
   failure(): string | undefined;
 }
 
 export interface KubeletOptions {
   readonly plane: ControlPlane;
   readonly kubeconfigFile: string;
-  /** `NAME-0`: ours counts. */
+  /** The node is `PREFIX-0`, as nlc hollow-nodes names it. */
   readonly namePrefix: string;
   readonly staticPodFolder: string;
   readonly staticPodUrl: string;
 }
 
-export class ReferenceKubelet implements Kubelet {
+export class RealKubelet implements Kubelet {
   readonly lackingFlags = [];
   readonly #options: KubeletOptions;
   #run: ProgramRun | undefined;
@@ -51,7 +51,7 @@ export class ReferenceKubelet implements Kubelet {
       `--static-pods=${staticPodFolder}`,
       `--static-pod-url=${staticPodUrl}`,
       `--label=${label}`,
-      `--events=${tellsEvents}`,
+      `--events=${recordsEvents}`,
     ]);
   }
 
@@ -65,13 +65,13 @@ export class ReferenceKubelet implements Kubelet {
   }
 }
 
-export class OurKubelet implements Kubelet {
+export class HollowKubelet implements Kubelet {
   readonly lackingFlags: readonly string[];
   readonly #args: readonly string[];
   #running: NlcProcess | undefined;
 
   constructor({ kubeconfigFile, namePrefix, staticPodFolder, staticPodUrl }: KubeletOptions) {
-    // What the reference has, too.
+    // The same settings as the real kubelet.
     const wanted = {
       nodes: '1',
       zones: '0',
@@ -100,7 +100,7 @@ export class OurKubelet implements Kubelet {
 
   failure(): string | undefined {
     if (this.#running?.hasEnded !== true) return undefined;
-    return `ours has ended\n${this.#running.stderr.slice(-logTailLength)}`;
+    return `nlc hollow-nodes has exited\n${this.#running.stderr.slice(-logTailLength)}`;
   }
 }
 

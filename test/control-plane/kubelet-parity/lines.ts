@@ -1,15 +1,15 @@
-// What a kubelet has asked for in a step, in a form in which two of them can be compared: by object, in order, with
-// times, ids and addresses replaced by what they stand for.
+// The requests of a kubelet in a step, in a comparable form: by object, in order, with placeholders for times, ids and
+// addresses.
 //
-// The reference races with itself: how often it looks, and into how many patches it divides what it says about a pod
-// within a moment, differs from run to run. So the same look twice is one look, and patches of a moment are one patch,
-// except for the first that a pod gets. Reports of the node without news count only after a registration.
+// The real kubelet has races: the number of its reads, and of the patches into which it splits changes of a pod within a
+// moment, differ from run to run. So repeated reads are merged, and patches within a moment are merged, except for the first
+// patch of a pod. Node status updates without changes count only after a registration.
 import type { AuditedRequest } from '../audit-trail.ts';
 import { isRecord, type JsonRecord, keyed } from './json.ts';
 import type { Names } from './names.ts';
 import { actionOf, isWithoutNews, objectOf } from './requests.ts';
 
-/** Two patches closer than this are said in one breath: the runtime is looked at every second, or at once. */
+/** Patches closer than this are merged: the runtime is polled every second, or at once. */
 const momentMs = 2_000;
 
 export interface Line {
@@ -18,26 +18,26 @@ export interface Line {
   readonly body: unknown;
 }
 
-export type Told = ReadonlyMap<string, readonly Line[]>;
+export type StepLines = ReadonlyMap<string, readonly Line[]>;
 
-/** A line in the making. */
+/** A line before placeholders are inserted. */
 interface Entry {
   readonly action: string;
   readonly body: unknown;
   readonly request: AuditedRequest;
 }
 
-/** `patched` says which pods were patched before, and is filled in. */
-export function linesOf(requests: readonly AuditedRequest[], names: Names, patched: Set<string>): Told {
+/** `patched` contains the pods that were patched before, and is updated. */
+export function linesOf(requests: readonly AuditedRequest[], names: Names, patched: Set<string>): StepLines {
   const objects = Map.groupBy(requests, objectOf);
   return new Map(
     [...objects]
-      .map(([object, about]) => [object, toldOf(about, names, patched)] as const)
+      .map(([object, about]) => [object, linesOfObject(about, names, patched)] as const)
       .sort(([a], [b]) => (a < b ? -1 : 1)),
   );
 }
 
-function toldOf(requests: readonly AuditedRequest[], names: Names, patched: Set<string>): readonly Line[] {
+function linesOfObject(requests: readonly AuditedRequest[], names: Names, patched: Set<string>): readonly Line[] {
   const entries = requests.map(entryOf).filter((entry, place, all) => !isIdleReport(entry, place, all));
   return inOneBreath(entries, patched)
     .filter((entry, place, others) => !isSameLook(entry, others[place - 1]))
@@ -48,7 +48,7 @@ function entryOf(request: AuditedRequest): Entry {
   return { action: actionOf(request), body: isWithoutNews(request) ? {} : request.body, request };
 }
 
-/** One goes out after each registration; others come at their own times, every 30 s or every five minutes. */
+/** One is sent after each registration; others are sent every 30 s or every five minutes. */
 function isIdleReport({ request }: Entry, place: number, entries: readonly Entry[]): boolean {
   if (!isWithoutNews(request)) return false;
   return entries.slice(0, place).findLast((entry) => entry.request.verb !== 'get')?.request.verb !== 'create';
@@ -58,7 +58,7 @@ function isSameLook(entry: Entry, before: Entry | undefined): boolean {
   return entry.request.verb === 'get' && entry.action === before?.action;
 }
 
-/** Looks between the patches of a moment go with them. */
+/** Reads between merged patches are dropped. */
 function inOneBreath(entries: readonly Entry[], patched: Set<string>): readonly Entry[] {
   const kept: Entry[] = [];
   for (const entry of entries) {
@@ -80,7 +80,7 @@ function goesWith(entry: Entry, last: Entry, patched: ReadonlySet<string>): bool
   return isSame && patched.has(`${uidOf(last)} again`);
 }
 
-/** A mirror is made of a pod that lives already: its first patch is as good as the second of another pod. */
+/** A mirror pod is created for a running pod: its first patch counts as the second patch of another pod. */
 function noteFirst(entry: Entry, patched: Set<string>): void {
   const { resource, verb, answer } = entry.request;
   if (resource === 'pods' && verb === 'create') patched.add(`${uidIn(answer)} again`);
@@ -104,19 +104,19 @@ function uidIn(object: unknown): string {
 
 const order = '$setElementOrder/conditions';
 
-/** One patch of a status after another, as one. */
+/** Merges two consecutive status patches. */
 function merged(first: unknown, second: unknown): unknown {
   if (!isRecord(first) || !isRecord(second)) return second;
   const [before, after] = [recordIn(first, 'status'), recordIn(second, 'status')];
   const status: Record<string, unknown> = { ...before, ...after };
   const conditions = mergedConditions(before, after);
   if (conditions !== undefined) status['conditions'] = conditions;
-  // A status that was whole in the first is whole, and has no order to be merged into.
+  // If the first patch sets all conditions, the result has no merge order.
   if (!(order in before) && 'conditions' in before) delete status[order];
   return { ...first, ...second, status };
 }
 
-/** In the order of the first. What one set and the next took back never was, unless it was there before. */
+/** In the order of the first patch. A field that the first sets and the second removes is dropped, unless it existed before. */
 function mergedConditions(before: JsonRecord, after: JsonRecord): readonly unknown[] | undefined {
   const [first, second] = [keyed(before['conditions']), keyed(after['conditions'])];
   if (first === undefined || second === undefined) return undefined;
@@ -137,8 +137,8 @@ function recordIn(body: JsonRecord, field: string): JsonRecord {
 const timeFields = ['lastHeartbeatTime', 'lastTransitionTime'] as const;
 
 /**
- * A patch of conditions with the times that they have after it. A time that did not change is not in a patch, and whether
- * it did, with times of whole seconds, is chance.
+ * A patch of conditions with the times of the patched object. A patch contains only changed times, and with whole seconds
+ * it is random whether a time changes.
  */
 function withTimes(body: unknown, answer: unknown): unknown {
   if (!isRecord(body) || !isRecord(body['status']) || !isRecord(answer) || !isRecord(answer['status'])) return body;

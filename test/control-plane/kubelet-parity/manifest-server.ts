@@ -1,4 +1,4 @@
-// A URL that has the manifests of static pods.
+// An HTTP server for static pod manifests.
 import { createServer, type Server } from 'node:http';
 import { portOf } from '../free-ports.ts';
 
@@ -13,7 +13,7 @@ export class ManifestServer {
     server.on('request', (_request, response) => response.end(this.#text));
   }
 
-  /** With an empty list of pods. */
+  /** Serves an empty list of pods at first. */
   static async start(): Promise<ManifestServer> {
     const server = createServer();
     await new Promise<void>((resolve, reject) => {

@@ -1,51 +1,51 @@
-// Where our hollow kubelet is meant to act otherwise than a real one, each with the decision record that says why. An entry
-// that no longer describes what happens fails the test as an unexpected difference does.
+// The intended differences of the hollow kubelet from a real one, each with its decision record. An entry without its
+// difference fails the test, as an unexpected difference does.
 import type { MeantDifference } from './meant.ts';
 import { nodeName } from './kubelet-side.ts';
-import { tellsEvents } from './kubelets.ts';
+import { recordsEvents } from './kubelets.ts';
 
 const record = '0030-hollow-kubelet-beside-a-real-one.md';
 const node = `nodes/${nodeName}`;
 const eventsAboutNode = `events about Node/${nodeName}`;
-const starts = ['register', 'restart', 'anew'] as const;
-const births = ['register', 'anew'] as const;
+const starts = ['register', 'restart', 'reregister'] as const;
+const births = ['register', 'reregister'] as const;
 const sent = 'sent';
 
-type Place = Omit<MeantDifference, 'record'>;
+type DifferenceRow = Omit<MeantDifference, 'record'>;
 
-/** There are no drivers on a hollow node. */
-const noDrivers: readonly Place[] = [
-  { steps: starts, object: `csinodes/${nodeName}`, action: '*', reference: sent, ours: undefined },
+/** A hollow node has no CSI drivers. */
+const noDrivers: readonly DifferenceRow[] = [
+  { steps: starts, object: `csinodes/${nodeName}`, action: '*', upstream: sent, nlc: undefined },
 ];
 
 /** All nodes of a process share one watch of nodes and one of pods. */
-const sharedWatches: readonly Place[] = [
-  { steps: starts, object: `${node} as a stream`, action: 'WATCH 200', reference: sent, ours: undefined },
-  { steps: starts, object: 'nodes as a stream', action: 'WATCH *', reference: undefined, ours: sent },
+const sharedWatches: readonly DifferenceRow[] = [
+  { steps: starts, object: `${node} as a stream`, action: 'WATCH 200', upstream: sent, nlc: undefined },
+  { steps: starts, object: 'nodes as a stream', action: 'WATCH *', upstream: undefined, nlc: sent },
   {
     steps: starts,
     object: 'pods as a stream',
     action: 'WATCH fieldSelector=spec.nodeName=*',
-    reference: sent,
-    ours: undefined,
+    upstream: sent,
+    nlc: undefined,
   },
   {
     steps: starts,
     object: 'pods as a stream',
     action: 'WATCH resourceVersionMatch=*',
-    reference: undefined,
-    ours: sent,
+    upstream: undefined,
+    nlc: sent,
   },
 ];
 
-/** Who looks at the node: drivers, the source of its mirrors, the selector of a pod. Ours has it from the shared watch. */
-const looksAtTheNode: readonly Place[] = [
-  { object: node, action: 'GET *', at: '', reference: sent, ours: undefined, sometimes: true },
-  { object: node, action: 'GET *', at: '', reference: undefined, ours: sent, sometimes: true },
+/** Reads of the node by drivers, mirror pods and pod admission. The hollow kubelet uses the shared watch. */
+const looksAtTheNode: readonly DifferenceRow[] = [
+  { object: node, action: 'GET *', at: '', upstream: sent, nlc: undefined, sometimes: true },
+  { object: node, action: 'GET *', at: '', upstream: undefined, nlc: sent, sometimes: true },
 ];
 
-/** Ours is a machine of its own. */
-const machine: readonly Place[] = [
+/** The hollow node has a simulated machine. */
+const machine: readonly DifferenceRow[] = [
   ...['cpu', 'memory', 'ephemeral-storage'].flatMap((resource) =>
     ['capacity', 'allocatable'].flatMap((list) => [
       { steps: births, object: node, action: 'CREATE 201', at: `status.${list}.${resource}` },
@@ -57,16 +57,16 @@ const machine: readonly Place[] = [
     object: 'pods/default/big',
     action: 'PATCH status 200',
     at: 'status.message',
-    reference: `Pod was rejected: ${doesNotFit(1_000)}`,
-    ours: `Pod was rejected: ${doesNotFit(8_000)}`,
+    upstream: `Pod was rejected: ${doesNotFit(1_000)}`,
+    nlc: `Pod was rejected: ${doesNotFit(8_000)}`,
   },
   {
     steps: ['big'],
     object: 'events about Pod/default/big',
     action: 'CREATE 201 Warning OutOfcpu',
     at: 'message',
-    reference: doesNotFit(1_000),
-    ours: doesNotFit(8_000),
+    upstream: doesNotFit(1_000),
+    nlc: doesNotFit(8_000),
   },
 ];
 
@@ -74,44 +74,46 @@ function doesNotFit(capacity: number): string {
   return `Node didn't have enough resource: cpu, requested: 9000000, used: 0, capacity: ${capacity}`;
 }
 
-/** Events about the node are found by those who look for them. */
-const nodeEvents: readonly Place[] = [
-  { at: 'involvedObject.uid', reference: undefined, ours: nodeName },
-  { at: 'involvedObject.apiVersion', reference: 'v1', ours: undefined },
+/** Events about the node contain its name as uid, as kubectl expects. */
+const nodeEvents: readonly DifferenceRow[] = [
+  { at: 'involvedObject.uid', upstream: undefined, nlc: nodeName },
+  { at: 'involvedObject.apiVersion', upstream: 'v1', nlc: undefined },
 ].map((identity) => ({ steps: starts, object: eventsAboutNode, action: 'CREATE 201 *', ...identity }));
 
-/** The reference builds its node twice at a start, and tells each time what it finds. */
-const toldOnce: readonly Place[] = ['NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID'].flatMap(
-  (reason) => {
-    const again = { object: eventsAboutNode, action: `PATCH 200 Normal ${reason}`, reference: sent, ours: undefined };
-    return [
-      { ...again, steps: births },
-      { ...again, steps: ['restart'], sometimes: true },
-    ];
-  },
-);
+/** The real kubelet computes its node twice at a start and records the Events each time. */
+const recordedOnce: readonly DifferenceRow[] = [
+  'NodeHasSufficientMemory',
+  'NodeHasNoDiskPressure',
+  'NodeHasSufficientPID',
+].flatMap((reason) => {
+  const again = { object: eventsAboutNode, action: `PATCH 200 Normal ${reason}`, upstream: sent, nlc: undefined };
+  return [
+    { ...again, steps: births },
+    { ...again, steps: ['restart'], sometimes: true },
+  ];
+});
 
-/** A version would make every event another one. */
+/** A resourceVersion would make every Event a new one. */
 const eventsAboutPods: readonly MeantDifference[] = [
   {
     steps: ['bound', 'leave', 'big', 'selector'],
     object: 'events about Pod/default/*',
     action: 'CREATE 201 *',
     at: 'involvedObject.resourceVersion',
-    reference: '<version>',
-    ours: undefined,
+    upstream: '<version>',
+    nlc: undefined,
     record: '0023-side-by-side.md',
   },
 ];
 
-/** It has none of them. */
-const features: readonly Place[] = [
-  { steps: births, object: node, action: 'CREATE 201', at: 'status.declaredFeatures', ours: undefined },
-  { steps: ['restart'], object: node, action: 'CREATE 409', at: 'status.declaredFeatures', ours: undefined },
+/** The hollow node declares no features. */
+const features: readonly DifferenceRow[] = [
+  { steps: births, object: node, action: 'CREATE 201', at: 'status.declaredFeatures', nlc: undefined },
+  { steps: ['restart'], object: node, action: 'CREATE 409', at: 'status.declaredFeatures', nlc: undefined },
 ];
 
-/** Somebody else's mirror of the same name stays. */
-const byUid: readonly Place[] = [
+/** The hollow kubelet deletes only its own mirror pod, by uid. */
+const byUid: readonly DifferenceRow[] = [
   ['removed', 'stat'],
   ['unserved', 'web'],
 ].map(([step = '', name]) => ({
@@ -119,11 +121,11 @@ const byUid: readonly Place[] = [
   object: `pods/kube-system/${name}-${nodeName}`,
   action: 'DELETE 200',
   at: 'preconditions.uid',
-  reference: undefined,
+  upstream: undefined,
 }));
 
-/** The runtime of the reference does not say why a container ended. */
-const runtime: readonly Place[] = [
+/** The fake runtime of the real kubelet reports no reason for the end of a container. */
+const runtime: readonly DifferenceRow[] = [
   ['leave', 'default/bound'],
   ['removed', `kube-system/stat-${nodeName}`],
   ['unserved', `kube-system/web-${nodeName}`],
@@ -132,12 +134,12 @@ const runtime: readonly Place[] = [
   object: `pods/${pod}`,
   action: 'PATCH status 200',
   at: 'status.containerStatuses[c].state.terminated.reason',
-  reference: undefined,
-  ours: 'Completed',
+  upstream: undefined,
+  nlc: 'Completed',
 }));
 
-/** Refused, and kept by nobody: whether the node is there already, either knows only if it has been told in time. */
-const refusedRegistration: readonly Place[] = ['status', 'reason', 'message'].map((field) => ({
+/** The create request fails, and its body depends on whether the existing node was observed in time. */
+const refusedRegistration: readonly DifferenceRow[] = ['status', 'reason', 'message'].map((field) => ({
   steps: ['restart'],
   object: node,
   action: 'CREATE 409',
@@ -145,51 +147,54 @@ const refusedRegistration: readonly Place[] = ['status', 'reason', 'message'].ma
   sometimes: true,
 }));
 
-/** What is said of a static pod that is written anew may still reach the mirror of the one before, or find it gone. */
-const lateWords: readonly Place[] = ['GET 200', 'PATCH status 200', 'PATCH status 404', 'PATCH status 409'].flatMap(
-  (action): readonly Place[] => {
-    const word = {
-      steps: ['changed'],
-      object: `pods/kube-system/stat-${nodeName}`,
-      action,
-      at: '',
-      sometimes: true,
-    } as const;
-    return [
-      { ...word, reference: sent, ours: undefined },
-      { ...word, reference: undefined, ours: sent },
-    ];
-  },
-);
+/** Status updates of a rewritten static pod may still reach its previous mirror pod, or find it deleted. */
+const lateWords: readonly DifferenceRow[] = [
+  'GET 200',
+  'PATCH status 200',
+  'PATCH status 404',
+  'PATCH status 409',
+].flatMap((action): readonly DifferenceRow[] => {
+  const word = {
+    steps: ['changed'],
+    object: `pods/kube-system/stat-${nodeName}`,
+    action,
+    at: '',
+    sometimes: true,
+  } as const;
+  return [
+    { ...word, upstream: sent, nlc: undefined },
+    { ...word, upstream: undefined, nlc: sent },
+  ];
+});
 
-/** Kubelets race with their own watches, and what they do twice fails. */
-const races: readonly Place[] = [
+/** Kubelets race with their own watches, and repeated requests fail. */
+const races: readonly DifferenceRow[] = [
   ...refusedRegistration,
   ...lateWords,
-  ...['DELETE 409', 'CREATE 409'].flatMap((action): readonly Place[] => {
+  ...['DELETE 409', 'CREATE 409'].flatMap((action): readonly DifferenceRow[] => {
     const twice = { steps: ['mirror'], object: `pods/kube-system/stat-${nodeName}`, action, sometimes: true } as const;
     return [
-      { ...twice, reference: sent, ours: undefined },
-      { ...twice, reference: undefined, ours: sent },
+      { ...twice, upstream: sent, nlc: undefined },
+      { ...twice, upstream: undefined, nlc: sent },
     ];
   }),
-  ...['stat', 'web'].flatMap((name): readonly Place[] => {
+  ...['stat', 'web'].flatMap((name): readonly DifferenceRow[] => {
     const look = { object: `pods/kube-system/${name}-${nodeName}`, action: 'GET *', at: '', sometimes: true } as const;
     return [
-      { ...look, steps: ['removed', 'unserved'], reference: sent, ours: undefined },
-      { ...look, steps: ['removed', 'unserved'], reference: undefined, ours: sent },
+      { ...look, steps: ['removed', 'unserved'], upstream: sent, nlc: undefined },
+      { ...look, steps: ['removed', 'unserved'], upstream: undefined, nlc: sent },
     ];
   }),
 ];
 
-const ofThisRecord: readonly Place[] = [
+const ofThisRecord: readonly DifferenceRow[] = [
   ...noDrivers,
   ...sharedWatches,
   ...looksAtTheNode,
   ...machine,
   ...features,
   ...nodeEvents,
-  ...toldOnce,
+  ...recordedOnce,
   ...byUid,
   ...runtime,
   ...races,
@@ -198,4 +203,4 @@ const ofThisRecord: readonly Place[] = [
 export const meantDifferences: readonly MeantDifference[] = [
   ...ofThisRecord.map((place) => ({ ...place, record })),
   ...eventsAboutPods,
-].filter(({ object }) => tellsEvents || !object.startsWith('events about'));
+].filter(({ object }) => recordsEvents || !object.startsWith('events about'));

@@ -1,25 +1,25 @@
-// Which differences are meant.
+// Matches differences with the intended ones.
 import { isDeepStrictEqual } from 'node:util';
 import type { Difference } from './compare.ts';
 
-/** One or many differences that are meant. In texts, `*` stands for anything. */
+/** One or more intended differences. In texts, `*` matches anything. */
 export interface MeantDifference {
-  /** Ids of steps; every step if absent. Each of them must have the difference. */
+  /** Ids of the steps that must have the difference; absent: it may occur in any step. */
   readonly steps?: readonly string[];
   readonly object: string;
   readonly action: string;
-  /** Absent: the request as a whole. */
+  /** Absent: the whole request. */
   readonly at?: string;
-  /** Compared only if given. */
-  readonly reference?: unknown;
-  readonly ours?: unknown;
-  /** File in `docs/decisions` that says why. */
+  /** Compared only if present. */
+  readonly upstream?: unknown;
+  readonly nlc?: unknown;
+  /** File in `docs/decisions` with the reason. */
   readonly record: string;
-  /** It depends on chance, or on how fast the machine is. */
+  /** Depends on a race or on the speed of the machine. */
   readonly sometimes?: true;
 }
 
-/** Those of a step that no entry describes. */
+/** The differences of a step that no entry describes. */
 export function unexpectedOf(
   step: string,
   found: readonly Difference[],
@@ -28,7 +28,7 @@ export function unexpectedOf(
   return found.filter((each) => !meant.some((entry) => describes(entry, step, each)));
 }
 
-/** Entries that should have described something in this step, and did not. */
+/** The entries of this step without a difference. */
 export function missingOf(
   step: string,
   found: readonly Difference[],
@@ -39,15 +39,15 @@ export function missingOf(
     .filter((entry) => !found.some((each) => describes(entry, step, each)));
 }
 
-/** Whether an entry is about this difference of this step. */
+/** Whether an entry describes this difference of this step. */
 export function describes(entry: MeantDifference, step: string, found: Difference): boolean {
   if (entry.steps !== undefined && !entry.steps.includes(step)) return false;
   const isPlace =
     fits(entry.object, found.object) && fits(entry.action, found.action) && fits(entry.at ?? '', found.at ?? '');
-  return isPlace && isValue(entry, found, 'reference') && isValue(entry, found, 'ours');
+  return isPlace && isValue(entry, found, 'upstream') && isValue(entry, found, 'nlc');
 }
 
-function isValue(entry: MeantDifference, found: Difference, side: 'reference' | 'ours'): boolean {
+function isValue(entry: MeantDifference, found: Difference, side: 'upstream' | 'nlc'): boolean {
   return !(side in entry) || isDeepStrictEqual(entry[side], found[side]);
 }
 

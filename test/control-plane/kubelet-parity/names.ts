@@ -1,5 +1,4 @@
-// What stands for the values that are drawn by chance, belong to a clock, or to a machine: a uid for whose it is, a time
-// for the step in which it lies.
+// Placeholders for random, time-dependent and machine-dependent values: a uid is replaced by its object, a time by its step.
 import type { AuditedRequest } from '../audit-trail.ts';
 import { isRecord } from './json.ts';
 import { objectOf } from './requests.ts';
@@ -11,10 +10,10 @@ const pullTime = /\d+(\.\d+)?(ns|µs|ms|s)\b/g;
 const eventName = /^(.+)\.[0-9a-f]{14,16}$/;
 const hash = /^[0-9a-f]{32}$/;
 
-/** Written by servers, and images, which are looked at every 30 s whatever else happens. */
+/** Fields written by the server, and images, which the kubelet reads every 30 s. */
 const leftOut = new Set(['managedFields', 'images']);
 
-/** By the name of the field. */
+/** Placeholders by field name. */
 const placeholders: Readonly<Record<string, string>> = {
   resourceVersion: '<version>',
   Port: '<port>',
@@ -28,13 +27,13 @@ const placeholders: Readonly<Record<string, string>> = {
   kubeProxyVersion: '<release>',
 };
 
-/** Of one side, at one moment of the story. */
+/** The placeholders of one side at one step. */
 export class Names {
   readonly #begins: readonly { readonly id: string; readonly atMs: number }[];
   readonly #uids = new Map<string, string>();
   readonly #hashes = new Map<string, string>();
 
-  /** From all requests so far, those that are not compared included: each tells who has which uid. */
+  /** Uids are taken from all requests so far, including those that are not compared. */
   constructor(requests: readonly AuditedRequest[], begins: readonly { readonly id: string; readonly atMs: number }[]) {
     this.#begins = begins;
     const lives = new Map<string, number>();
@@ -61,7 +60,7 @@ export class Names {
     this.#uids.set(uid, `<uid of ${object}, number ${life}>`);
   }
 
-  /** Of manifests, in the order in which they are seen. */
+  /** Hashes of manifests, numbered in the order of their occurrence. */
   #noteHashes(value: unknown): void {
     if (typeof value === 'string' && hash.test(value) && !this.#hashes.has(value))
       this.#hashes.set(value, `<hash ${this.#hashes.size + 1}>`);
@@ -79,7 +78,7 @@ export class Names {
     return text.replace(eventName, '$1.<when>');
   }
 
-  /** Steps are seconds apart, so whole seconds tell which it is. */
+  /** Steps are seconds apart, so whole seconds identify the step. */
   #stepOf(text: string): string {
     const atMs = Date.parse(text);
     const step = this.#begins.findLast((begin) => Math.floor(begin.atMs / 1_000) * 1_000 <= atMs);

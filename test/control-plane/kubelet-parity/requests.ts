@@ -1,9 +1,9 @@
-// Requests of a kubelet, as far as they are compared.
+// The requests of a kubelet that are compared.
 import type { AuditedRequest } from '../audit-trail.ts';
 import { isRecord } from './json.ts';
-import { tellsEvents } from './kubelets.ts';
+import { recordsEvents } from './kubelets.ts';
 
-/** What pods ask their kubelet for, and what only drivers need. */
+/** Resources that kubelets read for pods, and those for CSI drivers. */
 const leftOut = new Set(['configmaps', 'secrets', 'services', 'csidrivers', 'runtimeclasses']);
 
 const collectionQuery = new Set([
@@ -16,13 +16,13 @@ const collectionQuery = new Set([
 
 export function isCompared(request: AuditedRequest): boolean {
   const { resource } = request;
-  if (resource === 'events' && !tellsEvents) return false;
+  if (resource === 'events' && !recordsEvents) return false;
   return resource !== '' && !leftOut.has(resource);
 }
 
 /**
- * A report of the node that says no more than that its kubelet is alive, and which images it has, which it looks for every
- * 30 s. It says nothing at all in the second of the report before.
+ * A node status update with only heartbeat times and images, which the kubelet reads every 30 s. It is empty if it is sent
+ * in the same second as the previous one.
  */
 export function isWithoutNews({ resource, verb, body }: AuditedRequest): boolean {
   if (resource !== 'nodes' || verb !== 'patch' || !isRecord(body)) return false;
@@ -35,23 +35,23 @@ export function isWithoutNews({ resource, verb, body }: AuditedRequest): boolean
 
 const heartbeat = new Set(['type', 'lastHeartbeatTime']);
 
-/** Whom it is about: requests about one object are in order, those about different ones only where it matters. */
+/** The object of a request. Requests about one object are compared in order. */
 export function objectOf(request: AuditedRequest): string {
   const { resource, namespace, name, verb } = request;
   if (resource === 'events') return `events about ${subjectOf(request)}`;
   const object = [resource, namespace, name].filter((part) => part !== '').join('/');
-  // A client of its own reads them.
+  // Read by a separate client.
   return verb === 'watch' || verb === 'list' ? `${object} as a stream` : object;
 }
 
-/** A patch of an event says nothing of whom it is about, its answer does. */
+/** The object of an Event. A patch does not contain it, its response does. */
 function subjectOf({ answer }: AuditedRequest): string {
   const about = isRecord(answer) ? (answer['involvedObject'] ?? answer['regarding']) : undefined;
-  if (!isRecord(about)) return 'nobody';
+  if (!isRecord(about)) return 'unknown';
   return ['kind', 'namespace', 'name'].flatMap((field) => (field in about ? [String(about[field])] : [])).join('/');
 }
 
-/** Verb, what of the object, and the result. */
+/** Verb, subresource or query, and status code. */
 export function actionOf(request: AuditedRequest): string {
   const { verb, subresource, code, name, uri } = request;
   const query = name === '' && verb !== 'create' ? queryOf(uri) : '';
@@ -64,17 +64,17 @@ function reasonOf({ answer, body }: AuditedRequest): string {
   return isRecord(event) ? `${String(event['type'])} ${String(event['reason'])}` : '';
 }
 
-/** All of it in a line: `PATCH status 200 pods/default/bound`. */
+/** The request in one line: `PATCH status 200 pods/default/bound`. */
 export function lineOf(request: AuditedRequest): string {
   return `${actionOf(request)} ${objectOf(request)}`;
 }
 
-/** The regular renewal of a lease, which comes at its own times. */
+/** A regular renewal of a lease. */
 export function isRenewal({ resource, verb, code }: AuditedRequest): boolean {
   return resource === 'leases' && verb === 'update' && code === 200;
 }
 
-/** How long a watch may take is drawn by chance, and bookmarks are always asked for. */
+/** The query without the watch timeout, which is random, and bookmarks, which are always requested. */
 function queryOf(uri: string): string {
   const asked = new URL(uri, 'http://server').searchParams;
   return [...asked]

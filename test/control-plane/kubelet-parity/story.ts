@@ -1,4 +1,4 @@
-// What happens to the node, step by step. Each step begins where the one before ended.
+// The steps of the kubelet parity test. Each step continues from the state of the previous one.
 import type { RestClient } from '../rest-client.ts';
 import { nodeName, type Step, type View } from './kubelet-side.ts';
 
@@ -8,9 +8,9 @@ const pods = '/api/v1/namespaces/default/pods';
 const mirror = `/api/v1/namespaces/kube-system/pods/stat-${nodeName}`;
 const webMirror = `/api/v1/namespaces/kube-system/pods/web-${nodeName}`;
 const strategic = { contentType: 'application/strategic-merge-patch+json' } as const;
-/** A kubelet looks after its node every 10 s. */
+/** A kubelet updates its node status every 10 s. */
 const twoLooksMs = 21_000;
-/** Nothing but the kubelet decides about the pods of this story. */
+/** No controller evicts the pods of this test. */
 const tolerations = [{ operator: 'Exists' }] as const;
 
 interface Seen {
@@ -21,7 +21,7 @@ interface Seen {
   };
 }
 
-/** Undefined if there is none. */
+/** Undefined if it does not exist. */
 async function look(client: RestClient, path: string): Promise<Seen | undefined> {
   const { status, body } = await client.send<Seen>('GET', path);
   return status === 200 ? body : undefined;
@@ -55,7 +55,7 @@ function staticPod(name: string, app: string): object {
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [container()] } };
 }
 
-/** Which mirror was deleted, by control plane: the one after it is another. */
+/** The uid of the deleted mirror pod, by control plane. */
 const deletedMirrors = new WeakMap<RestClient, string>();
 
 const beginning: readonly Step[] = [
@@ -70,9 +70,7 @@ const beginning: readonly Step[] = [
   {
     id: 'bound',
     name: 'a pod is bound to it',
-    act: async ({ client }) => {
-      await bind(client, 'bound', { containers: [container()] });
-    },
+    act: ({ client }) => bind(client, 'bound', { containers: [container()] }),
     isDone: async ({ client }) => (await phaseOf(client, `${pods}/bound`)) === 'Running',
   },
 ];
@@ -86,7 +84,7 @@ const staticPods: readonly Step[] = [
   },
   {
     id: 'mirror',
-    name: 'somebody deletes its mirror',
+    name: 'a client deletes its mirror pod',
     act: async ({ client }) => {
       const { metadata } = await client.must<Seen>('GET', mirror);
       deletedMirrors.set(client, metadata.uid);
@@ -103,17 +101,13 @@ const leaving: readonly Step[] = [
   {
     id: 'leave',
     name: 'the bound pod is deleted, with 5 s of grace',
-    act: async ({ client }) => {
-      await client.must('DELETE', `${pods}/bound`, { gracePeriodSeconds: 5 });
-    },
+    act: ({ client }) => client.must('DELETE', `${pods}/bound`, { gracePeriodSeconds: 5 }),
     isDone: async ({ client }) => isGone(client, `${pods}/bound`),
   },
   {
     id: 'lease',
-    name: 'somebody deletes its lease',
-    act: async ({ client }) => {
-      await client.must('DELETE', lease);
-    },
+    name: 'a client deletes its lease',
+    act: ({ client }) => client.must('DELETE', lease),
     isDone: async ({ client }) => !(await isGone(client, lease)),
     renewals: 2,
     order: [
@@ -123,7 +117,7 @@ const leaving: readonly Step[] = [
   },
   {
     id: 'changed',
-    name: 'the static pod is written anew, with another label',
+    name: 'the static pod is written again with another label',
     act: async (world) => world.writeStaticPod(JSON.stringify(staticPod('stat', 't'))),
     isDone: async ({ client }) => {
       const seen = await look(client, mirror);
@@ -141,13 +135,13 @@ const leaving: readonly Step[] = [
 const fromUrl: readonly Step[] = [
   {
     id: 'served',
-    name: 'a static pod comes from a URL',
+    name: 'the URL serves a static pod',
     act: async (world) => world.serveStaticPods([staticPod('web', 'w')]),
     isDone: async ({ client }) => (await phaseOf(client, webMirror)) === 'Running',
   },
   {
     id: 'unserved',
-    name: 'it is there no more',
+    name: 'the URL no longer serves it',
     act: async (world) => world.serveStaticPods([]),
     isDone: async ({ client }) => isGone(client, webMirror),
   },
@@ -157,25 +151,21 @@ const refused: readonly Step[] = [
   {
     id: 'big',
     name: 'a pod is bound that does not fit',
-    act: async ({ client }) => {
-      await bind(client, 'big', { containers: [container({ cpu: '9k' })] });
-    },
+    act: ({ client }) => bind(client, 'big', { containers: [container({ cpu: '9k' })] }),
     isDone: async ({ client }) => (await phaseOf(client, `${pods}/big`)) === 'Failed',
   },
   {
     id: 'selector',
     name: 'a pod is bound whose selector does not match',
-    act: async ({ client }) => {
-      await bind(client, 'sel', { containers: [container()], nodeSelector: { 'example.com/other': 'yes' } });
-    },
+    act: ({ client }) =>
+      bind(client, 'sel', { containers: [container()], nodeSelector: { 'example.com/other': 'yes' } }),
     isDone: async ({ client }) => (await phaseOf(client, `${pods}/sel`)) === 'Failed',
   },
   {
     id: 'label',
-    name: 'somebody changes one of its labels',
-    act: async ({ client }) => {
-      await client.must('PATCH', node, { metadata: { labels: { 'kubernetes.io/os': 'plan9' } } }, strategic);
-    },
+    name: 'a client changes a label of the node',
+    act: ({ client }) =>
+      client.must('PATCH', node, { metadata: { labels: { 'kubernetes.io/os': 'plan9' } } }, strategic),
     isDone: async ({ client }) => (await look(client, node))?.metadata.labels?.['kubernetes.io/os'] === 'linux',
   },
 ];
@@ -183,7 +173,7 @@ const refused: readonly Step[] = [
 const again: readonly Step[] = [
   {
     id: 'restart',
-    name: 'the kubelet is stopped and started again',
+    name: 'the kubelet is restarted',
     act: async ({ kubelet }) => {
       await kubelet.stop();
       await kubelet.start();
@@ -194,15 +184,13 @@ const again: readonly Step[] = [
   {
     id: 'node',
     name: 'its node is deleted',
-    act: async ({ client }) => {
-      await client.must('DELETE', node);
-    },
-    // It goes on looking for it, and does not register again.
+    act: ({ client }) => client.must('DELETE', node),
+    // The kubelet keeps reading it and does not register again.
     isDone: async ({ said, sinceMs }) => said.includes(`GET 404 nodes/${nodeName}`) && sinceMs >= twoLooksMs,
   },
   {
-    id: 'anew',
-    name: 'it starts again, the lease of the node that was is still there',
+    id: 'reregister',
+    name: 'the kubelet is restarted while the lease of the deleted node exists',
     act: async ({ kubelet }) => {
       await kubelet.stop();
       await kubelet.start();

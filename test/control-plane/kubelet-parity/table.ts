@@ -1,10 +1,10 @@
-// Both tellings of a step side by side, for a person.
+// The requests of both kubelets in a step side by side, for error messages.
 import type { Difference, Row } from './compare.ts';
 
 const columnWidth = 44;
 const valueLengthMax = 400;
 
-/** `=` the same, `<` only the reference, `>` only ours, `~` other values, `(m)` meant. */
+/** `=` equal, `<` only the real kubelet, `>` only nlc, `~` different values, `(m)` intended. */
 export function tableOf(
   rows: ReadonlyMap<string, readonly Row[]>,
   isUnexpected: (difference: Difference) => boolean,
@@ -13,20 +13,20 @@ export function tableOf(
     object,
     ...about.flatMap((row) => rowLines(row, isUnexpected)),
   ]);
-  return [`   ${'reference'.padEnd(columnWidth)} ours`, ...lines].join('\n');
+  return [`   ${'upstream'.padEnd(columnWidth)} nlc`, ...lines].join('\n');
 }
 
 function rowLines(row: Row, isUnexpected: (difference: Difference) => boolean): readonly string[] {
-  const { reference, ours, differences } = row;
-  const mark = differences.length === 0 ? '=' : reference === undefined ? '>' : ours === undefined ? '<' : '~';
+  const { upstream, nlc, differences } = row;
+  const mark = differences.length === 0 ? '=' : upstream === undefined ? '>' : nlc === undefined ? '<' : '~';
   const isMeant = differences.length > 0 && !differences.some(isUnexpected);
-  const head = `${mark}  ${(reference?.action ?? '').padEnd(columnWidth)} ${ours?.action ?? ''}${isMeant ? ' (m)' : ''}`;
+  const head = `${mark}  ${(upstream?.action ?? '').padEnd(columnWidth)} ${nlc?.action ?? ''}${isMeant ? ' (m)' : ''}`;
   return [head, ...differences.filter(isUnexpected).flatMap(valueLines)];
 }
 
-function valueLines({ at, reference, ours }: Difference): readonly string[] {
+function valueLines({ at, upstream, nlc }: Difference): readonly string[] {
   if (at === undefined) return [];
-  return [`      ${at}`, `        reference ${text(reference)}`, `        ours      ${text(ours)}`];
+  return [`      ${at}`, `        upstream ${text(upstream)}`, `        nlc      ${text(nlc)}`];
 }
 
 function text(value: unknown): string {

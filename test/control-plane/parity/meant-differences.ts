@@ -1,5 +1,5 @@
-// Where our controller is meant to act otherwise than the reference: one value of one step each, with the decision record
-// that says why. An entry that no longer describes what happens fails the test as an unexpected difference does.
+// The intended differences from kube-controller-manager: one value of one step each, with its decision record. An entry
+// without its difference fails the test, as an unexpected difference does.
 import type { MeantDifference } from './differences.ts';
 
 type Why = Pick<MeantDifference, 'step' | 'record' | 'sometimes'>;
@@ -16,143 +16,164 @@ const evicted = {
   transition: 'controller',
 } as const;
 
-/** Only one of the two sends this event. */
-function toldBy(who: 'reference' | 'ours', event: string, pod: string, why: Why): MeantDifference {
-  const told = { reference: undefined, ours: undefined, [who]: true };
-  return { at: `events > ${event.replaceAll('POD', pod)}`, ...told, ...why };
+/** Only one of the two records this Event. */
+function recordedBy(who: 'upstream' | 'nlc', event: string, pod: string, why: Why): MeantDifference {
+  const sides = { upstream: undefined, nlc: undefined, [who]: true };
+  return { at: `events > ${event.replaceAll('POD', pod)}`, ...sides, ...why };
 }
 
-/** A node gets its NoExecute taint from the reference before the reference has counted the zone. */
+/** kube-controller-manager adds a NoExecute taint before it has computed the state of the zone. */
 function taintedTooSoon(step: string, node: string): readonly MeantDifference[] {
-  const why = { step, record: '0008-look-count-then-act.md', sometimes: true } as const;
+  const why = { step, record: '0008-count-zones-before-tainting.md', sometimes: true } as const;
   const [evicting, other] = ['unreachable:NoExecute', 'unreachable:NoSchedule'];
   return [
-    { at: `nodes > ${node} > carried`, reference: [evicting], ours: [], ...why },
+    { at: `nodes > ${node} > carried`, upstream: [evicting], nlc: [], ...why },
     {
       at: `nodes > ${node} > taints`,
-      reference: [`${evicting} stamped`, `${other} stamped`],
-      ours: [`${other} stamped`],
+      upstream: [`${evicting} stamped`, `${other} stamped`],
+      nlc: [`${other} stamped`],
       ...why,
     },
   ];
 }
 
-/** And takes it back, or the node comes back. */
-const soonUndone: readonly MeantDifference[] = ['every zone is silent', 'one zone is back'].map((step) =>
-  toldBy('reference', cancelling, 'a0-very-patient', {
+/**
+ * Here each node is evaluated at its own deadline, there all of them in one pass: on a busy machine the last heartbeats of
+ * nodes that stop together are apart, and the first node is tainted while its zone is still normal.
+ */
+function taintedBeforeTheOthers(step: string, node: string): readonly MeantDifference[] {
+  return taintedTooSoon(step, node).map(({ upstream: nlc, nlc: upstream, ...rest }) => ({ ...rest, upstream, nlc }));
+}
+
+/** And removes it, or the node recovers. */
+const soonUndone: readonly MeantDifference[] = ['all zones are silent', 'one zone recovers'].map((step) =>
+  recordedBy('upstream', cancelling, 'a0-very-patient', {
     step,
-    record: '0008-look-count-then-act.md',
+    record: '0008-count-zones-before-tainting.md',
     sometimes: true,
   }),
 );
 
-// A node is deleted while a pod of it counts down. The reference forgets the taints and keeps the appointment: the pod
-// goes. Ours cancels it: the pod is left to whoever collects the pods of nodes that are gone.
+// A node is deleted while the toleration of its pod runs. kube-controller-manager drops the taints and keeps the timed
+// eviction: the pod is deleted. nlc cancels it: the pod is left to pod garbage collection.
 const nodeDeleted = {
-  step: 'it is deleted while a pod of it counts down',
-  record: '0019-limitations-of-the-reference.md',
+  step: 'it is deleted while the toleration of its pod runs',
+  record: '0019-known-limitations.md',
 } as const;
 const deletedNode: readonly MeantDifference[] = [
-  toldBy('reference', marking, 'mute-patient', nodeDeleted),
-  // The reference cancels too when it hears of its own deletion before that has returned.
-  toldBy('ours', cancelling, 'mute-patient', { ...nodeDeleted, sometimes: true }),
-  { at: 'pods > mute-patient > presence', reference: 'gone', ours: 'there', ...nodeDeleted },
+  recordedBy('upstream', marking, 'no-status-patient', nodeDeleted),
+  // kube-controller-manager cancels too if its watch delivers the deletion before the request returns.
+  recordedBy('nlc', cancelling, 'no-status-patient', { ...nodeDeleted, sometimes: true }),
+  { at: 'pods > no-status-patient > presence', upstream: 'gone', nlc: 'there', ...nodeDeleted },
   {
-    at: 'pods > mute-patient > conditions > DisruptionTarget',
-    reference: evicted,
-    ours: undefined,
+    at: 'pods > no-status-patient > conditions > DisruptionTarget',
+    upstream: evicted,
+    nlc: undefined,
     ...nodeDeleted,
   },
 ];
 
-// A deletion that is under way is announced as cancelled by the reference if its watch is quicker than its request.
+// kube-controller-manager reports a deletion in flight as cancelled if its watch is faster than the request.
 const underWay: readonly MeantDifference[] = [
-  ['it all ends, and people place taints of their own', 'b3-patient'] as const,
-  ['the patience of a pod ends, and a new one is bound to the node', 'a0-patient'] as const,
+  ['the pressure ends, and a client adds other taints', 'b3-patient'] as const,
+  ['the toleration of a pod ends, and a new pod is bound to the node', 'a0-patient'] as const,
 ].map(([step, pod]) =>
-  toldBy('reference', cancelling, pod, { step, record: '0017-work-queue-answers.md', sometimes: true }),
+  recordedBy('upstream', cancelling, pod, { step, record: '0017-announce-only-stopped-deletions.md', sometimes: true }),
 );
 
-// A second taint that is tolerated for less brings the appointment forward; the reference keeps the first.
+// A second taint that is tolerated for less time moves the eviction forward; kube-controller-manager keeps the first time.
 const hurry = {
-  step: 'they place a second one, which a pod tolerates for less',
+  step: 'a client adds a second taint, which a pod tolerates for less time',
   record: '0006-countdown-from-time-added.md',
 } as const;
 const secondTaint: readonly MeantDifference[] = [
-  toldBy('ours', marking, 'b3-of-two-minds', hurry),
-  { at: 'pods > b3-of-two-minds > presence', reference: 'there', ours: 'gone', ...hurry },
-  { at: 'pods > b3-of-two-minds > conditions > DisruptionTarget', reference: undefined, ours: evicted, ...hurry },
-  toldBy('reference', cancelling, 'b3-of-two-minds', { ...hurry, step: 'and take them away' }),
+  recordedBy('nlc', marking, 'b3-of-two-minds', hurry),
+  { at: 'pods > b3-of-two-minds > presence', upstream: 'there', nlc: 'gone', ...hurry },
+  { at: 'pods > b3-of-two-minds > conditions > DisruptionTarget', upstream: undefined, nlc: evicted, ...hurry },
+  recordedBy('upstream', cancelling, 'b3-of-two-minds', { ...hurry, step: 'the client removes them' }),
 ];
 
-// A pod that is being deleted already is left alone; the reference marks and deletes it again.
-const terminating = { step: 'a node falls silent', record: '0006-countdown-from-time-added.md' } as const;
+// A terminating pod is skipped; kube-controller-manager marks and deletes it again.
+const terminating = { step: 'a node becomes silent', record: '0006-countdown-from-time-added.md' } as const;
 const terminatingPods: readonly MeantDifference[] = [
-  toldBy('reference', marking, 'a0-told-to-leave', terminating),
+  recordedBy('upstream', marking, 'a0-terminating', terminating),
   {
-    at: 'pods > a0-told-to-leave > conditions > DisruptionTarget',
-    reference: { ...evicted, observedGeneration: 2 },
-    ours: undefined,
+    at: 'pods > a0-terminating > conditions > DisruptionTarget',
+    upstream: { ...evicted, observedGeneration: 2 },
+    nlc: undefined,
     ...terminating,
   },
 ];
 
-// The reference takes every NoExecute taint away when it starts, and puts them back: countdowns are cancelled and begin
-// anew, and pods that are being deleted are told again.
-const restart = { step: 'the controller is killed and started again', record: '0009-zones-and-outages.md' } as const;
+// kube-controller-manager removes all NoExecute taints when it starts and adds them again: evictions are cancelled and
+// scheduled again, and Events about terminating pods are repeated.
+const restart = { step: 'the controller is killed and restarted', record: '0009-zones-and-outages.md' } as const;
 const restarted: readonly MeantDifference[] = [
-  toldBy('reference', cancelling, 'a0-patient', { ...restart, sometimes: true }),
-  toldBy('reference', cancelling, 'a0-very-patient', { ...restart, sometimes: true }),
-  ...['a0-slow-to-leave', 'a0-told-to-leave'].map((pod) =>
-    toldBy('reference', marking, pod, { ...restart, record: '0006-countdown-from-time-added.md' }),
+  recordedBy('upstream', cancelling, 'a0-patient', { ...restart, sometimes: true }),
+  recordedBy('upstream', cancelling, 'a0-very-patient', { ...restart, sometimes: true }),
+  ...['a0-slow-to-leave', 'a0-terminating'].map((pod) =>
+    recordedBy('upstream', marking, pod, { ...restart, record: '0006-countdown-from-time-added.md' }),
   ),
 ];
 
-// From False to Unknown: pods of a node that is Unknown and silent are marked, however it came to that. The reference
-// marks only at the step from True.
-const fromFalse = { step: 'then it falls silent', record: '0007-marking-follows-the-state.md' } as const;
+// From False to Unknown: pods of a silent node that is Unknown are marked, whatever the status was before.
+// kube-controller-manager marks only at the transition from True.
+const fromFalse = { step: 'then that node becomes silent', record: '0007-marking-follows-the-state.md' } as const;
 const notReadyThenSilent: readonly MeantDifference[] = [
-  toldBy('ours', podNotReady, 'b0-very-patient', fromFalse),
-  { at: 'pods > b0-very-patient > conditions > Ready > status', reference: 'True', ours: 'False', ...fromFalse },
+  recordedBy('nlc', podNotReady, 'b0-very-patient', fromFalse),
+  { at: 'pods > b0-very-patient > conditions > Ready > status', upstream: 'True', nlc: 'False', ...fromFalse },
   {
     at: 'pods > b0-very-patient > conditions > Ready > transition',
-    reference: 'kubelet',
-    ours: 'controller',
+    upstream: 'kubelet',
+    nlc: 'controller',
     ...fromFalse,
   },
-  // Brought forward by the other key; the reference cancels first and says so.
-  toldBy('reference', cancelling, 'b0-not-ready-only', { ...fromFalse, record: '0006-countdown-from-time-added.md' }),
+  // Moved forward by the other key; kube-controller-manager first cancels the eviction, with an Event.
+  recordedBy('upstream', cancelling, 'b0-not-ready-only', {
+    ...fromFalse,
+    record: '0006-countdown-from-time-added.md',
+  }),
 ];
 
-const stormGuard = { step: 'most of its zone falls silent', record: '0011-storm-guard.md' } as const;
+const stormGuard = { step: 'most nodes of its zone become silent', record: '0011-path-failure-hold.md' } as const;
 const named: readonly MeantDifference[] = [
   {
-    at: 'events > node-controller Warning ZoneFailure kube-node-lease: ZoneFailure: 3 of 4 nodes of zone r/b fell silent within 1 s',
-    reference: undefined,
-    ours: true,
+    at: 'events > node-controller Warning ZoneFailure kube-node-lease: ZoneFailure: 3 of 4 nodes of zone r/b became silent within 1s',
+    upstream: undefined,
+    nlc: true,
     ...stormGuard,
   },
-  { at: 'subjects > ZoneFailure Namespace', reference: undefined, ours: ['apiVersion'], ...stormGuard },
+  { at: 'subjects > ZoneFailure Namespace', upstream: undefined, nlc: ['apiVersion'], ...stormGuard },
 ];
 
-// A node that was deleted and made anew between two looks is another node; the reference, which goes by names, says
-// nothing unless it looks in between.
-const anew = {
-  step: 'its lease is renewed and no status is posted; another node is deleted and made anew',
+// A node that was deleted and created again between two passes is a new node; kube-controller-manager identifies nodes by
+// name and records no Event unless a pass runs in between.
+const recreated = {
+  step: 'its lease is renewed and no status is posted; another node is deleted and created again',
   record: '0023-side-by-side.md',
   sometimes: true,
 } as const;
-const madeAnew: readonly MeantDifference[] = [
-  toldBy('ours', 'node-controller Normal RemovingNode b3: Node b3 event: Removing Node b3 from Controller', '', anew),
-  toldBy('ours', 'node-controller Normal RegisteredNode b3: Node b3 event: Registered Node b3 in Controller', '', anew),
+const recreatedNode: readonly MeantDifference[] = [
+  recordedBy(
+    'nlc',
+    'node-controller Normal RemovingNode b3: Node b3 event: Removing Node b3 from Controller',
+    '',
+    recreated,
+  ),
+  recordedBy(
+    'nlc',
+    'node-controller Normal RegisteredNode b3: Node b3 event: Registered Node b3 in Controller',
+    '',
+    recreated,
+  ),
 ];
 
-// Events about pods that are marked name the version of the pod in the reference.
+// In kube-controller-manager, Events about marked pods contain the resourceVersion of the pod.
 const identity: MeantDifference = {
-  step: 'a node falls silent',
+  step: 'a node becomes silent',
   at: 'subjects > NodeNotReady Pod',
-  reference: ['apiVersion, namespace, resourceVersion, own uid'],
-  ours: ['apiVersion, namespace, own uid'],
+  upstream: ['apiVersion, namespace, resourceVersion, own uid'],
+  nlc: ['apiVersion, namespace, own uid'],
   record: '0023-side-by-side.md',
 };
 
@@ -164,9 +185,10 @@ export const meantDifferences: readonly MeantDifference[] = [
   ...restarted,
   ...notReadyThenSilent,
   ...named,
-  ...madeAnew,
+  ...recreatedNode,
   identity,
-  ...['b1', 'b2', 'b3'].flatMap((node) => taintedTooSoon('most of its zone falls silent', node)),
-  ...['a0', 'a1', 'a2'].flatMap((node) => taintedTooSoon('every zone is silent', node)),
+  ...['b1', 'b2', 'b3'].flatMap((node) => taintedTooSoon('most nodes of its zone become silent', node)),
+  ...['a0', 'a1', 'a2'].flatMap((node) => taintedTooSoon('all zones are silent', node)),
+  ...['b1', 'b2', 'b3'].flatMap((node) => taintedBeforeTheOthers('most nodes of its zone become silent', node)),
   ...soonUndone,
 ];

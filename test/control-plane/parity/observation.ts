@@ -1,35 +1,35 @@
-// What a control plane looks like after a step of the story, in a form in which two of them can be compared: names and
-// words are kept, times become who wrote them, and what came at no certain time is a set.
+// The state of a control plane after a step, in a comparable form: timestamps are replaced by the component that wrote
+// them, and things without a fixed order are sets.
 import type { Taint } from '../../../src/api/taints.ts';
 import type { Sighting, Watched } from './witness.ts';
 
 export interface Observation {
   readonly nodes: Readonly<Record<string, NodeFace>>;
   readonly pods: Readonly<Record<string, PodFace>>;
-  /** Told, or told again, in this step; each as one line. */
+  /** Events created or repeated in this step, one line each. */
   readonly events: Readonly<Record<string, true>>;
-  /** For each kind of event so far, which fields of the identity of whom it is about are given. */
+  /** For each kind of Event so far, the fields of involvedObject that are set. */
   readonly subjects: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface NodeFace {
   readonly labels: Readonly<Record<string, string>>;
-  /** `key:effect`, and `stamped` if it says since when. */
+  /** `key:effect`, and `stamped` if it has timeAdded. */
   readonly taints: readonly string[];
-  /** NoExecute taints that any version of it carried in this step. */
+  /** NoExecute taints that any version of the node had in this step. */
   readonly carried: readonly string[];
   readonly conditions: Readonly<Record<string, ConditionFace>>;
 }
 
-export interface PodFace {
+interface PodFace {
   readonly presence: 'there' | 'being deleted' | 'gone';
   readonly phase: string;
   readonly conditions: Readonly<Record<string, ConditionFace>>;
 }
 
-export type ConditionFace = Readonly<Record<string, string | number>>;
+type ConditionFace = Readonly<Record<string, string | number>>;
 
-/** Who wrote a time. The clocks of the nodes are an hour behind, so their stamps are theirs and nobody else's. */
+/** The component that wrote a timestamp. The clocks of the nodes are an hour behind, so their timestamps are distinct. */
 type Author = 'kubelet' | 'controller';
 
 interface Condition {
@@ -63,10 +63,10 @@ interface SeenEvent {
 }
 
 const nodeClockBehindMs = 3_600_000;
-/** To be given to whoever writes in the name of the nodes. */
+/** The clock offset for the test's writes on behalf of the nodes. */
 export const nodeClockOffsetMs = -nodeClockBehindMs;
 
-/** What everything seen amounts to; `from` is where the step began. */
+/** The state that follows from all watch events; `from` is the index of the first one of the step. */
 export function observe(sightings: readonly Sighting[], from: number): Observation {
   const step = sightings.slice(from);
   const nodes = [...latest(sightings, 'nodes')].filter(([, { isGone }]) => !isGone);
@@ -79,12 +79,12 @@ export function observe(sightings: readonly Sighting[], from: number): Observati
   };
 }
 
-/** `key:effect` of one version of a node. */
+/** `key:effect` of the taints of one version of a node. */
 export function taintsOf(node: unknown): readonly string[] {
   return ((node as Seen).spec.taints ?? []).map(({ key, effect }) => `${short(key)}:${effect}`).sort();
 }
 
-/** Status of a condition of one version of an object. */
+/** The status of a condition of one version of an object. */
 export function conditionOf(object: unknown, type: string): string | undefined {
   return (object as Seen).status.conditions?.find((condition) => condition.type === type)?.status;
 }
@@ -151,11 +151,15 @@ function short(key: string): string {
   return key.replace('node.kubernetes.io/', '');
 }
 
+const subjectsOfControllers: ReadonlySet<string> = new Set(['Node', 'Pod', 'Namespace']);
+
+/** Events of controllers; the repair loops of kube-apiserver record others, about Services, on any control plane. */
 function eventsIn(sightings: readonly Sighting[]): readonly SeenEvent[] {
-  return sightings.filter(({ of }) => of === 'events').map(({ frame }) => frame.object as unknown as SeenEvent);
+  const events = sightings.filter(({ of }) => of === 'events').map(({ frame }) => frame.object as unknown as SeenEvent);
+  return events.filter(({ involvedObject: { kind } }) => subjectsOfControllers.has(kind));
 }
 
-/** Who says what about whom. */
+/** Reporting component, type, reason, object and message. */
 function eventLine(event: SeenEvent): string {
   return `${speaker(event)} ${event.type} ${event.reason} ${event.involvedObject.name}: ${event.message}`;
 }
@@ -166,8 +170,8 @@ function speaker({ source: { component = '', host = '' }, reportingComponent = '
     .join(' ');
 }
 
-function subjects(told: readonly SeenEvent[], known: ReadonlySet<string>): Observation['subjects'] {
-  const faces = told.map(({ reason, involvedObject: { kind, name, uid, ...identity } }) => {
+function subjects(recorded: readonly SeenEvent[], known: ReadonlySet<string>): Observation['subjects'] {
+  const faces = recorded.map(({ reason, involvedObject: { kind, name, uid, ...identity } }) => {
     const uidFace = uid === undefined ? [] : [known.has(`${kind} ${name} ${uid}`) ? 'own uid' : 'unknown uid'];
     return [`${reason} ${kind}`, [...Object.keys(identity).sort(), ...uidFace].join(', ')] as const;
   });
@@ -177,7 +181,7 @@ function subjects(told: readonly SeenEvent[], known: ReadonlySet<string>): Obser
   );
 }
 
-/** Every `Kind name uid` that there ever was. */
+/** Every `Kind name uid` that ever existed. */
 function identitiesIn(sightings: readonly Sighting[]): ReadonlySet<string> {
   const kinds = { nodes: 'Node', pods: 'Pod' } as const;
   return new Set(

@@ -1,4 +1,4 @@
-// One of the two that are compared: a control plane of its own, the same nodes on it, and a controller.
+// One side of the comparison: a control plane with the nodes of the test, and one of the two controllers.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NlcProcess } from '../../support/nlc-process.ts';
 import { type ControllerManager, type ControlPlane, startControlPlane } from '../control-plane.ts';
@@ -8,18 +8,18 @@ import { type Observation, nodeClockOffsetMs, observe } from './observation.ts';
 import type { Pace } from './pace.ts';
 import { type Sighting, Witness } from './witness.ts';
 
-/** Long enough for the reference: it acts upon what it saw one monitor period ago. */
+/** Longer than a monitor period, because kube-controller-manager acts on the state of its previous pass. */
 const quietMsDefault = 2_500;
 const stepTimeoutMs = 30_000;
 const pollMs = 100;
 const logTailLength = 2_000;
 
-/** Without it the API server would give every pod 300 s of patience. */
+/** Without the plugin DefaultTolerationSeconds, which would add tolerations of 300 s to every pod. */
 const apiServerArgs = ['--disable-admission-plugins=ServiceAccount,DefaultTolerationSeconds'];
 
-export type Controller = 'ours' | 'reference';
+type Controller = 'nlc' | 'upstream';
 
-/** What a step of the story may do. */
+/** The actions that a step may use. */
 export interface World {
   readonly cluster: ScriptedCluster;
   readonly client: RestClient;
@@ -30,24 +30,24 @@ export interface World {
 export interface Step {
   readonly name: string;
   readonly act: (world: World) => Promise<void>;
-  /** What the step is about has happened. It ends when nothing more has happened for a while after that. */
+  /** The result of the step is reached. The step ends when no watch event has arrived for `quietMs` after that. */
   readonly isDone: (seen: Observation) => boolean;
   readonly quietMs?: number;
   readonly paces?: readonly Pace[];
 }
 
-/** How a step went. */
-export interface Outcome {
+/** The result of a step. */
+export interface StepOutcome {
   readonly isDone: boolean;
   readonly seen: Observation;
-  /** Of this step, and of the whole story up to its end. */
+  /** Watch events of this step, and of all steps up to its end. */
   readonly sightings: readonly Sighting[];
   readonly history: readonly Sighting[];
   /** When the last heartbeat of a node was sent. */
   readonly renewedAtMs: (node: string) => number | undefined;
 }
 
-/** Made by {@link Side.start}; its control plane ends with the test's process at the latest. */
+/** Created by {@link Side.start}; its control plane ends with the test process at the latest. */
 export class Side implements World {
   readonly controller: Controller;
   readonly cluster: ScriptedCluster;
@@ -55,9 +55,9 @@ export class Side implements World {
   readonly #plane: ControlPlane;
   readonly #witness: Witness;
   readonly #flags: readonly string[];
-  #ours: NlcProcess | undefined;
+  #nlc: NlcProcess | undefined;
   #manager: ControllerManager | undefined;
-  /** Where the next step begins: what happens between two belongs to the later. */
+  /** Index of the first watch event of the next step. */
   #place = 0;
 
   private constructor(controller: Controller, plane: ControlPlane, flags: readonly string[]) {
@@ -75,20 +75,20 @@ export class Side implements World {
   }
 
   async startController(): Promise<void> {
-    if (this.controller === 'reference') {
+    if (this.controller === 'upstream') {
       this.#manager = await this.#plane.startControllerManager(this.#flags);
       return;
     }
-    this.#ours = new NlcProcess(['controller', `--kubeconfig=${this.#plane.kubeconfigFile}`, ...this.#flags]);
+    this.#nlc = new NlcProcess(['controller', `--kubeconfig=${this.#plane.kubeconfigFile}`, ...this.#flags]);
   }
 
   async killController(): Promise<void> {
     await this.#manager?.stop();
-    await this.#ours?.kill();
+    await this.#nlc?.kill();
   }
 
-  /** Plays one step and looks at the world when it has come to rest. */
-  async play({ name, act, isDone, quietMs = quietMsDefault }: Step): Promise<Outcome> {
+  /** Runs one step and observes the state when no more watch events arrive. */
+  async play({ name, act, isDone, quietMs = quietMsDefault }: Step): Promise<StepOutcome> {
     const from = this.#place;
     await act(this);
     const actedAtMs = performance.now();
@@ -96,14 +96,14 @@ export class Side implements World {
     const look = (): Observation => observe(this.#witness.sightings(), from);
     const rests = (): boolean => Math.min(sinceMs(), this.#witness.quietMs()) >= quietMs && isDone(look());
     while (!rests() && sinceMs() < stepTimeoutMs) {
-      if (this.#ours?.hasEnded === true)
-        throw new Error(`${name}: ours has ended\n${this.#ours.stderr.slice(-logTailLength)}`);
+      if (this.#nlc?.hasEnded === true)
+        throw new Error(`${name}: nlc has exited\n${this.#nlc.stderr.slice(-logTailLength)}`);
       await sleep(pollMs);
     }
     return this.#outcome(from, isDone);
   }
 
-  #outcome(from: number, isDone: Step['isDone']): Outcome {
+  #outcome(from: number, isDone: Step['isDone']): StepOutcome {
     const history = this.#witness.sightings();
     this.#place = history.length;
     const seen = observe(history, from);

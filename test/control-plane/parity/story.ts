@@ -1,11 +1,11 @@
-// What happens to the cluster, step by step: seven nodes in two zones and one that stays mute, each pod there for one
-// question. Each step begins where the one before ended.
+// The steps of the parity test: seven nodes in two zones and one that never posts a status; each pod covers one case. Each
+// step continues from the state of the previous one.
 import type { Toleration } from '../../../src/api/tolerations.ts';
 import type { NodeFace, Observation } from './observation.ts';
-import { carries, isDeleted, isUnknown, sightOf, sinceHeartbeat, sinceSight } from './pace.ts';
+import { carries, isDeleted, isUnknown, matching, sinceHeartbeat, sinceFirst } from './pace.ts';
 import type { Step, World } from './side.ts';
 
-/** As short as the pods of the test can bear; both controllers get the same. */
+/** Short for a fast test; both controllers have the same. */
 export const graceMs = 5_000;
 export const startupGraceMs = 6_000;
 const patienceSeconds = 10;
@@ -18,7 +18,7 @@ const strategic = { contentType: 'application/strategic-merge-patch+json' } as c
 const leave = { key: 'example.com/leave', value: 'now', effect: 'NoExecute' } as const;
 const always: readonly Toleration[] = [{ operator: 'Exists' }];
 
-/** Tolerates NoExecute taints of these keys, for that long. */
+/** Tolerates NoExecute taints of these keys for these seconds. */
 function patient(seconds: number, ...keys: readonly string[]): readonly Toleration[] {
   const each = { operator: 'Exists', effect: 'NoExecute', tolerationSeconds: seconds } as const;
   return keys.map((key) => ({ ...each, key: key.includes('/') ? key : `node.kubernetes.io/${key}` }));
@@ -30,7 +30,7 @@ async function patchNode({ client }: World, name: string, patch: object): Promis
   await client.must('PATCH', `/api/v1/nodes/${name}`, patch, strategic);
 }
 
-/** Somebody else's taints; the whole list is replaced, as `kubectl taint` does. */
+/** Taints by another client; replaces the whole list, as `kubectl taint` does. */
 async function taint(world: World, name: string, ...taints: readonly object[]): Promise<void> {
   await patchNode(world, name, { spec: { taints } });
 }
@@ -39,12 +39,12 @@ async function replaceConditions({ client }: World, name: string, conditions: re
   await client.must('PATCH', `/api/v1/nodes/${name}/status`, { status: { conditions } }, merge);
 }
 
-function goDark({ cluster }: World, ...names: readonly string[]): void {
-  for (const name of names) cluster.goDark(name);
+async function stopHeartbeats({ cluster }: World, ...names: readonly string[]): Promise<void> {
+  for (const name of names) cluster.stopHeartbeats(name);
 }
 
-async function comeBack({ cluster }: World, ...names: readonly string[]): Promise<void> {
-  for (const name of names) await cluster.comeBack(name);
+async function resumeHeartbeats({ cluster }: World, ...names: readonly string[]): Promise<void> {
+  for (const name of names) await cluster.resumeHeartbeats(name);
 }
 
 const ready = ({ nodes }: Observation, name: string): string => String(nodes[name]?.conditions['Ready']?.['status']);
@@ -56,17 +56,18 @@ const isClean = ({ taints }: NodeFace): boolean => taints.length === 0;
 
 const isGone = ({ pods }: Observation, name: string): boolean => pods[name]?.presence === 'gone';
 
-const told = ({ events }: Observation, end: string): boolean => Object.keys(events).some((line) => line.endsWith(end));
+const recorded = ({ events }: Observation, end: string): boolean =>
+  Object.keys(events).some((line) => line.endsWith(end));
 
-/** Every node of these carries both taints of a silent node. */
+/** Every one of these nodes has both unreachable taints. */
 const unreachable = (seen: Observation, ...names: readonly string[]): boolean =>
   names.every((name) => has(seen, name, 'unreachable:NoSchedule') && has(seen, name, 'unreachable:NoExecute'));
 
-/** Every node of these is called Unknown, and new pods stay away; nothing more. */
+/** Every one of these nodes is Unknown with the NoSchedule taint. */
 const unknown = (seen: Observation, ...names: readonly string[]): boolean =>
   names.every((name) => ready(seen, name) === 'Unknown' && has(seen, name, 'unreachable:NoSchedule'));
 
-/** Nodes and pods that are there before the first controller is. */
+/** Creates the nodes and pods that exist before the controller starts. */
 async function populate(world: World): Promise<void> {
   const { cluster, client } = world;
   const modern = { 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' };
@@ -75,18 +76,18 @@ async function populate(world: World): Promise<void> {
   }
   await patchNode(world, 'b1', { metadata: { labels: { 'beta.kubernetes.io/os': 'plan9' } } });
 
-  // Who is sent away at once is not Ready to begin with: marking and deleting it would race with each other.
+  // Pods that are evicted at once are not Ready from the start: otherwise marking and deleting them would race.
   await cluster.addPod('a0-intolerant', 'a0', [], { ready: 'False' });
   await cluster.addPod('a0-at-once', 'a0', sick(0), { ready: 'False' });
   await cluster.addPod('a0-slow-to-leave', 'a0', [], { graceSeconds: 600, ready: 'False' });
-  await cluster.addPod('a0-told-to-leave', 'a0', [], { graceSeconds: 600, ready: 'False' });
+  await cluster.addPod('a0-terminating', 'a0', [], { graceSeconds: 600, ready: 'False' });
   await cluster.addPod('a0-patient', 'a0', sick(patienceSeconds));
   await cluster.addPod('a0-very-patient', 'a0', sick(600));
   await cluster.addPod('a0-always', 'a0', always);
   await cluster.addPod('a0-leaving', 'a0', always, { graceSeconds: 600 });
   await cluster.addPod('a0-done', 'a0', always, { phase: 'Succeeded', ready: 'False' });
   await cluster.addPod('a0-starting', 'a0', always, { phase: 'Pending', ready: undefined });
-  for (const name of ['a0-told-to-leave', 'a0-leaving']) await client.must('DELETE', `${pods}/${name}`);
+  for (const name of ['a0-terminating', 'a0-leaving']) await client.must('DELETE', `${pods}/${name}`);
   await cluster.addPod('a1-always', 'a1', always);
   await cluster.addPod('b0-not-ready-only', 'b0', patient(600, 'not-ready'), { ready: 'False' });
   await cluster.addPod('b0-very-patient', 'b0', sick(600));
@@ -102,41 +103,41 @@ async function populate(world: World): Promise<void> {
 
 const beginning: readonly Step[] = [
   {
-    name: 'nodes that were there before the controller are registered, and get their older labels',
+    name: 'nodes that exist before the controller are registered, and get the beta labels',
     act: async (world) => {
       await populate(world);
       await world.startController();
     },
-    isDone: (seen) => Object.values(seen.nodes).every(isClean) && told(seen, 'Registered Node b3 in Controller'),
+    isDone: (seen) => Object.values(seen.nodes).every(isClean) && recorded(seen, 'Registered Node b3 in Controller'),
   },
   {
     name: 'a node registers and posts nothing',
     act: async ({ cluster }) => {
-      await cluster.addNode('mute', 'a', { posts: false });
-      await cluster.addPod('mute-always', 'mute', always);
-      await cluster.addPod('mute-patient', 'mute', sick(6));
+      await cluster.addNode('no-status', 'a', { posts: false });
+      await cluster.addPod('no-status-always', 'no-status', always);
+      await cluster.addPod('no-status-patient', 'no-status', sick(6));
     },
-    isDone: (seen) => told(seen, 'Registered Node mute in Controller'),
+    isDone: (seen) => recorded(seen, 'Registered Node no-status in Controller'),
     quietMs: 2_000,
   },
   {
     name: 'its startup grace period ends',
     act: async () => {},
-    isDone: (seen) => unreachable(seen, 'mute'),
+    isDone: (seen) => unreachable(seen, 'no-status'),
     quietMs: 1_500,
     paces: [
       {
         what: 'from birth to Unknown',
-        // A creation has whole seconds.
+        // creationTimestamp has whole seconds.
         atLeastMs: startupGraceMs - 1_000,
-        tookMs: sinceSight(sightOf('nodes', 'mute'), sightOf('nodes', 'mute', isUnknown)),
+        tookMs: sinceFirst(matching('nodes', 'no-status'), matching('nodes', 'no-status', isUnknown)),
       },
     ],
   },
   {
-    name: 'it is deleted while a pod of it counts down',
-    act: ({ cluster }) => cluster.removeNode('mute'),
-    isDone: (seen) => told(seen, 'Removing Node mute from Controller'),
+    name: 'it is deleted while the toleration of its pod runs',
+    act: ({ cluster }) => cluster.removeNode('no-status'),
+    isDone: (seen) => recorded(seen, 'Removing Node no-status from Controller'),
     quietMs: 5_000,
   },
 ];
@@ -158,7 +159,7 @@ const conditionsAndTaints: readonly Step[] = [
       seen.nodes['a0']?.labels['beta.kubernetes.io/os'] === 'windows',
   },
   {
-    name: 'it all ends, and people place taints of their own',
+    name: 'the pressure ends, and a client adds other taints',
     act: async (world) => {
       for (const name of ['b0', 'b1', 'b2', 'a2']) await world.cluster.post(name, { NetworkUnavailable: 'False' });
       await patchNode(world, 'a1', { spec: { unschedulable: false } });
@@ -176,17 +177,17 @@ const conditionsAndTaints: readonly Step[] = [
       ['b0', 'b1', 'b2', 'a1'].every((name) => isClean(seen.nodes[name]!)) && isGone(seen, 'b3-patient'),
   },
   {
-    name: 'they place a second one, which a pod tolerates for less',
+    name: 'a client adds a second taint, which a pod tolerates for less time',
     act: (world) => taint(world, 'b3', leave, { key: 'example.com/hurry', effect: 'NoExecute' }),
     isDone: (seen) => seen.nodes['b3']?.taints.length === 2,
     quietMs: 4_000,
   },
   {
-    name: 'and take them away',
+    name: 'the client removes them',
     act: async (world) => {
       await taint(world, 'a2');
       await taint(world, 'b3');
-      // One of the two has evicted it.
+      // Only one of the controllers has evicted it.
       await world.client.send('DELETE', `${pods}/b3-of-two-minds`);
     },
     isDone: (seen) => isClean(seen.nodes['a2']!) && isClean(seen.nodes['b3']!),
@@ -196,10 +197,8 @@ const conditionsAndTaints: readonly Step[] = [
 
 const oneNode: readonly Step[] = [
   {
-    name: 'a node falls silent',
-    act: async (world) => {
-      goDark(world, 'a0');
-    },
+    name: 'a node becomes silent',
+    act: (world) => stopHeartbeats(world, 'a0'),
     isDone: (seen) => unreachable(seen, 'a0') && isGone(seen, 'a0-intolerant'),
     paces: [
       { what: 'from silence to Unknown', sees: isUnknown },
@@ -208,41 +207,41 @@ const oneNode: readonly Step[] = [
     ].map(({ what, sees }) => ({
       what,
       atLeastMs: graceMs,
-      tookMs: sinceHeartbeat('a0', sightOf('nodes', 'a0', sees)),
+      tookMs: sinceHeartbeat('a0', matching('nodes', 'a0', sees)),
     })),
   },
   {
-    name: 'the controller is killed and started again',
+    name: 'the controller is killed and restarted',
     act: async (world) => {
       await world.killController();
       await world.startController();
     },
-    isDone: (seen) => told(seen, 'Registered Node b3 in Controller') && unreachable(seen, 'a0'),
+    isDone: (seen) => recorded(seen, 'Registered Node b3 in Controller') && unreachable(seen, 'a0'),
   },
   {
-    name: 'the patience of a pod ends, and a new one is bound to the node',
+    name: 'the toleration of a pod ends, and a new pod is bound to the node',
     act: async ({ cluster, client }) => {
       await cluster.addPod('a0-late', undefined, always);
       await cluster.bindPod('a0-late', 'a0');
-      for (const name of ['a0-slow-to-leave', 'a0-told-to-leave']) {
+      for (const name of ['a0-slow-to-leave', 'a0-terminating']) {
         await client.must('DELETE', `${pods}/${name}`, { gracePeriodSeconds: 0 });
       }
     },
     isDone: (seen) => isGone(seen, 'a0-patient'),
     paces: [
       {
-        what: `from the NoExecute taint to the end of ${patienceSeconds} s of patience`,
-        // What we see has passed through a watch.
+        what: `from the NoExecute taint to the deletion after tolerationSeconds=${patienceSeconds}`,
+        // The times are those of watch events.
         atLeastMs: patienceSeconds * 1_000 - 200,
-        tookMs: sinceSight(
-          sightOf('nodes', 'a0', carries('unreachable:NoExecute')),
-          sightOf('pods', 'a0-patient', isDeleted),
+        tookMs: sinceFirst(
+          matching('nodes', 'a0', carries('unreachable:NoExecute')),
+          matching('pods', 'a0-patient', isDeleted),
         ),
       },
     ],
   },
   {
-    name: 'somebody takes its taints away, and another node gets those of a node that is not ready',
+    name: 'a client removes its taints, and adds not-ready taints to another node',
     act: async (world) => {
       await taint(world, 'a0');
       await taint(
@@ -256,7 +255,7 @@ const oneNode: readonly Step[] = [
     quietMs: 2_000,
   },
   {
-    name: 'somebody puts the other key in their place, and nodes lose their conditions',
+    name: 'a client replaces them by the other key, and removes conditions of nodes',
     act: async (world) => {
       await taint(world, 'a0', { key: 'node.kubernetes.io/not-ready', effect: 'NoExecute' });
       await replaceConditions(world, 'b1', null);
@@ -266,7 +265,7 @@ const oneNode: readonly Step[] = [
     quietMs: 2_000,
   },
   {
-    name: 'its lease is renewed and no status is posted; another node is deleted and made anew',
+    name: 'its lease is renewed and no status is posted; another node is deleted and created again',
     act: async ({ cluster }) => {
       await cluster.renewAgain('a0');
       for (const name of ['b1', 'b2']) await cluster.post(name, {});
@@ -276,12 +275,12 @@ const oneNode: readonly Step[] = [
     isDone: (seen) => ['b1', 'b2', 'b3'].every((name) => isClean(seen.nodes[name]!)),
   },
   {
-    name: 'it comes back',
-    act: (world) => comeBack(world, 'a0'),
+    name: 'it recovers',
+    act: (world) => resumeHeartbeats(world, 'a0'),
     isDone: (seen) => isClean(seen.nodes['a0']!),
   },
   {
-    name: 'a kubelet says itself that its node is not ready',
+    name: 'a kubelet posts Ready=False',
     act: ({ cluster }) => cluster.post('b0', { Ready: 'False' }),
     isDone: (seen) => has(seen, 'b0', 'not-ready:NoSchedule') && has(seen, 'b0', 'not-ready:NoExecute'),
     quietMs: 1_500,
@@ -296,48 +295,42 @@ const oneNode: readonly Step[] = [
     quietMs: 1_500,
   },
   {
-    name: 'then it falls silent',
-    act: async (world) => {
-      goDark(world, 'b0');
-    },
+    name: 'then that node becomes silent',
+    act: (world) => stopHeartbeats(world, 'b0'),
     isDone: (seen) => unreachable(seen, 'b0') && isGone(seen, 'b0-not-ready-only'),
   },
 ];
 
 const manyNodes: readonly Step[] = [
   {
-    name: 'most of its zone falls silent',
+    name: 'most nodes of its zone become silent',
     act: async (world) => {
-      await comeBack(world, 'b0');
+      await resumeHeartbeats(world, 'b0');
       for (const pod of ['b0-very-patient', 'b0-late']) await world.cluster.postPod(pod, { ready: 'True' });
-      goDark(world, 'b1', 'b2', 'b3');
+      await stopHeartbeats(world, 'b1', 'b2', 'b3');
     },
     isDone: (seen) => isClean(seen.nodes['b0']!) && unknown(seen, 'b1', 'b2', 'b3'),
     quietMs: 3_000,
   },
   {
-    name: 'the whole zone is silent',
-    act: async (world) => {
-      goDark(world, 'b0');
-    },
+    name: 'all nodes of the zone are silent',
+    act: (world) => stopHeartbeats(world, 'b0'),
     isDone: (seen) => unreachable(seen, ...zones.b),
   },
   {
-    name: 'every zone is silent',
-    act: async (world) => {
-      goDark(world, ...zones.a);
-    },
+    name: 'all zones are silent',
+    act: (world) => stopHeartbeats(world, ...zones.a),
     isDone: (seen) => unknown(seen, ...zones.a) && !has(seen, 'b3', 'unreachable:NoExecute'),
     quietMs: 4_000,
   },
   {
-    name: 'one zone is back',
-    act: (world) => comeBack(world, ...zones.a),
+    name: 'one zone recovers',
+    act: (world) => resumeHeartbeats(world, ...zones.a),
     isDone: (seen) => zones.a.every((name) => isClean(seen.nodes[name]!)) && unreachable(seen, ...zones.b),
   },
   {
-    name: 'and the other',
-    act: (world) => comeBack(world, ...zones.b),
+    name: 'the other zone recovers',
+    act: (world) => resumeHeartbeats(world, ...zones.b),
     isDone: (seen) => Object.values(seen.nodes).every(isClean),
   },
 ];

@@ -1,5 +1,5 @@
-// Sees every version of every node, pod and event of a control plane, and when. Nothing that happens between two looks is
-// missed: a taint that comes and goes, the last words about a pod that is gone.
+// Records every watch event of nodes, pods and Events with its time, so that short-lived states (a taint that is removed
+// again) are not missed.
 import type { RestClient, WatchFrame } from '../rest-client.ts';
 
 const watched = {
@@ -27,13 +27,13 @@ export class Witness {
     this.#watching = Object.entries(watched).map(([of, path]) => this.#watch(client, of as Watched, path));
   }
 
-  /** Everything so far, in the order in which it was seen. Throws if a watch has broken. */
+  /** All watch events so far, in order. Throws if a watch has ended. */
   sightings(): readonly Sighting[] {
     if (this.#failure !== undefined) throw new Error('a watch has ended', { cause: this.#failure });
     return [...this.#sightings];
   }
 
-  /** For how long nothing was seen. */
+  /** Time since the last watch event. */
   quietMs(): number {
     return performance.now() - (this.#sightings.at(-1)?.atMs ?? 0);
   }

@@ -5,37 +5,45 @@ import { PQueueLanes } from '../../../src/adapters/p-queue-lanes.ts';
 import { ApiError } from '../../../src/api/api-error.ts';
 import type { WriteLane } from '../../../src/ports/write-lanes.ts';
 
-const laneOrder: readonly WriteLane[] = ['untaint', 'status', 'no-execute', 'other'];
+const lanes: readonly WriteLane[] = ['recovery', 'detection', 'eviction', 'housekeeping'];
 
-test('law: with one at a time, waiting writes go by lane, and within a lane in order', async () => {
+test('property: with a concurrency of one the writes of a lane run in order', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.constantFrom(...laneOrder), { maxLength: 30 }), async (lanes) => {
+    fc.asyncProperty(fc.array(fc.constantFrom(...lanes), { maxLength: 30 }), async (wanted) => {
       const queue = new PQueueLanes({ concurrencyMax: 1 });
-      const gate = Promise.withResolvers<void>();
-      const order: string[] = [];
-      const writes = lanes.map((lane, index) => queue.run(lane, async () => void order.push(`${lane} ${index}`)));
-      const blocked = queue.run('other', () => gate.promise);
-      gate.resolve();
-      await Promise.all([blocked, ...writes]);
-      // The first one starts before any other is there to wait beside it.
-      const [first, ...waited] = lanes.map((lane, index) => ({ lane, text: `${lane} ${index}` }));
-      const sorted = waited.sort((a, b) => laneOrder.indexOf(a.lane) - laneOrder.indexOf(b.lane));
-      assert.deepEqual(
-        order,
-        [first, ...sorted].flatMap((write) => write?.text ?? []),
-      );
+      const order: { readonly lane: WriteLane; readonly index: number }[] = [];
+      await Promise.all(wanted.map((lane, index) => queue.run(lane, async () => void order.push({ lane, index }))));
+      for (const lane of lanes) {
+        const ran = order.filter((write) => write.lane === lane).map(({ index }) => index);
+        assert.deepEqual(
+          ran,
+          [...ran].sort((a, b) => a - b),
+        );
+      }
+      assert.equal(order.length, wanted.length);
     }),
     { numRuns: 50 },
   );
 });
 
-test('never more at once than allowed; pending counts those that wait too', async () => {
+test('a lane without free slots does not delay other lanes', async () => {
+  const queue = new PQueueLanes({ concurrencyMax: 2 });
+  const gate = Promise.withResolvers<void>();
+  const held = [1, 2, 3].map(() => queue.run('housekeeping', () => gate.promise));
+  for (const lane of ['recovery', 'detection', 'eviction'] as const) {
+    assert.equal(await queue.run(lane, () => Promise.resolve(lane)), lane);
+  }
+  gate.resolve();
+  await Promise.all(held);
+});
+
+test('concurrency is never exceeded; pending includes queued writes', async () => {
   const queue = new PQueueLanes({ concurrencyMax: 3 });
   const gate = Promise.withResolvers<void>();
   let running = 0;
   let runningMost = 0;
   const writes = Array.from({ length: 10 }, () =>
-    queue.run('status', async () => {
+    queue.run('detection', async () => {
       running += 1;
       runningMost = Math.max(runningMost, running);
       await gate.promise;
@@ -51,25 +59,25 @@ test('never more at once than allowed; pending counts those that wait too', asyn
   await Promise.all(writes);
 });
 
-test('a result and a failure reach the one who asked, and the rest goes on', async () => {
+test('results and failures are returned to the caller, and other writes continue', async () => {
   const queue = new PQueueLanes({ concurrencyMax: 1 });
-  const failing = queue.run('status', () => Promise.reject(new ApiError({ reason: 'conflict', message: 'no' })));
-  const fine = queue.run('status', () => Promise.resolve(42));
+  const failing = queue.run('detection', () => Promise.reject(new ApiError({ reason: 'conflict', message: 'no' })));
+  const fine = queue.run('detection', () => Promise.resolve(42));
   await assert.rejects(failing, (error) => error instanceof ApiError && error.reason === 'conflict');
   assert.equal(await fine, 42);
 });
 
-test('nothing waits: drained at once', async () => {
+test('an empty queue is drained at once', async () => {
   await new PQueueLanes({ concurrencyMax: 1 }).drained();
 });
 
-test('beyond the limit a write is refused, with when to come again, and not run', async () => {
+test('beyond the limit a write is rejected with Retry-After and not run', async () => {
   const queue = new PQueueLanes({ concurrencyMax: 1, waitingMax: 1 });
   const gate = Promise.withResolvers<void>();
-  const running = queue.run('other', () => gate.promise);
-  const waiting = queue.run('other', () => Promise.resolve());
+  const running = queue.run('housekeeping', () => gate.promise);
+  const waiting = queue.run('housekeeping', () => Promise.resolve());
   let ran = false;
-  const refused = queue.run('untaint', async () => {
+  const refused = queue.run('housekeeping', async () => {
     ran = true;
   });
   await assert.rejects(

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PromMeter } from '../../../src/adapters/prom-meter.ts';
-import { announceBuild, buildInfo } from '../../../src/metrics/build-info.ts';
-import { processMetrics } from '../../../src/metrics/definitions.ts';
+import { announceBuild, buildInfo } from '../../../src/cli/controller/build-info.ts';
 import type { MetricDefinition } from '../../../src/ports/meter.ts';
 
 const evictions: MetricDefinition = {
@@ -32,7 +31,7 @@ async function linesOf(meter: PromMeter): Promise<readonly string[]> {
   return (await meter.text()).split('\n').filter((line) => line !== '');
 }
 
-test('declared metrics stand at zero, with their stability in the help', async () => {
+test('declared metrics start at zero, with their stability in the help text', async () => {
   const meter = new PromMeter();
   meter.declare([deletions, duration, evictions]);
   assert.deepEqual(await linesOf(meter), [
@@ -70,7 +69,7 @@ test('counts, sets, observes and forgets', async () => {
   assert.ok(lines.includes('pass_duration_seconds_bucket{le="0.04"} 1'));
 });
 
-test('what is a state is looked at on each read', async () => {
+test('onRead callbacks run before each scrape', async () => {
   const meter = new PromMeter();
   let nodes = 3;
   meter.onRead(() => meter.set(size, nodes, { zone: 'a' }));
@@ -79,7 +78,7 @@ test('what is a state is looked at on each read', async () => {
   assert.ok((await linesOf(meter)).includes('zone_size{zone="a"} 4'));
 });
 
-test('labels that were not declared, or not given, throw and count nothing', async () => {
+test('undeclared or missing labels throw and record nothing', async () => {
   const meter = new PromMeter();
   meter.declare([evictions]);
   assert.throws(() => meter.add(evictions, 1, { zone: 'a', node: 'n' }), RangeError);
@@ -90,7 +89,7 @@ test('labels that were not declared, or not given, throw and count nothing', asy
   assert.ok(!(await meter.text()).includes('node_collector_evictions_total{'));
 });
 
-test('each kind has its verbs', () => {
+test('each kind supports only its own operations', () => {
   const meter = new PromMeter();
   assert.throws(() => meter.set(deletions, 1), RangeError);
   assert.throws(() => meter.observe(deletions, 1), RangeError);
@@ -100,7 +99,7 @@ test('each kind has its verbs', () => {
   assert.throws(() => meter.add(deletions, -1));
 });
 
-test('two definitions of one name cannot both count', () => {
+test('two definitions of one name are rejected', () => {
   const meter = new PromMeter();
   meter.declare([deletions, deletions]);
   assert.throws(() => meter.declare([{ ...deletions, help: 'Other.' }]), RangeError);
@@ -114,9 +113,9 @@ test('two meters share nothing', async () => {
   assert.ok((await linesOf(other)).includes('pod_deletions_total 0'));
 });
 
-test('the build is told', async () => {
+test('build information is exported', async () => {
   const meter = new PromMeter();
-  meter.declare(processMetrics);
+  meter.declare([buildInfo]);
   announceBuild(meter, { version: '1.2.3', nodeVersion: 'v26.0.0' });
   assert.ok((await linesOf(meter)).includes(`${buildInfo.name}{version="1.2.3",node_version="v26.0.0"} 1`));
 });

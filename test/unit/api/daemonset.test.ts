@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type DaemonSet, type LabelSelector, selectsLabels, viewDaemonSet } from '../../../src/api/daemonset.ts';
+import { type DaemonSet, type LabelSelector, selectsLabels, transformDaemonSet } from '../../../src/api/daemonset.ts';
 
-function aView(selector: unknown): ReturnType<typeof viewDaemonSet> {
+function aView(selector: unknown): ReturnType<typeof transformDaemonSet> {
   const metadata = { namespace: 'kube-system', name: 'agent', uid: 'u', resourceVersion: '7' };
-  return viewDaemonSet({ metadata, spec: { selector: selector as LabelSelector } });
+  return transformDaemonSet({ metadata, spec: { selector: selector as LabelSelector } });
 }
 
 const rows: readonly [string, unknown, Record<string, string>, boolean][] = [
@@ -32,20 +32,35 @@ const rows: readonly [string, unknown, Record<string, string>, boolean][] = [
     { app: 'agent', canary: 'yes' },
     false,
   ],
-  ['an empty selector names nothing', {}, { app: 'agent' }, false],
-  ['no selector names nothing', undefined, { app: 'agent' }, false],
-  ['a selector of null names nothing', null, { app: 'agent' }, false],
-  ['an unknown operator names nothing', { matchExpressions: [{ key: 'app', operator: 'Near' }] }, { app: 'x' }, false],
+  ['an empty selector matches nothing', {}, { app: 'agent' }, false],
+  ['no selector matches nothing', undefined, { app: 'agent' }, false],
+  ['a null selector matches nothing', null, { app: 'agent' }, false],
   [
-    'what is not understood does not widen the rest',
+    'an unknown operator matches nothing',
+    { matchExpressions: [{ key: 'app', operator: 'Near' }] },
+    { app: 'x' },
+    false,
+  ],
+  [
+    'an unsupported requirement does not widen the selector',
     { matchLabels: { app: 'agent' }, matchExpressions: [{ key: 'app', operator: 'Gt', values: ['1'] }] },
     { app: 'agent' },
     false,
   ],
-  ['an expression that is none', { matchLabels: { app: 'agent' }, matchExpressions: [7] }, { app: 'agent' }, false],
+  [
+    'an expression that is not an object',
+    { matchLabels: { app: 'agent' }, matchExpressions: [7] },
+    { app: 'agent' },
+    false,
+  ],
   ['NotIn without values', { matchExpressions: [{ key: 'app', operator: 'NotIn' }] }, { app: 'agent' }, false],
-  ['a label value that is no text', { matchLabels: { app: 1 } }, { app: '1' }, false],
-  ['expressions that are no list', { matchLabels: { app: 'agent' }, matchExpressions: 'x' }, { app: 'agent' }, false],
+  ['a label value that is not a string', { matchLabels: { app: 1 } }, { app: '1' }, false],
+  [
+    'expressions that are not a list',
+    { matchLabels: { app: 'agent' }, matchExpressions: 'x' },
+    { app: 'agent' },
+    false,
+  ],
 ];
 
 for (const [name, selector, labels, expected] of rows) {
@@ -54,9 +69,9 @@ for (const [name, selector, labels, expected] of rows) {
   });
 }
 
-test('a DaemonSet is kept as a small view, and one without anything in it does no harm', () => {
+test('a DaemonSet is transformed to a small view, and an empty one is accepted', () => {
   const { namespace, name, uid, resourceVersion } = aView({ matchLabels: { app: 'agent' } });
   assert.deepEqual([namespace, name, uid, resourceVersion], ['kube-system', 'agent', 'u', '7']);
   const bare: DaemonSet = { metadata: {} };
-  assert.deepEqual(viewDaemonSet(bare), { namespace: '', name: '', uid: '', resourceVersion: '', selector: [] });
+  assert.deepEqual(transformDaemonSet(bare), { namespace: '', name: '', uid: '', resourceVersion: '', selector: [] });
 });

@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { canonicalJson, listOf, mapOf, mapsOf, textOf, withoutNulls } from '../../../src/api/json-map.ts';
 
-describe('JSON of which nothing is known', () => {
-  it('is empty where it is of another type than asked for', () => {
+describe('JSON of unknown shape', () => {
+  it('is read as empty if it has another type', () => {
     assert.deepEqual([mapOf([]), mapOf(null), mapOf('a'), mapOf({ a: 1 })], [{}, {}, {}, { a: 1 }]);
     assert.deepEqual([listOf({}), listOf(undefined), listOf([1])], [[], [], [1]]);
     assert.deepEqual(mapsOf([{ a: 1 }, null, [], 'b', {}]), [{ a: 1 }, {}]);
     assert.deepEqual([textOf(1), textOf(null), textOf('a')], ['', '', 'a']);
   });
 
-  it('says with null what it says with nothing', () => {
+  it('treats null as absent', () => {
     const value = { a: null, b: [{ c: null, d: 0 }, null], e: { f: undefined, g: '' } };
     assert.deepEqual(withoutNulls(value), { b: [{ d: 0 }, null], e: { g: '' } });
   });
 
-  it('has one canonical text for one value', () => {
+  it('has one canonical text per value', () => {
     assert.equal(canonicalJson({ b: [{ y: 1, x: null }], a: 'é' }), '{"a":"é","b":[{"x":null,"y":1}]}');
     assert.equal(canonicalJson(undefined), 'null');
     assert.notEqual(canonicalJson([1, 2]), canonicalJson([2, 1]));

@@ -36,7 +36,7 @@ describe('a quantity', () => {
     });
   }
 
-  it('is none of these', () => {
+  it('rejects malformed quantities', () => {
     for (const text of ['', 'Mi', '1 Mi', '1MiB', '0x10', '1.2.3', '1e', '1e1000000', '--1', 'NaN']) {
       assert.equal(parseQuantity(text), undefined, text);
       assert.equal(parseQuantityNano(text), undefined, text);
@@ -44,7 +44,7 @@ describe('a quantity', () => {
     assert.equal(parseQuantityNano(1), undefined);
   });
 
-  it('says the same as another way of writing it', () => {
+  it('equals another notation of the same value', () => {
     assert.ok(sameQuantity('1000m', '1'));
     assert.ok(sameQuantity('1Gi', '1024Mi'));
     assert.ok(!sameQuantity('1G', '1Gi'));
@@ -52,7 +52,7 @@ describe('a quantity', () => {
     assert.ok(!sameQuantity('what', 'else'));
   });
 
-  it('is written in the shortest exact form', () => {
+  it('is formatted in the shortest exact form', () => {
     assert.deepEqual([0, 1_024, 1_500, 3 * 1_024 ** 2, 2 ** 60].map(formatBinary), ['0', '1Ki', '1500', '3Mi', '1Ei']);
     assert.deepEqual([0, 7, 1_000, 32_768, 7.5].map(formatDecimal), ['0', '7', '1k', '32768', '7500m']);
   });

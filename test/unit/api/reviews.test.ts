@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { subjectAccessReview, viewAccessVerdict, viewTokenVerdict } from '../../../src/api/reviews.ts';
+import { subjectAccessReview, transformAccessReview, transformTokenReview } from '../../../src/api/reviews.ts';
 
-test('whose token it is', () => {
+test('a TokenReview authenticates the user', () => {
   const user = { username: 'a', uid: 'u', groups: ['g'], extra: { scope: ['x', 'y'] } };
-  assert.deepEqual(viewTokenVerdict({ status: { authenticated: true, user } }), { authenticated: true, user });
-  assert.deepEqual(viewTokenVerdict({ status: { authenticated: true, user: { username: 'a' } } }), {
+  assert.deepEqual(transformTokenReview({ status: { authenticated: true, user } }), { authenticated: true, user });
+  assert.deepEqual(transformTokenReview({ status: { authenticated: true, user: { username: 'a' } } }), {
     authenticated: true,
     user: { username: 'a', uid: '', groups: [], extra: {} },
   });
 });
 
-test('in doubt it is nobodys', () => {
-  const nobody = { authenticated: false, error: '' };
+test('a missing or malformed status is not authenticated', () => {
+  const unauthenticated = { authenticated: false, error: '' };
   for (const answer of [
     {},
     { status: null },
@@ -22,12 +22,12 @@ test('in doubt it is nobodys', () => {
     { status: { authenticated: true, user: { username: '' } } },
     { status: { authenticated: true, user: { username: 7 } } },
   ])
-    assert.deepEqual(viewTokenVerdict(answer), nobody, JSON.stringify(answer));
-  assert.deepEqual(viewTokenVerdict({ status: { error: 'expired' } }), { authenticated: false, error: 'expired' });
+    assert.deepEqual(transformTokenReview(answer), unauthenticated, JSON.stringify(answer));
+  assert.deepEqual(transformTokenReview({ status: { error: 'expired' } }), { authenticated: false, error: 'expired' });
 });
 
-test('only a plain yes allows', () => {
-  assert.equal(viewAccessVerdict({ status: { allowed: true } }).allowed, true);
+test('only allowed: true allows', () => {
+  assert.equal(transformAccessReview({ status: { allowed: true } }).allowed, true);
   for (const answer of [
     {},
     { status: {} },
@@ -35,11 +35,11 @@ test('only a plain yes allows', () => {
     { status: { allowed: 'true' } },
     { status: { allowed: true, denied: true } },
   ])
-    assert.equal(viewAccessVerdict(answer).allowed, false, JSON.stringify(answer));
-  assert.deepEqual(viewAccessVerdict({ status: { reason: 'no rule' } }), { allowed: false, reason: 'no rule' });
+    assert.equal(transformAccessReview(answer).allowed, false, JSON.stringify(answer));
+  assert.deepEqual(transformAccessReview({ status: { reason: 'no rule' } }), { allowed: false, reason: 'no rule' });
 });
 
-test('a review carries the whole user', () => {
+test('a SubjectAccessReview contains the complete user', () => {
   const user = { username: 'a', uid: 'u', groups: ['g'], extra: { scope: ['x'] } };
   assert.deepEqual(subjectAccessReview(user, { verb: 'get', path: '/metrics' }), {
     apiVersion: 'authorization.k8s.io/v1',

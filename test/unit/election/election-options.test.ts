@@ -11,8 +11,8 @@ const rows: readonly [string, Partial<ElectionSettings>, readonly RegExp[]][] = 
   ['a lease no longer than the deadline', { leaseDurationMs: 10_000 }, [/^leaseDurationMs \(10000\) must be greater/]],
   ['a deadline of 1.2 retry periods', { renewDeadlineMs: 2_400 }, [/^renewDeadlineMs \(2400\) must be greater/]],
   ['a deadline just above that', { renewDeadlineMs: 2_401 }, []],
-  ['no retry period', { retryPeriodMs: 0 }, [/^retryPeriodMs must be a positive number, got 0/]],
-  ['not a number', { leaseDurationMs: Number.NaN }, [/^leaseDurationMs must be a positive number, got NaN/]],
+  ['no retry period', { retryPeriodMs: 0 }, [/^retryPeriodMs must be a positive number \(got 0\)/]],
+  ['not a number', { leaseDurationMs: Number.NaN }, [/^leaseDurationMs must be a positive number \(got NaN\)/]],
 ];
 
 for (const [name, over, expected] of rows)

@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { Event } from '../../../src/api/event.ts';
 import {
-  type Allowance,
+  type SpamRecord,
   combinedPrefix,
   correlateRepeat,
   correlateSimilar,
   correlateSpam,
-  deriveCombinedEvent,
+  combineEvents,
   repeatKey,
-  type Similarity,
+  type AggregateRecord,
   similarKey,
   similarMax,
   similarWindowMs,
@@ -18,11 +18,11 @@ import {
   spamKey,
   spamRefillMs,
 } from '../../../src/events/correlate-events.ts';
-import { deriveEvent } from '../../../src/events/derive-event.ts';
+import { buildEvent } from '../../../src/events/build-event.ts';
 
 const about = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'u1' };
 const nowMs = Date.parse('2026-01-02T03:04:05Z');
-const event = deriveEvent(
+const event = buildEvent(
   { about, type: 'Normal', reason: 'NodeNotReady', message: 'm' },
   { component: 'node-controller', host: undefined },
   'n1.1',
@@ -31,13 +31,13 @@ const event = deriveEvent(
 
 function similar(rows: readonly (readonly [string, number])[]): {
   readonly combined: boolean[];
-  readonly last: Similarity | undefined;
+  readonly last: AggregateRecord | undefined;
 } {
-  let last: Similarity | undefined;
+  let last: AggregateRecord | undefined;
   const combined: boolean[] = [];
   for (const [message, atMs] of rows) {
     const step = correlateSimilar(last, message, atMs);
-    last = step.similarity;
+    last = step.record;
     combined.push(step.combined);
   }
   return { combined, last };
@@ -48,13 +48,13 @@ test('the tenth distinct message is the first combined one', () => {
   assert.deepEqual(combined, [...Array<boolean>(9).fill(false), true, true, true]);
 });
 
-test('repeats of a remembered message go alone; one that was forgotten is combined', () => {
+test('repeats of a known message are not combined; an evicted message is', () => {
   const ten = Array.from({ length: 10 }, (_, index) => [`m${index}`, 0] as const);
   assert.equal(similar([...ten, ['m5', 1]]).combined.at(-1), false);
-  assert.equal(similar([...ten, ['m0', 1]]).combined.at(-1), true); // the oldest was let go
+  assert.equal(similar([...ten, ['m0', 1]]).combined.at(-1), true); // the oldest was evicted
 });
 
-test('after more than the window of silence everything starts over', () => {
+test('after an interval longer than the window the aggregation starts over', () => {
   const nine = Array.from({ length: 9 }, (_, index) => [`m${index}`, 0] as const);
   assert.equal(similar([...nine, ['x', similarWindowMs]]).combined.at(-1), true);
   const { combined, last } = similar([...nine, ['x', similarWindowMs + 1]]);
@@ -62,28 +62,28 @@ test('after more than the window of silence everything starts over', () => {
   assert.deepEqual(last, { messages: ['x'], lastAtMs: similarWindowMs + 1 });
 });
 
-test('law: never more than nine messages are remembered, and one of them always goes alone', () => {
+test('property: at most nine messages are kept, and a kept one is never combined', () => {
   const rows = fc.array(fc.tuple(fc.nat({ max: 30 }).map(String), fc.nat({ max: 700_000 })), { maxLength: 60 });
   fc.assert(
     fc.property(rows, (gaps) => {
-      let known: Similarity | undefined;
+      let known: AggregateRecord | undefined;
       let atMs = 0;
       for (const [message, gapMs] of gaps) {
         atMs += gapMs;
         const remembered = gapMs <= similarWindowMs && known?.messages.includes(message) === true;
         const step = correlateSimilar(known, message, atMs);
         if (remembered) assert.equal(step.combined, false);
-        assert.ok(step.similarity.messages.length < similarMax);
-        assert.ok(step.similarity.messages.includes(message));
-        known = step.similarity;
+        assert.ok(step.record.messages.length < similarMax);
+        assert.ok(step.record.messages.includes(message));
+        known = step.record;
       }
     }),
   );
 });
 
-test('a combined event has a name, a count and a first time of its own, and drops who reported', () => {
+test('a combined event has its own name, count and firstTimestamp, and no reporting component', () => {
   const annotated = { ...event, metadata: { ...event.metadata, annotations: { a: 'b' } } };
-  assert.deepEqual(deriveCombinedEvent(annotated, 'n1.2'), {
+  assert.deepEqual(combineEvents(annotated, 'n1.2'), {
     ...event,
     metadata: { name: 'n1.2', namespace: 'default' },
     message: `${combinedPrefix}m`,
@@ -92,32 +92,32 @@ test('a combined event has a name, a count and a first time of its own, and drop
   });
 });
 
-test('a repeat is counted into the first: its name and first time, the new last time and message', () => {
+test('a repeat keeps name and firstTimestamp of the first event, with the new lastTimestamp and message', () => {
   const first = correlateRepeat(undefined, event);
   assert.equal(first.patch, undefined);
   assert.equal(first.event, event);
-  const later = deriveEvent(
+  const later = buildEvent(
     { about, type: 'Normal', reason: 'NodeNotReady', message: 'm' },
     { component: 'node-controller', host: undefined },
     'n1.2',
     nowMs + 60_000,
   );
-  const second = correlateRepeat(first.tally, later);
+  const second = correlateRepeat(first.log, later);
   assert.deepEqual(second.patch, { count: 2, lastTimestamp: '2026-01-02T03:05:05Z', message: 'm' });
   assert.deepEqual(second.event, { ...event, count: 2, lastTimestamp: '2026-01-02T03:05:05Z' });
-  assert.equal(correlateRepeat(second.tally, later).patch?.count, 3);
+  assert.equal(correlateRepeat(second.log, later).patch?.count, 3);
 });
 
 function spam(atMs: readonly number[]): boolean[] {
-  let allowance: Allowance | undefined;
+  let record: SpamRecord | undefined;
   return atMs.map((nowMs) => {
-    const step = correlateSpam(allowance, nowMs);
-    allowance = step.allowance;
+    const step = correlateSpam(record, nowMs);
+    record = step.record;
     return step.allowed;
   });
 }
 
-test('a burst at once, then one each five minutes', () => {
+test('a burst of 25 at once, then one event per five minutes', () => {
   const burst = Array<number>(spamBurst + 5).fill(0);
   const then = [spamRefillMs - 1, spamRefillMs, spamRefillMs + 1, 2 * spamRefillMs];
   const allowed = spam([...burst, ...then]);
@@ -125,13 +125,13 @@ test('a burst at once, then one each five minutes', () => {
   assert.deepEqual(allowed.slice(-4), [false, true, false, true]);
 });
 
-test('an allowance fills up, and not beyond', () => {
+test('the token bucket refills up to the burst', () => {
   const burst = Array<number>(spamBurst).fill(0);
   const later = Array<number>(spamBurst + 1).fill(1_000 * spamRefillMs);
   assert.deepEqual(spam([...burst, ...later]).slice(spamBurst), [...Array<boolean>(spamBurst).fill(true), false]);
 });
 
-test('law: in any window, no more than the burst and what was refilled in it', () => {
+test('property: in any window, at most the burst and the tokens refilled in it', () => {
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 2 * spamRefillMs }), { maxLength: 120 }), (gaps) => {
       let nowMs = 0;
@@ -162,7 +162,7 @@ const others: readonly [string, Partial<Event>, { similar: boolean; repeat: bool
 ];
 
 for (const [what, change, same] of others)
-  test(`what keys tell apart: ${what}`, () => {
+  test(`keys distinguish: ${what}`, () => {
     const other = { ...event, ...change };
     assert.equal(similarKey(other) === similarKey(event), same.similar);
     assert.equal(repeatKey(other) === repeatKey(event), same.repeat);

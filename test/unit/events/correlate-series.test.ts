@@ -1,32 +1,32 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NewerEvent } from '../../../src/api/event.ts';
+import type { EventV1 } from '../../../src/api/event.ts';
 import {
   correlateSeries,
   decideSeriesEnd,
-  deriveSeriesWrite,
+  buildSeriesWrite,
   type Series,
   seriesFinishMs,
   seriesKey,
 } from '../../../src/events/correlate-series.ts';
-import { deriveNewerEvent } from '../../../src/events/derive-newer-event.ts';
+import { toEventsV1 } from '../../../src/events/to-events-v1.ts';
 import { aDraft } from '../../support/event-stand.ts';
 
 const source = { component: 'node-controller', host: 'h' };
 const startMs = Date.parse('2026-01-02T03:04:05Z');
 
-function anEvent(message: string, afterMs: number): NewerEvent {
-  return deriveNewerEvent(aDraft({ message }), source, `n1.${afterMs}`, startMs + afterMs);
+function anEvent(message: string, afterMs: number): EventV1 {
+  return toEventsV1(aDraft({ message }), source, `n1.${afterMs}`, startMs + afterMs);
 }
 
-test('the first is told, the second begins the series, later ones are counted only', () => {
+test('the first event is written, the second starts the series, later ones are only counted', () => {
   let series: Series | undefined;
-  const told = [0, 1_000, 2_000].map((afterMs) => {
+  const written = [0, 1_000, 2_000].map((afterMs) => {
     const step = correlateSeries(series, anEvent(`m${afterMs}`, afterMs), 50 + afterMs);
     series = step.series;
-    return step.tell;
+    return step.write;
   });
-  assert.deepEqual(told, ['event', 'series', 'nothing']);
+  assert.deepEqual(written, ['event', 'series', 'nothing']);
   assert.deepEqual(series, {
     event: anEvent('m0', 0),
     count: 3,
@@ -35,15 +35,15 @@ test('the first is told, the second begins the series, later ones are counted on
   });
 });
 
-test('a series is a patch of the first event, and of nothing but its series', () => {
+test('the patch of a series contains only the series', () => {
   const event = anEvent('m', 0);
   const once = { event, count: 1, lastObservedTime: event.eventTime, lastAtMs: 0 };
-  assert.deepEqual(deriveSeriesWrite(once), { event, patch: undefined });
+  assert.deepEqual(buildSeriesWrite(once), { event, patch: undefined });
   const series = { count: 2, lastObservedTime: '2026-01-02T03:04:06.000000Z' };
-  assert.deepEqual(deriveSeriesWrite({ ...once, ...series }), { event: { ...event, series }, patch: { series } });
+  assert.deepEqual(buildSeriesWrite({ ...once, ...series }), { event: { ...event, series }, patch: { series } });
 });
 
-test('it is over when nothing happened for more than six minutes', () => {
+test('a series is finished after more than six minutes without an occurrence', () => {
   const event = anEvent('m', 0);
   const series = { event, count: 2, lastObservedTime: event.eventTime, lastAtMs: 1_000 };
   assert.equal(decideSeriesEnd(series, 1_000 + seriesFinishMs), 'keep');
@@ -53,7 +53,7 @@ test('it is over when nothing happened for more than six minutes', () => {
 });
 
 const base = anEvent('m', 0);
-const others: readonly (readonly [string, Partial<NewerEvent>, boolean])[] = [
+const others: readonly (readonly [string, Partial<EventV1>, boolean])[] = [
   ['note', { note: 'x' }, true],
   ['name and time', { metadata: { name: 'x' }, eventTime: 'x' }, true],
   ['annotations', { metadata: { annotations: { a: 'b' } } }, true],
@@ -66,12 +66,12 @@ const others: readonly (readonly [string, Partial<NewerEvent>, boolean])[] = [
 ];
 
 for (const [what, change, same] of others)
-  test(`what keys tell apart: ${what}`, () => {
+  test(`keys distinguish: ${what}`, () => {
     assert.equal(seriesKey({ ...base, ...change }, source) === seriesKey(base, source), same);
   });
 
-test('what keys tell apart: who tells', () => {
+test('keys distinguish: the source', () => {
   assert.notEqual(seriesKey(base, { ...source, component: 'x' }), seriesKey(base, source));
-  // Not by the instance, which is cut where it is too long.
+  // Not the instance, which is truncated.
   assert.notEqual(seriesKey(base, { ...source, host: 'x' }), seriesKey(base, source));
 });

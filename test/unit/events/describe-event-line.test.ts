@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeEventLine } from '../../../src/events/describe-event-line.ts';
 
-test('the line that the reference logs', () => {
+test('the line equals the one that kube-controller-manager logs', () => {
   const about = {
     apiVersion: 'v1',
     kind: 'Pod',

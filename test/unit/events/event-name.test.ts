@@ -3,19 +3,19 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { EventNames } from '../../../src/events/event-name.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { SeededRandom } from '../../support/quiet.ts';
+import { SeededRandom } from '../../support/fakes.ts';
 
 const startMs = Date.parse('2026-01-02T03:04:05Z');
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-test('the object and the time in nanoseconds, in hexadecimal', () => {
+test('a name is the object and the time in nanoseconds, in hexadecimal', () => {
   const names = new EventNames(new ManualClock(startMs), { next: () => 0 });
   const nanos = BigInt(startMs) * 1_000_000n;
   assert.equal(names.next('web'), `web.${nanos.toString(16)}`);
   assert.equal(names.next('web'), `web.${(nanos + 1n).toString(16)}`);
 });
 
-test('the digits below a millisecond are chance, and stay within it', () => {
+test('the digits below a millisecond are random, and stay below a millisecond', () => {
   const names = new EventNames(new ManualClock(startMs), { next: () => 0.999_999_9 });
   assert.equal(names.next('web'), `web.${(BigInt(startMs) * 1_000_000n + 999_999n).toString(16)}`);
 });
@@ -25,7 +25,7 @@ for (const [what, name] of [
   ['nothing', ''],
   ['too long for a name', 'x'.repeat(240)],
 ] as const)
-  test(`${what}: a UUID instead`, () => {
+  test(`${what}: the name is a UUID`, () => {
     const names = new EventNames(new ManualClock(startMs), new SeededRandom(7));
     assert.match(names.next(name), uuid);
     assert.notEqual(names.next(name), names.next(name));
@@ -37,7 +37,7 @@ test('a name with dots, and one that just fits, are kept', () => {
   assert.equal(names.next('x'.repeat(236)).length, 253);
 });
 
-test('law: no name twice, whatever the wall clock does', () => {
+test('property: no name is used twice, whatever the wall clock does', () => {
   const jumps = fc.array(fc.integer({ min: -5_000, max: 5_000 }), { minLength: 1, maxLength: 60 });
   fc.assert(
     fc.property(fc.nat(), jumps, (seed, byMs) => {

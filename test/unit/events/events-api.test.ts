@@ -4,16 +4,15 @@ import { eventsApiDefault, eventsApis, makeBroadcaster } from '../../../src/even
 import { EventStand } from '../../support/event-stand.ts';
 import { settled } from '../../support/manual-clock.ts';
 
-test('events are told in core/v1 unless somebody wants otherwise', () => {
+test('the default API of events is core/v1', () => {
   assert.equal(eventsApiDefault, 'core');
 });
 
 for (const api of eventsApis)
   test(`${api}: the broadcaster writes to that API and to no other`, async () => {
-    const stand = new EventStand((options) => makeBroadcaster(api, options)).start();
-    stand.record();
+    const harness = new EventStand((options) => makeBroadcaster(api, options)).start();
+    harness.record();
     await settled();
     const resource = api === 'core' ? 'events' : 'events.events.k8s.io';
-    assert.deepEqual([...stand.server.resources], [resource]);
-    await stand.stop();
+    assert.deepEqual([...harness.server.resources], [resource]);
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seriesFinishMs } from '../../../src/events/correlate-series.ts';
-import { deriveNewerEvent } from '../../../src/events/derive-newer-event.ts';
+import { toEventsV1 } from '../../../src/events/to-events-v1.ts';
 import { SeriesTable, type SeriesWrite } from '../../../src/events/series-table.ts';
 import { aboutNode } from '../../support/event-stand.ts';
 
@@ -17,81 +17,81 @@ class Watched {
   }
 
   observe(node: string, atMs = 0): SeriesWrite | undefined {
-    const event = deriveNewerEvent(aboutNode(node), source, `${node}.${++named}`, 1_000 + atMs);
+    const event = toEventsV1(aboutNode(node), source, `${node}.${++named}`, 1_000 + atMs);
     return this.table.observe({ event, source, atMs });
   }
 
-  /** What is due, told at once and taken by the server. */
+  /** Writes the counts that are due; the server accepts each at once. */
   due(nowMs: number): readonly string[] {
-    const told: string[] = [];
+    const writes: string[] = [];
     for (let write = this.table.nextDue(nowMs); write !== undefined; write = this.table.nextDue(nowMs)) {
-      told.push(`${write.why} ${write.event.regarding.name} ${write.event.series?.count}`);
+      writes.push(`${write.why} ${write.event.regarding.name} ${write.event.series?.count}`);
       this.table.settle(write);
     }
-    return told;
+    return writes;
   }
 }
 
-test('a look finds nothing due in what goes on', () => {
+test('a check schedules nothing for active series', () => {
   const watched = new Watched();
   for (let time = 0; time < 3; time++) watched.observe('n1');
-  assert.equal(watched.table.look(seriesFinishMs, false), true);
+  assert.equal(watched.table.check(seriesFinishMs, false), true);
   assert.deepEqual(watched.due(seriesFinishMs), []);
   assert.equal(watched.table.size, 1);
 });
 
-test('a look ends what is over: what happened once at once, a series when its count is told', () => {
+test('a check deletes a single event at once, and a series once its count is written', () => {
   const watched = new Watched();
   for (const node of ['once', 'n1', 'n1', 'n1']) watched.observe(node);
-  watched.table.look(overMs, false);
+  watched.table.check(overMs, false);
   assert.equal(watched.table.size, 1);
   assert.deepEqual(watched.due(overMs), ['finish n1 3']);
   assert.equal(watched.table.size, 0);
 });
 
-test('a series whose last count was taken or refused is over; one that could not be told waits for the next look', () => {
+test('a series whose last count was accepted or rejected is deleted; an unreachable one is scheduled by the next check', () => {
   for (const [answered, left] of [
     [true, 0],
     [false, 1],
   ] as const) {
     const watched = new Watched();
     for (const node of ['n1', 'n1']) watched.observe(node);
-    watched.table.look(overMs, false);
+    watched.table.check(overMs, false);
     const write = watched.table.nextDue(overMs) ?? assert.fail();
     if (answered) watched.table.settle(write);
     assert.equal(watched.table.size, left);
-    watched.table.look(overMs, false);
+    watched.table.check(overMs, false);
     assert.equal(watched.due(overMs).length, left);
   }
 });
 
-test('a look that refreshes tells every series, and nothing that happened once', () => {
+test('a refresh schedules every series, but no single events', () => {
   const watched = new Watched();
   for (const node of ['once', 'a', 'a', 'b', 'b', 'b']) watched.observe(node);
-  watched.table.look(0, true);
+  watched.table.check(0, true);
   assert.deepEqual(watched.due(0), ['refresh a 2', 'refresh b 3']);
   assert.equal(watched.table.size, 3);
 });
 
-test('a count is the present one when its turn comes', () => {
+test('a count is read when it is written', () => {
   const watched = new Watched();
   for (const node of ['n1', 'n1']) watched.observe(node);
-  watched.table.look(0, true);
+  watched.table.check(0, true);
   watched.observe('n1');
   assert.deepEqual(watched.due(0), ['refresh n1 3']);
 });
 
-test('nobody looks again before all is told that an earlier look found', () => {
+test('a check does nothing while counts of an earlier check are pending', () => {
   const watched = new Watched();
   for (const node of ['a', 'a', 'b', 'b']) watched.observe(node);
-  assert.equal(watched.table.look(0, true), true);
+  assert.equal(watched.table.check(0, true), true);
   watched.table.nextDue(0);
-  assert.equal(watched.table.look(0, true), false);
+  assert.equal(watched.table.check(0, true), false);
   assert.deepEqual(watched.due(0), ['refresh b 2']);
-  assert.equal(watched.table.look(0, true), true);
+  assert.equal(watched.table.check(0, true), true);
 });
 
-test('what has to go for another is told if its count is not', () => {
+test('an evicted series is scheduled if its count is not written', () => {
   const watched = new Watched(1);
   const second = [watched.observe('a'), watched.observe('a')][1] ?? assert.fail();
   watched.table.settle(second);
@@ -102,25 +102,25 @@ test('what has to go for another is told if its count is not', () => {
   assert.equal(watched.table.size, 1);
 });
 
-test('the rest at the end: every count that the server has not heard, once', () => {
+test('planRest schedules every unwritten count once', () => {
   const watched = new Watched(3);
   for (const node of ['gone', 'gone', 'once', 'a', 'a', 'b']) watched.observe(node);
   const second = watched.observe('b') ?? assert.fail();
   watched.table.settle(second);
-  watched.table.look(0, true);
-  watched.table.planRest();
+  watched.table.check(0, true);
+  watched.table.scheduleAll();
   assert.deepEqual(watched.due(0), ['gone gone 2', 'refresh a 2']);
-  watched.table.planRest();
+  watched.table.scheduleAll();
   assert.deepEqual(watched.due(0), []);
 });
 
-test('an answer about an event that was forgotten meanwhile says nothing of the one that came after it', () => {
+test('the result of an evicted series does not affect its successor', () => {
   const watched = new Watched(1);
   watched.observe('a');
   const write = watched.observe('a') ?? assert.fail();
   watched.observe('b');
   for (let time = 0; time < 2; time++) watched.observe('a');
   watched.table.settle(write);
-  watched.table.planRest();
+  watched.table.scheduleAll();
   assert.ok(watched.due(0).includes('refresh a 2'));
 });

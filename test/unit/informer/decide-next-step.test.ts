@@ -33,22 +33,22 @@ const anyEnd: fc.Arbitrary<StepEnd> = fc.oneof(
 const isForgotten = (reason: ApiReason): boolean => reason === 'expired' || reason === 'too-large-resource-version';
 
 describe('the next step', () => {
-  test('there is always one', () => {
+  test('always exists', () => {
     fc.assert(
-      fc.property(anyStep, anyEnd, anyVersion, fc.boolean(), (step, end, reached, listedLately) => {
-        const plan = decideNextStep(step, end, { reached, listedLately });
+      fc.property(anyStep, anyEnd, anyVersion, fc.boolean(), (step, end, reached, listedRecently) => {
+        const plan = decideNextStep(step, end, { reached, listedRecently: listedRecently });
         assert.ok(['watch-list', 'list', 'watch'].includes(plan.step.kind));
       }),
     );
   });
 
-  test('no failure repeats the same step for ever without a pause', () => {
+  test('no failure repeats the same step without limit and without a pause', () => {
     fc.assert(
       fc.property(anyStep, anyReason, fc.boolean(), (first, reason, laterPage) => {
         let step = first;
         const end: StepEnd = { kind: 'refused', reason, laterPage };
         for (let steps = 0; steps < 6; steps += 1) {
-          const plan = decideNextStep(step, end, { reached: '7', listedLately: false });
+          const plan = decideNextStep(step, end, { reached: '7', listedRecently: false });
           if (plan.pause) return;
           step = plan.step;
         }
@@ -57,7 +57,7 @@ describe('the next step', () => {
     );
   });
 
-  test('while the version is good, a watch that cannot go on never costs a complete state', () => {
+  test('while the version is valid, a failed watch never causes a list', () => {
     const passing = ['too-many-requests', 'unavailable', 'timeout', 'internal', 'aborted', 'unauthorized', 'forbidden'];
     for (const reason of reasons) {
       const step: Step = { kind: 'watch', resourceVersion: '7' };
@@ -65,29 +65,37 @@ describe('the next step', () => {
         { kind: 'refused', reason, laterPage: false },
         { kind: 'error-event', reason },
       ] as const) {
-        const plan = decideNextStep(step, end, { reached: '8', listedLately: false });
+        const plan = decideNextStep(step, end, { reached: '8', listedRecently: false });
         assert.equal(plan.step.kind, passing.includes(reason) ? 'watch' : 'watch-list', reason);
         assert.equal(plan.relist, passing.includes(reason) ? undefined : isForgotten(reason) ? 'expired' : 'refused');
-        assert.equal('resourceVersion' in plan.step && plan.step.resourceVersion, '8', 'from where we are now');
+        assert.equal('resourceVersion' in plan.step && plan.step.resourceVersion, '8', 'from the reached version');
       }
     }
   });
 
-  test('an expired version is replaced at once, unless it was got a moment ago', () => {
+  test('an expired version causes a list at once, unless the last list is recent', () => {
     const end: StepEnd = { kind: 'error-event', reason: 'expired' };
     const step: Step = { kind: 'watch', resourceVersion: '7' };
-    assert.equal(decideNextStep(step, end, { reached: '7', listedLately: false }).pause, false);
-    assert.equal(decideNextStep(step, end, { reached: '7', listedLately: true }).pause, true);
+    assert.equal(decideNextStep(step, end, { reached: '7', listedRecently: false }).pause, false);
+    assert.equal(decideNextStep(step, end, { reached: '7', listedRecently: true }).pause, true);
   });
 
-  test('a streaming list at a version that the server does not have asks for the newest, then waits', () => {
+  test('a page that is too large is requested once as a whole list, which is not buffered', () => {
+    const end: StepEnd = { kind: 'refused', reason: 'too-large', laterPage: false };
+    const progress = { reached: '7', listedRecently: false };
+    const once = decideNextStep({ kind: 'list', attempt: 'pages' }, end, progress);
+    assert.deepEqual(once, { step: { kind: 'list', attempt: 'whole' }, pause: false });
+    assert.equal(decideNextStep(once.step, end, progress).pause, true);
+  });
+
+  test('a streaming list at an unavailable version requests the most recent one, then waits', () => {
     const end: StepEnd = { kind: 'refused', reason: 'expired', laterPage: false };
     const once = decideNextStep({ kind: 'watch-list', resourceVersion: '7' }, end, {
       reached: '7',
-      listedLately: false,
+      listedRecently: false,
     });
     assert.deepEqual(once, { step: { kind: 'watch-list', resourceVersion: '' }, pause: false });
-    const twice = decideNextStep(once.step, end, { reached: '7', listedLately: false });
+    const twice = decideNextStep(once.step, end, { reached: '7', listedRecently: false });
     assert.deepEqual(twice, { step: { kind: 'watch-list', resourceVersion: '' }, pause: true });
   });
 });

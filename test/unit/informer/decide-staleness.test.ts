@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { isOlder, isStale } from '../../../src/informer/decide-staleness.ts';
+import { isOlder } from '../../../src/api/resource-version.ts';
+import { isStale } from '../../../src/informer/decide-staleness.ts';
 
 describe('versions', () => {
   test('compare as numbers of any length', () => {
@@ -18,7 +19,7 @@ describe('versions', () => {
     assert.equal(isOlder('0', '00'), false);
   });
 
-  test('that are no numbers cannot be compared', () => {
+  test('that are not numbers cannot be compared', () => {
     for (const [a, b] of [
       ['', '1'],
       ['1', ''],
@@ -33,14 +34,14 @@ describe('versions', () => {
 describe('an event', () => {
   const arrival = (type: 'ADDED' | 'DELETED', uid: string, resourceVersion: string) => ({ type, uid, resourceVersion });
 
-  test('of an object that is not in the store is overtaken when the stream is past it', () => {
+  test('about an object that is not in the store is stale if the stream is past its version', () => {
     assert.equal(isStale(arrival('ADDED', 'u', '5'), undefined, '9'), true);
     assert.equal(isStale(arrival('ADDED', 'u', '9'), undefined, '9'), false);
     assert.equal(isStale(arrival('ADDED', 'u', '10'), undefined, '9'), false);
     assert.equal(isStale(arrival('ADDED', 'u', '5'), undefined, ''), false);
   });
 
-  test('is overtaken by the same state or a newer one of the same name', () => {
+  test('is stale if the store has the same or a newer state of that name', () => {
     const stored = { uid: 'u', resourceVersion: '7' };
     assert.equal(isStale(arrival('ADDED', 'u', '7'), stored, '9'), true);
     assert.equal(isStale(arrival('ADDED', 'u', '6'), stored, '9'), true);
@@ -49,7 +50,7 @@ describe('an event', () => {
     assert.equal(isStale(arrival('DELETED', 'before', '6'), stored, '9'), true);
   });
 
-  test('that deletes the object we have is always news', () => {
+  test('that deletes the stored object is never stale', () => {
     assert.equal(isStale(arrival('DELETED', 'u', '1'), { uid: 'u', resourceVersion: '7' }, '9'), false);
   });
 });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import type { Change } from '../../../src/informer/informer.ts';
-import { complaintEveryMs, slowHandOverMs } from '../../../src/informer/listener-record.ts';
-import { handOverMax, Listeners } from '../../../src/informer/listeners.ts';
+import { errorLogEveryMs, slowListenerMs } from '../../../src/informer/listener-record.ts';
+import { deliveryBatchMax, Listeners } from '../../../src/informer/listeners.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { KeepingLogger, KeepingMeter } from '../../support/quiet.ts';
+import { RecordingLogger, RecordingMeter } from '../../support/fakes.ts';
 
 const added = (key: string): Change<string> => ({ kind: 'added', key, object: key });
 const many = (count: number): readonly Change<string>[] =>
@@ -16,14 +16,14 @@ function* oneByOne<T>(values: Iterable<T>): Generator<T> {
 
 describe('listeners', () => {
   let clock: ManualClock;
-  let logger: KeepingLogger;
-  let meter: KeepingMeter;
+  let logger: RecordingLogger;
+  let meter: RecordingMeter;
   let listeners: Listeners<string>;
 
   beforeEach(() => {
     clock = new ManualClock();
-    logger = new KeepingLogger();
-    meter = new KeepingMeter();
+    logger = new RecordingLogger();
+    meter = new RecordingMeter();
     listeners = new Listeners({ resource: 'nodes', clock, logger, meter });
   });
 
@@ -32,77 +32,77 @@ describe('listeners', () => {
   const linesOf = (level: string): readonly object[] =>
     logger.lines.filter((line) => line.level === level).map(({ fields }) => fields);
 
-  test('each hears of everything in order, whatever the others do', () => {
-    const heard: Record<string, string[]> = { first: [], last: [] };
-    listeners.join('first', ({ key }) => heard['first']?.push(key), []);
-    listeners.join('broken', () => assert.fail('always'), []);
-    listeners.join('last', ({ key }) => heard['last']?.push(key), []);
-    listeners.announce(many(3));
-    listeners.announce(oneByOne(many(2 * handOverMax + 1)));
-    const keys = [...many(3), ...many(2 * handOverMax + 1)].map(({ key }) => key);
-    assert.deepEqual(heard, { first: keys, last: keys });
+  test('each listener receives all changes in order, whatever the others do', () => {
+    const received: Record<string, string[]> = { first: [], last: [] };
+    listeners.add('first', ({ key }) => received['first']?.push(key), []);
+    listeners.add('broken', () => assert.fail('always'), []);
+    listeners.add('last', ({ key }) => received['last']?.push(key), []);
+    listeners.deliver(many(3));
+    listeners.deliver(oneByOne(many(2 * deliveryBatchMax + 1)));
+    const keys = [...many(3), ...many(2 * deliveryBatchMax + 1)].map(({ key }) => key);
+    assert.deepEqual(received, { first: keys, last: keys });
     assert.equal(count('listener_errors', 'broken'), keys.length);
   });
 
-  test('who joins in the middle of a long announcement has heard of where it leads, and hears nothing of it twice', () => {
+  test('a listener added during a long delivery receives the resulting state, and no change twice', () => {
     const late: string[] = [];
     let joined = false;
-    listeners.join('doorkeeper', () => {
-      if (!joined) listeners.join('late', ({ key }) => late.push(key), [added('present')]);
+    listeners.add('doorkeeper', () => {
+      if (!joined) listeners.add('late', ({ key }) => late.push(key), [added('present')]);
       joined = true;
     }, []);
-    listeners.announce(oneByOne(many(2 * handOverMax)));
+    listeners.deliver(oneByOne(many(2 * deliveryBatchMax)));
     assert.deepEqual(late, ['present']);
-    listeners.announce([added('next')]);
+    listeners.deliver([added('next')]);
     assert.deepEqual(late, ['present', 'next']);
   });
 
-  test('who leaves in the middle hears no more, and the others hear on', () => {
-    const heard: string[] = [];
+  test('a listener removed during a delivery receives no more, the others do', () => {
+    const received: string[] = [];
     const others: string[] = [];
-    const leave = listeners.join(
+    const leave = listeners.add(
       'leaving',
       ({ key }) => {
-        heard.push(key);
+        received.push(key);
         if (key === 'n1') leave();
       },
       [],
     );
-    listeners.join('staying', ({ key }) => others.push(key), []);
-    listeners.announce(many(4));
+    listeners.add('staying', ({ key }) => others.push(key), []);
+    listeners.deliver(many(4));
     leave();
-    listeners.announce([added('later')]);
-    assert.deepEqual(heard, ['n0', 'n1']);
+    listeners.deliver([added('later')]);
+    assert.deepEqual(received, ['n0', 'n1']);
     assert.deepEqual(others, ['n0', 'n1', 'n2', 'n3', 'later']);
   });
 
-  test('the time that each takes is counted by its name', () => {
-    listeners.join('quick', () => clock.stall(1), [added('past')]);
-    listeners.join('slow', () => clock.stall(20), []);
-    listeners.announce(many(3));
+  test('the time of each listener is counted by its name', () => {
+    listeners.add('quick', () => clock.stall(1), [added('past')]);
+    listeners.add('slow', () => clock.stall(20), []);
+    listeners.deliver(many(3));
     assert.equal(count('listener_seconds', 'quick')?.toFixed(3), '0.004');
     assert.equal(count('listener_seconds', 'slow')?.toFixed(3), '0.060');
     assert.deepEqual(linesOf('warn'), []);
   });
 
-  test('who keeps everybody waiting is named', () => {
-    listeners.join('slow', () => clock.stall(slowHandOverMs / 2), []);
-    listeners.announce(many(1));
+  test('a slow listener is logged with its name', () => {
+    listeners.add('slow', () => clock.stall(slowListenerMs / 2), []);
+    listeners.deliver(many(1));
     assert.deepEqual(linesOf('warn'), []);
-    listeners.announce(many(2));
-    assert.deepEqual(linesOf('warn'), [{ resource: 'nodes', listener: 'slow', changes: 2, tookMs: slowHandOverMs }]);
+    listeners.deliver(many(2));
+    assert.deepEqual(linesOf('warn'), [{ resource: 'nodes', listener: 'slow', changes: 2, tookMs: slowListenerMs }]);
   });
 
-  test('who throws at everything is told once in a while, with what it threw and how often', () => {
+  test('a listener that always throws is logged at intervals, with its error and the number of errors', () => {
     const error = new Error('from a listener');
-    listeners.join('broken', () => {
+    listeners.add('broken', () => {
       throw error;
     }, []);
     const about = { resource: 'nodes', listener: 'broken', err: error };
-    listeners.announce(many(1_000));
+    listeners.deliver(many(1_000));
     assert.deepEqual(linesOf('error'), [{ ...about, key: 'n0', errors: 1 }]);
-    clock.stall(complaintEveryMs);
-    listeners.announce([added('later'), added('last')]);
+    clock.stall(errorLogEveryMs);
+    listeners.deliver([added('later'), added('last')]);
     assert.deepEqual(linesOf('error').slice(1), [{ ...about, key: 'later', errors: 1_000 }]);
     assert.equal(count('listener_errors', 'broken'), 1_002);
   });

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { splitKey } from '../../../src/api/object-key.ts';
-import { describeArrival, diffStores } from '../../../src/informer/diff-stores.ts';
-import { ObjectMap, type Place } from '../../../src/informer/object-map.ts';
-import { SharedValues } from '../../../src/informer/shared-values.ts';
+import { diffObject, diffStores } from '../../../src/informer/diff-stores.ts';
+import { ObjectMap, type NamespacedName } from '../../../src/informer/object-map.ts';
+import { ValueInterner } from '../../../src/informer/value-interner.ts';
 import { Store } from '../../../src/informer/store.ts';
 
 interface Item {
@@ -20,10 +20,10 @@ const anItem = (uid: string, resourceVersion: string, ...colours: readonly strin
 });
 
 const anyKey = fc.constantFrom('a', 'b', 'x/a', 'x/b', 'y/a');
-const placeOf = (key: string): Place => ({ namespace: '', ...splitKey(key) });
+const nameFrom = (key: string): NamespacedName => ({ namespace: '', ...splitKey(key) });
 const mapOf = (items: ReadonlyMap<string, Item>): ObjectMap<Item> => {
   const objects = new ObjectMap<Item>();
-  for (const [key, item] of items) objects.set(placeOf(key), item);
+  for (const [key, item] of items) objects.set(nameFrom(key), item);
   return objects;
 };
 const anyItem: fc.Arbitrary<Item> = fc.record({
@@ -35,33 +35,33 @@ const anyContents = fc
   .array(fc.tuple(anyKey, anyItem), { maxLength: 6 })
   .map((entries) => new Map<string, Item>(entries));
 
-type Deed =
+type Operation =
   | { readonly set: readonly [string, Item] }
   | { readonly delete: string }
   | { readonly all: Map<string, Item> };
-const anyDeed: fc.Arbitrary<Deed> = fc.oneof(
+const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
   fc.record({ set: fc.tuple(anyKey, anyItem) }),
   fc.record({ delete: anyKey }),
   fc.record({ all: anyContents }),
 );
 
 describe('the store', () => {
-  test('agrees with a plain map, and its index with a scan of it', () => {
+  test('equals a plain map, and its index a scan of it', () => {
     fc.assert(
-      fc.property(fc.array(anyDeed, { maxLength: 30 }), (deeds) => {
+      fc.property(fc.array(anyOperation, { maxLength: 30 }), (operations) => {
         const store = new Store<Item>({ colour: ({ colours }) => colours });
         let model = new Map<string, Item>();
-        for (const deed of deeds) {
-          if ('set' in deed) {
-            const [key, item] = deed.set;
-            store.set(placeOf(key), item);
+        for (const operation of operations) {
+          if ('set' in operation) {
+            const [key, item] = operation.set;
+            store.set(nameFrom(key), item);
             model.set(key, item);
-          } else if ('delete' in deed) {
-            store.delete(placeOf(deed.delete));
-            model.delete(deed.delete);
+          } else if ('delete' in operation) {
+            store.delete(nameFrom(operation.delete));
+            model.delete(operation.delete);
           } else {
-            store.replaceAll(mapOf(deed.all));
-            model = new Map(deed.all);
+            store.replaceAll(mapOf(operation.all));
+            model = new Map(operation.all);
           }
         }
         assert.deepEqual([...store.keys()].sort(), [...model.keys()].sort());
@@ -79,7 +79,7 @@ describe('the store', () => {
     );
   });
 
-  test('a reader that began before a replacement never sees the new state', () => {
+  test('an iteration that started before a replacement never sees the new state', () => {
     const store = new Store<Item>();
     const both = new Map([
       ['a', anItem('u', '1')],
@@ -95,7 +95,7 @@ describe('the store', () => {
     assert.deepEqual([...store.keys()], ['c']);
   });
 
-  test('does not know an index that nobody declared', () => {
+  test('throws for an index that is not declared', () => {
     assert.throws(() => new Store<Item>({ colour: () => [] }).byIndex('size', 'xl'), RangeError);
   });
 });
@@ -105,35 +105,35 @@ describe('objects by namespace and name', () => {
     const objects = mapOf(new Map(['a', 'x/a', 'y/a'].map((key) => [key, anItem(key, '1')])));
     assert.deepEqual([...objects.keys()], ['a', 'x/a', 'y/a']);
     assert.equal(objects.size, 3);
-    objects.delete(placeOf('x/a'));
-    objects.delete(placeOf('x/a'));
+    objects.delete(nameFrom('x/a'));
+    objects.delete(nameFrom('x/a'));
     assert.equal(objects.size, 2);
     assert.equal(objects.has('x/a'), false);
     assert.equal(objects.find('y/a')?.uid, 'y/a');
   });
 
-  test('a namespace without objects is forgotten', () => {
+  test('a namespace without objects is removed', () => {
     const objects = mapOf(new Map([['x/a', anItem('u', '1')]]));
-    objects.delete(placeOf('x/a'));
+    objects.delete(nameFrom('x/a'));
     assert.equal(objects.byNamespace.size, 0);
   });
 });
 
 describe('the changes between two states', () => {
-  test('lead from one to the other, each key told at most as gone and then come', () => {
+  test('lead from one to the other, each key with at most one deletion followed by one addition', () => {
     fc.assert(
       fc.property(anyContents, anyContents, (before, after) => {
-        const told = new Map(before);
+        const replayed = new Map(before);
         for (const change of diffStores(mapOf(before), mapOf(after), (item) => item)) {
-          if (change.kind === 'deleted') assert.ok(told.delete(change.key), 'only what was there goes');
+          if (change.kind === 'deleted') assert.ok(replayed.delete(change.key), 'only present objects are deleted');
           else {
-            assert.equal(told.has(change.key), change.kind === 'modified');
-            told.set(change.key, change.object);
+            assert.equal(replayed.has(change.key), change.kind === 'modified');
+            replayed.set(change.key, change.object);
           }
         }
         const identities = (items: ReadonlyMap<string, Item>): unknown =>
           new Map([...items].map(([key, { uid, resourceVersion }]) => [key, { uid, resourceVersion }]));
-        assert.deepEqual(identities(told), identities(after));
+        assert.deepEqual(identities(replayed), identities(after));
       }),
     );
   });
@@ -141,31 +141,29 @@ describe('the changes between two states', () => {
   test('deletions come first, in their last known state', () => {
     const before = new Map([['a', anItem('u', '1')]]);
     const changes = diffStores(mapOf(before), mapOf(new Map([['b', anItem('v', '2')]])), (item) => item);
-    assert.deepEqual(
-      [...changes],
-      [
-        { kind: 'deleted', key: 'a', object: before.get('a') },
-        { kind: 'added', key: 'b', object: anItem('v', '2') },
-      ],
-    );
+    const seen = [...changes];
+    assert.deepEqual(seen, [
+      { kind: 'deleted', key: 'a', object: before.get('a') },
+      { kind: 'added', key: 'b', object: anItem('v', '2') },
+    ]);
   });
 
-  test('objects without a version are always taken for changed', () => {
+  test('objects without a version always count as changed', () => {
     const item = anItem('u', '');
-    assert.equal(describeArrival('a', item, item, (same) => same).length, 1);
+    assert.equal(diffObject('a', item, item, (same) => same).length, 1);
   });
 });
 
 describe('shared values', () => {
   test('equal structures become one, different ones do not', () => {
-    const values = new SharedValues();
+    const values = new ValueInterner();
     const first = [{ key: 'a' }];
-    assert.equal(values.share(first), first);
-    assert.equal(values.share([{ key: 'a' }]), first);
-    assert.notEqual(values.share([{ key: 'b' }]), first);
-    assert.equal(values.share('x'), 'x');
-    assert.equal(values.share(undefined), undefined);
-    assert.equal(values.share(3), 3);
+    assert.equal(values.intern(first), first);
+    assert.equal(values.intern([{ key: 'a' }]), first);
+    assert.notEqual(values.intern([{ key: 'b' }]), first);
+    assert.equal(values.intern('x'), 'x');
+    assert.equal(values.intern(undefined), undefined);
+    assert.equal(values.intern(3), 3);
     assert.equal(values.size, 3);
   });
 });

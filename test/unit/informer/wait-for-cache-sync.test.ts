@@ -23,7 +23,7 @@ class Waiter implements Syncing {
 }
 
 describe('waiting for caches', () => {
-  test('ends with the last one, without asking', async () => {
+  test('ends when the last one syncs, without polling', async () => {
     const clock = new ManualClock();
     const [nodes, pods] = [new Waiter('nodes'), new Waiter('pods')];
     let missing: readonly string[] | undefined;
@@ -34,14 +34,14 @@ describe('waiting for caches', () => {
     await settled();
     assert.equal(missing, undefined);
     await clock.advance(24 * 3_600_000);
-    assert.equal(missing, undefined, 'there is no limit');
+    assert.equal(missing, undefined, 'no time limit');
     pods.sync();
     await waiting;
     assert.deepEqual(missing, []);
     assert.equal(clock.sleeping, 0);
   });
 
-  test('names those that are missing when the time is up, and leaves no timer', async () => {
+  test('returns those that have not synced at the timeout, and leaves no timer', async () => {
     const clock = new ManualClock();
     const nodes = new Waiter('nodes');
     const { signal } = new AbortController();
@@ -52,7 +52,7 @@ describe('waiting for caches', () => {
     assert.equal(clock.sleeping, 0);
   });
 
-  test('ends with the signal', async () => {
+  test('ends when the signal aborts', async () => {
     const clock = new ManualClock();
     const stop = new AbortController();
     const polled: Syncing = { name: 'polled', hasSynced: () => false };
@@ -65,7 +65,7 @@ describe('waiting for caches', () => {
     assert.deepEqual(await waitForCacheSync([polled], options), ['polled']);
   });
 
-  test('asks those that cannot say', async () => {
+  test('polls those without whenSynced', async () => {
     const clock = new ManualClock();
     let has = false;
     const polled: Syncing = { name: 'polled', hasSynced: () => has };

@@ -11,10 +11,17 @@ describe('a pod on a hollow kubelet', () => {
     await world.advance(5 * secondMs);
   }
 
+  /** A pod that has run for almost 3 s. */
+  async function bound(...pod: Parameters<KubeletWorld['bind']>): Promise<Pod> {
+    await begin();
+    const created = await world.bind(...pod);
+    await world.advance(3 * secondMs);
+    return created;
+  }
+
   afterEach(async () => {
-    assert.equal(await world.end(), 0, 'nobody sleeps on after the end');
-    const errors = world.logger.lines.filter(({ level }) => level === 'error');
-    assert.deepEqual(errors, []);
+    assert.equal(await world.end(), 0, 'no pending sleeps after the end');
+    assert.deepEqual(world.logger.at('error'), []);
   });
 
   /** The bodies of the status patches of a pod since `from`. */
@@ -25,7 +32,7 @@ describe('a pod on a hollow kubelet', () => {
       .map(({ body }) => (body as { status: Readonly<Record<string, unknown>> }).status);
   }
 
-  it('is told to be waiting at once and to run within 1.5 s, with its events in order [G1]', async () => {
+  it('is reported Pending at once and Running within 1.5 s, with its events in order [G1]', async () => {
     await begin({ profile: { podStartDelayMs: 100 } });
     const pod = await world.bind('web', {}, { annotations: { 'hollow-kubelet/pull-time': '200ms' } });
     await world.advance(0);
@@ -38,7 +45,7 @@ describe('a pod on a hollow kubelet', () => {
     assert.deepEqual(reasons, ['Pulling', 'Pulled', 'Created', 'Started']);
   });
 
-  it('is written as a real kubelet does: a look and a patch each for waiting, sandbox and running', async () => {
+  it('is written as by a real kubelet: one GET and one PATCH each for waiting, sandbox ready and running', async () => {
     await begin();
     const from = world.api.requests.length;
     const { metadata } = await world.bind('web', {}, { annotations: { 'hollow-kubelet/pull-time': '50ms' } });
@@ -53,8 +60,9 @@ describe('a pod on a hollow kubelet', () => {
       'patch web',
     ]);
     const bodies = world.api.requests.slice(from).filter(({ verb }) => verb === 'patch');
+    const seen = bodies.map(({ body }) => (body as { metadata: unknown }).metadata);
     assert.deepEqual(
-      bodies.map(({ body }) => (body as { metadata: unknown }).metadata),
+      seen,
       bodies.map(() => ({ uid: metadata.uid })),
     );
     const [waiting, sandbox, running] = patches('web', from);
@@ -64,7 +72,7 @@ describe('a pod on a hollow kubelet', () => {
     assert.deepEqual([running?.['phase'], running?.['podIP']], ['Running', '10.128.0.1']);
   });
 
-  it('comes to an end by itself: succeeded or failed, and not ready for that reason [G4]', async () => {
+  it('ends by itself: Succeeded or Failed, and not ready for that reason [G4]', async () => {
     await begin();
     const ended = { 'hollow-kubelet/exit-after': '3s' };
     await world.bind(
@@ -78,10 +86,10 @@ describe('a pod on a hollow kubelet', () => {
     assert.deepEqual([world.phase('bad'), world.condition('bad', 'Ready')?.reason], ['Failed', 'PodFailed']);
     const from = world.api.requests.length;
     await world.advance(300 * secondMs);
-    assert.deepEqual(world.podRequests(from), [], 'and that is the last word');
+    assert.deepEqual(world.podRequests(from), [], 'no writes after the final status');
   });
 
-  it('is gone between 5 and 8 s after its deletion when its container takes 4 s to stop [G5]', async () => {
+  it('is gone 5 to 8 s after its deletion if its container takes 4 s to stop [G5]', async () => {
     await begin({ profile: { podStopDelayMs: 4 * secondMs } });
     await world.bind('web');
     await world.advance(3 * secondMs);
@@ -99,10 +107,8 @@ describe('a pod on a hollow kubelet', () => {
     assert.equal(patches('web', from).at(-1)?.['phase'], 'Succeeded');
   });
 
-  it('is killed at the end of its grace when it does not stop, and has failed [G6]', async () => {
-    await begin();
-    await world.bind('web', {}, { annotations: { 'hollow-kubelet/stop-time': 'never' } });
-    await world.advance(3 * secondMs);
+  it('is killed at the end of its grace period if it does not stop, and has failed [G6]', async () => {
+    await bound('web', {}, { annotations: { 'hollow-kubelet/stop-time': 'never' } });
     const from = world.api.requests.length;
     await world.remove('web');
     await world.advance(29_900);
@@ -114,10 +120,8 @@ describe('a pod on a hollow kubelet', () => {
     assert.match(JSON.stringify(last), /"exitCode":137/);
   });
 
-  it('is killed earlier when a second deletion gives it less [G7]', async () => {
-    await begin();
-    const pod = await world.bind('web', {}, { annotations: { 'hollow-kubelet/stop-time': 'never' } });
-    await world.advance(3 * secondMs);
+  it('is killed earlier when a second deletion shortens the grace period [G7]', async () => {
+    const pod = await bound('web', {}, { annotations: { 'hollow-kubelet/stop-time': 'never' } });
     await world.remove('web');
     await world.advance(10 * secondMs);
     await world.remove('web', 5);
@@ -127,10 +131,8 @@ describe('a pod on a hollow kubelet', () => {
     assert.equal(world.running(pod.metadata.uid), 0);
   });
 
-  it('is stopped with its own grace when it was deleted by force, and nothing is written of it [G8]', async () => {
-    await begin();
-    const pod = await world.bind('web', {}, { annotations: { 'hollow-kubelet/stop-time': 'never' } });
-    await world.advance(3 * secondMs);
+  it('is stopped with its own grace period after a forced deletion, and its status is not written [G8]', async () => {
+    const pod = await bound('web', {}, { annotations: { 'hollow-kubelet/stop-time': 'never' } });
     await world.remove('web', 0);
     const from = world.api.requests.length;
     await world.advance(29 * secondMs);
@@ -141,7 +143,7 @@ describe('a pod on a hollow kubelet', () => {
     assert.deepEqual(written, []);
   });
 
-  it('is ended with a second of grace when nobody knows of it, once all sources are ready [G9]', async () => {
+  it('is killed with a grace period of one second if no source has it, once all sources are ready [G9]', async () => {
     const { host } = new KubeletWorld().kubelet;
     await begin({ sources: () => [new HandSource('file')] });
     assert.ok(host !== world.kubelet.host);
@@ -158,10 +160,8 @@ describe('a pod on a hollow kubelet', () => {
     assert.equal(world.kubelet.host.podCount, 0);
   });
 
-  it('is not ready until its gate is open, and at once when it is [G10]', async () => {
-    await begin();
-    await world.bind('web', { readinessGates: [{ conditionType: 'x' }] });
-    await world.advance(3 * secondMs);
+  it('is not ready until its readiness gate is True, and at once after that [G10]', async () => {
+    await bound('web', { readinessGates: [{ conditionType: 'x' }] });
     const ready = world.condition('web', 'Ready');
     assert.deepEqual(
       [ready?.status, ready?.reason, ready?.message],
@@ -172,7 +172,7 @@ describe('a pod on a hollow kubelet', () => {
     assert.equal(world.condition('web', 'Ready')?.status, 'True');
   });
 
-  it('has failed when it was active for longer than it may [G11]', async () => {
+  it('fails when its active deadline has passed [G11]', async () => {
     await begin();
     await world.bind('web', { activeDeadlineSeconds: 30 });
     await world.advance(29 * secondMs);
@@ -182,7 +182,7 @@ describe('a pod on a hollow kubelet', () => {
     assert.deepEqual([status?.phase, status?.reason], ['Failed', 'DeadlineExceeded']);
   });
 
-  it('lives through a restart of the kubelet: nothing is restarted, nothing is written [G12]', async () => {
+  it('survives a restart of the kubelet: no container restarts, no status writes [G12]', async () => {
     await begin();
     for (let index = 0; index < 5; index += 1) await world.bind(`p${index}`);
     await world.advance(30 * secondMs);
@@ -190,23 +190,17 @@ describe('a pod on a hollow kubelet', () => {
     const from = world.api.requests.length;
     world.kubelet.crash();
     await world.advance(20 * secondMs);
-    assert.deepEqual(
-      world.api.all('pods').map((pod: Pod) => JSON.stringify(pod)),
-      before,
-    );
+    const seen = world.api.all('pods').map((pod: Pod) => JSON.stringify(pod));
+    assert.deepEqual(seen, before);
     const looks = world.podRequests(from);
-    assert.deepEqual(
-      looks.filter((request) => !request.startsWith('get')),
-      [],
-    );
-    assert.deepEqual(
-      looks.slice(0, 5),
-      [0, 1, 2, 3, 4].map((index) => `get p${index}`),
-    );
+    const found = looks.filter((request) => !request.startsWith('get'));
+    assert.deepEqual(found, []);
+    const first = [0, 1, 2, 3, 4].map((index) => `get p${index}`);
+    assert.deepEqual(looks.slice(0, 5), first);
     assert.equal(world.events('Starting').length, 2);
   });
 
-  it('is started again after its machine was, and says what became of it before [G13]', async () => {
+  it('is started again after a reboot of its machine, with its last termination in the status [G13]', async () => {
     await begin();
     await world.bind('kept');
     await world.advance(30 * secondMs);
@@ -223,17 +217,15 @@ describe('a pod on a hollow kubelet', () => {
     assert.equal(world.events('Rebooted').length, 2);
   });
 
-  it('is not said to have ended while the runtime only claims that it has [G14]', async () => {
-    await begin();
-    await world.bind('web', { restartPolicy: 'Never' }, { annotations: { 'hollow-kubelet/violates-stop': 'true' } });
-    await world.advance(3 * secondMs);
+  it('is not reported terminated while the runtime violates the stop [G14]', async () => {
+    await bound('web', { restartPolicy: 'Never' }, { annotations: { 'hollow-kubelet/violates-stop': 'true' } });
     await world.remove('web');
     await world.advance(60 * secondMs);
     assert.equal(world.phase('web'), 'Running');
-    assert.ok(world.events('Killing').length >= 3, 'tried again and again');
+    assert.ok(world.events('Killing').length >= 3, 'the kill is retried');
   });
 
-  it('is a process crash of 20 s that nobody notices but for an event: same containers, same lease [J13]', async () => {
+  it('survives a kubelet crash of 20 s with only a Starting event: same containers, same lease [J13]', async () => {
     await begin();
     const pod = await world.bind('web');
     await world.advance(30 * secondMs);
@@ -246,7 +238,7 @@ describe('a pod on a hollow kubelet', () => {
     assert.equal(world.api.count('create', 'leases'), 1);
   });
 
-  it('goes into a crash loop: a restart at once, then 10, 20, 40 s after each end, and tells of it', async () => {
+  it('enters a crash loop: one restart at once, then 10, 20, 40 s after each exit, with BackOff events', async () => {
     await begin();
     const annotations = { 'hollow-kubelet/exit-after': '1s', 'hollow-kubelet/exit-code': '1' };
     await world.bind('web', {}, { annotations });
@@ -261,7 +253,7 @@ describe('a pod on a hollow kubelet', () => {
     assert.ok(world.events('BackOff').length > 0);
   });
 
-  it('does not fit: it is rejected at once, says why, and is never started [D12]', async () => {
+  it('is rejected at once if it exceeds the capacity, with a message, and never started [D12]', async () => {
     await begin();
     const cpu = (cores: string): Pod['spec'] => ({
       containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: cores } } }],
@@ -282,7 +274,7 @@ describe('a pod on a hollow kubelet', () => {
     assert.equal(world.running(second.metadata.uid), 0);
   });
 
-  it('is let in by age when several come at once [D11]', async () => {
+  it('is admitted in order of age when several pods arrive at once [D11]', async () => {
     world = new KubeletWorld();
     const one: Pod['spec'] = { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: '3' } } }] };
     await world.bind('z-oldest', one);
@@ -291,15 +283,13 @@ describe('a pod on a hollow kubelet', () => {
     await world.bind('m-middle', one);
     world.clock.jumpWall(5_000);
     await world.bind('a-youngest', one);
-    // Before the first housekeeping nobody knows that nothing of them runs.
+    // Before the first housekeeping all pods count as running.
     await world.advance(15 * secondMs);
-    assert.deepEqual(
-      ['z-oldest', 'm-middle', 'a-youngest'].map((name) => world.phase(name)),
-      ['Running', 'Failed', 'Failed'],
-    );
+    const seen = ['z-oldest', 'm-middle', 'a-youngest'].map((name) => world.phase(name));
+    assert.deepEqual(seen, ['Running', 'Failed', 'Failed']);
   });
 
-  it('is refused for labels only after the API server was asked for them', async () => {
+  it('is rejected for its node selector only after the node was read from the API server', async () => {
     await begin();
     const from = world.api.requests.length;
     await world.bind('web', { nodeSelector: { disk: 'ssd' } });
@@ -312,14 +302,14 @@ describe('a pod on a hollow kubelet', () => {
   });
 });
 
-describe('a pod that its kubelet wants gone', () => {
+describe('a pod that its kubelet terminates', () => {
   let world: KubeletWorld;
 
   afterEach(async () => {
     assert.equal(await world.end(), 0);
   });
 
-  it('is evicted where the machine is short of something: why is told with its end', async () => {
+  it('is evicted under resource pressure, with the reason in its final status', async () => {
     world = new KubeletWorld();
     await world.advance(5 * secondMs);
     const pod = await world.bind('web');
@@ -334,13 +324,11 @@ describe('a pod that its kubelet wants gone', () => {
     assert.equal(world.running(pod.metadata.uid), 0);
     await world.bind('late');
     await world.advance(15 * secondMs);
-    assert.match(
-      world.pod('late')?.status?.message ?? '',
-      /^Pod was rejected: The node had condition: \[MemoryPressure\]/,
-    );
+    const actual = world.pod('late')?.status?.message ?? '';
+    assert.match(actual, /^Pod was rejected: The node had condition: \[MemoryPressure\]/);
   });
 
-  it('is stopped when the machine goes down, and nobody comes in any more', async () => {
+  it('is stopped by a graceful node shutdown, and new pods are rejected', async () => {
     world = new KubeletWorld({
       profile: { shutdownGracePeriodMs: 30 * secondMs, shutdownGracePeriodCriticalPodsMs: 10 * secondMs },
     });
@@ -351,17 +339,15 @@ describe('a pod that its kubelet wants gone', () => {
     await world.advance(5 * secondMs);
     await ending;
     const status = world.pod('web')?.status;
-    assert.deepEqual(
-      [status?.phase, status?.reason, status?.message],
-      ['Failed', 'Terminated', 'Pod was terminated in response to imminent node shutdown.'],
-    );
+    const expected = ['Failed', 'Terminated', 'Pod was terminated in response to imminent node shutdown.'];
+    assert.deepEqual([status?.phase, status?.reason, status?.message], expected);
     await world.bind('late');
     await world.advance(secondMs);
     const said = 'Pod was rejected: Pod was rejected as the node is shutting down.';
     assert.deepEqual([world.pod('late')?.status?.reason, world.pod('late')?.status?.message], ['NodeShutdown', said]);
   });
 
-  it('gets its last words when the kubelet that had rejected it starts again', async () => {
+  it('gets its final status if the kubelet that rejected it restarts', async () => {
     world = new KubeletWorld();
     await world.advance(5 * secondMs);
     await world.bind('web', { nodeSelector: { disk: 'ssd' } });
@@ -378,8 +364,8 @@ describe('a pod that its kubelet wants gone', () => {
     assert.deepEqual(world.podRequests(from), []);
   });
 
-  it('is written with PUT by a classic kubelet, and goes when nothing of it is left', async () => {
-    world = new KubeletWorld({ profile: { kind: 'classic' } });
+  it('is written with PUT by kubelet v1.8, and deleted when nothing of it is left', async () => {
+    world = new KubeletWorld({ profile: { kind: 'v1.8' } });
     await world.advance(15 * secondMs);
     const from = world.api.requests.length;
     await world.bind('web');
@@ -411,13 +397,10 @@ describe('a static pod on a hollow kubelet', () => {
 
   afterEach(async () => {
     assert.equal(await world.end(), 0);
-    assert.deepEqual(
-      world.logger.lines.filter(({ level }) => level === 'error'),
-      [],
-    );
+    assert.deepEqual(world.logger.at('error'), []);
   });
 
-  it('shows itself by a mirror of its own uid, owned by the node, with its status', async () => {
+  it('has a mirror with its own uid, owned by the node, with its status', async () => {
     await begin();
     const mirror = world.pod(name);
     assert.equal(mirror?.metadata.annotations?.['kubernetes.io/config.mirror'], 'hash-1');
@@ -427,7 +410,7 @@ describe('a static pod on a hollow kubelet', () => {
     assert.equal(world.running('hash-1'), 1);
   });
 
-  it('runs on when its mirror is deleted, and gets another', async () => {
+  it('keeps running when its mirror is deleted, and gets a new one', async () => {
     await begin();
     await world.advance(10 * secondMs);
     const { uid } = world.pod(name)?.metadata ?? {};
@@ -439,7 +422,7 @@ describe('a static pod on a hollow kubelet', () => {
     assert.equal(world.container(name)?.restartCount, 0);
   });
 
-  it('gives way to its successor only when it has ended', async () => {
+  it('is succeeded by an edited one only after it has terminated', async () => {
     await begin({ podStopDelayMs: 4 * secondMs });
     file.set([manifest('hash-2')]);
     await world.advance(3 * secondMs);
@@ -449,7 +432,7 @@ describe('a static pod on a hollow kubelet', () => {
     assert.equal(world.pod(name)?.metadata.annotations?.['kubernetes.io/config.mirror'], 'hash-2');
   });
 
-  it('takes its mirror with it when it goes', async () => {
+  it('is removed together with its mirror', async () => {
     await begin();
     file.set([]);
     await world.advance(6 * secondMs);
@@ -457,13 +440,13 @@ describe('a static pod on a hollow kubelet', () => {
     assert.equal(world.running('hash-1'), 0);
   });
 
-  it('runs while the API server cannot be reached', async () => {
+  it('runs while the API server is unreachable', async () => {
     file = new HandSource('file', [manifest('hash-1')]);
     world = new KubeletWorld({ sources: () => [file] });
-    world.link.cut();
+    world.client.cut();
     await world.advance(30 * secondMs);
     assert.equal(world.running('hash-1'), 1);
-    world.link.restore();
+    world.client.restore();
     await world.advance(120 * secondMs);
     assert.equal(world.phase(name), 'Running');
   });

@@ -21,7 +21,7 @@ for (const [query, wanted] of Object.entries(cases)) {
   test(`the metrics of ${JSON.stringify(query)}`, () => assert.deepEqual(namesIn(query), wanted));
 }
 
-test('the labels by which a metric is selected', () => {
+test('the labels of a selector', () => {
   assert.deepEqual(metricsOf('a{code=~"4..", method != "b{c=d}"} + b'), [
     { metric: 'a', labels: ['code', 'method'] },
     { metric: 'b', labels: [] },

@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { TokenBucket } from '../../../src/queueing/token-bucket.ts';
 
-test('0.1 a second and burst 1 grants at 0, 10, 20 s exactly, however often it is asked', () => {
+test('a rate of 0.1/s and a burst of 1 allow actions at exactly 0, 10, 20 s, regardless of the polling rate', () => {
   const bucket = new TokenBucket(0.1, 1, 0);
   const granted: number[] = [];
   for (let nowMs = 0; nowMs <= 30_000; nowMs += 100) if (bucket.tryTake(nowMs)) granted.push(nowMs);
   assert.deepEqual(granted, [0, 10_000, 20_000, 30_000]);
 });
 
-test('a rate of 0 never grants, and leaving it starts empty', () => {
+test('a rate of 0 allows nothing, and a change from 0 starts empty', () => {
   const bucket = new TokenBucket(0, 1, 0);
   assert.equal(bucket.tryTake(1e9), false);
   assert.equal(bucket.nextAtMs(1e9), Infinity);
@@ -20,7 +20,7 @@ test('a rate of 0 never grants, and leaving it starts empty', () => {
   assert.equal(bucket.tryTake(1e9 + 1_000), true);
 });
 
-test('a swap keeps a full bucket full and an empty one empty; the same rate is no swap', () => {
+test('a change of rate keeps a full bucket full and an empty one empty; the same rate is no change', () => {
   const full = new TokenBucket(0.1, 1, 0);
   full.swapRate(0.01, 0);
   assert.equal(full.tryTake(0), true);
@@ -33,20 +33,20 @@ test('a swap keeps a full bucket full and an empty one empty; the same rate is n
   assert.equal(spent.tryTake(17_000), true);
 });
 
-test('an act of another bucket counts at the rate that turns out to be in force', () => {
+test('a restored action counts at the current rate', () => {
   const bucket = new TokenBucket(4, 1, 10_000);
-  bucket.recall(5_000, 10_000);
-  bucket.recall(8_000, 10_000);
+  bucket.restoreSpent(5_000, 10_000);
+  bucket.restoreSpent(8_000, 10_000);
   assert.equal(bucket.available(10_000), 1, 'long ago, at 4 a second');
   bucket.swapRate(0.1, 10_000);
   assert.equal(bucket.tryTake(17_999), false);
   assert.equal(bucket.tryTake(18_000), true);
   bucket.swapRate(4, 28_000);
   bucket.swapRate(0.01, 28_000);
-  assert.equal(bucket.tryTake(28_000), true, 'our own acts are what they were');
+  assert.equal(bucket.tryTake(28_000), true, 'own actions are unchanged');
 });
 
-test('another size keeps what has gathered, as far as the new burst goes, and refills at the new rate from then on', () => {
+test('resize keeps accumulated tokens up to the new burst, and refills at the new rate', () => {
   const bucket = new TokenBucket(10, 10, 0);
   for (let i = 0; i < 8; i++) bucket.tryTake(0);
   bucket.resize(20, 20, 100);
@@ -60,16 +60,33 @@ test('another size keeps what has gathered, as far as the new burst goes, and re
   assert.equal(bucket.nextAtMs(200), 1_200);
 });
 
-test('a token given back can be taken again, and never more than the burst', () => {
+test('a token can be taken at nextAtMs, after years and at any rate', () => {
+  const rates = fc.double({ min: 0.001, max: 10_000, noNaN: true });
+  const starts = fc.double({ min: 0, max: 1e11, noNaN: true });
+  fc.assert(
+    fc.property(rates, starts, fc.integer({ min: 1, max: 5 }), (rate, startMs, burst) => {
+      const bucket = new TokenBucket(rate, burst, startMs);
+      let nowMs = startMs;
+      for (let taken = 0; taken < 50; taken += 1) {
+        nowMs = bucket.nextAtMs(nowMs);
+        assert.equal(bucket.tryTake(nowMs), true);
+      }
+      const exactMs = startMs + ((50 - burst) * 1_000) / rate;
+      assert.ok(Math.abs(nowMs - exactMs) <= 1e-6 * (nowMs - startMs) + 1e-3, `${nowMs} instead of ${exactMs}`);
+    }),
+  );
+});
+
+test('a returned token can be taken again, up to the burst', () => {
   const bucket = new TokenBucket(0.1, 1, 0);
   assert.equal(bucket.tryTake(0), true);
-  bucket.giveBack(0);
-  bucket.giveBack(0);
+  bucket.returnToken(0);
+  bucket.returnToken(0);
   assert.equal(bucket.tryTake(0), true);
   assert.equal(bucket.tryTake(0), false);
 });
 
-test('in any window at most rate x window + burst, through any history of asking and swapping', () => {
+test('property: any window allows at most rate x window + burst, for any sequence of takes and rate changes', () => {
   const rates = fc.constantFrom(0, 0.01, 0.1, 0.5, 1, 10);
   const step = fc.record({ waitMs: fc.nat(5_000), rate: fc.option(rates, { nil: undefined }) });
   fc.assert(
@@ -77,7 +94,7 @@ test('in any window at most rate x window + burst, through any history of asking
       const bucket = new TokenBucket(rate, burst, 0);
       let nowMs = 0;
       let rateNow = rate;
-      // Refill since the start at whatever rate was in force; a window's grants may exceed its refill by the burst only.
+      // Refill since the start at the rate in force; the actions of a window may exceed its refill only by the burst.
       let refill = 0;
       const grants: { refill: number }[] = [];
       for (const { waitMs, rate: next } of steps) {
@@ -85,7 +102,7 @@ test('in any window at most rate x window + burst, through any history of asking
         refill += (waitMs * rateNow) / 1_000;
         if (next !== undefined) {
           bucket.swapRate(next, nowMs);
-          // A swap may round a started token up to a whole bucket: that is the burst again, once.
+          // A change of rate may round a partial token up to a full bucket: once more the burst.
           if (next !== rateNow && next > 0 && bucket.available(nowMs) >= 1) grants.length = 0;
           rateNow = next;
         }

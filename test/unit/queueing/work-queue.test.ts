@@ -5,16 +5,15 @@ import { backOffAtLeast, forget, WorkQueue } from '../../../src/queueing/work-qu
 
 const limits = { delayMsMin: 100, delayMsMax: 1_000 };
 
-test('a key waits once, and of two times the earlier wins', () => {
+test('a key is queued once, and of two times the earlier wins', () => {
   const queue = new WorkQueue(limits);
   queue.add('a', 50);
   queue.add('a', 10);
   queue.add('a', 90);
-  assert.equal(queue.size, 1);
-  assert.equal(queue.nextDueMs(), 10);
+  assert.deepEqual([queue.size, queue.nextDueMs()], [1, 10]);
 });
 
-test('a key that is worked on is not taken twice, and what was added meanwhile is looked at again', () => {
+test('a key in process is not taken twice, and an addition meanwhile is processed again', () => {
   const queue = new WorkQueue(limits);
   queue.add('a', 0);
   assert.equal(queue.take(0), 'a');
@@ -26,7 +25,7 @@ test('a key that is worked on is not taken twice, and what was added meanwhile i
   assert.equal(queue.idle, true);
 });
 
-test('failures wait longer each time up to the limit, and success forgets them', () => {
+test('failures back off exponentially up to the limit, and success resets the backoff', () => {
   const queue = new WorkQueue(limits);
   const waits: (number | undefined)[] = [];
   let nowMs = 0;
@@ -43,54 +42,21 @@ test('failures wait longer each time up to the limit, and success forgets them',
   queue.add('a', nowMs);
   queue.take(nowMs);
   queue.done('a', backOffAtLeast(700), nowMs);
-  assert.equal((queue.nextDueMs() ?? 0) - nowMs, 700, 'what the server asked for is the least');
+  assert.equal((queue.nextDueMs() ?? 0) - nowMs, 700, "the server's delay is the minimum");
 });
 
-test('no key is ever lost: whatever was added after it was last taken will be taken', () => {
-  const step = fc.record({ op: fc.constantFrom('add', 'take', 'done', 'fail'), key: fc.constantFrom('a', 'b', 'c') });
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
-      const queue = new WorkQueue(limits);
-      const wanted = new Set<string>();
-      const working = new Set<string>();
-      let nowMs = 0;
-      for (const { op, key } of steps) {
-        nowMs += 50;
-        if (op === 'add') {
-          queue.add(key, nowMs);
-          wanted.add(key);
-        } else if (op === 'take') {
-          const taken = queue.take(nowMs);
-          if (taken !== undefined) {
-            assert.equal(working.has(taken), false);
-            working.add(taken);
-            wanted.delete(taken);
-          }
-        } else if (working.delete(key)) {
-          if (op === 'fail') wanted.add(key);
-          queue.done(key, op === 'fail' ? backOffAtLeast(undefined) : forget, nowMs);
-        }
-      }
-      for (const key of working) queue.done(key, forget, nowMs);
-      const left = new Set<string>();
-      for (let key = queue.take(nowMs + 1e6); key !== undefined; key = queue.take(nowMs + 1e6)) left.add(key);
-      assert.deepEqual([...left].sort(), [...wanted].sort());
-    }),
-  );
-});
-
-test('what waits, due or not, is counted as what it is', () => {
+test('size and countDue count queued and due keys', () => {
   const queue = new WorkQueue(limits);
   for (let i = 0; i < 20; i++) assert.equal(queue.add(`k${i}`, i * 10), true);
   assert.equal(queue.add('k5', 500), false);
   assert.deepEqual([queue.countDue(-1), queue.countDue(0), queue.countDue(95), queue.countDue(1_000)], [0, 1, 10, 20]);
   queue.take(95);
   assert.equal(queue.countDue(95), 9);
-  assert.equal(queue.add('k0', 0), true, 'being worked on is not waiting');
+  assert.equal(queue.add('k0', 0), true, 'a key in process is not queued');
   assert.equal(queue.add('k0', 0), false);
 });
 
-/** What a work queue is, said as plainly as possible: when each key is due, and which are being worked on. */
+/** A simple model of a work queue: when each key is due, and which keys are in process. */
 class PlainQueue {
   readonly due = new Map<string, number>();
   readonly working = new Set<string>();
@@ -99,7 +65,7 @@ class PlainQueue {
     this.due.set(key, Math.min(dueMs, this.due.get(key) ?? Infinity));
   }
 
-  /** Keys that `take` may return: the earliest that is due and that nobody works on. */
+  /** Keys that `take` may return: the earliest due keys that are not in process. */
   takable(nowMs: number): readonly string[] {
     const free = [...this.due].filter(([key, dueMs]) => dueMs <= nowMs && !this.working.has(key));
     const earliest = Math.min(...free.map(([, dueMs]) => dueMs));
@@ -116,7 +82,7 @@ type QueueStep =
   | { readonly do: 'add'; readonly key: string; readonly inMs: number }
   | { readonly do: 'take'; readonly key: string }
   | { readonly do: 'remove'; readonly key: string }
-  | { readonly do: 'done'; readonly key: string; readonly outcome: 'forget' | 'look-again' | 'back-off' };
+  | { readonly do: 'done'; readonly key: string; readonly outcome: 'forget' | 'requeue' | 'backoff' };
 
 const key = fc.constantFrom('a', 'b', 'c', 'd');
 const queueStep: fc.Arbitrary<QueueStep> = fc.oneof(
@@ -126,28 +92,28 @@ const queueStep: fc.Arbitrary<QueueStep> = fc.oneof(
   fc.record({
     do: fc.constant('done' as const),
     key,
-    outcome: fc.constantFrom('forget' as const, 'look-again' as const, 'back-off' as const),
+    outcome: fc.constantFrom('forget' as const, 'requeue' as const, 'backoff' as const),
   }),
 );
 
-test('law: it behaves as the plainest queue does: one worker a key, nothing lost, once each, the earlier of two times', () => {
+test('property: equals the simple model: one worker per key, no key lost, queued once, the earlier of two times', () => {
   fc.assert(
     fc.property(fc.array(fc.record({ step: queueStep, thenMs: fc.nat({ max: 150 }) }), { maxLength: 120 }), (steps) => {
       const queue = new WorkQueue(limits);
       const plain = new PlainQueue();
       const failures = new Map<string, number>();
       let nowMs = 0;
-      const finish = (key: string, outcome: 'forget' | 'look-again' | 'back-off'): void => {
+      const finish = (key: string, outcome: 'forget' | 'requeue' | 'backoff'): void => {
         plain.working.delete(key);
-        if (outcome === 'back-off') {
+        if (outcome === 'backoff') {
           const count = failures.get(key) ?? 0;
           failures.set(key, count + 1);
           plain.add(key, nowMs + Math.min(limits.delayMsMin * 2 ** count, limits.delayMsMax));
           return queue.done(key, backOffAtLeast(undefined), nowMs);
         }
         failures.delete(key);
-        if (outcome === 'look-again') plain.add(key, nowMs + 70);
-        queue.done(key, outcome === 'forget' ? forget : { next: 'look-again', afterMs: 70 }, nowMs);
+        if (outcome === 'requeue') plain.add(key, nowMs + 70);
+        queue.done(key, outcome === 'forget' ? forget : { next: 'requeue', afterMs: 70 }, nowMs);
       };
       for (const { step, thenMs } of steps) {
         if (step.do === 'add') {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { backOffAtLeast, forget, type Outcome, WorkQueue } from '../../../src/queueing/work-queue.ts';
+import { backOffAtLeast, forget, type WorkOutcome, WorkQueue } from '../../../src/queueing/work-queue.ts';
 import { WorkLoop } from '../../../src/supervision/work-loop.ts';
 import { ManualClock, settled } from '../../support/manual-clock.ts';
-import { KeepingMeter } from '../../support/quiet.ts';
+import { RecordingMeter } from '../../support/fakes.ts';
 
-test('a look that throws is told, is tried again with backoff, and keeps nobody else waiting', async () => {
+test('a key whose handler throws is reported, retried with backoff, and does not delay other keys', async () => {
   const clock = new ManualClock();
   const looks: string[] = [];
   const faults: string[] = [];
@@ -14,7 +14,7 @@ test('a look that throws is told, is tried again with backoff, and keeps nobody 
     queue: new WorkQueue({ delayMsMin: 100, delayMsMax: 1_000 }),
     clock,
     workersMax: 1,
-    handle: (key): Promise<Outcome> => {
+    handle: (key): Promise<WorkOutcome> => {
       looks.push(key);
       if (key === 'poisoned' && left-- > 0) throw new TypeError('no such thing');
       return Promise.resolve(forget);
@@ -37,9 +37,9 @@ test('a look that throws is told, is tried again with backoff, and keeps nobody 
   await running;
 });
 
-test('what goes through it is counted, and work that does not end shows while it goes on', async () => {
+test('keys are counted, and a key in process shows in the gauges while it is processed', async () => {
   const clock = new ManualClock();
-  const meter = new KeepingMeter();
+  const meter = new RecordingMeter();
   const of = (metric: string): number | undefined => meter.series.get(`workqueue_${metric}{name="q"}`);
   const tookMs: Record<string, number> = { slow: 5_000, a: 100, b: 100 };
   let retries = 1;
@@ -47,7 +47,7 @@ test('what goes through it is counted, and work that does not end shows while it
     queue: new WorkQueue({ delayMsMin: 100, delayMsMax: 1_000 }),
     clock,
     workersMax: 1,
-    handle: async (key): Promise<Outcome> => {
+    handle: async (key): Promise<WorkOutcome> => {
       await clock.sleep(tookMs[key] ?? 0, new AbortController().signal);
       return key === 'a' && retries-- > 0 ? backOffAtLeast(undefined) : forget;
     },
@@ -60,14 +60,12 @@ test('what goes through it is counted, and work that does not end shows while it
   for (const key of ['slow', 'a', 'a', 'b']) loop.add(key);
   loop.add('later', 60_000);
   await clock.advance(3_200);
-  assert.deepEqual(
-    [of('adds_total'), of('depth'), of('unfinished_work_seconds'), of('longest_running_processor_seconds')],
-    [4, 2, 3, 3],
-  );
+  const seen = [of('adds_total'), of('depth'), of('unfinished_work_seconds'), of('longest_running_processor_seconds')];
+  assert.deepEqual(seen, [4, 2, 3, 3]);
   await clock.advance(5_000);
   assert.deepEqual([of('depth'), of('unfinished_work_seconds'), of('retries_total')], [0, 0, 1]);
   assert.equal(of('work_duration_seconds')?.toFixed(3), '5.300');
-  // slow 0, a 5, b 5.1, and a again, due 100 ms after its first look, which is when b was done.
+  // slow 0, a 5, b 5.1, and a again, due 100 ms after its first run, which is when b was done.
   assert.equal(of('queue_duration_seconds')?.toFixed(3), '10.100');
   assert.equal(of('adds_total'), 5);
   stop.abort();
@@ -75,7 +73,7 @@ test('what goes through it is counted, and work that does not end shows while it
   await running;
 });
 
-/** A loop with so many keys whose looks wait for nothing, and how many of them are done. */
+/** A loop with this many keys whose handlers await nothing, and the number of processed keys. */
 function aBusyLoop(keys: number): {
   readonly clock: ManualClock;
   readonly queue: WorkQueue;
@@ -85,11 +83,11 @@ function aBusyLoop(keys: number): {
   const clock = new ManualClock();
   const queue = new WorkQueue({ delayMsMin: 100, delayMsMax: 1_000 });
   let done = 0;
-  const handle = (): Promise<Outcome> => {
+  const handle = (): Promise<WorkOutcome> => {
     done += 1;
     return Promise.resolve(forget);
   };
-  const measured = { name: 'q', meter: new KeepingMeter() };
+  const measured = { name: 'q', meter: new RecordingMeter() };
   const loop = new WorkLoop({ queue, clock, workersMax: 16, handle, onFault: () => assert.fail(), measured });
   for (let key = 0; key < keys; key++) loop.add(String(key));
   const stop = new AbortController();
@@ -101,16 +99,16 @@ function aBusyLoop(keys: number): {
   return { clock, queue, done: () => done, end };
 }
 
-test('looks that wait for nothing let others run, and all of them are done in the end', async () => {
+test('handlers that await nothing yield to the event loop, and all keys are processed', async () => {
   const { clock, done, end } = aBusyLoop(5_000);
   await settled();
-  assert.ok(done() > 0 && done() < 1_000, `${done()} looks in one turn`);
+  assert.ok(done() > 0 && done() < 1_000, `${done()} keys without yielding`);
   await clock.advance(100);
   assert.equal(done(), 5_000);
   await end();
 });
 
-test('a loop that runs dry in between rests for nobody', async () => {
+test('a loop that runs out of keys does not pause', async () => {
   const { clock, queue, done, end } = aBusyLoop(200);
   await settled();
   for (let key = 0; key < 200; key++) queue.add(`later ${key}`, clock.monotonicMs());
@@ -119,7 +117,7 @@ test('a loop that runs dry in between rests for nobody', async () => {
   await end();
 });
 
-test('what waits is not counted after each look: it would take longer than the looks', async () => {
+test('due keys are not counted after each key: it would take longer than the processing', async () => {
   const { clock, queue, done, end } = aBusyLoop(0);
   const countDue = queue.countDue.bind(queue);
   let counted = 0;

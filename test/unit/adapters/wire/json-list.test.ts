@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { frameBytesMax, JsonListDecoder } from '../../../../src/adapters/json-list.ts';
-import { PieceTooLongError } from '../../../../src/adapters/piece-gatherer.ts';
+import { frameBytesMax, JsonListDecoder } from '../../../../src/adapters/wire/json-list.ts';
+import { ChunkTooLongError } from '../../../../src/adapters/wire/chunk-buffer.ts';
+import { ApiError } from '../../../../src/api/api-error.ts';
+import type { UndecodableObject } from '../../../../src/ports/kube-reader.ts';
 
 interface Read {
   readonly metadata: unknown;
@@ -12,7 +14,7 @@ interface Read {
 function readCut(text: string, sizes: readonly number[]): Read {
   const bytes = Buffer.from(text);
   const items: unknown[] = [];
-  const decoder = new JsonListDecoder((item) => items.push(item));
+  const decoder = new JsonListDecoder({ take: (item) => items.push(item), skip: refuse });
   for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
     const size = sizes[turn % sizes.length] ?? bytes.length;
     decoder.push(bytes.subarray(at, at + size));
@@ -21,7 +23,12 @@ function readCut(text: string, sizes: readonly number[]): Read {
   return { metadata: decoder.end(), items };
 }
 
-/** What JSON's own parser makes of it; undefined where it is no list. */
+/** A list with an item that is not JSON is not JSON. */
+function refuse({ problem }: UndecodableObject): never {
+  throw new ApiError({ reason: 'internal', message: problem });
+}
+
+/** The result of JSON.parse; undefined if it is not a list. */
 function readWhole(text: string): Read | undefined {
   try {
     const { metadata, items } = JSON.parse(text) as { metadata: unknown; items: unknown };
@@ -32,7 +39,7 @@ function readWhole(text: string): Read | undefined {
   }
 }
 
-/** Texts full of what means something in JSON. */
+/** Strings full of structural characters. */
 const tricky = fc.string({
   unit: fc.constantFrom('"', '\\', '[', ']', '{', '}', ',', ':', 'items', 'ä', '🚀', ' ', '\n'),
 });
@@ -47,8 +54,8 @@ const list = fc.record({
 });
 const sizes = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 5 });
 
-describe('a list in JSON, split into its items', () => {
-  test('is what the parser of JSON makes of the whole, cut anywhere', () => {
+describe('a JSON list, decoded item by item', () => {
+  test('equals the result of JSON.parse, in chunks of any size', () => {
     fc.assert(
       fc.property(list, sizes, ({ first, metadata, items, last, indent }, sizes) => {
         const text = JSON.stringify({ ...first, metadata, items, ...last }, null, indent);
@@ -60,7 +67,7 @@ describe('a list in JSON, split into its items', () => {
     );
   });
 
-  test('with a byte that is wrong: read the same way, or refused', () => {
+  test('with a corrupt byte: decoded as by JSON.parse, or rejected', () => {
     fc.assert(
       fc.property(
         list,
@@ -69,7 +76,7 @@ describe('a list in JSON, split into its items', () => {
         ({ metadata, items }, at, byte) => {
           const text = JSON.stringify({ kind: 'PodList', metadata, items });
           const cut = text.slice(0, at % text.length) + byte + text.slice((at % text.length) + 1);
-          // Without half characters, which bytes cannot have.
+          // Without lone surrogates, which UTF-8 cannot represent.
           const damaged = Buffer.from(cut).toString('utf8');
           const whole = readWhole(damaged);
           if (whole === undefined) assert.throws(() => readCut(damaged, [7]));
@@ -85,17 +92,18 @@ describe('a list in JSON, split into its items', () => {
     '{"metadata":{},"items":[,1]}',
     '{"metadata":{},"items":[1 2]}',
   ]) {
-    test(`${text} is refused`, () => assert.throws(() => readCut(text, [3]), { name: 'ApiError', reason: 'internal' }));
+    test(`${text} is rejected`, () =>
+      assert.throws(() => readCut(text, [3]), { name: 'ApiError', reason: 'internal' }));
   }
 
-  test('none is empty, and so is null', () => {
+  test('an empty array and null are empty lists', () => {
     assert.deepEqual(readCut('{"metadata":{"resourceVersion":"1"},"items":[ ]}', [5]).items, []);
     assert.deepEqual(readCut('{"metadata":{},"items":null}', [5]).items, []);
   });
 
-  test('what is around the items does not grow for ever', () => {
-    const decoder = new JsonListDecoder(() => undefined);
+  test('the part around the items is limited in size', () => {
+    const decoder = new JsonListDecoder({ take: () => undefined, skip: refuse });
     decoder.push(Buffer.from('{"kind":"'));
-    assert.throws(() => decoder.push(Buffer.alloc(frameBytesMax, 'x')), PieceTooLongError);
+    assert.throws(() => decoder.push(Buffer.alloc(frameBytesMax, 'x')), ChunkTooLongError);
   });
 });

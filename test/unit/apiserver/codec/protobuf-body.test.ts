@@ -3,20 +3,20 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { ApiError } from '../../../../src/api/api-error.ts';
 import { decodeProtobufBody, isProtobufBody } from '../../../../src/apiserver/codec/protobuf-body.ts';
-// Bytes that the Go client's own encoder wrote, beside the JSON it writes for the same object. A list without elements
-// that Go writes as null is left out: for every reader of these bodies the two mean the same.
+// Bytes written by the Go client's encoder, and the JSON that it writes for the same object. An empty list that Go writes
+// as null is left out: for every reader of these bytes the two are equal.
 import recorded from './recorded-bodies.json' with { type: 'json' };
 
 const bytesOf = (base64: string): Uint8Array => new Uint8Array(Buffer.from(base64, 'base64'));
 const magic = [0x6b, 0x38, 0x73, 0x00];
 
 for (const { name, base64, json } of recorded) {
-  test(`reads a recorded body: ${name}`, () => {
+  test(`decodes a recorded body: ${name}`, () => {
     assert.deepEqual(structuredClone(decodeProtobufBody(bytesOf(base64))), json);
   });
 }
 
-test('keeps a zero where the Go field is a pointer and drops it where it is a value', () => {
+test('a zero is kept for a pointer field in Go and dropped for a value field', () => {
   const lease = recorded.find(({ name }) => name === 'lease with pointers to zero');
   const { spec, metadata } = decodeProtobufBody(bytesOf(lease?.base64 ?? ''));
   assert.deepEqual(spec, {
@@ -28,14 +28,14 @@ test('keeps a zero where the Go field is a pointer and drops it where it is a va
   assert.equal(Object.hasOwn(metadata as object, 'generateName'), false);
 });
 
-test('takes the kind from the request where the body leaves it out', () => {
+test('a body without a kind gets the kind of the request', () => {
   // An envelope without type, around a DeleteOptions whose first field, gracePeriodSeconds, is 0.
   const bytes = new Uint8Array([...magic, 0x12, 2, 0x08, 0]);
   const options = decodeProtobufBody(bytes, { apiVersion: 'v1', kind: 'DeleteOptions' });
   assert.deepEqual(structuredClone(options), { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0 });
 });
 
-test('reads a body without content as the empty object', () => {
+test('an empty body is decoded to the empty object', () => {
   const bytes = new Uint8Array(magic);
   assert.deepEqual(structuredClone(decodeProtobufBody(bytes, { apiVersion: 'v1', kind: 'DeleteOptions' })), {
     apiVersion: 'v1',
@@ -46,13 +46,13 @@ test('reads a body without content as the empty object', () => {
 const isBadRequest = (error: unknown): boolean =>
   error instanceof ApiError && error.reason === 'bad-request' && error.code === 400;
 
-test('refuses what is not in the protobuf form', () => {
+test('a body without the protobuf prefix is rejected', () => {
   assert.equal(isProtobufBody(new TextEncoder().encode('{"kind":"Pod"}')), false);
   assert.throws(() => decodeProtobufBody(new TextEncoder().encode('{"kind":"Pod"}')), isBadRequest);
   assert.throws(() => decodeProtobufBody(new Uint8Array()), isBadRequest);
 });
 
-test('refuses a kind that is not served', () => {
+test('a kind that is not served is rejected', () => {
   const kind = new TextEncoder().encode('Secret');
   const typeMeta = [0x0a, 2, 0x76, 0x31, 0x12, kind.length, ...kind];
   const bytes = new Uint8Array([...magic, 0x0a, typeMeta.length, ...typeMeta]);
@@ -60,7 +60,7 @@ test('refuses a kind that is not served', () => {
   assert.throws(() => decodeProtobufBody(bytes), isBadRequest);
 });
 
-test('refuses managed fields that are no JSON, and times beyond all years', () => {
+test('managedFields that are not JSON, and times out of range, are rejected', () => {
   const envelope = (raw: readonly number[]): Uint8Array => new Uint8Array([...magic, 0x12, raw.length, ...raw]);
   const namespace = { apiVersion: 'v1', kind: 'Namespace' };
   const fieldsV1 = [0x0a, 1, 0x7b];
@@ -72,7 +72,7 @@ test('refuses managed fields that are no JSON, and times beyond all years', () =
   assert.throws(() => decodeProtobufBody(envelope([0x0a, created.length, ...created]), namespace), isBadRequest);
 });
 
-test('a damaged body is read or refused, never anything else', () => {
+test('a corrupt body is decoded or rejected with an ApiError', () => {
   const bodies = recorded.map(({ base64 }) => bytesOf(base64));
   fc.assert(
     fc.property(

@@ -12,7 +12,7 @@ import {
   findServedResource,
   servedGroups,
   servedResources,
-} from '../../../../src/apiserver/discovery/served-resources.ts';
+} from '../../../../src/apiserver/resources.ts';
 
 interface Aggregated {
   readonly items: readonly {
@@ -26,70 +26,51 @@ interface Aggregated {
 
 const aggregated = (root: '/api' | '/apis'): Aggregated => structuredClone(aggregatedDiscovery(root)) as never;
 
-test('the core group is told under /api, every other under /apis', () => {
-  assert.deepEqual(
-    aggregated('/api').items.map((item) => item.metadata),
-    [{}],
-  );
-  assert.deepEqual(
-    aggregated('/apis').items.map((item) => item.metadata.name),
-    ['apps', 'events.k8s.io', 'authentication.k8s.io', 'authorization.k8s.io', 'coordination.k8s.io'],
-  );
+test('/api contains the core group, /apis every other group', () => {
+  const groups = ['apps', 'events.k8s.io', 'authentication.k8s.io', 'authorization.k8s.io', 'coordination.k8s.io'];
+  const metadataOf = (root: '/api' | '/apis'): readonly object[] => aggregated(root).items.map((item) => item.metadata);
+  assert.deepEqual([metadataOf('/api'), metadataOf('/apis')], [[{}], groups.map((name) => ({ name }))]);
 });
 
-test('aggregated discovery tells all that is served, and nothing else', () => {
-  const told = [...aggregated('/api').items, ...aggregated('/apis').items].flatMap((item) =>
+test('aggregated discovery contains exactly the served resources', () => {
+  const listed = [...aggregated('/api').items, ...aggregated('/apis').items].flatMap((item) =>
     item.versions.flatMap(({ version, resources }) =>
       resources.map(({ resource }) => findServedResource(item.metadata.name ?? '', version, resource)),
     ),
   );
   assert.deepEqual(
-    told,
-    [...servedResources].sort((a, b) => told.indexOf(a) - told.indexOf(b)),
+    listed,
+    [...servedResources].sort((a, b) => listed.indexOf(a) - listed.indexOf(b)),
   );
 });
 
-test('an entry of aggregated discovery', () => {
+test('an entry of aggregated discovery has all fields of the resource', () => {
   const pods = aggregated('/api').items[0]?.versions[0]?.resources.find(({ resource }) => resource === 'pods');
   assert.deepEqual(pods?.subresources?.[1], {
     subresource: 'eviction',
     responseKind: { group: 'policy', version: 'v1', kind: 'Eviction' },
     verbs: ['create'],
   });
-  assert.deepEqual(
-    { ...pods, subresources: undefined },
-    {
-      resource: 'pods',
-      responseKind: { group: '', version: '', kind: 'Pod' },
-      scope: 'Namespaced',
-      singularResource: 'pod',
-      verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
-      shortNames: ['po'],
-      categories: ['all'],
-      subresources: undefined,
-    },
-  );
+  const { subresources: _subresources, ...fields } = { ...pods };
+  assert.deepEqual(fields, {
+    resource: 'pods',
+    responseKind: { group: '', version: '', kind: 'Pod' },
+    scope: 'Namespaced',
+    singularResource: 'pod',
+    verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
+    shortNames: ['po'],
+    categories: ['all'],
+  });
 });
 
-test('a resource list tells the group of a subresource only where it is another', () => {
+test('a resource list contains the group of a subresource only if it differs', () => {
   const { resources } = resourceList('', 'v1') as { resources: readonly { name: string }[] };
   const named = (name: string): object | undefined => resources.find((resource) => resource.name === name);
-  assert.deepEqual(named('pods/eviction'), {
-    name: 'pods/eviction',
-    singularName: '',
-    namespaced: true,
-    group: 'policy',
-    version: 'v1',
-    kind: 'Eviction',
-    verbs: ['create'],
-  });
-  assert.deepEqual(named('nodes/status'), {
-    name: 'nodes/status',
-    singularName: '',
-    namespaced: false,
-    kind: 'Node',
-    verbs: ['get', 'patch', 'update'],
-  });
+  const eviction = { group: 'policy', version: 'v1', kind: 'Eviction', verbs: ['create'] };
+  const status = { kind: 'Node', verbs: ['get', 'patch', 'update'] };
+  const unnamed = { singularName: '' };
+  assert.deepEqual(named('pods/eviction'), { name: 'pods/eviction', ...unnamed, namespaced: true, ...eviction });
+  assert.deepEqual(named('nodes/status'), { name: 'nodes/status', ...unnamed, namespaced: false, ...status });
 });
 
 test('every served group version has a resource list, and no other has', () => {
@@ -102,7 +83,7 @@ test('every served group version has a resource list, and no other has', () => {
   assert.equal(resourceList('apps', 'v2'), undefined);
 });
 
-test('the older documents of groups', () => {
+test('legacy group documents list versions and the preferred one', () => {
   assert.deepEqual(coreVersions('127.0.0.1:6443'), {
     kind: 'APIVersions',
     versions: ['v1'],

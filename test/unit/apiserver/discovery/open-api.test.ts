@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { contentHash } from '../../../../src/apiserver/discovery/content-hash.ts';
 import { OpenApi } from '../../../../src/apiserver/discovery/open-api.ts';
 import { describedFields, describedTypes } from '../../../../src/apiserver/discovery/schema-descriptions.ts';
-import { servedResources } from '../../../../src/apiserver/discovery/served-resources.ts';
+import { servedResources } from '../../../../src/apiserver/resources.ts';
 
 interface Operation {
   readonly parameters: readonly { readonly name: string; readonly in: string }[];
@@ -32,7 +32,7 @@ function documentAt(path: string): Document {
   return JSON.parse(openApi.document(path)?.text ?? 'null') as Document;
 }
 
-test('the index points at every group version by its hash', () => {
+test('the index contains the URL and hash of every group version', () => {
   assert.equal(Object.keys(index.paths).length, 6);
   for (const [path, { serverRelativeURL }] of Object.entries(index.paths)) {
     assert.equal(serverRelativeURL, `/openapi/v3/${path}?hash=${openApi.document(path)?.hash}`);
@@ -41,7 +41,7 @@ test('the index points at every group version by its hash', () => {
   assert.equal(openApi.document('version'), undefined);
 });
 
-test('every reference leads to a schema of the same document', () => {
+test('every $ref resolves within its document', () => {
   for (const path of Object.keys(index.paths)) {
     const text = openApi.document(path)?.text ?? '';
     const known = new Set(Object.keys(documentAt(path).components.schemas));
@@ -51,7 +51,7 @@ test('every reference leads to a schema of the same document', () => {
   }
 });
 
-test('each kind can be patched, strictly, as the extension of the operation says', () => {
+test('every patch operation has fieldValidation and the extension with its kind', () => {
   for (const { group, version, kind } of servedResources.filter(({ review }) => !review)) {
     const path = group === '' ? `api/${version}` : `apis/${group}/${version}`;
     const patches = Object.values(documentAt(path).paths).flatMap((item) => item['patch'] ?? []);
@@ -62,7 +62,7 @@ test('each kind can be patched, strictly, as the extension of the operation says
   }
 });
 
-test('lists are merged as the Go types say: containers by name, taints and tolerations not at all', () => {
+test('merge keys match the Go types: containers by name, taints and tolerations without one', () => {
   const { schemas } = documentAt('api/v1').components;
   const containers = schemas['io.k8s.api.core.v1.PodSpec']?.properties?.['containers'];
   assert.equal(containers?.['x-kubernetes-patch-merge-key'], 'name');
@@ -71,18 +71,17 @@ test('lists are merged as the Go types say: containers by name, taints and toler
     schemas['io.k8s.api.core.v1.PodSpec']?.properties?.['tolerations'],
     schemas['io.k8s.api.core.v1.NodeSpec']?.properties?.['taints'],
   ]) {
-    assert.equal(atomic?.['type'], 'array');
-    assert.equal(atomic?.['x-kubernetes-patch-strategy'], undefined);
+    assert.deepEqual([atomic?.['type'], atomic?.['x-kubernetes-patch-strategy']], ['array', undefined]);
   }
 });
 
-test('inlined structs have no property of their own', () => {
+test('inlined structs are not properties', () => {
   const volume = documentAt('api/v1').components.schemas['io.k8s.api.core.v1.Volume']?.properties ?? {};
   assert.ok(volume['emptyDir']);
   assert.equal(volume['volumeSource'], undefined);
 });
 
-test('each description is of a type and a field that exist', () => {
+test('every description belongs to an existing type and field', () => {
   const schemas = Object.keys(index.paths).flatMap((path) => Object.entries(documentAt(path).components.schemas));
   const fieldsOf = (type: string): readonly string[] =>
     schemas.filter(([name]) => name.endsWith(`.${type}`)).flatMap(([, schema]) => Object.keys(schema.properties ?? {}));
@@ -90,12 +89,12 @@ test('each description is of a type and a field that exist', () => {
   for (const [type, fields] of Object.entries(describedFields)) {
     const known = new Set(fieldsOf(type));
     const wrong = Object.keys(fields).filter((field) => !known.has(field));
-    // The conditions of kinds share their words; not each of them has a heartbeat or a probe.
+    // All condition types share their descriptions; not each of them has a heartbeat or a probe time.
     assert.deepEqual(wrong, [], type);
   }
 });
 
-test('the hash is stable, of one length, and differs between texts', () => {
+test('contentHash is stable, of fixed length, and differs between texts', () => {
   assert.equal(contentHash(''), '811c9dc50badcafe');
   fc.assert(
     fc.property(fc.string(), fc.string(), (a, b) => {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type DeletionInput, decideDeletion } from '../../../../src/apiserver/registry/decide-deletion.ts';
 
 const nowMs = 1_000_000;
-const running = { askedSeconds: undefined, ownSeconds: 30, idle: false } as const;
+const running = { requestedSeconds: undefined, ownSeconds: 30, idle: false } as const;
 const fresh: DeletionInput = {
   nowMs,
   deletionAtMs: undefined,
@@ -13,49 +13,39 @@ const fresh: DeletionInput = {
   grace: undefined,
 };
 
-test('without grace and finalizers an object goes at once', () => {
+test('an object without grace period and finalizers is removed at once', () => {
   assert.deepEqual(decideDeletion(fresh), { kind: 'remove' });
 });
 
-test('a finalizer holds it, once marked', () => {
+test('an object with a finalizer is marked once and kept', () => {
   const held = { ...fresh, hasFinalizers: true };
-  assert.deepEqual(decideDeletion(held), {
-    kind: 'mark',
-    deletionAtMs: nowMs,
-    graceSeconds: 0,
-    firstTime: true,
-    thenRemove: false,
-  });
+  const marked = { kind: 'mark', deletionAtMs: nowMs, graceSeconds: 0, firstTime: true, thenRemove: false };
+  assert.deepEqual(decideDeletion(held), marked);
   assert.deepEqual(decideDeletion({ ...held, deletionAtMs: nowMs, deletionGraceSeconds: 0 }), { kind: 'unchanged' });
 });
 
-test('a running pod gets its own grace, what was asked for, or none when nothing runs', () => {
+test('a pod gets the requested grace period, else its own; none if no container runs', () => {
   const graceOf = (grace: DeletionInput['grace']): readonly [number, boolean] | string => {
     const decision = decideDeletion({ ...fresh, grace });
     return decision.kind === 'mark' ? [decision.graceSeconds, decision.thenRemove] : decision.kind;
   };
   assert.deepEqual(graceOf(running), [30, false]);
-  assert.deepEqual(graceOf({ ...running, askedSeconds: 5 }), [5, false]);
-  assert.deepEqual(graceOf({ ...running, askedSeconds: -1 }), [1, false]);
-  assert.deepEqual(graceOf({ ...running, askedSeconds: 0 }), [0, true]);
+  assert.deepEqual(graceOf({ ...running, requestedSeconds: 5 }), [5, false]);
+  assert.deepEqual(graceOf({ ...running, requestedSeconds: -1 }), [1, false]);
+  assert.deepEqual(graceOf({ ...running, requestedSeconds: 0 }), [0, true]);
   assert.deepEqual(graceOf({ ...running, idle: true }), [0, true]);
 });
 
-test('a shortened grace that has run out leaves a second, unless it was to be none', () => {
+test('a shortened grace period in the past becomes 1 s, unless 0 was requested', () => {
   const underway = { ...fresh, deletionAtMs: nowMs + 5_000, deletionGraceSeconds: 30 };
-  const hurried = decideDeletion({ ...underway, grace: { ...running, askedSeconds: 10 } });
-  assert.deepEqual(hurried, {
-    kind: 'mark',
-    deletionAtMs: nowMs,
-    graceSeconds: 1,
-    firstTime: false,
-    thenRemove: false,
-  });
-  const forced = decideDeletion({ ...underway, grace: { ...running, askedSeconds: 0 } });
-  assert.deepEqual(forced, { kind: 'mark', deletionAtMs: nowMs, graceSeconds: 0, firstTime: false, thenRemove: true });
+  const marked = { kind: 'mark', deletionAtMs: nowMs, firstTime: false };
+  const hurried = decideDeletion({ ...underway, grace: { ...running, requestedSeconds: 10 } });
+  assert.deepEqual(hurried, { ...marked, graceSeconds: 1, thenRemove: false });
+  const forced = decideDeletion({ ...underway, grace: { ...running, requestedSeconds: 0 } });
+  assert.deepEqual(forced, { ...marked, graceSeconds: 0, thenRemove: true });
 });
 
-test('a second deletion never gives more time', () => {
+test('a second deletion never extends the grace period', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 100 }),
@@ -63,14 +53,12 @@ test('a second deletion never gives more time', () => {
       fc.nat(100),
       (was, asked, leftS) => {
         const deletionAtMs = nowMs + leftS * 1_000;
-        const input = { ...fresh, deletionAtMs, deletionGraceSeconds: was, grace: { ...running, askedSeconds: asked } };
-        const decision = decideDeletion(input);
-        if (decision.kind !== 'mark') {
-          assert.equal(decision.kind, 'unchanged');
-          return;
-        }
-        assert.ok(decision.graceSeconds <= was);
-        assert.ok(decision.deletionAtMs <= Math.max(deletionAtMs, nowMs) && decision.deletionAtMs >= nowMs);
+        const grace = { ...running, requestedSeconds: asked };
+        const decision = decideDeletion({ ...fresh, deletionAtMs, deletionGraceSeconds: was, grace });
+        if (decision.kind === 'mark') {
+          assert.ok(decision.graceSeconds <= was);
+          assert.ok(decision.deletionAtMs <= Math.max(deletionAtMs, nowMs) && decision.deletionAtMs >= nowMs);
+        } else assert.equal(decision.kind, 'unchanged');
       },
     ),
   );

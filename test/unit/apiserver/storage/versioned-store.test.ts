@@ -28,7 +28,7 @@ function aStore(): VersionedStore {
 const namesIn = (snapshot: Snapshot | undefined): readonly string[] | undefined =>
   snapshot === undefined ? undefined : [...snapshot.from('')].map(({ name, revision }) => `${name}@${revision}`);
 
-test('writes of all resources share one revision', () => {
+test('writes of all resources share one revision counter', () => {
   const store = aStore();
   const first = store.put('nodes', encode('a'));
   const second = store.put('pods', encode('b'));
@@ -36,7 +36,7 @@ test('writes of all resources share one revision', () => {
   assert.equal(store.revision, second.revision);
 });
 
-test('a removal has a revision of its own and carries the last state', () => {
+test('a removal has its own revision and contains the last state', () => {
   const store = aStore();
   const made = store.put('nodes', encode('a'));
   const removed = store.remove('nodes', encode('a'));
@@ -45,7 +45,7 @@ test('a removal has a revision of its own and carries the last state', () => {
   assert.throws(() => store.remove('nodes', encode('a')));
 });
 
-test('a store knows only the resources it was made for', () => {
+test('an unknown resource throws a RangeError', () => {
   assert.throws(() => aStore().get('secrets', 'a'), RangeError);
 });
 
@@ -63,7 +63,7 @@ function apply(
   else if (store.get(resource, name) !== undefined) store.remove(resource, encode(name));
 }
 
-test('every state can be told again as it was', () => {
+test('every state within the watch window can be restored', () => {
   fc.assert(
     fc.property(fc.array(operation, { maxLength: 60 }), (operations) => {
       const store = aStore();
@@ -77,7 +77,7 @@ test('every state can be told again as it was', () => {
   );
 });
 
-test('a kept snapshot survives the watch window, and compaction ends it', () => {
+test('a kept snapshot outlives the watch window until compaction', () => {
   const store = aStore();
   store.put('nodes', encode('a'));
   const { revision } = store;
@@ -90,26 +90,26 @@ test('a kept snapshot survives the watch window, and compaction ends it', () => 
   assert.notEqual(store.at('nodes', store.revision), undefined);
 });
 
-test('a change reaches the buckets it concerns, those it leaves included', () => {
+test('a change is delivered to the buckets of its old and new state', () => {
   const store = aStore();
-  const heard: string[] = [];
+  const delivered: string[] = [];
   const listen = (label: string, bucket: string): (() => void) =>
-    store.table('pods').hub.add({ bucket, deliver: ({ kind }: StoreChange) => heard.push(`${label} ${kind}`) });
+    store.table('pods').hub.add({ bucket, deliver: ({ kind }: StoreChange) => delivered.push(`${label} ${kind}`) });
   const leave = listen('all', bucketOf({}));
   listen('n1', bucketOf({ nodeName: 'n1' }));
   listen('n2', bucketOf({ nodeName: 'n2' }));
   listen('a', bucketOf({ key: 'a' }));
   listen('b', bucketOf({ key: 'b' }));
   store.put('pods', encode('a', 'n1'));
-  assert.deepEqual(heard.splice(0), ['all added', 'a added', 'n1 added']);
+  assert.deepEqual(delivered.splice(0), ['all added', 'a added', 'n1 added']);
   leave();
   leave();
   store.put('pods', encode('a', 'n2'));
-  assert.deepEqual(heard.splice(0), ['a modified', 'n2 modified', 'n1 modified']);
+  assert.deepEqual(delivered.splice(0), ['a modified', 'n2 modified', 'n1 modified']);
   assert.equal(store.table('pods').hub.size, 4);
 });
 
-test('a revision that is not there yet is waited for, but not for ever', async () => {
+test('reach waits for a future revision, up to its limit', async () => {
   const clock = new ManualClock();
   const store = new VersionedStore({ clock, resources: ['nodes'] });
   const never = new AbortController().signal;

@@ -20,7 +20,7 @@ function change(revision: number, atMs: number): StoreChange {
 const revisionsSince = (window: WatchWindow, revision: number): readonly number[] | undefined =>
   window.since(revision)?.map((each) => each.revision);
 
-test('before anything was dropped, a watch may start where the window began', () => {
+test('until changes are dropped, a watch can start at the first revision', () => {
   const window = new WatchWindow(10, { eventsMin: 4, eventsMax: 4 });
   for (const revision of [12, 15]) window.append(change(revision, 0));
   assert.deepEqual(revisionsSince(window, 10), [12, 15]);
@@ -29,7 +29,7 @@ test('before anything was dropped, a watch may start where the window began', ()
   assert.equal(revisionsSince(window, 9), undefined);
 });
 
-test('a full window forgets its oldest changes', () => {
+test('a full window drops its oldest changes', () => {
   const window = new WatchWindow(0, { eventsMin: 3, eventsMax: 3 });
   for (let revision = 1; revision <= 10; revision += 1) window.append(change(revision, 0));
   assert.equal(window.length, 3);
@@ -37,7 +37,7 @@ test('a full window forgets its oldest changes', () => {
   assert.equal(revisionsSince(window, 6), undefined);
 });
 
-test('fresh changes make it grow, stale ones let it shrink', () => {
+test('the window grows with fresh changes and shrinks with stale ones', () => {
   const window = new WatchWindow(0, { eventsMin: 4, eventsMax: 16 });
   for (let revision = 1; revision <= 16; revision += 1) window.append(change(revision, 0));
   assert.equal(window.length, 16);
@@ -46,7 +46,7 @@ test('fresh changes make it grow, stale ones let it shrink', () => {
   assert.deepEqual(revisionsSince(window, 19), [20]);
 });
 
-test('cleared, it forgets everything up to then', () => {
+test('clear drops all changes up to the revision', () => {
   const window = new WatchWindow(0);
   window.append(change(5, 0));
   window.clear(7);

@@ -7,7 +7,7 @@ interface Answer {
   readonly good: boolean;
 }
 
-/** A cache in front of a list of good keys, which counts what it is asked. */
+/** A cache in front of a list of allowed keys, which records the requests. */
 class Asked {
   readonly clock = new ManualClock();
   readonly good = new Set<string>();
@@ -22,7 +22,7 @@ class Asked {
       goodForMs: 10_000,
       badForMs: 2_000,
       known: { qps: 1, burst: 2 },
-      strangers: { qps: 1, burst: 3 },
+      unauthenticated: { qps: 1, burst: 3 },
       ...options,
     });
   }
@@ -35,7 +35,7 @@ class Asked {
   }
 }
 
-test('an answer holds for its time, a good one for another than a bad one', async () => {
+test('positive and negative results are cached for their own time to live', async () => {
   const asked = new Asked();
   asked.good.add('a');
   await asked.answer('a');
@@ -53,7 +53,7 @@ test('an answer holds for its time, a good one for another than a bad one', asyn
   assert.deepEqual(asked.questions, ['a', 'b', 'b', 'a']);
 });
 
-test('a time of 0 asks each time, but not twice at once', async () => {
+test('a time to live of 0 disables caching; concurrent requests for one key are still combined', async () => {
   const asked = new Asked({ goodForMs: 0 });
   asked.good.add('a');
   await Promise.all([asked.answer('a'), asked.answer('a')]);
@@ -62,34 +62,32 @@ test('a time of 0 asks each time, but not twice at once', async () => {
   assert.deepEqual(asked.questions, ['a', 'a']);
 });
 
-test('a question that fails fails for all who wait, and is asked again by the next', async () => {
+test('a failed request rejects all waiting callers and is not cached', async () => {
   const { cache, clock } = new Asked();
   const failing = (): Promise<Answer> => Promise.reject(new Error('away'));
   const both = await Promise.allSettled([cache.answer('a', failing), cache.answer('a', failing)]);
-  assert.deepEqual(
-    both.map(({ status }) => status),
-    ['rejected', 'rejected'],
-  );
+  const statuses = both.map(({ status }) => status);
+  assert.deepEqual(statuses, ['rejected', 'rejected']);
   assert.deepEqual(await cache.answer('a', () => Promise.resolve({ good: true })), { good: true });
   await clock.advance(10_000);
-  await assert.rejects(cache.answer('a', failing), /away/, 'what held once holds no longer');
+  await assert.rejects(cache.answer('a', failing), /away/, 'the earlier result has expired');
 });
 
-test('strangers spend their own allowance, and who was let in before has another', async () => {
+test('new keys and keys with a positive last result have separate rate limits', async () => {
   const asked = new Asked();
-  asked.good.add('friend');
-  await asked.answer('friend');
+  asked.good.add('known');
+  await asked.answer('known');
   await asked.clock.advance(10_000);
-  const strangers = await Promise.all(Array.from({ length: 10 }, (_, i) => asked.answer(`stranger-${i}`)));
-  assert.equal(strangers.filter((answer) => answer === 'busy').length, 7);
-  assert.deepEqual(await asked.answer('friend'), { good: true });
-  assert.equal(await asked.answer('stranger-9'), 'busy');
+  const results = await Promise.all(Array.from({ length: 10 }, (_, i) => asked.answer(`unknown-${i}`)));
+  assert.equal(results.filter((answer) => answer === 'busy').length, 7);
+  assert.deepEqual(await asked.answer('known'), { good: true });
+  assert.equal(await asked.answer('unknown-9'), 'busy');
   await asked.clock.advance(1_000);
-  assert.deepEqual(await asked.answer('stranger-9'), { good: false });
+  assert.deepEqual(await asked.answer('unknown-9'), { good: false });
 });
 
-test('who is no longer good is a stranger, and who has become good is not', async () => {
-  const asked = new Asked({ strangers: { qps: 0.001, burst: 2 } });
+test('the last result decides which rate limit applies to a key', async () => {
+  const asked = new Asked({ unauthenticated: { qps: 0.001, burst: 2 } });
   asked.good.add('leaver');
   await asked.answer('leaver');
   await asked.answer('comer');
@@ -101,16 +99,16 @@ test('who is no longer good is a stranger, and who has become good is not', asyn
   assert.equal(await asked.answer('comer'), 'busy');
 });
 
-test('strangers cannot push out who was let in, and only so many answers are kept', async () => {
-  const asked = new Asked({ strangers: { qps: 0, burst: 0 }, known: { qps: 0, burst: 0 } });
-  assert.equal(await asked.answer('a'), 'busy', 'a rate of nothing grants nothing');
-  const roomy = new Asked({ strangers: { qps: 100, burst: 100 } });
-  roomy.good.add('friend');
-  await roomy.answer('friend');
-  for (let i = 0; i < 20; i++) await roomy.answer(`stranger-${i}`);
-  await roomy.answer('friend');
-  await roomy.answer('stranger-19');
+test('negative results do not evict positive ones, and the cache is bounded', async () => {
+  const asked = new Asked({ unauthenticated: { qps: 0, burst: 0 }, known: { qps: 0, burst: 0 } });
+  assert.equal(await asked.answer('a'), 'busy', 'a rate of 0 allows no request');
+  const roomy = new Asked({ unauthenticated: { qps: 100, burst: 100 } });
+  roomy.good.add('known');
+  await roomy.answer('known');
+  for (let i = 0; i < 20; i++) await roomy.answer(`unknown-${i}`);
+  await roomy.answer('known');
+  await roomy.answer('unknown-19');
   assert.equal(roomy.questions.length, 21);
-  await roomy.answer('stranger-0');
-  assert.equal(roomy.questions.length, 22, 'the oldest is forgotten');
+  await roomy.answer('unknown-0');
+  assert.equal(roomy.questions.length, 22, 'the oldest entry is evicted');
 });

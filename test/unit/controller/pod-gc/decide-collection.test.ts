@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type PodView, viewPod } from '../../../../src/api/pod.ts';
+import { type PodView, transformPod } from '../../../../src/api/pod.ts';
 import {
   decideCollection,
   decideTerminated,
@@ -13,41 +13,39 @@ import {
 const noNodes: NodeLookup = () => undefined;
 
 function aPod(name: string, over: Partial<PodView> = {}): PodView {
-  return { ...viewPod({ metadata: { namespace: 'default', name, uid: `uid-${name}` } }), nodeName: 'n', ...over };
+  return { ...transformPod({ metadata: { namespace: 'default', name, uid: `uid-${name}` } }), nodeName: 'n', ...over };
 }
 
 function names(pods: readonly PodView[]): readonly string[] {
   return pods.map((pod) => pod.name);
 }
 
-test('a view keeps what the collector asks for: the reason of a status and the grace of a deletion', () => {
+test('the view keeps what the collector needs: the reason of a status and the grace period of a deletion', () => {
   const metadata = { name: 'p', deletionTimestamp: '2026-01-02T03:04:05Z', deletionGracePeriodSeconds: 0 };
-  const view = viewPod({ metadata, status: { phase: 'Failed', reason: 'Evicted' } });
+  const view = transformPod({ metadata, status: { phase: 'Failed', reason: 'Evicted' } });
   assert.deepEqual([view.reason, view.terminating, view.deletionGraceSeconds], ['Evicted', true, 0]);
-  const plain = viewPod({ metadata: { name: 'p' } });
+  const plain = transformPod({ metadata: { name: 'p' } });
   assert.deepEqual([plain.reason, plain.terminating, plain.deletionGraceSeconds], ['', false, undefined]);
 });
 
-test('terminated: the surplus goes, evicted pods first, then by age, name and namespace', () => {
+test('terminated: the surplus is deleted, evicted pods first, then by age, name and namespace', () => {
   const pods = [
     aPod('young', { phase: 'Succeeded', createdAtMs: 9 }),
     aPod('b', { phase: 'Failed', createdAtMs: 5 }),
     aPod('a', { phase: 'Failed', createdAtMs: 5, namespace: 'zoo' }),
     aPod('a', { phase: 'Succeeded', createdAtMs: 5, namespace: 'ant' }),
     aPod('evicted', { phase: 'Failed', reason: 'Evicted', createdAtMs: 10 }),
-    // The word alone is not enough: only a failed pod was evicted.
+    // The reason alone is not enough: only a failed pod was evicted.
     aPod('said-so', { phase: 'Succeeded', reason: 'Evicted', createdAtMs: 20 }),
     aPod('strange', { phase: 'Hovering', createdAtMs: 1 }),
   ];
   const { terminated, pods: order } = decideTerminated(pods, 1);
   assert.equal(terminated, 7);
-  assert.deepEqual(
-    order.map((pod) => `${pod.namespace}/${pod.name}`),
-    ['default/evicted', 'default/strange', 'ant/a', 'zoo/a', 'default/b', 'default/young'],
-  );
+  const seen = order.map((pod) => `${pod.namespace}/${pod.name}`);
+  assert.deepEqual(seen, ['default/evicted', 'default/strange', 'ant/a', 'zoo/a', 'default/b', 'default/young']);
 });
 
-test('terminated: at the threshold nothing goes, and 0 or less keeps everything', () => {
+test('terminated: at the threshold nothing is deleted, and 0 or less keeps everything', () => {
   const pods = [aPod('a', { phase: 'Failed' }), aPod('b', { phase: 'Succeeded' }), aPod('c', { phase: 'Running' })];
   assert.deepEqual(names(decideTerminated(pods, 2).pods), []);
   assert.deepEqual(names(decideTerminated(pods, 1).pods), ['a']);
@@ -55,7 +53,7 @@ test('terminated: at the threshold nothing goes, and 0 or less keeps everything'
   assert.deepEqual(names(decideTerminated(pods, -1).pods), []);
 });
 
-test('terminated: never one that lives, never below the threshold, and none that stays is due before one that goes', () => {
+test('terminated: never a running pod, never below the threshold, and always the first in order', () => {
   const arbitraryPod = fc.record({
     phase: fc.constantFrom('Pending', 'Running', 'Unknown', 'Succeeded', 'Failed'),
     reason: fc.constantFrom('', 'Evicted'),
@@ -76,7 +74,7 @@ test('terminated: never one that lives, never below the threshold, and none that
   );
 });
 
-test('out of service: terminating, on a known node that is not Ready and carries the key, whatever its effect', () => {
+test('out of service: terminating, on an existing node that is not Ready and has the taint key, with any effect', () => {
   const node = (ready: string | undefined, key = 'node.kubernetes.io/out-of-service', effect = 'NoExecute') => ({
     conditions: ready === undefined ? [] : [{ type: 'Ready', status: ready }],
     taints: [{ key, effect, value: 'nodeshutdown' }],
@@ -92,7 +90,7 @@ test('out of service: terminating, on a known node that is not Ready and carries
   assert.ok(!falls(aPod('p', { terminating: false }), node('False')));
 });
 
-test('orphaned is who is bound to a node that is not known; unscheduled is who leaves without ever having been bound', () => {
+test('orphaned: bound to a node that does not exist; unscheduled: terminating without ever having been bound', () => {
   const only: NodeLookup = (name) => (name === 'known' ? { conditions: [], taints: [] } : undefined);
   const pods = [
     aPod('here', { nodeName: 'known', terminating: true }),
@@ -105,18 +103,18 @@ test('orphaned is who is bound to a node that is not known; unscheduled is who l
   assert.deepEqual(names(decideCollection('out-of-service', pods, only)), []);
 });
 
-test('who is held by finalizers alone is left to them: counted, but not deleted again', () => {
+test('a pod held by finalizers alone is counted, but not deleted again', () => {
   const held = { phase: 'Failed', terminating: true, deletionGraceSeconds: 0 } as const;
   assert.ok(!fallsUnder('orphaned', aPod('held', held), noNodes));
   assert.ok(!fallsUnder('unscheduled', aPod('held', { ...held, nodeName: '' }), noNodes));
-  // Still waiting for a kubelet that is not there, or not yet said to have failed: there is something left to do.
+  // Still waiting for a kubelet that does not exist, or not marked Failed yet: a deletion has an effect.
   assert.ok(fallsUnder('orphaned', aPod('waiting', { ...held, deletionGraceSeconds: 30 }), noNodes));
   assert.ok(fallsUnder('orphaned', aPod('running', { ...held, phase: 'Running' }), noNodes));
   const surplus = decideTerminated([aPod('held', held), aPod('other', { phase: 'Failed', createdAtMs: 9 })], 1);
   assert.deepEqual([surplus.terminated, surplus.pods], [2, []]);
 });
 
-test('only Succeeded and Failed are last words', () => {
+test('only Succeeded and Failed are final', () => {
   const failing = ['', 'Pending', 'Running', 'Unknown', 'Hovering'];
   for (const phase of failing) assert.ok(mustFailFirst({ phase }), phase);
   for (const phase of ['Succeeded', 'Failed']) assert.ok(!mustFailFirst({ phase }), phase);

@@ -1,21 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ObjectMeta } from '../../../../src/api/meta.ts';
-import { type Node, type NodeView, viewNode } from '../../../../src/api/node.ts';
-import { type Pod, type PodView, viewPod } from '../../../../src/api/pod.ts';
-import type { Decision } from '../../../../src/controller/decisions.ts';
-import { describeDecision, subjectOfDecision } from '../../../../src/controller/describe-decision.ts';
-import type { NodePresence } from '../../../../src/controller/pod-gc/node-presence.ts';
+import { ApiError, type ApiErrorInit } from '../../../../src/api/api-error.ts';
+import type { KubeObject, ObjectMeta } from '../../../../src/api/meta.ts';
+import { type Node, type NodeView, transformNode } from '../../../../src/api/node.ts';
+import { type Pod, type PodView, transformPod } from '../../../../src/api/pod.ts';
+import type { Decision } from '../../../../src/controller/model/decisions.ts';
+import { describeDecision, subjectOfDecision } from '../../../../src/controller/decision-log/describe-decision.ts';
+import { LiveNodes } from '../../../../src/controller/live-nodes.ts';
 import {
   PodGarbageCollector,
   type PodGarbageCollectorOptions,
 } from '../../../../src/controller/pod-gc/pod-garbage-collector.ts';
 import { ApiWriter } from '../../../../src/controller/writer/api-writer.ts';
-import { NewerAnswers } from '../../../../src/informer/newer-answers.ts';
+import { MutationCache } from '../../../../src/informer/mutation-cache.ts';
 import { FakeInformer } from '../../../support/fake-informer.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { MemoryApi } from '../../../support/memory-api.ts';
-import { KeepingMeter } from '../../../support/quiet.ts';
+import { RecordingMeter } from '../../../support/fakes.ts';
+import { noPodAnswers } from '../../../support/no-pod-answers.ts';
 
 interface PodTraits {
   readonly node?: string;
@@ -25,17 +27,27 @@ interface PodTraits {
   readonly conditions?: readonly { readonly type: string; readonly status: string }[];
 }
 
+function failures(name: string): Readonly<Record<'gone' | 'not-permitted' | 'unreadable', ApiErrorInit>> {
+  const status = { reason: 'NotFound', code: 404, details: { name, kind: 'nodes' } };
+  return {
+    gone: { reason: 'not-found', message: 'not found', code: 404, status },
+    'not-permitted': { reason: 'forbidden', message: 'not permitted', code: 403 },
+    unreadable: { reason: 'timeout', message: 'no response' },
+  };
+}
+
 /** A collector, the real writer, an API in memory, and caches that follow it until they are frozen. */
 class PodGcWorld {
   readonly clock = new ManualClock();
   readonly api = new MemoryApi(this.clock);
-  readonly meter = new KeepingMeter();
+  readonly meter = new RecordingMeter();
   readonly decisions: Decision[] = [];
   readonly pods = new FakeInformer<PodView>('pods');
   readonly nodes = new FakeInformer<NodeView>('nodes');
-  /** What a live read of a node answers; `gone` where nothing is said. */
-  readonly presence = new Map<string, NodePresence>();
+  /** What a live read of a node answers; the cached node, or `gone`, where nothing is said. */
+  readonly presence = new Map<string, 'found' | 'gone' | 'not-permitted' | 'unreadable'>();
   readonly reads: string[] = [];
+  readonly #raw = new Map<string, Node>();
   leading = true;
   frozen = false;
   /** Called before each live read answers. */
@@ -45,37 +57,46 @@ class PodGcWorld {
   constructor(options: Partial<PodGarbageCollectorOptions> = {}) {
     this.api.onEvent((_resource, { type, object }) => {
       if (this.frozen) return;
-      const view = viewPod(object as Pod);
+      const view = transformPod(object as Pod);
       if (type === 'DELETED') this.pods.delete(`${view.namespace}/${view.name}`);
       else this.pods.set(`${view.namespace}/${view.name}`, view);
     });
     const decisions = { note: (decision: Decision): number => this.decisions.push(decision) };
     const writer = new ApiWriter({
+      pods: noPodAnswers(),
       api: this.api,
       lanes: { run: (_lane, write) => write(), pending: 0, drained: () => Promise.resolve() },
       leadership: { holds: () => this.leading },
-      nodes: new NewerAnswers((name: string) => this.nodes.get(name)),
+      nodes: new MutationCache((name: string) => this.nodes.get(name)),
       decisions,
       signal: new AbortController().signal,
+    });
+    const live = new LiveNodes({
+      api: { get: (_resource, { name }) => this.#read(name) },
+      clock: this.clock,
+      signal: new AbortController().signal,
+      onFault: (_node, error) => assert.fail(String(error)),
     });
     this.collector = new PodGarbageCollector({
       pods: this.pods,
       nodes: this.nodes,
-      readNode: (name) => this.#read(name),
+      readNode: (name) => live.read(name),
       writer,
       decisions,
       meter: this.meter,
       clock: this.clock,
-      terminatedPodGcThreshold: 0,
+      podGc: { current: () => ({ terminatedPodGcThreshold: 0 }) },
       ...options,
     });
   }
 
-  async #read(name: string): Promise<NodePresence> {
+  async #read(name: string): Promise<KubeObject> {
     this.reads.push(name);
     await Promise.resolve();
     this.duringRead();
-    return this.presence.get(name) ?? 'gone';
+    const presence = this.presence.get(name) ?? (this.#raw.has(name) ? 'found' : 'gone');
+    if (presence === 'found') return this.#raw.get(name) ?? { metadata: { name } };
+    throw new ApiError(failures(name)[presence]);
   }
 
   /** Each pod is a second younger than the one before it. */
@@ -94,12 +115,20 @@ class PodGcWorld {
       spec: { taints: taints.map((key) => ({ key, effect: 'NoExecute' })) },
       status: { conditions: [{ type: 'Ready', status: ready }] },
     };
-    this.nodes.set(name, viewNode(node));
+    this.#raw.set(name, node);
+    this.nodes.set(name, transformNode(node));
   }
 
   async passAfter(seconds: number): Promise<void> {
     await this.clock.advance(seconds * 1_000);
     await this.collector.pass();
+  }
+
+  /** A pod `p` of a missing node, after the quarantine. */
+  async orphaned(node: string): Promise<void> {
+    await this.addPod('p', { node });
+    await this.collector.pass();
+    await this.passAfter(40);
   }
 
   #asked(verb: 'delete' | 'patch'): readonly string[] {
@@ -135,8 +164,8 @@ class PodGcWorld {
   }
 }
 
-test('terminated pods: the surplus goes in order, without grace, each by its uid', async () => {
-  const world = new PodGcWorld({ terminatedPodGcThreshold: 1 });
+test('terminated pods: the surplus is deleted in order, without a grace period, each by its uid', async () => {
+  const world = new PodGcWorld({ podGc: { current: () => ({ terminatedPodGcThreshold: 1 }) } });
   world.addNode('n', 'True');
   await world.addPod('running', { node: 'n' });
   await world.addPod('old', { node: 'n', phase: 'Failed' });
@@ -152,10 +181,10 @@ test('terminated pods: the surplus goes in order, without grace, each by its uid
   assert.equal(world.count('pods_total', 'terminated'), 2);
   assert.deepEqual(world.kinds(), ['terminated-pods-surplus', 'pod-collected', 'pod-collected']);
   await world.collector.pass();
-  assert.equal(world.deletes.length, 2, 'a round over pods that are within the threshold writes nothing');
+  assert.equal(world.deletes.length, 2, 'a round over pods within the threshold writes nothing');
 });
 
-test('out of service: terminating pods go, and the one that still ran is failed first, without a disruption', async () => {
+test('out of service: terminating pods are deleted, and a running one is failed first, without a disruption condition', async () => {
   const world = new PodGcWorld();
   world.addNode('down', 'False', ['node.kubernetes.io/out-of-service']);
   world.addNode('silent', 'Unknown');
@@ -171,7 +200,7 @@ test('out of service: terminating pods go, and the one that still ran is failed 
   assert.equal(world.count('pods_total', 'out-of-service'), 3);
 });
 
-test('out of service: a node that comes back while its pods wait their turn keeps the rest', async () => {
+test('out of service: a node that recovers while its pods wait keeps the rest', async () => {
   const world = new PodGcWorld();
   world.addNode('down', 'False', ['node.kubernetes.io/out-of-service']);
   for (let i = 0; i < 40; i += 1) await world.addPod(`p${i}`, { node: 'down', phase: 'Failed', terminating: true });
@@ -182,8 +211,8 @@ test('out of service: a node that comes back while its pods wait their turn keep
   assert.ok(world.deletes.length >= 1 && world.deletes.length <= 16, `${world.deletes.length} were under way`);
 });
 
-test('unscheduled: only who leaves without ever having been bound; its step can be taken by itself', async () => {
-  const world = new PodGcWorld({ terminatedPodGcThreshold: 1 });
+test('unscheduled: only pods that terminate without ever having been bound; the step can run alone', async () => {
+  const world = new PodGcWorld({ podGc: { current: () => ({ terminatedPodGcThreshold: 1 }) } });
   for (const phase of ['Failed', 'Succeeded', 'Running'])
     await world.addPod(phase.toLowerCase(), { phase, terminating: true });
   await world.addPod('waiting', { phase: 'Pending' });
@@ -196,14 +225,14 @@ test('unscheduled: only who leaves without ever having been bound; its step can 
   assert.equal(world.count('pods_total', 'terminated'), 0);
 });
 
-test('orphans: the node waits 40 s, is read live, and then its pods go, told why', async () => {
+test('orphans: the node waits 40 s, is read live, and then its pods are deleted, with the reason', async () => {
   const world = new PodGcWorld();
   await world.addPod('done', { node: 'gone', phase: 'Succeeded' });
   await world.addPod('ran', { node: 'gone', conditions: [{ type: 'Ready', status: 'True' }] });
   await world.collector.pass();
   assert.deepEqual(world.decisions, [{ kind: 'node-missing', node: 'gone', pods: 2, quarantineMs: 40_000 }]);
   await world.passAfter(39.999);
-  assert.deepEqual(world.reads, [], 'nobody asks before the quarantine is over');
+  assert.deepEqual(world.reads, [], 'no live read before the quarantine ends');
   await world.clock.advance(1);
   assert.deepEqual(world.collector.outOfQuarantine(), ['gone']);
   const at = world.clock.nowMs();
@@ -229,7 +258,7 @@ test('orphans: the node waits 40 s, is read live, and then its pods go, told why
   assert.deepEqual(world.collector.outOfQuarantine(), []);
 });
 
-test('orphans: a pod that was disrupted before keeps the time of that, and gets the new reason', async () => {
+test('orphans: a pod that was disrupted before keeps that time, and gets the new reason', async () => {
   const world = new PodGcWorld({ quarantineMs: -1 });
   await world.addPod('p', { node: 'gone', conditions: [{ type: 'DisruptionTarget', status: 'True' }] });
   await world.collector.pass();
@@ -242,18 +271,16 @@ test('orphans: a pod that was disrupted before keeps the time of that, and gets 
 test('orphans: a node that the API server has keeps its pods and starts a new quarantine', async () => {
   const world = new PodGcWorld();
   world.presence.set('hidden', 'found');
-  await world.addPod('p', { node: 'hidden' });
-  await world.collector.pass();
-  await world.passAfter(40);
+  await world.orphaned('hidden');
   assert.deepEqual(world.decisions.at(-1), { kind: 'orphans-kept', node: 'hidden', why: 'node-found' });
   await world.passAfter(20);
-  assert.deepEqual(world.reads, ['hidden'], 'not asked again so soon');
+  assert.deepEqual(world.reads, ['hidden'], 'not read again so soon');
   world.presence.set('hidden', 'gone');
   await world.passAfter(20);
   assert.deepEqual(world.deletes, ['p']);
 });
 
-test('orphans: a node that turns up meanwhile ends the quarantine, and a later absence starts it from the beginning', async () => {
+test('orphans: a node that appears meanwhile ends the quarantine, and a later absence starts a new one', async () => {
   const world = new PodGcWorld();
   await world.addPod('p', { node: 'late' });
   await world.collector.pass();
@@ -261,13 +288,14 @@ test('orphans: a node that turns up meanwhile ends the quarantine, and a later a
   await world.passAfter(40);
   assert.deepEqual(world.decisions.at(-1), { kind: 'orphans-kept', node: 'late', why: 'node-back' });
   world.nodes.delete('late');
+  world.presence.set('late', 'gone');
   await world.passAfter(20);
   assert.deepEqual(world.reads, []);
   await world.passAfter(40);
   assert.deepEqual(world.deletes, ['p']);
 });
 
-test('orphans: a node that registers while it is asked about keeps its pods', async () => {
+test('orphans: a node that registers during the live read keeps its pods', async () => {
   const world = new PodGcWorld({ quarantineMs: -1 });
   await world.addPod('p', { node: 'n' });
   world.duringRead = () => {
@@ -277,24 +305,20 @@ test('orphans: a node that registers while it is asked about keeps its pods', as
   assert.deepEqual([world.reads, world.deletes], [['n'], []]);
 });
 
-test('orphans: a missing permission is called by its name, and nothing is deleted', async () => {
+test('orphans: a missing permission is named, and nothing is deleted', async () => {
   const world = new PodGcWorld();
-  world.presence.set('n', 'refused');
-  await world.addPod('p', { node: 'n' });
-  await world.collector.pass();
-  await world.passAfter(40);
+  world.presence.set('n', 'not-permitted');
+  await world.orphaned('n');
   const decision = world.decisions.at(-1);
   assert.deepEqual(decision, { kind: 'orphans-kept', node: 'n', why: 'not-permitted' });
-  assert.match(describeDecision(decision), /permit get of nodes/);
+  assert.match(describeDecision(decision), /grant get of nodes/);
   assert.deepEqual(world.deletes, []);
 });
 
-test('orphans: no answer means nothing is deleted, and the next round asks again without another quarantine', async () => {
+test('orphans: without a response nothing is deleted, and the next round reads again without another quarantine', async () => {
   const world = new PodGcWorld();
-  world.presence.set('n', 'unknown');
-  await world.addPod('p', { node: 'n' });
-  await world.collector.pass();
-  await world.passAfter(40);
+  world.presence.set('n', 'unreadable');
+  await world.orphaned('n');
   assert.deepEqual(world.decisions.at(-1), { kind: 'orphans-kept', node: 'n', why: 'api-not-answering' });
   assert.deepEqual(world.deletes, []);
   world.presence.set('n', 'gone');
@@ -302,18 +326,16 @@ test('orphans: no answer means nothing is deleted, and the next round asks again
   assert.deepEqual(world.deletes, ['p']);
 });
 
-test('a deletion that fails is an error, not a deletion, and the next round repeats it', async () => {
+test('a failed deletion counts as an error, not as a deletion, and the next round repeats it', async () => {
   const world = new PodGcWorld();
   world.api.fail('delete', 'pods', 'internal');
-  await world.addPod('p', { node: 'gone' });
-  await world.collector.pass();
-  await world.passAfter(40);
+  await world.orphaned('gone');
   assert.deepEqual([world.count('pods_total', 'orphaned'), world.count('pod_errors_total', 'orphaned')], [0, 1]);
   assert.ok(!world.kinds().includes('pod-collected'));
   await world.passAfter(20);
   assert.deepEqual([world.count('pods_total', 'orphaned'), world.count('pod_errors_total', 'orphaned')], [1, 1]);
   assert.deepEqual(world.deletes, ['p', 'p']);
-  assert.deepEqual(world.patches, ['p'], 'it is Failed already');
+  assert.deepEqual(world.patches, ['p'], 'it is already Failed');
   assert.deepEqual(world.left(), []);
 });
 
@@ -327,7 +349,7 @@ test('a pod that cannot be failed is not deleted', async () => {
   assert.deepEqual(world.left(), []);
 });
 
-test('a pod that is gone, or whose name has another bearer, is neither deleted nor counted', async () => {
+test('a deleted pod, or a new one of the same name, is neither deleted nor counted', async () => {
   const world = new PodGcWorld();
   await world.addPod('p', { terminating: true, phase: 'Failed' });
   await world.addPod('q', { terminating: true, phase: 'Failed' });
@@ -339,13 +361,13 @@ test('a pod that is gone, or whose name has another bearer, is neither deleted n
   }
   await world.addPod('p');
   await world.collector.pass();
-  assert.deepEqual(world.left(), ['p'], 'the namesake lives');
+  assert.deepEqual(world.left(), ['p'], 'the new pod stays');
   assert.deepEqual([...world.meter.series], []);
   assert.ok(!world.kinds().includes('pod-collected'));
 });
 
-test('a pod under two rules is tried once a round, and counted under the first', async () => {
-  const world = new PodGcWorld({ terminatedPodGcThreshold: 1, quarantineMs: -1 });
+test('a pod under two rules is tried once per round, and counted under the first', async () => {
+  const world = new PodGcWorld({ podGc: { current: () => ({ terminatedPodGcThreshold: 1 }) }, quarantineMs: -1 });
   world.frozen = true;
   await world.addPod('keep', { node: 'gone', phase: 'Failed' });
   world.frozen = false;
@@ -357,7 +379,7 @@ test('a pod under two rules is tried once a round, and counted under the first',
   assert.deepEqual([world.count('pods_total', 'terminated'), world.count('pods_total', 'orphaned')], [1, 1]);
 });
 
-test('who does not lead writes nothing and counts nothing', async () => {
+test('a standby writes nothing and counts nothing', async () => {
   const world = new PodGcWorld();
   world.leading = false;
   await world.addPod('p', { terminating: true });
@@ -365,7 +387,7 @@ test('who does not lead writes nothing and counts nothing', async () => {
   assert.deepEqual([world.patches, world.deletes, [...world.meter.series]], [[], [], []]);
 });
 
-test('it runs at once and every 20 s, until it is told to end', async () => {
+test('it runs at once and every 20 s, until it is aborted', async () => {
   const world = new PodGcWorld();
   await world.addPod('early', { terminating: true, phase: 'Failed' });
   const stop = new AbortController();
@@ -382,7 +404,7 @@ test('it runs at once and every 20 s, until it is told to end', async () => {
   assert.equal(world.clock.sleeping, 0);
 });
 
-test('a round that is cut short finishes what is under way and begins nothing new', async () => {
+test('an aborted round completes requests in flight and starts nothing new', async () => {
   const world = new PodGcWorld({ quarantineMs: -1 });
   for (let i = 0; i < 40; i += 1) await world.addPod(`p${i}`, { terminating: true, phase: 'Failed' });
   await world.addPod('orphan', { node: 'gone', terminating: true, phase: 'Failed' });
@@ -398,19 +420,20 @@ test('a round that is cut short finishes what is under way and begins nothing ne
   assert.deepEqual(world.left(), []);
 });
 
-test('people read why', () => {
+test('descriptions have the reason', () => {
   const collected = (why: 'terminated' | 'orphaned', node: string): Decision =>
     ({ kind: 'pod-collected', pod: 'ns/p', node, why }) as const;
-  assert.equal(
-    describeDecision(collected('orphaned', 'n1')),
-    'pod ns/p of n1 deleted without grace: its node no longer exists',
+  const actual = describeDecision(collected('orphaned', 'n1'));
+  assert.equal(actual, 'pod ns/p of n1 deleted without a grace period: its node no longer exists');
+  assert.match(
+    describeDecision(collected('terminated', '')),
+    /^pod ns\/p deleted without a grace period: it has terminated/,
   );
-  assert.match(describeDecision(collected('terminated', '')), /^pod ns\/p deleted without grace: it has finished/);
   const surplus = { kind: 'terminated-pods-surplus', terminated: 12, threshold: 10 } as const;
-  assert.match(describeDecision(surplus), /^12 pods have finished, 2 more than the threshold of 10/);
+  assert.match(describeDecision(surplus), /^12 terminated pods, 2 more than the threshold of 10/);
   assert.equal(subjectOfDecision(surplus), 'cluster');
   const missing = { kind: 'node-missing', node: 'n1', pods: 3, quarantineMs: 40_000 } as const;
-  assert.match(describeDecision(missing), /^node n1 is not known and 3 pods .* still missing in 40 s/);
+  assert.match(describeDecision(missing), /^node n1: not found, 3 pods .* still missing in 40s/);
   const kept = { kind: 'orphans-kept', node: 'n1', why: 'node-found' } as const;
-  assert.match(describeDecision(kept), /^the pods of n1 stay: the API server itself has the node/);
+  assert.match(describeDecision(kept), /^pods of node n1 kept: the API server has the node/);
 });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import {
   decideAct,
   decideEnd,
-  decideOurs,
+  decideShadowValue,
   decideTimeOut,
   type EpisodeStep,
 } from '../../../../src/controller/shadow/decide-episode.ts';
@@ -17,32 +17,31 @@ function act(episode: Episode | undefined, party: Party, value: boolean, atMs: n
   return decideAct(episode, { party, value, atMs }, limits);
 }
 
-const opened = (by: Party, sinceMs = 0): Episode => ({ by, value: true, sinceMs, told: false });
+const opened = (by: Party, sinceMs = 0): Episode => ({ by, value: true, sinceMs, counted: false });
 
-test('the first act opens an episode, and doing what is done already does not', () => {
-  assert.deepEqual(act(undefined, 'us', true, 7), { episode: opened('us', 7), verdict: undefined });
-  assert.deepEqual(act(undefined, 'them', true, 7), { episode: opened('them', 7), verdict: undefined });
-  assert.deepEqual(act(undefined, 'us', false, 7), { episode: undefined, verdict: undefined });
+test('the first action opens an episode, and an action without effect does not', () => {
+  assert.deepEqual(act(undefined, 'shadow', true, 7), { episode: opened('shadow', 7), result: undefined });
+  assert.deepEqual(act(undefined, 'cluster', true, 7), { episode: opened('cluster', 7), result: undefined });
+  assert.deepEqual(act(undefined, 'shadow', false, 7), { episode: undefined, result: undefined });
 });
 
-test('the same act again is folded into the episode', () => {
-  const episode = opened('us');
-  assert.deepEqual(act(episode, 'us', true, 5_000), { episode, verdict: undefined });
-  assert.deepEqual(act(episode, 'them', false, 5_000), { episode, verdict: undefined });
+test('the same action again is folded into the episode', () => {
+  const episode = opened('shadow');
+  assert.deepEqual(act(episode, 'shadow', true, 5_000), { episode, result: undefined });
+  assert.deepEqual(act(episode, 'cluster', false, 5_000), { episode, result: undefined });
 });
 
-test('acts within the tolerance agree, whoever was first, and one more millisecond does not', () => {
+test('actions within the tolerance agree, whichever was first, and one more millisecond does not', () => {
   for (const [by, other] of [
-    ['us', 'them'],
-    ['them', 'us'],
+    ['shadow', 'cluster'],
+    ['cluster', 'shadow'],
   ] as const) {
     const close = act(opened(by), other, true, toleranceMs);
-    assert.equal(close.verdict?.outcome, 'agree');
-    assert.equal(close.episode, undefined);
+    assert.deepEqual([close.result?.outcome, close.episode], ['agree', undefined]);
     const apart = act(opened(by), other, true, toleranceMs + 1);
-    assert.equal(apart.verdict?.outcome, by === 'us' ? 'earlier' : 'later');
-    assert.deepEqual(apart.verdict, {
-      outcome: by === 'us' ? 'earlier' : 'later',
+    assert.equal(apart.result?.outcome, by === 'shadow' ? 'earlier' : 'later');
+    assert.deepEqual(apart.result, {
+      outcome: by === 'shadow' ? 'earlier' : 'later',
       ending: 'followed',
       first: by,
       firstAtMs: 0,
@@ -51,45 +50,44 @@ test('acts within the tolerance agree, whoever was first, and one more milliseco
   }
 });
 
-test('an act that is taken back before the other follows was one side alone', () => {
-  assert.deepEqual(act(opened('us'), 'us', false, 3_000), {
+test('an action that is reverted before the other follows was by one side alone', () => {
+  assert.deepEqual(act(opened('shadow'), 'shadow', false, 3_000), {
     episode: undefined,
-    verdict: { outcome: 'only_us', ending: 'taken-back', first: 'us', firstAtMs: 0, secondAtMs: undefined },
+    result: { outcome: 'only_shadow', ending: 'taken-back', first: 'shadow', firstAtMs: 0, secondAtMs: undefined },
   });
-  assert.equal(act(opened('them'), 'them', false, 3_000).verdict?.outcome, 'only_them');
+  assert.equal(act(opened('cluster'), 'cluster', false, 3_000).result?.outcome, 'only_cluster');
 });
 
-test('when the cause goes away the act was one side alone', () => {
-  assert.equal(decideEnd(opened('us')).verdict?.outcome, 'only_us');
-  assert.equal(decideEnd(opened('them')).verdict?.ending, 'cause-gone');
+test('when the cause ends the action was by one side alone', () => {
+  assert.equal(decideEnd(opened('shadow')).result?.outcome, 'only_shadow');
+  assert.equal(decideEnd(opened('cluster')).result?.ending, 'cause-gone');
 });
 
-test('nobody is waited for longer than that; what we alone did stays done for us, what they did is so', () => {
-  assert.equal(decideTimeOut(opened('us'), 599_999, 600_000), undefined);
-  const ours = decideTimeOut(opened('us'), 600_000, 600_000);
-  assert.equal(ours?.verdict?.outcome, 'only_us');
-  assert.deepEqual(ours?.episode, { ...opened('us'), told: true });
-  const theirs = decideTimeOut(opened('them'), 600_000, 600_000);
-  assert.equal(theirs?.verdict?.outcome, 'only_them');
-  assert.equal(theirs?.episode, undefined);
+test('after the maximum wait an action of the shadow stays applied for the shadow, and one of the cluster applies to both', () => {
+  assert.equal(decideTimeOut(opened('shadow'), 599_999, 600_000), undefined);
+  const ofShadow = decideTimeOut(opened('shadow'), 600_000, 600_000);
+  assert.equal(ofShadow?.result?.outcome, 'only_shadow');
+  assert.deepEqual(ofShadow?.episode, { ...opened('shadow'), counted: true });
+  const ofCluster = decideTimeOut(opened('cluster'), 600_000, 600_000);
+  assert.deepEqual([ofCluster?.result?.outcome, ofCluster?.episode], ['only_cluster', undefined]);
 });
 
-test('what was told is not told again, however it ends', () => {
-  const told = { ...opened('us'), told: true };
-  assert.deepEqual(act(told, 'them', true, 700_000), { episode: undefined, verdict: undefined });
-  assert.deepEqual(act(told, 'us', false, 700_000), { episode: undefined, verdict: undefined });
-  assert.equal(decideTimeOut(told, 9_000_000, 600_000), undefined);
-  assert.equal(decideEnd(told).verdict, undefined);
+test('a counted outcome is not counted again, however the episode ends', () => {
+  const counted = { ...opened('shadow'), counted: true };
+  assert.deepEqual(act(counted, 'cluster', true, 700_000), { episode: undefined, result: undefined });
+  assert.deepEqual(act(counted, 'shadow', false, 700_000), { episode: undefined, result: undefined });
+  assert.equal(decideTimeOut(counted, 9_000_000, 600_000), undefined);
+  assert.equal(decideEnd(counted).result, undefined);
 });
 
-test('for us it is what we made of it, and otherwise what it is', () => {
-  assert.equal(decideOurs(undefined), undefined);
-  assert.equal(decideOurs(opened('us')), true);
-  assert.equal(decideOurs(opened('them')), false);
-  assert.equal(decideOurs({ ...opened('them'), value: false }), true);
+test('the value for the shadow is its own, and otherwise that of the cluster', () => {
+  assert.equal(decideShadowValue(undefined), undefined);
+  assert.equal(decideShadowValue(opened('shadow')), true);
+  assert.equal(decideShadowValue(opened('cluster')), false);
+  assert.equal(decideShadowValue({ ...opened('cluster'), value: false }), true);
 });
 
-test('acts are named by what they do', () => {
+test('actions are named by their effect', () => {
   const table: readonly (readonly [Matter, boolean, string])[] = [
     ['unknown', true, 'node-unknown'],
     ['not-ready', true, 'pod-not-ready'],
@@ -102,27 +100,27 @@ test('acts are named by what they do', () => {
   for (const [matter, value, name] of table) assert.equal(actOf(matter, value), name);
 });
 
-test('whatever both do, there is an episode exactly while they differ, and each has one verdict at most', () => {
+test('random actions: an episode is open exactly while both sides differ, and each has one outcome at most', () => {
   const acts = fc.array(
-    fc.record({ party: fc.constantFrom<Party>('us', 'them'), value: fc.boolean(), afterMs: fc.nat(20_000) }),
+    fc.record({ party: fc.constantFrom<Party>('shadow', 'cluster'), value: fc.boolean(), afterMs: fc.nat(20_000) }),
     { maxLength: 40 },
   );
   fc.assert(
     fc.property(acts, (story) => {
-      const is = { us: false, them: false };
-      let [episode, atMs, begun, told]: [Episode | undefined, number, number, number] = [undefined, 0, 0, 0];
+      const is = { shadow: false, cluster: false };
+      let [episode, atMs, begun, counted]: [Episode | undefined, number, number, number] = [undefined, 0, 0, 0];
       for (const { party, value, afterMs } of story) {
         atMs += afterMs;
-        const standing = is.us;
+        const standing = is.shadow;
         is[party] = value;
         const before = episode;
         const step = decideAct(episode, { party, value, atMs }, { standing, toleranceMs });
         episode = step.episode;
         if (before === undefined && episode !== undefined) begun += 1;
-        if (step.verdict !== undefined) told += 1;
-        assert.equal(episode !== undefined, is.us !== is.them);
-        assert.equal(decideOurs(episode) ?? is.us, is.us);
-        assert.equal(told, begun - (episode === undefined ? 0 : 1));
+        if (step.result !== undefined) counted += 1;
+        assert.equal(episode !== undefined, is.shadow !== is.cluster);
+        assert.equal(decideShadowValue(episode) ?? is.shadow, is.shadow);
+        assert.equal(counted, begun - (episode === undefined ? 0 : 1));
       }
     }),
   );

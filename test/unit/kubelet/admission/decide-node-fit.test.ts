@@ -4,7 +4,7 @@ import type { Node } from '../../../../src/api/node.ts';
 import type { Container, NodeSelectorTerm, Pod, PodSpec } from '../../../../src/api/pod.ts';
 import { decideNodeFit } from '../../../../src/kubelet/admission/decide-node-fit.ts';
 import { decideNodeMatch } from '../../../../src/kubelet/admission/decide-node-match.ts';
-import { derivePodRequests } from '../../../../src/kubelet/admission/derive-pod-requests.ts';
+import { buildPodRequests } from '../../../../src/kubelet/admission/decide-node-fit.ts';
 import { PodAdmitter } from '../../../../src/kubelet/admission/pod-admitter.ts';
 import type { PodAdmission } from '../../../../src/kubelet/machine/decide-pressure-admission.ts';
 import { configAnnotations } from '../../../../src/kubelet/pod-config/classify-pod.ts';
@@ -20,12 +20,12 @@ const node: Node = {
 const asking = (requests: Readonly<Record<string, string>>): Container => ({ name: 'c', resources: { requests } });
 const aPod = (spec: PodSpec = {}): Pod => ({ metadata: { name: 'p', namespace: 'd', uid: 'p' }, spec });
 
-function told(pod: Pod, others: readonly Pod[] = [], on = node): string {
+function admissionOf(pod: Pod, others: readonly Pod[] = [], on = node): string {
   const answer = decideNodeFit({ pod, others, node: on });
   return answer.admitted ? 'admitted' : `${answer.reason}: ${answer.message}`;
 }
 
-describe('whether a pod fits its node', () => {
+describe('the node-fit check of a pod', () => {
   for (const { resource, requests, used, expected } of [
     { resource: 'cpu', requests: '2', used: '3', expected: 'requested: 2000, used: 3000, capacity: 4000' },
     {
@@ -42,54 +42,54 @@ describe('whether a pod fits its node', () => {
     },
     { resource: 'x.io/gpu', requests: '1', used: '2', expected: 'requested: 1, used: 2, capacity: 2' },
   ]) {
-    it(`says how much ${resource} is missing`, () => {
+    it(`reports requested, used and capacity of ${resource}`, () => {
       const pod = aPod({ containers: [asking({ [resource]: requests })] });
       const other = aPod({ containers: [asking({ [resource]: used })] });
       const message = `Node didn't have enough resource: ${resource}, ${expected}`;
-      assert.equal(told(pod, [other]), `OutOf${resource}: ${message}`);
-      assert.equal(told(pod), 'admitted');
+      assert.equal(admissionOf(pod, [other]), `OutOf${resource}: ${message}`);
+      assert.equal(admissionOf(pod), 'admitted');
     });
   }
 
-  it('counts the pods, and asks nothing more of one that wants nothing', () => {
-    assert.equal(told(aPod(), [aPod(), aPod()]), 'admitted');
+  it('limits the number of pods, and admits a pod without requests on a full node', () => {
+    assert.equal(admissionOf(aPod(), [aPod(), aPod()]), 'admitted');
     const message = "Node didn't have enough resource: pods, requested: 1, used: 3, capacity: 3";
-    assert.equal(told(aPod(), [aPod(), aPod(), aPod()]), `OutOfpods: ${message}`);
+    assert.equal(admissionOf(aPod(), [aPod(), aPod(), aPod()]), `OutOfpods: ${message}`);
     const greedy = aPod({ containers: [asking({ cpu: '9' })] });
-    assert.equal(told(aPod(), [greedy]), 'admitted');
+    assert.equal(admissionOf(aPod(), [greedy]), 'admitted');
   });
 
-  it('does not hold a resource against a pod that the node knows nothing of', () => {
-    assert.equal(told(aPod({ containers: [asking({ 'y.io/fpga': '1' })] })), 'admitted');
+  it('ignores an extended resource that the node does not report', () => {
+    assert.equal(admissionOf(aPod({ containers: [asking({ 'y.io/fpga': '1' })] })), 'admitted');
   });
 
-  it('wants what runs together summed up, and what runs before only once', () => {
+  it('sums up containers that run together, and counts init containers by their maximum', () => {
     const sidecar = { ...asking({ cpu: '100m' }), restartPolicy: 'Always' };
     const pod = aPod({
       initContainers: [asking({ cpu: '1' }), sidecar, asking({ cpu: '2' })],
       containers: [asking({ cpu: '500m' }), asking({ cpu: '1' })],
       overhead: { cpu: '10m', memory: '1Mi' },
     });
-    assert.deepEqual(Object.fromEntries(derivePodRequests(pod)), { cpu: 2_110, memory: 1_048_576 });
+    assert.deepEqual(Object.fromEntries(buildPodRequests(pod)), { cpu: 2_110, memory: 1_048_576 });
     const small = aPod({ initContainers: [sidecar], containers: [asking({ cpu: '500m' })] });
-    assert.equal(derivePodRequests(small).get('cpu'), 600);
+    assert.equal(buildPodRequests(small).get('cpu'), 600);
   });
 
-  it('refuses a node that the pod does not want', () => {
+  it('rejects a pod whose node selector does not match', () => {
     const message = "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector";
-    assert.equal(told(aPod({ nodeSelector: { disk: 'hdd' } })), `NodeAffinity: ${message}`);
-    assert.equal(told(aPod({ nodeSelector: { disk: 'ssd' } })), 'admitted');
+    assert.equal(admissionOf(aPod({ nodeSelector: { disk: 'hdd' } })), `NodeAffinity: ${message}`);
+    assert.equal(admissionOf(aPod({ nodeSelector: { disk: 'ssd' } })), 'admitted');
   });
 
-  it('refuses one that does not bear the node’s NoExecute taints, unless it is static', () => {
+  it('rejects a pod that does not tolerate a NoExecute taint, unless it is static', () => {
     const tainted = { ...node, spec: { taints: [{ key: 'k', value: 'v', effect: 'NoExecute' }] } };
     const message = "Predicate TaintToleration failed: node(s) had taints that the pod didn't tolerate";
-    assert.equal(told(aPod(), [], tainted), `TaintToleration: ${message}`);
-    assert.equal(told(aPod({ tolerations: [{ operator: 'Exists' }] }), [], tainted), 'admitted');
+    assert.equal(admissionOf(aPod(), [], tainted), `TaintToleration: ${message}`);
+    assert.equal(admissionOf(aPod({ tolerations: [{ operator: 'Exists' }] }), [], tainted), 'admitted');
     const metadata = { name: 's', annotations: { [configAnnotations.source]: 'file' } };
-    assert.equal(told({ ...aPod(), metadata }, [], tainted), 'admitted');
+    assert.equal(admissionOf({ ...aPod(), metadata }, [], tainted), 'admitted');
     const cordoned = { ...node, spec: { taints: [{ key: 'k', effect: 'NoSchedule' }] } };
-    assert.equal(told(aPod(), [], cordoned), 'admitted');
+    assert.equal(admissionOf(aPod(), [], cordoned), 'admitted');
   });
 
   for (const { operator, key, values, matches } of [
@@ -107,12 +107,12 @@ describe('whether a pod fits its node', () => {
     { operator: 'Lt', key: 'disk', values: ['10'], matches: false },
     { operator: 'Like', key: 'disk', values: ['ssd'], matches: false },
   ]) {
-    it(`reads ${key} ${operator} [${values.join(' ')}] as ${matches}`, () => {
+    it(`evaluates ${key} ${operator} [${values.join(' ')}] as ${matches}`, () => {
       assert.equal(matched([{ matchExpressions: [{ key, operator, values }] }]), matches);
     });
   }
 
-  it('wants one of the terms, all of a term, and nobody where a term says nothing', () => {
+  it('requires one of the terms and all requirements of a term; an empty term matches no node', () => {
     const right = { key: 'disk', operator: 'Exists' };
     const wrong = { key: 'gone', operator: 'Exists' };
     assert.equal(matched([{ matchExpressions: [wrong] }, { matchExpressions: [right] }]), true);
@@ -145,22 +145,20 @@ describe('the admission of pods', () => {
     return { api, it };
   }
 
-  it('asks for pressure first, then for room, then whether the machine goes down', async () => {
+  it('checks pressure first, then node fit, then shutdown', async () => {
     const crowded = [aPod(), aPod(), aPod()];
-    assert.deepEqual(
-      await admitter(no('Evicted'), no('NodeShutdown')).it.admit(aPod(), crowded, signal),
-      no('Evicted'),
-    );
+    const actual = await admitter(no('Evicted'), no('NodeShutdown')).it.admit(aPod(), crowded, signal);
+    assert.deepEqual(actual, no('Evicted'));
     const outOf = await admitter(yes, no('NodeShutdown')).it.admit(aPod(), crowded, signal);
     assert.equal(outOf.admitted ? '' : outOf.reason, 'OutOfpods');
     assert.deepEqual(await admitter(yes, no('NodeShutdown')).it.admit(aPod(), [], signal), no('NodeShutdown'));
     assert.deepEqual(await admitter(yes, yes).it.admit(aPod(), [], signal), yes);
   });
 
-  it('takes a label that the API server knows of and the watch has not shown', async () => {
+  it('reads the node from the API server before it rejects a pod for its node affinity', async () => {
     const { api, it } = admitter(yes, yes);
     const pod = aPod({ nodeSelector: { fresh: 'yes' } });
-    assert.equal((await it.admit(pod, [], signal)).admitted, false, 'there is no such node');
+    assert.equal((await it.admit(pod, [], signal)).admitted, false, 'the node does not exist');
     await api.create('nodes', { ...node, metadata: { name: 'n1', labels: { fresh: 'yes' } } } as Node);
     assert.equal((await it.admit(pod, [], signal)).admitted, true);
   });

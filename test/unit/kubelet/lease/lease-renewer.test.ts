@@ -4,7 +4,7 @@ import type { Lease } from '../../../../src/api/lease.ts';
 import { LeaseRenewer } from '../../../../src/kubelet/lease/lease-renewer.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { MemoryApi } from '../../../support/memory-api.ts';
-import { KeepingLogger, SeededRandom } from '../../../support/quiet.ts';
+import { RecordingLogger, SeededRandom } from '../../../support/fakes.ts';
 
 describe('the lease renewer', () => {
   let clock: ManualClock;
@@ -22,7 +22,7 @@ describe('the lease renewer', () => {
       api,
       clock,
       random: new SeededRandom(1),
-      logger: new KeepingLogger(),
+      logger: new RecordingLogger(),
       leaseDurationSeconds: 40,
       renewIntervalMs: 10_000,
     });
@@ -30,7 +30,7 @@ describe('the lease renewer', () => {
 
   const makeNode = () => api.create('nodes', { metadata: { name: 'node-1' } });
 
-  it('makes no lease for a node that is not there, and does not mind', async () => {
+  it('creates no lease for a node that does not exist, without an error', async () => {
     await renewer.renew(signal);
     assert.equal(stored(), undefined);
     assert.equal(renewer.renewedAtMs, undefined);
@@ -39,39 +39,35 @@ describe('the lease renewer', () => {
     assert.equal(stored()?.spec?.holderIdentity, 'node-1');
   });
 
-  it('renews with one request, without asking first', async () => {
+  it('renews with one request, without a read', async () => {
     await makeNode();
     await renewer.renew(signal);
     const before = api.requests.length;
     const created = stored()?.spec?.renewTime ?? '';
     await clock.advance(1);
     await renewer.renew(signal);
-    assert.deepEqual(
-      api.requests.slice(before).map(({ verb, resource }) => `${verb} ${resource}`),
-      ['replace leases'],
-    );
+    const seen = api.requests.slice(before).map(({ verb, resource }) => `${verb} ${resource}`);
+    assert.deepEqual(seen, ['replace leases']);
     assert.ok((stored()?.spec?.renewTime ?? '') > created);
     assert.equal(renewer.renewedAtMs, clock.monotonicMs());
   });
 
-  it('looks again after a conflict and then succeeds', async () => {
+  it('reads the lease again after a conflict and then succeeds', async () => {
     await makeNode();
     await renewer.renew(signal);
     const foreign = stored();
     assert.ok(foreign);
-    await api.replace('leases', { ...foreign, metadata: { ...foreign.metadata, labels: { by: 'somebody' } } });
+    await api.replace('leases', { ...foreign, metadata: { ...foreign.metadata, labels: { by: 'another' } } });
     await clock.advance(5);
     const before = api.requests.length;
     await renewer.renew(signal);
-    assert.deepEqual(
-      api.requests.slice(before).map(({ verb }) => verb),
-      ['replace', 'get', 'replace'],
-    );
-    assert.equal(stored()?.metadata.labels?.['by'], 'somebody');
+    const verbs = api.requests.slice(before).map(({ verb }) => verb);
+    assert.deepEqual(verbs, ['replace', 'get', 'replace']);
+    assert.equal(stored()?.metadata.labels?.['by'], 'another');
     assert.equal(renewer.renewedAtMs, clock.monotonicMs());
   });
 
-  it('makes a deleted lease again in the same run: five tries, a look, the owner, a creation', async () => {
+  it('recreates a deleted lease in the same renewal: five tries, a read, the owner, a create', async () => {
     await makeNode();
     await renewer.renew(signal);
     await api.delete('leases', { namespace: 'kube-node-lease', name: 'node-1' }, { uid: uidOf(stored()), signal });
@@ -83,14 +79,14 @@ describe('the lease renewer', () => {
     );
   });
 
-  it('gives an owner to a lease that has none', async () => {
+  it('sets the owner of a lease that has none', async () => {
     const node = await makeNode();
     await api.create('leases', { metadata: { name: 'node-1', namespace: 'kube-node-lease' } });
     await renewer.renew(signal);
     assert.equal(stored()?.metadata.ownerReferences?.[0]?.uid, node.metadata.uid);
   });
 
-  it('waits longer and longer while the lease cannot be looked up', async () => {
+  it('backs off exponentially while the lease cannot be read', async () => {
     await makeNode();
     api.fail('get', 'leases', 'unavailable', 3);
     const done = renewer.renew(signal);
@@ -101,7 +97,7 @@ describe('the lease renewer', () => {
     assert.ok(stored() !== undefined);
   });
 
-  it('ends at once when told, in the middle of waiting too', async () => {
+  it('ends at once when the signal aborts, also during a back-off', async () => {
     const life = new AbortController();
     api.fail('get', 'leases', 'unavailable', 100);
     const running = renewer.run(life.signal);

@@ -13,8 +13,8 @@ function admits(pod: Pod, conditions: Parameters<typeof decidePressureAdmission>
   return decidePressureAdmission(pod, conditions, isCritical).admitted;
 }
 
-describe('who is taken in under pressure', () => {
-  it('is, when only memory is short, who asked for something or is critical [B20]', () => {
+describe('admission of pods under pressure', () => {
+  it('under memory pressure only, admits pods with requests and critical pods [B20]', () => {
     assert.deepEqual(decidePressureAdmission(bestEffort, ['MemoryPressure'], false), {
       admitted: false,
       reason: 'Evicted',
@@ -24,25 +24,26 @@ describe('who is taken in under pressure', () => {
     assert.ok(admits(bestEffort, ['MemoryPressure'], true));
   });
 
-  it('is who tolerates it, then', () => {
+  it('under memory pressure only, admits pods that tolerate it', () => {
     const toleration = { key: 'node.kubernetes.io/memory-pressure', operator: 'Exists', effect: 'NoSchedule' };
     const tolerant = { ...bestEffort, spec: { ...bestEffort.spec, tolerations: [toleration] } };
     assert.ok(admits(tolerant, ['MemoryPressure']));
     assert.ok(!admits(tolerant, ['DiskPressure']));
   });
 
-  it('is only who is critical, when anything else is short', () => {
-    const verdict = decidePressureAdmission(burstable, ['MemoryPressure', 'DiskPressure'], false);
-    assert.equal(verdict.admitted ? '' : verdict.message, 'The node had condition: [MemoryPressure DiskPressure]. ');
+  it('under any other pressure, admits critical pods only', () => {
+    const admission = decidePressureAdmission(burstable, ['MemoryPressure', 'DiskPressure'], false);
+    assert.equal(
+      admission.admitted ? '' : admission.message,
+      'The node had condition: [MemoryPressure DiskPressure]. ',
+    );
     assert.ok(!admits(burstable, ['PIDPressure']));
     assert.ok(admits(burstable, ['PIDPressure'], true));
   });
 
-  it('is everybody when nothing is short', () => {
-    assert.ok(admits(bestEffort, []));
-  });
+  it('without pressure, admits every pod', () => assert.ok(admits(bestEffort, [])));
 
-  it('goes by what the API server said of a pod’s class', () => {
+  it('uses the QoS class that the API server has set', () => {
     const said = { ...bestEffort, status: { qosClass: 'Guaranteed' } };
     assert.ok(admits(said, ['MemoryPressure']));
   });

@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import type { Pod } from '../../../../src/api/pod.ts';
-import type { PodVerdict } from '../../../../src/kubelet/machine/pod-verdict.ts';
+import type { PodTermination } from '../../../../src/kubelet/machine/pod-termination.ts';
 import type { KubeletProfile } from '../../../../src/kubelet/profile.ts';
-import { NodeWorld } from '../node-status/node-world.ts';
+import { NodeWorld } from '../../../support/node-world.ts';
 
 const secondMs = 1_000;
 
-const ordinary: Pod = {
-  metadata: { name: 'ordinary', uid: '1' },
-  spec: { terminationGracePeriodSeconds: 60 },
-};
+const ordinary: Pod = { metadata: { name: 'ordinary', uid: '1' }, spec: { terminationGracePeriodSeconds: 60 } };
 const critical: Pod = {
   metadata: { name: 'critical', uid: '2' },
   spec: { terminationGracePeriodSeconds: 5, priority: 2_000_000_000 },
@@ -19,19 +16,17 @@ const critical: Pod = {
 interface Kill {
   readonly pod: string;
   readonly atSeconds: number;
-  readonly verdict: PodVerdict;
+  readonly termination: PodTermination;
 }
 
-describe('a machine that shuts down', () => {
+describe('a graceful node shutdown', () => {
   let world: NodeWorld;
   let kills: Kill[];
   let begunAtMs: number;
 
-  afterEach(async () => {
-    await world.stop();
-  });
+  afterEach(() => world.stop());
 
-  /** `stopMs`: how long each pod takes to end, but not longer than it is given. */
+  /** `stopMs`: time that each pod takes to stop, limited by its grace period. */
   async function settled(
     profile: Partial<KubeletProfile>,
     stopMs: Readonly<Record<string, number>> = {},
@@ -40,23 +35,20 @@ describe('a machine that shuts down', () => {
     world = new NodeWorld({
       profile,
       activePods: () => [critical, ordinary],
-      kill: async (pod, verdict, signal) => {
+      kill: async (pod, termination, signal) => {
         const name = pod.metadata.name ?? '';
-        kills.push({ pod: name, verdict, atSeconds: (world.clock.monotonicMs() - begunAtMs) / 1_000 });
-        await world.clock.sleep(stopMs[name] ?? verdict.graceMs ?? 0, signal);
+        kills.push({ pod: name, termination, atSeconds: (world.clock.monotonicMs() - begunAtMs) / 1_000 });
+        await world.clock.sleep(stopMs[name] ?? termination.graceMs ?? 0, signal);
       },
     });
     await world.settle();
     begunAtMs = world.clock.monotonicMs();
   }
 
-  const thirtyAndTen = {
-    shutdownGracePeriodMs: 30 * secondMs,
-    shutdownGracePeriodCriticalPodsMs: 10 * secondMs,
-  };
-  const stops = () => kills.map(({ pod, atSeconds, verdict }) => [pod, atSeconds, verdict.graceMs]);
+  const thirtyAndTen = { shutdownGracePeriodMs: 30 * secondMs, shutdownGracePeriodCriticalPodsMs: 10 * secondMs };
+  const stops = () => kills.map(({ pod, atSeconds, termination }) => [pod, atSeconds, termination.graceMs]);
 
-  it('says so at once, and ends pods group by group, while its lease goes on [B17]', async () => {
+  it('reports the node not ready at once and stops pods group by group, while the lease is still renewed [B17]', async () => {
     await settled(thirtyAndTen);
     const over = world.side.shutdown.begin(world.signal);
     await world.clock.advance(0);
@@ -73,32 +65,26 @@ describe('a machine that shuts down', () => {
       ['critical', 20, 5_000],
     ]);
     const message = 'Pod was terminated in response to imminent node shutdown.';
-    assert.deepEqual(kills[0]?.verdict, {
-      reason: 'Terminated',
-      message,
-      condition: { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet', message },
-      graceMs: 20_000,
-      evicted: false,
-    });
+    assert.deepEqual(kills[0]?.termination, { reason: 'Terminated', message, graceMs: 20_000, evicted: false });
     assert.ok(world.times('replace', 'leases').length >= 3);
     assert.equal(world.side.shutdown.isShuttingDown, true);
   });
 
-  it('goes on to the next group as soon as the one before has ended', async () => {
+  it('proceeds to the next group as soon as the previous one has stopped', async () => {
     await settled(thirtyAndTen, { ordinary: 3_000 });
     void world.side.shutdown.begin(world.signal);
     await world.clock.advance(30 * secondMs);
     assert.deepEqual(stops()[1], ['critical', 3, 5_000]);
   });
 
-  it('goes on, too, when a pod will not end', async () => {
+  it('proceeds to the next group when a pod does not stop in time', async () => {
     await settled(thirtyAndTen, { ordinary: 1_000_000 });
     void world.side.shutdown.begin(world.signal);
     await world.clock.advance(30 * secondMs);
     assert.deepEqual(stops()[1], ['critical', 20, 5_000]);
   });
 
-  it('takes in no new pods [B18]', async () => {
+  it('rejects new pods [B18]', async () => {
     await settled(thirtyAndTen);
     assert.deepEqual(world.side.shutdown.admit(), { admitted: true });
     void world.side.shutdown.begin(world.signal);
@@ -109,7 +95,7 @@ describe('a machine that shuts down', () => {
     });
   });
 
-  it('is ready again when that is cancelled, and spares whom it has not told to end [B19]', async () => {
+  it('when cancelled, the node is ready again, and pods that were not being stopped are not affected [B19]', async () => {
     await settled(thirtyAndTen);
     const over = world.side.shutdown.begin(world.signal);
     await world.clock.advance(5 * secondMs);
@@ -120,11 +106,11 @@ describe('a machine that shuts down', () => {
     await world.clock.advance(10.4 * secondMs);
     assert.equal(world.condition('Ready')?.status, 'True');
     await world.clock.advance(60 * secondMs);
-    assert.deepEqual(stops(), [['ordinary', 0, 20_000]], 'which stays as it ended');
+    assert.deepEqual(stops(), [['ordinary', 0, 20_000]], 'already stopped pods stay stopped');
     assert.deepEqual(world.side.shutdown.admit(), { admitted: true });
   });
 
-  it('takes its groups from the priorities, if so configured', async () => {
+  it('uses the groups of shutdownGracePeriodByPodPriority, if configured', async () => {
     const shutdownGracePeriodByPodPriority = [
       { priority: 2_000_000_000, periodMs: 4_000 },
       { priority: 10_000, periodMs: 2_000 },
@@ -138,11 +124,11 @@ describe('a machine that shuts down', () => {
         ['ordinary', 0, 2_000],
         ['critical', 2, 4_000],
       ],
-      'who is below them all is in the first',
+      'a pod below all groups is in the first',
     );
   });
 
-  it('says nothing when no time was reserved for it', async () => {
+  it('does nothing if no time is reserved', async () => {
     await settled({});
     await world.side.shutdown.begin(world.signal);
     assert.deepEqual([kills.length, world.side.shutdown.isShuttingDown, world.recorder.drafts.length], [0, false, 0]);

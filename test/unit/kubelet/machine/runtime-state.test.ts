@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { RuntimeState } from '../../../../src/kubelet/machine/runtime-state.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { KeepingLogger } from '../../../support/quiet.ts';
-import { ScriptedRuntime } from '../node-status/node-world.ts';
+import { RecordingLogger } from '../../../support/fakes.ts';
+import { ScriptedRuntime } from '../../../support/node-world.ts';
 
 const secondMs = 1_000;
 
-describe('what the kubelet knows of its runtime', () => {
+describe('the runtime state of a kubelet', () => {
   let clock: ManualClock;
   let runtime: ScriptedRuntime;
   let state: RuntimeState;
@@ -18,7 +18,7 @@ describe('what the kubelet knows of its runtime', () => {
     clock = new ManualClock();
     runtime = new ScriptedRuntime();
     life = new AbortController();
-    state = new RuntimeState({ runtime, clock, logger: new KeepingLogger(), checkPeriodMs: 5 * secondMs });
+    state = new RuntimeState({ runtime, clock, logger: new RecordingLogger(), checkPeriodMs: 5 * secondMs });
   });
 
   afterEach(async () => {
@@ -31,7 +31,7 @@ describe('what the kubelet knows of its runtime', () => {
     running = state.run(life.signal);
   }
 
-  it('is nothing at first, and that all is well after the first answer', async () => {
+  it('is unknown at first, and healthy after the first successful check', async () => {
     assert.deepEqual(state.runtimeErrors(), ['container runtime status check may not have completed yet']);
     assert.deepEqual(state.networkErrors(), ['network state unknown']);
     begin();
@@ -40,14 +40,14 @@ describe('what the kubelet knows of its runtime', () => {
     await state.whenUp(life.signal);
   });
 
-  it('stays true for as long as nothing changes, without asking again', async () => {
+  it('stays healthy without further checks while nothing changes', async () => {
     begin();
     await clock.advance(3_600 * secondMs);
     assert.equal(runtime.asked, 1);
     assert.deepEqual(state.runtimeErrors(), []);
   });
 
-  it('is asked again at the next tick after a change, and each tick while it is not well', async () => {
+  it('is checked again at the next tick after a change, and at each tick while it is not healthy', async () => {
     begin();
     await clock.advance(7 * secondMs);
     runtime.says({ runtime: { ok: false, reason: 'R', message: 'm' }, network: { ok: true } });
@@ -59,7 +59,7 @@ describe('what the kubelet knows of its runtime', () => {
     assert.equal(runtime.asked, 6);
   });
 
-  it('ends half a minute after the last tick that went well, and not after the last look', async () => {
+  it('reports the runtime down 30 s after the last successful tick, not after the last check', async () => {
     begin();
     await clock.advance(12 * secondMs);
     runtime.says('silent');
@@ -69,7 +69,7 @@ describe('what the kubelet knows of its runtime', () => {
     assert.deepEqual(state.runtimeErrors(), ['container runtime is down']);
   });
 
-  it('is the same answer for all who ask at once', async () => {
+  it('shares one check among concurrent callers', async () => {
     runtime.says('hanging');
     begin();
     const asked = [state.check(life.signal), state.check(life.signal)];
@@ -78,7 +78,7 @@ describe('what the kubelet knows of its runtime', () => {
     assert.equal(runtime.asked, 1);
   });
 
-  it('is not waited for beyond the end', async () => {
+  it('does not wait for a check after the end', async () => {
     runtime.says('hanging');
     begin();
     const up = state.whenUp(life.signal);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node } from '../../../../src/api/node.ts';
-import { deriveNodeStatusPatch, diffNodeStatus } from '../../../../src/kubelet/node-status/diff-node-status.ts';
+import { diffNodeStatusPatch, diffNodeStatus } from '../../../../src/kubelet/node-status/diff-node-status.ts';
 
 const ready = { type: 'Ready', status: 'True', lastHeartbeatTime: '2026-01-01T00:00:00Z' };
 const memory = { type: 'MemoryPressure', status: 'False', lastHeartbeatTime: '2026-01-01T00:00:00Z' };
@@ -11,8 +11,8 @@ function aNode(conditions: Node['status'] & object, labels = {}): Node {
   return { metadata: { name: 'n', labels }, status: conditions };
 }
 
-describe('a difference in status', () => {
-  it('is not made by heartbeats or by the order of conditions', () => {
+describe('the comparison of two node statuses', () => {
+  it('ignores heartbeat times and the order of conditions', () => {
     const stored = aNode({ conditions: [memory, ready] });
     assert.ok(
       !diffNodeStatus(
@@ -27,7 +27,7 @@ describe('a difference in status', () => {
     );
   });
 
-  it('is made by a status, a message, a missing condition, an address and a label', () => {
+  it('detects a changed status, message, address or label and a missing condition', () => {
     const stored = aNode({ conditions: [memory, ready] });
     const others = [
       aNode({ conditions: [memory, { ...ready, status: 'False' }] }),
@@ -40,11 +40,11 @@ describe('a difference in status', () => {
   });
 });
 
-describe('the patch of a status', () => {
-  it('names the changed conditions and the order of all', () => {
+describe('the patch of a node status', () => {
+  it('contains the changed conditions and the order of all', () => {
     const stored = aNode({ conditions: [memory, ready] });
     const changed = { ...ready, status: 'False' };
-    assert.deepEqual(deriveNodeStatusPatch(stored, aNode({ conditions: [memory, changed] })), {
+    assert.deepEqual(diffNodeStatusPatch(stored, aNode({ conditions: [memory, changed] })), {
       status: {
         '$setElementOrder/conditions': [{ type: 'MemoryPressure' }, { type: 'Ready' }],
         conditions: [{ type: 'Ready', status: 'False' }],
@@ -52,21 +52,21 @@ describe('the patch of a status', () => {
     });
   });
 
-  it('replaces a changed list of addresses whole, and sends a first one as it is', () => {
+  it('replaces a changed list of addresses as a whole, and sends the first one as it is', () => {
     const hostname = { type: 'Hostname', address: 'n' };
     const internal = { type: 'InternalIP', address: '10.0.0.1' };
-    assert.deepEqual(deriveNodeStatusPatch(aNode({}), aNode({ addresses: [hostname] })), {
+    assert.deepEqual(diffNodeStatusPatch(aNode({}), aNode({ addresses: [hostname] })), {
       status: { addresses: [hostname] },
     });
-    assert.deepEqual(deriveNodeStatusPatch(aNode({ addresses: [hostname] }), aNode({ addresses: [internal] })), {
+    assert.deepEqual(diffNodeStatusPatch(aNode({ addresses: [hostname] }), aNode({ addresses: [internal] })), {
       status: { addresses: [internal, { $patch: 'replace' }] },
     });
   });
 
-  it('carries changed labels and map entries only', () => {
+  it('contains changed labels and map entries only', () => {
     const stored = aNode({ capacity: { cpu: '8', pods: '110' } }, { a: '1', b: '2' });
     const computed = aNode({ capacity: { cpu: '16', pods: '110' } }, { a: '1', b: '3' });
-    assert.deepEqual(deriveNodeStatusPatch(stored, computed), {
+    assert.deepEqual(diffNodeStatusPatch(stored, computed), {
       metadata: { labels: { b: '3' } },
       status: { capacity: { cpu: '16' } },
     });
@@ -74,18 +74,18 @@ describe('the patch of a status', () => {
 
   it('is empty when nothing differs', () => {
     const node = aNode({ conditions: [ready], capacity: { cpu: '1' } }, { a: '1' });
-    assert.deepEqual(deriveNodeStatusPatch(node, node), {});
+    assert.deepEqual(diffNodeStatusPatch(node, node), {});
   });
 
-  it('takes away what is gone, and never a condition', () => {
+  it('removes fields that are gone, but never a condition', () => {
     const stored = aNode({ capacity: { cpu: '1', gone: '1' }, volumesInUse: ['v'], conditions: [memory] }, { a: '1' });
-    assert.deepEqual(deriveNodeStatusPatch(stored, aNode({ capacity: { cpu: '1' }, conditions: [] })), {
+    assert.deepEqual(diffNodeStatusPatch(stored, aNode({ capacity: { cpu: '1' }, conditions: [] })), {
       metadata: { labels: null },
       status: { capacity: { gone: null }, volumesInUse: null },
     });
   });
 
-  it('replaces images and volumes whole, and what is nested field by field', () => {
+  it('replaces images and volumes as a whole, and nested objects field by field', () => {
     const stored = aNode({
       images: [{ names: ['a'], sizeBytes: 1 }],
       daemonEndpoints: { kubeletEndpoint: { Port: 1 } },
@@ -95,7 +95,7 @@ describe('the patch of a status', () => {
       volumesInUse: ['v'],
       daemonEndpoints: { kubeletEndpoint: { Port: 2 } },
     });
-    assert.deepEqual(deriveNodeStatusPatch(stored, computed), {
+    assert.deepEqual(diffNodeStatusPatch(stored, computed), {
       status: {
         images: [{ names: ['a'], sizeBytes: 2 }],
         volumesInUse: ['v'],
@@ -104,9 +104,9 @@ describe('the patch of a status', () => {
     });
   });
 
-  it('does not tell a quantity that is only written otherwise', () => {
+  it('does not contain a quantity with only another notation', () => {
     const stored = aNode({ capacity: { cpu: '1000m', memory: '1Gi' } });
     const computed = aNode({ capacity: { cpu: '1', memory: '2Gi' } });
-    assert.deepEqual(deriveNodeStatusPatch(stored, computed), { status: { capacity: { memory: '2Gi' } } });
+    assert.deepEqual(diffNodeStatusPatch(stored, computed), { status: { capacity: { memory: '2Gi' } } });
   });
 });

@@ -2,17 +2,15 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import type { Node } from '../../../../src/api/node.ts';
 import type { MachineImage } from '../../../../src/kubelet/profile.ts';
-import { deriveMachine } from '../../../../src/kubelet/derive-machine.ts';
-import { NodeWorld, type NodeWorldOptions } from './node-world.ts';
+import { buildMachine } from '../../../../src/kubelet/fleet/build-machine.ts';
+import { NodeWorld, type NodeWorldOptions } from '../../../support/node-world.ts';
 
 const cycleMs = 10_400;
 
-describe('what a node says of its machine', () => {
+describe('the machine part of a node status', () => {
   let world: NodeWorld;
 
-  afterEach(async () => {
-    await world.stop();
-  });
+  afterEach(() => world.stop());
 
   async function settled(options: NodeWorldOptions = {}): Promise<NodeWorld> {
     world = new NodeWorld(options);
@@ -20,22 +18,16 @@ describe('what a node says of its machine', () => {
     return world;
   }
 
-  async function begin(options: NodeWorldOptions): Promise<void> {
-    await settled(options);
-  }
-
-  for (const [kind, events] of [
-    ['modern', 1],
-    ['classic', 3],
-  ] as const) {
-    it(`is that it was rebooted, of a ${kind} kubelet ${events} times when the patch fails twice [B15]`, async () => {
+  for (const kind of ['v1.36', 'v1.8'] as const) {
+    const events = kind === 'v1.36' ? 1 : 3;
+    it(`records ${events} Rebooted events of a ${kind} kubelet when the patch fails twice [B15]`, async () => {
       await settled({ profile: { kind } });
       world.side.machine.reboot();
       world.api.fail('patch', 'nodes', 'internal', 2);
       await world.clock.advance(cycleMs);
-      const told = world.recorder.drafts.filter(({ reason }) => reason === 'Rebooted');
-      assert.equal(told.length, events);
-      assert.deepEqual(told[0], {
+      const reboots = world.recorder.drafts.filter(({ reason }) => reason === 'Rebooted');
+      assert.equal(reboots.length, events);
+      assert.deepEqual(reboots[0], {
         about: { kind: 'Node', name: 'n1', uid: 'n1' },
         type: 'Warning',
         reason: 'Rebooted',
@@ -53,8 +45,8 @@ describe('what a node says of its machine', () => {
     sizeBytes: 1_000 * (index + 1),
   }));
 
-  it('are the fifty largest of its images, with five names each, or all if so configured [B16]', async () => {
-    await begin({ machine: { ...deriveMachine(0), images } });
+  it('lists the fifty largest images, with five names each, or all if so configured [B16]', async () => {
+    await settled({ machine: { ...buildMachine(0), images } });
     const reported = world.node()?.status?.images ?? [];
     assert.equal(reported.length, 50);
     assert.deepEqual([reported[0]?.sizeBytes, reported[49]?.sizeBytes], [60_000, 11_000]);
@@ -66,38 +58,36 @@ describe('what a node says of its machine', () => {
       'image-59:3',
     ]);
     await world.stop();
-    await begin({ machine: { ...deriveMachine(0), images }, profile: { nodeStatusMaxImages: -1 } });
+    await settled({ machine: { ...buildMachine(0), images }, profile: { nodeStatusMaxImages: -1 } });
     assert.equal(world.node()?.status?.images?.length, 60);
   });
 
-  it('are no images when they cannot be listed, and the others all the same', async () => {
-    await begin({ machine: { ...deriveMachine(0), images } });
+  it('lists no images when they cannot be read, and sets everything else', async () => {
+    await settled({ machine: { ...buildMachine(0), images } });
     world.side.machine.fail('images');
     await world.clock.advance(cycleMs);
     assert.equal(world.node()?.status?.images, undefined);
     assert.equal(world.condition('Ready')?.status, 'True');
   });
 
-  it('are two addresses of a machine that has two, and those it had when it cannot tell', async () => {
-    await begin({ machine: { ...deriveMachine(0), secondAddress: 'fd00::1' } });
+  it('lists both addresses of a machine with two, and keeps the stored ones when they cannot be read', async () => {
+    await settled({ machine: { ...buildMachine(0), secondAddress: 'fd00::1' } });
     const addresses = world.node()?.status?.addresses;
-    assert.deepEqual(
-      addresses?.map(({ type, address }) => `${type}=${address}`),
-      ['InternalIP=10.64.0.0', 'InternalIP=fd00::1', 'Hostname=n1'],
-    );
+    const seen = addresses?.map(({ type, address }) => `${type}=${address}`);
+    assert.deepEqual(seen, ['InternalIP=10.64.0.0', 'InternalIP=fd00::1', 'Hostname=n1']);
     world.side.machine.fail('addresses');
-    world.side.machine.setAddresses([{ type: 'InternalIP', address: '10.0.0.9' }]);
+    world.side.machine.addresses = [{ type: 'InternalIP', address: '10.0.0.9' }];
     await world.clock.advance(cycleMs);
     assert.deepEqual(world.node()?.status?.addresses, addresses);
   });
 
-  it('is what is left for pods after reservations and huge pages', async () => {
+  it('reports allocatable after reservations and huge pages', async () => {
     const machine = {
-      ...deriveMachine(0),
+      ...buildMachine(0),
       reserved: { cpu: 0.5, memory: 1_024, 'ephemeral-storage': 200 * 1_024 },
       hugePages: { 'hugepages-2Mi': 512 },
     };
-    await begin({ machine, profile: { podsPerCore: 10 } });
+    await settled({ machine, profile: { podsPerCore: 10 } });
     assert.deepEqual(world.node()?.status?.capacity, {
       cpu: '8',
       'ephemeral-storage': '100Gi',
@@ -114,20 +104,20 @@ describe('what a node says of its machine', () => {
     });
   });
 
-  it('are devices while their plugin is there, and none of them after', async () => {
+  it('reports devices while their plugin exists, and 0 after that', async () => {
     await settled();
     world.side.machine.setExtendedResource('example.com/gpu', { capacity: 4, allocatable: 3 });
     await world.edit({ status: { allocatable: { 'example.com/gone': '1' } } });
     await world.clock.advance(cycleMs);
     const resource = (map: 'capacity' | 'allocatable', name: string) => world.node()?.status?.[map]?.[name];
     assert.deepEqual([resource('capacity', 'example.com/gpu'), resource('allocatable', 'example.com/gpu')], ['4', '3']);
-    assert.equal(resource('allocatable', 'example.com/gone'), undefined, 'nobody has any');
+    assert.equal(resource('allocatable', 'example.com/gone'), undefined, 'no plugin reports it');
     world.side.machine.setExtendedResource('example.com/gpu', undefined);
     await world.clock.advance(cycleMs);
     assert.equal(resource('capacity', 'example.com/gpu'), '0');
   });
 
-  it('is written when it changes, and not when only the text of a quantity differs', async () => {
+  it('is written when it changes, but not when only the notation of a quantity differs', async () => {
     await settled();
     await world.edit({ status: { capacity: { cpu: '8000m' } } });
     await world.clock.advance(cycleMs);
@@ -139,9 +129,9 @@ describe('what a node says of its machine', () => {
     assert.deepEqual([capacity, allocatable], [{ cpu: '4' }, { cpu: '4' }]);
   });
 
-  it('are versions, but for what the runtime does not tell', async () => {
-    await begin({
-      machine: { ...deriveMachine(0), features: { supplementalGroupsPolicy: true }, declaredFeatures: ['x'] },
+  it('reports versions, and Unknown for a runtime version that cannot be read', async () => {
+    await settled({
+      machine: { ...buildMachine(0), features: { supplementalGroupsPolicy: true }, declaredFeatures: ['x'] },
     });
     world.side.machine.fail('runtime-version');
     await world.clock.advance(cycleMs);
@@ -152,10 +142,9 @@ describe('what a node says of its machine', () => {
     assert.deepEqual(daemonEndpoints, { kubeletEndpoint: { Port: 10_250 } });
   });
 
-  it('begins with a word to everybody, about the node by its name', async () => {
+  it('starts with a Starting event about the node by its name', async () => {
     world = new NodeWorld({ profile: { nodeEventUid: 'none' } });
-    world.start();
-    await world.clock.advance(0);
+    await world.startFor(0);
     assert.deepEqual(world.recorder.drafts[0], {
       about: { apiVersion: 'v1', kind: 'Node', name: 'n1' },
       type: 'Normal',

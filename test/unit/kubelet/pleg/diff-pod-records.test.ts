@@ -8,7 +8,7 @@ function podWith(state: RuntimeState | 'absent', kind: ContainerKind = 'containe
   return { uid: 'u', namespace: 'ns', name: 'p', containers: [{ id: 'c1', name: 'c', kind, state }] };
 }
 
-const told = (old: RuntimeState | 'absent', current: RuntimeState | 'absent', kind?: ContainerKind) =>
+const eventsOf = (old: RuntimeState | 'absent', current: RuntimeState | 'absent', kind?: ContainerKind) =>
   diffPodRecords(podWith(old, kind), podWith(current, kind)).map(({ type }) => type);
 
 const rows: readonly [RuntimeState | 'absent', RuntimeState | 'absent', readonly string[]][] = [
@@ -28,28 +28,26 @@ const rows: readonly [RuntimeState | 'absent', RuntimeState | 'absent', readonly
   ['created', 'absent', ['ContainerDied', 'ContainerRemoved']],
 ];
 
-describe('what happened between two listings', () => {
+describe('the events between two relists', () => {
   for (const [old, current, expected] of rows) {
     it(`${old} to ${current}: ${expected.join(', ') || 'nothing'} [E1]`, () => {
-      assert.deepEqual(told(old, current), expected);
-      assert.deepEqual(told(old, current, 'sandbox'), expected);
+      assert.deepEqual(eventsOf(old, current), expected);
+      assert.deepEqual(eventsOf(old, current, 'sandbox'), expected);
     });
   }
 
-  it('says nothing of what stayed as it was [E1]', () => {
+  it('are none for unchanged containers [E1]', () => {
     for (const state of ['created', 'running', 'exited', 'unknown', 'absent'] as const) {
-      assert.deepEqual(told(state, state), []);
+      assert.deepEqual(eventsOf(state, state), []);
     }
     assert.deepEqual(diffStates('unknown', 'unknown'), []);
   });
 
-  it('tells of containers first and of sandboxes last, each by its id', () => {
+  it('are those of containers first and of sandboxes last, each with its id', () => {
     const sandbox = { id: 's', name: '', kind: 'sandbox', state: 'running' } as const;
     const container = { id: 'c', name: 'c', kind: 'container', state: 'running' } as const;
     const pod = { uid: 'u', namespace: 'ns', name: 'p', containers: [sandbox, container] };
-    assert.deepEqual(
-      diffPodRecords(undefined, pod).map(({ containerId }) => containerId),
-      ['c', 's'],
-    );
+    const containerIds = diffPodRecords(undefined, pod).map(({ containerId }) => containerId);
+    assert.deepEqual(containerIds, ['c', 's']);
   });
 });

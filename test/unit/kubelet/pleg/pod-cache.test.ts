@@ -13,17 +13,17 @@ const status = (uid: string, name: string): RuntimePodStatus => ({
   containers: [],
 });
 
-/** What a wait has come to: `waits`, the pod's name, or why it was refused. */
+/** The result of a wait so far: `waits`, the pod's name, or the error. */
 async function lookAt(wait: Promise<RuntimePodStatus>): Promise<string> {
-  const told = wait.then(
+  const outcome = wait.then(
     ({ name }) => name,
     (error: unknown) => String(error),
   );
-  return await Promise.race([told, settled().then(() => 'waits')]);
+  return await Promise.race([outcome, settled().then(() => 'waits')]);
 }
 
 describe('the pod cache', () => {
-  it('answers at once for a pod nobody knows, once everything has been looked at [E7]', async () => {
+  it('returns at once for an unknown pod, once everything has been listed [E7]', async () => {
     const cache = new PodCache();
     assert.equal(await lookAt(cache.newerThan('u', 0, signal)), 'waits');
     cache.advance(1);
@@ -31,7 +31,7 @@ describe('the pod cache', () => {
     assert.deepEqual(cache.get('u').containers, []);
   });
 
-  it('waits for what is newer, and for no more than that', async () => {
+  it('waits for a newer status, but not longer', async () => {
     const cache = new PodCache();
     cache.set('u', status('u', 'first'), 10);
     assert.equal(await lookAt(cache.newerThan('u', 9, signal)), 'first');
@@ -47,7 +47,7 @@ describe('the pod cache', () => {
     assert.equal(cache.waiting, 0);
   });
 
-  it('takes a look at everything for a look at each', async () => {
+  it('counts a relist of everything as newer for each pod', async () => {
     const cache = new PodCache();
     cache.set('u', status('u', 'first'), 10);
     const wait = cache.newerThan('u', 20, signal);
@@ -56,18 +56,18 @@ describe('the pod cache', () => {
     assert.equal(await lookAt(cache.newerThan('u', 20, signal)), 'first');
   });
 
-  it('hands on what the inspection failed with, until one succeeds', async () => {
+  it('returns the error of an inspection until one succeeds', async () => {
     const cache = new PodCache();
-    cache.set('u', new RuntimeFailure('no answer'), 10);
-    assert.throws(() => cache.get('u'), /no answer/u);
-    await assert.rejects(cache.newerThan('u', 5, signal), { message: 'no answer' });
+    cache.set('u', new RuntimeFailure('no response'), 10);
+    assert.throws(() => cache.get('u'), /no response/u);
+    await assert.rejects(cache.newerThan('u', 5, signal), { message: 'no response' });
     cache.set('u', status('u', 'well'), 12);
     assert.equal(cache.get('u').name, 'well');
     cache.delete('u');
     assert.equal(cache.get('u').name, '');
   });
 
-  it('lets go of who no longer wants to wait', async () => {
+  it('removes a waiter whose signal aborts', async () => {
     const cache = new PodCache();
     const leave = new AbortController();
     const wait = cache.newerThan('u', 5, leave.signal);

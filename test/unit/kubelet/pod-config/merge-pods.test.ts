@@ -40,7 +40,7 @@ function podOf({ id, label, note, phase, deleted }: Shape): Pod {
   };
 }
 
-/** What is to be seen of a pod behind the mux. */
+/** The visible fields of a pod after the mux. */
 function shown({ metadata, spec, status }: Pod): unknown {
   const { uid, labels, annotations, deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   return { uid, labels, note: annotations?.['note'], deletionTimestamp, deletionGracePeriodSeconds, spec, status };
@@ -49,7 +49,7 @@ function shown({ metadata, spec, status }: Pod): unknown {
 const shownByUid = (pods: Iterable<Pod>): readonly unknown[] =>
   [...pods].toSorted((a, b) => ((a.metadata.uid ?? '') < (b.metadata.uid ?? '') ? -1 : 1)).map(shown);
 
-/** A loop that believes every message. */
+/** A receiver that applies every update. */
 class Believer {
   readonly pods = new Map<string, Pod>();
 
@@ -63,8 +63,8 @@ class Believer {
   }
 }
 
-describe('merging what a source says', () => {
-  it('lets whoever hears every message know what the source has, whatever it said before', () => {
+describe('merging the pods of a source', () => {
+  it('a receiver of every update has the same pods as the source', () => {
     const order = ['REMOVE', 'ADD', 'UPDATE', 'DELETE', 'RECONCILE'];
     fc.assert(
       fc.property(fc.array(list, { maxLength: 6 }), (lists) => {
@@ -82,9 +82,9 @@ describe('merging what a source says', () => {
             [...new Set(ops)].toSorted((a, b) => a - b),
             'each group once, in order',
           );
-          if (firstSet) assert.ok(updates.length > 0, 'the first word of a source is heard');
-          const told = updates.flatMap(({ pods }) => pods.map((pod) => pod.metadata.uid));
-          assert.equal(new Set(told).size, told.length, 'a pod is told of once');
+          if (firstSet) assert.ok(updates.length > 0, 'the first list of a source causes an update');
+          const uids = updates.flatMap(({ pods }) => pods.map((pod) => pod.metadata.uid));
+          assert.equal(new Set(uids).size, uids.length, 'a pod is in one update only');
           for (const update of updates) believer.hear(update);
           assert.deepEqual(shownByUid(believer.pods.values()), shownByUid(input.pods));
         }
@@ -92,7 +92,7 @@ describe('merging what a source says', () => {
     );
   });
 
-  it('says nothing of a list that it has heard, be it the same objects or others', () => {
+  it('sends nothing for an unchanged list, whether of the same or of equal objects', () => {
     fc.assert(
       fc.property(list, (shapes) => {
         const pods = shapes.map(podOf);
@@ -108,7 +108,7 @@ describe('merging what a source says', () => {
     );
   });
 
-  it('lets labels, a deletion and a status go that are no longer there', () => {
+  it('removes labels, deletion and status that are no longer set', () => {
     const seen = { known: new Map(), seenAt: 't0' };
     const before = podOf({ id: 1, label: 'a', note: 'x', phase: 'Running', deleted: true });
     const first = mergePods({ ...seen, input: { op: 'SET', source: 'api', pods: [before] } });

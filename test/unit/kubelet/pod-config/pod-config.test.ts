@@ -5,9 +5,8 @@ import { configAnnotations } from '../../../../src/kubelet/pod-config/classify-p
 import type { NotificationMode } from '../../../../src/kubelet/pod-config/plan-deliveries.ts';
 import { PodConfig } from '../../../../src/kubelet/pod-config/pod-config.ts';
 import type { PodSourceName } from '../../../../src/kubelet/pod-config/pod-update.ts';
-import { SourcesReady } from '../../../../src/kubelet/pod-config/sources-ready.ts';
 import { ManualClock, settled } from '../../../support/manual-clock.ts';
-import { KeepingRecorder } from '../../../support/quiet.ts';
+import { RecordingRecorder } from '../../../support/fakes.ts';
 
 interface Extra {
   readonly labels?: Record<string, string>;
@@ -40,44 +39,43 @@ function frozen<T>(value: T): T {
 
 function aMux(sources: readonly PodSourceName[] = ['api'], mode?: NotificationMode) {
   const clock = new ManualClock();
-  const recorder = new KeepingRecorder();
+  const recorder = new RecordingRecorder();
   const config = new PodConfig({ sources, clock, recorder, ...(mode === undefined ? {} : { mode }) });
-  const ready = new SourcesReady(config);
   const { signal } = new AbortController();
   const taken = () => {
     const updates = [];
     for (let update = config.updates.take(); update !== undefined; update = config.updates.take()) updates.push(update);
-    for (const { source } of updates) ready.addSource(source);
+    for (const { source } of updates) config.addSource(source);
     return updates;
   };
-  const told = () =>
+  const sent = () =>
     taken().map(({ op, source, pods }) => `${op} ${source} ${pods.map((pod) => pod.metadata.name).join()}`);
-  // The sources' objects are an informer's: whoever changed one would throw.
+  // The sources' objects belong to an informer: they are frozen, so that a change throws.
   const set = (pods: readonly Pod[], source: PodSourceName = 'api') => config.send(source, frozen(pods), signal);
-  return { clock, config, ready, recorder, set, taken, told, signal };
+  return { clock, config, recorder, set, taken, sent, signal };
 }
 
 describe('the mux of pod sources', () => {
-  it('says of a source without pods that it is there, once, and is ready when that was heard [C1]', async () => {
-    const { config, ready, set, told } = aMux();
+  it('sends one empty update for a source without pods, after which it is ready [C1]', async () => {
+    const { config, set, sent } = aMux();
     await set([]);
     assert.equal(config.updates.length, 1);
-    assert.equal(ready.allReady(), false, 'nobody has read it yet');
-    assert.deepEqual(told(), ['ADD api ']);
-    assert.equal(ready.allReady(), true);
+    assert.equal(config.allReady(), false, 'the update has not been read yet');
+    assert.deepEqual(sent(), ['ADD api ']);
+    assert.equal(config.allReady(), true);
     await set([]);
-    assert.deepEqual(told(), []);
+    assert.deepEqual(sent(), []);
   });
 
-  it('tells what is gone, then what is new, then what changed [C2]', async () => {
-    const { set, told } = aMux();
+  it('sends removals, then additions, then updates [C2]', async () => {
+    const { set, sent } = aMux();
     await set([aPod('p1'), aPod('p2')]);
-    assert.deepEqual(told(), ['ADD api p1,p2']);
+    assert.deepEqual(sent(), ['ADD api p1,p2']);
     await set([aPod('p2', { labels: { app: 'web' } }), aPod('p3')]);
-    assert.deepEqual(told(), ['REMOVE api p1', 'ADD api p3', 'UPDATE api p2']);
+    assert.deepEqual(sent(), ['REMOVE api p1', 'ADD api p3', 'UPDATE api p2']);
   });
 
-  it('tells a change of the status alone as a reconcile, once [C3]', async () => {
+  it('sends a change of the status alone as RECONCILE, once [C3]', async () => {
     const { set, taken } = aMux();
     await set([aPod('p1', { phase: 'Pending' })]);
     taken();
@@ -88,7 +86,7 @@ describe('the mux of pod sources', () => {
     assert.deepEqual(taken(), []);
   });
 
-  it('tells a graceful deletion as a delete, and again whatever changes after it [C4]', async () => {
+  it('sends a graceful deletion as DELETE, and later changes too [C4]', async () => {
     const { set, taken } = aMux();
     const deletion = { deletionTimestamp: '2026-01-02T03:04:35Z', deletionGracePeriodSeconds: 30 };
     await set([aPod('p1')]);
@@ -96,21 +94,16 @@ describe('the mux of pod sources', () => {
     await set([aPod('p1', { metadata: deletion, phase: 'Running' })]);
     const [first] = taken();
     assert.deepEqual([first?.op, first?.pods[0]?.metadata.deletionGracePeriodSeconds], ['DELETE', 30]);
-    assert.equal(first?.pods[0]?.status?.phase, 'Running', 'the status comes along');
+    assert.equal(first?.pods[0]?.status?.phase, 'Running', 'the status is included');
     await set([aPod('p1', { metadata: deletion, labels: { app: 'web' }, phase: 'Running' })]);
-    assert.deepEqual(
-      taken().map(({ op }) => op),
-      ['DELETE'],
-    );
+    const ops = taken().map(({ op }) => op);
+    assert.deepEqual(ops, ['DELETE']);
     await set([aPod('p1', { metadata: { ...deletion, deletionGracePeriodSeconds: 1 }, labels: { app: 'web' } })]);
-    assert.deepEqual(
-      taken().map(({ op }) => op),
-      ['DELETE'],
-      'a shorter grace is told',
-    );
+    const seen = taken().map(({ op }) => op);
+    assert.deepEqual(seen, ['DELETE'], 'a shorter grace period is sent');
   });
 
-  it('does not tell of finalizers, owners and versions [C5]', async () => {
+  it('ignores changes of finalizers, owners and resourceVersion [C5]', async () => {
     const { set, taken } = aMux();
     await set([aPod('p1', { metadata: { resourceVersion: '1' } })]);
     taken();
@@ -120,7 +113,7 @@ describe('the mux of pod sources', () => {
     assert.deepEqual(taken(), []);
   });
 
-  it('keeps its own annotations, whatever others write there [C6]', async () => {
+  it('keeps its local annotations, whatever other clients write there [C6]', async () => {
     const { clock, set, taken } = aMux();
     await set([aPod('p1', { annotations: { note: 'a' } })]);
     const seenAt = '2026-01-02T03:04:05Z';
@@ -134,14 +127,12 @@ describe('the mux of pod sources', () => {
     assert.deepEqual([update?.op, update?.pods[0]?.metadata.annotations], ['UPDATE', { note: 'b', ...own }]);
   });
 
-  it('keeps the first of two pods of one name and warns of the second [C7]', async () => {
+  it('keeps the first of two pods with one name and records a warning for the second [C7]', async () => {
     const { recorder, set, taken } = aMux();
     const second = aPod('web', { metadata: { uid: 'other' } });
     await set([aPod('web'), second]);
-    assert.deepEqual(
-      taken().map(({ op, pods }) => [op, pods.map((pod) => pod.metadata.uid)]),
-      [['ADD', ['uid-web']]],
-    );
+    const seen = taken().map(({ op, pods }) => [op, pods.map((pod) => pod.metadata.uid)]);
+    assert.deepEqual(seen, [['ADD', ['uid-web']]]);
     assert.deepEqual(recorder.drafts, [
       {
         about: { apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: 'web', uid: 'other' },
@@ -152,15 +143,15 @@ describe('the mux of pod sources', () => {
     ]);
   });
 
-  it('does not compare sources: a name may come from two of them [C8]', async () => {
-    const { recorder, set, told } = aMux(['file', 'api']);
+  it('keeps pods with one name from two sources [C8]', async () => {
+    const { recorder, set, sent } = aMux(['file', 'api']);
     await set([aPod('web')], 'api');
     await set([aPod('web', { metadata: { uid: 'static' } })], 'file');
-    assert.deepEqual(told(), ['ADD api web', 'ADD file web']);
+    assert.deepEqual(sent(), ['ADD api web', 'ADD file web']);
     assert.deepEqual(recorder.drafts, []);
   });
 
-  it('holds 50 updates for a loop that does not read, then holds up the source, and loses nothing [C9]', async () => {
+  it('buffers 50 updates for a loop that does not read, then blocks the source, and loses nothing [C9]', async () => {
     const { config, set, taken } = aMux();
     let sent = 0;
     const producer = (async () => {
@@ -183,46 +174,44 @@ describe('the mux of pod sources', () => {
     );
   });
 
-  it('is not ready while one source has never sent all it has', async () => {
-    const { ready, set, told } = aMux(['file', 'http', 'api']);
+  it('is not ready while one source has not sent its complete list', async () => {
+    const { config, set, sent } = aMux(['file', 'http', 'api']);
     await set([aPod('static')], 'file');
     await set([], 'http');
-    assert.deepEqual(told(), ['ADD file static', 'ADD http ']);
-    assert.equal(ready.allReady(), false);
+    assert.deepEqual(sent(), ['ADD file static', 'ADD http ']);
+    assert.equal(config.allReady(), false);
     await set([], 'api');
-    assert.equal(ready.allReady(), false, 'it was not heard');
-    told();
-    assert.equal(ready.allReady(), true);
+    assert.equal(config.allReady(), false, 'its update was not read');
+    sent();
+    assert.equal(config.allReady(), true);
   });
 
-  it('is ready at once where no source is configured', () => {
-    assert.equal(aMux([]).ready.allReady(), true);
-  });
+  it('is ready at once if no source is configured', () => assert.equal(aMux([]).config.allReady(), true));
 
-  it('counts only a complete list as the first word of a source', async () => {
-    const { config, ready, told, signal } = aMux();
+  it('counts only a complete list as the first list of a source', async () => {
+    const { config, sent, signal } = aMux();
     await config.apply({ op: 'ADD', source: 'api', pods: [aPod('p1')] }, signal);
-    assert.deepEqual(told(), ['ADD api p1']);
-    assert.equal(ready.allReady(), false);
+    assert.deepEqual(sent(), ['ADD api p1']);
+    assert.equal(config.allReady(), false);
     await config.send('api', [aPod('p1')], signal);
-    assert.deepEqual(told(), ['ADD api '], 'nothing new, but now it is everything');
-    assert.equal(ready.allReady(), true);
+    assert.deepEqual(sent(), ['ADD api '], 'no new pods, but the list is complete');
+    assert.equal(config.allReady(), true);
   });
 
-  it('takes what came and what went as well', async () => {
-    const { config, set, told, signal } = aMux();
+  it('also accepts additions, updates and removals', async () => {
+    const { config, set, sent, signal } = aMux();
     await set([aPod('p1'), aPod('p2')]);
-    told();
+    sent();
     const pods = [aPod('p2', { image: 'img:2' }), aPod('p3')];
     await config.apply({ op: 'UPDATE', source: 'api', pods }, signal);
-    assert.deepEqual(told(), ['ADD api p3', 'UPDATE api p2']);
+    assert.deepEqual(sent(), ['ADD api p3', 'UPDATE api p2']);
     await config.apply({ op: 'REMOVE', source: 'api', pods: [aPod('p1'), aPod('p1'), aPod('p9')] }, signal);
-    assert.deepEqual(told(), ['REMOVE api p1']);
+    assert.deepEqual(sent(), ['REMOVE api p1']);
     await config.apply({ op: 'RECONCILE', source: 'api', pods: [aPod('p2', { phase: 'Failed' })] }, signal);
-    assert.deepEqual(told(), [], 'no source reconciles');
+    assert.deepEqual(sent(), [], 'a source sends no RECONCILE');
   });
 
-  it('never changes a pod that it has given away', async () => {
+  it('never modifies a pod that it has delivered', async () => {
     const { set, taken } = aMux();
     await set([aPod('p1', { annotations: { note: 'a' }, phase: 'Pending' })]);
     const given = taken()[0]?.pods[0];
@@ -230,56 +219,52 @@ describe('the mux of pod sources', () => {
     await set([aPod('p1', { annotations: { note: 'b' }, labels: { a: 'b' }, phase: 'Running', image: 'img:2' })]);
     await set([aPod('p1', { annotations: { note: 'b' }, labels: { a: 'b' }, phase: 'Failed', image: 'img:2' })]);
     assert.deepEqual(given, before);
-    assert.deepEqual(
-      taken().map(({ op, pods }) => [op, pods[0]?.status?.phase, pods[0]?.metadata.labels]),
-      [
-        ['UPDATE', 'Running', { a: 'b' }],
-        ['RECONCILE', 'Failed', { a: 'b' }],
-      ],
-    );
+    const seen = taken().map(({ op, pods }) => [op, pods[0]?.status?.phase, pods[0]?.metadata.labels]);
+    assert.deepEqual(seen, [
+      ['UPDATE', 'Running', { a: 'b' }],
+      ['RECONCILE', 'Failed', { a: 'b' }],
+    ]);
   });
 
-  it('takes over the generation with a change: a status says of which one it is', async () => {
+  it('updates the generation with a change, so that the status refers to the right one', async () => {
     const { set, taken } = aMux();
     await set([aPod('p1', { metadata: { generation: 1 } })]);
     await set([aPod('p1', { metadata: { generation: 2, deletionTimestamp: '2026-01-02T03:04:35Z' } })]);
-    assert.deepEqual(
-      taken().map(({ op, pods }) => [op, pods[0]?.metadata.generation]),
-      [
-        ['ADD', 1],
-        ['DELETE', 2],
-      ],
-    );
+    const seen = taken().map(({ op, pods }) => [op, pods[0]?.metadata.generation]);
+    assert.deepEqual(seen, [
+      ['ADD', 1],
+      ['DELETE', 2],
+    ]);
   });
 
-  it('tells all that all sources have where snapshots are wanted, but not for a status [C22]', async () => {
-    const { set, told } = aMux(['file', 'api'], 'snapshot');
+  it('delivers the pods of all sources in snapshot mode, but not for a change of a status [C22]', async () => {
+    const { set, sent } = aMux(['file', 'api'], 'snapshot');
     await set([aPod('static')], 'file');
-    assert.deepEqual(told(), ['SET file static']);
+    assert.deepEqual(sent(), ['SET file static']);
     await set([aPod('p1', { phase: 'Pending' })], 'api');
-    assert.deepEqual(told(), ['SET api static,p1']);
+    assert.deepEqual(sent(), ['SET api static,p1']);
     await set([aPod('p1', { phase: 'Running' })], 'api');
-    assert.deepEqual(told(), []);
+    assert.deepEqual(sent(), []);
     await set([], 'api');
-    assert.deepEqual(told(), ['SET api static']);
+    assert.deepEqual(sent(), ['SET api static']);
   });
 
-  it('tells snapshots where pods come or go, and else what changed, where both are wanted [C22]', async () => {
-    const { config, set, told, signal } = aMux(['file', 'api'], 'snapshot-and-updates');
+  it('delivers snapshots when pods are added or removed, and otherwise the changes, in snapshot-and-updates mode [C22]', async () => {
+    const { config, set, sent, signal } = aMux(['file', 'api'], 'snapshot-and-updates');
     await set([], 'file');
-    assert.deepEqual(told(), ['SET file ']);
+    assert.deepEqual(sent(), ['SET file ']);
     await set([aPod('p1'), aPod('p2')], 'api');
-    assert.deepEqual(told(), ['SET api p1,p2']);
+    assert.deepEqual(sent(), ['SET api p1,p2']);
     const deleted = aPod('p2', { metadata: { deletionTimestamp: '2026-01-02T03:04:35Z' } });
     await set([aPod('p1', { image: 'img:2' }), deleted], 'api');
-    assert.deepEqual(told(), ['UPDATE api p1', 'DELETE api p2']);
+    assert.deepEqual(sent(), ['UPDATE api p1', 'DELETE api p2']);
     await set([aPod('p1', { image: 'img:2', phase: 'Running' }), deleted], 'api');
-    assert.deepEqual(told(), []);
+    assert.deepEqual(sent(), []);
     await config.sync(signal);
-    assert.deepEqual(told(), ['SET * p1,p2']);
+    assert.deepEqual(sent(), ['SET * p1,p2']);
   });
 
-  it('lets a send go when nobody will ever read it', async () => {
+  it('aborts a send that is never read', async () => {
     const { config, set } = aMux();
     const life = new AbortController();
     for (let image = 0; image < 50; image++) await set([aPod('p1', { image: `img:${image}` })]);

@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
 import type { ContainerStatus, Pod } from '../../../../src/api/pod.ts';
-import type { PodStatus } from '../../../../src/kubelet/pod-status/derive-api-status.ts';
-import { deriveTerminatedStatus } from '../../../../src/kubelet/pod-status/derive-terminated-status.ts';
-import { sameMeaning } from '../../../../src/kubelet/pod-status/derive-same-meaning.ts';
-import { agreesWith, deriveStatusPatch } from '../../../../src/kubelet/pod-status/diff-api-status.ts';
+import type { PodStatus } from '../../../../src/kubelet/pod-status/build-api-status.ts';
+import { buildTerminatedStatus } from '../../../../src/kubelet/pod-status/build-terminated-status.ts';
+import { semanticallyEqual } from '../../../../src/kubelet/pod-status/diff-meaning.ts';
+import { agreesWith, diffStatusPatch } from '../../../../src/kubelet/pod-status/diff-api-status.ts';
 import { mergeApiStatus } from '../../../../src/kubelet/pod-status/merge-api-status.ts';
 import { decideIllegalTransition } from '../../../../src/kubelet/pod-status/decide-transition.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { MemoryApi } from '../../../support/memory-api.ts';
 
 const since = '2026-01-01T00:00:00Z';
-const ours: PodStatus = {
+const kubeletStatus: PodStatus = {
   phase: 'Running',
   hostIP: '10.0.0.1',
   startTime: since,
@@ -24,30 +24,30 @@ const ours: PodStatus = {
 };
 
 describe('the patch of a pod status', () => {
-  it('is none where the server says the same, what is empty left out or not', () => {
-    const [container] = ours.containerStatuses ?? [];
-    const stored = { ...ours, reason: '', containerStatuses: [{ ...container, lastState: {} }] } as PodStatus;
-    assert.equal(deriveStatusPatch(stored, ours), undefined);
-    assert.ok(agreesWith(stored, ours, 'modern'));
+  it('is absent if the server has the same status, with or without empty fields', () => {
+    const [container] = kubeletStatus.containerStatuses ?? [];
+    const stored = { ...kubeletStatus, reason: '', containerStatuses: [{ ...container, lastState: {} }] } as PodStatus;
+    assert.equal(diffStatusPatch(stored, kubeletStatus), undefined);
+    assert.ok(agreesWith(stored, kubeletStatus, 'v1.36'));
   });
 
-  it('says once that a pod asks for nothing, and takes back what it no longer asks for', () => {
-    const nothing: PodStatus = { ...ours, resources: {} };
-    assert.deepEqual(deriveStatusPatch(ours, nothing), { resources: {} });
-    assert.equal(deriveStatusPatch(nothing, nothing), undefined);
-    const asking: PodStatus = { ...ours, resources: { requests: { cpu: '1' } } };
-    assert.deepEqual(deriveStatusPatch(asking, nothing), { resources: null });
-    assert.ok(agreesWith(ours, nothing, 'modern'), 'it is no reason to write again');
+  it('sets empty resources once, and resets resources that are no longer requested', () => {
+    const nothing: PodStatus = { ...kubeletStatus, resources: {} };
+    assert.deepEqual(diffStatusPatch(kubeletStatus, nothing), { resources: {} });
+    assert.equal(diffStatusPatch(nothing, nothing), undefined);
+    const asking: PodStatus = { ...kubeletStatus, resources: { requests: { cpu: '1' } } };
+    assert.deepEqual(diffStatusPatch(asking, nothing), { resources: null });
+    assert.ok(agreesWith(kubeletStatus, nothing, 'v1.36'), 'it causes no further write');
   });
 
-  it('takes back what others wrote: words of a condition, a reason, an address', () => {
+  it('resets changes of other clients: a condition, a reason, an address', () => {
     const stored = {
-      ...ours,
+      ...kubeletStatus,
       reason: 'NodeLost',
       podIPs: [{ ip: '10.9.9.9' }],
       conditions: [{ type: 'Ready', status: 'False', reason: 'Lost', message: 'lost', lastTransitionTime: since }],
     };
-    assert.deepEqual(deriveStatusPatch(stored, ours), {
+    assert.deepEqual(diffStatusPatch(stored, kubeletStatus), {
       reason: null,
       '$setElementOrder/podIPs': [{ ip: '10.1.0.1' }],
       podIPs: [{ ip: '10.1.0.1' }, { $patch: 'delete', ip: '10.9.9.9' }],
@@ -56,25 +56,25 @@ describe('the patch of a pod status', () => {
     });
   });
 
-  it('leaves fields alone that it does not know', () => {
-    const stored = { ...ours, nominatedNodeName: 'n2', qosClass: 'Burstable' } as PodStatus;
-    assert.equal(deriveStatusPatch(stored, ours), undefined);
+  it('does not touch fields that the kubelet does not own', () => {
+    const stored = { ...kubeletStatus, nominatedNodeName: 'n2', qosClass: 'Burstable' } as PodStatus;
+    assert.equal(diffStatusPatch(stored, kubeletStatus), undefined);
   });
 
-  it('finds no difference in times of conditions, nor in conditions of others, but in the classic style', () => {
+  it('ignores times of conditions and conditions of other clients, except in the style of v1.8', () => {
     const later = {
-      ...ours,
+      ...kubeletStatus,
       conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: '2027-01-01T00:00:00Z' }],
     };
-    const more = { ...ours, conditions: [...(ours.conditions ?? []), { type: 'x', status: 'True' }] };
+    const more = { ...kubeletStatus, conditions: [...(kubeletStatus.conditions ?? []), { type: 'x', status: 'True' }] };
     for (const stored of [later, more]) {
-      assert.equal(agreesWith(stored, ours, 'modern'), true);
-      assert.equal(agreesWith(stored, ours, 'classic'), false);
+      assert.equal(agreesWith(stored, kubeletStatus, 'v1.36'), true);
+      assert.equal(agreesWith(stored, kubeletStatus, 'v1.8'), false);
     }
-    assert.equal(agreesWith({ ...ours, conditions: [] }, ours, 'modern'), false);
+    assert.equal(agreesWith({ ...kubeletStatus, conditions: [] }, kubeletStatus, 'v1.36'), false);
   });
 
-  it('brings any server to agree, and takes no condition of others away', async () => {
+  it('makes any stored status agree, and removes no condition of other clients', async () => {
     const text = fc.constantFrom('True', 'False', 'Unknown');
     const words = fc.option(fc.constantFrom('A', 'B'), { nil: undefined });
     const conditionOf = (type: string) =>
@@ -82,7 +82,7 @@ describe('the patch of a pod status', () => {
     const anyStatus = fc.record(
       {
         phase: fc.constantFrom('Pending', 'Running'),
-        reason: fc.constantFrom('NodeLost', 'Odd'),
+        reason: fc.constantFrom('NodeLost', 'Other'),
         hostIP: fc.constantFrom('10.0.0.1', '10.0.0.2'),
         conditions: fc.tuple(conditionOf('Ready'), conditionOf('Gate'), conditionOf('PodScheduled')),
       },
@@ -92,53 +92,58 @@ describe('the patch of a pod status', () => {
       fc.asyncProperty(anyStatus, anyStatus, async (stored, wanted) => {
         const merged = mergeApiStatus({
           stored: stored as PodStatus,
-          ours: { ...ours, ...(wanted as PodStatus) },
+          wanted: { ...kubeletStatus, ...(wanted as PodStatus) },
           mayRun: false,
           nowMs: 0,
         });
         const after = await patched(stored as PodStatus, merged);
-        assert.ok(agreesWith(after, merged, 'modern'));
-        assert.equal(deriveStatusPatch(after, merged), undefined);
+        assert.ok(agreesWith(after, merged, 'v1.36'));
+        assert.equal(diffStatusPatch(after, merged), undefined);
         const gate = (status: PodStatus) => status.conditions?.find(({ type }) => type === 'Gate');
-        assert.ok(sameMeaning(gate(after), gate(stored as PodStatus)));
+        assert.ok(semanticallyEqual(gate(after), gate(stored as PodStatus)));
       }),
     );
   });
 });
 
-describe('our status joined with that of others', () => {
+describe("the kubelet's status merged with that of the API server", () => {
   const disruption = { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet' };
   const failed: PodStatus = {
-    ...ours,
+    ...kubeletStatus,
     phase: 'Failed',
     reason: 'Evicted',
-    conditions: [...(ours.conditions ?? []), disruption],
+    conditions: [...(kubeletStatus.conditions ?? []), disruption],
   };
 
-  it('says why a pod was disrupted with its end, and not before', () => {
-    const alive = mergeApiStatus({ stored: ours, ours: failed, mayRun: true, nowMs: 0 });
+  it('contains DisruptionTarget together with the terminal phase, not before', () => {
+    const alive = mergeApiStatus({ stored: kubeletStatus, wanted: failed, mayRun: true, nowMs: 0 });
     assert.deepEqual([alive.phase, alive.reason], ['Running', undefined]);
     assert.ok(!alive.conditions?.some(({ type }) => type === 'DisruptionTarget'));
-    const ended = mergeApiStatus({ stored: ours, ours: failed, mayRun: false, nowMs: 0 });
+    const ended = mergeApiStatus({ stored: kubeletStatus, wanted: failed, mayRun: false, nowMs: 0 });
     assert.deepEqual([ended.phase, ended.reason], ['Failed', 'Evicted']);
-    const told = ended.conditions?.find(({ type }) => type === 'DisruptionTarget');
-    assert.equal(told?.lastTransitionTime, '1970-01-01T00:00:00Z');
+    const disruptionTarget = ended.conditions?.find(({ type }) => type === 'DisruptionTarget');
+    assert.equal(disruptionTarget?.lastTransitionTime, '1970-01-01T00:00:00Z');
   });
 
-  it('leaves a disruption alone that somebody else has told of', () => {
-    const theirs = { type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI' };
-    const stored = { ...ours, conditions: [theirs] };
-    const merged = mergeApiStatus({ stored, ours, mayRun: true, nowMs: 0 });
-    assert.deepEqual(merged.conditions?.[0], theirs);
+  it('keeps a DisruptionTarget of another client', () => {
+    const foreign = { type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI' };
+    const stored = { ...kubeletStatus, conditions: [foreign] };
+    const merged = mergeApiStatus({ stored, wanted: kubeletStatus, mayRun: true, nowMs: 0 });
+    assert.deepEqual(merged.conditions?.[0], foreign);
   });
 
-  it('calls nothing ready that has succeeded', () => {
-    const merged = mergeApiStatus({ stored: ours, ours: { ...ours, phase: 'Succeeded' }, mayRun: false, nowMs: 0 });
+  it('is not ready if the pod has succeeded', () => {
+    const merged = mergeApiStatus({
+      stored: kubeletStatus,
+      wanted: { ...kubeletStatus, phase: 'Succeeded' },
+      mayRun: false,
+      nowMs: 0,
+    });
     assert.deepEqual([merged.conditions?.[0]?.status, merged.conditions?.[0]?.reason], ['False', 'PodCompleted']);
   });
 });
 
-describe('the last status of a pod', () => {
+describe('the final status of a pod', () => {
   const waiting: ContainerStatus = {
     name: 'c',
     ready: false,
@@ -155,10 +160,10 @@ describe('the last status of a pod', () => {
   const reasons = (statuses: readonly ContainerStatus[] | undefined) =>
     statuses?.map(({ state }) => state?.terminated?.reason);
 
-  it('says of containers that nobody saw ending that they are lost, once the pod was initialized', () => {
+  it('marks containers without an observed end as lost, if the pod was initialized', () => {
     const pod: Pod = { metadata: {}, spec: { initContainers: [{ name: 'i1' }, { name: 'i2' }, { name: 'i3' }] } };
     const inits = [named('i1', { terminated: { exitCode: 0 } }), named('i2', { running: {} }), named('i3')];
-    const early = deriveTerminatedStatus(
+    const early = buildTerminatedStatus(
       pod,
       { phase: 'Pending', initContainerStatuses: inits, containerStatuses: [waiting] },
       false,
@@ -167,7 +172,7 @@ describe('the last status of a pod', () => {
     assert.deepEqual(reasons(early.containerStatuses), [undefined]);
     assert.equal(early.phase, 'Failed');
     const done = inits.map((status) => ({ ...status, state: { terminated: { exitCode: 0 } } }));
-    const late = deriveTerminatedStatus(
+    const late = buildTerminatedStatus(
       pod,
       { phase: 'Pending', initContainerStatuses: done, containerStatuses: [waiting] },
       false,
@@ -175,8 +180,8 @@ describe('the last status of a pod', () => {
     assert.deepEqual(reasons(late.containerStatuses), ['ContainerStatusUnknown']);
   });
 
-  it('knows no times of a lost container, and says so', () => {
-    const { containerStatuses } = deriveTerminatedStatus({ metadata: {} }, { containerStatuses: [waiting] }, false);
+  it('has no times for a lost container', () => {
+    const { containerStatuses } = buildTerminatedStatus({ metadata: {} }, { containerStatuses: [waiting] }, false);
     assert.deepEqual(containerStatuses?.[0]?.state, {
       terminated: {
         exitCode: 137,
@@ -188,14 +193,14 @@ describe('the last status of a pod', () => {
     });
   });
 
-  it('keeps the phase of a static pod, and an end that was told', () => {
+  it('keeps the phase of a static pod, and a terminal phase', () => {
     const pod: Pod = { metadata: {}, spec: {} };
-    assert.equal(deriveTerminatedStatus(pod, { phase: 'Running' }, true).phase, 'Running');
-    assert.equal(deriveTerminatedStatus(pod, { phase: 'Succeeded' }, false).phase, 'Succeeded');
+    assert.equal(buildTerminatedStatus(pod, { phase: 'Running' }, true).phase, 'Running');
+    assert.equal(buildTerminatedStatus(pod, { phase: 'Succeeded' }, false).phase, 'Succeeded');
   });
 });
 
-describe('the way back to life', () => {
+describe('a restart of a terminated container', () => {
   const ended = (exitCode: number): PodStatus => ({
     containerStatuses: [
       { name: 'c', ready: false, restartCount: 0, image: '', imageID: '', state: { terminated: { exitCode } } },
@@ -212,13 +217,13 @@ describe('the way back to life', () => {
     { restartPolicy: 'Never', exitCode: 0, legal: false },
     { restartPolicy: 'Never', exitCode: 1, legal: false },
   ]) {
-    it(`is ${legal ? 'open' : 'closed'} after exit code ${exitCode} with restart policy ${restartPolicy}`, () => {
+    it(`is ${legal ? 'legal' : 'illegal'} after exit code ${exitCode} with restart policy ${restartPolicy}`, () => {
       const pod: Pod = { metadata: {}, spec: { restartPolicy } };
       assert.equal(decideIllegalTransition(pod, ended(exitCode), alive), legal ? undefined : 'c');
     });
   }
 
-  it('is open to sidecars', () => {
+  it('is legal for sidecars', () => {
     const pod: Pod = {
       metadata: {},
       spec: { restartPolicy: 'Never', initContainers: [{ name: 'c', restartPolicy: 'Always' }] },
@@ -232,13 +237,13 @@ describe('the way back to life', () => {
   });
 });
 
-/** What the API server has after it was patched from one status to the other. */
+/** The stored status after the patch from one status to the other. */
 async function patched(stored: PodStatus, wanted: PodStatus): Promise<PodStatus> {
   const api = new MemoryApi(new ManualClock());
   const { signal } = new AbortController();
   const pod: Pod = { metadata: { name: 'p', namespace: 'd' }, status: stored };
   await api.create('pods', pod);
-  const status = deriveStatusPatch(stored, wanted);
+  const status = diffStatusPatch(stored, wanted);
   const patch = { type: 'strategic-merge', body: { status } } as const;
   if (status !== undefined) await api.patch('pods', { namespace: 'd', name: 'p' }, patch, { signal });
   const after: Pod | undefined = api.peek('pods', 'd/p');

@@ -4,12 +4,12 @@ import { findCondition, listConditions } from '../../../../src/api/conditions.ts
 import type { ContainerStatus, Pod } from '../../../../src/api/pod.ts';
 import { configAnnotations } from '../../../../src/kubelet/pod-config/classify-pod.ts';
 import { PodManager } from '../../../../src/kubelet/pod-config/pod-manager.ts';
-import type { PodStatus } from '../../../../src/kubelet/pod-status/derive-api-status.ts';
+import type { PodStatus } from '../../../../src/kubelet/pod-status/build-api-status.ts';
 import type { StatusStyle } from '../../../../src/kubelet/pod-status/diff-api-status.ts';
 import { PodStatusManager } from '../../../../src/kubelet/pod-status/pod-status-manager.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { MemoryApi } from '../../../support/memory-api.ts';
-import { KeepingLogger } from '../../../support/quiet.ts';
+import { RecordingLogger } from '../../../support/fakes.ts';
 
 const secondMs = 1_000;
 const running: ContainerStatus = {
@@ -40,7 +40,7 @@ describe('the pod status manager', () => {
   let clock: ManualClock;
   let api: MemoryApi;
   let pods: PodManager;
-  let logger: KeepingLogger;
+  let logger: RecordingLogger;
   let manager: PodStatusManager;
   let mayRun: boolean;
   let hasContainers: boolean;
@@ -55,7 +55,7 @@ describe('the pod status manager', () => {
     return body.status;
   };
 
-  function begin(style: StatusStyle = 'modern'): PodStatusManager {
+  function begin(style: StatusStyle = 'v1.36'): PodStatusManager {
     return new PodStatusManager({
       api,
       clock,
@@ -72,7 +72,7 @@ describe('the pod status manager', () => {
     clock = new ManualClock();
     api = new MemoryApi(clock);
     pods = new PodManager();
-    logger = new KeepingLogger();
+    logger = new RecordingLogger();
     mayRun = false;
     hasContainers = false;
     manager = begin();
@@ -85,11 +85,17 @@ describe('the pod status manager', () => {
     return pod;
   }
 
-  /** What the watch would bring: the API server's pod as it is now. */
+  /** A client deletes it. */
+  async function remove({ metadata: { uid = '' } }: Pod, gracePeriodSeconds?: number): Promise<void> {
+    const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
+    await api.delete('pods', { namespace: 'default', name: 'web' }, { uid, ...grace, signal });
+  }
+
+  /** The pod as the watch would deliver it: the API server's current one. */
   function seen(name = 'web'): Pod {
     const pod = stored(name);
     assert.ok(pod !== undefined);
-    pods.update(pod);
+    pods.add(pod);
     manager.noteChange();
     return pod;
   }
@@ -98,7 +104,7 @@ describe('the pod status manager', () => {
     await api.patch('pods', { namespace: 'default', name }, { type: 'strategic-merge', body: { status } }, { signal });
   }
 
-  /** Runs for a time, as a kubelet would; the requests of the setting up are forgotten. */
+  /** Runs for `ms`; requests of the setup are cleared. */
   async function run(ms: number, during: () => Promise<void> | void = () => {}): Promise<void> {
     const life = new AbortController();
     const running = manager.run(life.signal);
@@ -110,7 +116,7 @@ describe('the pod status manager', () => {
     assert.equal(clock.sleeping, 0);
   }
 
-  it('writes one status once, however often it is told: a look and a patch that names the uid [F1]', async () => {
+  it('writes a status that is set repeatedly once: one GET and one PATCH with the uid [F1]', async () => {
     const pod = await aPod();
     await run(30 * secondMs, () => {
       for (let time = 0; time < 5; time += 1) manager.set(pod, runningStatus);
@@ -131,7 +137,7 @@ describe('the pod status manager', () => {
     assert.equal(manager.version(pod.metadata.uid ?? ''), 1);
   });
 
-  it('keeps whole seconds, so that nothing looks changed for ever [F3]', async () => {
+  it('truncates times to seconds, so that a status does not always look changed [F3]', async () => {
     const pod = await aPod();
     const state = { running: { startedAt: '2026-01-02T03:04:05.123Z' } };
     const status = { ...runningStatus, containerStatuses: [{ ...running, state }] };
@@ -147,7 +153,7 @@ describe('the pod status manager', () => {
     assert.deepEqual(requests(), ['get', 'patch']);
   });
 
-  it('cuts termination messages to a share of 12 KiB each [F4]', async () => {
+  it('truncates termination messages to a share of 12 KiB each [F4]', async () => {
     const names = ['a', 'b', 'c'];
     const pod = await aPod('web', { containers: names.map((name) => ({ name })) });
     const containerStatuses = names.map((name) => ({ ...exited(1, 'é'.repeat(4_096)), name }));
@@ -157,7 +163,7 @@ describe('the pod status manager', () => {
     }
   });
 
-  it('keeps the time of a transition until the next one [F5]', async () => {
+  it('keeps a transition time until the next transition [F5]', async () => {
     clock = new ManualClock(Date.parse('2026-01-02T10:00:00Z'));
     manager = begin();
     const pod = await aPod();
@@ -171,7 +177,7 @@ describe('the pod status manager', () => {
     assert.equal(since(), '2026-01-02T10:06:00Z');
   });
 
-  it('drops a status that would bring a container back to life against the restart policy [F6]', async () => {
+  it('drops a status that restarts a terminated container against the restart policy [F6]', async () => {
     const pod = await aPod('web', { restartPolicy: 'Never' });
     manager.set(pod, { phase: 'Running', containerStatuses: [exited(0)] });
     manager.set(pod, runningStatus);
@@ -179,7 +185,7 @@ describe('the pod status manager', () => {
     assert.ok(logger.lines.some(({ level, fields }) => level === 'error' && fields['container'] === 'c'));
   });
 
-  it('repeats a write that failed with the next one, or else with the next full pass [F7]', async () => {
+  it('repeats a failed write with the next one, or with the next full pass [F7]', async () => {
     const [first, second] = [await aPod('first'), await aPod('second')];
     await run(20 * secondMs, async () => {
       api.fail('patch', 'pods', 'unavailable');
@@ -188,7 +194,7 @@ describe('the pod status manager', () => {
       assert.equal(manager.pending, 1);
       manager.set(second, runningStatus);
       await clock.advance(0);
-      assert.equal(manager.pending, 0, 'the first went with the second');
+      assert.equal(manager.pending, 0, 'the first was written with the second');
       api.fail('patch', 'pods', 'unavailable');
       manager.set(first, failedStatus);
       await clock.advance(7 * secondMs);
@@ -198,7 +204,7 @@ describe('the pod status manager', () => {
     });
   });
 
-  it('puts right at the next full pass what others wrote, with the original time [F8]', async () => {
+  it('corrects changes of other clients at the next full pass, with the original transition time [F8]', async () => {
     const pod = await aPod();
     await run(40 * secondMs, async () => {
       manager.set(pod, runningStatus);
@@ -217,7 +223,7 @@ describe('the pod status manager', () => {
     });
   });
 
-  it('leaves the conditions of others alone, patch after patch [F9]', async () => {
+  it('keeps the conditions of other clients in every patch [F9]', async () => {
     const pod = await aPod();
     const gate = { type: 'x', status: 'True', reason: 'Mine' };
     await others({ conditions: [gate] });
@@ -231,13 +237,9 @@ describe('the pod status manager', () => {
     });
   });
 
-  it('writes nothing over a pod that has taken the name, and forgets the old one [F10]', async () => {
+  it('does not write to another pod with the same name, and forgets the old one [F10]', async () => {
     const pod = await aPod();
-    await api.delete(
-      'pods',
-      { namespace: 'default', name: 'web' },
-      { uid: pod.metadata.uid ?? '', gracePeriodSeconds: 0, signal },
-    );
+    await remove(pod, 0);
     pods.remove(pod);
     await aPod();
     manager.set(pod, runningStatus);
@@ -246,7 +248,7 @@ describe('the pod status manager', () => {
     assert.equal(manager.status(pod.metadata.uid ?? ''), undefined);
   });
 
-  it('does not say that a pod has ended while something of it may run [F11]', async () => {
+  it('does not write a terminal phase while something of the pod may run [F11]', async () => {
     const pod = await aPod();
     mayRun = true;
     await run(0, async () => {
@@ -263,16 +265,15 @@ describe('the pod status manager', () => {
     assert.deepEqual([ready(stored())?.status, ready(stored())?.reason], ['False', 'PodFailed']);
   });
 
-  it('says how a deleted pod ended before it takes the object away, and names the uid [F12]', async () => {
+  it('writes the final status of a deleted pod before it deletes the object, with the uid [F12]', async () => {
     const pod = await aPod();
-    const name = { namespace: 'default', name: 'web' };
-    await api.delete('pods', name, { uid: pod.metadata.uid ?? '', signal });
+    await remove(pod);
     api.requests.length = 0;
     await run(0, async () => {
       const deleted = seen();
       manager.set(deleted, runningStatus);
       await clock.advance(0);
-      assert.deepEqual(requests(), ['get', 'patch'], 'it is not finished');
+      assert.deepEqual(requests(), ['get', 'patch'], 'the worker has not finished');
       manager.set(deleted, failedStatus);
       manager.terminate(deleted);
       await clock.advance(0);
@@ -283,9 +284,9 @@ describe('the pod status manager', () => {
     assert.equal(manager.pending, 0);
   });
 
-  it('repeats a deletion that failed with the next full pass', async () => {
+  it('repeats a failed deletion with the next full pass', async () => {
     const pod = await aPod();
-    await api.delete('pods', { namespace: 'default', name: 'web' }, { uid: pod.metadata.uid ?? '', signal });
+    await remove(pod);
     await run(10 * secondMs, async () => {
       const deleted = seen();
       manager.set(deleted, failedStatus);
@@ -298,7 +299,7 @@ describe('the pod status manager', () => {
     assert.equal(stored(), undefined);
   });
 
-  it('has nowhere to write the status of a static pod without a mirror, and never deletes a mirror [F13]', async () => {
+  it('does not write the status of a static pod without a mirror, and never deletes a mirror [F13]', async () => {
     const annotations = { [configAnnotations.source]: 'file', [configAnnotations.hash]: 'h' };
     const metadata = { name: 'web', namespace: 'default', uid: 'static', annotations };
     const pod: Pod = { metadata, spec: { nodeName: 'n' } };
@@ -312,7 +313,7 @@ describe('the pod status manager', () => {
       await api.create('pods', { ...pod, metadata: { ...metadata, annotations: mirrored } });
       seen();
       await clock.advance(9 * secondMs);
-      assert.deepEqual(requests(), [], 'a mirror calls for nothing: it waits for the full pass');
+      assert.deepEqual(requests(), [], 'a new mirror causes no write before the full pass');
       await clock.advance(secondMs);
       assert.deepEqual(requests(), ['get', 'patch']);
       const uid = stored()?.metadata.uid;
@@ -323,15 +324,15 @@ describe('the pod status manager', () => {
       seen();
       manager.terminate(pod);
     });
-    assert.equal(requests().filter((verb) => verb === 'delete').length, 1, 'that of the test');
+    assert.equal(requests().filter((verb) => verb === 'delete').length, 1, 'only the deletion by the test');
   });
 
-  it('takes no more than 1000 in the classic style; the full pass writes the rest [F14]', async () => {
-    manager = begin('classic');
+  it('queues at most 1000 statuses in the style of v1.8; the full pass writes the rest [F14]', async () => {
+    manager = begin('v1.8');
     const many: Pod[] = [];
     for (let index = 0; index <= 1_000; index += 1) many.push(await aPod(`p${index}`));
     for (const pod of many) manager.set(pod, runningStatus);
-    assert.ok(logger.lines.some(({ message }) => message.includes('channel is full')));
+    assert.ok(logger.lines.some(({ message }) => message.includes('channel full')));
     await run(10 * secondMs, async () => {
       assert.equal(api.count('replace', 'pods'), 1_000);
       assert.equal(stored('p1000')?.status, undefined);
@@ -340,7 +341,7 @@ describe('the pod status manager', () => {
     assert.equal(api.count('patch', 'pods'), 0);
   });
 
-  it('looks once at each pod after a restart, and writes nothing that is so already [F15]', async () => {
+  it('reads each pod once after a restart, and writes only what differs [F15]', async () => {
     const many: Pod[] = [];
     for (let index = 0; index < 100; index += 1) many.push(await aPod(`p${index}`));
     for (const pod of many) manager.set(pod, runningStatus);
@@ -356,7 +357,7 @@ describe('the pod status manager', () => {
     assert.equal(manager.pending, 0);
   });
 
-  it('says of a container that nobody saw ending that it is lost, and that its pod has failed [F16]', async () => {
+  it('marks a container without an observed end as lost, and its pod as failed [F16]', async () => {
     const pod = await aPod();
     manager.set(pod, runningStatus);
     manager.terminate(pod);
@@ -367,7 +368,7 @@ describe('the pod status manager', () => {
     assert.deepEqual([terminated?.exitCode, terminated?.reason], [137, 'ContainerStatusUnknown']);
   });
 
-  it('names in a patch only what differs, and every condition there is', async () => {
+  it('patches only what differs, with the order of all conditions', async () => {
     const pod = await aPod();
     await others({ conditions: [{ type: 'x', status: 'True' }] });
     manager.set(pod, runningStatus);
@@ -382,10 +383,10 @@ describe('the pod status manager', () => {
     });
   });
 
-  it('keeps a classic pod until the runtime has nothing of it', async () => {
-    manager = begin('classic');
+  it('keeps a pod in the style of v1.8 until the runtime has nothing of it', async () => {
+    manager = begin('v1.8');
     const pod = await aPod();
-    await api.delete('pods', { namespace: 'default', name: 'web' }, { uid: pod.metadata.uid ?? '', signal });
+    await remove(pod);
     hasContainers = true;
     const deleted = seen();
     manager.set(deleted, failedStatus);
@@ -396,7 +397,7 @@ describe('the pod status manager', () => {
     assert.equal(stored(), undefined);
   });
 
-  it('forgets pods that nobody knows', async () => {
+  it('forgets pods that no source has', async () => {
     const pod = await aPod();
     manager.set(pod, runningStatus);
     manager.removeOrphans(new Set());

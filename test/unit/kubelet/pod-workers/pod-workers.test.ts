@@ -4,24 +4,28 @@ import type { Pod } from '../../../../src/api/pod.ts';
 import { PodCache } from '../../../../src/kubelet/pleg/pod-cache.ts';
 import { configAnnotations } from '../../../../src/kubelet/pod-config/classify-pod.ts';
 import {
+  type PodEnd,
   type PodSteps,
   StepFailure,
   type SyncStepOutcome,
   type TerminatingStep,
+  type WorkKind,
 } from '../../../../src/kubelet/pod-workers/pod-work.ts';
-import { PodEnder } from '../../../../src/kubelet/pod-workers/pod-ender.ts';
+import { terminatePod } from '../../../../src/kubelet/pod-workers/terminate-pod.ts';
 import { PodWorkers } from '../../../../src/kubelet/pod-workers/pod-workers.ts';
 import { PodWorkQueue } from '../../../../src/kubelet/pod-workers/work-queue.ts';
 import { RuntimeFailure } from '../../../../src/kubelet/runtime/pod-runtime.ts';
+import { aPod as aPodOf } from '../../../support/builders.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { KeepingRecorder } from '../../../support/quiet.ts';
+import { RecordingRecorder } from '../../../support/fakes.ts';
 
 const secondMs = 1_000;
 
-/** Steps that keep what they were asked for, and take as long as a test wants. */
+/** Steps that record their calls, and take as long as a test sets. */
 class ScriptedSteps implements PodSteps {
   readonly calls: string[] = [];
   readonly graces: number[] = [];
+  ends: readonly PodEnd[] = [];
   outcome: SyncStepOutcome = { terminal: false };
   failure: string | undefined;
   syncMs = 0;
@@ -42,6 +46,7 @@ class ScriptedSteps implements PodSteps {
   async terminating({ pod, graceMs, ends }: TerminatingStep, signal: AbortSignal): Promise<void> {
     this.#note(`terminating${ends.map(({ reason }) => `:${reason}`).join('')}`, pod.metadata.uid);
     this.graces.push(graceMs);
+    this.ends = ends;
     await this.#clock.sleep(this.killMs, signal);
     if (signal.aborted) throw new StepFailure('context canceled');
     if (this.failure !== undefined) throw new StepFailure(this.failure);
@@ -66,7 +71,7 @@ describe('the pod workers', () => {
   let cache: PodCache;
   let steps: ScriptedSteps;
   let queue: PodWorkQueue;
-  let recorder: KeepingRecorder;
+  let recorder: RecordingRecorder;
   let workers: PodWorkers;
   let chance: number;
   let life: AbortController;
@@ -76,7 +81,7 @@ describe('the pod workers', () => {
     clock = new ManualClock();
     cache = new PodCache();
     steps = new ScriptedSteps(clock);
-    recorder = new KeepingRecorder();
+    recorder = new RecordingRecorder();
     queue = new PodWorkQueue(clock, () => {});
     chance = 0;
     workers = new PodWorkers({
@@ -99,13 +104,18 @@ describe('the pod workers', () => {
     assert.equal(clock.sleeping, 0);
   });
 
-  /** The cache hears of everything at once, as if there were a relist all the time. */
+  /** The cache is updated at once, as with continuous relists. */
   async function relist(): Promise<void> {
     cache.advance(clock.monotonicMs() + 0.001);
     await clock.advance(0);
   }
 
-  /** Time in which the runtime is looked at every second. */
+  async function work(kind: WorkKind, pod: Pod): Promise<void> {
+    workers.update({ kind, pod });
+    await relist();
+  }
+
+  /** Advances with a relist every second. */
   async function pass(ms: number): Promise<void> {
     for (let passed = 0; passed < ms; passed += secondMs) {
       await clock.advance(Math.min(secondMs, ms - passed));
@@ -113,20 +123,19 @@ describe('the pod workers', () => {
     }
   }
 
-  /** How long until the pod's next appointment, in seconds. */
+  /** Time until the pod's next sync, in seconds. */
   function dueInSeconds(): number {
     assert.deepEqual(queue.takeDue(), []);
     return ((queue.nextDueAtMs ?? Number.NaN) - clock.monotonicMs()) / secondMs;
   }
 
-  it('looks at a pod again between 60 and 90 s after it went well [D8]', async () => {
+  it('sync a pod again between 60 and 90 s after a success [D8]', async () => {
     for (const [drawn, expected] of [
       [0, 60],
       [0.999, 89.97],
     ] as const) {
       chance = drawn;
-      workers.update({ kind: 'sync', pod: aPod('a') });
-      await relist();
+      await work('sync', aPod('a'));
       assert.ok(Math.abs(dueInSeconds() - expected) < 0.01, `${dueInSeconds()}`);
     }
     assert.deepEqual(queue.takeDue(), []);
@@ -134,46 +143,41 @@ describe('the pod workers', () => {
     assert.deepEqual(queue.takeDue(), ['a']);
   });
 
-  it('tries again 10 to 15 s after it failed, and after a second where only the network is missing [D9]', async () => {
+  it('retry 10 to 15 s after a failure, and after about a second if only the network is missing [D9]', async () => {
     steps.failure = 'no';
     for (const [drawn, expected] of [
       [0, 10],
       [0.999, 14.995],
     ] as const) {
       chance = drawn;
-      workers.update({ kind: 'sync', pod: aPod('a') });
-      await relist();
+      await work('sync', aPod('a'));
       assert.ok(Math.abs(dueInSeconds() - expected) < 0.01, `${dueInSeconds()}`);
     }
     steps.failure = 'network is not ready: it is not';
     chance = 0.5;
-    workers.update({ kind: 'sync', pod: aPod('a') });
-    await relist();
+    await work('sync', aPod('a'));
     assert.equal(dueInSeconds(), 1.25);
   });
 
-  it('comes back when a back-off ends, or on the dot of the deadline', async () => {
+  it('sync when a back-off ends, or exactly at the active deadline', async () => {
     chance = 0.5;
     steps.outcome = { terminal: false, backoffEndsAtMs: clock.monotonicMs() + 20 * secondMs };
-    workers.update({ kind: 'create', pod: aPod('a') });
-    await relist();
+    await work('create', aPod('a'));
     assert.ok(Math.abs(dueInSeconds() - 25) < 0.01);
     steps.outcome = { terminal: false, deadlineAtMs: clock.monotonicMs() + 20 * secondMs };
-    workers.update({ kind: 'sync', pod: aPod('a') });
-    await relist();
+    await work('sync', aPod('a'));
     assert.ok(Math.abs(dueInSeconds() - 20) < 0.01);
   });
 
-  it('takes only the last of what comes while it works', async () => {
+  it('keep only the last work item that arrives while they are busy', async () => {
     steps.syncMs = 5 * secondMs;
-    workers.update({ kind: 'create', pod: aPod('a') });
-    await relist();
+    await work('create', aPod('a'));
     for (let time = 0; time < 9; time += 1) workers.update({ kind: 'update', pod: aPod('a') });
     await pass(20 * secondMs);
     assert.deepEqual(steps.calls, ['sync a', 'sync a']);
   });
 
-  it('does nothing before the runtime has been looked at since its last step', async () => {
+  it('wait for a runtime status that is newer than their last step', async () => {
     workers.update({ kind: 'create', pod: aPod('a') });
     await clock.advance(60 * secondMs);
     assert.deepEqual(steps.calls, [], 'not even the first');
@@ -188,7 +192,7 @@ describe('the pod workers', () => {
     assert.deepEqual(steps.calls, ['sync a', 'sync a']);
   });
 
-  it('tells of a runtime that does not say how a pod is', async () => {
+  it('record an event if the status of a pod cannot be read', async () => {
     cache.set('a', new RuntimeFailure('it is on fire'), clock.monotonicMs() + 1);
     workers.update({ kind: 'create', pod: aPod('a') });
     await clock.advance(0);
@@ -198,9 +202,8 @@ describe('the pod workers', () => {
     assert.equal(dueInSeconds(), 10);
   });
 
-  it('goes from syncing to terminating to terminated to finished, and not back', async () => {
-    workers.update({ kind: 'create', pod: aPod('a') });
-    await relist();
+  it('move from syncing to terminating to terminated to finished, and not back', async () => {
+    await work('create', aPod('a'));
     assert.equal(workers.mayRun('a'), true);
     workers.update({ kind: 'update', pod: deleted(aPod('a'), 30) });
     assert.equal(workers.isTerminating('a'), true);
@@ -214,24 +217,23 @@ describe('the pod workers', () => {
     assert.equal(steps.calls.length, 3);
   });
 
-  it('ends a pod that has come to its end by itself', async () => {
+  it('terminate a pod whose containers have all ended', async () => {
     steps.outcome = { terminal: true };
     workers.update({ kind: 'create', pod: aPod('a') });
     await pass(5 * secondMs);
     assert.deepEqual(steps.calls, ['sync a', 'terminating a', 'terminated a']);
   });
 
-  it('only buries a pod that had ended before, and runs nothing of it', async () => {
+  it('only write the final status of a pod that had ended before', async () => {
     workers.update({ kind: 'create', pod: { ...aPod('a'), status: { phase: 'Failed' } } });
     assert.equal(workers.mayRun('a'), false);
     await pass(2 * secondMs);
     assert.deepEqual(steps.calls, ['terminated a']);
   });
 
-  it('lets a second deletion shorten the grace, and calls off the step that runs [G7]', async () => {
+  it('shorten the grace period at a second deletion, and abort the running step [G7]', async () => {
     steps.killMs = 60 * secondMs;
-    workers.update({ kind: 'create', pod: aPod('a') });
-    await relist();
+    await work('create', aPod('a'));
     workers.update({ kind: 'update', pod: deleted(aPod('a'), 30) });
     await pass(10 * secondMs);
     steps.killMs = 0;
@@ -241,7 +243,7 @@ describe('the pod workers', () => {
     assert.equal(workers.isTerminated('a'), true);
   });
 
-  it('never lengthens the grace, and gives at least a second', async () => {
+  it('never lengthen the grace period, with a minimum of one second', async () => {
     steps.failure = 'no';
     workers.update({ kind: 'kill', pod: aPod('a'), kill: { graceMs: 7 * secondMs } });
     await relist();
@@ -252,19 +254,17 @@ describe('the pod workers', () => {
     assert.deepEqual(steps.graces, [7 * secondMs, 7 * secondMs, secondMs]);
   });
 
-  it('gives a pod that is gone its own grace [G8]', async () => {
-    workers.update({ kind: 'create', pod: aPod('a') });
-    await relist();
+  it('terminate a removed pod with its own grace period [G8]', async () => {
+    await work('create', aPod('a'));
     workers.update({ kind: 'kill', pod: aPod('a') });
     await pass(2 * secondMs);
     assert.deepEqual(steps.graces, [30 * secondMs]);
   });
 
-  it('tries again where something still runs though it was killed [G14]', async () => {
+  it('retry when a container still runs after the kill [G14]', async () => {
     steps.failure = 'detected running containers after a successful KillPod, CRI violation: [c]';
     chance = 0.999;
-    workers.update({ kind: 'kill', pod: aPod('a') });
-    await relist();
+    await work('kill', aPod('a'));
     assert.ok(dueInSeconds() >= 10 && dueInSeconds() < 15);
     assert.equal(workers.isTerminated('a'), false);
     steps.failure = undefined;
@@ -273,7 +273,7 @@ describe('the pod workers', () => {
     assert.equal(workers.isFinished('a'), true);
   });
 
-  it('ends with a second of grace what belongs to nobody', async () => {
+  it('kill pods that no source has with a grace period of one second', async () => {
     const orphan = { uid: 'x', namespace: 'default', name: 'x', pod: undefined };
     workers.update({ kind: 'kill', orphan, kill: { graceMs: secondMs } });
     await clock.advance(0);
@@ -281,52 +281,43 @@ describe('the pod workers', () => {
     assert.equal(workers.syncKnown(new Set()).size, 0);
   });
 
-  it('starts a static pod only when the one of its name has ended', async () => {
+  it('start a static pod only after the one with the same full name has terminated', async () => {
     const [first, second] = [staticPod('one'), staticPod('two')];
     steps.killMs = 20 * secondMs;
-    workers.update({ kind: 'create', pod: first });
-    await relist();
+    await work('create', first);
     workers.update({ kind: 'kill', pod: first });
-    workers.update({ kind: 'create', pod: second });
-    await relist();
+    await work('create', second);
     assert.deepEqual(steps.calls, ['sync one', 'terminating one']);
     await pass(15 * secondMs);
     assert.deepEqual(queue.takeDue(), ['two']);
-    workers.update({ kind: 'sync', pod: second });
-    await relist();
+    await work('sync', second);
     assert.equal(steps.calls.length, 2, 'not yet');
     await pass(10 * secondMs);
-    workers.update({ kind: 'sync', pod: second });
-    await relist();
+    await work('sync', second);
     assert.deepEqual(steps.calls.slice(2), ['terminated one', 'sync two']);
   });
 
-  it('never starts a static pod that was removed while it waited', async () => {
+  it('never start a static pod that was removed while it waited', async () => {
     const [first, second] = [staticPod('one'), staticPod('two')];
-    workers.update({ kind: 'create', pod: first });
-    await relist();
-    workers.update({ kind: 'create', pod: second });
-    await relist();
-    workers.update({ kind: 'kill', pod: second });
-    await relist();
+    await work('create', first);
+    await work('create', second);
+    await work('kill', second);
     assert.equal(workers.isFinished('two'), true);
     assert.deepEqual(steps.calls, ['sync one']);
   });
 
-  it('starts a pod anew whose uid came back, once the old one is forgotten', async () => {
-    workers.update({ kind: 'create', pod: aPod('a') });
-    await relist();
+  it('restart a pod whose uid was reused, once the old one is forgotten', async () => {
+    await work('create', aPod('a'));
     workers.update({ kind: 'kill', pod: aPod('a') });
     workers.update({ kind: 'create', pod: aPod('a') });
     await pass(3 * secondMs);
     assert.equal(workers.isFinished('a'), true);
     assert.equal(workers.syncKnown(new Set(['a'])).has('a'), false);
-    workers.update({ kind: 'create', pod: aPod('a') });
-    await relist();
+    await work('create', aPod('a'));
     assert.equal(steps.calls.at(-1), 'sync a');
   });
 
-  it('forgets what has finished and is not wanted, and nothing else', async () => {
+  it('forget finished workers whose pods are not wanted, and no others', async () => {
     for (const uid of ['a', 'b', 'c']) workers.update({ kind: 'create', pod: aPod(uid) });
     await relist();
     for (const uid of ['a', 'b']) workers.update({ kind: 'kill', pod: aPod(uid) });
@@ -337,15 +328,12 @@ describe('the pod workers', () => {
     assert.equal(workers.mayRun('a'), false);
   });
 
-  it('says how a pod ended that the kubelet itself ended, and when nothing of it runs any more', async () => {
-    const condition = { type: 'DisruptionTarget', status: 'True' };
-    const verdict = { reason: 'Evicted', message: 'm', condition, graceMs: 20 * secondMs, evicted: true };
-    const ender = new PodEnder({ workers, clock, recorder });
+  it('set the final status of a pod that the kubelet terminates, and notify when nothing of it runs any more', async () => {
+    const termination = { reason: 'Evicted', message: 'm', graceMs: 20 * secondMs, evicted: true };
     steps.killMs = 15 * secondMs;
-    workers.update({ kind: 'create', pod: aPod('a') });
-    await relist();
+    await work('create', aPod('a'));
     let ended = false;
-    const ending = ender.end(aPod('a'), verdict, life.signal).then(() => {
+    const ending = terminatePod({ workers, clock, recorder }, aPod('a'), termination, life.signal).then(() => {
       ended = true;
     });
     await pass(14 * secondMs);
@@ -353,14 +341,15 @@ describe('the pod workers', () => {
     await pass(2 * secondMs);
     await ending;
     assert.equal(steps.calls[1], 'terminating:Evicted a');
+    const condition = { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet', message: 'm' };
+    assert.deepEqual(steps.ends, [{ phase: 'Failed', reason: 'Evicted', message: 'm', condition }]);
     assert.equal(workers.mayRemoveContent('a'), true);
   });
 
-  it('does not wait for a pod for ever', async () => {
-    const condition = { type: 'DisruptionTarget', status: 'True' };
-    const verdict = { reason: 'Evicted', message: 'm', condition, graceMs: 20 * secondMs, evicted: true };
+  it('do not wait without limit for a pod to terminate', async () => {
+    const termination = { reason: 'Evicted', message: 'm', graceMs: 20 * secondMs, evicted: true };
     steps.killMs = 1_000 * secondMs;
-    const ending = assert.rejects(new PodEnder({ workers, clock, recorder }).end(aPod('a'), verdict, life.signal));
+    const ending = assert.rejects(terminatePod({ workers, clock, recorder }, aPod('a'), termination, life.signal));
     await pass(29 * secondMs);
     assert.equal(recorder.drafts.length, 0);
     await pass(2 * secondMs);
@@ -368,10 +357,9 @@ describe('the pod workers', () => {
     assert.equal(recorder.drafts[0]?.reason, 'ExceededGracePeriod');
   });
 
-  it('ends its steps when it is stopped, and fails when one fails in a way nobody foresaw', async () => {
+  it('stop their steps at the end, and fail when one fails with an unexpected error', async () => {
     steps.killMs = 1_000 * secondMs;
-    workers.update({ kind: 'kill', pod: aPod('a') });
-    await relist();
+    await work('kill', aPod('a'));
     life.abort();
     await running;
     steps.sync = () => Promise.reject(new TypeError('a bug'));
@@ -392,12 +380,7 @@ describe('the pod workers', () => {
   });
 });
 
-function aPod(uid: string): Pod {
-  return {
-    metadata: { name: uid, namespace: 'default', uid },
-    spec: { nodeName: 'n', terminationGracePeriodSeconds: 30, containers: [{ name: 'c' }] },
-  };
-}
+const aPod = (uid: string): Pod => aPodOf(uid, { spec: { terminationGracePeriodSeconds: 30 } });
 
 function deleted(pod: Pod, graceSeconds: number): Pod {
   const deletion = { deletionTimestamp: '2026-01-02T03:04:05Z', deletionGracePeriodSeconds: graceSeconds };

@@ -33,7 +33,7 @@ const down = seen('', 'exited', 'sandbox');
 const named = (name: string): Container => ({ name, image: 'i' });
 const sidecar = (name: string): Container => ({ ...named(name), restartPolicy: 'Always' });
 
-/** What is to be done, in a few words. */
+/** The actions in short form. */
 function decide(spec: PodSpec, ...containers: readonly RuntimeContainerStatus[]): string {
   const pod = makePod('web', { containers: [named('c')], ...spec });
   const status = { uid: 'web-uid', namespace: 'ns', name: 'web', ips: [], containers };
@@ -55,47 +55,51 @@ const sidecars = { initContainers: [sidecar('s1'), sidecar('s2')] };
 const c = (state: RuntimeState, exitCode?: number) => seen('c', state, 'container', exitCode);
 const i = (name: string, state: RuntimeState, exitCode?: number) => seen(name, state, 'init', exitCode);
 
-describe('what a pass over a pod is to do', () => {
+describe('the actions of a sync', () => {
   const rows: readonly [string, string, string][] = [
-    ['nothing is there', decide({}), 'kill all, sandbox 0, start c'],
+    ['nothing exists', decide({}), 'kill all, sandbox 0, start c'],
     ['all runs', decide({}, c('running'), up), ''],
-    ['the sandbox is down', decide({}, c('exited'), down), 'kill all, sandbox 1, start c'],
-    ['two sandboxes are up', decide({}, c('running'), up, up), 'kill all, sandbox 1, start c'],
-    ['the sandbox of a pod that runs once is down', decide(never, c('exited'), down), 'kill all'],
+    ['the sandbox is not ready', decide({}, c('exited'), down), 'kill all, sandbox 1, start c'],
+    ['two sandboxes are ready', decide({}, c('running'), up, up), 'kill all, sandbox 1, start c'],
+    ['the sandbox of a pod with restart policy Never is not ready', decide(never, c('exited'), down), 'kill all'],
     ['the same before anything was created', decide(never, down), 'kill all, sandbox 1, start c'],
-    ['the sandbox of a pod that has succeeded is down', decide(onFailure, c('exited'), down), 'kill all'],
-    ['the same where it failed', decide(onFailure, c('exited', 1), down), 'kill all, sandbox 1, start c'],
-    ['begins with the first init container', decide(inits), 'kill all, sandbox 0, start i1'],
+    ['the sandbox of a pod that has succeeded is not ready', decide(onFailure, c('exited'), down), 'kill all'],
+    ['the same after a failure', decide(onFailure, c('exited', 1), down), 'kill all, sandbox 1, start c'],
+    ['nothing exists, with init containers', decide(inits), 'kill all, sandbox 0, start i1'],
     ['the container never ran', decide({}, up), 'start c'],
-    ['it was created only', decide({}, c('created'), up), 'start c'],
-    ['nobody knows whether it runs', decide({}, c('unknown'), up), 'kill c, start c'],
-    ['it exited and is to run for ever', decide({}, c('exited'), up), 'start c'],
-    ['it failed and may', decide(never, c('exited', 1), up), 'kill all'],
-    ['it succeeded', decide(onFailure, c('exited'), up), 'kill all'],
+    ['the container was created but not started', decide({}, c('created'), up), 'start c'],
+    ['the container is in state unknown', decide({}, c('unknown'), up), 'kill c, start c'],
+    ['the container exited, restart policy Always', decide({}, c('exited'), up), 'start c'],
+    ['the container failed, restart policy Never', decide(never, c('exited', 1), up), 'kill all'],
+    ['the container succeeded, restart policy OnFailure', decide(onFailure, c('exited'), up), 'kill all'],
     ['no init container ran', decide(inits, up), 'start i1'],
     ['the first init container runs', decide(inits, i('i1', 'running'), up), ''],
-    ['the first is through', decide(inits, i('i1', 'exited'), up), 'start i2'],
-    ['the first failed', decide(inits, i('i1', 'exited', 1), up), 'start i1'],
-    ['the first failed for good', decide({ ...inits, ...never }, i('i1', 'exited', 1), up), 'kill all'],
-    ['the second is through, the first was cleared away', decide(inits, i('i2', 'exited'), up), 'start c'],
-    ['both are through', decide(inits, i('i2', 'exited'), i('i1', 'exited'), up), 'start c'],
-    ['init containers were cleared away, the pod runs', decide(inits, c('running'), up), ''],
-    ['nobody knows of the first', decide(inits, i('i1', 'unknown'), up), 'kill i1, start i1'],
-    ['the same, and it runs once', decide({ ...inits, ...never }, i('i1', 'unknown'), up), 'kill all'],
-    ['an init container was created only', decide(inits, i('i1', 'created'), up), 'start i1'],
+    ['the first init container has completed', decide(inits, i('i1', 'exited'), up), 'start i2'],
+    ['the first init container failed', decide(inits, i('i1', 'exited', 1), up), 'start i1'],
+    [
+      'the first init container failed, restart policy Never',
+      decide({ ...inits, ...never }, i('i1', 'exited', 1), up),
+      'kill all',
+    ],
+    ['the second has completed, the first was removed', decide(inits, i('i2', 'exited'), up), 'start c'],
+    ['both init containers have completed', decide(inits, i('i2', 'exited'), i('i1', 'exited'), up), 'start c'],
+    ['init containers were removed, the pod runs', decide(inits, c('running'), up), ''],
+    ['the first init container is in state unknown', decide(inits, i('i1', 'unknown'), up), 'kill i1, start i1'],
+    ['the same with restart policy Never', decide({ ...inits, ...never }, i('i1', 'unknown'), up), 'kill all'],
+    ['an init container was created but not started', decide(inits, i('i1', 'created'), up), 'start i1'],
     ['no sidecar runs', decide(sidecars, up), 'start s1'],
     ['the first sidecar runs', decide(sidecars, i('s1', 'running'), up), 'start s2'],
     ['both run', decide(sidecars, i('s2', 'running'), i('s1', 'running'), up), 'start c'],
     ['a sidecar exited', decide(sidecars, c('running'), i('s2', 'running'), i('s1', 'exited', 1), up), 'start s1'],
-    ['sidecars were cleared away', decide(sidecars, c('running'), up), 'start s1, start s2'],
+    ['sidecars were removed', decide(sidecars, c('running'), up), 'start s1, start s2'],
     [
       'only sidecars are left',
       decide({ ...sidecars, ...never }, c('exited'), i('s2', 'running'), i('s1', 'running'), up),
       'kill all',
     ],
-    ['another image', decide({ containers: [{ name: 'c', image: 'other' }] }, c('running'), up), 'kill c, start c'],
+    ['a changed image', decide({ containers: [{ name: 'c', image: 'other' }] }, c('running'), up), 'kill c, start c'],
     [
-      'another image of a sidecar',
+      'a changed image of a sidecar',
       decide({ initContainers: [{ ...sidecar('s'), image: 'other' }] }, c('running'), i('s', 'running'), up),
       'kill s, start s',
     ],
@@ -106,8 +110,6 @@ describe('what a pass over a pod is to do', () => {
     ],
   ];
   for (const [title, decided, expected] of rows) {
-    it(`${title}: ${expected === '' ? 'nothing' : expected}`, () => {
-      assert.equal(decided, expected);
-    });
+    it(`${title}: ${expected === '' ? 'nothing' : expected}`, () => assert.equal(decided, expected));
   }
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import type { Pod } from '../../../../src/api/pod.ts';
 import { type KillTarget, RuntimeFailure } from '../../../../src/kubelet/runtime/pod-runtime.ts';
 import { makePod, RuntimeWorld, targetOf } from '../../../support/runtime-world.ts';
@@ -7,7 +7,7 @@ import { makePod, RuntimeWorld, targetOf } from '../../../support/runtime-world.
 const web = makePod('web');
 const uid = web.metadata.uid ?? '';
 
-/** Starts killing and says when it was over, how, and what became of the containers. */
+/** Starts killing; records when it was over, with which error, and the containers after that. */
 function kill(world: RuntimeWorld, target: KillTarget, graceMs: number, signal = world.signal) {
   const startedAtMs = world.clock.monotonicMs();
   const outcome: { tookMs?: number; error?: string } = {};
@@ -22,13 +22,18 @@ function kill(world: RuntimeWorld, target: KillTarget, graceMs: number, signal =
   return { outcome, done };
 }
 
+let world: RuntimeWorld;
+beforeEach(() => {
+  world = new RuntimeWorld();
+});
+
 const exitCodeOf = (world: RuntimeWorld, pod: Pod, name = 'c'): number | undefined =>
   world.inspect(pod).containers.find((each) => each.name === name)?.exitCode;
 
 const messages = (world: RuntimeWorld): readonly string[] => world.recorder.drafts.map(({ message }) => message);
 
 describe('starting a pod', () => {
-  it('pulls, creates and starts, takes its time for each, and tells [G1]', async () => {
+  it('pulls, creates and starts with the scripted durations, and records events [G1]', async () => {
     const world = new RuntimeWorld({ script: { pullMs: 200, startMs: 100 } });
     let done = false;
     const pass = world.runtime.syncPod(web, world.inspect(web), world.signal).then((outcome) => {
@@ -61,40 +66,31 @@ describe('starting a pod', () => {
     });
   });
 
-  it('names ids after pod, sandbox, container and attempt, and gives each pod an address', async () => {
-    const world = new RuntimeWorld();
+  it('derives ids from pod, sandbox, container and attempt, and assigns each pod an address', async () => {
     await world.sync(web);
     await world.sync(makePod('db'));
     await world.sync(makePod('host', { hostNetwork: true }));
     const status = world.inspect(web);
-    assert.deepEqual(
-      status.containers.map(({ id, kind, restartCount }) => [id, kind, restartCount]),
-      [
-        ['web_ns_web-uid_0_c_0', 'container', 0],
-        ['web_ns_web-uid_0', 'sandbox', 0],
-      ],
-    );
+    const seen = status.containers.map(({ id, kind, restartCount }) => `${id} ${kind} ${restartCount}`);
+    assert.deepEqual(seen, ['web_ns_web-uid_0_c_0 container 0', 'web_ns_web-uid_0 sandbox 0']);
     assert.deepEqual(status.ips, ['10.128.0.1']);
     assert.deepEqual(world.inspect(makePod('db')).ips, ['10.128.0.2']);
     assert.deepEqual(world.inspect(makePod('host', { hostNetwork: true })).ips, []);
     assert.equal(world.host.list().length, 3);
   });
 
-  it('pulls no image that is there, and says so in the words of its release', async () => {
-    for (const [wording, more] of [
-      ['modern', ' and can be accessed by the pod'],
-      ['classic', ''],
-    ] as const) {
+  it('does not pull a present image, and records the event of its release', async () => {
+    for (const wording of ['v1.36', 'v1.8'] as const) {
+      const more = wording === 'v1.36' ? ' and can be accessed by the pod' : '';
       const world = new RuntimeWorld({ wording });
       world.host.addImage('img:1', 1);
       await world.sync(web);
       assert.equal(messages(world)[0], `Container image "img:1" already present on machine${more}`);
-      assert.equal(messages(world)[1], wording === 'classic' ? 'Created container c' : 'Container created');
+      assert.equal(messages(world)[1], wording === 'v1.8' ? 'Created container c' : 'Container created');
     }
   });
 
-  it('pulls again where the policy or the tag says so, and never where it says never', async () => {
-    const world = new RuntimeWorld();
+  it('pulls a present image if the policy or the tag requires it, and never with policy Never', async () => {
     for (const image of ['img', 'img:latest', 'reg:5000/img', 'img:1', 'img@sha256:0']) world.host.addImage(image, 1);
     const reasonOf = async (image: string, imagePullPolicy?: string): Promise<string | undefined> => {
       const policy = imagePullPolicy === undefined ? {} : { imagePullPolicy };
@@ -112,7 +108,6 @@ describe('starting a pod', () => {
   });
 
   it('runs init containers one after another, and the others when all have succeeded [G2]', async () => {
-    const world = new RuntimeWorld();
     const pod = makePod(
       'staged',
       {
@@ -142,11 +137,8 @@ describe('starting a pod', () => {
     assert.equal(world.inspect(pod).containers.length, before);
   });
 
-  it('starts a failed init container again, unless nothing is ever started again', async () => {
-    for (const [restartPolicy, count] of [
-      ['OnFailure', 1],
-      ['Never', 0],
-    ] as const) {
+  it('restarts a failed init container, except with restart policy Never', async () => {
+    for (const [restartPolicy, count] of Object.entries({ OnFailure: 1, Never: 0 })) {
       const world = new RuntimeWorld();
       const pod = makePod(
         'staged',
@@ -162,18 +154,15 @@ describe('starting a pod', () => {
     }
   });
 
-  it('keeps sidecars running beside the others, and starts them again', async () => {
-    const world = new RuntimeWorld();
+  it('keeps sidecars running beside the others, and restarts them', async () => {
     const sidecar = { name: 's', image: 'img:1', restartPolicy: 'Always' };
     const pod = makePod('web', { restartPolicy: 'Never', initContainers: [sidecar, { name: 'i', image: 'img:1' }] });
     await world.sync(pod);
     assert.deepEqual([world.stateOf(pod, 's'), world.stateOf(pod, 'i')], ['running', undefined]);
     await world.sync(pod);
     await world.sync(pod);
-    assert.deepEqual(
-      [world.stateOf(pod, 's'), world.stateOf(pod, 'i'), world.stateOf(pod)],
-      ['running', 'exited', 'running'],
-    );
+    const expected = ['running', 'exited', 'running'];
+    assert.deepEqual([world.stateOf(pod, 's'), world.stateOf(pod, 'i'), world.stateOf(pod)], expected);
     world.host.exit(uid, 's', 1);
     await world.sync(pod);
     assert.equal(world.stateOf(pod, 's'), 'running');
@@ -182,16 +171,14 @@ describe('starting a pod', () => {
     assert.equal(world.stateOf(pod, 's'), 'exited');
   });
 
-  it('does not start what failed to be created, and says why', async () => {
-    const world = new RuntimeWorld();
+  it('reports a container that cannot be created', async () => {
     const outcome = await world.sync(makePod('web', {}, { 'hollow-kubelet/create-failure': 'no such device' }));
     assert.deepEqual(outcome.waiting, [{ container: 'c', reason: 'CreateContainerError', message: 'no such device' }]);
     assert.equal(outcome.failure, 'failed to "StartContainer" for "c" with CreateContainerError: "no such device"');
     assert.deepEqual(messages(world).slice(-1), ['Error: no such device']);
   });
 
-  it('starts nothing of a pod that gets no sandbox, and says why', async () => {
-    const world = new RuntimeWorld();
+  it('starts nothing in a pod whose sandbox cannot be created, and reports the error', async () => {
     const pod = makePod('web', {}, { 'hollow-kubelet/sandbox-failure': 'no network' });
     const outcome = await world.sync(pod);
     assert.equal(
@@ -206,8 +193,7 @@ describe('starting a pod', () => {
     assert.deepEqual(world.inspect(pod).containers, []);
   });
 
-  it('starts nothing of a pod that is being deleted', async () => {
-    const world = new RuntimeWorld();
+  it('starts nothing in a pod that is being deleted', async () => {
     await world.sync(web);
     world.host.exit(uid, 'c', 1);
     const deleted = { ...web, metadata: { ...web.metadata, deletionTimestamp: '2026-01-02T03:04:05Z' } };
@@ -215,7 +201,7 @@ describe('starting a pod', () => {
     assert.equal(world.stateOf(deleted), 'exited');
   });
 
-  it('says when the sandbox is up, before any image is there', async () => {
+  it('reports that the sandbox is ready before images are pulled', async () => {
     const seen: string[] = [];
     const world: RuntimeWorld = new RuntimeWorld({
       onSandboxReady: (pod) => {
@@ -227,8 +213,7 @@ describe('starting a pod', () => {
     assert.deepEqual(seen, ['web 0']);
   });
 
-  it('puts another container in the place of one whose image changed', async () => {
-    const world = new RuntimeWorld();
+  it('replaces a container whose image changed', async () => {
     await world.sync(web);
     const changed = makePod('web', { restartPolicy: 'Never', containers: [{ name: 'c', image: 'img:2' }] });
     await world.sync(changed);
@@ -238,7 +223,7 @@ describe('starting a pod', () => {
     assert.ok(messages(world).includes('Container c definition changed, will be restarted'));
   });
 
-  it('leaves a pull when it is told to stop waiting, and starts nothing', async () => {
+  it('aborts a pull when the signal aborts, and starts nothing', async () => {
     const world = new RuntimeWorld({ script: { pullMs: 60_000 } });
     const stop = new AbortController();
     const pass = world.runtime.syncPod(web, world.inspect(web), stop.signal);
@@ -252,20 +237,17 @@ describe('starting a pod', () => {
 });
 
 describe('an image that cannot be pulled', () => {
-  it('is tried again after longer and longer waits, which start when a try has failed', async () => {
-    const world = new RuntimeWorld();
+  it('is retried with exponential back-off, counted from the failure', async () => {
     const pod = makePod('web', {}, { 'hollow-kubelet/pull-failure': 'not found' });
     const first = await world.sync(pod);
     assert.deepEqual(first.waiting, [{ container: 'c', reason: 'ErrImagePull', message: 'not found' }]);
     assert.equal(first.failure, 'failed to "StartContainer" for "c" with ErrImagePull: "not found"');
-    assert.deepEqual(
-      world.recorder.drafts.map(({ type, reason, message }) => [type, reason, message]),
-      [
-        ['Normal', 'Pulling', 'Pulling image "img:1"'],
-        ['Warning', 'Failed', 'Failed to pull image "img:1": not found'],
-        ['Warning', 'Failed', 'Error: ErrImagePull'],
-      ],
-    );
+    const seen = world.recorder.drafts.map(({ type, reason, message }) => `${type} ${reason} ${message}`);
+    assert.deepEqual(seen, [
+      'Normal Pulling Pulling image "img:1"',
+      'Warning Failed Failed to pull image "img:1": not found',
+      'Warning Failed Error: ErrImagePull',
+    ]);
     const startedAtMs = world.clock.monotonicMs();
     const pulls: number[] = [];
     for (let second = 1; second <= 700; second += 1) {
@@ -278,8 +260,7 @@ describe('an image that cannot be pulled', () => {
     assert.deepEqual(pulls, [10, 30, 70, 150, 310, 610]);
   });
 
-  it('waits without counting as a failure meanwhile, and says what the last try failed with', async () => {
-    const world = new RuntimeWorld();
+  it('reports ImagePullBackOff with the last error, without a failure', async () => {
     const pod = makePod('web', {}, { 'hollow-kubelet/pull-failure': 'not found' });
     await world.sync(pod);
     const endsAtMs = world.clock.monotonicMs() + 10_000;
@@ -291,16 +272,13 @@ describe('an image that cannot be pulled', () => {
       backoffEndsAtMs: endsAtMs,
       failure: undefined,
     });
-    const [told, failed] = world.recorder.drafts.slice(-2);
-    assert.deepEqual(
-      [told?.type, told?.reason, told?.message],
-      ['Normal', 'BackOff', 'Back-off pulling image "img:1"'],
-    );
+    const [event, failed] = world.recorder.drafts.slice(-2);
+    const expected = ['Normal', 'BackOff', 'Back-off pulling image "img:1"'];
+    assert.deepEqual([event?.type, event?.reason, event?.message], expected);
     assert.deepEqual([failed?.type, failed?.message], ['Warning', 'Error: ImagePullBackOff']);
   });
 
-  it('is pulled once its failure is taken back', async () => {
-    const world = new RuntimeWorld();
+  it('is pulled after the fault is withdrawn', async () => {
     const takeBack = world.runtime.script({ labels: {}, script: { pullFailure: 'not found' } });
     await world.sync(web);
     takeBack();
@@ -313,7 +291,7 @@ describe('an image that cannot be pulled', () => {
 describe('a container that keeps exiting', () => {
   const crashing = makePod('web', {}, { 'hollow-kubelet/exit-after': '1s', 'hollow-kubelet/exit-code': '1' });
 
-  /** How long after each exit the next start came, in seconds, when somebody looks each second. */
+  /** Delay of each start after the previous exit, in seconds, with a sync every second. */
   async function waits(world: RuntimeWorld, pod: Pod, count: number): Promise<readonly number[]> {
     const seen: number[] = [];
     let finishedAtMs: number | undefined;
@@ -332,13 +310,11 @@ describe('a container that keeps exiting', () => {
     return seen;
   }
 
-  it('is started at once, then after 10, 20, 40, 80, 160 and 300 seconds, and so on [G3]', async () => {
-    const world = new RuntimeWorld();
+  it('is restarted at once, then after 10, 20, 40, 80, 160 and 300 seconds, and so on [G3]', async () => {
     assert.deepEqual(await waits(world, crashing, 8), [0, 10, 20, 40, 80, 160, 300, 300]);
   });
 
-  it('says how long it waits and until when [G3]', async () => {
-    const world = new RuntimeWorld();
+  it('reports the delay and its end [G3]', async () => {
     await world.sync(crashing);
     await world.clock.advance(1_000);
     assert.equal((await world.sync(crashing)).backoffEndsAtMs, undefined);
@@ -352,14 +328,12 @@ describe('a container that keeps exiting', () => {
       backoffEndsAtMs: finishedAtMs + 10_000,
       failure: undefined,
     });
-    const told = world.recorder.drafts.at(-1);
-    assert.deepEqual(
-      [told?.type, told?.reason, told?.message],
-      ['Warning', 'BackOff', `Back-off restarting failed container c in pod web_ns(${uid})`],
-    );
+    const event = world.recorder.drafts.at(-1);
+    const seen = [event?.type, event?.reason, event?.message];
+    assert.deepEqual(seen, ['Warning', 'BackOff', `Back-off restarting failed container c in pod web_ns(${uid})`]);
   });
 
-  it('begins anew after a run of more than ten minutes [G3]', async () => {
+  it('starts from the minimum again after a run of more than ten minutes [G3]', async () => {
     for (const [seconds, expected] of [
       [601, undefined],
       [599, 'CrashLoopBackOff'],
@@ -380,7 +354,7 @@ describe('a container that keeps exiting', () => {
     }
   });
 
-  it('is started again as its policy says', async () => {
+  it('is restarted according to its policy', async () => {
     const rows: readonly [string, number, string][] = [
       ['Always', 0, 'running'],
       ['Always', 1, 'running'],
@@ -398,8 +372,7 @@ describe('a container that keeps exiting', () => {
     }
   });
 
-  it('goes on at the bottom of the ladder when its kubelet restarts, and its containers stay', async () => {
-    const world = new RuntimeWorld();
+  it('has no back-off after a restart of its kubelet, and keeps running', async () => {
     await waits(world, crashing, 4);
     await world.clock.advance(1_000);
     assert.equal((await world.sync(crashing)).waiting[0]?.reason, 'CrashLoopBackOff');
@@ -409,8 +382,7 @@ describe('a container that keeps exiting', () => {
     assert.deepEqual((await world.sync(crashing)).waiting, []);
   });
 
-  it('crashes when a rule says so of one that runs already, counted from its start', async () => {
-    const world = new RuntimeWorld();
+  it('exits when a rule is added while it runs, counted from its start', async () => {
     await world.sync(web);
     await world.clock.advance(3_000);
     const rule = { namespace: 'ns', podName: 'web', container: 'c', script: { exitAfterMs: 5_000, exitCode: 3 } };
@@ -427,42 +399,61 @@ describe('a container that keeps exiting', () => {
 
 describe('killing a pod', () => {
   async function running(annotations: Readonly<Record<string, string>> = {}, pod = makePod('web', {}, annotations)) {
-    const world = new RuntimeWorld();
     await world.sync(pod);
     world.recorder.drafts.length = 0;
     return { world, pod };
   }
 
-  it('tells at once, lets a container stop in its own time, and stops the sandbox after it [G5]', async () => {
+  it('records the event at once, lets a container stop by itself, and stops the sandbox after it [G5]', async () => {
     const { world, pod } = await running({ 'hollow-kubelet/stop-time': '4s' });
     const { outcome, done } = kill(world, targetOf(pod), 30_000);
     await world.clock.advance(0);
-    assert.deepEqual(
-      world.recorder.drafts.map(({ type, reason, message }) => [type, reason, message]),
-      [['Normal', 'Killing', 'Stopping container c']],
-    );
+    const seen = world.recorder.drafts.map(({ type, reason, message }) => [type, reason, message]);
+    assert.deepEqual(seen, [['Normal', 'Killing', 'Stopping container c']]);
     await world.clock.advance(3_999);
     assert.deepEqual([world.stateOf(pod), outcome.tookMs], ['running', undefined]);
     await world.clock.advance(1);
     await done;
     assert.deepEqual([outcome.tookMs, exitCodeOf(world, pod)], [4_000, 0]);
-    assert.deepEqual(
-      world.inspect(pod).containers.map(({ state }) => state),
-      ['exited', 'exited'],
-    );
+    const states = world.inspect(pod).containers.map(({ state }) => state);
+    assert.deepEqual(states, ['exited', 'exited']);
   });
 
-  it('kills one that does not listen when its grace period ends [G6]', async () => {
-    const { world, pod } = await running({ 'hollow-kubelet/stop-time': 'never' });
-    const { outcome } = kill(world, targetOf(pod), 30_000);
-    await world.clock.advance(29_999);
-    assert.equal(world.stateOf(pod), 'running');
-    await world.clock.advance(1);
-    const status = world.inspect(pod).containers[0];
-    assert.deepEqual([outcome.tookMs, status?.exitCode, status?.reason], [30_000, 137, 'Error']);
-  });
+  const graces: readonly (readonly [string, Readonly<Record<string, string>>, number, number, number])[] = [
+    [
+      'kills a container that ignores the stop signal at the end of the grace period [G6]',
+      { 'stop-time': 'never' },
+      30_000,
+      30_000,
+      137,
+    ],
+    [
+      'lets a container that stops exactly at the end of its grace period stop by itself',
+      { 'stop-time': '30s' },
+      30_000,
+      30_000,
+      0,
+    ],
+    ['leaves at least two seconds', { 'stop-time': 'never' }, 0, 2_000, 137],
+    ['exits with the scripted code after a stop signal', { 'stop-exit-code': '143' }, 30_000, 0, 143],
+    ['counts a preStop hook against the grace period', { 'pre-stop-time': '3s', 'stop-time': '1s' }, 30_000, 4_000, 0],
+    ['counts a preStop hook that fits exactly', { 'pre-stop-time': '3s', 'stop-time': '1s' }, 3_500, 4_000, 0],
+    ['ends a preStop hook with the grace period', { 'pre-stop-time': '60s', 'stop-time': '1s' }, 10_000, 11_000, 0],
+  ];
+  for (const [title, script, graceMs, tookMs, exitCode] of graces)
+    it(title, async () => {
+      const annotations = Object.entries(script).map(([name, value]) => [`hollow-kubelet/${name}`, value] as const);
+      const { world, pod } = await running(Object.fromEntries(annotations));
+      const { outcome } = kill(world, targetOf(pod), graceMs);
+      await world.clock.advance(Math.max(0, tookMs - 1));
+      if (tookMs > 0) assert.deepEqual([outcome.tookMs, world.stateOf(pod)], [undefined, 'running']);
+      await world.clock.advance(60_000);
+      const [status] = world.inspect(pod).containers;
+      const reason = exitCode === 0 ? 'Completed' : 'Error';
+      assert.deepEqual([outcome.tookMs, status?.exitCode, status?.reason], [tookMs, exitCode, reason]);
+    });
 
-  it('only ever shortens the grace period when it is told again [G7]', async () => {
+  it('only shortens the grace period when repeated [G7]', async () => {
     const { world, pod } = await running({ 'hollow-kubelet/stop-time': 'never' });
     const first = kill(world, targetOf(pod), 30_000);
     await world.clock.advance(10_000);
@@ -472,72 +463,31 @@ describe('killing a pod', () => {
     await world.clock.advance(3_999);
     assert.equal(world.stateOf(pod), 'running');
     await world.clock.advance(1);
-    assert.deepEqual(
-      [first.outcome, shorter.outcome, longer.outcome].map(({ tookMs }) => tookMs),
-      [15_000, 5_000, 4_000],
-    );
+    const tookMses = [first.outcome, shorter.outcome, longer.outcome].map(({ tookMs }) => tookMs);
+    assert.deepEqual(tookMses, [15_000, 5_000, 4_000]);
   });
 
-  it('lets one that stops with its grace period stop by itself', async () => {
-    const { world, pod } = await running({ 'hollow-kubelet/stop-time': '30s' });
-    const { outcome } = kill(world, targetOf(pod), 30_000);
-    await world.clock.advance(30_000);
-    assert.deepEqual([outcome.tookMs, exitCodeOf(world, pod)], [30_000, 0]);
-  });
-
-  it('leaves two seconds at least', async () => {
-    const { world, pod } = await running({ 'hollow-kubelet/stop-time': 'never' });
-    const { outcome } = kill(world, targetOf(pod), 0);
-    await world.clock.advance(2_000);
-    assert.equal(outcome.tookMs, 2_000);
-  });
-
-  it('exits with what its script says when it was asked to stop', async () => {
-    const { world, pod } = await running({ 'hollow-kubelet/stop-exit-code': '143' });
-    await kill(world, targetOf(pod), 30_000).done;
-    assert.equal(exitCodeOf(world, pod), 143);
-  });
-
-  it('counts a pre-stop hook against the grace period', async () => {
-    const rows: readonly [string, number, number, number][] = [
-      ['3s', 30_000, 4_000, 0],
-      ['3s', 3_500, 4_000, 0],
-      ['60s', 10_000, 11_000, 0],
-    ];
-    for (const [hook, graceMs, tookMs, exitCode] of rows) {
-      const { world, pod } = await running({ 'hollow-kubelet/pre-stop-time': hook, 'hollow-kubelet/stop-time': '1s' });
-      const { outcome } = kill(world, targetOf(pod), graceMs);
-      await world.clock.advance(60_000);
-      assert.deepEqual([outcome.tookMs, exitCodeOf(world, pod)], [tookMs, exitCode], hook);
-    }
-  });
-
-  it('stops sidecars when the others have, the last one first', async () => {
+  it('stops sidecars after the others, in reverse order', async () => {
     const sidecar = (name: string) => ({ name, image: 'img:1', restartPolicy: 'Always' });
     const pod = makePod(
       'web',
       { initContainers: [sidecar('s1'), sidecar('s2')] },
       { 'hollow-kubelet/stop-time': '3s' },
     );
-    const world = new RuntimeWorld();
     for (let pass = 0; pass < 3; pass += 1) await world.sync(pod);
     assert.equal(world.stateOf(pod), 'running');
     const { outcome } = kill(world, targetOf(pod), 30_000);
     await world.clock.advance(3_000);
-    assert.deepEqual(
-      ['c', 's2', 's1'].map((name) => world.stateOf(pod, name)),
-      ['exited', 'running', 'running'],
-    );
+    const seen = ['c', 's2', 's1'].map((name) => world.stateOf(pod, name));
+    assert.deepEqual(seen, ['exited', 'running', 'running']);
     await world.clock.advance(3_000);
-    assert.deepEqual(
-      ['c', 's2', 's1'].map((name) => world.stateOf(pod, name)),
-      ['exited', 'exited', 'running'],
-    );
+    const found = ['c', 's2', 's1'].map((name) => world.stateOf(pod, name));
+    assert.deepEqual(found, ['exited', 'exited', 'running']);
     await world.clock.advance(3_000);
     assert.equal(outcome.tookMs, 9_000);
   });
 
-  it('fails where the runtime cannot stop a container, which runs on', async () => {
+  it('fails if the runtime cannot stop a container, which keeps running', async () => {
     const { world, pod } = await running({ 'hollow-kubelet/stuck-kill': 'true' });
     const { outcome, done } = kill(world, targetOf(pod), 30_000);
     await done;
@@ -549,24 +499,20 @@ describe('killing a pod', () => {
     assert.deepEqual(world.reasons, ['Killing']);
   });
 
-  it('says that it has, and has not, where the runtime breaks its word [G14]', async () => {
+  it('reports success although the container keeps running, if the runtime violates the stop [G14]', async () => {
     const { world, pod } = await running({ 'hollow-kubelet/violates-stop': 'true' });
     const { outcome, done } = kill(world, targetOf(pod), 30_000);
     await done;
     assert.equal(outcome.tookMs, 0);
-    assert.deepEqual(
-      world.inspect(pod).containers.map(({ state }) => state),
-      ['running', 'running'],
-    );
+    const states = world.inspect(pod).containers.map(({ state }) => state);
+    assert.deepEqual(states, ['running', 'running']);
     world.host.exit(uid, 'c', 0);
     await kill(world, targetOf(pod), 30_000).done;
-    assert.deepEqual(
-      world.inspect(pod).containers.map(({ state }) => state),
-      ['exited', 'exited'],
-    );
+    const seen = world.inspect(pod).containers.map(({ state }) => state);
+    assert.deepEqual(seen, ['exited', 'exited']);
   });
 
-  it('is not put off by a rule that would have it crash later', async () => {
+  it('is not delayed by a rule that makes the container exit later', async () => {
     const { world, pod } = await running({ 'hollow-kubelet/stop-time': '4s' });
     const { outcome } = kill(world, targetOf(pod), 30_000);
     await world.clock.advance(0);
@@ -575,7 +521,7 @@ describe('killing a pod', () => {
     assert.deepEqual([outcome.tookMs, exitCodeOf(world, pod)], [4_000, 0]);
   });
 
-  it('goes on stopping when nobody waits for it any more', async () => {
+  it('continues after the wait was aborted', async () => {
     const { world, pod } = await running({ 'hollow-kubelet/stop-time': '4s' });
     const stop = new AbortController();
     const { outcome, done } = kill(world, targetOf(pod), 30_000, stop.signal);
@@ -587,7 +533,7 @@ describe('killing a pod', () => {
     assert.equal(world.stateOf(pod), 'exited');
   });
 
-  it('does not wait for a container that the runtime has lost track of meanwhile', async () => {
+  it('does not wait for a container whose state the runtime has lost', async () => {
     const { world, pod } = await running({ 'hollow-kubelet/stop-time': 'never' });
     const { outcome } = kill(world, targetOf(pod), 30_000);
     await world.clock.advance(1_000);
@@ -600,18 +546,18 @@ describe('killing a pod', () => {
     assert.deepEqual([again.outcome.tookMs, world.stateOf(pod)], [30_000, 'exited']);
   });
 
-  it('stops what runs of a pod that nobody knows any more, and is done at once where nothing does', async () => {
+  it('stops the containers of an unknown pod, and returns at once if there are none', async () => {
     const { world } = await running();
     const orphan = { ...targetOf(web), pod: undefined };
     await kill(world, orphan, 1_000).done;
     assert.equal(world.stateOf(web), 'exited');
     assert.deepEqual(world.reasons, ['Killing']);
-    const stranger = kill(world, { uid: 'x', namespace: 'ns', name: 'x', pod: undefined }, 1_000);
-    await stranger.done;
-    assert.equal(stranger.outcome.tookMs, 0);
+    const unknown = kill(world, { uid: 'x', namespace: 'ns', name: 'x', pod: undefined }, 1_000);
+    await unknown.done;
+    assert.equal(unknown.outcome.tookMs, 0);
   });
 
-  it('throws away a container that has not run yet', async () => {
+  it('removes a container that has not run yet', async () => {
     const world = new RuntimeWorld({ script: { startMs: 10_000 } });
     const pass = world.runtime.syncPod(web, world.inspect(web), world.signal);
     await world.clock.advance(1_000);
@@ -625,9 +571,8 @@ describe('killing a pod', () => {
   });
 });
 
-describe('dead containers', () => {
-  it('go but for the newest of each name, and the sandbox with the last of them', async () => {
-    const world = new RuntimeWorld();
+describe('exited containers', () => {
+  it('are removed except the newest of each name, and the sandbox with the last one', async () => {
     await world.sync(web);
     for (let crash = 0; crash < 3; crash += 1) {
       world.host.exit(uid, 'c', 1);
@@ -635,28 +580,19 @@ describe('dead containers', () => {
       await world.sync(web);
     }
     world.runtime.pruneContainers(uid, 1);
-    // How the one before the one that runs has ended is kept.
-    assert.deepEqual(
-      world.inspect(web).containers.map(({ state, restartCount }) => [state, restartCount]),
-      [
-        ['running', 3],
-        ['exited', 2],
-        ['running', 0],
-      ],
-    );
+    // The container before the running one is kept.
+    const seen = world.inspect(web).containers.map(({ state, restartCount }) => `${state} ${restartCount}`);
+    assert.deepEqual(seen, ['running 3', 'exited 2', 'running 0']);
     await kill(world, targetOf(web), 0).done;
     world.runtime.pruneContainers(uid, 1);
-    assert.deepEqual(
-      world.inspect(web).containers.map(({ kind }) => kind),
-      ['container', 'sandbox'],
-    );
+    const kinds = world.inspect(web).containers.map(({ kind }) => kind);
+    assert.deepEqual(kinds, ['container', 'sandbox']);
     world.runtime.pruneContainers(uid, 0);
     assert.deepEqual([world.inspect(web).containers, world.host.podCount], [[], 0]);
-    world.runtime.pruneContainers('nobody', 0);
+    world.runtime.pruneContainers('unknown', 0);
   });
 
-  it('leave nothing behind: a pod of the same uid begins at 0', async () => {
-    const world = new RuntimeWorld();
+  it('leave nothing behind: the restart count of a new pod with the same uid starts at 0', async () => {
     await world.sync(web);
     await kill(world, targetOf(web), 0).done;
     world.runtime.pruneContainers(uid, 0);
@@ -665,19 +601,13 @@ describe('dead containers', () => {
   });
 });
 
-describe('a machine that goes down and comes up', () => {
-  it('finds its containers exited, and a new sandbox starts them again [G13]', async () => {
-    const world = new RuntimeWorld();
+describe('a machine that reboots', () => {
+  it('has its containers exited, and a new sandbox starts them again [G13]', async () => {
     await world.sync(web);
     world.host.reboot('exited');
     const dead = world.inspect(web).containers;
-    assert.deepEqual(
-      dead.map(({ state, exitCode }) => [state, exitCode]),
-      [
-        ['exited', 255],
-        ['exited', 255],
-      ],
-    );
+    const seen = dead.map(({ state, exitCode }) => `${state} ${exitCode}`);
+    assert.deepEqual(seen, ['exited 255', 'exited 255']);
     await world.sync(web);
     const [latest] = world.inspect(web).containers;
     assert.deepEqual([latest?.id, latest?.state, latest?.restartCount], ['web_ns_web-uid_1_c_1', 'running', 1]);
@@ -685,8 +615,7 @@ describe('a machine that goes down and comes up', () => {
     assert.deepEqual(world.inspect(web).ips, ['10.128.0.1']);
   });
 
-  it('finds nothing, and still knows from its logs how often they ran [G13]', async () => {
-    const world = new RuntimeWorld();
+  it('has no containers left, but keeps their restart counts [G13]', async () => {
     await world.sync(web);
     world.host.reboot('gone');
     assert.deepEqual([world.inspect(web).containers, world.host.podCount], [[], 0]);
@@ -696,8 +625,7 @@ describe('a machine that goes down and comes up', () => {
     assert.ok(!world.reasons.slice(4).includes('Pulling'));
   });
 
-  it('may have lost track of them: then they are killed before they are started again', async () => {
-    const world = new RuntimeWorld();
+  it('may have containers in state unknown, which are killed before they are restarted', async () => {
     await world.sync(web);
     world.host.reboot('unknown');
     assert.equal(world.stateOf(web), 'unknown');
@@ -707,7 +635,6 @@ describe('a machine that goes down and comes up', () => {
   });
 
   it('runs init containers again in the new sandbox', async () => {
-    const world = new RuntimeWorld();
     const pod = makePod('web', { initContainers: [{ name: 'i', image: 'img:1' }] });
     await world.sync(pod);
     await world.sync(pod);
@@ -716,21 +643,17 @@ describe('a machine that goes down and comes up', () => {
     await world.sync(pod);
     assert.deepEqual([world.stateOf(pod, 'i'), world.stateOf(pod)], ['exited', 'exited']);
     const init = world.inspect(pod).containers.filter(({ name }) => name === 'i');
-    assert.deepEqual(
-      init.map(({ restartCount }) => restartCount),
-      [1],
-    );
+    const restartCounts = init.map(({ restartCount }) => restartCount);
+    assert.deepEqual(restartCounts, [1]);
     await world.sync(pod);
     assert.equal(world.stateOf(pod), 'running');
   });
 });
 
-describe('a runtime that is not well', () => {
+describe('a runtime with faults', () => {
   it('fails every call while it is down', async () => {
-    const world = new RuntimeWorld();
     const { runtime, signal } = world;
     world.host.faults.set({ down: 'connection refused' });
-    assert.equal(world.host.faults.isWell, false);
     for (const call of [
       () => runtime.conditions(signal),
       () => runtime.listPods(signal),
@@ -741,12 +664,11 @@ describe('a runtime that is not well', () => {
       await assert.rejects(call, (error) => error instanceof RuntimeFailure && error.message === 'connection refused');
     }
     world.host.faults.clear();
-    assert.equal(world.host.faults.isWell, true);
+    assert.equal(world.host.faults.state.down, undefined);
     assert.deepEqual(await runtime.listPods(signal), []);
   });
 
-  it('says what is wrong with it and with its network', async () => {
-    const world = new RuntimeWorld();
+  it('reports its condition and that of its network', async () => {
     const { runtime, signal } = world;
     assert.deepEqual(await runtime.conditions(signal), { runtime: { ok: true }, network: { ok: true } });
     const network = { ok: false, reason: 'NetworkPluginNotReady', message: 'cni config uninitialized' } as const;
@@ -758,8 +680,7 @@ describe('a runtime that is not well', () => {
     assert.equal((await runtime.conditions(signal)).network, undefined);
   });
 
-  it('answers a call that hung when it is mended, or when nobody waits any more', async () => {
-    const world = new RuntimeWorld();
+  it('resumes a hanging call when the fault is cleared, or aborts it with its signal', async () => {
     world.host.faults.set({ hangs: 'listing' });
     assert.deepEqual(await world.runtime.conditions(world.signal), { runtime: { ok: true }, network: { ok: true } });
     const stop = new AbortController();
@@ -772,9 +693,8 @@ describe('a runtime that is not well', () => {
   });
 });
 
-describe('what will happen by itself', () => {
-  it('is known ahead, and needs no timer', async () => {
-    const world = new RuntimeWorld();
+describe('scheduled changes of containers', () => {
+  it('are known in advance, and need no timer', async () => {
     await world.sync(makePod('a', {}, { 'hollow-kubelet/exit-after': '1m' }));
     await world.sync(makePod('b', {}, { 'hollow-kubelet/exit-after': '30s' }));
     const nowMs = world.clock.monotonicMs();
@@ -784,8 +704,7 @@ describe('what will happen by itself', () => {
     assert.equal(world.runtime.nextChangeAtMs(nowMs + 60_000), undefined);
   });
 
-  it('keeps the wall time at which it happened, though the clock jumps later', async () => {
-    const world = new RuntimeWorld();
+  it('keep their wall time even if the clock jumps later', async () => {
     await world.sync(web);
     const startedAtMs = world.clock.nowMs();
     world.clock.jumpWall(3_600_000);

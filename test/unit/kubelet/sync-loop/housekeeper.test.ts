@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import type { Pod } from '../../../../src/api/pod.ts';
 import { PodCache } from '../../../../src/kubelet/pleg/pod-cache.ts';
 import { configAnnotations } from '../../../../src/kubelet/pod-config/classify-pod.ts';
 import { PodManager } from '../../../../src/kubelet/pod-config/pod-manager.ts';
-import type { PodStatus } from '../../../../src/kubelet/pod-status/derive-api-status.ts';
+import type { PodStatus } from '../../../../src/kubelet/pod-status/build-api-status.ts';
 import { PodWorkers } from '../../../../src/kubelet/pod-workers/pod-workers.ts';
 import { PodWorkQueue } from '../../../../src/kubelet/pod-workers/work-queue.ts';
 import { RuntimeFailure, type RuntimePod } from '../../../../src/kubelet/runtime/pod-runtime.ts';
@@ -12,13 +11,14 @@ import { Housekeeper } from '../../../../src/kubelet/sync-loop/housekeeper.ts';
 import { TickInput } from '../../../../src/kubelet/sync-loop/loop-input.ts';
 import { SyncLoop } from '../../../../src/kubelet/sync-loop/sync-loop.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { KeepingLogger, KeepingRecorder } from '../../../support/quiet.ts';
+import { aPod } from '../../../support/builders.ts';
+import { RecordingLogger, RecordingRecorder } from '../../../support/fakes.ts';
 
 const secondMs = 1_000;
 
 describe('housekeeping', () => {
   let clock: ManualClock;
-  let logger: KeepingLogger;
+  let logger: RecordingLogger;
   let pods: PodManager;
   let workers: PodWorkers;
   let cache: PodCache;
@@ -30,7 +30,7 @@ describe('housekeeping', () => {
   let lists: number;
   let listedAt: number[];
   let startedAtMs: number;
-  /** Something changes all the time. */
+  /** Reports a change continuously. */
   let busy: boolean;
   let listFails: boolean;
   let deletedMirrors: string[];
@@ -40,7 +40,7 @@ describe('housekeeping', () => {
 
   beforeEach(() => {
     clock = new ManualClock();
-    logger = new KeepingLogger();
+    logger = new RecordingLogger();
     pods = new PodManager();
     cache = new PodCache();
     steps = [];
@@ -71,7 +71,7 @@ describe('housekeeping', () => {
       queue: new PodWorkQueue(clock, () => {}),
       clock,
       random: { next: () => 0 },
-      recorder: new KeepingRecorder(),
+      recorder: new RecordingRecorder(),
       syncFrequencyMs: 60 * secondMs,
       onFinished: () => housekeeper.note(),
     });
@@ -108,7 +108,7 @@ describe('housekeeping', () => {
     });
   });
 
-  /** The runtime has been looked at, and workers do what they have to. */
+  /** The runtime was listed, and the workers do their steps. */
   async function settle(): Promise<void> {
     for (let time = 0; time < 3; time += 1) {
       await clock.advance(secondMs);
@@ -129,7 +129,7 @@ describe('housekeeping', () => {
     const running = new SyncLoop({
       inputs: [tick],
       runtimeErrors: () => [],
-      classic: false,
+      constantPause: false,
       syncFrequencyMs: 60 * secondMs,
       clock,
       random: { next: () => 0 },
@@ -140,7 +140,7 @@ describe('housekeeping', () => {
     await running;
   }
 
-  it('does nothing while not every source has been heard, however often it is called [D4]', async () => {
+  it('does nothing before all sources are ready, however often it is called [D4]', async () => {
     ready = false;
     for (let time = 0; time < 10; time += 1) {
       housekeeper.note();
@@ -157,12 +157,12 @@ describe('housekeeping', () => {
     { takesMs: 1_500, expected: [2, 4, 6, 8, 10, 12] },
     { takesMs: 4_500, expected: [2, 6.5, 11] },
   ]) {
-    it(`tells when it took ${takesMs} ms, and does not make up for the ticks it missed [D5]`, async () => {
+    it(`${takesMs} ms: logs a slow run, and does not repeat missed ticks [D5]`, async () => {
       listMs = takesMs;
       busy = true;
       await loop(13 * secondMs);
       assert.deepEqual(listedAt, expected);
-      const warnings = logger.lines.filter(({ level }) => level === 'warn');
+      const warnings = logger.at('warn');
       assert.equal(warnings[0]?.fields['tookMs'], takesMs);
     });
   }
@@ -172,7 +172,7 @@ describe('housekeeping', () => {
     assert.equal(lists, 1);
   });
 
-  it('ends workers whose pods no source knows, and forgets them when they have ended', async () => {
+  it('terminates workers whose pods no source has, and forgets them after that', async () => {
     workers.update({ kind: 'create', pod: aPod('a') });
     await settle();
     await housekeeper.clean(life.signal);
@@ -182,7 +182,7 @@ describe('housekeeping', () => {
     assert.equal(workers.isKnown('a'), false);
   });
 
-  it('starts the workers of pods that have none, but not of rejected ones', async () => {
+  it('starts workers for pods without one, but not for rejected pods', async () => {
     for (const uid of ['a', 'b', 'c']) pods.add(aPod(uid));
     pods.add({
       ...aPod('c'),
@@ -196,7 +196,7 @@ describe('housekeeping', () => {
     assert.ok(statuses.has('b'));
   });
 
-  it('ends what runs and belongs to nobody, and clears away what is dead', async () => {
+  it('kills running pods that no source has, and removes exited containers', async () => {
     const container = { id: 'x', name: 'c', kind: 'container' } as const;
     const pod = (uid: string, state: 'running' | 'exited'): RuntimePod => ({
       uid,
@@ -212,22 +212,22 @@ describe('housekeeping', () => {
     assert.deepEqual(steps.toSorted(), ['orphan stray', 'prune dead', 'sync mine']);
   });
 
-  it('comes again when the runtime did not answer, or a mirror could not be deleted', async () => {
+  it('runs again when the runtime failed, or a mirror could not be deleted', async () => {
     listFails = true;
     await housekeeper.tick(life.signal);
     assert.ok(housekeeper.dirtySinceMs() !== undefined);
     listFails = false;
     await housekeeper.tick(life.signal);
     assert.equal(housekeeper.dirtySinceMs(), undefined);
-    pods.add(aPod('m', { annotations: { [configAnnotations.mirror]: 'h' } }));
+    pods.add(aPod('m', { metadata: { annotations: { [configAnnotations.mirror]: 'h' } } }));
     mirrorsDelete = false;
     await housekeeper.tick(life.signal);
     assert.ok(housekeeper.dirtySinceMs() !== undefined);
   });
 
-  it('deletes the mirror of a static pod that is gone, but not before that has ended', async () => {
-    const pod = aPod('s', { name: 'web', annotations: { [configAnnotations.source]: 'file' } });
-    pods.add(aPod('m', { name: 'web', annotations: { [configAnnotations.mirror]: 'h' } }));
+  it('deletes the mirror of a removed static pod, but not before that has terminated', async () => {
+    const pod = aPod('s', { metadata: { name: 'web', annotations: { [configAnnotations.source]: 'file' } } });
+    pods.add(aPod('m', { metadata: { name: 'web', annotations: { [configAnnotations.mirror]: 'h' } } }));
     workers.update({ kind: 'create', pod });
     await settle();
     workers.update({ kind: 'kill', pod });
@@ -238,8 +238,8 @@ describe('housekeeping', () => {
     assert.deepEqual(deletedMirrors, ['m']);
   });
 
-  it('keeps what was said of a static pod that is gone until that has ended, and of others not', async () => {
-    const both = [aPod('s', { annotations: { [configAnnotations.source]: 'file' } }), aPod('a')];
+  it('keeps the status of a removed static pod until it has terminated, but not that of other pods', async () => {
+    const both = [aPod('s', { metadata: { annotations: { [configAnnotations.source]: 'file' } } }), aPod('a')];
     for (const pod of both) workers.update({ kind: 'create', pod });
     await settle();
     for (const uid of ['s', 'a']) statuses.set(uid, { phase: 'Running' });
@@ -251,7 +251,3 @@ describe('housekeeping', () => {
     assert.deepEqual([...statuses.keys()], []);
   });
 });
-
-function aPod(uid: string, metadata: Pod['metadata'] = {}): Pod {
-  return { metadata: { name: uid, namespace: 'default', uid, ...metadata }, spec: { nodeName: 'n' } };
-}

@@ -5,40 +5,41 @@ import type { PodAdmission } from '../../../../src/kubelet/machine/decide-pressu
 import { configAnnotations } from '../../../../src/kubelet/pod-config/classify-pod.ts';
 import { PodManager } from '../../../../src/kubelet/pod-config/pod-manager.ts';
 import type { PodOperation } from '../../../../src/kubelet/pod-config/pod-update.ts';
-import type { PodStatus } from '../../../../src/kubelet/pod-status/derive-api-status.ts';
+import type { PodStatus } from '../../../../src/kubelet/pod-status/build-api-status.ts';
 import { podOf } from '../../../../src/kubelet/pod-workers/worker.ts';
 import { PodHandlers } from '../../../../src/kubelet/sync-loop/pod-handlers.ts';
-import { KeepingLogger, KeepingRecorder } from '../../../support/quiet.ts';
+import { aPod } from '../../../support/builders.ts';
+import { RecordingLogger, RecordingRecorder } from '../../../support/fakes.ts';
 
 describe('the handlers of the sync loop', () => {
   const { signal } = new AbortController();
   let pods: PodManager;
-  let heard: string[];
+  let received: string[];
   let work: string[];
   let pruned: string[];
-  let told: Map<string, PodStatus>;
+  let statusByUid: Map<string, PodStatus>;
   let ready: boolean;
   let terminating: Set<string>;
   let removable: boolean;
   let admission: (pod: Pod) => PodAdmission;
   let others: number[];
-  let recorder: KeepingRecorder;
-  let logger: KeepingLogger;
+  let recorder: RecordingRecorder;
+  let logger: RecordingLogger;
   let handlers: PodHandlers;
 
   beforeEach(() => {
     pods = new PodManager();
-    heard = [];
+    received = [];
     work = [];
     pruned = [];
     others = [];
-    told = new Map();
+    statusByUid = new Map();
     ready = true;
     removable = false;
     terminating = new Set();
     admission = () => ({ admitted: true });
-    recorder = new KeepingRecorder();
-    logger = new KeepingLogger();
+    recorder = new RecordingRecorder();
+    logger = new RecordingLogger();
     handlers = new PodHandlers({
       pods,
       workers: {
@@ -48,8 +49,8 @@ describe('the handlers of the sync loop', () => {
         mayRemoveContent: () => removable,
       },
       statuses: {
-        set: (pod, status) => void told.set(pod.metadata.uid ?? '', status),
-        status: (uid) => told.get(uid),
+        set: (pod, status) => void statusByUid.set(pod.metadata.uid ?? '', status),
+        status: (uid) => statusByUid.get(uid),
         noteChange: () => {},
       },
       admitter: {
@@ -58,7 +59,7 @@ describe('the handlers of the sync loop', () => {
           return admission(pod);
         },
       },
-      sources: { addSource: (source) => void heard.push(source), allReady: () => ready },
+      sources: { addSource: (source) => void received.push(source), allReady: () => ready },
       runtime: { pruneContainers: (uid, keep) => void pruned.push(`${uid} ${keep}`) },
       recorder,
       logger,
@@ -69,43 +70,44 @@ describe('the handlers of the sync loop', () => {
   const send = (op: PodOperation, ...list: Pod[]): Promise<void> =>
     handlers.dispatch({ op, source: 'api', pods: list }, signal);
 
-  it('each serve their own message, and the source counts as heard after each [D1]', async () => {
+  it('each handle their update, after which its source is ready [D1]', async () => {
     await send('ADD', aPod('a'), aPod('b'));
     assert.deepEqual(work.splice(0), ['create a', 'create b']);
-    assert.deepEqual(heard, ['api']);
+    assert.deepEqual(received, ['api']);
     await send('REMOVE', aPod('a'));
     assert.deepEqual(work.splice(0), ['kill a']);
     assert.equal(pods.podByUid('a'), undefined);
     await send('RECONCILE', { ...aPod('b'), status: { phase: 'Running' } });
-    assert.deepEqual(work.splice(0), [], 'a status calls for nothing');
+    assert.deepEqual(work.splice(0), [], 'a status causes no work');
     assert.equal(pods.podByUid('b')?.status?.phase, 'Running');
     await send('UPDATE', aPod('b'));
     await send('DELETE', aPod('b'));
     assert.deepEqual(work.splice(0), ['update b', 'update b']);
-    assert.deepEqual(heard, ['api', 'api', 'api', 'api', 'api']);
+    assert.deepEqual(received, ['api', 'api', 'api', 'api', 'api']);
   });
 
-  it('take no snapshot, and still have heard its source [D2]', async () => {
+  it('reject snapshots, but mark their source as ready [D2]', async () => {
     await send('SET', aPod('a'));
     assert.deepEqual(work, []);
     assert.equal(pods.size, 0);
-    assert.deepEqual(heard, ['api']);
+    assert.deepEqual(received, ['api']);
     assert.equal(logger.lines[0]?.level, 'error');
   });
 
-  it('let the oldest in first [D11]', async () => {
-    const born = (uid: string, second: number): Pod => aPod(uid, { creationTimestamp: `2026-01-02T03:04:0${second}Z` });
+  it('admit the oldest pod first [D11]', async () => {
+    const born = (uid: string, second: number): Pod =>
+      aPod(uid, { metadata: { creationTimestamp: `2026-01-02T03:04:0${second}Z` } });
     await send('ADD', born('c', 3), born('a', 1), born('b', 2));
     assert.deepEqual(work, ['create a', 'create b', 'create c']);
-    assert.deepEqual(others, [0, 1, 2], 'each is judged beside those before it');
+    assert.deepEqual(others, [0, 1, 2], 'each is admitted beside those before it');
   });
 
-  it('reject a pod in words, and do not count it beside the next', async () => {
+  it('set the status of a rejected pod, and do not count it for the next admission', async () => {
     admission = ({ metadata }) =>
       metadata.uid === 'a' ? { admitted: false, reason: 'OutOfcpu', message: 'm' } : { admitted: true };
-    await send('ADD', { ...aPod('a', { generation: 2 }), status: { qosClass: 'Burstable' } }, aPod('b'));
+    await send('ADD', { ...aPod('a', { metadata: { generation: 2 } }), status: { qosClass: 'Burstable' } }, aPod('b'));
     assert.deepEqual(work, ['create b']);
-    assert.deepEqual(told.get('a'), {
+    assert.deepEqual(statusByUid.get('a'), {
       observedGeneration: 2,
       phase: 'Failed',
       reason: 'OutOfcpu',
@@ -116,35 +118,35 @@ describe('the handlers of the sync loop', () => {
     assert.deepEqual([recorder.drafts[0]?.type, recorder.drafts[0]?.reason], ['Warning', 'OutOfcpu']);
   });
 
-  it('do not judge what has ended, or is on its way out', async () => {
+  it('do not admit pods that have ended or are terminating', async () => {
     admission = () => ({ admitted: false, reason: 'r', message: 'm' });
     terminating.add('b');
     await send('ADD', { ...aPod('a'), status: { phase: 'Failed' } }, aPod('b'));
     assert.deepEqual(work, ['create a', 'create b']);
   });
 
-  it('stop nothing while not every source has been heard', async () => {
+  it('do not stop pods before all sources are ready', async () => {
     await send('ADD', aPod('a'));
     work.length = 0;
     ready = false;
     await send('REMOVE', aPod('a'));
     assert.deepEqual(work, []);
-    assert.equal(pods.podByUid('a'), undefined, 'housekeeping will see to it');
+    assert.equal(pods.podByUid('a'), undefined, 'housekeeping stops it later');
   });
 
-  it('turn what happens to a mirror into work for its static pod', async () => {
-    const pod = aPod('s', { annotations: { [configAnnotations.source]: 'file' } });
-    const mirror = aPod('m', { annotations: { [configAnnotations.mirror]: 'h' } });
+  it('turn changes of a mirror into work for its static pod', async () => {
+    const pod = aPod('s', { metadata: { annotations: { [configAnnotations.source]: 'file' } } });
+    const mirror = aPod('m', { metadata: { annotations: { [configAnnotations.mirror]: 'h' } } });
     const named = (it: Pod): Pod => ({ ...it, metadata: { ...it.metadata, name: 'web' } });
     await send('ADD', named(mirror));
-    assert.deepEqual(work, [], 'nobody has it yet');
+    assert.deepEqual(work, [], 'its static pod is not known yet');
     await send('ADD', named(pod));
     await send('DELETE', named(mirror));
     await send('REMOVE', named(mirror));
     assert.deepEqual(work, ['create s', 'update s', 'update s']);
   });
 
-  it('look at a pod to which something happened, and clear away its dead', async () => {
+  it('sync a pod with a container event, and remove its exited containers', async () => {
     await send('ADD', aPod('a'));
     work.length = 0;
     await handlers.observe({ uid: 'a', type: 'ContainerStarted', containerId: 'x' });
@@ -155,14 +157,14 @@ describe('the handlers of the sync loop', () => {
     assert.deepEqual(pruned, ['a 1', 'a 0']);
   });
 
-  it('look at nothing when a container was removed [E9]', async () => {
+  it('do not sync a pod when a container was removed [E9]', async () => {
     await send('ADD', aPod('a'));
     work.length = 0;
     await handlers.observe({ uid: 'a', type: 'ContainerRemoved', containerId: 'x' });
     assert.deepEqual(work, []);
   });
 
-  it('see that a readiness gate has opened, and look again only then', async () => {
+  it('sync a pod when a readiness gate has changed, and only then', async () => {
     const gated = (gate: string, ready: string, message?: string): Pod => ({
       ...aPod('a'),
       spec: { readinessGates: [{ conditionType: 'x' }] },
@@ -186,7 +188,3 @@ describe('the handlers of the sync loop', () => {
     assert.deepEqual(work.splice(0), ['sync a']);
   });
 });
-
-function aPod(uid: string, metadata: Pod['metadata'] = {}): Pod {
-  return { metadata: { name: uid, namespace: 'default', uid, ...metadata }, spec: { nodeName: 'n' } };
-}

@@ -2,31 +2,31 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { ChannelInput, type LoopInput, TickInput } from '../../../../src/kubelet/sync-loop/loop-input.ts';
 import { SyncLoop } from '../../../../src/kubelet/sync-loop/sync-loop.ts';
-import { Channel } from '../../../../src/queueing/channel.ts';
+import { Channel } from '../../../../src/kubelet/queues/channel.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { KeepingLogger, SeededRandom } from '../../../support/quiet.ts';
+import { RecordingLogger, SeededRandom } from '../../../support/fakes.ts';
 
 const secondMs = 1_000;
 
 describe('the sync loop of a kubelet', () => {
   let clock: ManualClock;
-  let logger: KeepingLogger;
+  let logger: RecordingLogger;
   let errors: string[];
   let life: AbortController;
 
   beforeEach(() => {
     clock = new ManualClock();
-    logger = new KeepingLogger();
+    logger = new RecordingLogger();
     errors = [];
     life = new AbortController();
   });
 
-  function build(inputs: readonly LoopInput[], classic = false, wellAtMs?: () => number): SyncLoop {
+  function build(inputs: readonly LoopInput[], constantPause = false, wellAtMs?: () => number): SyncLoop {
     return new SyncLoop({
       inputs,
       runtimeErrors: () => errors,
-      ...(wellAtMs === undefined ? {} : { wellAtMs }),
-      classic,
+      ...(wellAtMs === undefined ? {} : { healthyAtMs: wellAtMs }),
+      constantPause,
       syncFrequencyMs: 60 * secondMs,
       clock,
       random: new SeededRandom(7),
@@ -40,19 +40,19 @@ describe('the sync loop of a kubelet', () => {
     assert.equal(clock.sleeping, 0);
   }
 
-  /** How long each pause was, in seconds, as the log says. */
+  /** Duration of each pause in seconds, from the log. */
   const pauses = (): readonly number[] =>
     logger.lines.map(({ fields }) => Number(fields['pauseMs']) / secondMs).filter((pause) => !Number.isNaN(pause));
 
   for (const { style, expected } of [
-    { style: 'modern', expected: [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5, 5, 5] },
-    { style: 'classic', expected: [5, 5, 5, 5] },
+    { style: 'v1.36', expected: [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5, 5, 5] },
+    { style: 'v1.8', expected: [5, 5, 5, 5] },
   ]) {
-    it(`reads nothing while the runtime is not well, and waits longer and longer (${style}) [D3]`, async () => {
+    it(`handles nothing while the runtime is not ready, and pauses with back-off (${style}) [D3]`, async () => {
       const channel = new Channel<number>(50);
       const read: number[] = [];
       const input = new ChannelInput('config', channel, async (item) => void read.push(item));
-      const running = build([input], style === 'classic').run(life.signal);
+      const running = build([input], style === 'v1.8').run(life.signal);
       await clock.advance(secondMs);
       errors = ['PLEG is not healthy'];
       channel.offer(1);
@@ -70,7 +70,7 @@ describe('the sync loop of a kubelet', () => {
     });
   }
 
-  it('serves by chance, so that none is left out [D6]', async () => {
+  it('picks a random ready input, so that none starves [D6]', async () => {
     const served = new Map<string, number>();
     const names = ['config', 'pleg', 'sync', 'housekeeping', 'other'];
     let turns = 0;
@@ -92,7 +92,7 @@ describe('the sync loop of a kubelet', () => {
     }
   });
 
-  it('ends when the channel of the pods is closed, and has read what was in it [D7]', async () => {
+  it('ends when the config channel is closed, after reading what was in it [D7]', async () => {
     const channel = new Channel<number>(50);
     const read: number[] = [];
     const running = build([new ChannelInput('config', channel, async (item) => void read.push(item))]).run(life.signal);
@@ -102,7 +102,7 @@ describe('the sync loop of a kubelet', () => {
     assert.deepEqual(read, [1]);
   });
 
-  it('says that it is stuck when the runtime was not well for 5 minutes [D10]', async () => {
+  it('reports that it is stuck when the runtime was not ready for 5 minutes [D10]', async () => {
     const input = {
       name: 'busy',
       isDone: false,
@@ -111,7 +111,7 @@ describe('the sync loop of a kubelet', () => {
       serve: async () => {},
     };
     const loop = build([input]);
-    assert.equal(loop.problem(clock.monotonicMs() + 3_600 * secondMs), undefined, 'it has not begun');
+    assert.equal(loop.problem(clock.monotonicMs() + 3_600 * secondMs), undefined, 'it has not started');
     const running = loop.run(life.signal);
     await clock.advance(120 * secondMs);
     assert.equal(loop.problem(clock.monotonicMs()), undefined);
@@ -126,7 +126,7 @@ describe('the sync loop of a kubelet', () => {
     await stop(running);
   });
 
-  it('counts as alive for as long as somebody saw the runtime well, though it never woke', async () => {
+  it('counts as alive as long as the runtime was healthy, even if the loop never woke', async () => {
     const input = {
       name: 'idle',
       isDone: false,
@@ -147,7 +147,7 @@ describe('the sync loop of a kubelet', () => {
     await stop(running);
   });
 
-  it('says that it is stuck when one thing takes too long', async () => {
+  it('reports that it is stuck when one item takes too long', async () => {
     const channel = new Channel<number>(50);
     const loop = build([new ChannelInput('slow', channel, (_item, signal) => clock.sleep(600 * secondMs, signal))]);
     const running = loop.run(life.signal);
@@ -159,7 +159,7 @@ describe('the sync loop of a kubelet', () => {
     await stop(running);
   });
 
-  it('sleeps through the ticks that would find nothing', async () => {
+  it('sleeps through ticks without work', async () => {
     let dueAtMs: number | undefined;
     const ticks: number[] = [];
     const startMs = clock.monotonicMs();
@@ -179,11 +179,11 @@ describe('the sync loop of a kubelet', () => {
     dueAtMs = clock.monotonicMs() + 1_000;
     tick.noteDue();
     await clock.advance(10 * secondMs);
-    assert.deepEqual(ticks, [32 * secondMs], 'on the grid, strictly after it is due');
+    assert.deepEqual(ticks, [32 * secondMs], 'on the grid, strictly after the due time');
     await stop(running);
   });
 
-  it('keeps one tick of those that pass while it is busy, and no more', async () => {
+  it('keeps one of the ticks that pass while it is busy, and no more', async () => {
     let took = 0;
     const ticks: number[] = [];
     const startMs = clock.monotonicMs();

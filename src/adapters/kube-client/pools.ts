@@ -1,0 +1,113 @@
+import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
+import type { Connection, TlsOptions } from './connection.ts';
+
+const connectMsMax = 10_000;
+/**
+ * Idle time before the first TCP keepalive probe. libuv sends ten more, one per second, before the connection counts as
+ * lost: a peer that vanished silently is detected after 14 s.
+ */
+const tcpKeepaliveMs = 4_000;
+const unaryConnectionsMaxDefault = 32;
+export const idleConnectionMsMax = 30_000;
+const noLimit = 0;
+
+/** Purpose of a connection. */
+export type Role = 'unary' | 'watches';
+
+interface PoolsOptions {
+  readonly connection: Connection;
+  readonly tls: TlsOptions;
+  /** Maximum number of connections for unary calls. */
+  readonly unaryConnectionsMax?: number | undefined;
+  /** Called when a connection was established. */
+  readonly opened: (role: Role) => void;
+}
+
+/**
+ * The sockets to one server, separated by role: unary calls share a bounded pool, each watch has its own connection, so
+ * that a thousand slow events never delay a write. HTTP/1.1 on purpose: with one HTTP/2 session a dead connection, or a
+ * server that shuts down, would block everything at once.
+ */
+export class HttpPools {
+  readonly unary: Dispatcher;
+  readonly watches: Dispatcher;
+  readonly #unsent = new WeakSet<object>();
+  #lastResponseAtMs = -Infinity;
+
+  constructor(options: PoolsOptions) {
+    this.unary = this.#createPool(options, 'unary', options.unaryConnectionsMax ?? unaryConnectionsMaxDefault);
+    this.watches = this.#createPool(options, 'watches', null);
+  }
+
+  /** True if this failure happened before a connection was established: nothing of the request was sent. */
+  isUnsent(error: unknown): boolean {
+    if (typeof error !== 'object' || error === null) return false;
+    return this.#unsent.has(error) || ('syscall' in error && error.syscall === 'connect');
+  }
+
+  /** A unary call got a response at this monotonic time. */
+  noteResponse(nowMs: number): void {
+    this.#lastResponseAtMs = nowMs;
+  }
+
+  /** Whether a unary call got a response after that time. */
+  hasResponseSince(sinceMs: number): boolean {
+    return this.#lastResponseAtMs > sinceMs;
+  }
+
+  /** Closes idle connections; requests in flight finish, watches too unless they are cut. */
+  async retire({ cutWatches }: { readonly cutWatches: boolean }): Promise<void> {
+    await Promise.all([this.unary.close(), cutWatches ? this.watches.destroy() : this.watches.close()]);
+  }
+
+  /** Closes everything. Resolves after all sockets are closed. */
+  async destroy(): Promise<void> {
+    await Promise.all([this.unary.destroy(), this.watches.destroy()]);
+  }
+
+  #createPool({ connection, tls, opened }: PoolsOptions, role: Role, connections: number | null): Dispatcher {
+    const limits = {
+      connections,
+      allowH2: false,
+      pipelining: 1,
+      keepAliveTimeout: idleConnectionMsMax,
+      // Every request sets its own timeouts; the defaults would be five minutes.
+      headersTimeout: noLimit,
+      bodyTimeout: noLimit,
+    };
+    const socket = { timeout: connectMsMax, keepAlive: true, keepAliveInitialDelay: tcpKeepaliveMs, allowH2: false };
+    const secured = { ...socket, ...defined(tls), minVersion: 'TLSv1.2' as const };
+    const factory = (origin: string | URL, options: object): Dispatcher =>
+      this.#trackConnects(new Pool(origin, { ...limits, ...options }), () => opened(role));
+    if (connection.proxyUrl === undefined)
+      return new Agent({ ...limits, factory, connect: connectorFor(secured, tls) });
+    return new ProxyAgent({
+      ...limits,
+      factory,
+      uri: connection.proxyUrl,
+      clientFactory: (origin, options) => new Pool(origin, { ...options, headersTimeout: connectMsMax }),
+      proxyTls: socket,
+      requestTls: secured,
+    });
+  }
+
+  /** A failed connect has sent nothing: the pool emits this event before the request's own error. */
+  #trackConnects(pool: Pool, opened: () => void): Pool {
+    pool.on('connect', opened);
+    pool.on('connectionError', (_origin, _targets, error) => {
+      this.#unsent.add(error);
+    });
+    return pool;
+  }
+}
+
+/** undici would use the URL's host as the server name even if another one is configured. */
+function connectorFor(options: buildConnector.BuildOptions, { servername }: TlsOptions): buildConnector.connector {
+  const connect = buildConnector(options);
+  return (target, callback) => connect(servername === undefined ? target : { ...target, servername }, callback);
+}
+
+/** The options without undefined ones: `tls.connect` treats an undefined `servername` as set. */
+function defined(tls: TlsOptions): buildConnector.BuildOptions {
+  return Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,67 @@
+/** The three patch types, each applied to a private copy: a patch that fails halfway changes nothing. */
+import { applyPatch, type Operation } from 'rfc6902';
+import { isMap, mapAt, type MutableJsonMap } from '../select-field.ts';
+import { type Draft, isDraft } from '../storage/stored-object.ts';
+import { mergeRulesOf } from './merge-rules.ts';
+import { mergeStrategic, PatchProblem } from './merge-strategic.ts';
+import { badRequest, statusError } from '../api-errors/api-errors.ts';
+
+export type PatchKind = 'json' | 'merge' | 'strategic-merge';
+
+/** Upstream `maxJSONPatchOperations`. */
+const jsonPatchOperationsMax = 10_000;
+
+export interface ObjectPatch {
+  readonly type: PatchKind;
+  readonly body: unknown;
+}
+
+/** The patched object; `draft` may be consumed. Throws an ApiError (400, 413, 422 or 500, as upstream). */
+export function patchObject(draft: Draft, patch: ObjectPatch, kind: string): Draft {
+  if (patch.type === 'json') return jsonPatch(draft, patch.body);
+  if (!isMap(patch.body)) throw badRequest('error decoding patch: the body is not a JSON object');
+  const patched = patch.type === 'merge' ? mergeDocuments(draft, patch.body) : strategic(draft, patch.body, kind);
+  return asDraft(patched);
+}
+
+/** JSON merge patch (RFC 7386): null deletes, objects merge, other values replace, lists included. */
+export function mergeDocuments(target: unknown, patch: unknown): unknown {
+  if (!isMap(patch)) return patch;
+  const merged = { ...mapAt(target) };
+  for (const [field, value] of Object.entries(patch)) {
+    if (value === null) delete merged[field];
+    else merged[field] = mergeDocuments(merged[field], value);
+  }
+  return merged;
+}
+
+function jsonPatch(draft: Draft, body: unknown): Draft {
+  if (!Array.isArray(body)) throw badRequest('error decoding patch: the body is not a JSON array of operations');
+  if (body.length > jsonPatchOperationsMax) {
+    const message = `The allowed maximum operations in a JSON patch is ${jsonPatchOperationsMax}, got ${body.length}`;
+    throw statusError(413, 'RequestEntityTooLarge', message);
+  }
+  if (!body.every(isOperation)) throw badRequest('error decoding patch: an operation has no op or no path');
+  const failed = applyPatch(draft, body).find((problem) => problem !== null);
+  if (failed === undefined || failed === null) return asDraft(draft);
+  const message = `the server rejected our request due to an error in our request: ${failed.message}`;
+  throw statusError(422, 'Invalid', message, {});
+}
+
+function strategic(draft: Draft, body: MutableJsonMap, kind: string): unknown {
+  try {
+    return mergeStrategic(draft, body, mergeRulesOf(kind));
+  } catch (error) {
+    if (!(error instanceof PatchProblem)) throw error;
+    throw error.malformed ? badRequest(error.message) : statusError(500, '', error.message);
+  }
+}
+
+function isOperation(value: unknown): value is Operation {
+  return isMap(value) && typeof value.op === 'string' && typeof value.path === 'string';
+}
+
+function asDraft(value: unknown): Draft {
+  if (isDraft(value)) return value;
+  throw badRequest('the patched value is not an object with metadata');
+}

@@ -1,0 +1,16 @@
+import { flag, type FlagDefinition, flagGroup } from '../flags/flag-definition.ts';
+import { logFlags } from '../flags/shared-flags.ts';
+
+/** All flags of `nlc apiserver`. */
+export const apiserverFlags = [
+  ...flagGroup('Serving', [
+    flag.integer('port', 'Port on 127.0.0.1; 0 selects a free port', { default: 6443, range: { min: 0, max: 65_535 } }),
+    flag.boolean('tls', 'Serve HTTPS with a generated certificate; kubectl sends no token over plain HTTP', {
+      default: true,
+    }),
+    flag.text('kubeconfig-out', 'Kubeconfig file to write, with the address, the CA and an admin token of this run', {
+      default: 'nlc.kubeconfig',
+    }),
+  ]),
+  ...logFlags,
+] as const satisfies readonly FlagDefinition[];

@@ -1,0 +1,29 @@
+import type { Connection } from '../../adapters/kube-client/connection.ts';
+import { ConnectionError } from '../../adapters/kubeconfig/connection-error.ts';
+import { loadConnection } from '../../adapters/kubeconfig/connection.ts';
+import type { Logger } from '../../ports/logger.ts';
+import type { CommandIo } from '../io/command-io.ts';
+
+interface ConnectOptions {
+  /** The name of the command, for error messages. */
+  readonly command: string;
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+  readonly logger: Logger;
+}
+
+/** Undefined if the client configuration cannot be loaded; the reason is printed. */
+export async function connect(options: ConnectOptions, io: CommandIo): Promise<Connection | undefined> {
+  const { command, kubeconfig, context, logger } = options;
+  try {
+    return await loadConnection({
+      logger,
+      ...(kubeconfig === undefined ? {} : { kubeconfig }),
+      ...(context === undefined ? {} : { context }),
+    });
+  } catch (error) {
+    if (!(error instanceof ConnectionError)) throw error;
+    io.stderr(`nlc ${command}: cannot load the client configuration: ${error.message}\n`);
+    return undefined;
+  }
+}

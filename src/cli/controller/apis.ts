@@ -1,0 +1,60 @@
+// A process uses several API clients, each with its own connections and rate limit, so that no kind of request waits
+// behind another kind.
+import { HttpKubeApi, type HttpKubeApiOptions } from '../../adapters/kube-client/kube-api.ts';
+import type { ControllerConfig } from './config.ts';
+import { canaryLimits, electionLimits, eventLimits, freshnessLimits } from '../../manager/client-limits.ts';
+import { reviewRate } from '../secure-serving/delegating-authorizer.ts';
+import { userAgent } from '../io/version.ts';
+
+const reviewTimeoutMs = 5_000;
+/** Write lanes, each with its own limit of concurrent writes. */
+const lanesMax = 4;
+/** Reads in flight besides the writes: lists of informers, live reads of nodes, reads after a rejected write. */
+const readsAtOnceMax = 32;
+
+export type ReadingApis = Readonly<Record<'main' | 'freshness' | 'reviews', HttpKubeApi>>;
+export type WritingApis = Readonly<Record<'events' | 'election' | 'canary', HttpKubeApi>>;
+
+type ApiDependencies = Pick<HttpKubeApiOptions, 'connection' | 'clock' | 'random' | 'logger' | 'meter'> & {
+  readonly config: ControllerConfig;
+};
+
+/** Called right before each write is sent. */
+type MayWrite = () => boolean;
+
+/** The clients of every mode, shadow mode included. `main` also writes, if `mayWrite` allows it. */
+export function makeReadingApis(dependencies: ApiDependencies, mayWrite: MayWrite): ReadingApis {
+  const { shadow, metricsSecure, kubeApiQps: qps, kubeApiBurst: burst } = dependencies.config;
+  const { kubeApiContentType: contentType, concurrentWrites } = dependencies.config;
+  // Every request in flight has a connection: writes that the API server does not answer delay no other lane, and no read.
+  const unaryConnectionsMax = lanesMax * concurrentWrites + readsAtOnceMax;
+  return {
+    main: makeApi(dependencies, { qps, burst, contentType, mayWrite, unaryConnectionsMax }),
+    // Reviews for page requests use no rate of the controller's writes; standbys serve pages too. A review is a create
+    // that stores nothing, so it is allowed in shadow mode.
+    reviews: makeApi(dependencies, {
+      ...reviewRate,
+      retriesMax: 0,
+      requestTimeoutMs: reviewTimeoutMs,
+      ...(shadow && !metricsSecure ? { mayWrite } : {}),
+    }),
+    freshness: makeApi(dependencies, { ...freshnessLimits, contentType, mayWrite }),
+  };
+}
+
+export function makeWritingApis(dependencies: ApiDependencies, mayWrite: MayWrite): WritingApis {
+  return {
+    // An Event is a write like any other: one that was queued before leadership was lost must not be sent.
+    events: makeApi(dependencies, { ...eventLimits, mayWrite }),
+    // The elector writes back the lease that it read, so it reads the complete object, as JSON.
+    election: makeApi(dependencies, electionLimits(dependencies.config.leaderElectRenewDeadlineMs)),
+    canary: makeApi(dependencies, { ...canaryLimits, mayWrite }),
+  };
+}
+
+type Differences = Pick<HttpKubeApiOptions, 'qps' | 'burst'> & Partial<HttpKubeApiOptions>;
+
+function makeApi(dependencies: ApiDependencies, differences: Differences): HttpKubeApi {
+  const fieldManager = 'node-lifecycle-controller';
+  return new HttpKubeApi({ ...dependencies, userAgent: userAgent('controller'), fieldManager, ...differences });
+}

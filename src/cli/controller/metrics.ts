@@ -1,0 +1,20 @@
+import * as http from '../../adapters/kube-client/metrics.ts';
+import { controllerMetrics } from '../../controller/node-lifecycle.ts';
+import * as shadow from '../../controller/shadow/metrics.ts';
+import * as election from '../../election/metrics.ts';
+import * as events from '../../events/metrics.ts';
+import * as informer from '../../informer/metrics.ts';
+import { buildInfo } from './build-info.ts';
+import { type MetricDefinition, metricsOf } from '../../ports/meter.ts';
+import * as config from './config-metrics.ts';
+import * as secureServing from '../secure-serving/metrics.ts';
+
+/** The metrics that every controller process exposes from its start. */
+export const everyProcessMetrics: readonly MetricDefinition[] = [
+  buildInfo,
+  ...controllerMetrics,
+  ...metricsOf(informer, events, election, http, secureServing, shadow),
+];
+
+/** All metrics of the controller process, with those that are exposed only with `--config`. */
+export const controllerProcessMetrics: readonly MetricDefinition[] = [...everyProcessMetrics, ...metricsOf(config)];

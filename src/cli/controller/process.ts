@@ -1,0 +1,127 @@
+// The controller process: a replica of the controller with its connections and pages. Order of start: pages, then the
+// replica; order of shutdown: the replica, connections, pages.
+import { hostname } from 'node:os';
+import type { Connection } from '../../adapters/kube-client/connection.ts';
+import type { RunningObservability } from '../../adapters/page-server/observability-server.ts';
+import { PQueueLanes } from '../../adapters/p-queue-lanes.ts';
+import type { PromMeter } from '../../adapters/prom-meter.ts';
+import type { SettingChange } from '../../controller/model/decisions.ts';
+import { Manager } from '../../manager/manager.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Logger } from '../../ports/logger.ts';
+import type { Random } from '../../ports/random.ts';
+import { announceBuild } from './build-info.ts';
+import { type ConfigFileSource, ConfigReloader } from './config-reloader.ts';
+import { makeReadingApis, makeWritingApis, type ReadingApis, type WritingApis } from './apis.ts';
+import type { ControllerConfig } from './config.ts';
+import { everyProcessMetrics } from './metrics.ts';
+import { startControllerPages } from '../pages/controller-pages.ts';
+import { explainRoutes } from '../pages/explain-pages.ts';
+import { type HealthChecks, healthRoutes } from '../pages/health-pages.ts';
+import { configzRoute, metricsRoute } from '../pages/metrics-pages.ts';
+import { shadowRoute } from './shadow.ts';
+import { ownVersion } from '../io/version.ts';
+
+interface ControllerProcessOptions {
+  readonly config: ControllerConfig;
+  /** The config file, to reload it when it changes; absent: there is none. */
+  readonly configFile?: ConfigFileSource | undefined;
+  /** Called with each reloaded configuration. */
+  readonly onConfig?: ((config: ControllerConfig) => void) | undefined;
+  readonly connection: Connection;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly meter: PromMeter;
+  /** Unique among all replicas and restarts. */
+  readonly identity: string;
+}
+
+export class ControllerProcess {
+  readonly manager: Manager;
+  readonly #options: ControllerProcessOptions;
+  /** The current configuration, replaced as a whole by a reload. */
+  #config: ControllerConfig;
+  readonly #reloader: ConfigReloader | undefined;
+  readonly #apis: ReadingApis;
+  /** Undefined in shadow mode. */
+  readonly #writing: WritingApis | undefined;
+
+  constructor(given: ControllerProcessOptions) {
+    const { config, meter, logger } = given;
+    // Every log line of a process in shadow mode is marked, because its decisions are not carried out.
+    const options = config.shadow ? { ...given, logger: logger.child({ shadow: true }) } : given;
+    this.#options = options;
+    this.#config = config;
+    meter.declare(everyProcessMetrics);
+    this.#reloader = this.#makeReloader();
+    announceBuild(meter, { version: ownVersion(), nodeVersion: process.versions.node });
+    const mayWrite = (): boolean => this.manager.mayWrite();
+    this.#apis = makeReadingApis(options, mayWrite);
+    this.#writing = config.shadow ? undefined : makeWritingApis(options, mayWrite);
+    this.manager = new Manager({
+      ...options,
+      config: { current: () => this.#config },
+      apis: { ...this.#apis, writing: this.#writing },
+      lanes: new PQueueLanes({ concurrencyMax: config.concurrentWrites }),
+      host: hostname(),
+    });
+  }
+
+  /** Runs until the signal aborts (`stopped`) or leadership is lost (`lost`). Nothing keeps running afterwards. */
+  async run(signal: AbortSignal): Promise<'stopped' | 'lost'> {
+    const pages = await this.#startPages();
+    const reloading = new AbortController();
+    // Standbys reload too, so that a new leader starts with the current settings.
+    const reloader = this.#reloader?.run(reloading.signal);
+    try {
+      return await this.manager.run(signal);
+    } finally {
+      reloading.abort();
+      await reloader;
+      await Promise.all(Object.values({ ...this.#apis, ...this.#writing }).map((api) => api.close()));
+      await pages.close();
+      this.#options.logger.info({}, 'stopped');
+    }
+  }
+
+  #makeReloader(): ConfigReloader | undefined {
+    const { configFile: file, onConfig, clock, logger, meter } = this.#options;
+    if (file === undefined) return undefined;
+    const adopt = (config: ControllerConfig, applied: readonly SettingChange[]): void => {
+      this.#config = config;
+      onConfig?.(config);
+      this.manager.optionsChanged(applied);
+    };
+    return new ConfigReloader({ file, adopt, clock, logger, meter });
+  }
+
+  #startPages(): Promise<RunningObservability> {
+    return startControllerPages({
+      ...this.#options,
+      reviewApi: this.#apis.reviews,
+      metricsRoutes: [
+        metricsRoute(this.#options.meter),
+        configzRoute('node-lifecycle-controller', () => this.#config),
+        ...explainRoutes(this.manager.snapshot(() => this.#reloader?.status())),
+        shadowRoute(() => this.manager.shadowReport()),
+      ],
+      healthRoutes: healthRoutes(this.#healthChecks()),
+    });
+  }
+
+  /** A standby whose caches are in sync is ready, because it can take over. A process that stops is not ready. */
+  #healthChecks(): HealthChecks {
+    const { manager } = this;
+    const inSync = Object.values(manager.informers).map((informer) => ({
+      name: `informer-sync-${informer.name}`,
+      problem: () => (informer.hasSynced() ? undefined : (informer.status().lastError ?? 'cache is not in sync')),
+    }));
+    const shutdown = { name: 'shutdown', problem: () => (manager.isStopping ? 'process is shutting down' : undefined) };
+    const writeCheck = manager.writeCheck();
+    return {
+      live: [{ name: 'leaderElection', problem: () => manager.problem() }],
+      ready: [...inSync, shutdown, ...(writeCheck === undefined ? [] : [writeCheck])],
+    };
+  }
+}

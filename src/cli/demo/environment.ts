@@ -1,0 +1,157 @@
+// The demo environment: an API server, 60 hollow nodes and the controller in this process, connected by HTTP over loopback,
+// and separate informers, so that expectations are checked against the API and not against the controller's caches.
+import { HttpKubeApi } from '../../adapters/kube-client/kube-api.ts';
+import type { Connection } from '../../adapters/kube-client/connection.ts';
+import { loadConnection } from '../../adapters/kubeconfig/connection.ts';
+import { PromMeter } from '../../adapters/prom-meter.ts';
+import type { KubeObject } from '../../api/meta.ts';
+import { type Node, type NodeView, transformNode } from '../../api/node.ts';
+import { type Pod, type PodView, transformPod } from '../../api/pod.ts';
+import { healthTaintKeys } from '../../api/taints.ts';
+import { type RunningApiServer, startApiServer } from '../../apiserver/http/api-server.ts';
+import { podsByNode } from '../../controller/node-lifecycle.ts';
+import { SharedInformer } from '../../informer/shared-informer.ts';
+import { waitForCacheSync } from '../../informer/wait-for-cache-sync.ts';
+import { HollowFleet } from '../../kubelet/fleet/fleet.ts';
+import { retryRefused } from '../../kubelet/loops/retry-refused.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Logger } from '../../ports/logger.ts';
+import type { Random } from '../../ports/random.ts';
+import type { ControllerConfig } from '../controller/config.ts';
+import { ControllerProcess } from '../controller/process.ts';
+import { userAgent } from '../io/version.ts';
+import { allNodeNames, defaultTolerationSeconds, demoProfile, fleetNodes, podsOf } from './cluster.ts';
+
+const unlimited = { qps: 2_000, burst: 4_000 } as const;
+const podsCreatedAtOnceMax = 20;
+const pollEveryMs = 50;
+
+interface DemoEnvironmentOptions {
+  readonly config: ControllerConfig;
+  readonly port: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Writes the kubeconfig of this run and returns its path. */
+  readonly writeKubeconfig: (text: string) => string;
+}
+
+export class DemoEnvironment {
+  readonly fleet: HollowFleet;
+  readonly nodes: SharedInformer<Node, NodeView>;
+  readonly pods: SharedInformer<Pod, PodView>;
+  readonly controller: ControllerProcess;
+  readonly kubeconfigFile: string;
+  readonly server: RunningApiServer;
+  readonly #options: DemoEnvironmentOptions;
+  readonly #crewApi: HttpKubeApi;
+  readonly #meter: PromMeter;
+  readonly #lifetime = new AbortController();
+  readonly #running: Promise<unknown>[] = [];
+
+  private constructor(
+    options: DemoEnvironmentOptions,
+    server: RunningApiServer,
+    kubeconfigFile: string,
+    connection: Connection,
+  ) {
+    const { clock, random, logger, config } = options;
+    this.#options = options;
+    this.server = server;
+    this.kubeconfigFile = kubeconfigFile;
+    this.#meter = new PromMeter();
+    const crewMeter = new PromMeter();
+    const dependencies = { connection, clock, random, logger };
+    this.#crewApi = new HttpKubeApi({
+      ...dependencies,
+      ...unlimited,
+      meter: crewMeter,
+      userAgent: userAgent('demo'),
+      fieldManager: 'nlc-demo',
+    });
+    const watching = { clock, random, logger, meter: crewMeter, api: this.#crewApi };
+    const identity = (view: { readonly uid: string; readonly resourceVersion: string }) => view;
+    this.fleet = new HollowFleet({ ...watching, nodes: fleetNodes(), profile: demoProfile });
+    this.nodes = new SharedInformer({ ...watching, resource: 'nodes', transform: transformNode, identity });
+    const indexes = { [podsByNode]: (pod: PodView): readonly string[] => [pod.nodeName] };
+    this.pods = new SharedInformer({ ...watching, resource: 'pods', transform: transformPod, identity, indexes });
+    this.controller = new ControllerProcess({ ...dependencies, config, meter: this.#meter, identity: 'demo' });
+  }
+
+  /** Creates the environment. Only the API server runs afterwards. */
+  static async build(options: DemoEnvironmentOptions): Promise<DemoEnvironment> {
+    const { clock, random, logger, port } = options;
+    const server = await startApiServer({ port, clock, random, logger, defaultTolerationSeconds });
+    try {
+      const kubeconfigFile = options.writeKubeconfig(server.kubeconfig());
+      return new DemoEnvironment(options, server, kubeconfigFile, await loadConnection({ kubeconfig: kubeconfigFile }));
+    } catch (error) {
+      await server.close();
+      throw error;
+    }
+  }
+
+  /** Registers the nodes, starts the controller and creates the pods. */
+  async start(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const lifetime = this.#lifetime.signal;
+    this.#running.push(this.nodes.run(lifetime), this.pods.run(lifetime), this.fleet.run(lifetime));
+    await waitForCacheSync([this.nodes, this.pods], { clock, signal });
+    await this.fleet.whenRegistered(signal);
+    while (!signal.aborted && allNodeNames().some((name) => this.ready(name) !== 'True'))
+      await clock.sleep(pollEveryMs, signal);
+    this.#running.push(this.controller.run(lifetime));
+    await this.#bindPods(lifetime);
+  }
+
+  async stop(): Promise<void> {
+    this.#lifetime.abort();
+    await Promise.all(this.#running);
+    await this.#crewApi.close();
+    await this.server.close();
+  }
+
+  /** Number of write requests of the controller since it started. */
+  async controllerWrites(): Promise<number> {
+    const lines = (await this.#meter.text()).split('\n');
+    const writes = lines.filter((line) => /^rest_client_requests_total\{.*method="(POST|PUT|PATCH|DELETE)"/.test(line));
+    return writes.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+  }
+
+  node(name: string): NodeView | undefined {
+    return this.nodes.store.get(name);
+  }
+
+  ready(name: string): string | undefined {
+    return this.node(name)?.conditions.find(({ type }) => type === 'Ready')?.status;
+  }
+
+  /** Whether the node has a taint of the controller with this effect. */
+  isTainted(name: string, effect: 'NoSchedule' | 'NoExecute'): boolean {
+    const taints = this.node(name)?.taints ?? [];
+    return taints.some((taint) => taint.effect === effect && healthTaintKeys.some((key) => key === taint.key));
+  }
+
+  tainted(names: readonly string[], effect: 'NoSchedule' | 'NoExecute'): readonly string[] {
+    return names.filter((name) => this.isTainted(name, effect));
+  }
+
+  podsOn(node: string): readonly PodView[] {
+    return this.pods.store.byIndex(podsByNode, node);
+  }
+
+  allPods(): readonly PodView[] {
+    return [...this.pods.store.values()];
+  }
+
+  async #bindPods(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const create = (pod: KubeObject): Promise<KubeObject> =>
+      retryRefused(() => this.#crewApi.create('pods', pod, { signal }), clock, signal);
+    const manifests = allNodeNames().flatMap(podsOf);
+    for (let from = 0; from < manifests.length; from += podsCreatedAtOnceMax) {
+      const some = manifests.slice(from, from + podsCreatedAtOnceMax);
+      await Promise.all(some.map(create));
+    }
+  }
+}

@@ -1,0 +1,28 @@
+/** The parts of the process that a command may use. */
+export interface CommandIo {
+  readonly stdout: (text: string) => void;
+  readonly stderr: (text: string) => void;
+  /** Standard output is a terminal, where a line can be overwritten. */
+  readonly isTerminal?: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Aborted by the first SIGTERM or SIGINT: shut down gracefully and return. The second one ends the process at once. */
+  readonly signal: AbortSignal;
+}
+
+/** The interface of each file in `commands/`. Imported only when its command runs. */
+export interface CommandModule {
+  /** Returns the exit code: 0 success, 1 failure, 2 usage error. */
+  run(argv: readonly string[], io: CommandIo): Promise<number>;
+}
+
+export const exitSuccess = 0;
+export const exitFailure = 1;
+export const exitUsageError = 2;
+
+/** Prints all problems and a pointer to the help, and returns the exit code of a usage error. */
+export function usageError(io: CommandIo, command: string, problems: readonly string[], what = 'flags'): number {
+  const count = problems.length === 1 ? '1 error' : `${problems.length} errors`;
+  const lines = problems.map((problem) => `  ${problem}\n`).join('');
+  io.stderr(`nlc ${command}: invalid ${what} (${count})\n${lines}See: nlc ${command} --help\n`);
+  return exitUsageError;
+}

@@ -1,0 +1,87 @@
+import type { LogFields, Logger } from '../../ports/logger.ts';
+import { counter, type Meter } from '../../ports/meter.ts';
+import { decisionMessages } from './decision-messages.ts';
+import type { Decision, DecisionSink } from '../model/decisions.ts';
+import { subjectOfDecision } from './describe-decision.ts';
+
+const historyPerSubjectMax = 50;
+const subjectsMax = 20_000;
+/**
+ * Size after a cleanup: removing many at once is cheaper, because the oldest key of a Map is slow to find after
+ * deletions.
+ */
+const subjectsLeft = 19_000;
+
+export const decisionsTotal = counter('node_lifecycle_decisions_total', 'Number of decisions, by kind.', ['decision']);
+
+export interface NotedDecision {
+  readonly atMs: number;
+  readonly decision: Decision;
+}
+
+/** Logs and counts every decision, keeps the last ones of each node, pod and zone, and notifies listeners. */
+export class DecisionLog implements DecisionSink {
+  readonly #logger: Logger;
+  readonly #meter: Meter;
+  readonly #nowMs: () => number;
+  readonly #history = new Map<string, NotedDecision[]>();
+  readonly #listeners = new Set<(noted: NotedDecision) => void>();
+
+  constructor(logger: Logger, meter: Meter, nowMs: () => number) {
+    this.#logger = logger;
+    this.#meter = meter;
+    this.#nowMs = nowMs;
+  }
+
+  note(decision: Decision): void {
+    const noted = { atMs: this.#nowMs(), decision };
+    this.#keep(subjectOfDecision(decision), noted);
+    this.#meter.add(decisionsTotal, 1, { decision: decision.kind });
+    this.#write(decision);
+    for (const listener of this.#listeners) listener(noted);
+  }
+
+  /** The last decisions about one node (`n1`), pod (`ns/p`) or zone, oldest first. */
+  of(subject: string): readonly NotedDecision[] {
+    return this.#history.get(subject) ?? [];
+  }
+
+  onDecision(listener: (noted: NotedDecision) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #keep(subject: string, noted: NotedDecision): void {
+    const history = this.#history.get(subject) ?? [];
+    history.push(noted);
+    if (history.length > historyPerSubjectMax) history.shift();
+    this.#history.delete(subject); // most recently used last
+    this.#history.set(subject, history);
+    if (this.#history.size > subjectsMax) this.#forgetOldest();
+  }
+
+  #forgetOldest(): void {
+    for (const oldest of this.#history.keys()) {
+      if (this.#history.size <= subjectsLeft) return;
+      this.#history.delete(oldest);
+    }
+  }
+
+  #write(decision: Decision): void {
+    const { kind, ...fields } = decision;
+    const line: LogFields = { decision: kind, ...fields };
+    const level = isWarning(decision) ? 'warn' : 'info';
+    this.#logger[level](line, decisionMessages[kind]);
+  }
+}
+
+function isWarning(decision: Decision): boolean {
+  return (
+    decision.kind === 'write-failed' ||
+    decision.kind === 'evaluation-failed' ||
+    decision.kind === 'node-uncovered' ||
+    decision.kind === 'frames-stand-in' ||
+    decision.kind === 'lists-stand-in' ||
+    ((decision.kind === 'confirmation-held' || decision.kind === 'orphans-kept') && decision.why === 'not-permitted')
+  );
+}

@@ -1,0 +1,184 @@
+// Predictions for nodes and pods. Times are on the monotonic clock; Infinity: not in the current state.
+import { healthTaintKeys, type Taint, taintKeys } from '../../api/taints.ts';
+import { type Toleration, tolerates } from '../../api/tolerations.ts';
+import type { EvictionMark } from '../model/node-state.ts';
+import { buildNodeHolds } from './build-holds.ts';
+import { type Forecast, formatEstimate } from './format-time.ts';
+import { estimateSlotMs, type RateChange } from './estimate-slot.ts';
+import type {
+  Circumstances,
+  Estimate,
+  EvictionOutlook,
+  Given,
+  NextAction,
+  NodeEvictionFacts,
+  NodeFacts,
+  PodBrief,
+  QueueFacts,
+  ZoneFacts,
+} from './facts.ts';
+
+export type Action = Forecast<NextAction>;
+export type EvictionForecast = Forecast<EvictionOutlook>;
+
+/** What will evict the pods of a node: at most one of the two. */
+export interface NodeForecast {
+  /** The NoExecute taint that it waits for, or would get without a further heartbeat. */
+  readonly taint?: { readonly key: string; readonly given: Given; readonly atMs: number } | undefined;
+  /** Eviction mode: when its pods are deleted. */
+  readonly eviction?:
+    | {
+        readonly mark: EvictionMark;
+        readonly given: Given;
+        /** When it is queued; null if it is or was queued, or was not evaluated yet. */
+        readonly due: Estimate | null;
+        /** When it is served, or for an evicted node when its pods may be deleted. */
+        readonly atMs: number;
+      }
+    | undefined;
+}
+
+/** Prediction for a node, by mode; empty if this process does not run the node lifecycle controller. */
+export function buildNodeForecast(facts: NodeFacts, circumstances: Circumstances): NodeForecast {
+  if (!circumstances.runs.nodeLifecycle) return {};
+  return facts.eviction === undefined
+    ? { taint: buildTaintForecast(facts, circumstances) }
+    : { eviction: buildNodeEvictionForecast(facts, facts.eviction, circumstances) };
+}
+
+/** A node that no longer exists keeps its place in the queue, and its pods are deleted when it is served. */
+export function buildLostNodeForecast(node: string, { queue }: ZoneFacts, circumstances: Circumstances): NodeForecast {
+  const atMs = estimateNodeSlotMs(node, queue, { atMs: circumstances.now.monotonicMs }, circumstances);
+  return { eviction: { mark: 'to-be-evicted', given: 'nothing-changes', due: null, atMs } };
+}
+
+/** When this pod is to be evicted: its scheduled eviction, or what the prediction for its node means for it. */
+export function buildEvictionForecast(
+  { pod, tolerations, timedEviction, terminating, daemonSet }: PodBrief,
+  { taint, eviction }: NodeForecast,
+  circumstances: Circumstances,
+): EvictionForecast | undefined {
+  if (timedEviction !== undefined) {
+    const { taint, toleratedSeconds } = timedEviction;
+    const atMs = isEvictionHeld(taint, circumstances) ? Infinity : timedEviction.atMs;
+    const cause = { kind: 'taint', taint, toleratedSeconds } as const;
+    return { pod, state: 'scheduled', cause, given: 'nothing-changes', atMs };
+  }
+  if (terminating) return undefined;
+  if (eviction !== undefined) {
+    const state = eviction.mark === 'evicted' ? 'scheduled' : 'predicted';
+    const { given, atMs } = eviction;
+    return daemonSet === undefined ? { pod, state, cause: { kind: 'node-evicted' }, given, atMs } : undefined;
+  }
+  if (taint === undefined || !circumstances.runs.taintEviction) return undefined;
+  const { key, given, atMs } = taint;
+  const { seconds } = buildTolerance(tolerations, { key, effect: 'NoExecute' });
+  if (seconds === Infinity) return undefined;
+  const cause = { kind: 'taint', taint: key, toleratedSeconds: seconds } as const;
+  return { pod, state: 'predicted', cause, given, atMs: atMs + seconds * 1_000 };
+}
+
+/**
+ * How long a pod tolerates a taint (upstream `GetMatchingTolerations` and `getMinTolerationTime`, for one taint), with
+ * the first match in the pod's order. 0 s: not tolerated. Infinity: without a time limit.
+ */
+export function buildTolerance(
+  tolerations: readonly Toleration[],
+  taint: Taint,
+): { readonly toleration: Toleration | undefined; readonly seconds: number } {
+  const toleration = tolerations.find((candidate) => tolerates(candidate, taint));
+  if (toleration === undefined) return { toleration, seconds: 0 };
+  return { toleration, seconds: Math.max(0, toleration.tolerationSeconds ?? Infinity) };
+}
+
+/** Undefined where it has a NoExecute taint or there is no cause. */
+function buildTaintForecast(facts: NodeFacts, circumstances: Circumstances): NodeForecast['taint'] {
+  const { node, zone, ready, health, taints } = facts;
+  if (taints.rationedKey !== undefined) {
+    const atMs = estimateNodeSlotMs(node, zone.queue, { atMs: circumstances.now.monotonicMs }, circumstances);
+    return { key: taints.rationedKey, given: 'nothing-changes', atMs };
+  }
+  if (health === undefined || ready === 'Unknown' || ready === 'False') return undefined;
+  const change = rateChange(facts, circumstances);
+  const isUnconfirmed = buildNodeHolds(facts).length > 0;
+  const atMs = isUnconfirmed
+    ? Infinity
+    : estimateNodeSlotMs(node, zone.queue, { atMs: change.atMs, change }, circumstances);
+  return { key: taintKeys.unreachable, given: 'no-heartbeat', atMs };
+}
+
+/** Assumes no further heartbeat. */
+function buildNodeEvictionForecast(
+  facts: NodeFacts,
+  eviction: NodeEvictionFacts,
+  circumstances: Circumstances,
+): NodeForecast['eviction'] {
+  const { mark, dueAtMs } = eviction;
+  const freeAtMs = estimateFreeAtMs(circumstances);
+  if (mark === 'evicted') {
+    const atMs = Math.max(circumstances.now.monotonicMs, freeAtMs);
+    return { mark, given: 'nothing-changes', due: null, atMs };
+  }
+  // Ready=False lasts until the kubelet reports otherwise; silence ends with any heartbeat.
+  const given = facts.ready === 'False' ? 'nothing-changes' : 'no-heartbeat';
+  const isTimed = mark === 'unmarked' && dueAtMs !== undefined;
+  const due = isTimed ? formatEstimate(freeAtMs === Infinity ? Infinity : dueAtMs, circumstances.now) : null;
+  return { mark, given, due, atMs: evictionSlotMs(facts, eviction, circumstances) };
+}
+
+function evictionSlotMs(
+  facts: NodeFacts,
+  { dueAtMs, beforeMs }: NodeEvictionFacts,
+  circumstances: Circumstances,
+): number {
+  const { node, ready, zone } = facts;
+  const becomesSilent = ready !== 'False' && ready !== 'Unknown';
+  if (dueAtMs === undefined || (becomesSilent && buildNodeHolds(facts).length > 0)) return Infinity;
+  const atMs = Math.max(dueAtMs, circumstances.now.monotonicMs);
+  const change = becomesSilent ? rateChange(facts, circumstances) : undefined;
+  return estimateNodeSlotMs(node, zone.queue, { atMs, beforeMs, change }, circumstances);
+}
+
+/** How a node that is not queued yet will be queued. */
+interface Joining {
+  readonly atMs: number;
+  /** When other nodes will be queued before it. */
+  readonly beforeMs?: readonly number[];
+  /** Effect of its own silence on the zone's rate. */
+  readonly change?: RateChange | undefined;
+}
+
+/** When this node is served in its zone's queue. */
+function estimateNodeSlotMs(
+  node: string,
+  queue: QueueFacts,
+  { atMs, beforeMs = [], change }: Joining,
+  circumstances: Circumstances,
+): number {
+  const notBeforeMs = estimateFreeAtMs(circumstances);
+  const ahead = queue.nodes.indexOf(node);
+  const queuedMs = queue.nodes.map(() => -Infinity);
+  return ahead >= 0
+    ? estimateSlotMs(queue, queuedMs.slice(0, ahead + 1), { notBeforeMs, change: undefined })
+    : estimateSlotMs(queue, [...queuedMs, ...beforeMs, atMs], { notBeforeMs, change });
+}
+
+/** The rate of its zone when this node, and no other, becomes silent. */
+function rateChange({ health, ratePerSecondIfSilent }: NodeFacts, { now }: Circumstances): RateChange {
+  const atMs = Math.max(health?.silentFromMs ?? now.monotonicMs, now.monotonicMs);
+  return { atMs, ratePerSecond: ratePerSecondIfSilent };
+}
+
+/**
+ * Earliest time of an action: only the leader acts; none while watches are stale or in a full disruption; a hold has an
+ * end.
+ */
+function estimateFreeAtMs({ leading, stale, fullDisruption, outageHold }: Circumstances): number {
+  if (!leading || fullDisruption || stale !== undefined) return Infinity;
+  return outageHold?.untilMs ?? -Infinity;
+}
+
+/** While stale or in a full disruption no pod is evicted for the health of its node. */
+function isEvictionHeld(taint: string, { leading, fullDisruption, stale }: Circumstances): boolean {
+  return !leading || ((fullDisruption || stale !== undefined) && healthTaintKeys.some((key) => key === taint));
+}

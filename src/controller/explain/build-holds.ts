@@ -1,0 +1,78 @@
+import { nodeLeaseNamespace } from '../../api/resources.ts';
+import type { RateRule } from '../model/decisions.ts';
+import { controllerNames, type ControllerSelection } from '../model/options.ts';
+import { formatEstimate } from './format-time.ts';
+import type { Circumstances, Hold, NodeFacts, Unblocker, ZoneFacts } from './facts.ts';
+
+type Part = keyof ControllerSelection;
+
+/** The controller that deletes the pods of failed nodes. */
+export function selectEvictingPart({ mode }: Circumstances): Part {
+  return mode === 'taint' ? 'taintEviction' : 'nodeLifecycle';
+}
+
+/** Holds because the controllers that evict pods do not run in this process. */
+export function buildEvictionPartHolds(circumstances: Circumstances): readonly Hold[] {
+  return buildPartHolds([...new Set<Part>(['nodeLifecycle', selectEvictingPart(circumstances)])], circumstances);
+}
+
+/** Holds for those of these controllers that do not run in this process: their actions are not predicted. */
+export function buildPartHolds(parts: readonly Part[], { runs }: Circumstances): readonly Hold[] {
+  const unblockedBy: readonly Unblocker[] = [{ kind: 'flag', flag: 'controllers', wanted: 'naming it' }];
+  return parts
+    .filter((part) => !runs[part])
+    .map((part) => ({ kind: 'not-run', part: controllerNames[part], unblockedBy }));
+}
+
+/** Holds that apply to all nodes. */
+export function buildHolds(circumstances: Circumstances): readonly Hold[] {
+  const { now, leading, shadow, leader, stale, fullDisruption, outageHold } = circumstances;
+  const holds: Hold[] = [];
+  if (shadow) holds.push({ kind: 'shadow', unblockedBy: [{ kind: 'flag', flag: 'shadow', wanted: 'left out' }] });
+  if (!leading) holds.push({ kind: 'not-leader', unblockedBy: [{ kind: 'ask-leader', holder: leader }] });
+  if (stale !== undefined) holds.push({ kind: 'stale', reason: stale, unblockedBy: [{ kind: 'contact-with-api' }] });
+  if (fullDisruption)
+    holds.push({ kind: 'full-disruption', unblockedBy: [{ kind: 'nodes-ready', zone: null, count: 1 }] });
+  if (outageHold !== undefined) {
+    const { why, untilMs, recovering } = outageHold;
+    const byTime: Unblocker = { kind: 'time', when: formatEstimate(untilMs, now) };
+    // At most so many of the silent nodes must recover before the rest is too few for an outage.
+    const count = why.together - Math.ceil(why.of * why.shareMin) + 1;
+    const byNodes: Unblocker = { kind: 'nodes-ready', zone: null, count };
+    holds.push({ kind: 'outage', why, unblockedBy: recovering ? [byTime] : [byTime, byNodes] });
+  }
+  return holds;
+}
+
+/** Holds of this node: a silence has to be confirmed by a live read of the lease, and a failed read is no evidence. */
+export function buildNodeHolds({ health, ready, history }: NodeFacts): readonly Hold[] {
+  const last = history.at(-1)?.decision;
+  if (last?.kind !== 'confirmation-held' || last.why === 'lease-renewed') return [];
+  if (health?.silence.silent !== true || ready === 'Unknown') return [];
+  const unblocker: Unblocker =
+    last.why === 'not-permitted'
+      ? { kind: 'permission', needed: `get and list of leases in ${nodeLeaseNamespace}` }
+      : { kind: 'contact-with-api' };
+  return [{ kind: 'unconfirmed', unblockedBy: [unblocker] }];
+}
+
+/** Holds of this zone's queue, besides those that apply to all zones. */
+export function buildZoneHolds(facts: ZoneFacts): readonly Hold[] {
+  const { zone, arithmetic, queue } = facts;
+  if (arithmetic === undefined || queue.ratePerSecond > 0 || arithmetic.rule === 'full-disruption') return [];
+  return [{ kind: 'zone-stopped', zone, rule: arithmetic.rule, unblockedBy: unblockers(facts, arithmetic.rule) }];
+}
+
+const rateFlags: Readonly<Partial<Record<RateRule, string>>> = {
+  normal: 'node-eviction-rate',
+  'zone-fully-disrupted': 'node-eviction-rate',
+  'large-zone-disrupted': 'secondary-node-eviction-rate',
+};
+
+function unblockers({ zone, recoveriesToNormal }: ZoneFacts, rule: RateRule): readonly Unblocker[] {
+  const flag = rateFlags[rule];
+  const byFlag: readonly Unblocker[] = flag === undefined ? [] : [{ kind: 'flag', flag, wanted: 'above 0' }];
+  const helps = rule === 'small-zone-disrupted' || rule === 'large-zone-disrupted';
+  if (!helps || recoveriesToNormal === undefined) return byFlag;
+  return [{ kind: 'nodes-ready', zone, count: recoveriesToNormal }, ...byFlag];
+}

@@ -1,0 +1,129 @@
+import { sameTaint, type Taint } from '../../api/taints.ts';
+import {
+  type Action,
+  buildEvictionForecast,
+  buildNodeForecast,
+  type EvictionForecast,
+  type NodeForecast,
+} from './build-forecasts.ts';
+import { buildEvictionPartHolds, buildHolds, buildNodeHolds, buildZoneHolds } from './build-holds.ts';
+import { formatAction, formatEstimate, formatEviction } from './format-time.ts';
+import { buildZoneOutlook } from './build-zone-outlook.ts';
+import type { Circumstances, NodeFacts } from './facts.ts';
+
+export type NodeOutlook = ReturnType<typeof buildNodeOutlook>;
+
+const evictionsShownMax = 50;
+const notEvaluated = { lastHeartbeat: null, grace: null, silence: null };
+
+/** Current state of a node, the wanted state, the holds, and the next action with its time. */
+export function buildNodeOutlook(facts: NodeFacts, circumstances: Circumstances) {
+  const { now, runs } = circumstances;
+  const { node, ready, counted, health, taints, zone, pods, problems, history } = facts;
+  const forecast = buildNodeForecast(facts, circumstances);
+  const { taint, eviction } = forecast;
+  const evictions = buildEvictionForecasts(facts, forecast, circumstances);
+  const { lastHeartbeat, grace, silence } = health ?? notEvaluated;
+  const ahead = zone.queue.nodes.indexOf(node);
+  return {
+    node,
+    ready,
+    lastHeartbeat,
+    grace,
+    silence,
+    zone: buildZoneOutlook(zone, now),
+    counted,
+    /** `wanted` is null where this process does not manage taints. */
+    taints: { carried: taints.carried, wanted: runs.nodeLifecycle ? taints.wanted : null },
+    /** Null: not queued. */
+    line: ahead < 0 ? null : { ahead, waiting: zone.queue.nodes.length },
+    holds: [
+      ...buildHolds(circumstances),
+      ...buildEvictionPartHolds(circumstances),
+      ...buildNodeHolds(facts),
+      ...buildZoneHolds(zone),
+    ],
+    next: formatAction(buildNodeActions(facts, forecast, evictions, circumstances), now),
+    /** Null: it has the taint, or there is no cause, as in eviction mode. */
+    noExecuteTaint: taint ? { key: taint.key, given: taint.given, when: formatEstimate(taint.atMs, now) } : null,
+    /** Null in taint mode, and where this process does not evict nodes. */
+    eviction: eviction
+      ? {
+          mark: eviction.mark,
+          due: eviction.due,
+          /** When it is served and its pods are deleted. Null: it is evicted. */
+          turn: eviction.mark === 'evicted' ? null : formatEstimate(eviction.atMs, now),
+          given: eviction.given,
+        }
+      : null,
+    evictions: {
+      scheduled: evictions.filter(({ state }) => state === 'scheduled').length,
+      predicted: evictions.filter(({ state }) => state === 'predicted').length,
+      /** Eviction mode: pods of DaemonSets, which stay. */
+      spared: pods.filter(({ daemonSet }) => daemonSet !== undefined).length,
+      first: evictions.slice(0, evictionsShownMax).map((predicted) => formatEviction(predicted, now)),
+    },
+    problems,
+    history,
+  } as const;
+}
+
+/** Earliest first; pods with equal times by name, so that the order is deterministic. */
+function buildEvictionForecasts(
+  { pods }: NodeFacts,
+  forecast: NodeForecast,
+  circumstances: Circumstances,
+): readonly EvictionForecast[] {
+  return pods
+    .flatMap((pod) => buildEvictionForecast(pod, forecast, circumstances) ?? [])
+    .sort((a, b) => compare(a.atMs, b.atMs) || compare(a.pod, b.pod));
+}
+
+function compare<T extends number | string>(a: T, b: T): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** Actions of this process for a node and its pods; none unless it leads. `evictions`: soonest first. */
+function buildNodeActions(
+  facts: NodeFacts,
+  { taint, eviction }: NodeForecast,
+  evictions: readonly EvictionForecast[],
+  circumstances: Circumstances,
+): readonly Action[] {
+  if (!circumstances.leading) return [];
+  const actions: Action[] = [];
+  if (circumstances.runs.nodeLifecycle) actions.push(...taintCorrections(facts, circumstances));
+  if (circumstances.runs.nodeLifecycle) actions.push(...markings(facts, circumstances));
+  if (facts.taints.rationedKey !== undefined && taint !== undefined) {
+    const { key, given, atMs } = taint;
+    actions.push({ act: 'add-taint', subject: `${key}:NoExecute`, given, atMs });
+  }
+  if (eviction !== undefined && eviction.mark !== 'evicted') {
+    actions.push({ act: 'evict-node', subject: null, given: eviction.given, atMs: eviction.atMs });
+  }
+  const scheduled = evictions.find(({ state }) => state === 'scheduled');
+  if (scheduled !== undefined) {
+    actions.push({ act: 'evict-pod', subject: scheduled.pod, given: scheduled.given, atMs: scheduled.atMs });
+  }
+  return actions;
+}
+
+/** Taint changes that are not rate-limited: due now. */
+function taintCorrections({ taints }: NodeFacts, { now }: Circumstances): readonly Action[] {
+  const { carried, wanted, surplus, rationedKey } = taints;
+  const isRationed = ({ key, effect }: Taint): boolean => effect === 'NoExecute' && key === rationedKey;
+  const missing = wanted.filter((taint) => !isRationed(taint) && !carried.some((other) => sameTaint(taint, other)));
+  if (missing.length + surplus.length === 0) return [];
+  const signed = (sign: string, { key, effect }: Taint): string => `${sign}${key}:${effect}`;
+  const changes = [...missing.map((taint) => signed('+', taint)), ...surplus.map((taint) => signed('-', taint))];
+  return [{ act: 'change-taints', subject: changes.join(' '), given: 'nothing-changes', atMs: now.monotonicMs }];
+}
+
+function markings(facts: NodeFacts, { now, stale }: Circumstances): readonly Action[] {
+  const { ready, health } = facts;
+  if (health === undefined || ready === 'Unknown') return [];
+  const held = stale !== undefined || buildNodeHolds(facts).length > 0;
+  const atMs = held ? Infinity : Math.max(health.silentFromMs, now.monotonicMs);
+  return [{ act: 'mark-unknown', subject: null, given: 'no-heartbeat', atMs }];
+}

@@ -1,0 +1,244 @@
+// Stale watches of the controller are not evidence that nodes failed. Frames of the lease watch are contact; when none
+// arrive the API server is probed. Contacts advance the health clock.
+import type { Informer } from '../../informer/informer.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { EventRecorder } from '../../ports/event-recorder.ts';
+import type { Meter } from '../../ports/meter.ts';
+import type { LiveLeases } from '../../ports/leases.ts';
+import type { Freshness, StaleReason } from '../model/freshness.ts';
+import type { DecisionSink } from '../model/decisions.ts';
+import { evaluationPaused, evaluationResumed } from './events.ts';
+import { staleNow, staleSeconds, probesTotal, standInLists } from './metrics.ts';
+import { planFreshness, type FreshnessPlan } from './plan-freshness.ts';
+import { FreshClock } from './fresh-clock.ts';
+import { StaleTime } from './stale-time.ts';
+import { StandInFrames } from './stand-in-frames.ts';
+import { evidenceMsMax, StandInLists } from './stand-in-lists.ts';
+import type { Live } from '../../ports/live.ts';
+import type { ControllerOptions } from '../model/options.ts';
+
+interface WatchFreshnessOptions {
+  readonly options: Live<Pick<ControllerOptions, 'nodeMonitorGracePeriodMs' | 'staleWatchHoldMs'>>;
+  readonly leases: Pick<Informer<unknown>, 'status' | 'relist' | 'noticeServerVersion'>;
+  readonly nodes: Pick<Informer<unknown>, 'status' | 'relist'>;
+  readonly live: Pick<LiveLeases, 'probe'>;
+  /** Reports whether the lease watch lags; absent where the canary is disabled. */
+  readonly canary?: { isBehind(): boolean } | undefined;
+  /** Reopens all watch streams: their connection may have failed without an error. */
+  readonly reopen: () => void;
+  /** The API server is at an older version than the lease watch: etcd was restored from a backup. */
+  readonly onRollback: () => void;
+  readonly decisions: DecisionSink;
+  readonly recorder: EventRecorder;
+  readonly meter: Meter;
+  readonly clock: Clock;
+}
+
+const staleReasons: readonly StaleReason[] = ['no-contact', 'streams-not-open', 'stream-behind', 'observing'];
+
+export class WatchFreshness implements Freshness {
+  readonly #options: WatchFreshnessOptions;
+  #planned: { readonly graceMs: number; readonly plan: FreshnessPlan } | undefined;
+  readonly #clock: FreshClock;
+  readonly #lists: StandInLists;
+  readonly #frames = new StandInFrames();
+  readonly #stale = new StaleTime();
+  /** When the last successful probe was sent. */
+  #answeredAtMs = -Infinity;
+  #reported: { readonly reason: StaleReason; readonly sinceMs: number; readonly staleMs: number } | undefined;
+  #countedMs = 0;
+
+  constructor(options: WatchFreshnessOptions) {
+    this.#options = options;
+    this.#clock = new FreshClock(() => this.#plan, options.clock.monotonicMs());
+    this.#lists = new StandInLists([options.nodes, options.leases]);
+  }
+
+  /** Read at every heartbeat; computed again when the grace period changed. */
+  get #plan(): FreshnessPlan {
+    const { nodeMonitorGracePeriodMs: graceMs } = this.#options.options.current();
+    if (this.#planned?.graceMs !== graceMs) this.#planned = { graceMs, plan: planFreshness(graceMs) };
+    return this.#planned.plan;
+  }
+
+  nowMs(): number {
+    this.#notice();
+    return this.#clock.nowMs(this.#monotonicMs());
+  }
+
+  staleness(): StaleReason | undefined {
+    const reason = this.#rawStaleness();
+    return this.#standInsAreFresh() ? undefined : reason;
+  }
+
+  isStandingIn(): boolean {
+    return this.#standInsAreFresh() && this.#rawStaleness() !== undefined;
+  }
+
+  #standInsAreFresh(): boolean {
+    const nowMs = this.#monotonicMs();
+    return this.#lists.isFresh(nowMs) || this.#frames.isFresh(nowMs);
+  }
+
+  #rawStaleness(): StaleReason | undefined {
+    this.#notice();
+    if (this.#isBehind()) return 'stream-behind';
+    // Lists used in place of a watch advance the clock, but the watch is still closed.
+    if (this.#lists.active && !this.#streamsOpen()) return 'streams-not-open';
+    const nowMs = this.#monotonicMs();
+    if (this.#clock.awaitsFirstContact() || this.#clock.isOutOfContact(nowMs))
+      return this.#streamsOpen() ? 'no-contact' : 'streams-not-open';
+    return this.#clock.isObserving(nowMs) ? 'observing' : undefined;
+  }
+
+  /** Checks for frames and probes when there are none, until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    this.#clock.begin(clock.monotonicMs());
+    while (!signal.aborted) {
+      if (this.#needsProbe()) await this.#probe(signal);
+      this.#report();
+      this.#standIn();
+      await clock.sleep(this.#plan.checkEveryMs, signal);
+    }
+  }
+
+  /** The last frame of the lease watch is contact. Never later than the current time. */
+  #notice(): void {
+    const frameAtMs = this.#frameAtMs();
+    if (frameAtMs !== undefined) this.#clock.contact(Math.min(frameAtMs, this.#monotonicMs()));
+  }
+
+  /** Time of the last lease frame, while the watches are open and not behind. */
+  #frameAtMs(): number | undefined {
+    return this.#streamsOpen() && !this.#isBehind() ? this.#options.leases.status().lastFrameAtMs : undefined;
+  }
+
+  #streamsOpen(): boolean {
+    const { leases, nodes } = this.#options;
+    return leases.status().state === 'watching' && nodes.status().state === 'watching';
+  }
+
+  /** Then neither a frame nor a response is contact: renewals exist that the watch does not deliver. */
+  #isBehind(): boolean {
+    return this.#options.canary?.isBehind() === true;
+  }
+
+  #needsProbe(): boolean {
+    this.#notice();
+    const nowMs = this.#monotonicMs();
+    const quietMs = nowMs - this.#clock.lastContactAtMs();
+    // Lists are requested only from an API server that answers, and frames alone do not show that.
+    const isAnswerOld = this.#stale.exceedsHold && nowMs - this.#answeredAtMs > evidenceMsMax / 2;
+    return this.#clock.awaitsFirstContact() || quietMs >= this.#plan.probeAfterMs || isAnswerOld;
+  }
+
+  async #probe(signal: AbortSignal): Promise<void> {
+    const { live, clock, meter } = this.#options;
+    const over = new AbortController();
+    const giveUp = (): void => over.abort();
+    signal.addEventListener('abort', giveUp);
+    const ended = new AbortController();
+    const timer = clock.sleep(this.#plan.probeTimeoutMs, ended.signal).then(giveUp);
+    const sentAtMs = this.#monotonicMs();
+    const reachedBefore = this.#options.leases.status().resourceVersion;
+    const version = await live.probe(over.signal).catch(() => undefined);
+    const answered = version !== undefined;
+    ended.abort();
+    await timer;
+    signal.removeEventListener('abort', giveUp);
+    meter.add(probesTotal, 1, { result: answered ? 'answered' : 'failed' });
+    if (answered) this.#answeredAtMs = sentAtMs;
+    if (answered) this.#noticeVersion(version, reachedBefore);
+    // The response proves contact at the time of the request; when it was sent is unknown.
+    if (answered && this.#streamsOpen() && !this.#isBehind()) this.#resume(sentAtMs);
+  }
+
+  /** The storage that went back in time is that of all resources, and a watch with few events shows it late or never. */
+  #noticeVersion(version: string, reachedBefore: string): void {
+    if (this.#options.leases.noticeServerVersion(version, reachedBefore)) this.#options.onRollback();
+  }
+
+  /** A response after a loss of contact, without a frame before it: the watches may still use the failed connection. */
+  #resume(atMs: number): void {
+    if (this.#clock.isOutOfContact(atMs)) this.#options.reopen();
+    this.#clock.contact(atMs);
+  }
+
+  /** The API server has renewals that the lease watch has not delivered: without recent frames the watch is dead. */
+  foundBehind(): void {
+    const frameAtMs = this.#options.leases.status().lastFrameAtMs ?? -Infinity;
+    if (this.#monotonicMs() - frameAtMs > this.#plan.contactMsMax) this.#options.reopen();
+  }
+
+  #report(): void {
+    const { decisions, recorder, clock } = this.#options;
+    const nowMs = clock.monotonicMs();
+    const reason = this.#rawStaleness();
+    this.#count(nowMs, reason);
+    if (reason === this.#reported?.reason) return;
+    if (reason !== undefined && this.#reported === undefined) recorder.record(evaluationPaused(reason));
+    const { sinceMs, staleMs } = this.#reported ?? { sinceMs: nowMs, staleMs: this.#clock.staleMs(nowMs) };
+    this.#reported = reason === undefined ? undefined : { reason, sinceMs, staleMs };
+    if (reason === undefined) {
+      const lostMs = this.#clock.staleMs(nowMs) - staleMs;
+      recorder.record(evaluationResumed(lostMs));
+      decisions.note({ kind: 'evaluation-resumed', staleMs: lostMs });
+    } else decisions.note({ kind: 'evaluation-paused', why: reason });
+  }
+
+  /** Every hold is bounded: at the maximum, frames of the watches or complete lists replace fresh watches. */
+  #standIn(): void {
+    const nowMs = this.#monotonicMs();
+    const why = this.#reported?.reason;
+    this.#frames.take(this.#frameAtMs(), nowMs);
+    this.#stale.note(why !== undefined, this.#options.options.current().staleWatchHoldMs, nowMs);
+    if (!this.#stale.exceedsHold) return this.#endStandIns();
+    if (why === undefined) return;
+    const staleMs = nowMs - (this.#stale.sinceMs ?? nowMs);
+    if (this.#framesFlow()) this.#standInFrame(why, staleMs);
+    else this.#standInList(why, staleMs);
+  }
+
+  /** Only frames that arrived while stale are evidence: a frozen API server sends none. */
+  #framesFlow(): boolean {
+    const flowedMs = this.#frames.flowedMs(this.#stale.sinceMs ?? Infinity);
+    return flowedMs > 0 && flowedMs >= this.#options.options.current().staleWatchHoldMs;
+  }
+
+  #endStandIns(): void {
+    this.#lists.end();
+    this.#frames.end();
+  }
+
+  /** The watches are open and deliver frames, too far apart for the clock to run, and probes fail in between. */
+  #standInFrame(why: StaleReason, staleMs: number): void {
+    if (!this.#frames.active) this.#options.decisions.note({ kind: 'frames-stand-in', why, staleMs });
+    this.#clock.listed(this.#frames.standIn(), this.#monotonicMs());
+  }
+
+  /** The API server answers, and a watch stays stale. */
+  #standInList(why: StaleReason, staleMs: number): void {
+    const nowMs = this.#monotonicMs();
+    this.#frames.end();
+    if (nowMs - this.#answeredAtMs > evidenceMsMax) return;
+    // The watches are open again and are observed for a moment; another list would close them again, repeatedly.
+    const mayRequest = why !== 'observing';
+    if (mayRequest && !this.#lists.active) this.#options.decisions.note({ kind: 'lists-stand-in', why, staleMs });
+    const shownAtMs = this.#lists.poll(nowMs, mayRequest);
+    if (shownAtMs !== undefined) this.#clock.listed(shownAtMs, nowMs);
+  }
+
+  #count(nowMs: number, reason: StaleReason | undefined): void {
+    const { meter } = this.#options;
+    for (const candidate of staleReasons) meter.set(staleNow, candidate === reason ? 1 : 0, { reason: candidate });
+    meter.set(standInLists, this.#lists.active ? 1 : 0);
+    const staleMs = this.#clock.staleMs(nowMs);
+    meter.add(staleSeconds, Math.max(0, staleMs - this.#countedMs) / 1_000);
+    this.#countedMs = Math.max(this.#countedMs, staleMs);
+  }
+
+  #monotonicMs(): number {
+    return this.#options.clock.monotonicMs();
+  }
+}

@@ -1,0 +1,96 @@
+import { readFailureOf } from '../api/api-error.ts';
+import { transformNode } from '../api/node.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { KubeReader } from '../ports/kube-reader.ts';
+import { callWithin } from '../supervision/call-within.ts';
+import { evidenceMs, type LiveNode } from './model/live-node.ts';
+
+/** A node without a response after this time counts as unreadable, whatever happens to the request. */
+const answerMsMax = 10_000;
+/** Maximum number of reads in flight with which {@link LiveNodes.latest} starts another. */
+const readsAtOnceMax = 8;
+
+interface LiveNodesOptions {
+  readonly api: Pick<KubeReader, 'get'>;
+  readonly clock: Clock;
+  /** Aborts reads in flight. */
+  readonly signal: AbortSignal;
+  /** A read rejected with another error than an ApiError, which is a defect. It counts as unreadable. */
+  readonly onFault: (node: string, error: unknown) => void;
+}
+
+interface Answer {
+  readonly live: LiveNode;
+  readonly atMs: number;
+}
+
+/**
+ * Live reads of nodes, without a cache of the API server (upstream `checkIfNodeExists`). One read serves all pods of a
+ * node and every stage, and its result is evidence for {@link evidenceMs}. Each read ends within a bounded time.
+ */
+export class LiveNodes {
+  readonly #options: LiveNodesOptions;
+  readonly #reading = new Map<string, Promise<LiveNode>>();
+  /** In order of arrival. */
+  readonly #answers = new Map<string, Answer>();
+
+  constructor(options: LiveNodesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The result of the last {@link evidenceMs}; undefined while there is none, and then a read starts if the limit
+   * allows. Never waits, so that no worker is blocked by a node that cannot be read.
+   */
+  latest(name: string): LiveNode | undefined {
+    const known = this.#recent(name);
+    if (known === undefined && this.#reading.size < readsAtOnceMax) void this.#readOnce(name);
+    return known;
+  }
+
+  /** The result of the last {@link evidenceMs}, or of a new read. The caller limits the number of its reads. Never rejects. */
+  async read(name: string): Promise<LiveNode> {
+    return this.#recent(name) ?? this.#readOnce(name);
+  }
+
+  #recent(name: string): LiveNode | undefined {
+    const oldMs = this.#options.clock.monotonicMs() - evidenceMs;
+    for (const [answered, { atMs }] of this.#answers) {
+      if (atMs > oldMs) break;
+      this.#answers.delete(answered);
+    }
+    return this.#answers.get(name)?.live;
+  }
+
+  /** A read in flight is not repeated. */
+  #readOnce(name: string): Promise<LiveNode> {
+    const underWay = this.#reading.get(name);
+    if (underWay !== undefined) return underWay;
+    const read = this.#read(name).then((live) => {
+      this.#reading.delete(name);
+      this.#answers.set(name, { live, atMs: this.#options.clock.monotonicMs() });
+      return live;
+    });
+    this.#reading.set(name, read);
+    return read;
+  }
+
+  async #read(name: string): Promise<LiveNode> {
+    const { api, clock, signal, onFault } = this.#options;
+    const limit = { clock, signal, ms: answerMsMax };
+    try {
+      return transformNode(await callWithin(limit, (linked) => api.get('nodes', { name }, { signal: linked })));
+    } catch (error) {
+      return failureOf(error, name, onFault);
+    }
+  }
+}
+
+function failureOf(error: unknown, name: string, onFault: LiveNodesOptions['onFault']): LiveNode {
+  try {
+    return readFailureOf(error, 'nodes', name);
+  } catch (fault) {
+    onFault(name, fault);
+    return 'unreadable';
+  }
+}

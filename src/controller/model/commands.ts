@@ -1,0 +1,123 @@
+/** Every write that the controller may make. A command is a value: it can be logged, counted, compared and rejected. */
+import type { ApiReason } from '../../api/api-error.ts';
+import type { Condition } from '../../api/conditions.ts';
+import type { NodeView } from '../../api/node.ts';
+import type { PodView } from '../../api/pod.ts';
+import type { Taint } from '../../api/taints.ts';
+import type { Labels } from '../../api/topology.ts';
+import type { WriteLane } from '../../ports/write-lanes.ts';
+import { backOffAtLeast, forget, type WorkOutcome } from '../../queueing/work-queue.ts';
+
+export type Command =
+  | {
+      readonly kind: 'set-node-conditions';
+      /** The node as it was evaluated. If the server has another version, the write is rejected. */
+      readonly node: NodeView;
+      readonly conditions: readonly Condition[];
+    }
+  | {
+      readonly kind: 'change-taints';
+      readonly node: NodeView;
+      readonly add: readonly Taint[];
+      readonly remove: readonly Taint[];
+      readonly lane: WriteLane;
+    }
+  | { readonly kind: 'set-node-labels'; readonly node: NodeView; readonly labels: Labels }
+  | { readonly kind: 'mark-pod-not-ready'; readonly pod: PodView; readonly atMs: number }
+  | { readonly kind: 'mark-pod-disrupted'; readonly pod: PodView; readonly atMs: number }
+  | {
+      readonly kind: 'mark-pod-failed';
+      readonly pod: PodView;
+      readonly atMs: number;
+      /** Written as condition DisruptionTarget=True; undefined: none. */
+      readonly disruption: DisruptionWords | undefined;
+    }
+  /** Sets status.reason to NodeLost. */
+  | { readonly kind: 'mark-pod-lost'; readonly pod: PodView }
+  | {
+      readonly kind: 'delete-pod';
+      readonly pod: PodView;
+      /** Absent: that of the pod. 0: without waiting for a kubelet. */
+      readonly gracePeriodSeconds?: number;
+      /** `eviction` where absent. */
+      readonly lane?: WriteLane;
+    };
+
+/** Reason and message of a DisruptionTarget condition. */
+export interface DisruptionWords {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/**
+ * Result of a command. `gone`: a read confirmed that the object no longer exists. `unwanted`: the reason for the write
+ * had ended before the request was sent; nothing was sent.
+ */
+export type WriteOutcome =
+  | { readonly result: 'written' }
+  | { readonly result: 'gone' }
+  | { readonly result: 'unwanted' }
+  | { readonly result: 'not-leader' }
+  | { readonly result: 'failed'; readonly reason: ApiReason; readonly retryAfterMs: number | undefined };
+
+const mayHaveHappened: ReadonlySet<ApiReason> = new Set(['timeout', 'unavailable', 'internal', 'aborted']);
+
+/** The write failed without a response that excludes that it was applied. */
+export function mayHaveBeenDone(outcome: WriteOutcome): boolean {
+  return outcome.result === 'failed' && mayHaveHappened.has(outcome.reason);
+}
+
+/**
+ * The API server accepts no patch of this object (422), as where a time in it is outside of RFC 3339: a retry has the same
+ * result. A deletion must not wait for it.
+ */
+export function isUnpatchable(outcome: WriteOutcome): boolean {
+  return outcome.result === 'failed' && outcome.reason === 'invalid';
+}
+
+/**
+ * The next step for the key of a level-triggered loop after this write. A failed write is retried; `ifUnwanted` decides
+ * for one that was not wanted; a key is dropped after a completed write, or without leadership.
+ */
+export function nextAfterWrite(outcome: WriteOutcome, ifUnwanted: WorkOutcome): WorkOutcome {
+  switch (outcome.result) {
+    case 'written':
+    case 'gone':
+    case 'not-leader':
+      return forget;
+    case 'unwanted':
+      return ifUnwanted;
+    case 'failed':
+      return backOffAtLeast(outcome.retryAfterMs);
+  }
+}
+
+/**
+ * Whether the reason for a write still holds, from current state. Called immediately before the request is sent, after
+ * every wait, so it must be cheap and must not throw.
+ */
+export type StillWanted = () => boolean;
+
+/** Sends commands to the API server. Never rejects. */
+export interface CommandWriter {
+  carryOut(command: Command, stillWanted: StillWanted): Promise<WriteOutcome>;
+}
+
+/** The same, for the owner of its life cycle. */
+export interface ClosableWriter extends CommandWriter {
+  /** Sends nothing more; requests in flight complete. Commands that still wait get the result `not-leader`. */
+  close(): void;
+  /** Resolves when no write waits or is in flight. */
+  drained(): Promise<void>;
+}
+
+/** Nodes including the results of the controller's own writes, before the watch delivers them. */
+export interface NodeSource {
+  get(name: string): NodeView | undefined;
+}
+
+/** The same for pods, by `namespace/name`. */
+export interface PodSource {
+  get(key: string): PodView | undefined;
+  byIndex(index: string, value: string): readonly PodView[];
+}

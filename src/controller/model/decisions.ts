@@ -1,0 +1,213 @@
+/**
+ * Decisions with their reasons, as values: logged, counted, kept and exposed. Text is made from them only for output.
+ */
+import type { ApiReason } from '../../api/api-error.ts';
+import type { Labels } from '../../api/topology.ts';
+import type { ZoneCondition } from '../../api/zone.ts';
+import type { StaleReason } from './freshness.ts';
+
+/** Which rule set the grace period in force. */
+export type GraceRule = 'monitor' | 'startup';
+
+/** The arithmetic behind a zone's condition and rate. */
+export interface ZoneArithmetic {
+  readonly ready: number;
+  readonly unready: number;
+  readonly unhealthyZoneThreshold: number;
+  readonly largeClusterSizeThreshold: number;
+  readonly rule: RateRule;
+}
+
+export type RateRule =
+  | 'normal'
+  | 'large-zone-disrupted'
+  | 'small-zone-disrupted'
+  | 'zone-fully-disrupted'
+  | 'full-disruption';
+
+/** Class of an outage of nodes, known before any action. */
+export type SilenceOutageClass = 'NodeFailure' | 'ZoneFailure' | 'ControlPlanePathFailure';
+
+/**
+ * What the leases of control-plane nodes show of the path to the API server, while the API server answers this
+ * controller. silent: all of them became silent with the other nodes, so the fault is in front of the API server.
+ * partly-silent: some of them. renewing: none of them, so the API server is reachable at least from its own machines.
+ * none: no control-plane node is visible, as in a managed cluster. Only `silent` is evidence.
+ */
+export type ControlPlaneEvidence = 'silent' | 'partly-silent' | 'renewing' | 'none';
+
+/** The arithmetic behind the class of an outage. */
+export interface OutageArithmetic {
+  readonly outage: SilenceOutageClass;
+  /** Zone of the node for which it was classified. */
+  readonly zone: string;
+  /**
+   * Nodes that became silent within the window, of those that had renewed until then: of the zone, or of all zones
+   * unless the class is that of one zone.
+   */
+  readonly together: number;
+  readonly of: number;
+  /** Number of zones in which most nodes became silent. */
+  readonly zonesStruck: number;
+  /** Share of the nodes that had renewed until then from which it is `most`. */
+  readonly shareMin: number;
+  readonly zones: number;
+  readonly windowMs: number;
+  readonly controlPlane: {
+    /** Control-plane nodes that became silent within the window, of those that had renewed until then. */
+    readonly together: number;
+    readonly of: number;
+    readonly evidence: ControlPlaneEvidence;
+  };
+}
+
+/** What the leases of control-plane nodes show, for a sentence about an outage. */
+export function describeControlPlane({ together, of, evidence }: OutageArithmetic['controlPlane']): string {
+  if (evidence === 'none') return 'no control-plane node is visible';
+  const counts = `${together} of ${of} control-plane nodes silent`;
+  return evidence === 'silent' ? `${counts} although the API server answers` : counts;
+}
+
+/** Why node health evaluation is paused, for a sentence. */
+export function describeStaleness(reason: StaleReason): string {
+  switch (reason) {
+    case 'no-contact':
+      return 'API server unreachable';
+    case 'streams-not-open':
+      return 'watches of nodes and leases are being reopened';
+    case 'stream-behind':
+      return 'the lease watch is behind the API server';
+    case 'observing':
+      return 'watches are open again, waiting for lease renewals';
+  }
+}
+
+/** Why a pod is not evicted, or its eviction was cancelled. */
+export type StayReason =
+  | 'taint-gone'
+  | 'tolerates-forever'
+  | 'pod-gone'
+  | 'pod-moved'
+  | 'node-gone'
+  | 'already-terminating';
+
+/** The rule of the pod garbage collector that applies to a pod. The values are those of its metrics. */
+export type PodGcReason = 'terminated' | 'out-of-service' | 'orphaned' | 'unscheduled';
+
+/**
+ * Why a pod is deleted in eviction mode: its node was evicted, it was bound to the node later, or the node no longer
+ * exists.
+ */
+export type DepartureReason = 'node-evicted' | 'landed-on-evicted-node' | 'node-gone';
+
+/** Why the lease of a node that looks silent could not be read. */
+export type UnconfirmedReason = 'api-not-answering' | 'not-permitted';
+
+/** Whether the machine of a node that was silent restarted, by its boot ID. `unknown`: no boot ID to compare. */
+export type BootEvidence = 'same' | 'changed' | 'unknown';
+
+/**
+ * Why deletions of pods for the health of their node are held. `node-is-ready`: the taint still exists and is about to
+ * be removed. `lease-is-renewed`: the node is not Ready in the cache, but its lease is being renewed.
+ * `late-cache`: lists replace a stale watch, so that the cache may not show that the node recovered.
+ */
+export type EvictionHold = 'full-disruption' | 'stale' | 'late-cache' | 'node-is-ready' | 'lease-is-renewed';
+
+/** A changed setting, with its values as text. */
+export interface SettingChange {
+  readonly setting: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+type Of<Kind extends string, Fields> = { readonly kind: Kind } & Readonly<Fields>;
+
+export type Decision =
+  | Of<'settings-changed', { changes: readonly SettingChange[] }>
+  | Of<'node-registered', { node: string; zone: string }>
+  | Of<'node-removed', { node: string }>
+  | Of<'node-silent', { node: string; silentMs: number; graceMs: number; rule: GraceRule; outage: SilenceOutageClass }>
+  | Of<'outage-named', { why: OutageArithmetic }>
+  /**
+   * The pods of these nodes stay ready, and the nodes get no NoExecute taint, for at most `holdMs`; Infinity: no limit.
+   */
+  | Of<'acts-held', { outage: SilenceOutageClass; holdMs: number; why: OutageArithmetic }>
+  | Of<'acts-resumed', { outage: SilenceOutageClass; heldMs: number; ending: 'recovered' | 'expired' }>
+  /** It looked silent, and its lease is newer in the API server or could not be read. */
+  | Of<'confirmation-held', { node: string; why: 'lease-renewed' | UnconfirmedReason }>
+  /** Its lease could not be read for the maximum time of a hold: a fresh cache is the evidence. */
+  | Of<'silence-confirmed-by-cache', { node: string; why: UnconfirmedReason; heldMs: number }>
+  /** A defect: only the resync would have evaluated it again. */
+  | Of<'node-uncovered', { node: string }>
+  | Of<'evaluation-paused', { why: StaleReason }>
+  /**
+   * The clock has stood still for the maximum time of a hold although frames of leases arrive: they are the evidence.
+   */
+  | Of<'frames-stand-in', { why: StaleReason; staleMs: number }>
+  /** A watch has been stale for the maximum time of a hold: complete lists are the evidence until it is fresh again. */
+  | Of<'lists-stand-in', { why: StaleReason; staleMs: number }>
+  | Of<'evaluation-resumed', { staleMs: number }>
+  /** It was silent and sent a heartbeat. */
+  | Of<'node-recovered', { node: string; boot: BootEvidence }>
+  | Of<'node-ready', { node: string; was: string }>
+  | Of<'node-not-ready', { node: string; reason: string }>
+  | Of<
+      'zone-changed',
+      { zone: string; from: ZoneCondition; to: ZoneCondition; ratePerSecond: number; why: ZoneArithmetic }
+    >
+  | Of<'full-disruption-entered', { zones: number }>
+  | Of<'full-disruption-left', { zones: number }>
+  | Of<'taint-queued', { node: string; zone: string; key: string; ahead: number }>
+  | Of<'taint-withdrawn', { node: string; why: 'node-ready' | 'node-gone' | 'zone-left' | 'full-disruption' }>
+  | Of<'taints-held', { zone: string; waiting: number; why: ZoneArithmetic }>
+  | Of<'taints-changed', { node: string; added: readonly string[]; removed: readonly string[]; why: TaintReason }>
+  | Of<'labels-set', { node: string; labels: Labels }>
+  | Of<'pod-marked-not-ready', { pod: string; node: string }>
+  | Of<'eviction-scheduled', { pod: string; node: string; taint: string; toleratedSeconds: number; inMs: number }>
+  | Of<'eviction-cancelled', { pod: string; node: string; why: StayReason }>
+  | Of<'eviction-held', { pod: string; node: string; why: EvictionHold }>
+  /** It was held for the maximum time of `why`; a live read of the node decided `next`. */
+  | Of<'eviction-hold-expired', { pod: string; node: string; why: EvictionHold; next: 'evict' | 'hold' }>
+  | Of<'pod-evicted', { pod: string; node: string; taint: string; toleratedSeconds: number }>
+  | Of<'pod-collected', { pod: string; node: string; why: PodGcReason }>
+  | Of<'terminated-pods-surplus', { terminated: number; threshold: number }>
+  | Of<'node-missing', { node: string; pods: number; quarantineMs: number }>
+  | Of<'orphans-kept', { node: string; why: 'node-back' | 'node-found' | UnconfirmedReason }>
+  | Of<'node-eviction-scheduled', { node: string; ready: string; inMs: number; timeoutMs: number }>
+  | Of<
+      'node-eviction-queued',
+      { node: string; zone: string; ready: string; unreadyMs: number; timeoutMs: number; ahead: number }
+    >
+  /** `not-due`: a heartbeat was received, and its timeout starts again. */
+  | Of<'node-eviction-withdrawn', { node: string; why: 'node-ready' | 'not-due' | 'node-gone' | 'full-disruption' }>
+  /** With the number of its pods, by what happens to them. */
+  | Of<'node-evicted', { node: string; zone: string; leaving: number; spared: number; terminating: number }>
+  | Of<'pod-spared', { pod: string; node: string; daemonSet: string }>
+  | Of<'pod-evicted-with-node', { pod: string; node: string; why: DepartureReason }>
+  /** A defect: the evaluation threw. It is retried and does not block other objects. */
+  | Of<'evaluation-failed', { subject: string; stage: string; message: string }>
+  | Of<'write-failed', { subject: string; write: string; reason: ApiReason }>;
+
+/** Why the taints of a node were changed. */
+export type TaintReason =
+  | 'conditions'
+  | 'node-ready'
+  | 'node-silent'
+  | 'node-not-ready'
+  | 'other-key-wanted'
+  | 'full-disruption';
+
+/** The decision that records an exception in the evaluation of `subject`. */
+export function evaluationFailed(stage: string, subject: string, error: unknown): Decision {
+  return {
+    kind: 'evaluation-failed',
+    subject,
+    stage,
+    message: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  };
+}
+
+/** Records decisions. Must not throw. */
+export interface DecisionSink {
+  note(decision: Decision): void;
+}

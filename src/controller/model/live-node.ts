@@ -1,0 +1,11 @@
+import type { ReadFailure } from '../../api/api-error.ts';
+import type { NodeView } from '../../api/node.ts';
+
+/**
+ * Result of a live read of a node. `gone`: a Status of the API server names this node as not found. `unreadable`: no
+ * response in time, or none from the API server about this node. `not-permitted`: this process may not get nodes.
+ */
+export type LiveNode = NodeView | ReadFailure;
+
+/** Maximum age of a live read as evidence; a node is not read more often. */
+export const evidenceMs = 10_000;

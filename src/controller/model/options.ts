@@ -1,0 +1,106 @@
+/** The eviction mode, and options of the older one. */
+export interface EvictionModeOptions {
+  /** False for eviction mode: the pods of a node are deleted instead of evicted by NoExecute taints. */
+  readonly taintBasedEvictions: boolean;
+  /** Eviction mode: the pods of a node that is not Ready for longer are deleted. */
+  readonly podEvictionTimeoutMs: number;
+}
+
+export const defaultEvictionModeOptions: EvictionModeOptions = {
+  taintBasedEvictions: true,
+  podEvictionTimeoutMs: 300_000,
+};
+
+/**
+ * The options of the controller. They may change while it runs: each decision reads them and keeps none. One decision
+ * is synchronous, so it never sees a partial change. The names and defaults are kube-controller-manager's (1.36).
+ */
+export interface ControllerOptions extends EvictionModeOptions {
+  /** The longest time between two monitor passes. Deadlines trigger passes in between. */
+  readonly nodeMonitorPeriodMs: number;
+  /** Every node, queue entry and pending eviction is evaluated from current state at least this often. */
+  readonly nodeMonitorResyncPeriodMs: number;
+  /**
+   * The longest time for which a node that looks silent is held because its lease cannot be read; Infinity: no limit.
+   */
+  readonly leaseConfirmationHoldMs: number;
+  /** The longest pause of evaluation because a watch is stale while the API server answers; Infinity: no limit. */
+  readonly staleWatchHoldMs: number;
+  /** Grace period of a node that has posted its status. */
+  readonly nodeMonitorGracePeriodMs: number;
+  /** Grace period of a node that never posted a status, from its creation. */
+  readonly nodeStartupGracePeriodMs: number;
+  /** NoExecute taints per second and zone, while the zone is normal. */
+  readonly nodeEvictionRate: number;
+  /** The same while a zone larger than the threshold below is partially disrupted; smaller zones stop. */
+  readonly secondaryNodeEvictionRate: number;
+  /**
+   * The same in a zone without a ready node while other zones have some; undefined: the full rate, as in
+   * kube-controller-manager.
+   */
+  readonly fullDisruptionEvictionRate: number | undefined;
+  /** Nodes per second and zone whose pods are marked NotReady when they become silent. */
+  readonly podMarkingRate: number;
+  /**
+   * The longest time for which the pods of silent nodes stay ready, and the nodes untainted, when the path to the API
+   * server is at fault; 0: none; negative: no limit; undefined: {@link controlPlanePathFailureHoldDefaults}.
+   */
+  readonly controlPlanePathFailureHoldMs: number | undefined;
+  /** Nodes in one zone. */
+  readonly largeClusterSizeThreshold: number;
+  /** Share of unready nodes, from 0 to 1, at which a zone with more than two of them is partially disrupted. */
+  readonly unhealthyZoneThreshold: number;
+}
+
+/** Which controllers run. The names are kube-controller-manager's. */
+export interface ControllerSelection {
+  /** Health, zones, taints, marking of pods. */
+  readonly nodeLifecycle: boolean;
+  /** Deletion of pods that do not tolerate NoExecute taints. */
+  readonly taintEviction: boolean;
+  readonly podGc: boolean;
+}
+
+/** The controllers by their names in `--controllers`. */
+export const controllerNames = {
+  nodeLifecycle: 'node-lifecycle-controller',
+  taintEviction: 'taint-eviction-controller',
+  podGc: 'pod-garbage-collector-controller',
+} as const satisfies Readonly<Record<keyof ControllerSelection, string>>;
+
+export type ControllerName = (typeof controllerNames)[keyof ControllerSelection];
+
+/** The effective selection: in eviction mode the taint eviction controller does not run. */
+export function runningParts(
+  selected: ControllerSelection,
+  { taintBasedEvictions }: Pick<EvictionModeOptions, 'taintBasedEvictions'>,
+): ControllerSelection {
+  return { ...selected, taintEviction: selected.taintEviction && taintBasedEvictions };
+}
+
+export interface PodGcOptions {
+  /** Number of terminated pods that are kept in the cluster; 0 or less keeps all. */
+  readonly terminatedPodGcThreshold: number;
+}
+
+export const defaultPodGcOptions: PodGcOptions = { terminatedPodGcThreshold: 12_500 };
+
+/** In a cluster of one zone the shorter one, unless all control-plane nodes are silent too. */
+export const controlPlanePathFailureHoldDefaults = { longMs: 300_000, oneZoneMs: 60_000 } as const;
+
+export const defaultControllerOptions: ControllerOptions = {
+  nodeMonitorPeriodMs: 5_000,
+  nodeMonitorResyncPeriodMs: 60_000,
+  leaseConfirmationHoldMs: 60_000,
+  staleWatchHoldMs: 60_000,
+  nodeMonitorGracePeriodMs: 50_000,
+  nodeStartupGracePeriodMs: 60_000,
+  nodeEvictionRate: 0.1,
+  secondaryNodeEvictionRate: 0.01,
+  fullDisruptionEvictionRate: undefined,
+  podMarkingRate: 10,
+  controlPlanePathFailureHoldMs: undefined,
+  largeClusterSizeThreshold: 50,
+  unhealthyZoneThreshold: 0.55,
+  ...defaultEvictionModeOptions,
+};

@@ -1,0 +1,82 @@
+import type { NodeView } from '../../api/node.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Meter } from '../../ports/meter.ts';
+import { type WorkOutcome, WorkQueue } from '../../queueing/work-queue.ts';
+import { WorkLoop } from '../../supervision/work-loop.ts';
+import type { DecisionSink } from '../model/decisions.ts';
+import { evaluationFailed } from '../model/decisions.ts';
+import { decideNodeWork, type NodeWork, type NodeWorkFacts } from './decide-node-work.ts';
+
+const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
+/** Number of workers for each kind of work. */
+const workersMax: Readonly<Record<NodeWork, number>> = { recovery: 16, detection: 16, housekeeping: 4 };
+/** The name of the work queue in metrics; that of detection is kube-controller-manager's. */
+const queueNames: Readonly<Record<NodeWork, string>> = {
+  recovery: 'node_lifecycle_controller_recovery',
+  detection: 'node_lifecycle_controller',
+  housekeeping: 'node_lifecycle_controller_housekeeping',
+};
+const works = ['recovery', 'detection', 'housekeeping'] as const;
+
+interface NodeWorkLoopsOptions {
+  readonly reconciler: {
+    reconcile(work: NodeWork, name: string): Promise<WorkOutcome>;
+    /** The node no longer exists. */
+    forget(name: string): void;
+  };
+  readonly decisions: DecisionSink;
+  readonly clock: Clock;
+  readonly meter: Meter;
+}
+
+/** Work queues of nodes, one for each kind of work: recovery and detection never wait for housekeeping. */
+export class NodeWorkLoops {
+  readonly #options: NodeWorkLoopsOptions;
+  readonly #queues: Readonly<Record<NodeWork, WorkQueue>>;
+  readonly #loops: Readonly<Record<NodeWork, WorkLoop>>;
+
+  constructor(options: NodeWorkLoopsOptions) {
+    this.#options = options;
+    this.#queues = forEachWork(() => new WorkQueue(retryLimits));
+    this.#loops = forEachWork((work) => this.#makeLoop(work));
+  }
+
+  /** The node is to be reconciled now. */
+  add(node: NodeView, facts: NodeWorkFacts): void {
+    for (const work of decideNodeWork(node, facts)) this.#loops[work].add(node.name);
+  }
+
+  /** Drops a node that no longer exists. */
+  remove(name: string): void {
+    for (const work of works) this.#queues[work].remove(name);
+    this.#options.reconciler.forget(name);
+  }
+
+  /** Runs until the signal aborts, then waits for the workers. */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all(works.map((work) => this.#loops[work].run(signal)));
+  }
+
+  /** Handles everything that is due now; for tests and tools without running loops. */
+  async drain(): Promise<void> {
+    for (const work of works) await this.#loops[work].drain();
+  }
+
+  #makeLoop(work: NodeWork): WorkLoop {
+    const { reconciler, decisions, clock, meter } = this.#options;
+    return new WorkLoop({
+      queue: this.#queues[work],
+      clock,
+      workersMax: workersMax[work],
+      handle: (node) => reconciler.reconcile(work, node),
+      onFault: (node, error) => {
+        decisions.note(evaluationFailed('node', node, error));
+      },
+      measured: { name: queueNames[work], meter },
+    });
+  }
+}
+
+function forEachWork<T>(make: (work: NodeWork) => T): Readonly<Record<NodeWork, T>> {
+  return { recovery: make('recovery'), detection: make('detection'), housekeeping: make('housekeeping') };
+}

@@ -1,0 +1,101 @@
+// The hold of a ControlPlanePathFailure: start, end and reason. Its end follows from when the first node became silent
+// and from the configured maximum, so a changed maximum applies to a hold in force.
+import type { EventRecorder } from '../../ports/event-recorder.ts';
+import type { DecisionSink, OutageArithmetic } from '../model/decisions.ts';
+import type { Silence } from './classify-outage.ts';
+import { actsHeld, actsResumed } from './events.ts';
+
+interface PathFailureHoldOptions {
+  /** The longest hold for this outage, in milliseconds from its first silence; 0 for none. Read at each call. */
+  readonly holdMsMax: (why: OutageArithmetic) => number;
+  /** How long the hold continues once enough nodes renew again. */
+  readonly windowMs: () => number;
+  /** The health clock, on which all times here are. */
+  readonly healthNowMs: () => number;
+  readonly decisions: DecisionSink;
+  readonly recorder: EventRecorder;
+}
+
+export interface OutageHold {
+  readonly why: OutageArithmetic;
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** Enough nodes renew again; the hold ends soon. */
+  readonly recovering: boolean;
+  /** The silence for which it was classified. */
+  readonly silence: Silence;
+  /** Number of the hold in this process, from 1. */
+  readonly serial: number;
+}
+
+/** The stored part of a hold. */
+interface BegunHold extends Omit<OutageHold, 'untilMs' | 'recovering'> {
+  readonly recoveredByMs: number | undefined;
+}
+
+export class PathFailureHold {
+  readonly #options: PathFailureHoldOptions;
+  #begun: BegunHold | undefined;
+  #holds = 0;
+
+  constructor(options: PathFailureHoldOptions) {
+    this.#options = options;
+  }
+
+  /** The hold that has begun and was not ended by {@link review}; its time may be over. */
+  last(): OutageHold | undefined {
+    if (this.#begun === undefined) return undefined;
+    const { recoveredByMs, ...hold } = this.#begun;
+    const longestMs = hold.fromMs + this.#options.holdMsMax(hold.why);
+    const untilMs = Math.min(longestMs, recoveredByMs ?? Infinity);
+    return { ...hold, untilMs, recovering: recoveredByMs !== undefined };
+  }
+
+  /** The hold whose time is not over. */
+  inForce(): OutageHold | undefined {
+    const hold = this.last();
+    return hold !== undefined && this.#options.healthNowMs() < hold.untilMs ? hold : undefined;
+  }
+
+  /**
+   * Begins a hold unless one exists or its time would be over: that counts from the first silence, however late it
+   * becomes known, so a restart does not extend it.
+   */
+  begin(why: OutageArithmetic, silence: Silence, firstSilenceMs: () => number): void {
+    if (this.#begun !== undefined) return;
+    const fromMs = firstSilenceMs();
+    const { decisions, recorder, holdMsMax, healthNowMs } = this.#options;
+    const holdMs = fromMs + holdMsMax(why) - healthNowMs();
+    if (holdMs <= 0) return;
+    this.#holds += 1;
+    const { zone, atMs } = silence;
+    this.#begun = { why, fromMs, recoveredByMs: undefined, silence: { zone, atMs }, serial: this.#holds };
+    decisions.note({ kind: 'acts-held', outage: why.outage, holdMs, why });
+    recorder.record(actsHeld(why, holdMs));
+  }
+
+  /**
+   * Ends the hold when its time is over. Ends it soon when enough nodes renew again: the same silence would now get
+   * another class, or the evidence for a longer hold is gone and the shorter time is over.
+   */
+  review(classify: (silence: Silence) => OutageArithmetic): void {
+    const hold = this.last();
+    if (hold === undefined || this.#begun === undefined) return;
+    const nowMs = this.#options.healthNowMs();
+    if (nowMs >= hold.untilMs) return this.#end(hold, nowMs);
+    if (hold.recovering) return;
+    const why = classify(hold.silence);
+    const soonMs = nowMs + this.#options.windowMs();
+    const untilMs = why.outage === hold.why.outage ? hold.fromMs + this.#options.holdMsMax(why) : -Infinity;
+    if (untilMs < Math.min(soonMs, hold.untilMs)) this.#begun = { ...this.#begun, recoveredByMs: soonMs };
+    else if (untilMs !== hold.untilMs) this.#begun = { ...this.#begun, why };
+  }
+
+  #end({ fromMs, recovering, why }: OutageHold, nowMs: number): void {
+    this.#begun = undefined;
+    const ending = recovering ? 'recovered' : 'expired';
+    const heldMs = nowMs - fromMs;
+    this.#options.decisions.note({ kind: 'acts-resumed', outage: why.outage, heldMs, ending });
+    this.#options.recorder.record(actsResumed(why, heldMs, ending));
+  }
+}

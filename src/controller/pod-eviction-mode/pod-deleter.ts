@@ -1,0 +1,174 @@
+// Deletes the pods of evicted nodes independently of each other: a failed deletion blocks no other pod, and is retried
+// until the pod is gone or no longer to be deleted. Each attempt starts from current state and ends with at most one
+// write.
+import type { DaemonSetView } from '../../api/daemonset.ts';
+import { nodeLostReason, podKey, type PodView } from '../../api/pod.ts';
+import type { StoreReader } from '../../informer/informer.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { EventRecorder } from '../../ports/event-recorder.ts';
+import type { Meter } from '../../ports/meter.ts';
+import { backOffAtLeast, forget, type WorkOutcome, WorkQueue } from '../../queueing/work-queue.ts';
+import { WorkLoop } from '../../supervision/work-loop.ts';
+import type { CommandWriter, WriteOutcome } from '../model/commands.ts';
+import { evaluationFailed, type DecisionSink, type DepartureReason } from '../model/decisions.ts';
+import { decidePodFate, type PodFate } from './decide-pod-fate.ts';
+import { nodeControllerEviction } from './events.ts';
+
+/** Name of the index of DaemonSets by namespace, which their store must have. */
+export const daemonSetsByNamespace = 'namespace';
+
+const deletesAtOnceMax = 16;
+const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
+const heldRecheckMs = 1_000;
+/** An accepted deletion must be visible in the pod within this time, or it is sent again. */
+const deletionShowsMsMax = 30_000;
+/** Attempts to write a status that keeps changing. */
+const reasonAttemptsMax = 3;
+
+export interface PodDeleterOptions {
+  readonly pods: Pick<StoreReader<PodView>, 'get'>;
+  /** With the index {@link daemonSetsByNamespace}. */
+  readonly daemonSets: Pick<StoreReader<DaemonSetView>, 'byIndex'>;
+  readonly writer: CommandWriter;
+  readonly decisions: DecisionSink;
+  readonly recorder: EventRecorder;
+  readonly meter: Meter;
+  readonly clock: Clock;
+  /** Whether the pod's node is still evicted, or no longer exists. */
+  readonly wanted: (pod: PodView) => boolean;
+  /** While this is true nothing is deleted and no task is dropped. */
+  readonly isPaused: () => boolean;
+  /** Milliseconds for which the pods of this node are held; 0: not held. */
+  readonly heldForMs: (node: string) => number;
+}
+
+interface Task {
+  readonly uid: string;
+  readonly why: DepartureReason;
+  /** Attempts to write the reason into its status. */
+  reasonAttempts: number;
+  announced: boolean;
+  /** Its deletion was accepted and recorded. */
+  noted: boolean;
+}
+
+export class PodDeleter {
+  readonly #options: PodDeleterOptions;
+  readonly #tasks = new Map<string, Task>();
+  readonly #loop: WorkLoop;
+
+  constructor(options: PodDeleterOptions) {
+    this.#options = options;
+    this.#loop = new WorkLoop({
+      queue: new WorkQueue(retryLimits),
+      clock: options.clock,
+      measured: { name: 'pod_eviction', meter: options.meter },
+      workersMax: deletesAtOnceMax,
+      handle: (key) => this.#reconcile(key),
+      onFault: (key, error) => {
+        options.decisions.note(evaluationFailed('pod eviction', key, error));
+      },
+    });
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    return this.#loop.run(signal);
+  }
+
+  /** Deletes what waits now; for tests and tools without running loops. */
+  drain(): Promise<void> {
+    return this.#loop.drain();
+  }
+
+  /** Adds a pod for deletion. A repeated call changes nothing: the pod keeps its place and its back-off. */
+  add(pod: PodView, why: DepartureReason): void {
+    const key = podKey(pod);
+    if (this.#tasks.get(key)?.uid === pod.uid) return;
+    this.#tasks.set(key, { uid: pod.uid, why, reasonAttempts: 0, announced: false, noted: false });
+    this.#loop.add(key);
+  }
+
+  /** The pod was deleted: another pod of the same name is not affected. */
+  forget(pod: PodView): void {
+    if (this.#tasks.get(podKey(pod))?.uid === pod.uid) this.#tasks.delete(podKey(pod));
+  }
+
+  /** What happens to this pod if its node is evicted. */
+  fateOf(pod: PodView): PodFate {
+    return decidePodFate(pod, this.#options.daemonSets.byIndex(daemonSetsByNamespace, pod.namespace));
+  }
+
+  async #reconcile(key: string): Promise<WorkOutcome> {
+    const task = this.#tasks.get(key);
+    const pod = this.#options.pods.get(key);
+    if (task === undefined) return forget;
+    if (pod === undefined || pod.uid !== task.uid || !this.#options.wanted(pod)) return this.#drop(key, task);
+    if (this.#isHeld(pod)) return { next: 'requeue', afterMs: heldRecheckMs };
+    const hasReason = task.reasonAttempts >= reasonAttemptsMax || pod.reason === nodeLostReason;
+    return hasReason ? this.#depart(pod, task) : this.#writeReason(pod, task);
+  }
+
+  /**
+   * Users should find the reason in the pod, but a status that cannot be written does not prevent the deletion. Only a
+   * conflict is worth another attempt.
+   */
+  async #writeReason(pod: PodView, task: Task): Promise<WorkOutcome> {
+    const { writer } = this.#options;
+    const outcome = await writer.carryOut({ kind: 'mark-pod-lost', pod }, () => this.#isStillWanted(pod));
+    if (outcome.result === 'gone' || outcome.result === 'not-leader') return this.#drop(podKey(pod), task);
+    if (outcome.result === 'unwanted') return { next: 'requeue', afterMs: heldRecheckMs };
+    const isContested = outcome.result === 'failed' && outcome.reason === 'conflict';
+    task.reasonAttempts = isContested ? task.reasonAttempts + 1 : reasonAttemptsMax;
+    return { next: 'requeue', afterMs: 0 };
+  }
+
+  async #depart(pod: PodView, task: Task): Promise<WorkOutcome> {
+    const fate = this.fateOf(pod);
+    if (fate.fate !== 'leaves') return this.#stay(pod, task, fate);
+    if (!task.announced) this.#options.recorder.record(nodeControllerEviction(pod));
+    task.announced = true;
+    const stillWanted = (): boolean => this.#isStillWanted(pod) && this.#leaves(pod);
+    return this.#after(pod, task, await this.#options.writer.carryOut({ kind: 'delete-pod', pod }, stillWanted));
+  }
+
+  /** Whether evictions are paused or held for this node. */
+  #isHeld({ nodeName }: PodView): boolean {
+    const { isPaused, heldForMs } = this.#options;
+    return isPaused() || heldForMs(nodeName) > 0;
+  }
+
+  #isStillWanted(pod: PodView): boolean {
+    const { pods, wanted } = this.#options;
+    return pods.get(podKey(pod))?.uid === pod.uid && wanted(pod) && !this.#isHeld(pod);
+  }
+
+  #leaves(pod: PodView): boolean {
+    return this.fateOf(this.#options.pods.get(podKey(pod)) ?? pod).fate === 'leaves';
+  }
+
+  #stay(pod: PodView, task: Task, fate: Exclude<PodFate, { fate: 'leaves' }>): WorkOutcome {
+    const key = podKey(pod);
+    if (fate.fate === 'spared') {
+      this.#options.decisions.note({ kind: 'pod-spared', pod: key, node: pod.nodeName, daemonSet: fate.daemonSet });
+    }
+    return this.#drop(key, task);
+  }
+
+  #after(pod: PodView, task: Task, outcome: WriteOutcome): WorkOutcome {
+    const key = podKey(pod);
+    if (outcome.result === 'failed') return backOffAtLeast(outcome.retryAfterMs);
+    if (outcome.result === 'unwanted') return { next: 'requeue', afterMs: heldRecheckMs };
+    if (outcome.result !== 'written') return this.#drop(key, task);
+    if (!task.noted)
+      this.#options.decisions.note({ kind: 'pod-evicted-with-node', pod: key, node: pod.nodeName, why: task.why });
+    task.noted = true;
+    // The task stays until the pod is gone or terminating, so that a repeated call does not delete it again.
+    return { next: 'requeue', afterMs: deletionShowsMsMax };
+  }
+
+  /** Drops the task. A newer pod of the same name keeps a task of its own. */
+  #drop(key: string, task: Task): WorkOutcome {
+    if (this.#tasks.get(key) === task) this.#tasks.delete(key);
+    return forget;
+  }
+}

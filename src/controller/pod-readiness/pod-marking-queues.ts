@@ -1,0 +1,150 @@
+import type { Clock } from '../../ports/clock.ts';
+import type { Meter } from '../../ports/meter.ts';
+import { type RateLimit, RateLimitedQueues } from '../../queueing/rate-limited-queues.ts';
+import type { RateLimitedQueue } from '../../queueing/rate-limited-queue.ts';
+import { markingQueueLength, markingQueueOldest } from './metrics.ts';
+import type { Live } from '../../ports/live.ts';
+import type { ControllerOptions } from '../model/options.ts';
+
+/** Interval of checks for the end of the hold of one node. */
+const heldNodeRecheckMs = 1_000;
+
+interface PodMarkingQueuesOptions {
+  readonly options: Live<Pick<ControllerOptions, 'podMarkingRate'>>;
+  readonly zoneOf: (node: string) => string;
+  /** The node's last heartbeat: a slot applies to the silence since then, and to no later one. */
+  readonly heartbeatAtMs: (node: string) => number | undefined;
+  /** While this is true no slot is granted. */
+  readonly isPaused: () => boolean;
+  /** Milliseconds for which this node is held; 0: not held. Others are served before it. */
+  readonly heldForMs: (node: string) => number;
+  readonly clock: Clock;
+  readonly meter: Meter;
+}
+
+/**
+ * Marking the pods of a silent node removes them from every Service, and many markings at once could take down a
+ * healthy Service. So nodes wait for a slot, by zone; a granted slot is kept until the next heartbeat of the node.
+ */
+export class PodMarkingQueues {
+  readonly #options: PodMarkingQueuesOptions;
+  readonly #queues: RateLimitedQueues;
+  /** Nodes with a granted slot, with their last heartbeat before it. */
+  readonly #admitted = new Map<string, number | undefined>();
+
+  constructor(options: PodMarkingQueuesOptions) {
+    this.#options = options;
+    const { meter } = options;
+    this.#queues = new RateLimitedQueues({
+      limit: () => limitOf(options.options.current()),
+      onLength: (zone, length) => {
+        if (length === undefined || length === 0) {
+          meter.forget(markingQueueLength, { zone });
+          meter.forget(markingQueueOldest, { zone });
+        } else meter.set(markingQueueLength, length, { zone });
+      },
+    });
+    meter.onRead(() => this.#showOldest());
+  }
+
+  /** Nodes that wait for a slot. */
+  waiting(): readonly string[] {
+    return this.#queues.keys();
+  }
+
+  #showOldest(): void {
+    const { clock, meter } = this.#options;
+    for (const zone of this.#queues.zones()) {
+      const sinceMs = this.#queues.get(zone)?.oldestSinceMs();
+      if (sinceMs !== undefined) meter.set(markingQueueOldest, (clock.monotonicMs() - sinceMs) / 1_000, { zone });
+    }
+  }
+
+  /** It has a slot for this silence: a later heartbeat ends the slot. */
+  admits(node: string): boolean {
+    return this.#admitted.has(node) && this.#admitted.get(node) === this.#options.heartbeatAtMs(node);
+  }
+
+  /** While this is true no slot is granted and no pod is to be marked. */
+  isPaused(): boolean {
+    return this.#options.isPaused();
+  }
+
+  /** While this is true no pod of this node is to be marked. */
+  isHeld(node: string): boolean {
+    return this.isPaused() || this.#options.heldForMs(node) > 0;
+  }
+
+  /** Nodes with remembered state: those that wait and those with a slot. */
+  kept(): Iterable<string> {
+    return new Set([...this.#queues.keys(), ...this.#admitted.keys()]);
+  }
+
+  waits(node: string): boolean {
+    return this.#queues.zoneOf(node) !== undefined;
+  }
+
+  /** Adds the node to its zone's queue; one that waits keeps its place. */
+  enqueue(node: string): void {
+    this.#queues.add(node, this.#options.zoneOf(node), this.#options.clock.monotonicMs());
+  }
+
+  /** The node sent a heartbeat, or was deleted: its next silence needs a new slot. */
+  dequeue(node: string): void {
+    this.#admitted.delete(node);
+    this.#queues.remove(node);
+  }
+
+  /** The zone no longer exists: its queue is removed once it is empty, with its metrics. */
+  forgetZone(zone: string): void {
+    this.#queues.forget(zone, this.#options.clock.monotonicMs());
+  }
+
+  /** Zones with remembered state. */
+  zones(): readonly string[] {
+    return this.#queues.zones();
+  }
+
+  /** The earliest time of a slot, on the monotonic clock, holds disregarded; Infinity where no node waits. */
+  nextDueMs(): number {
+    return this.#queues.nextDueMs(this.#options.clock.monotonicMs());
+  }
+
+  /** Calls the listener when {@link nextDueMs} may have become earlier. */
+  onEarlier(listener: () => void): void {
+    this.#queues.onEarlier(listener);
+  }
+
+  /** Grants slots as far as the tokens allow. A node with nothing to mark is dequeued and spends no token. */
+  serve(wants: (node: string) => boolean, takeSlot: (node: string) => void): void {
+    if (this.isPaused()) return;
+    for (const zone of this.#queues.zones()) {
+      const queue = this.#queues.get(zone);
+      if (queue !== undefined) this.#serveQueue(queue, wants, takeSlot);
+    }
+  }
+
+  #serveQueue(queue: RateLimitedQueue, wants: (node: string) => boolean, takeSlot: (node: string) => void): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    const { ratePerSecond, burst } = limitOf(this.#options.options.current());
+    queue.resize(ratePerSecond, burst, nowMs);
+    for (let node = queue.peekDue(nowMs); node !== undefined; node = queue.peekDue(nowMs)) {
+      const wanted = wants(node);
+      const heldMs = this.#options.heldForMs(node);
+      if (wanted && heldMs > 0) {
+        queue.postpone(node, nowMs + Math.min(heldMs, heldNodeRecheckMs));
+        continue;
+      }
+      if (wanted && !queue.tryTakeToken(nowMs)) return;
+      this.#queues.remove(node);
+      if (!wanted) continue;
+      this.#admitted.set(node, this.#options.heartbeatAtMs(node));
+      takeSlot(node);
+    }
+  }
+}
+
+/** The burst is one second's worth. */
+function limitOf({ podMarkingRate }: Pick<ControllerOptions, 'podMarkingRate'>): RateLimit {
+  return { ratePerSecond: podMarkingRate, burst: Math.max(1, podMarkingRate) };
+}

@@ -1,0 +1,64 @@
+import type { ObjectKey } from '../../api/object-key.ts';
+import type { Change, Informer, InformerStatus, Listener, StoreReader } from '../../informer/informer.ts';
+import { Listeners } from '../../informer/listeners.ts';
+import type { Ambient } from '../../ports/ambient.ts';
+
+/** An informer whose objects differ from those of the informer behind it; streams and lists are as they are there. */
+export abstract class ShadowInformer<T> implements Informer<T>, StoreReader<T> {
+  readonly name: string;
+  readonly store: StoreReader<T> = this;
+  protected readonly listeners: Listeners<T>;
+  readonly #behind: Informer<T>;
+
+  constructor(behind: Informer<T>, options: Ambient) {
+    this.#behind = behind;
+    this.name = behind.name;
+    this.listeners = new Listeners({ ...options, resource: `shadow-${this.name}` });
+  }
+
+  abstract get size(): number;
+  abstract get(key: ObjectKey): T | undefined;
+  abstract keys(): Iterable<ObjectKey>;
+  abstract byIndex(index: string, value: string): readonly T[];
+  /** The current state, for a new listener. */
+  protected abstract everything(): Iterable<Change<T>>;
+
+  *values(): Iterable<T> {
+    for (const key of this.keys()) {
+      const object = this.get(key);
+      if (object !== undefined) yield object;
+    }
+  }
+
+  onChange(name: string, listener: Listener<T>): () => void {
+    return this.listeners.add(name, listener, this.everything());
+  }
+
+  hasSynced(): boolean {
+    return this.#behind.hasSynced();
+  }
+
+  status(): InformerStatus {
+    return this.#behind.status();
+  }
+
+  reopen(): void {
+    this.#behind.reopen();
+  }
+
+  relist(): void {
+    this.#behind.relist();
+  }
+
+  noticeRollback(): void {
+    this.#behind.noticeRollback();
+  }
+
+  noticeServerVersion(serverVersion: string, reachedBefore: string): boolean {
+    return this.#behind.noticeServerVersion(serverVersion, reachedBefore);
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    return this.#behind.run(signal);
+  }
+}

@@ -1,0 +1,76 @@
+import { gauge, type Meter } from '../../ports/meter.ts';
+import type { Freshness } from '../model/freshness.ts';
+import type { HealthTransitions } from '../health/health-transitions.ts';
+import type { OutageWatch } from '../outage/outage-watch.ts';
+import type { PodMarkingQueues } from '../pod-readiness/pod-marking-queues.ts';
+import type { ZoneTaintQueues } from '../tainting/zone-taint-queues.ts';
+import type { ZoneTable } from '../zones/zone-table.ts';
+
+export const heldNodes = gauge(
+  'node_lifecycle_held_nodes',
+  'Number of nodes for which a due action is held, each counted under the first reason that applies. unconfirmed: looks silent and waits for a live read of its lease; full-disruption: not ready while all zones are fully disrupted; outage: waits for a NoExecute taint or the marking of its pods and became silent together with most nodes of several zones; stale: waits for either while watch streams are stale; zone-stopped: the eviction rate of its zone is 0.',
+  ['reason'],
+);
+
+/** Updates the gauge on every scrape. Costs time proportional to the nodes that wait; nothing while none waits. */
+export function showHeldNodes(meter: Meter, sources: HeldNodesSources): void {
+  meter.onRead(() => {
+    const held = classifyHeldNodes(readFacts(sources));
+    for (const [reason, count] of Object.entries(held)) meter.set(heldNodes, count, { reason });
+  });
+}
+
+interface HeldNodesSources {
+  readonly transitions: Pick<HealthTransitions, 'withheld'>;
+  readonly zones: Pick<ZoneTable, 'zones' | 'plan' | 'fullDisruption'>;
+  readonly outage: Pick<OutageWatch, 'isHeld'>;
+  readonly freshness: Pick<Freshness, 'staleness'>;
+  readonly queues: Pick<ZoneTaintQueues, 'get' | 'keys' | 'zoneOf'>;
+  readonly marking: Pick<PodMarkingQueues, 'waiting'>;
+}
+
+export interface WaitingFacts {
+  /** Nodes that look silent and whose silence is not confirmed by a live read. */
+  readonly withheld: number;
+  readonly fullDisruption: boolean;
+  /** Number of counted nodes of all zones that are not ready. */
+  readonly unready: number;
+  readonly stale: boolean;
+  /**
+   * Nodes that wait for a NoExecute taint (eviction mode: for the deletion of their pods) or the marking of their pods.
+   * `outageHeld`: it became silent together with others of several zones. `zoneStopped`: the rate of its queue is 0.
+   */
+  readonly waiting: readonly { readonly outageHeld: boolean; readonly zoneStopped: boolean }[];
+}
+
+/** Number of held nodes by reason; each node counts for the first reason that applies. Reasons as in `explain`. */
+export function classifyHeldNodes({
+  withheld,
+  fullDisruption,
+  unready,
+  stale,
+  waiting,
+}: WaitingFacts): Readonly<Record<string, number>> {
+  const others = waiting.filter(({ outageHeld }) => !outageHeld);
+  const stopped = stale ? 0 : others.filter(({ zoneStopped }) => zoneStopped).length;
+  return {
+    unconfirmed: withheld,
+    'full-disruption': fullDisruption ? unready : 0,
+    outage: fullDisruption ? 0 : waiting.length - others.length,
+    stale: fullDisruption || !stale ? 0 : others.length,
+    'zone-stopped': fullDisruption ? 0 : stopped,
+  };
+}
+
+function readFacts({ transitions, zones, outage, freshness, queues, marking }: HeldNodesSources): WaitingFacts {
+  return {
+    withheld: transitions.withheld,
+    fullDisruption: zones.fullDisruption,
+    unready: zones.zones().reduce((sum, zone) => sum + (zones.plan(zone)?.why.unready ?? 0), 0),
+    stale: freshness.staleness() !== undefined,
+    waiting: [...new Set([...queues.keys(), ...marking.waiting()])].map((node) => ({
+      outageHeld: outage.isHeld(node),
+      zoneStopped: queues.get(queues.zoneOf(node) ?? '')?.ratePerSecond === 0,
+    })),
+  };
+}

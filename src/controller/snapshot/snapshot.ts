@@ -1,0 +1,287 @@
+// The current state of all stages, read only: the input of `explain/`. Keeps no state.
+import type { NodeView } from '../../api/node.ts';
+import { formatMicroTime } from '../../api/timestamps.ts';
+import { objectKey } from '../../api/object-key.ts';
+import { nodeLeaseNamespace } from '../../api/resources.ts';
+import { podKey, type PodView } from '../../api/pod.ts';
+import { isExcludedFromDisruption, zoneOf } from '../../api/topology.ts';
+import { zoneName } from '../../api/zone.ts';
+import type { Informer } from '../../informer/informer.ts';
+import type { NotedDecision } from '../decision-log/decision-log.ts';
+import { estimateRateAfterLoss, estimateRecoveriesToNormal } from './estimate-hypotheses.ts';
+import { buildTaintFacts } from './build-taint-facts.ts';
+import { describeDecision } from '../decision-log/describe-decision.ts';
+import { podsByNode } from '../taint-eviction/taint-evictor.ts';
+import { EvictionSnapshot } from './eviction-snapshot.ts';
+import type {
+  Circumstances,
+  HealthFacts,
+  HistoryLine,
+  InformerFacts,
+  NodeFacts,
+  OutageHoldFacts,
+  PodBrief,
+  PodFacts,
+  QueueFacts,
+  ZoneFacts,
+} from '../explain/facts.ts';
+import { buildHolds } from '../explain/build-holds.ts';
+import { buildNodeOutlook, type NodeOutlook } from '../explain/build-node-outlook.ts';
+import { buildPodOutlook, type PodOutlook } from '../explain/build-pod-outlook.ts';
+import { buildZoneOutlook, type ZoneOutlook } from '../explain/build-zone-outlook.ts';
+import type { StatusOutlook } from '../explain/describe-outlooks.ts';
+import { formatEstimate, formatPast, toSeconds } from '../explain/format-time.ts';
+import type { Now } from '../model/node-state.ts';
+import { graceOf, readyOf } from '../health/assess-node.ts';
+import { runningParts } from '../model/options.ts';
+import { collectionFacts, podGcFacts } from './pod-gc-snapshot.ts';
+import { toMonotonicMs, recordOf, type SnapshotSources } from './snapshot-sources.ts';
+import type { ZoneTally } from '../zones/classify-zone.ts';
+
+/** The pages of explanations. Unknown names return undefined. */
+export type Snapshot = Pick<LiveSnapshot, 'node' | 'pod' | 'zones' | 'status'>;
+
+const stopped: QueueFacts = { nodes: [], tokens: 0, nextTokenAtMs: Infinity, ratePerSecond: 0 };
+
+/** The snapshot of a running controller: each call reads current state, at the cost of what it reads. */
+export class LiveSnapshot {
+  readonly #sources: SnapshotSources;
+  /** Undefined in taint mode. */
+  readonly #eviction: EvictionSnapshot | undefined;
+
+  constructor(sources: SnapshotSources) {
+    const { podEvictor } = sources.stages;
+    this.#sources = sources;
+    this.#eviction = podEvictor && new EvictionSnapshot(sources, podEvictor);
+  }
+
+  /** With a node: as they apply to it. A hold applies to the nodes for which it was classified. */
+  #circumstances(node?: string): Circumstances {
+    const { leadership, holder, stages, controllers, options } = this.#sources;
+    return {
+      now: this.#now,
+      leading: leadership.holds(),
+      shadow: this.#sources.shadow === true,
+      leader: holder() ?? null,
+      mode: this.#eviction === undefined ? 'taint' : 'eviction',
+      runs: runningParts(controllers, options.current()),
+      stale: stages.freshness.staleness(),
+      fullDisruption: stages.zones.fullDisruption,
+      outageHold: this.#outageHold(node),
+    };
+  }
+
+  node(name: string): NodeOutlook | undefined {
+    const circumstances = this.#circumstances(name);
+    const facts = this.#nodeFacts(name, circumstances);
+    return facts && buildNodeOutlook(facts, circumstances);
+  }
+
+  pod(namespace: string, name: string): PodOutlook | undefined {
+    const pod = this.#sources.informers.pods.store.get(objectKey(namespace, name));
+    if (pod === undefined) return undefined;
+    const circumstances = this.#circumstances(pod.nodeName);
+    return buildPodOutlook(this.#podFacts(pod, circumstances), circumstances);
+  }
+
+  #nodeFacts(name: string, circumstances: Circumstances): NodeFacts | undefined {
+    const { stages, informers } = this.#sources;
+    const node = informers.nodes.store.get(name);
+    if (node === undefined) return undefined;
+    const ready = readyOf(node);
+    const zone = zoneOf(node.labels);
+    const counted = !isExcludedFromDisruption(node.labels);
+    return {
+      node: name,
+      ready,
+      counted,
+      health: this.#health(node, circumstances),
+      taints: buildTaintFacts(node, ready, circumstances),
+      eviction: this.#eviction?.of(node),
+      zone: this.#zone(zone),
+      ratePerSecondIfSilent:
+        counted && ready === 'True' ? this.#rateAfterLoss(zone) : this.#queueFacts(zone).ratePerSecond,
+      pods: informers.pods.store.byIndex(podsByNode, name).map((pod) => this.#brief(pod)),
+      problems: [...(node.problems ?? []), ...this.#problemsOfLease(name)],
+      history: stages.decisions.of(name).filter(isOfNode).map(toHistoryLine),
+    };
+  }
+
+  #podFacts(pod: PodView, circumstances: Circumstances): PodFacts {
+    const node = this.#nodeFacts(pod.nodeName, circumstances);
+    return {
+      ...this.#brief(pod),
+      nodeName: pod.nodeName,
+      phase: pod.phase,
+      running: this.#sources.stages.evictor.countdownsOf(pod),
+      node,
+      queueOfLostNode: node === undefined ? this.#queueOfLost(pod.nodeName) : undefined,
+      collection: collectionFacts(pod, this.#sources, circumstances),
+      problems: pod.problems ?? [],
+      history: this.#historyOfPod(pod, node),
+    };
+  }
+
+  /** By name. */
+  zones(): readonly ZoneOutlook[] {
+    return this.#sources.stages.zones.zones().map((zone) => buildZoneOutlook(this.#zone(zone), this.#now));
+  }
+
+  status(): StatusOutlook {
+    const { stages, informers } = this.#sources;
+    const { nodes, leases, pods, daemonSets } = informers;
+    const circumstances = this.#circumstances();
+    const { now, mode, runs, leading, shadow, leader } = circumstances;
+    const zones = this.zones();
+    return {
+      at: formatMicroTime(now.wallMs),
+      mode,
+      runs,
+      leading,
+      shadow,
+      leader,
+      configFile: this.#sources.configFile?.() ?? null,
+      holds: [...buildHolds(circumstances), ...zones.flatMap(({ holds }) => holds)],
+      informers: [nodes, leases, pods, ...(daemonSets ? [daemonSets] : [])].map((informer) => toFacts(informer, now)),
+      zones,
+      waiting: zones.reduce((sum, { line: queue }) => sum + queue.waiting, 0),
+      evictions: formatScheduled([...stages.evictor.scheduled().values()], now),
+      evictedNodes: this.#eviction?.nodes() ?? null,
+      podGc: runs.podGc ? podGcFacts(this.#sources, circumstances) : null,
+      history: stages.decisions.of('cluster').map(toHistoryLine),
+    };
+  }
+
+  get #now(): Now {
+    const { clock } = this.#sources;
+    return { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
+  }
+
+  #queueOfLost(node: string): ZoneFacts | undefined {
+    const zone = this.#eviction && this.#sources.stages.queues.zoneOf(node);
+    return zone === undefined ? undefined : this.#zone(zone);
+  }
+
+  /** Of a node: undefined unless the hold applies to it. */
+  #outageHold(node: string | undefined): OutageHoldFacts | undefined {
+    const { outage } = this.#sources.stages;
+    const hold = outage.hold();
+    const untilMs = node === undefined ? hold?.untilMs : outage.heldUntilMs(node);
+    if (hold === undefined || untilMs === undefined) return undefined;
+    const { why, recovering } = hold;
+    return { why, recovering, untilMs: toMonotonicMs(untilMs, this.#sources) };
+  }
+
+  #health(node: NodeView, { now, stale }: Circumstances): HealthFacts | undefined {
+    const { stages, options } = this.#sources;
+    const record = recordOf(node, this.#sources);
+    if (record === undefined) return undefined;
+    const { rule, graceMs } = graceOf(record, options.current());
+    const heartbeatAtMs = toMonotonicMs(record.heartbeatAtMs, this.#sources);
+    const silentFromMs = heartbeatAtMs + graceMs + 1;
+    const silent = stages.freshness.nowMs() - record.heartbeatAtMs > graceMs;
+    return {
+      lastHeartbeat: { ...formatPast(heartbeatAtMs, now), channel: record.channel },
+      grace: { seconds: toSeconds(graceMs), rule, flag: `node-${rule}-grace-period` },
+      silence: {
+        silent,
+        since: silent ? formatPast(silentFromMs, now) : null,
+        from: silent ? null : formatEstimate(stale === undefined ? silentFromMs : Infinity, now),
+      },
+      silentFromMs,
+    };
+  }
+
+  #zone(zone: string): ZoneFacts {
+    const { options, stages } = this.#sources;
+    const arithmetic = stages.zones.plan(zone)?.why;
+    return {
+      zone: zoneName(zone),
+      condition: stages.zones.condition(zone),
+      arithmetic,
+      queue: this.#queueFacts(zone),
+      recoveriesToNormal:
+        arithmetic === undefined
+          ? undefined
+          : estimateRecoveriesToNormal(arithmetic, options.current().unhealthyZoneThreshold),
+    };
+  }
+
+  #queueFacts(zone: string): QueueFacts {
+    const nowMs = this.#sources.clock.monotonicMs();
+    const queue = this.#sources.stages.queues.get(zone);
+    if (queue === undefined) return stopped;
+    return {
+      nodes: queue.keysInOrder(),
+      tokens: queue.tokens(nowMs),
+      nextTokenAtMs: queue.nextTokenAtMs(nowMs),
+      ratePerSecond: queue.ratePerSecond,
+    };
+  }
+
+  #rateAfterLoss(zone: string): number {
+    const { options, stages } = this.#sources;
+    const tallies = stages.zones.zones().flatMap((name): (readonly [string, ZoneTally])[] => {
+      const why = stages.zones.plan(name)?.why;
+      return why === undefined ? [] : [[name, why]];
+    });
+    return estimateRateAfterLoss(zone, new Map(tallies), options.current());
+  }
+
+  #brief(pod: PodView): PodBrief {
+    const { tolerations, terminating } = pod;
+    const fate = this.#eviction?.fateOf(pod) ?? { terminating, daemonSet: undefined };
+    return {
+      pod: podKey(pod),
+      tolerations,
+      timedEviction: this.#sources.stages.evictor.timedEviction(podKey(pod)),
+      ...fate,
+    };
+  }
+
+  #problemsOfLease(node: string): readonly string[] {
+    const lease = this.#sources.informers.leases.store.get(objectKey(nodeLeaseNamespace, node));
+    return (lease?.problems ?? []).map((problem) => `lease ${problem}`);
+  }
+
+  /** The history of a node that no longer exists is shown with its pods: it has no page of its own. */
+  #historyOfPod(pod: PodView, node: NodeFacts | undefined): readonly HistoryLine[] {
+    const { decisions } = this.#sources.stages;
+    const own = decisions.of(podKey(pod)).filter(isOfPod);
+    if (node !== undefined || pod.nodeName === '') return own.map(toHistoryLine);
+    const all = [...own, ...decisions.of(pod.nodeName).filter(isOfNode)];
+    return all.sort((a, b) => a.atMs - b.atMs).map(toHistoryLine);
+  }
+}
+
+function toHistoryLine({ atMs, decision }: NotedDecision): HistoryLine {
+  return { at: formatMicroTime(atMs), decision, text: describeDecision(decision) };
+}
+
+/** A pod and a zone can have the same key, as can a node and a zone without a region. */
+function isOfPod({ decision }: NotedDecision): boolean {
+  return 'pod' in decision || 'subject' in decision;
+}
+
+function isOfNode({ decision }: NotedDecision): boolean {
+  return 'node' in decision || 'subject' in decision;
+}
+
+function toFacts(informer: Informer<unknown>, now: Now): InformerFacts {
+  const { state, synced, lastFrameAtMs, consecutiveFailures, lastError = null } = informer.status();
+  const lastFrame = lastFrameAtMs === undefined ? null : formatPast(lastFrameAtMs, now);
+  return {
+    name: informer.name,
+    objects: informer.store.size,
+    state,
+    synced,
+    consecutiveFailures,
+    lastFrame,
+    lastError,
+  };
+}
+
+function formatScheduled(dueMs: readonly number[], now: Now): StatusOutlook['evictions'] {
+  const firstMs = dueMs.reduce((earliest, atMs) => Math.min(earliest, atMs), Infinity);
+  return { scheduled: dueMs.length, first: dueMs.length === 0 ? null : formatEstimate(firstMs, now) };
+}

@@ -1,0 +1,74 @@
+// Decides when a pod must be evicted. Each taint has its own countdown, the tolerated time. The earliest end counts.
+// While the taint that set a deadline exists, the deadline only moves to an earlier time.
+import type { PodView } from '../../api/pod.ts';
+import { healthTaintKeys, type Taint } from '../../api/taints.ts';
+import { tolerates } from '../../api/tolerations.ts';
+import type { StayReason } from '../model/decisions.ts';
+
+/** A NoExecute taint and the start of its countdown, on the monotonic clock. */
+export interface RunningTaint {
+  readonly taint: Taint;
+  readonly sinceMs: number;
+}
+
+/** When a pod is to be deleted and why. */
+export interface EvictAt {
+  readonly kind: 'leave';
+  /** On the monotonic clock. */
+  readonly atMs: number;
+  /** The taint whose countdown ends first, and the tolerated time; 0: not tolerated. */
+  readonly taint: string;
+  readonly toleratedSeconds: number;
+}
+
+type EvictionDecision = { readonly kind: 'stay'; readonly why: StayReason } | EvictAt;
+
+/** Input for a decision about a pod, besides the pod. */
+interface PodSituation {
+  /** The NoExecute taints of its node. */
+  readonly taints: readonly RunningTaint[];
+  /** When it was bound to its node, on the monotonic clock: no countdown starts earlier. */
+  readonly boundMs: number;
+  /** The current deadline of the pod. */
+  readonly earlier?: EvictAt | undefined;
+}
+
+/**
+ * The eviction of a pod by the taints of its node (upstream `processPodOnNode`; separate countdowns: decision 0006).
+ */
+export function decideEviction(
+  pod: Pick<PodView, 'tolerations' | 'terminating'>,
+  { taints, boundMs, earlier }: PodSituation,
+): EvictionDecision {
+  if (taints.length === 0) return { kind: 'stay', why: 'taint-gone' };
+  if (pod.terminating) return { kind: 'stay', why: 'already-terminating' };
+  const ends = taints.flatMap(({ taint, sinceMs }) => {
+    return endOfToleration(pod, { taint, sinceMs: Math.max(sinceMs, boundMs) }) ?? [];
+  });
+  const [first, ...others] = ends;
+  if (first === undefined) return { kind: 'stay', why: 'tolerates-forever' };
+  const earliest = others.reduce((soonest, end) => (end.atMs < soonest.atMs ? end : soonest), first);
+  const stands = earlier !== undefined && earlier.atMs <= earliest.atMs && isStillCaused(earlier, ends);
+  return stands ? earlier : earliest;
+}
+
+export function isHealthTaint(key: string): boolean {
+  return healthTaintKeys.some((known) => known === key);
+}
+
+/** The first matching toleration in list order decides; one without seconds has no end. */
+function endOfToleration(pod: Pick<PodView, 'tolerations'>, { taint, sinceMs }: RunningTaint): EvictAt | undefined {
+  const toleration = pod.tolerations.find((candidate) => tolerates(candidate, taint));
+  if (toleration === undefined) return { kind: 'leave', atMs: sinceMs, taint: taint.key, toleratedSeconds: 0 };
+  if (typeof toleration.tolerationSeconds !== 'number') return undefined;
+  const toleratedSeconds = Math.max(0, toleration.tolerationSeconds);
+  return { kind: 'leave', atMs: sinceMs + toleratedSeconds * 1_000, taint: taint.key, toleratedSeconds };
+}
+
+/**
+ * Whether the taint that set this deadline still ends for the pod. One health taint replaces the other, so either of
+ * them keeps the deadline of both (decision 0042).
+ */
+function isStillCaused({ taint }: EvictAt, ends: readonly EvictAt[]): boolean {
+  return ends.some((end) => end.taint === taint || (isHealthTaint(end.taint) && isHealthTaint(taint)));
+}

@@ -1,0 +1,38 @@
+// Decides what follows when a deletion was held for the maximum time of its reason, from a live read of the node.
+import { findCondition } from '../../api/conditions.ts';
+import type { NodeView } from '../../api/node.ts';
+import type { PodView } from '../../api/pod.ts';
+import { noExecuteTaints } from '../../api/taints.ts';
+import type { EvictionHold } from '../model/decisions.ts';
+import type { LiveNode } from '../model/live-node.ts';
+import { decideEviction, isHealthTaint } from './decide-eviction.ts';
+
+/** Evidence about a node when a hold has expired. Where reading nodes is not permitted it is the cached node. */
+type NodeEvidence = Exclude<LiveNode, 'not-permitted'>;
+
+/** `hold`: for another maximum period. */
+export type HoldExpiry = 'evict' | 'hold' | 'read-again';
+
+/**
+ * A pod is evicted from a node that is not Ready=True and has a health taint that ends for this pod. Also from a Ready
+ * node that still has the taint after its own maximum: another client keeps it there, and kube-controller-manager would
+ * honour it. A node without such a taint, or Ready though only its lease was known, or deleted, shows that the cache is
+ * behind: hold.
+ */
+export function decideHoldExpiry(
+  why: EvictionHold,
+  pod: Pick<PodView, 'tolerations' | 'terminating'>,
+  live: NodeEvidence,
+): HoldExpiry {
+  if (live === 'unreadable') return 'read-again';
+  if (live === 'gone' || !endsFor(pod, live)) return 'hold';
+  const isReady = findCondition(live.conditions, 'Ready')?.status === 'True';
+  return isReady && why !== 'node-is-ready' ? 'hold' : 'evict';
+}
+
+/** Whether it has a health taint that the pod does not tolerate without a time limit. */
+function endsFor(pod: Pick<PodView, 'tolerations' | 'terminating'>, { taints }: NodeView): boolean {
+  const health = noExecuteTaints(taints).filter(({ key }) => isHealthTaint(key));
+  const running = health.map((taint) => ({ taint, sinceMs: 0 }));
+  return decideEviction(pod, { taints: running, boundMs: 0 }).kind === 'leave';
+}

@@ -1,0 +1,95 @@
+import { podKey, type PodView } from '../../api/pod.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Meter } from '../../ports/meter.ts';
+import type { NodeSource } from '../model/commands.ts';
+import type { DecisionSink, EvictionHold } from '../model/decisions.ts';
+import { evidenceMs, type LiveNode } from '../model/live-node.ts';
+import { isHealthTaint } from './decide-eviction.ts';
+import { decideHoldExpiry, type HoldExpiry } from './decide-hold-expiry.ts';
+import { extendHold, isAtMaximum, renewHold } from './extend-hold.ts';
+import { evictionHoldsExpired } from './metrics.ts';
+import type { TimedEviction } from './timed-eviction.ts';
+
+const checkAgainMs = 1_000;
+
+export interface EvictionHoldsOptions {
+  readonly nodes: NodeSource;
+  /** Why deletions for the health of this node are held; undefined: not held. */
+  readonly holdOf: (node: string) => EvictionHold | undefined;
+  /** A recent live read of the node; undefined while there is none, and then one is started. */
+  readonly liveNode: (node: string) => LiveNode | undefined;
+  readonly decisions: DecisionSink;
+  readonly meter: Meter;
+  readonly clock: Clock;
+}
+
+/** Whether a due deletion may proceed; if not, when to check again. */
+type HoldAnswer = 'free' | { readonly checkAgainMs: number };
+
+/** Holds deletions for the health of a node, each reason for a bounded time. Then a live read of the node decides. */
+export class EvictionHolds {
+  readonly #options: EvictionHoldsOptions;
+
+  constructor(options: EvictionHoldsOptions) {
+    this.#options = options;
+  }
+
+  /** What holds this deletion if it is for this taint. Cheap: called before each request. */
+  reasonFor({ node, released }: TimedEviction, taint: string): EvictionHold | undefined {
+    const why = isHealthTaint(taint) ? this.#options.holdOf(node) : undefined;
+    const isReleased = why !== undefined && released?.why === why && this.#nowMs() < released.untilMs;
+    return isReleased ? undefined : why;
+  }
+
+  /** To be called when the deletion is due, and again as the result says. */
+  check(pod: PodView, eviction: TimedEviction): HoldAnswer {
+    const why = this.reasonFor(eviction, eviction.evictAt.taint);
+    if (why === undefined) {
+      eviction.hold = undefined;
+      return 'free';
+    }
+    if (eviction.hold?.why !== why && why !== 'late-cache') this.#noteHeld(pod, why);
+    const hold = extendHold(eviction.hold, why, this.#nowMs());
+    eviction.hold = hold;
+    return isAtMaximum(hold) ? this.#decideLive(pod, eviction, why) : { checkAgainMs };
+  }
+
+  #decideLive(pod: PodView, eviction: TimedEviction, why: EvictionHold): HoldAnswer {
+    const live = this.#options.liveNode(eviction.node);
+    if (live === undefined) return { checkAgainMs };
+    const cached = this.#options.nodes.get(eviction.node) ?? 'gone';
+    const expiry = decideHoldExpiry(why, pod, live === 'not-permitted' ? cached : live);
+    if (expiry === 'read-again') return { checkAgainMs: evidenceMs };
+    if (why === 'late-cache') this.#noteUnconfirmed(pod, eviction, expiry);
+    else if (eviction.released?.why !== why) this.#noteExpired(pod, why, expiry);
+    if (expiry === 'hold') return this.#holdOn(eviction);
+    eviction.released = { why, untilMs: this.#nowMs() + evidenceMs };
+    return 'free';
+  }
+
+  #holdOn(eviction: TimedEviction): HoldAnswer {
+    eviction.hold = eviction.hold && renewHold(eviction.hold, this.#nowMs());
+    eviction.released = undefined;
+    return { checkAgainMs };
+  }
+
+  /** A live read is routine for `late-cache`: only a deletion that it does not confirm is noted, once. */
+  #noteUnconfirmed(pod: PodView, eviction: TimedEviction, next: Exclude<HoldExpiry, 'read-again'>): void {
+    if (next === 'hold' && eviction.unconfirmed !== true) this.#noteHeld(pod, 'late-cache');
+    eviction.unconfirmed = next === 'hold';
+  }
+
+  #noteHeld(pod: PodView, why: EvictionHold): void {
+    this.#options.decisions.note({ kind: 'eviction-held', pod: podKey(pod), node: pod.nodeName, why });
+  }
+
+  #noteExpired(pod: PodView, why: EvictionHold, next: Exclude<HoldExpiry, 'read-again'>): void {
+    const { decisions, meter } = this.#options;
+    meter.add(evictionHoldsExpired, 1, { reason: why });
+    decisions.note({ kind: 'eviction-hold-expired', pod: podKey(pod), node: pod.nodeName, why, next });
+  }
+
+  #nowMs(): number {
+    return this.#options.clock.monotonicMs();
+  }
+}

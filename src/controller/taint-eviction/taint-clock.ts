@@ -1,0 +1,71 @@
+import type { NodeView } from '../../api/node.ts';
+import { noExecuteTaints, type Taint } from '../../api/taints.ts';
+import { parseTimestamp } from '../../api/timestamps.ts';
+import { countFromStamp } from './count-from-stamp.ts';
+import type { RunningTaint } from './decide-eviction.ts';
+import type { Now } from '../model/node-state.ts';
+
+/** A taint may appear this much older than its node, because two clocks set the times. Older times are not used. */
+const clockSkewMs = 60_000;
+
+type TaintedNode = Pick<NodeView, 'name' | 'taints' | 'createdAtMs'>;
+
+/**
+ * How a node was observed. `arrives`: by a watch event, so what is new on it is new. `found`: it existed before, as at
+ * the start.
+ */
+export type Meeting = 'arrives' | 'found';
+
+/**
+ * The start of the countdown of each NoExecute taint of each node, on the monotonic clock. A taint that arrives by a
+ * watch event counts from then, whatever its `timeAdded`: late by the delay of the watch, and never early. One that is
+ * found on an unknown node counts from its `timeAdded`, so that a restart does not restart the countdown; a time in the
+ * future, or before the creation of the node, counts as now. A start does not move when the clock or the time changes.
+ */
+export class TaintClock {
+  /** Of every known node; most are empty. */
+  readonly #taints = new Map<string, readonly RunningTaint[]>();
+
+  get(node: string): readonly RunningTaint[] {
+    return this.#taints.get(node) ?? none;
+  }
+
+  /** Updates the taints of a node. Returns whether anything about them changed. */
+  observe(node: TaintedNode, meeting: Meeting, now: Now): boolean {
+    const known = this.#taints.get(node.name);
+    const asFound = known === undefined && meeting === 'found';
+    const running = noExecuteTaints(node.taints).map((taint) => {
+      const before = known?.find((other) => other.taint.key === taint.key);
+      if (before !== undefined) return { taint, sinceMs: before.sinceMs };
+      return { taint, sinceMs: asFound ? countFromStamp(stampOf(taint, node, now), now) : now.monotonicMs };
+    });
+    if (known !== undefined && sameTaints(known, running)) return false;
+    this.#taints.set(node.name, running.length === 0 ? none : running);
+    return known !== undefined || running.length > 0;
+  }
+
+  forget(node: string): void {
+    this.#taints.delete(node);
+  }
+
+  /** The names of all known nodes. */
+  nodes(): Iterable<string> {
+    return this.#taints.keys();
+  }
+}
+
+const none: readonly RunningTaint[] = [];
+
+/** Wall time. */
+function stampOf({ timeAdded }: Taint, { createdAtMs }: TaintedNode, { wallMs }: Now): number {
+  const stampMs = parseTimestamp(timeAdded);
+  return stampMs === undefined || stampMs < createdAtMs - clockSkewMs ? wallMs : stampMs;
+}
+
+function sameTaints(a: readonly RunningTaint[], b: readonly RunningTaint[]): boolean {
+  return a.length === b.length && a.every(({ taint }, place) => isSame(taint, b[place]?.taint));
+}
+
+function isSame(a: Taint, b: Taint | undefined): boolean {
+  return b !== undefined && a.key === b.key && (a.value ?? '') === (b.value ?? '');
+}

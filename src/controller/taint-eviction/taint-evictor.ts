@@ -1,0 +1,400 @@
+// Deletes pods from nodes whose NoExecute taints they do not tolerate. Evaluating a pod only creates, moves or cancels
+// its timed eviction; when that is due, the pod is evaluated again before any write. All state can be derived again
+// from the API.
+import { evictedByTaint } from '../../api/conditions.ts';
+import type { NodeView } from '../../api/node.ts';
+import { splitKey } from '../../api/object-key.ts';
+import { boundAtMs, podKey, type PodView } from '../../api/pod.ts';
+import type { Change } from '../../informer/informer.ts';
+import type { EventRecorder } from '../../ports/event-recorder.ts';
+import { backOffAtLeast, forget, type WorkOutcome, WorkQueue } from '../../queueing/work-queue.ts';
+import { batchedResync } from '../../supervision/batched-resync.ts';
+import { WorkLoop } from '../../supervision/work-loop.ts';
+import {
+  type CommandWriter,
+  isUnpatchable,
+  type PodSource,
+  type StillWanted,
+  type WriteOutcome,
+} from '../model/commands.ts';
+import { evaluationFailed, type StayReason } from '../model/decisions.ts';
+import { countFromStamp } from './count-from-stamp.ts';
+import { decideEviction, type EvictAt, isHealthTaint, type RunningTaint } from './decide-eviction.ts';
+import { EvictionHolds, type EvictionHoldsOptions } from './eviction-holds.ts';
+import { cancellingDeletion, markingForDeletion } from './events.ts';
+import { evictionsScheduled, podDeletionDuration, podDeletionsTotal } from './metrics.ts';
+import { type Meeting, TaintClock } from './taint-clock.ts';
+import type { TimedEviction } from './timed-eviction.ts';
+import type { Now } from '../model/node-state.ts';
+
+/** Name of the index of pods by node, which every pod store here must have. */
+export const podsByNode = 'node';
+
+const deletesAtOnceMax = 16;
+const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
+const unwantedRecheckMs = 1_000;
+/**
+ * A pod that does not terminate within this time after its accepted deletion was not deleted, as after a restore of
+ * etcd.
+ */
+const acceptedMsMax = 300_000;
+
+/** A deletion that the API server has accepted. */
+interface Accepted {
+  readonly uid: string;
+  readonly atMs: number;
+}
+
+interface TaintEvictorOptions extends EvictionHoldsOptions {
+  readonly pods: PodSource;
+  readonly writer: CommandWriter;
+  readonly recorder: EventRecorder;
+}
+
+export class TaintEvictor {
+  readonly #options: TaintEvictorOptions;
+  readonly #taints = new TaintClock();
+  readonly #holds: EvictionHolds;
+  /** By `namespace/name`. */
+  readonly #timed = new Map<string, TimedEviction>();
+  readonly #queue = new WorkQueue(retryLimits);
+  readonly #loop: WorkLoop;
+  /** Tainted nodes found at the takeover; their pods are evaluated in batches. */
+  readonly #batchedResync: WorkLoop;
+  /** By the pod's key, until the pod is deleted: the cache may be behind. */
+  readonly #evicted = new Map<string, Accepted>();
+  /** Time of the takeover: existing times are interpreted relative to it, however late they are evaluated. */
+  #tookOver: Now;
+
+  constructor(options: TaintEvictorOptions) {
+    this.#options = options;
+    this.#holds = new EvictionHolds(options);
+    this.#tookOver = this.#now();
+    this.#loop = new WorkLoop({
+      queue: this.#queue,
+      clock: options.clock,
+      measured: { name: 'noexec_taint_pod', meter: options.meter },
+      workersMax: deletesAtOnceMax,
+      handle: (key) => this.#keep(key),
+      onFault: (key, error) => {
+        options.decisions.note(evaluationFailed('taint eviction', key, error));
+      },
+    });
+    this.#batchedResync = this.#makeBatchedResync();
+  }
+
+  #makeBatchedResync(): WorkLoop {
+    const { clock, decisions } = this.#options;
+    return batchedResync({
+      clock,
+      retryLimits,
+      resync: (node) => this.#evaluatePodsOf(node, this.#tookOver),
+      onFault: (node, error) => {
+        decisions.note(evaluationFailed('taint eviction', node, error));
+      },
+    });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.#batchedResync.run(signal), this.#loop.run(signal)]);
+  }
+
+  /** Handles due evictions; for tests and tools without running loops. */
+  async drain(): Promise<void> {
+    await this.#batchedResync.drain();
+    await this.#loop.drain();
+  }
+
+  /**
+   * Takes over leadership. Taints are known at once, so that no countdown starts late; only pods of tainted nodes are
+   * evaluated, later: all pods of a large cluster together would take longer than the lease renewal may wait.
+   */
+  takeOver(nodes: Iterable<NodeView>): void {
+    this.#tookOver = this.#now();
+    for (const node of nodes) {
+      if (this.#taints.observe(node, 'found', this.#tookOver)) this.#batchedResync.add(node.name);
+    }
+  }
+
+  /**
+   * Evaluates a node and its pods from current state, as if an event had been missed. Without a change, nothing is
+   * written, recorded or moved. Pods of a node without NoExecute taints are left to {@link sweep}.
+   */
+  resync(node: NodeView): void {
+    const now = this.#now();
+    const changed = this.#taints.observe(node, 'found', now);
+    if (changed || this.#taints.get(node.name).length > 0) this.#evaluatePodsOf(node.name, now);
+  }
+
+  /**
+   * Checks all remembered state, one entry per step: timed evictions of pods or nodes that no longer exist are dropped,
+   * others are evaluated again. To be run to its end, in any number of steps at a time.
+   */
+  *sweep(): Generator<undefined, void> {
+    const { nodes, pods } = this.#options;
+    for (const key of this.#timed.keys()) {
+      this.#verify(key);
+      yield;
+    }
+    for (const [key, accepted] of this.#evicted) {
+      if (!this.#isUnderWay(pods.get(key), accepted)) this.#evicted.delete(key);
+      yield;
+    }
+    for (const name of this.#taints.nodes()) {
+      if (nodes.get(name) === undefined) this.#forgetNode(name);
+      yield;
+    }
+  }
+
+  #isUnderWay(pod: PodView | undefined, { uid, atMs }: Accepted): boolean {
+    if (pod?.uid !== uid) return false;
+    return pod.terminating || this.#now().monotonicMs - atMs < acceptedMsMax;
+  }
+
+  /** Due times of all timed evictions, on the monotonic clock. */
+  scheduled(): ReadonlyMap<string, number> {
+    return new Map([...this.#timed].map(([key, { evictAt }]) => [key, evictAt.atMs]));
+  }
+
+  /**
+   * When and why this pod (`namespace/name`) is to be deleted, on the monotonic clock; undefined: no eviction
+   * scheduled.
+   */
+  timedEviction(pod: string): EvictAt | undefined {
+    return this.#timed.get(pod)?.evictAt;
+  }
+
+  /** The NoExecute taints of a node, each with the start of its countdown. */
+  runningTaints(node: string): readonly RunningTaint[] {
+    return this.#taints.get(node);
+  }
+
+  /** The same for one pod: no countdown starts before the pod is bound. */
+  countdownsOf(pod: PodView): readonly RunningTaint[] {
+    const taints = this.#taints.get(pod.nodeName);
+    if (taints.length === 0) return taints;
+    const boundMs = this.#timed.get(podKey(pod))?.boundMs ?? boundSinceMs(pod, 'found', this.#now());
+    return taints.map(({ taint, sinceMs }) => ({ taint, sinceMs: Math.max(sinceMs, boundMs) }));
+  }
+
+  /** Number of pods whose deletion was accepted and that are still in the cache. */
+  get evictedCount(): number {
+    return this.#evicted.size;
+  }
+
+  onNode(change: Change<NodeView>): void {
+    const { name } = change.object;
+    if (change.kind === 'deleted') return this.#forgetNode(name);
+    const now = this.#now();
+    if (this.#taints.observe(change.object, 'arrives', now)) this.#evaluatePodsOf(name, now);
+  }
+
+  onPod(change: Change<PodView>): void {
+    if (change.kind === 'deleted') return this.#forgetPod(change.key);
+    this.#evaluate(change.object, isBinding(change) ? 'arrives' : 'found', this.#now());
+  }
+
+  #forgetNode(name: string): void {
+    this.#taints.forget(name);
+    for (const pod of this.#podsOf(name)) this.#cancel(pod, 'node-gone');
+  }
+
+  #evaluatePodsOf(node: string, now: Now): void {
+    for (const pod of this.#podsOf(node)) this.#evaluate(pod, 'found', now);
+  }
+
+  #podsOf(node: string): readonly PodView[] {
+    return this.#options.pods.byIndex(podsByNode, node);
+  }
+
+  #evaluate(pod: PodView, meeting: Meeting, now: Now): void {
+    this.#dropOther(pod);
+    const taints = this.#taints.get(pod.nodeName);
+    const known = this.#timed.get(podKey(pod));
+    if (taints.length === 0 && known === undefined) return;
+    const boundMs = known?.boundMs ?? boundSinceMs(pod, meeting, now);
+    const decision = decideEviction(pod, { taints, boundMs, earlier: known?.evictAt });
+    if (decision.kind === 'stay') this.#cancel(pod, decision.why);
+    else if (this.#evicted.get(podKey(pod))?.uid !== pod.uid) this.#schedule(pod, boundMs, decision);
+  }
+
+  /** Drops state of another pod of the same name, or of this pod on another node. */
+  #dropOther(pod: PodView): void {
+    const key = podKey(pod);
+    const known = this.#timed.get(key);
+    if (known === undefined) return;
+    if (known.uid !== pod.uid) this.#forgetPod(key);
+    else if (known.node !== pod.nodeName) this.#cancel(pod, 'pod-moved');
+  }
+
+  /** Evaluates a timed eviction from current state, whatever events were received. */
+  #verify(key: string): void {
+    const { nodes, pods } = this.#options;
+    const known = this.#timed.get(key);
+    if (known === undefined) return;
+    const pod = pods.get(key);
+    if (pod === undefined) this.#forgetPod(key);
+    else if (nodes.get(known.node) === undefined) this.#cancel(pod, 'node-gone');
+    else this.#evaluate(pod, 'found', this.#now());
+  }
+
+  /** Sets the deadline of the pod: its first, an earlier one, or a later one because a taint was removed. */
+  #schedule(pod: PodView, boundMs: number, evictAt: EvictAt): void {
+    const key = podKey(pod);
+    const known = this.#timed.get(key);
+    const inMs = Math.max(0, evictAt.atMs - this.#now().monotonicMs);
+    if (known !== undefined && isSameDeadline(known.evictAt, evictAt)) return this.#ensureQueued(key, inMs);
+    const announced = known?.announced === true;
+    const isLater = known !== undefined && known.evictAt.atMs < evictAt.atMs;
+    if (announced && isLater) this.#options.recorder.record(cancellingDeletion(pod));
+    this.#timed.set(key, { uid: pod.uid, node: pod.nodeName, boundMs, evictAt, announced: announced && !isLater });
+    if (inMs > 0) this.#noteScheduled(pod, evictAt, inMs);
+    this.#loop.add(key, inMs);
+    this.#publish();
+  }
+
+  /** A queued key, also one that waits for a retry, keeps its time. */
+  #ensureQueued(key: string, inMs: number): void {
+    if (!this.#queue.has(key)) this.#loop.add(key, inMs);
+  }
+
+  #noteScheduled(pod: PodView, { taint, toleratedSeconds }: EvictAt, inMs: number): void {
+    this.#options.decisions.note({
+      kind: 'eviction-scheduled',
+      pod: podKey(pod),
+      node: pod.nodeName,
+      taint,
+      toleratedSeconds,
+      inMs,
+    });
+  }
+
+  /** Cancels a timed eviction, with an Event. */
+  #cancel(pod: PodView, why: StayReason): void {
+    const known = this.#timed.get(podKey(pod));
+    if (known === undefined) return;
+    const isOwnDeletion = why === 'already-terminating' && known.announced;
+    if (isOwnDeletion) return; // the watch event came before the response to the deletion of this process
+    if (why !== 'already-terminating') this.#options.recorder.record(cancellingDeletion(pod));
+    this.#drop(podKey(pod), known, why);
+  }
+
+  /** The pod no longer exists. If its deletion was not announced, its timed eviction is cancelled with an Event. */
+  #forgetPod(key: string): void {
+    this.#evicted.delete(key);
+    const known = this.#timed.get(key);
+    if (known === undefined) return;
+    const { namespace = '', name } = splitKey(key);
+    if (!known.announced) this.#options.recorder.record(cancellingDeletion({ namespace, name }));
+    this.#drop(key, known, 'pod-gone');
+  }
+
+  #drop(key: string, { node }: TimedEviction, why: StayReason): void {
+    this.#timed.delete(key);
+    this.#queue.remove(key);
+    this.#options.decisions.note({ kind: 'eviction-cancelled', pod: key, node, why });
+    this.#publish();
+  }
+
+  /** A timed eviction is due: evaluates the pod again, then acts. */
+  async #keep(key: string): Promise<WorkOutcome> {
+    const pod = this.#options.pods.get(key);
+    if (pod?.terminating === true) return this.#miss(key);
+    this.#verify(key);
+    const eviction = this.#timed.get(key);
+    if (pod === undefined || eviction === undefined) return forget;
+    const earlyMs = eviction.evictAt.atMs - this.#now().monotonicMs;
+    return earlyMs > 0 ? { next: 'requeue', afterMs: earlyMs } : this.#act(pod, eviction);
+  }
+
+  /** The pod is already terminating. */
+  #miss(key: string): WorkOutcome {
+    this.#timed.delete(key);
+    this.#publish();
+    return forget;
+  }
+
+  async #act(pod: PodView, eviction: TimedEviction): Promise<WorkOutcome> {
+    const answer = this.#holds.check(pod, eviction);
+    const evictAt = answer === 'free' ? eviction.evictAt : this.#dueForOtherTaint(pod, eviction);
+    if (evictAt !== undefined) return this.#evict(pod, eviction, evictAt);
+    return { next: 'requeue', afterMs: answer === 'free' ? 0 : answer.checkAgainMs };
+  }
+
+  /** A deletion held for the health of the node may be due for a taint without a hold. */
+  #dueForOtherTaint(pod: PodView, { node, boundMs }: TimedEviction): EvictAt | undefined {
+    const taints = this.#taints.get(node).filter(({ taint }) => !isHealthTaint(taint.key));
+    const decision = decideEviction(pod, { taints, boundMs });
+    return decision.kind === 'leave' && decision.atMs <= this.#now().monotonicMs ? decision : undefined;
+  }
+
+  async #evict(pod: PodView, eviction: TimedEviction, evictAt: EvictAt): Promise<WorkOutcome> {
+    const { writer, recorder, clock } = this.#options;
+    const stillWanted: StillWanted = () => this.#isStillWanted(pod, eviction, evictAt);
+    if (!eviction.announced) recorder.record(markingForDeletion(pod));
+    eviction.announced = true;
+    if (pod.disruptionReason !== evictedByTaint.reason) {
+      const command = { kind: 'mark-pod-disrupted', pod, atMs: clock.nowMs() } as const;
+      const marked = await writer.carryOut(command, stillWanted);
+      if (marked.result !== 'written' && !isUnpatchable(marked)) return this.#after(pod, evictAt, marked);
+    }
+    return this.#after(pod, evictAt, await writer.carryOut({ kind: 'delete-pod', pod }, stillWanted));
+  }
+
+  /** It was not cancelled or moved, no hold applies, and the pod is not terminating. */
+  #isStillWanted(pod: PodView, eviction: TimedEviction, { taint }: EvictAt): boolean {
+    const key = podKey(pod);
+    if (this.#timed.get(key) !== eviction || this.#holds.reasonFor(eviction, taint) !== undefined) return false;
+    const current = this.#options.pods.get(key);
+    return current?.uid === pod.uid && !current.terminating;
+  }
+
+  #after(pod: PodView, evictAt: EvictAt, outcome: WriteOutcome): WorkOutcome {
+    if (outcome.result === 'failed') return backOffAtLeast(outcome.retryAfterMs);
+    if (outcome.result === 'not-leader') return forget;
+    if (outcome.result === 'unwanted') return { next: 'requeue', afterMs: unwantedRecheckMs };
+    if (outcome.result === 'written') this.#count(pod, evictAt);
+    if (this.#timed.get(podKey(pod))?.uid === pod.uid) this.#timed.delete(podKey(pod));
+    this.#publish();
+    return forget;
+  }
+
+  #count(pod: PodView, { atMs, taint, toleratedSeconds }: EvictAt): void {
+    const { pods, meter, decisions, clock } = this.#options;
+    const key = podKey(pod);
+    // The watch may have delivered the deletion before the response: then nothing needs to be remembered.
+    if (pods.get(key)?.uid === pod.uid) this.#evicted.set(key, { uid: pod.uid, atMs: clock.monotonicMs() });
+    meter.add(podDeletionsTotal, 1);
+    meter.observe(podDeletionDuration, Math.max(0, clock.monotonicMs() - atMs) / 1_000);
+    decisions.note({ kind: 'pod-evicted', pod: key, node: pod.nodeName, taint, toleratedSeconds });
+  }
+
+  #now(): Now {
+    const { clock } = this.#options;
+    return { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
+  }
+
+  #publish(): void {
+    this.#options.meter.set(evictionsScheduled, this.#timed.size);
+  }
+}
+
+function isSameDeadline(a: EvictAt, b: EvictAt): boolean {
+  return a.atMs === b.atMs && a.taint === b.taint;
+}
+
+/** Whether this change shows a pod that was not bound to this node before. */
+function isBinding(change: Exclude<Change<PodView>, { kind: 'deleted' }>): boolean {
+  if (change.kind === 'added') return true;
+  const { previous, object } = change;
+  return previous.uid !== object.uid || previous.nodeName !== object.nodeName;
+}
+
+/**
+ * When a pod was bound, on the monotonic clock. A binding that arrives by a watch event counts from then; otherwise the
+ * times of the pod count, and without them the current time.
+ */
+function boundSinceMs(pod: PodView, meeting: Meeting, now: Now): number {
+  const stampMs = meeting === 'found' ? boundAtMs(pod) : undefined;
+  return stampMs === undefined ? now.monotonicMs : countFromStamp(stampMs, now);
+}

@@ -1,0 +1,20 @@
+import type { EvictionHold } from '../model/decisions.ts';
+import type { EvictAt } from './decide-eviction.ts';
+import type { Hold } from './extend-hold.ts';
+
+/** A pod that is to be deleted at its deadline. Created from current state, and replaced when the deadline changes. */
+export interface TimedEviction {
+  readonly uid: string;
+  readonly node: string;
+  /** When the pod was bound to the node, on the monotonic clock. */
+  readonly boundMs: number;
+  readonly evictAt: EvictAt;
+  /** The Event was recorded: a retry does not repeat it. */
+  announced: boolean;
+  /** Undefined while no hold applies. */
+  hold?: Hold | undefined;
+  /** Until then this reason does not hold it, because the node was read live. */
+  released?: { readonly why: EvictionHold; readonly untilMs: number } | undefined;
+  /** The last live read in place of a late cache did not confirm the taint. */
+  unconfirmed?: boolean;
+}

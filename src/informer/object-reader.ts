@@ -1,0 +1,105 @@
+import { messageOf } from '../api/api-error.ts';
+import type { KubeObject, ObjectMeta } from '../api/meta.ts';
+import type { ObjectEventType, UndecodableObject } from '../ports/kube-reader.ts';
+import { type ObjectVersion, isStale } from './decide-staleness.ts';
+import type { Identify } from './diff-stores.ts';
+import { MalformedObjects, type MalformedObjectsOptions } from './malformed-objects.ts';
+import { staleEvents } from './metrics.ts';
+import type { NamespacedName } from './object-map.ts';
+import { ValueInterner } from './value-interner.ts';
+
+/** One object as the informer stores it. */
+export interface NamespacedObject<T> extends NamespacedName {
+  readonly object: T;
+}
+
+/** An object that could not be decoded: it is skipped, and its absence implies no deletion. */
+export class Unreadable implements ObjectVersion {
+  /** Namespace and name; undefined if they could not be read. */
+  readonly name: NamespacedName | undefined;
+  readonly uid: string;
+  readonly resourceVersion: string;
+
+  constructor(metadata: ObjectMeta | undefined) {
+    this.name = nameOf(metadata);
+    this.uid = metadata?.uid ?? '';
+    this.resourceVersion = metadata?.resourceVersion ?? '';
+  }
+}
+
+/** Undefined if it has no name. `metadata` may be any value. */
+function nameOf(metadata: ObjectMeta | null | undefined): NamespacedName | undefined {
+  if (typeof metadata?.name !== 'string' || metadata.name === '') return undefined;
+  const { name, namespace } = metadata;
+  return { namespace: typeof namespace === 'string' ? namespace : '', name };
+}
+
+export interface ObjectReaderOptions<Raw extends KubeObject, View> extends MalformedObjectsOptions {
+  /** Transforms an object while it is decoded. Called once for each received object. A method, since any object is passed as a Raw. */
+  transform(raw: Raw): View;
+  /** Returns the uid and resourceVersion of one state of an object. */
+  readonly identity: Identify<View>;
+  /** Fields of a view whose values many objects have in common: one copy of each value is kept. */
+  readonly shared?: readonly (keyof View & string)[];
+  /** Problems of the object behind this view; undefined if it is valid. */
+  readonly problemsOf?: (view: View) => readonly string[] | undefined;
+}
+
+/** Transforms received objects into the stored form; counts and reports those that are malformed or stale. */
+export class ObjectReader<View extends object> {
+  readonly malformed: MalformedObjects;
+  readonly #options: ObjectReaderOptions<KubeObject, View>;
+  readonly #labels: { readonly resource: string };
+  readonly #interner = new ValueInterner();
+
+  constructor(options: ObjectReaderOptions<KubeObject, View>) {
+    this.#options = options;
+    this.#labels = { resource: options.resource };
+    this.malformed = new MalformedObjects(options);
+  }
+
+  read(raw: KubeObject): NamespacedObject<View> | Unreadable {
+    const name = nameOf((raw as KubeObject | null | undefined)?.metadata);
+    if (name === undefined) {
+      this.malformed.reportSkipped('name', undefined, 'metadata.name: must be a non-empty string');
+      return new Unreadable(undefined);
+    }
+    try {
+      const view = this.#options.transform(raw);
+      this.malformed.report(name, this.#options.problemsOf?.(view));
+      return { ...name, object: this.#withInternedValues(view) };
+    } catch (error) {
+      // Transforms do not throw; one that does must not affect other objects.
+      return this.skip({ metadata: raw.metadata, problem: messageOf(error) });
+    }
+  }
+
+  /** Reports an object that could not be decoded. */
+  skip({ metadata, problem }: UndecodableObject): Unreadable {
+    const skipped = new Unreadable(metadata);
+    this.malformed.reportSkipped('object', skipped.name, problem);
+    return skipped;
+  }
+
+  /** Whether a newer state of the same key is known. Counts the stale events. `reached` is the version of the stream before. */
+  isStale(type: ObjectEventType, object: View, known: View | undefined, reached: string): boolean {
+    const { identity, meter } = this.#options;
+    const { uid, resourceVersion } = identity(object);
+    const stale = isStale({ type, uid, resourceVersion }, known === undefined ? undefined : identity(known), reached);
+    if (stale) meter.add(staleEvents, 1, this.#labels);
+    return stale;
+  }
+
+  #withInternedValues(view: View): View {
+    const { shared = [] } = this.#options;
+    let values: Record<string, unknown> | undefined;
+    for (const field of shared) {
+      const value = this.#interner.intern(view[field]);
+      if (value === view[field]) continue;
+      values ??= {};
+      values[field] = value;
+    }
+    // One copy of the view for all replaced fields.
+    return values === undefined ? view : { ...view, ...values };
+  }
+}

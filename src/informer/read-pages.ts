@@ -1,0 +1,39 @@
+import type { KubeObject } from '../api/meta.ts';
+import type { ResourceName } from '../api/resources.ts';
+import type { KubeReader, ListOptions, Selection, UndecodableObject } from '../ports/kube-reader.ts';
+
+const pageObjects = 500;
+
+interface ReadPagesOptions {
+  readonly api: KubeReader;
+  readonly resource: ResourceName;
+  readonly selection: Selection;
+  readonly signal: AbortSignal;
+  readonly paged: boolean;
+  /** Called for each object: page by page, or object by object as they arrive if the list is not paged. */
+  readonly take: (item: KubeObject) => void;
+  /** Called for each object that could not be decoded, after those of its page that could. */
+  readonly skip: (item: UndecodableObject) => void;
+  /** Called for each page. */
+  readonly onPage: () => void;
+}
+
+/**
+ * Reads one complete state, page by page, at the server's most recent version, and returns its version. Rejects with an
+ * ApiError; the pages before it have been taken by then.
+ */
+export async function readPages(options: ReadPagesOptions): Promise<string> {
+  const { api, resource, selection, signal, paged, take, skip, onPage } = options;
+  const first: ListOptions = { ...selection, ...(paged ? { limit: pageObjects } : {}) };
+  // The transport retries an interrupted page; it cannot do so for objects taken one by one.
+  const streaming = paged ? {} : { each: take };
+  for (let next = first; ; ) {
+    const page = await api.list(resource, { ...next, ...streaming, signal });
+    onPage();
+    for (const item of page.items) take(item);
+    for (const item of page.undecodable ?? []) skip(item);
+    const token = page.metadata.continue ?? '';
+    if (token === '') return page.metadata.resourceVersion ?? '';
+    next = { ...first, continue: token };
+  }
+}

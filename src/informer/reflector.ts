@@ -1,0 +1,394 @@
+import { ApiError, type ApiReason, messageOf } from '../api/api-error.ts';
+import type { ResourceName } from '../api/resources.ts';
+import type { Ambient } from '../ports/ambient.ts';
+import type { KubeReader, Selection, WatchEvent, WatchOptions, WatchStream } from '../ports/kube-reader.ts';
+import type { Random } from '../ports/random.ts';
+import {
+  countsAgainstVersion,
+  decideNextStep,
+  isConsistent,
+  type ListAttempt,
+  type Plan,
+  type RelistRequest,
+  type Step,
+  type StepEnd,
+} from './decide-next-step.ts';
+import { isOlder } from '../api/resource-version.ts';
+import {
+  reflectorLastVersion,
+  reflectorListDuration,
+  reflectorListItems,
+  reflectorLists,
+  reflectorRelists,
+  reflectorShortWatches,
+  reflectorWatchDuration,
+  reflectorWatches,
+  reflectorWatchErrors,
+} from './metrics.ts';
+import { ObjectMap } from './object-map.ts';
+import { type InitialLimits, planInitialLimits } from './plan-initial-limits.ts';
+import { readPages } from './read-pages.ts';
+import { RetryDelay } from './retry-delay.ts';
+import { StreamRecord } from './stream-record.ts';
+import type { ObjectReader } from './object-reader.ts';
+import { type CompleteState, type Delta, type ErrorEvent, keepInState, WatchHandler } from './watch-handler.ts';
+import { WatchGuard } from './watch-guard.ts';
+
+const watchSecondsMin = 300;
+const watchSecondsMax = 600;
+/** Grace period beyond the timeoutSeconds of the watch. */
+const watchOverrunMsMax = 15_000;
+/** Bookmarks are requested, and arrive once a minute. */
+export const quietMsMaxDefault = 90_000;
+/** A watch that ends sooner without events is a failure (client-go `VeryShortWatchError`). */
+const shortWatchMsMax = 1_000;
+/** Minimum interval between two lists that are made because a deletion may have been skipped. */
+const missedDeletionRelistMs = 600_000;
+/** Two complete states within this time need no delay; a third one does. */
+const recentListMs = 10_000;
+
+interface ReflectorOptions<T extends object> extends Ambient {
+  readonly resource: ResourceName;
+  readonly selection: Selection;
+  readonly reader: ObjectReader<T>;
+  /** The contents of the store. */
+  readonly stored: () => ObjectMap<T>;
+  /** Puts a complete state into the store and delivers what differs. Takes ownership of the map. */
+  readonly replace: (objects: ObjectMap<T>) => void;
+  /** Applies changes in order and delivers them, before any other code runs. */
+  readonly apply: (deltas: readonly Delta<T>[]) => void;
+  readonly api: KubeReader;
+  readonly random: Random;
+  readonly quietMsMax: QuietLimit;
+}
+
+/**
+ * Milliseconds without events after which a stream counts as dead. `following`: its initial state is complete. `trips`:
+ * number of consecutive streams before this one that the guard ended without an event since.
+ */
+export type QuietLimit = (stream: { readonly following: boolean; readonly trips: number }) => number;
+
+/** How a step ended, and details for the log and the delay. */
+interface StepOutcome {
+  readonly end: StepEnd;
+  readonly message?: string;
+  readonly retryAfterMs?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** The steps that open a stream. */
+type StreamStep = Exclude<Step, { readonly kind: 'list' }>;
+
+interface OpenedWatch<T extends object> {
+  readonly step: StreamStep;
+  readonly timeoutSeconds: number;
+  readonly guard: WatchGuard;
+  readonly handler: WatchHandler<T>;
+}
+
+/**
+ * Lists once, then watches, without limit (client-go `Reflector`): runs one step, gets the next one from
+ * {@link decideNextStep}, and waits if the plan requires it. Only the signal ends it; no failure of a server, a network
+ * or a listener does.
+ */
+export class Reflector<T extends object> {
+  readonly #options: ReflectorOptions<T>;
+  readonly #delay: RetryDelay;
+  readonly #labels: { readonly resource: string };
+  readonly record: StreamRecord;
+  #guard: WatchGuard | undefined;
+  #silentTrips = 0;
+  #failures = { version: '', count: 0 };
+  /** Set until the next complete state. */
+  #request: RelistRequest | undefined;
+  #stepStartedAtMs = 0;
+  /** From the beginning of the step to the first object of its initial state. */
+  #firstObjectMs = 0;
+  #missedDeletionAtMs = -Infinity;
+  #step: Step = { kind: 'watch-list', resourceVersion: '' };
+
+  constructor(options: ReflectorOptions<T>) {
+    this.#options = options;
+    this.#delay = new RetryDelay(options.clock, options.random);
+    this.#labels = { resource: options.resource };
+    this.record = new StreamRecord(options.clock);
+  }
+
+  /** A deletion may have been skipped, so a list follows; rate-limited, since the same object may be unreadable again. */
+  #suspectMissedDeletion(): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    if (nowMs - this.#missedDeletionAtMs < missedDeletionRelistMs) return;
+    this.#missedDeletionAtMs = nowMs;
+    this.#startOver('undecodable');
+  }
+
+  /** Resolves when the signal has aborted and all its work has ended. Never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const outcome = await this.#runStep(signal);
+      if (signal.aborted) break;
+      await this.#proceed(this.#decide(outcome.end), outcome, signal);
+    }
+    this.record.state = 'stopped';
+  }
+
+  /** Reopens the stream from its last version, if one is open. */
+  reopen(): void {
+    this.#guard?.trip();
+  }
+
+  /** Ends the watch and reads a complete state without a resourceVersion; see {@link Informer.relist}. */
+  relist(request: RelistRequest): boolean {
+    if (this.#listedRecently()) return false;
+    this.#startOver(request);
+    return true;
+  }
+
+  #startOver(request: RelistRequest): void {
+    if (isConsistent(this.#step)) return;
+    this.#request ??= request;
+    this.#guard?.trip();
+  }
+
+  /** See {@link Informer.noticeServerVersion}. */
+  noticeServerVersion(serverVersion: string, reachedBefore: string): boolean {
+    return isOlder(serverVersion, reachedBefore) && this.relist('rolled-back');
+  }
+
+  /** See {@link Informer.noticeRollback}. */
+  noticeRollback(): void {
+    this.#startOver('rolled-back');
+  }
+
+  #decide(end: StepEnd): Plan {
+    const reached = this.record.resourceVersion;
+    if (this.#failures.version !== reached) this.#failures = { version: reached, count: 0 };
+    if (countsAgainstVersion(end)) this.#failures.count += 1;
+    return decideNextStep(this.#step, end, {
+      reached,
+      listedRecently: this.#listedRecently(),
+      failuresAtVersion: this.#failures.count,
+      request: this.#request,
+    });
+  }
+
+  #listedRecently(): boolean {
+    return this.record.listAgeMs() < recentListMs;
+  }
+
+  async #runStep(signal: AbortSignal): Promise<StepOutcome> {
+    this.record.state = this.#step.kind === 'watch' ? 'watching' : 'listing';
+    this.#stepStartedAtMs = this.#options.clock.monotonicMs();
+    return this.#step.kind === 'list' ? this.#list(this.#step.attempt, signal) : this.#watch(this.#step, signal);
+  }
+
+  async #proceed(plan: Plan, outcome: StepOutcome, signal: AbortSignal): Promise<void> {
+    this.#step = plan.step;
+    if (plan.relist !== undefined) this.#count(plan.relist);
+    if (!plan.pause) return this.#reportOutcome(outcome, 0);
+    this.record.failed(outcome.message ?? describeEnd(outcome.end));
+    const delayMs = this.#delay.nextMs(outcome.retryAfterMs);
+    this.#reportOutcome(outcome, delayMs);
+    this.record.state = 'backing-off';
+    await this.#options.clock.sleep(delayMs, signal);
+    this.#applyRequest();
+  }
+
+  /** Handles a request that came during the delay, when no stream was open. */
+  #applyRequest(): void {
+    if (this.#request === undefined || isConsistent(this.#step)) return;
+    this.#step = { kind: 'list', attempt: 'pages' };
+    this.#count(this.#request);
+  }
+
+  #count(cause: string): void {
+    this.#options.meter.add(reflectorRelists, 1, { ...this.#labels, cause });
+  }
+
+  #reportOutcome(outcome: StepOutcome, delayMs: number): void {
+    const { end } = outcome;
+    if (end.kind === 'listed') return;
+    const { meter, logger } = this.#options;
+    const routine = end.kind === 'ended' && end.by === 'server' && !end.brief;
+    if (!routine) meter.add(reflectorWatchErrors, 1, { ...this.#labels, reason: describeEnd(end) });
+    const failures = this.record.consecutiveFailures;
+    const fields = { ...this.#labels, end: describeEnd(end), detail: outcome.message, next: this.#step.kind, failures };
+    if (routine) logger.debug(fields, 'watch ended, reopening');
+    else logger.warn({ ...fields, delayMs: Math.round(delayMs), err: outcome.cause }, 'watch interrupted');
+  }
+
+  async #list(attempt: ListAttempt, signal: AbortSignal): Promise<StepOutcome> {
+    const { api, resource, selection, reader, stored } = this.#options;
+    const objects = new ObjectMap<T>();
+    let pagesRead = 0;
+    try {
+      const resourceVersion = await readPages({
+        api,
+        resource,
+        selection,
+        signal,
+        paged: attempt !== 'whole',
+        take: (item) => keepInState(objects, reader.read(item), stored),
+        skip: (item) => keepInState(objects, reader.skip(item), stored),
+        onPage: () => {
+          pagesRead += 1;
+          this.record.frameReceived();
+        },
+      });
+      this.#replace({ objects, resourceVersion });
+      return { end: { kind: 'listed' } };
+    } catch (error) {
+      return requestFailure(error, pagesRead > 0);
+    }
+  }
+
+  #replace({ objects, resourceVersion: version }: CompleteState<T>): void {
+    const { meter, replace } = this.#options;
+    meter.add(reflectorLists, 1, this.#labels);
+    meter.observe(reflectorListDuration, this.#stepAgeMs() / 1_000, this.#labels);
+    meter.observe(reflectorListItems, objects.size, this.#labels);
+    replace(objects);
+    this.record.listed(version);
+    this.#failures = { version, count: 0 };
+    this.#request = undefined;
+    this.#showVersion();
+  }
+
+  #stepAgeMs(): number {
+    return this.#options.clock.monotonicMs() - this.#stepStartedAtMs;
+  }
+
+  /** resourceVersions of the API server are numbers; the API does not guarantee it. */
+  #showVersion(): void {
+    const version = Number(this.record.resourceVersion || Number.NaN);
+    if (Number.isFinite(version)) this.#options.meter.set(reflectorLastVersion, version, this.#labels);
+  }
+
+  async #watch(step: StreamStep, signal: AbortSignal): Promise<StepOutcome> {
+    const { clock, quietMsMax, random, reader, stored } = this.#options;
+    const timeoutSeconds = watchSecondsMin + Math.floor(random.next() * (watchSecondsMax - watchSecondsMin));
+    const ageMsMax = timeoutSeconds * 1_000 + watchOverrunMsMax;
+    const initial = step.kind === 'watch-list';
+    const handler = new WatchHandler({ reader, stored, reached: step.resourceVersion, initial });
+    const limits = (): InitialLimits => planInitialLimits(handler.initialCount);
+    const silenceMsMax = (): number => quietMsMax({ following: handler.following, trips: this.#silentTrips });
+    const guard = new WatchGuard({
+      clock,
+      signal,
+      quietMsMax: () => Math.min(silenceMsMax(), limits().quietMsMax),
+      ageMsMax: () => Math.min(ageMsMax, this.#firstObjectMs + limits().ageMsMax),
+    });
+    this.#guard = guard;
+    try {
+      return await this.#follow({ step, timeoutSeconds, guard, handler });
+    } finally {
+      if (guard.tripped) this.#silentTrips += 1;
+      this.#options.meter.observe(reflectorWatchDuration, this.#stepAgeMs() / 1_000, this.#labels);
+      this.#guard = undefined;
+      await guard.close();
+    }
+  }
+
+  async #follow({ step, timeoutSeconds, guard, handler }: OpenedWatch<T>): Promise<StepOutcome> {
+    let opened = false;
+    let by: 'server' | 'lost' | 'guard' = 'server';
+    try {
+      const stream = await this.#open(step, timeoutSeconds, guard.signal);
+      opened = true;
+      const error = await this.#drain(stream, handler, guard);
+      if (error !== undefined) return errorOutcome(error);
+    } catch (error) {
+      const failure = streamFailure(error, opened, guard.tripped);
+      if (failure !== undefined) return failure;
+      by = guard.tripped ? 'guard' : 'lost';
+    }
+    const brief = this.#stepAgeMs() < shortWatchMsMax && handler.reached === step.resourceVersion;
+    if (brief) this.#options.meter.add(reflectorShortWatches, 1, this.#labels);
+    const incomplete = handler.following ? {} : { message: 'initial state not complete in time' };
+    return { end: { kind: 'ended', by, brief }, ...(by === 'guard' ? incomplete : {}) };
+  }
+
+  async #open(step: StreamStep, timeoutSeconds: number, signal: AbortSignal): Promise<WatchStream> {
+    const { api, meter, resource } = this.#options;
+    meter.add(reflectorWatches, 1, this.#labels);
+    return api.watch(resource, { ...this.#watchOptions(step), timeoutSeconds, signal });
+  }
+
+  #watchOptions(step: StreamStep): WatchOptions {
+    const from = step.resourceVersion === '' ? {} : { resourceVersion: step.resourceVersion };
+    const follow = { ...this.#options.selection, ...from, allowWatchBookmarks: true };
+    if (step.kind === 'watch') return follow;
+    return { ...follow, sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' };
+  }
+
+  async #drain(stream: WatchStream, handler: WatchHandler<T>, guard: WatchGuard): Promise<ErrorEvent | undefined> {
+    for await (const batch of stream) {
+      if (batch.some(isReadable)) {
+        this.record.frameReceived();
+        this.#silentTrips = 0;
+      }
+      const error = this.#takeBatch(batch, handler, guard);
+      if (error !== undefined) return error;
+    }
+    return undefined;
+  }
+
+  #takeBatch(batch: readonly WatchEvent[], handler: WatchHandler<T>, guard: WatchGuard): ErrorEvent | undefined {
+    const { initialCount } = handler;
+    const { replaced, deltas, error, mayMissDeletion } = handler.take(batch);
+    // While the initial state is pending only its own objects count as progress: the server may never send its end.
+    if (initialCount === 0) this.#firstObjectMs = this.#stepAgeMs();
+    const isProgress =
+      initialCount === undefined ? batch.some(isReadable) : (handler.initialCount ?? Infinity) > initialCount;
+    if (isProgress) guard.frameReceived();
+    if (replaced !== undefined) {
+      this.#step = { kind: 'watch', resourceVersion: replaced.resourceVersion };
+      this.#replace(replaced);
+    }
+    if (mayMissDeletion) this.#suspectMissedDeletion();
+    if (!handler.following) return error;
+    this.record.resourceVersion = handler.reached;
+    this.#showVersion();
+    this.#options.apply(deltas);
+    return error;
+  }
+}
+
+/** A stream that contains only undecodable objects counts as silent. */
+function isReadable({ type }: WatchEvent): boolean {
+  return type !== 'UNDECODABLE';
+}
+
+function errorOutcome({ reason, retryAfterMs, message }: ErrorEvent): StepOutcome {
+  return { end: { kind: 'error-event', reason }, retryAfterMs, message };
+}
+
+function requestFailure(error: unknown, laterPage: boolean): StepOutcome {
+  if (!(error instanceof ApiError)) return { end: { kind: 'undecodable' }, message: messageOf(error), cause: error };
+  const { reason, retryAfterMs, message } = error;
+  return { end: { kind: 'refused', reason, laterPage }, retryAfterMs, message };
+}
+
+const lostReasons: readonly ApiReason[] = ['unavailable', 'timeout', 'aborted'];
+
+/** Undefined if an open stream broke in a way that leaves the store valid. */
+function streamFailure(error: unknown, opened: boolean, tripped: boolean): StepOutcome | undefined {
+  if (tripped) return undefined;
+  if (!opened) return requestFailure(error, false);
+  const lost = error instanceof ApiError && lostReasons.includes(error.reason);
+  return lost ? undefined : { end: { kind: 'undecodable' }, message: messageOf(error), cause: error };
+}
+
+/** Value of a metric label: the set of values is bounded. */
+function describeEnd(end: StepEnd): string {
+  switch (end.kind) {
+    case 'listed':
+    case 'undecodable':
+      return end.kind;
+    case 'ended':
+      return end.by === 'server' ? 'brief' : end.by;
+    case 'refused':
+    case 'error-event':
+      return end.reason;
+  }
+}

@@ -1,0 +1,112 @@
+import { classifySignal, type EvictionSignal, type PressureType } from './classify-signal.ts';
+import { amountOf, type Threshold } from './parse-thresholds.ts';
+
+/** One signal at one time. */
+export interface Observation {
+  readonly available: number;
+  readonly capacity: number;
+  /** Monotonic time of the measurement. */
+  readonly atMs: number;
+}
+
+export type Observations = ReadonlyMap<EvictionSignal, Observation>;
+
+/** State that one pass leaves for the next. */
+export interface EvictionMemory {
+  /** Thresholds that are met and whose grace periods have elapsed. */
+  readonly met: readonly Threshold[];
+  readonly firstObservedAtMs: ReadonlyMap<Threshold, number>;
+  readonly lastObservedAtMs: ReadonlyMap<PressureType, number>;
+  readonly observations: Observations;
+}
+
+export const nothingObserved: EvictionMemory = {
+  met: [],
+  firstObservedAtMs: new Map(),
+  lastObservedAtMs: new Map(),
+  observations: new Map(),
+};
+
+interface EvictionInput {
+  readonly thresholds: readonly Threshold[];
+  readonly memory: EvictionMemory;
+  readonly observations: Observations;
+  /** Monotonic. */
+  readonly nowMs: number;
+  /** A condition is reported for this long after it was last observed. */
+  readonly holdMs: number;
+}
+
+interface EvictionPass {
+  readonly memory: EvictionMemory;
+  /** The conditions to report, in the order of their first observation. */
+  readonly conditions: readonly PressureType[];
+  /** The thresholds to act on, most urgent first. */
+  readonly pressing: readonly Threshold[];
+  /** Monotonic time from which another pass could have a different result with the same signals; undefined: never. */
+  readonly dueAtMs: number | undefined;
+}
+
+/**
+ * One evaluation of the signals (kubelet eviction manager, `synchronize`). A soft threshold sets its condition at once:
+ * its grace period only delays the eviction. A condition stays for the hold after its cause is gone.
+ */
+export function planEvictionPass(input: EvictionInput): EvictionPass {
+  const { thresholds, memory, observations, nowMs, holdMs } = input;
+  const below = thresholds.filter((threshold) => isMet(threshold, observations, false));
+  const unresolved = memory.met.filter((threshold) => isMet(threshold, observations, true));
+  const observed = [...new Set([...below, ...unresolved])];
+  const firstObservedAtMs = new Map(observed.map((one) => [one, memory.firstObservedAtMs.get(one) ?? nowMs]));
+  const lastObservedAtMs = stillHeld(memory.lastObservedAtMs, observed, nowMs, holdMs);
+  const met = observed.filter((one) => nowMs - (firstObservedAtMs.get(one) ?? nowMs) >= one.graceMs);
+  // If no threshold is met and no condition is held, the next pass needs no state.
+  const isQuiet = observed.length === 0 && lastObservedAtMs.size === 0;
+  return {
+    memory: isQuiet ? nothingObserved : { met, firstObservedAtMs, lastObservedAtMs, observations },
+    conditions: [...lastObservedAtMs.keys()],
+    pressing: urgentFirst(met.filter((one) => isFresh(one.signal, observations, memory.observations))),
+    dueAtMs: observed.length > 0 ? nowMs : earliestEnd(lastObservedAtMs, holdMs),
+  };
+}
+
+/**
+ * True if the signal is strictly below its threshold, or below it plus the minimum reclaim (kubelet `thresholdsMet`).
+ */
+export function isMet(
+  { signal, limit, minReclaim }: Threshold,
+  observations: Observations,
+  reclaimed: boolean,
+): boolean {
+  const observation = observations.get(signal);
+  if (observation === undefined) return false;
+  const { available, capacity } = observation;
+  const extra = reclaimed && minReclaim !== undefined ? amountOf(minReclaim, capacity) : 0;
+  return available < amountOf(limit, capacity) + extra;
+}
+
+function stillHeld(
+  before: ReadonlyMap<PressureType, number>,
+  observed: readonly Threshold[],
+  nowMs: number,
+  holdMs: number,
+): ReadonlyMap<PressureType, number> {
+  const times = new Map(before);
+  for (const { signal } of observed) times.set(classifySignal(signal).condition, nowMs);
+  return new Map([...times].filter(([, atMs]) => nowMs - atMs < holdMs));
+}
+
+/** A measurement is acted on only once (kubelet `thresholdsUpdatedStats`). */
+function isFresh(signal: EvictionSignal, now: Observations, before: Observations): boolean {
+  const last = before.get(signal);
+  return last === undefined || (now.get(signal)?.atMs ?? 0) > last.atMs;
+}
+
+/** Memory first (kubelet `byEvictionPriority`). */
+function urgentFirst(thresholds: readonly Threshold[]): readonly Threshold[] {
+  const isMemory = ({ signal }: Threshold): boolean => classifySignal(signal).resource === 'memory';
+  return [...thresholds.filter(isMemory), ...thresholds.filter((threshold) => !isMemory(threshold))];
+}
+
+function earliestEnd(times: ReadonlyMap<PressureType, number>, holdMs: number): number | undefined {
+  return times.size === 0 ? undefined : Math.min(...times.values()) + holdMs;
+}

@@ -1,0 +1,51 @@
+import { isAbsent, isMap, type JsonMap, mapOf, mapsOf, textOf } from '../../api/json-map.ts';
+
+/**
+ * The kind of API object that a spec refers to, as its plural; undefined if there is none. A static pod must run
+ * without an API server, so it may not refer to any (upstream `podutil.HasAPIObjectReference`).
+ */
+export function selectApiReference(spec: JsonMap): string | undefined {
+  if (refersToServiceAccount(spec)) return 'serviceaccounts';
+  const containers = [...mapsOf(spec['containers']), ...mapsOf(spec['initContainers'])];
+  const volumes = mapsOf(spec['volumes']);
+  if (mapsOf(spec['imagePullSecrets']).length > 0) return 'secrets';
+  if (containers.some((container) => refersTo(container, 'secretRef', 'secretKeyRef'))) return 'secrets';
+  if (volumes.some(holdsSecret)) return 'secrets';
+  if (containers.some((container) => refersTo(container, 'configMapRef', 'configMapKeyRef'))) return 'configmaps';
+  if (volumes.some((volume) => isMap(volume['configMap']) || projects(volume, 'configMap'))) return 'configmaps';
+  if (mapsOf(spec['resourceClaims']).length > 0) return 'resourceclaims';
+  return referenceOfVolumes(volumes);
+}
+
+function refersToServiceAccount(spec: JsonMap): boolean {
+  return textOf(spec['serviceAccountName']) !== '' || textOf(spec['serviceAccount']) !== '';
+}
+
+function refersTo(container: JsonMap, whole: string, key: string): boolean {
+  return (
+    mapsOf(container['envFrom']).some((from) => isMap(from[whole])) ||
+    mapsOf(container['env']).some((entry) => isMap(mapOf(entry['valueFrom'])[key]))
+  );
+}
+
+/** As a volume of its own, in a projection, or as the credentials of another volume type. */
+function holdsSecret(volume: JsonMap): boolean {
+  if (isMap(volume['secret']) || projects(volume, 'secret')) return true;
+  return Object.entries(volume).some(([kind, value]) => {
+    const source = mapOf(value);
+    if (kind === 'azureFile') return textOf(source['secretName']) !== '';
+    return isMap(source['secretRef']) || isMap(source['nodePublishSecretRef']);
+  });
+}
+
+function projects(volume: JsonMap, kind: string): boolean {
+  return mapsOf(mapOf(volume['projected'])['sources']).some((source) => !isAbsent(source[kind]));
+}
+
+function referenceOfVolumes(volumes: readonly JsonMap[]): string | undefined {
+  const claims = (volume: JsonMap): boolean => isMap(volume['persistentVolumeClaim']) || isMap(volume['ephemeral']);
+  if (volumes.some(claims)) return 'persistentvolumeclaims';
+  if (volumes.some((volume) => projects(volume, 'clusterTrustBundle'))) return 'clustertrustbundles';
+  if (volumes.some((volume) => projects(volume, 'serviceAccountToken'))) return 'serviceaccounts';
+  return volumes.some((volume) => projects(volume, 'podCertificate')) ? 'podcertificaterequests' : undefined;
+}

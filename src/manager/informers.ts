@@ -1,0 +1,62 @@
+import { type DaemonSet, type DaemonSetView, transformDaemonSet } from '../api/daemonset.ts';
+import { type Lease, type LeaseView, transformLease } from '../api/lease.ts';
+import { type Node, type NodeView, transformNode } from '../api/node.ts';
+import { type Pod, type PodView, transformPod } from '../api/pod.ts';
+import { nodeLeaseNamespace } from '../api/resources.ts';
+import { daemonSetsByNamespace, podsByNode } from '../controller/node-lifecycle.ts';
+import { planLeaseQuiet } from '../controller/freshness/plan-lease-quiet.ts';
+import { SharedInformer } from '../informer/shared-informer.ts';
+import type { Ambient } from '../ports/ambient.ts';
+import type { KubeReader } from '../ports/kube-reader.ts';
+import type { Random } from '../ports/random.ts';
+
+/** The informers of one replica, leader or standby. */
+export interface NodeInformers {
+  readonly nodes: SharedInformer<Node, NodeView>;
+  readonly leases: SharedInformer<Lease, LeaseView>;
+  readonly pods: SharedInformer<Pod, PodView>;
+  /** Only in the legacy eviction mode. */
+  readonly daemonSets?: SharedInformer<DaemonSet, DaemonSetView>;
+}
+
+interface InformerDependencies extends Ambient {
+  readonly api: KubeReader;
+  readonly random: Random;
+}
+
+export function makeInformers(dependencies: InformerDependencies, taintBasedEvictions: boolean): NodeInformers {
+  const common = {
+    ...dependencies,
+    identity: (view: { readonly uid: string; readonly resourceVersion: string }) => view,
+    problemsOf: ({ problems }: { readonly problems?: readonly string[] }) => problems,
+  };
+  const nodes = new SharedInformer({ ...common, resource: 'nodes', transform: transformNode });
+  const leases = new SharedInformer({
+    ...common,
+    resource: 'leases',
+    selection: { namespace: nodeLeaseNamespace },
+    transform: transformLease,
+    busyQuietMs: planLeaseQuiet,
+  });
+  const pods = new SharedInformer({
+    ...common,
+    resource: 'pods',
+    transform: transformPod,
+    shared: ['namespace', 'nodeName', 'tolerations', 'labels'],
+    indexes: { [podsByNode]: (pod: PodView) => (pod.nodeName === '' ? [] : [pod.nodeName]) },
+  });
+  return taintBasedEvictions
+    ? { nodes, leases, pods }
+    : { nodes, leases, pods, daemonSets: daemonSetInformer(dependencies) };
+}
+
+function daemonSetInformer(dependencies: InformerDependencies): SharedInformer<DaemonSet, DaemonSetView> {
+  return new SharedInformer({
+    ...dependencies,
+    resource: 'daemonsets',
+    transform: transformDaemonSet,
+    identity: (view) => view,
+    shared: ['namespace', 'selector'],
+    indexes: { [daemonSetsByNamespace]: ({ namespace }) => [namespace] },
+  });
+}

@@ -1,0 +1,61 @@
+import { ApiError, isObjectMissing } from '../api/api-error.ts';
+import { type Lease, type LeaseView, transformLease } from '../api/lease.ts';
+import type { KubeObject } from '../api/meta.ts';
+import { nodeLeaseNamespace } from '../api/resources.ts';
+import type { KubeReader } from '../ports/kube-reader.ts';
+import type { LeaseRead, LiveLeases } from '../ports/leases.ts';
+
+const pageSize = 500;
+
+/** Reads leases without a resourceVersion, so that the response comes from storage and not from a cache. */
+export class ApiLiveLeases implements LiveLeases {
+  readonly #api: Pick<KubeReader, 'get' | 'list'>;
+  readonly #signal: AbortSignal;
+
+  /** `signal` aborts requests in flight when the process ends. */
+  constructor(api: Pick<KubeReader, 'get' | 'list'>, signal: AbortSignal) {
+    this.#api = api;
+    this.#signal = signal;
+  }
+
+  async probe(signal: AbortSignal): Promise<string> {
+    const { metadata } = await this.#api.list('leases', { namespace: nodeLeaseNamespace, limit: 1, signal });
+    return metadata.resourceVersion ?? '';
+  }
+
+  async readOne(node: string): Promise<LeaseRead> {
+    const name = { namespace: nodeLeaseNamespace, name: node };
+    try {
+      return { kind: 'found', lease: asView(await this.#api.get('leases', name, { signal: this.#signal })) };
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return isObjectMissing(error, 'leases', node) ? { kind: 'missing' } : { kind: 'unreadable', error };
+    }
+  }
+
+  async readAll(): Promise<ReadonlyMap<string, LeaseRead>> {
+    const leases = new Map<string, LeaseRead>();
+    let next: string | undefined;
+    do {
+      const token = next === undefined ? {} : { continue: next };
+      const page = await this.#api.list('leases', {
+        namespace: nodeLeaseNamespace,
+        limit: pageSize,
+        signal: this.#signal,
+        ...token,
+      });
+      for (const lease of page.items.map(asView)) leases.set(lease.name, { kind: 'found', lease });
+      for (const { metadata, problem } of page.undecodable ?? []) {
+        const error = new ApiError({ reason: 'internal', message: problem });
+        if (metadata?.name !== undefined) leases.set(metadata.name, { kind: 'unreadable', error });
+      }
+      next = page.metadata.continue;
+    } while (next !== undefined && next !== '');
+    return leases;
+  }
+}
+
+function asView(object: KubeObject): LeaseView {
+  const lease: Lease = object;
+  return transformLease(lease);
+}

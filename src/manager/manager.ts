@@ -1,0 +1,306 @@
+// One replica of the controller: informers, leader election, the stages and their Events. It knows the API through ports
+// only, so that a process and a simulated replica are composed by the same code. Order of start: informers, leader
+// election, and as leader the stages. Order of shutdown: loops, informers, writes in flight, Events; the lease is released
+// when the replica can no longer write.
+import { describeDecision } from '../controller/decision-log/describe-decision.ts';
+import type { SettingChange } from '../controller/model/decisions.ts';
+import {
+  type ControllerOptions,
+  type ControllerSelection,
+  type PodGcOptions,
+  runningParts,
+} from '../controller/model/options.ts';
+import { NodeLifecycle, podsByNode } from '../controller/node-lifecycle.ts';
+import { ShadowMode } from '../controller/shadow/shadow-mode.ts';
+import { LiveSnapshot, type Snapshot } from '../controller/snapshot/snapshot.ts';
+import type { ConfigFileFacts } from '../controller/explain/facts.ts';
+import type { LeaseApi } from '../election/election-options.ts';
+import { LeaderElector } from '../election/leader-elector.ts';
+import type { Broadcaster } from '../events/broadcaster.ts';
+import type { EventApi } from '../events/event-sink.ts';
+import { type EventsApi, makeBroadcaster } from '../events/events-api.ts';
+import { waitForCacheSync } from '../informer/wait-for-cache-sync.ts';
+import type { Ambient } from '../ports/ambient.ts';
+import type { EventRecorder } from '../ports/event-recorder.ts';
+import type { KubeReader } from '../ports/kube-reader.ts';
+import type { KubeWriter } from '../ports/kube-writer.ts';
+import type { Ending, Leadership } from '../ports/leadership.ts';
+import type { Live } from '../ports/live.ts';
+import type { Random } from '../ports/random.ts';
+import type { WriteLanes } from '../ports/write-lanes.ts';
+import { ApiCanaryLease } from './canary-lease.ts';
+import { makeInformers, type NodeInformers } from './informers.ts';
+import { ApiLiveLeases } from './live-leases.ts';
+import { WriteBlocker } from './write-blocker.ts';
+
+/** Limit of the final flush of Events, because a standby waits for the lease. */
+const flushMsMax = 500;
+const syncWarnMs = 10_000;
+
+/** The settings of a replica; those of the stages may change while it runs, see {@link Manager.optionsChanged}. */
+export interface ManagerConfig extends ControllerOptions, PodGcOptions {
+  readonly controllers: ControllerSelection;
+  /** Write nothing, and compare decisions with the active controllers of the cluster. */
+  readonly shadow: boolean;
+  /** Write a lease every few seconds to detect a lease watch that lags. */
+  readonly watchCanary: boolean;
+  readonly eventsApi: EventsApi;
+  readonly leaderElect: boolean;
+  readonly leaderElectLeaseDurationMs: number;
+  readonly leaderElectRenewDeadlineMs: number;
+  readonly leaderElectRetryPeriodMs: number;
+  readonly leaderElectResourceName: string;
+  readonly leaderElectResourceNamespace: string;
+}
+
+/** Clients with a rate limit each, so that no kind of request waits behind another. They ask {@link Manager.mayWrite}. */
+interface ManagerApis {
+  /** For informers and stages. */
+  readonly main: KubeReader & KubeWriter;
+  /** For probes and live reads. */
+  readonly freshness: Pick<KubeReader, 'get' | 'list'>;
+  /** Absent in shadow mode. */
+  readonly writing?:
+    | {
+        readonly events: EventApi;
+        readonly election: LeaseApi;
+        readonly canary: Pick<KubeWriter, 'create' | 'patch'>;
+      }
+    | undefined;
+}
+
+interface ManagerOptions extends Ambient {
+  readonly config: Live<ManagerConfig>;
+  readonly apis: ManagerApis;
+  readonly lanes: WriteLanes;
+  readonly random: Random;
+  /** Unique among all replicas and restarts. */
+  readonly identity: string;
+  /** The reporting instance of Events in events.k8s.io/v1; in core/v1 controllers set none. */
+  readonly host: string;
+}
+
+export class Manager {
+  readonly lifecycle: NodeLifecycle;
+  readonly informers: NodeInformers;
+  readonly #options: ManagerOptions;
+  /** Informers end as soon as the replica stops; the Event broadcaster ends when its queue is flushed. */
+  readonly #watching = new AbortController();
+  readonly #eventsStop = new AbortController();
+  #eventsFlushed: Promise<void> | undefined;
+  #broadcasterEnded: Promise<void> = Promise.resolve();
+  #stopping = false;
+  readonly #broadcaster: Broadcaster | undefined;
+  readonly #elector: LeaderElector | undefined;
+  readonly #shadow: ShadowMode | undefined;
+  readonly #writeBlocker = new WriteBlocker();
+  #solo = false;
+
+  constructor(options: ManagerOptions) {
+    this.#options = options;
+    const { apis } = options;
+    const config = options.config.current();
+    this.informers = makeInformers({ ...options, api: apis.main }, config.taintBasedEvictions);
+    this.#broadcaster = this.#makeBroadcaster();
+    this.#elector = config.leaderElect ? this.#makeElector() : undefined;
+    this.#shadow = config.shadow ? this.#makeShadow() : undefined;
+    this.lifecycle = new NodeLifecycle({
+      ...options,
+      options: options.config,
+      controllers: config.controllers,
+      podGc: options.config,
+      informers: this.#shadow?.informers ?? this.informers,
+      api: this.#shadow === undefined ? apis.main : this.#writeBlocker.readingOnly(apis.main),
+      writer: this.#shadow?.writer,
+      liveLeases: new ApiLiveLeases(apis.freshness, this.#watching.signal),
+      canaryLease: this.#makeCanaryLease(),
+      leadership: this.#leadership(),
+      recorders: {
+        nodes: this.#recorder('node-controller'),
+        evictions: this.#recorder('taint-eviction-controller'),
+      },
+    });
+  }
+
+  /** Whether a write may be sent now: only by the leader, and never in shadow mode. */
+  mayWrite(): boolean {
+    return this.#shadow === undefined ? this.#leadership().holds() : this.#writeBlocker.mayWrite();
+  }
+
+  get isStopping(): boolean {
+    return this.#stopping;
+  }
+
+  /** Why the replica should be restarted; undefined while it should not. */
+  problem(): string | undefined {
+    return this.#elector?.problem();
+  }
+
+  /** The comparison so far; undefined if it does not run in shadow mode. */
+  shadowReport(): ReturnType<ShadowMode['report']> | undefined {
+    return this.#shadow?.report();
+  }
+
+  /** The readiness check of shadow mode; undefined in any other mode. */
+  writeCheck(): ReturnType<WriteBlocker['check']> | undefined {
+    return this.#shadow === undefined ? undefined : this.#writeBlocker.check();
+  }
+
+  /** The options changed as listed, and {@link ManagerOptions.config} returns the new ones already. */
+  optionsChanged(changes: readonly SettingChange[]): void {
+    this.lifecycle.optionsChanged(changes);
+  }
+
+  /** Runs until the signal aborts (`stopped`) or leadership is lost (`lost`). Nothing keeps running afterwards. */
+  async run(signal: AbortSignal): Promise<'stopped' | 'lost'> {
+    const watching = Object.values(this.informers).map((informer) => informer.run(this.#watching.signal));
+    this.#broadcasterEnded = this.#broadcaster?.run(this.#eventsStop.signal) ?? Promise.resolve();
+    signal.addEventListener('abort', () => this.#beginStopping());
+    try {
+      await this.#untilSynced(signal);
+      return await this.#lead(signal);
+    } finally {
+      this.#beginStopping();
+      this.#watching.abort();
+      await Promise.all(watching);
+      await this.#flushEvents();
+    }
+  }
+
+  /** The state for the explain pages, read again at each request. */
+  snapshot(configFile: () => ConfigFileFacts | undefined): Snapshot {
+    const { clock, identity, config } = this.#options;
+    return new LiveSnapshot({
+      options: config,
+      controllers: config.current().controllers,
+      podGc: config,
+      stages: this.lifecycle.stages,
+      informers: this.#shadow?.informers ?? this.informers,
+      shadow: this.#shadow !== undefined,
+      configFile,
+      leadership: this.#leadership(),
+      holder: () => (this.#elector === undefined ? identity : this.#elector.holder()),
+      clock,
+    });
+  }
+
+  #beginStopping(): void {
+    if (this.#stopping) return;
+    this.#stopping = true;
+    this.#options.logger.info({}, 'stopping');
+  }
+
+  /** Stops the broadcaster: each queued Event gets one more attempt while this replica leads; the rest is dropped. */
+  #flushEvents(): Promise<void> {
+    this.#eventsFlushed ??= this.#stopBroadcaster();
+    return this.#eventsFlushed;
+  }
+
+  async #stopBroadcaster(): Promise<void> {
+    this.#eventsStop.abort();
+    await this.#broadcasterEnded;
+    await this.#broadcaster?.flush(this.#leadership().holds() ? flushMsMax : 0);
+  }
+
+  async #untilSynced(signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.#options;
+    const informers = Object.values(this.informers);
+    while (!signal.aborted) {
+      const missing = await waitForCacheSync(informers, { clock, signal, timeoutMs: syncWarnMs });
+      if (missing.length === 0) return logger.info({}, 'caches are in sync');
+      const errors = informers.map((informer) => informer.status().lastError).filter((error) => error !== undefined);
+      logger.warn({ missing, errors }, 'still waiting for caches to sync');
+    }
+  }
+
+  async #lead(signal: AbortSignal): Promise<'stopped' | 'lost'> {
+    if (this.#elector !== undefined) return this.#elector.run(signal, (leading) => this.#work(leading));
+    this.#solo = true;
+    await this.#work(signal);
+    await this.#flushEvents();
+    this.#solo = false;
+    return 'stopped';
+  }
+
+  /** Runs while this replica leads. At the end the loops stop before the informers, so that they never act on a stale cache. */
+  async #work(leading: AbortSignal): Promise<Ending> {
+    const { logger } = this.#options;
+    logger.info({}, this.#shadow === undefined ? 'leading' : 'running in shadow mode; nothing is written');
+    const working = Promise.all([this.lifecycle.lead(leading), this.#shadow?.run(leading)]);
+    const end = (): void => {
+      this.#beginStopping();
+      this.#watching.abort();
+    };
+    if (leading.aborted) end();
+    leading.addEventListener('abort', end);
+    const [ending] = await working;
+    return ending;
+  }
+
+  #makeBroadcaster(): Broadcaster | undefined {
+    const { apis, config, host, ...common } = this.#options;
+    if (apis.writing === undefined) return undefined;
+    const { eventsApi } = config.current();
+    const source = eventsApi === 'core' ? {} : { host };
+    return makeBroadcaster(eventsApi, { ...common, ...source, api: apis.writing.events });
+  }
+
+  #recorder(component: string): EventRecorder {
+    return this.#broadcaster?.recorder(component) ?? silentRecorder;
+  }
+
+  #makeCanaryLease(): ApiCanaryLease | undefined {
+    const { config, apis, clock, identity } = this.#options;
+    if (!config.current().watchCanary || apis.writing === undefined) return undefined;
+    return new ApiCanaryLease(apis.writing.canary, clock, identity);
+  }
+
+  #makeElector(): LeaderElector | undefined {
+    const { apis, identity, logger } = this.#options;
+    if (apis.writing === undefined) return undefined;
+    const config = this.#options.config.current();
+    return new LeaderElector({
+      ...this.#options,
+      api: apis.writing.election,
+      identity,
+      namespace: config.leaderElectResourceNamespace,
+      name: config.leaderElectResourceName,
+      leaseDurationMs: config.leaderElectLeaseDurationMs,
+      renewDeadlineMs: config.leaderElectRenewDeadlineMs,
+      retryPeriodMs: config.leaderElectRetryPeriodMs,
+      recorder: this.#recorder('node-lifecycle-controller'),
+      onNewLeader: (leader) => logger.info({ leader, isSelf: leader === identity }, 'the leader changed'),
+      onRollback: () => this.#onRollback(),
+      beforeRelease: () => this.#flushEvents(),
+    });
+  }
+
+  /** A watch at a version that the storage does not have yet is silent until it has, and what happened before is lost. */
+  #onRollback(): void {
+    this.#options.logger.warn({}, 'the storage may have been restored from a backup; listing all resources again');
+    for (const informer of Object.values(this.informers)) informer.noticeRollback();
+  }
+
+  /** Without leader election a running replica leads. */
+  #leadership(): Leadership {
+    return this.#elector ?? { holds: () => this.#solo };
+  }
+
+  #makeShadow(): ShadowMode {
+    const config = this.#options.config.current();
+    return new ShadowMode({
+      ...this.#options,
+      informers: this.informers,
+      podsByNode,
+      options: this.#options.config,
+      runs: runningParts(config.controllers, config),
+      decisionsOf: (subject) =>
+        this.lifecycle.stages.decisions
+          .of(subject)
+          .map(({ atMs, decision }) => ({ atMs, decision, text: describeDecision(decision) })),
+    });
+  }
+}
+
+/** Discards all Events, because an Event is a write. */
+const silentRecorder: EventRecorder = { record: () => undefined };

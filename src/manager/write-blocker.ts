@@ -1,0 +1,30 @@
+import { ApiError } from '../api/api-error.ts';
+import type { NodeLifecycleOptions } from '../controller/node-lifecycle.ts';
+import type { KubeReader } from '../ports/kube-reader.ts';
+
+/** Blocks all writes of a replica in shadow mode. An attempt is a bug and fails the readiness check. */
+export class WriteBlocker {
+  #tries = 0;
+
+  /** For the transport, which calls it before it sends a write. */
+  readonly mayWrite = (): boolean => {
+    this.#tries += 1;
+    return false;
+  };
+
+  /** Fails after the first attempt to write; the write was not sent. */
+  check(): { readonly name: string; readonly problem: () => string | undefined } {
+    const problem = (): string | undefined =>
+      this.#tries === 0 ? undefined : `${this.#tries} writes were attempted; none was sent`;
+    return { name: 'shadow-writes-nothing', problem };
+  }
+
+  /** The API for the stages, without its writes. */
+  readingOnly(api: Pick<KubeReader, 'get'>): NodeLifecycleOptions['api'] {
+    const refuse = (): Promise<never> => {
+      this.mayWrite();
+      return Promise.reject(new ApiError({ reason: 'aborted', message: 'writes are blocked in shadow mode' }));
+    };
+    return { get: (resource, name, options) => api.get(resource, name, options), patch: refuse, delete: refuse };
+  }
+}

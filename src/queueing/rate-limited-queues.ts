@@ -1,0 +1,144 @@
+import { RateLimitedQueue } from './rate-limited-queue.ts';
+import { TokenBucket } from './token-bucket.ts';
+
+export interface RateLimit {
+  readonly ratePerSecond: number;
+  readonly burst: number;
+}
+
+interface RateLimitedQueuesOptions {
+  /** The limit of a new queue, read at its creation; a queue of a zone that was not known before has a full bucket. */
+  readonly limit: () => RateLimit;
+  /** Called with every change in the length of a queue; undefined when the queue is dropped. */
+  readonly onLength: (zone: string, length: number | undefined) => void;
+}
+
+/** Queues of keys that wait for a rate-limited action, one per zone, each with its own token bucket. A key is in one queue only. */
+export class RateLimitedQueues {
+  readonly #options: RateLimitedQueuesOptions;
+  readonly #queues = new Map<string, RateLimitedQueue>();
+  readonly #zoneOf = new Map<string, string>();
+  /** Deleted zones whose queues still contain keys. */
+  readonly #ending = new Set<string>();
+  /** Buckets of dropped queues that are not full: a zone that comes back gets no token early. */
+  readonly #spent = new Map<string, TokenBucket>();
+  readonly #listeners: (() => void)[] = [];
+
+  constructor(options: RateLimitedQueuesOptions) {
+    this.#options = options;
+  }
+
+  zones(): readonly string[] {
+    return [...this.#queues.keys()].sort();
+  }
+
+  /** Number of queued keys, all zones together. */
+  get size(): number {
+    return this.#zoneOf.size;
+  }
+
+  /** All queued keys of all zones. */
+  keys(): readonly string[] {
+    return [...this.#zoneOf.keys()];
+  }
+
+  get(zone: string): RateLimitedQueue | undefined {
+    return this.#queues.get(zone);
+  }
+
+  /** The queue that contains this key. */
+  queueOf(key: string): RateLimitedQueue | undefined {
+    const zone = this.#zoneOf.get(key);
+    return zone === undefined ? undefined : this.#queues.get(zone);
+  }
+
+  /** Calls the listener when {@link nextDueMs} may have decreased, so that a sleep until then can be shortened. */
+  onEarlier(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** The first time at which a key of any zone is due and a token is available; Infinity if that needs another call first. */
+  nextDueMs(nowMs: number): number {
+    let nextMs = Infinity;
+    for (const queue of this.#queues.values()) nextMs = Math.min(nextMs, queue.nextDueMs(nowMs));
+    return nextMs;
+  }
+
+  /** The queue of this zone, which exists; created if necessary. */
+  ensure(zone: string, nowMs: number): RateLimitedQueue {
+    this.#ending.delete(zone);
+    const known = this.#queues.get(zone);
+    if (known !== undefined) return known;
+    const queue = new RateLimitedQueue(this.#takeBucket(zone, nowMs), () => {
+      for (const listener of this.#listeners) listener();
+    });
+    this.#queues.set(zone, queue);
+    this.#reportLength(zone);
+    return queue;
+  }
+
+  #takeBucket(zone: string, nowMs: number): TokenBucket {
+    const { ratePerSecond, burst } = this.#options.limit();
+    const bucket = this.#spent.get(zone) ?? new TokenBucket(ratePerSecond, burst, nowMs);
+    bucket.resize(ratePerSecond, burst, nowMs);
+    this.#spent.delete(zone);
+    return bucket;
+  }
+
+  /** Moves the key to its zone's queue. Returns the number of keys ahead; undefined if it was queued there already. */
+  add(key: string, zone: string, nowMs: number): number | undefined {
+    if (this.#zoneOf.get(key) !== zone) this.remove(key);
+    const queue = this.ensure(zone, nowMs);
+    const ahead = queue.size;
+    if (!queue.add(key, nowMs)) return undefined;
+    this.#zoneOf.set(key, zone);
+    this.#reportLength(zone);
+    return ahead;
+  }
+
+  /** Removes the key from its queue. */
+  remove(key: string): boolean {
+    const zone = this.#zoneOf.get(key);
+    if (zone === undefined) return false;
+    this.#zoneOf.delete(key);
+    this.#queues.get(zone)?.remove(key);
+    this.#reportLength(zone);
+    return true;
+  }
+
+  /** The zone whose queue contains the key. */
+  zoneOf(key: string): string | undefined {
+    return this.#zoneOf.get(key);
+  }
+
+  swapRate(zone: string, ratePerSecond: number, nowMs: number): void {
+    this.ensure(zone, nowMs).swapRate(ratePerSecond, nowMs);
+  }
+
+  /**
+   * The zone was deleted. A queue with keys is drained at the rate of a new queue; an empty queue is dropped at once. A zone
+   * that is created again meanwhile keeps its queue.
+   */
+  forget(zone: string, nowMs: number): void {
+    const queue = this.#queues.get(zone);
+    if (queue === undefined) return;
+    for (const [name, bucket] of this.#spent) if (bucket.isFull(nowMs)) this.#spent.delete(name);
+    this.#ending.add(zone);
+    queue.swapRate(this.#options.limit().ratePerSecond, nowMs);
+    this.#dropIfEnded(zone);
+  }
+
+  #reportLength(zone: string): void {
+    this.#options.onLength(zone, this.#queues.get(zone)?.size ?? 0);
+    this.#dropIfEnded(zone);
+  }
+
+  #dropIfEnded(zone: string): void {
+    const queue = this.#queues.get(zone);
+    if (!this.#ending.has(zone) || queue?.size !== 0) return;
+    this.#ending.delete(zone);
+    this.#spent.set(zone, queue.bucket);
+    this.#queues.delete(zone);
+    this.#options.onLength(zone, undefined);
+  }
+}

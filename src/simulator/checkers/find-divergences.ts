@@ -1,0 +1,172 @@
+// After the faults: what is not yet as it has to be. Empty once the world has settled.
+import { findCondition, listConditions } from '../../api/conditions.ts';
+import type { KubeObject } from '../../api/meta.ts';
+import type { Node } from '../../api/node.ts';
+import type { Pod } from '../../api/pod.ts';
+import { type ResourceName, nodeLeaseNamespace } from '../../api/resources.ts';
+import { healthTaintKeys, type Taint } from '../../api/taints.ts';
+import { tolerates } from '../../api/tolerations.ts';
+import type { StoreReader } from '../../informer/informer.ts';
+import type { Replica, Run } from '../cluster/replica.ts';
+import type { Storage } from '../server/storage.ts';
+import type { World } from '../world.ts';
+
+/** Something that differs from what it should be; the subject is a node, a pod or a replica. */
+export interface Divergence {
+  readonly subject: string;
+  readonly text: string;
+}
+
+/** `silent`: nodes that stay silent; all others are healthy. */
+export function findDivergences(world: World, silent: ReadonlySet<string>): readonly Divergence[] {
+  const nodes: readonly Node[] = world.storage.list('nodes');
+  const replicas = [...world.replicas.values()];
+  return [
+    ...nodes.flatMap((node) => nodeDivergences(node, silent.has(node.metadata.name ?? ''))),
+    ...podDivergences(world.storage, nodes, silent),
+    ...markDivergences(world.storage, silent),
+    ...orphanDivergences(world.storage, nodes),
+    ...zoneDivergences(world, nodes),
+    ...leaderDivergences(replicas),
+    ...replicas.flatMap((replica) =>
+      isStandbyAfterRestore(world, replica) ? [] : cacheDivergences(world.storage, replica),
+    ),
+  ];
+}
+
+/**
+ * A standby that listed one resource before a restore of etcd and another one after it has no evidence of the restore. As
+ * leader it compares the versions.
+ */
+function isStandbyAfterRestore(world: World, replica: Replica): boolean {
+  return world.restoredAtMs > Number.NEGATIVE_INFINITY && replica !== world.leader();
+}
+
+function nodeDivergences(node: Node, isSilent: boolean): readonly Divergence[] {
+  const { name = '' } = node.metadata;
+  const ready = findCondition(listConditions(node.status?.conditions), 'Ready')?.status;
+  const taints = (node.spec?.taints ?? []).filter(({ key }) => healthTaintKeys.some((known) => known === key));
+  const shown = taints.map(({ key, effect }) => `${key}:${effect}`).sort();
+  const wanted = isSilent
+    ? ['node.kubernetes.io/unreachable:NoExecute', 'node.kubernetes.io/unreachable:NoSchedule']
+    : [];
+  const wantedReady = isSilent ? 'Unknown' : 'True';
+  const divergences: Divergence[] = [];
+  if (ready !== wantedReady) divergences.push({ subject: name, text: `Ready is ${ready}, not ${wantedReady}` });
+  if (shown.join() !== wanted.join())
+    divergences.push({ subject: name, text: `taints are [${shown.join(', ')}], not [${wanted.join(', ')}]` });
+  return divergences;
+}
+
+/** Pods on a silent node that do not tolerate its taint for ever are marked as deleted; the toleration has expired. */
+function podDivergences(storage: Storage, nodes: readonly Node[], silent: ReadonlySet<string>): readonly Divergence[] {
+  const left = new Map(
+    nodes.filter(({ metadata }) => silent.has(metadata.name ?? '')).map((node) => [node.metadata.name ?? '', node]),
+  );
+  const live = storage.list('pods').filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  return live.flatMap((pod: Pod) => {
+    const taints = left.get(pod.spec?.nodeName ?? '')?.spec?.taints ?? [];
+    if (!taints.some((taint) => mustLeave(pod, taint))) return [];
+    return [{ subject: `default/${pod.metadata.name ?? ''}`, text: `is still on ${pod.spec?.nodeName ?? ''}` }];
+  });
+}
+
+/** The pods of a silent node are not endpoints any more. */
+function markDivergences(storage: Storage, silent: ReadonlySet<string>): readonly Divergence[] {
+  const pods: readonly Pod[] = storage.list('pods');
+  return pods
+    .filter(({ spec, metadata }) => silent.has(spec?.nodeName ?? '') && metadata.deletionTimestamp === undefined)
+    .filter(({ status }) => findCondition(listConditions(status?.conditions), 'Ready')?.status === 'True')
+    .map(({ spec, metadata }) => {
+      return {
+        subject: `default/${metadata.name ?? ''}`,
+        text: `is Ready on ${spec?.nodeName ?? ''}, which is silent`,
+      };
+    });
+}
+
+function orphanDivergences(storage: Storage, nodes: readonly Node[]): readonly Divergence[] {
+  const names = new Set(nodes.map(({ metadata }) => metadata.name));
+  const pods: readonly Pod[] = storage.list('pods');
+  return pods
+    .filter(({ spec }) => spec?.nodeName !== undefined && !names.has(spec.nodeName))
+    .map(({ spec, metadata }) => {
+      return {
+        subject: `default/${metadata.name ?? ''}`,
+        text: `is bound to ${spec?.nodeName ?? ''}, which does not exist`,
+      };
+    });
+}
+
+/** The leader counts the nodes of the zones as they are. */
+export function zoneDivergences(world: World, nodes: readonly Node[]): readonly Divergence[] {
+  const leader = world.leader();
+  const zones = leader?.run?.manager.lifecycle.stages.zones;
+  if (leader === undefined || zones === undefined) return [];
+  const counted = zones.zones().reduce((sum, zone) => sum + (zones.plan(zone)?.why.unready ?? 0), 0);
+  const unready = nodes.filter(
+    ({ status }) => findCondition(listConditions(status?.conditions), 'Ready')?.status !== 'True',
+  ).length;
+  return counted === unready ? [] : [{ subject: leader.name, text: `counts ${counted} unready nodes, not ${unready}` }];
+}
+
+function mustLeave(pod: Pod, taint: Taint): boolean {
+  if (taint.effect !== 'NoExecute') return false;
+  const toleration = (pod.spec?.tolerations ?? []).find((candidate) => tolerates(candidate, taint));
+  return toleration === undefined || toleration.tolerationSeconds !== undefined;
+}
+
+function leaderDivergences(replicas: readonly Replica[]): readonly Divergence[] {
+  const leaders = replicas.filter(({ run }) => run?.manager.mayWrite() === true);
+  if (leaders.length === 1) return [];
+  return [{ subject: 'replicas', text: `${leaders.length} of them lead` }];
+}
+
+/** Every store equals the storage, and the leader's queues are empty. */
+function cacheDivergences(storage: Storage, { name, run }: Replica): readonly Divergence[] {
+  if (run === undefined) return [{ subject: name, text: 'is not running' }];
+  const { nodes, pods, leases } = run.manager.informers;
+  return [
+    ...storeDivergences(name, 'nodes', nodes.store, storage.list('nodes')),
+    ...storeDivergences(name, 'pods', pods.store, storage.list('pods')),
+    ...storeDivergences(
+      name,
+      'leases',
+      leases.store,
+      storage.list('leases').filter(({ metadata }) => metadata.namespace === nodeLeaseNamespace),
+    ),
+    ...queueDivergences(name, run),
+  ];
+}
+
+/** Leases change all the time: only their names are compared. */
+function storeDivergences(
+  replica: string,
+  resource: ResourceName,
+  store: StoreReader<{ readonly resourceVersion: string }>,
+  objects: readonly KubeObject[],
+): readonly Divergence[] {
+  const wanted = new Map(objects.map(({ metadata }) => [keyOf(metadata), metadata.resourceVersion]));
+  const missing = [...wanted].filter(([key, version]) => {
+    const cached = store.get(key);
+    return cached === undefined || (resource !== 'leases' && cached.resourceVersion !== version);
+  });
+  const extra = [...store.keys()].filter((key) => !wanted.has(key));
+  const texts = [
+    ...missing.map(([key]) => `${resource} ${key} is missing or old`),
+    ...extra.map((key) => `${resource} ${key} no longer exists`),
+  ];
+  return texts.map((text) => ({ subject: replica, text: `cache: ${text}` }));
+}
+
+function keyOf({ namespace, name = '' }: KubeObject['metadata']): string {
+  return namespace === undefined ? name : `${namespace}/${name}`;
+}
+
+function queueDivergences(replica: string, { manager }: Run): readonly Divergence[] {
+  if (!manager.mayWrite()) return [];
+  return [...manager.lifecycle.stages.noExecute.kept()].map((node) => ({
+    subject: replica,
+    text: `${node} is still queued`,
+  }));
+}

@@ -1,0 +1,292 @@
+// Checks every commit of the controller against the state that it changed.
+import { findCondition, listConditions } from '../../api/conditions.ts';
+import type { Lease } from '../../api/lease.ts';
+import type { Node } from '../../api/node.ts';
+import type { Pod } from '../../api/pod.ts';
+import { hasTaint, healthTaintKeys, type Taint, taintKeys } from '../../api/taints.ts';
+import { parseTimestamp } from '../../api/timestamps.ts';
+import { tolerates } from '../../api/tolerations.ts';
+import type { StoreChange } from '../../apiserver/storage/store-change.ts';
+import type { Requester } from '../server/storage.ts';
+import type { World } from '../world.ts';
+import type { Heartbeats } from './heartbeats.ts';
+import type { Report } from './violation.ts';
+
+/** How long a node's taints are remembered after they were removed. */
+const memoryMs = 600_000;
+const secondMs = 1_000;
+
+interface TaintSpan {
+  readonly taint: Taint;
+  readonly fromMs: number;
+  untilMs: number;
+}
+
+const ownKeys: ReadonlySet<string> = new Set(Object.values(taintKeys));
+
+/** The node is Ready and renews its lease for so long: its pods are not deleted for its health. Holds have a maximum. */
+const healthyMsMinDefault = 90_000;
+const healthyMsMinInDrill = 25_000;
+const healthyMsMax = 200_000;
+/** After a restore of etcd an earlier state may be the latest one, under a version that was used before. */
+const restoredMs = 300_000;
+
+interface WriteCheckerOptions {
+  readonly latenessMs: number;
+  readonly heartbeats: Heartbeats;
+}
+
+export class WriteChecker {
+  readonly #world: World;
+  readonly #report: Report;
+  /** The NoExecute taints of each node, past ones included. */
+  readonly #spans = new Map<string, TaintSpan[]>();
+  /** Times at which this controller added NoExecute taints, by zone. */
+  readonly #added = new Map<string, number[]>();
+  /** When the last ready node of the cluster was lost; undefined while there is one. */
+  #noneReadySinceMs: number | undefined;
+  /** How old a state may be that justified a write: messages and processes may be late. */
+  #latenessMs: number;
+  #healthyMsMin = healthyMsMinDefault;
+  readonly #heartbeats: Heartbeats;
+  /** Since when each node is Ready, where it is. */
+  readonly #readySince = new Map<string, number>();
+  /** When each replica began to lead. */
+  readonly #leadsSince = new Map<string, number>();
+  /** By uid: when the pod was created. */
+  readonly #created = new Map<string, number>();
+  /** NoExecute taints and pod deletions of this controller so far. */
+  readonly counts = { taints: 0, deletions: 0 };
+
+  constructor(world: World, report: Report, { latenessMs, heartbeats }: WriteCheckerOptions) {
+    this.#world = world;
+    this.#heartbeats = heartbeats;
+    this.#report = report;
+    this.#latenessMs = latenessMs;
+    world.storage.onCommit((resource, change, by) => this.#onCommit(resource, change, by));
+  }
+
+  /** From now on a state justifies a write for this time only, and the pods of a healthy node stay. */
+  beginDrill(latenessMs: number): void {
+    this.#latenessMs = latenessMs;
+    this.#healthyMsMin = healthyMsMinInDrill;
+  }
+
+  #onCommit(resource: string, change: StoreChange, by: Requester): void {
+    const isController = by.process.startsWith('replica-');
+    if (resource === 'leases' && by.client === 'election') this.#noteLeader(change, by.process);
+    if (resource === 'nodes') this.#onNode(change, isController);
+    if (resource === 'pods') this.#noteCreation(change);
+    if (resource === 'pods' && isController) this.#onPod(change, by.process);
+  }
+
+  #onNode(change: StoreChange, isController: boolean): void {
+    const { storage } = this.#world;
+    const before: Node | undefined = change.previous && storage.decode('nodes', change.previous);
+    const after: Node | undefined = change.kind === 'deleted' ? undefined : storage.decode('nodes', change.object);
+    const { name } = change.object;
+    if (isController && before !== undefined && after !== undefined) this.#checkNodeWrite(name, before, after);
+    this.#noteTaints(name, after);
+    this.#noteReady(name, after);
+    this.#noteReadiness();
+  }
+
+  #checkNodeWrite(name: string, before: Node, after: Node): void {
+    const foreign = (node: Node): string =>
+      JSON.stringify((node.spec?.taints ?? []).filter(({ key }) => !ownKeys.has(key)));
+    if (foreign(before) !== foreign(after)) {
+      this.#report('foreign-taint-kept', name, `${foreign(before)} became ${foreign(after)}`);
+    }
+    this.#checkCondition(name, before, after);
+    const keys = healthTaintsIn(after);
+    const added = keys.filter((key) => !healthTaintsIn(before).includes(key));
+    if (keys.length > 1 && added.length > 0) this.#report('one-health-taint', name, keys.join(' and '));
+    if (added.length > 0 && healthTaintsIn(before).length === 0) this.#onNoExecute(name, after);
+  }
+
+  /**
+   * Each write contains the version that was evaluated, so it follows from the state that it changes: a health taint from
+   * the Ready condition. Unknown follows from a silence.
+   */
+  #checkCondition(name: string, before: Node, after: Node): void {
+    const { timeline, restoredAtMs, graceMsMin } = this.#world;
+    if (timeline.nowMs - restoredAtMs < restoredMs) return;
+    const ready = readyOf(before);
+    const key = { False: taintKeys.notReady, Unknown: taintKeys.unreachable }[ready];
+    const wrong = (after.spec?.taints ?? []).find(
+      (taint) =>
+        isHealthKey(taint.key) && taint.key !== key && !hasTaint(before.spec?.taints ?? [], taint.key, taint.effect),
+    );
+    if (wrong !== undefined)
+      this.#report('taint-has-reason', name, `${wrong.key}:${wrong.effect} was added to a node with Ready=${ready}`);
+    // A lease that cannot be decoded is not evidence of a heartbeat.
+    const isReadable = timeline.nowMs - this.#world.undecodableLeasesUntilMs > this.#latenessMs;
+    if (ready === 'Unknown' || readyOf(after) !== 'Unknown' || !isReadable) return;
+    const silentMs = this.#heartbeats.longestSilenceMs(name, timeline.nowMs - this.#latenessMs);
+    if (silentMs < graceMsMin - 2 * secondMs)
+      this.#report('unknown-has-reason', name, `was silent for ${Math.round(silentMs / secondMs)} s at most`);
+  }
+
+  #noteReady(name: string, node: Node | undefined): void {
+    if (node === undefined || readyOf(node) !== 'True') this.#readySince.delete(name);
+    else if (!this.#readySince.has(name)) this.#readySince.set(name, this.#world.timeline.nowMs);
+  }
+
+  #noteCreation({ kind, object }: StoreChange): void {
+    if (kind === 'added') this.#created.set(object.uid, this.#world.timeline.nowMs);
+    if (kind === 'deleted') this.#created.delete(object.uid);
+  }
+
+  #onNoExecute(name: string, node: Node): void {
+    const { timeline, rateMax } = this.#world;
+    this.counts.taints += 1;
+    const zone = node.metadata.labels?.['topology.kubernetes.io/zone'] ?? '';
+    const times = this.#added.get(zone) ?? [];
+    this.#added.set(zone, times);
+    times.push(timeline.nowMs);
+    this.#checkRate(zone, times, rateMax);
+    const sinceMs = this.#noneReadySinceMs;
+    if (sinceMs !== undefined && timeline.nowMs - sinceMs > this.#latenessMs) {
+      this.#report('none-in-full-disruption', name, `no node is ready since ${Math.round(sinceMs / secondMs)} s`);
+    }
+  }
+
+  /** Every new leader may begin with a burst of one token, and a change of zones moves a node to another queue. */
+  #checkRate(zone: string, times: readonly number[], rateMax: number): void {
+    const last = times.at(-1) ?? 0;
+    for (const [index, firstMs] of times.entries()) {
+      const count = times.length - index;
+      const windowMs = last - firstMs + this.#latenessMs;
+      if (count > (windowMs / secondMs) * rateMax + 3) {
+        this.#report(
+          'taint-rate',
+          `zone ${zone}`,
+          `${count} NoExecute taints within ${Math.round(windowMs / secondMs)} s at ${rateMax}/s`,
+        );
+        return;
+      }
+    }
+  }
+
+  #noteTaints(name: string, node: Node | undefined): void {
+    const { nowMs } = this.#world.timeline;
+    const current = (node?.spec?.taints ?? []).filter(({ effect }) => effect === 'NoExecute');
+    const spans = (this.#spans.get(name) ?? []).filter(({ untilMs }) => untilMs > nowMs - memoryMs);
+    for (const span of spans) {
+      const isCurrent = current.some(({ key }) => key === span.taint.key);
+      if (!isCurrent && span.untilMs === Infinity) span.untilMs = nowMs;
+    }
+    for (const taint of current) {
+      const isKnown = spans.some((span) => span.taint.key === taint.key && span.untilMs === Infinity);
+      if (!isKnown) spans.push({ taint, fromMs: nowMs, untilMs: Infinity });
+    }
+    this.#spans.set(name, spans);
+  }
+
+  #noteReadiness(): void {
+    const { storage, timeline } = this.#world;
+    const isReady = storage.list('nodes').some((node: Node) => readyOf(node) === 'True');
+    if (isReady) this.#noneReadySinceMs = undefined;
+    else this.#noneReadySinceMs ??= timeline.nowMs;
+  }
+
+  #noteLeader({ object, previous }: StoreChange, process: string): void {
+    const holderOf = (lease: Lease | undefined): string => lease?.spec?.holderIdentity ?? '';
+    const { storage, timeline } = this.#world;
+    const before: Lease | undefined = previous && storage.decode('leases', previous);
+    const after: Lease = storage.decode('leases', object);
+    if (holderOf(before) !== holderOf(after)) this.#leadsSince.set(process, timeline.nowMs);
+  }
+
+  #onPod(change: StoreChange, process: string): void {
+    const { storage } = this.#world;
+    if (change.previous === undefined) return;
+    const before: Pod = storage.decode('pods', change.previous);
+    const after: Pod = storage.decode('pods', change.object);
+    const isDeletion = change.kind === 'deleted' || after.metadata.deletionTimestamp !== undefined;
+    if (isDeletion && before.metadata.deletionTimestamp === undefined) this.#checkDeletion(before, process);
+  }
+
+  /** Some NoExecute taint of the node has been there for longer than the pod tolerates it, or the node is gone. */
+  #checkDeletion(pod: Pod, process: string): void {
+    const { storage, timeline } = this.#world;
+    const node = pod.spec?.nodeName ?? '';
+    this.counts.deletions += 1;
+    const isOver = ['Succeeded', 'Failed'].includes(pod.status?.phase ?? '');
+    if (isOver || storage.get('nodes', { name: node }) === undefined) return;
+    const isDue = (this.#spans.get(node) ?? []).some(
+      (span) => this.#isDue(pod, span, timeline.nowMs) || this.#isDueByStamp(pod, span, process),
+    );
+    if (!isDue)
+      this.#report(
+        'deletion-has-reason',
+        `default/${pod.metadata.name}`,
+        `deleted from ${node} without a taint that was due`,
+      );
+    this.#checkHealthy(pod, node);
+  }
+
+  /** A node that is Ready and sends heartbeats keeps its pods, although its taints were not removed yet. */
+  #checkHealthy(pod: Pod, node: string): void {
+    const { timeline } = this.#world;
+    const readyMs = timeline.nowMs - (this.#readySince.get(node) ?? Infinity);
+    const silentMs = this.#heartbeats.longestSilenceMs(node, timeline.nowMs - readyMs + this.#healthyMsMin / 2);
+    const isHealthy = readyMs > this.#healthyMsMin && readyMs < healthyMsMax && silentMs < 15 * secondMs;
+    const isDueForOther = (this.#spans.get(node) ?? []).some(
+      (span) => !isHealthKey(span.taint.key) && this.#isDue(pod, span, timeline.nowMs),
+    );
+    if (!isHealthy || isDueForOther) return;
+    const text = `deleted from ${node}, which is Ready for ${Math.round(readyMs / secondMs)} s`;
+    this.#report('healthy-node-keeps-pods', `default/${pod.metadata.name}`, text);
+  }
+
+  /**
+   * No countdown begins before the pod is bound. One health taint may have replaced the other: then the earlier end of
+   * both counts.
+   */
+  #isDue(pod: Pod, { taint, fromMs, untilMs }: TaintSpan, nowMs: number): boolean {
+    const isPast = untilMs < nowMs - this.#latenessMs;
+    const isReplaced = isHealthKey(taint.key) && this.#isReplaced(pod.spec?.nodeName ?? '', untilMs);
+    if (isPast && !isReplaced) return false;
+    const boundMs = this.#created.get(pod.metadata.uid ?? '') ?? Number.NEGATIVE_INFINITY;
+    const seconds = secondsTolerated(pod, taint);
+    // timeAdded has whole seconds. What is not tolerated is due at once.
+    return seconds === undefined || nowMs - Math.max(fromMs, boundMs) >= seconds * secondMs - secondMs;
+  }
+
+  /** A new leader counts from the time in the taint and that of the binding, by its own clock. */
+  #isDueByStamp(pod: Pod, { taint, fromMs }: TaintSpan, process: string): boolean {
+    const wallMs = this.#world.machines.get(process)?.wallMs();
+    if (wallMs === undefined || (this.#leadsSince.get(process) ?? -Infinity) <= fromMs) return false;
+    const addedMs = parseTimestamp(taint.timeAdded) ?? Infinity;
+    const boundMs = parseTimestamp(pod.metadata.creationTimestamp) ?? -Infinity;
+    return wallMs - Math.max(addedMs, boundMs) >= (secondsTolerated(pod, taint) ?? 0) * secondMs;
+  }
+
+  /** Another health taint followed at once, and is there still, or was replaced in turn. */
+  #isReplaced(node: string, untilMs: number): boolean {
+    const next = (this.#spans.get(node) ?? []).find(
+      (span) => isHealthKey(span.taint.key) && span.fromMs >= untilMs && span.fromMs <= untilMs + this.#latenessMs,
+    );
+    return next !== undefined && (next.untilMs === Infinity || this.#isReplaced(node, next.untilMs));
+  }
+}
+
+/** Undefined: not at all. */
+function secondsTolerated(pod: Pod, taint: Taint): number | undefined {
+  const toleration = (pod.spec?.tolerations ?? []).find((candidate) => tolerates(candidate, taint));
+  return toleration === undefined ? undefined : (toleration.tolerationSeconds ?? Infinity);
+}
+
+function readyOf(node: Node): string {
+  return findCondition(listConditions(node.status?.conditions), 'Ready')?.status ?? 'missing';
+}
+
+function isHealthKey(key: string): boolean {
+  return healthTaintKeys.some((known) => known === key);
+}
+
+function healthTaintsIn(node: Node): readonly string[] {
+  const taints = (node.spec?.taints ?? []).filter(({ effect }) => effect === 'NoExecute');
+  return healthTaintKeys.filter((key) => taints.some((taint) => taint.key === key));
+}

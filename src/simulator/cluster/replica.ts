@@ -1,0 +1,163 @@
+import { Manager, type ManagerConfig } from '../../manager/manager.ts';
+import {
+  canaryLimits,
+  type ClientLimits,
+  electionLimits,
+  eventLimits,
+  freshnessLimits,
+} from '../../manager/client-limits.ts';
+import type { Random } from '../../ports/random.ts';
+import type { WriteLanes } from '../../ports/write-lanes.ts';
+import type { Network, RequestLine } from '../network/network.ts';
+import { SimulatedClient } from '../network/simulated-client.ts';
+import type { Timeline } from '../time/timeline.ts';
+import { type VirtualMachine, VirtualProcess } from '../time/virtual-process.ts';
+import type { Trace } from '../trace.ts';
+import { SimulatedMeter } from './simulated-meter.ts';
+
+/** Requests per second and burst of the main client. */
+interface MainLimits {
+  readonly qps: number;
+  readonly burst: number;
+}
+
+interface ReplicaOptions {
+  readonly name: string;
+  readonly machine: VirtualMachine;
+  readonly timeline: Timeline;
+  readonly network: Network;
+  readonly random: Random;
+  readonly trace: Trace;
+  readonly config: () => ManagerConfig;
+  readonly limits: MainLimits;
+  readonly makeLanes: () => WriteLanes;
+  readonly onSent: (replica: Replica, request: RequestLine) => void;
+  /** A process begins. */
+  readonly onStarted: (replica: Replica, run: Run) => void;
+  /** The process ended with an error, which is a defect. */
+  readonly onFailed: (error: unknown) => void;
+}
+
+/** One running process of the controller. */
+export interface Run {
+  readonly process: VirtualProcess;
+  readonly manager: Manager;
+  readonly meter: SimulatedMeter;
+  readonly stop: AbortController;
+  hasEnded: boolean;
+}
+
+/** After an exit the kubelet of its node starts it again. */
+const restartMsMin = 1_000;
+const restartMsMax = 10_000;
+
+/** One replica of the controller: a process that is started again whenever it has ended. */
+export class Replica {
+  readonly name: string;
+  readonly #options: ReplicaOptions;
+  #run: Run | undefined;
+  #starts = 0;
+
+  constructor(options: ReplicaOptions) {
+    this.name = options.name;
+    this.#options = options;
+  }
+
+  /** The process that runs now; undefined while it is restarted. */
+  get run(): Run | undefined {
+    return this.#run?.hasEnded === true ? undefined : this.#run;
+  }
+
+  start(): void {
+    if (this.#options.machine.isSuspended) return this.#startLater();
+    const { name, timeline, machine, trace, random, config, makeLanes } = this.#options;
+    this.#starts += 1;
+    trace.add(name, `started (${this.#starts})`);
+    const process = new VirtualProcess(timeline, machine);
+    const meter = new SimulatedMeter();
+    const mayWrite = (): boolean => manager.mayWrite();
+    const client = (clientName: string, limits: ClientLimits, gate?: () => boolean): SimulatedClient =>
+      this.#client(process, clientName, limits, gate);
+    const manager = new Manager({
+      config: { current: config },
+      apis: {
+        main: client('main', this.#options.limits, mayWrite),
+        freshness: client('freshness', freshnessLimits, mayWrite),
+        writing: {
+          events: client('events', eventLimits, mayWrite),
+          election: client('election', electionLimits(config().leaderElectRenewDeadlineMs)),
+          canary: client('canary', canaryLimits, mayWrite),
+        },
+      },
+      lanes: makeLanes(),
+      clock: process,
+      random,
+      logger: trace.logger(name),
+      meter,
+      identity: `${name}_${this.#starts}`,
+      host: name,
+    });
+    this.#run = { process, manager, meter, stop: new AbortController(), hasEnded: false };
+    this.#options.onStarted(this, this.#run);
+    void this.#follow(this.#run);
+  }
+
+  /** SIGKILL: it is started again after this time. */
+  kill(downMs: number): void {
+    const run = this.#run;
+    if (run === undefined || run.hasEnded) return;
+    run.process.kill();
+    run.hasEnded = true;
+    this.#options.trace.add(this.name, 'killed');
+    this.#startAfter(downMs);
+  }
+
+  /** SIGTERM. */
+  terminate(): void {
+    const { run } = this;
+    run?.process.arrive(() => run.stop.abort());
+  }
+
+  /** Runs nothing more, for ever: the end of the simulation. */
+  discard(): void {
+    this.#run?.process.kill();
+    this.#run = undefined;
+  }
+
+  async #follow(run: Run): Promise<void> {
+    try {
+      const how = await run.manager.run(run.stop.signal);
+      this.#options.trace.add(this.name, `ended: ${how}`);
+    } catch (error) {
+      this.#options.onFailed(error);
+    }
+    run.hasEnded = true;
+    const { random } = this.#options;
+    this.#startAfter(restartMsMin + (restartMsMax - restartMsMin) * random.next());
+  }
+
+  #startLater(): void {
+    this.#options.timeline.after(restartMsMin, () => this.start());
+  }
+
+  #startAfter(ms: number): void {
+    const before = this.#starts;
+    this.#options.timeline.after(ms, () => {
+      if (this.#starts === before && this.#run !== undefined) this.start();
+    });
+  }
+
+  #client(process: VirtualProcess, name: string, limits: ClientLimits, mayWrite?: () => boolean): SimulatedClient {
+    const { timeline, network, random, onSent } = this.#options;
+    return new SimulatedClient({
+      ...limits,
+      by: { process: this.name, client: name },
+      process,
+      timeline,
+      network,
+      random,
+      onSent: (line) => onSent(this, line),
+      ...(mayWrite === undefined ? {} : { mayWrite }),
+    });
+  }
+}

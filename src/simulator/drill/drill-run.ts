@@ -1,0 +1,127 @@
+import { findCondition, listConditions } from '../../api/conditions.ts';
+import type { Node } from '../../api/node.ts';
+import { SeededRandom } from '../../kubelet/faults/seeded-random.ts';
+import { controlPlanePathFailureHoldDefaults as holdDefaults } from '../../controller/model/options.ts';
+import { zoneDivergences } from '../checkers/find-divergences.ts';
+import type { Heartbeats } from '../checkers/heartbeats.ts';
+import type { Report } from '../checkers/violation.ts';
+import { FaultDriver } from '../faults/fault-driver.ts';
+import type { RequestLine } from '../network/network.ts';
+import type { World } from '../world.ts';
+import { DrillRecord } from './drill-record.ts';
+import { findDrillViolations } from './find-drill-violations.ts';
+import { type Drill, planDrill } from './drill-plan.ts';
+
+/** How late something may be: so much, and so many latencies. */
+const slackMsMin = 6_500;
+const slackLatencies = 20;
+/** A node that renews its lease again is counted within this time. */
+const countedMs = 12_000;
+
+interface DrillRunOptions {
+  readonly world: World;
+  readonly heartbeats: Heartbeats;
+  readonly report: Report;
+  readonly seed: number;
+  /** Of one leg, and of a watch cache. */
+  readonly latencyMsMax: number;
+  /** Nodes that stay silent. */
+  readonly silent: ReadonlySet<string>;
+}
+
+/** The drill of one run, see {@link planDrill}. */
+export class DrillRun {
+  readonly #options: DrillRunOptions;
+  readonly #record: DrillRecord;
+  #drill: Drill | undefined;
+  #fromMs = 0;
+
+  constructor(options: DrillRunOptions) {
+    this.#options = options;
+    this.#record = new DrillRecord(options.world, options.heartbeats);
+  }
+
+  /** Undefined if the cluster is too small for it. */
+  begin(): Drill | undefined {
+    const { world, seed } = this.#options;
+    const drill = planDrill(new SeededRandom(seed ^ 0xd1_11), this.#cluster());
+    this.#drill = drill;
+    this.#fromMs = world.timeline.nowMs;
+    if (drill === undefined) return undefined;
+    world.trace.add('run', `drill: ${drill.name}`);
+    this.#record.begin();
+    new FaultDriver(world, 'drill').schedule(drill.acts.map((act) => ({ ...act, atMs: act.atMs + this.#fromMs })));
+    return drill;
+  }
+
+  /** A replica sent a request. */
+  onSent({ verb, resource, name }: RequestLine): void {
+    if (verb === 'patch') this.#record.notePatch(resource, name);
+  }
+
+  /** To be called from time to time. */
+  check(): void {
+    const { world, heartbeats, report } = this.#options;
+    const { nowMs } = world.timeline;
+    if (this.#drill?.mayBeLate === true || nowMs - this.#fromMs < countedMs) return;
+    const nodes: readonly Node[] = world.storage.list('nodes');
+    const { nodeMonitorGracePeriodMs } = world.config;
+    const isSteady = nodes.every((node) => {
+      const { name = '' } = node.metadata;
+      const lastMs = this.#record.nodes.get(name)?.states.findLast(isTransition)?.atMs ?? 0;
+      const isReady = findCondition(listConditions(node.status?.conditions), 'Ready')?.status === 'True';
+      const hasRenewed =
+        heartbeats.longestSilenceMs(name, nowMs - countedMs) < nodeMonitorGracePeriodMs - countedMs / 2;
+      return nowMs - lastMs > countedMs && (!isReady || hasRenewed);
+    });
+    const hasAll =
+      nodes.length === [...this.#record.nodes].filter(([, { states }]) => states.at(-1)?.ready !== 'gone').length;
+    for (const { subject, text } of isSteady && hasAll ? zoneDivergences(world, nodes) : [])
+      report('zones-are-counted', subject, text);
+  }
+
+  /** Reports what was wrong. */
+  end(): void {
+    const { world, report } = this.#options;
+    if (this.#drill === undefined) return;
+    const span = { fromMs: this.#fromMs, untilMs: world.timeline.nowMs };
+    const slackMs = slackMsMin + slackLatencies * this.#options.latencyMsMax;
+    const context = { drill: this.#drill, record: this.#record, span, options: world.config, slackMs };
+    for (const { invariant, subject, text } of findDrillViolations(context)) {
+      report(invariant, subject, `${text} (drill ${this.#drill.name} from ${(span.fromMs / 1_000).toFixed(1)} s)`);
+    }
+  }
+
+  #cluster(): Parameters<typeof planDrill>[1] {
+    const { world, silent } = this.#options;
+    const nodes = world.storage.list('nodes').map(({ metadata }) => {
+      return { name: metadata.name ?? '', zone: metadata.labels?.['topology.kubernetes.io/zone'] ?? '' };
+    });
+    const silentIn = new Map<string, number>();
+    for (const { name, zone } of nodes) if (silent.has(name)) silentIn.set(zone, (silentIn.get(zone) ?? 0) + 1);
+    const { nodeMonitorGracePeriodMs: graceMs, controlPlanePathFailureHoldMs } = world.config;
+    const ready = nodes.filter(({ name }) => !silent.has(name));
+    const zones = new Set(ready.map(({ zone }) => zone)).size;
+    const pathFailureHoldMs =
+      controlPlanePathFailureHoldMs ?? (zones > 1 ? holdDefaults.longMs : holdDefaults.oneZoneMs);
+    const walls = [...world.machines.values()].map((machine) => machine.wallMs());
+    const clocksAgree = Math.max(...walls) - Math.min(...walls) < 1_000;
+    return {
+      nodes: ready,
+      silentIn,
+      clocksAgree,
+      leader: world.leader()?.name ?? '',
+      servers: [...world.servers.keys()],
+      graceMs,
+      pathFailureHoldMs,
+    };
+  }
+}
+
+function isTransition(
+  { ready }: { readonly ready: string },
+  index: number,
+  states: readonly { readonly ready: string }[],
+): boolean {
+  return ready !== states[index - 1]?.ready;
+}

@@ -1,0 +1,366 @@
+// What was wrong in a drill: too late, too early, twice, or without a reason. From what was committed only.
+import { healthTaintKeys, type Taint } from '../../api/taints.ts';
+import { tolerates } from '../../api/tolerations.ts';
+import type { ControllerOptions } from '../../controller/model/options.ts';
+import type { DrillRecord, NodeRecord, NodeState, PodRecord } from './drill-record.ts';
+import type { Drill } from './drill-plan.ts';
+
+interface DrillViolation {
+  readonly invariant: string;
+  readonly subject: string;
+  readonly text: string;
+}
+
+/** Time stamps of whole seconds, and one latency. */
+const earlyMs = 1_700;
+/** Quarantine of a missing node, and two rounds of the collector. */
+const orphanedMs = 85_000;
+
+/** The times are virtual. */
+interface Span {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+interface Context {
+  readonly drill: Drill;
+  readonly record: DrillRecord;
+  readonly span: Span;
+  readonly options: ControllerOptions;
+  /** What is due is done within this time: latencies, a read of the lease, the rate limit of requests. */
+  readonly slackMs: number;
+}
+
+type Check = (context: Context) => readonly DrillViolation[];
+
+const checks: readonly Check[] = [
+  findLateDetections,
+  findEarlyUnknowns,
+  findWrongTaints,
+  findFastTaints,
+  findBrokenHolds,
+  findEarlyDeletions,
+  findLateDeletions,
+  findWrongMarks,
+  findLateMarks,
+  findRepeatedWrites,
+  findRepeatedEvents,
+  findOrphans,
+];
+
+export function findDrillViolations(context: Context): readonly DrillViolation[] {
+  return checks.flatMap((check) => check(context));
+}
+
+/** Nodes whose work may not be late. */
+function promptNodes({ drill, record }: Context): readonly (readonly [string, NodeRecord])[] {
+  return drill.mayBeLate === true ? [] : [...record.nodes].filter(([name]) => !drill.stuck.includes(name));
+}
+
+function findLateDetections(context: Context): readonly DrillViolation[] {
+  const { options, span, slackMs, drill } = context;
+  const fromMs = span.fromMs + (drill.graceFromMs ?? 0);
+  return promptNodes(context).flatMap(([subject, { heartbeats, states }]) => {
+    const late = heartbeats.find((atMs, index) => {
+      const dueMs = Math.max(atMs + options.nodeMonitorGracePeriodMs, fromMs) + slackMs;
+      const nextMs = heartbeats[index + 1] ?? span.untilMs;
+      return (
+        dueMs >= span.fromMs + slackMs &&
+        dueMs < nextMs &&
+        isPresent(states, dueMs) &&
+        readyAt(states, dueMs) !== 'Unknown'
+      );
+    });
+    const text = `silent since ${seconds(late ?? 0)} and not Unknown after the grace period and ${slackMs / 1_000} s`;
+    return late === undefined ? [] : [{ invariant: 'detected-in-time', subject, text }];
+  });
+}
+
+function findEarlyUnknowns({ record, options }: Context): readonly DrillViolation[] {
+  return [...record.nodes].flatMap(([subject, { heartbeats, states }]) => {
+    const early = states.find(({ byController, ready, atMs }, index) => {
+      const lastMs = heartbeats.findLast((heartbeatMs) => heartbeatMs <= atMs) ?? -Infinity;
+      const isNew = index > 0 && ready === 'Unknown' && states[index - 1]?.ready !== 'Unknown';
+      return byController && isNew && atMs - lastMs < options.nodeMonitorGracePeriodMs - 1_000;
+    });
+    const text = `is Unknown at ${seconds(early?.atMs ?? 0)}, within the grace period`;
+    return early === undefined ? [] : [{ invariant: 'unknown-has-reason', subject, text }];
+  });
+}
+
+/** The health taints follow the Ready condition. */
+function findWrongTaints(context: Context): readonly DrillViolation[] {
+  const { span, options, drill, slackMs } = context;
+  // A taint whose write was not answered may have been added: each attempt takes a token.
+  const tokens = drill.stuck.length > 0 ? 10 : 2;
+  const noExecuteMs = slackMs + (tokens * 1_000) / options.nodeEvictionRate;
+  return promptNodes(context).flatMap(([subject, { states }]) =>
+    readySpans(states, span).flatMap(({ ready, fromMs, untilMs }) => {
+      const isChecked = ['True', 'False', 'Unknown'].includes(ready);
+      const wanted = { True: '', False: 'not-ready', Unknown: 'unreachable' }[ready] ?? '';
+      const texts: string[] = [];
+      const check = (effect: string, atMs: number): void => {
+        const shown = isChecked && atMs < untilMs ? healthTaints(states, effect, atMs) : wanted;
+        if (shown !== wanted)
+          texts.push(`${effect} taints are [${shown}] at ${seconds(atMs)}, Ready=${ready} since ${seconds(fromMs)}`);
+      };
+      check('NoSchedule', fromMs + slackMs);
+      if (ready === 'True' || drill.mayBeHeld !== true)
+        check('NoExecute', fromMs + (ready === 'True' ? slackMs : noExecuteMs));
+      return texts.map((text) => ({ invariant: 'taints-in-time', subject, text }));
+    }),
+  );
+}
+
+/** In a zone one taint follows the other at the rate. */
+function findFastTaints({ record, options: { nodeEvictionRate } }: Context): readonly DrillViolation[] {
+  const gapMs = 1_000 / nodeEvictionRate - earlyMs;
+  const last = new Map<string, number>();
+  const added = [...record.nodes.values()].flatMap(({ states }) =>
+    states.filter((state, index) => {
+      const before = states[index - 1];
+      return (
+        before !== undefined && state.byController && noExecuteHealth(before) === '' && noExecuteHealth(state) !== ''
+      );
+    }),
+  );
+  return added
+    .sort((a, b) => a.atMs - b.atMs)
+    .flatMap(({ zone, atMs }) => {
+      const before = last.get(zone) ?? -Infinity;
+      last.set(zone, atMs);
+      const text = `NoExecute taints at ${seconds(before)} and ${seconds(atMs)} at ${nodeEvictionRate}/s`;
+      return atMs - before < gapMs ? [{ invariant: 'taint-rate', subject: `zone ${zone}`, text }] : [];
+    });
+}
+
+/** A path failure: nothing is written before the hold ends, and the marks soon after. */
+function findBrokenHolds(context: Context): readonly DrillViolation[] {
+  const { held } = context.drill;
+  if (held === undefined) return [];
+  const untilMs = context.span.fromMs + held.untilMs;
+  const pods = [...context.record.pods.values()].filter(({ node }) => held.nodes.includes(node));
+  const taints = held.nodes.map((subject) => ({ subject, what: 'tainted', atMs: firstTaintMs(context, subject) }));
+  const marks = pods.map((pod) => ({ subject: pod.key, what: 'marked', atMs: firstMarkMs(pod) }));
+  const early = [...taints, ...marks]
+    .filter(({ atMs }) => atMs < untilMs)
+    .map(({ subject, what, atMs }) => ({
+      subject,
+      text: `${what} at ${seconds(atMs)}, held until ${seconds(untilMs)}`,
+    }));
+  const late = pods
+    .filter((pod) => isUnmarkedAfterHold(context, pod, held.byMs))
+    .map(({ key }) => ({ subject: key, text: 'is Ready although its node is silent for long' }));
+  return [...early, ...late].map((found) => ({ invariant: 'path-failure-hold', ...found }));
+}
+
+function firstTaintMs({ record }: Context, node: string): number {
+  const { states = [] } = record.nodes.get(node) ?? {};
+  return states.find((state) => state.byController && noExecuteHealth(state) !== '')?.atMs ?? Infinity;
+}
+
+function firstMarkMs({ readiness }: PodRecord): number {
+  return readiness.find(({ byController, isReady }) => byController && !isReady)?.atMs ?? Infinity;
+}
+
+/** Only of pods that were there before. */
+function isUnmarkedAfterHold({ span }: Context, pod: PodRecord, byMs: number | undefined): boolean {
+  const isReady = pod.deletion === undefined && pod.readiness.at(-1)?.isReady === true;
+  return byMs !== undefined && span.fromMs + byMs < span.untilMs && isReady && pod.createdMs === span.fromMs;
+}
+
+/** A pod is deleted because a taint was due, or its node was gone. */
+function findEarlyDeletions({ drill, record }: Context): readonly DrillViolation[] {
+  if (drill.mayBeLate === true) return [];
+  return [...record.pods.values()].flatMap((pod) => {
+    const { deletion, node, key: subject } = pod;
+    const states = record.nodes.get(node)?.states ?? [];
+    if (deletion?.byController !== true || pod.isOver || readyAt(states, deletion.atMs) === 'gone') return [];
+    const dueMs = [deletion.atMs, deletion.atMs - earlyMs].flatMap((atMs) => dueTimes(pod, states, atMs));
+    const isDue = dueMs.some((atMs) => atMs <= deletion.atMs + earlyMs);
+    const text = `deleted from ${node} at ${seconds(deletion.atMs)}, due at [${dueMs.map(seconds).join(', ')}]`;
+    return isDue ? [] : [{ invariant: 'deletion-has-reason', subject, text }];
+  });
+}
+
+function findLateDeletions({ drill, record, span, slackMs }: Context): readonly DrillViolation[] {
+  if (drill.mayBeLate === true) return [];
+  return [...record.pods.values()].flatMap((pod) => {
+    const states = record.nodes.get(pod.node)?.states ?? [];
+    const endMs = pod.deletion?.atMs ?? span.untilMs;
+    if (pod.isOver || drill.stuck.includes(pod.node)) return [];
+    const late = states.find(({ atMs }) => {
+      const due = dueTimes(pod, states, atMs).map((dueMs) => Math.max(dueMs, span.fromMs) + slackMs + earlyMs);
+      return due.some(
+        (lateMs) =>
+          lateMs < endMs && dueTimes(pod, states, lateMs).some((dueMs) => dueMs + slackMs + earlyMs <= lateMs),
+      );
+    });
+    const text = `is on ${pod.node} ${slackMs / 1_000} s after its toleration expired`;
+    return late === undefined ? [] : [{ invariant: 'deleted-in-time', subject: pod.key, text }];
+  });
+}
+
+/** When the NoExecute taints at this time are due for the pod. A swap of health taints keeps the earlier deadline. */
+function dueTimes(pod: PodRecord, states: readonly NodeState[], atMs: number): readonly number[] {
+  const taints = (stateAt(states, atMs)?.taints ?? []).filter(({ effect }) => effect === 'NoExecute');
+  return taints.flatMap((taint) => {
+    const own = endMs(
+      pod,
+      taint,
+      sinceMs(states, atMs, (other) => other.key === taint.key && other.effect === taint.effect),
+    );
+    if (!isHealth(taint)) return own;
+    const swapped = states.findLast(
+      (state) => state.atMs <= atMs && noExecuteHealth(state) !== '' && noExecuteHealth(state) !== shortKey(taint),
+    );
+    const hasBoth =
+      swapped !== undefined &&
+      sinceMs(states, atMs, (other) => isHealth(other) && other.effect === 'NoExecute') <= swapped.atMs;
+    const [before] = swapped?.taints.filter((other) => isHealth(other) && other.effect === 'NoExecute') ?? [];
+    if (!hasBoth || before === undefined) return own;
+    return [
+      ...own,
+      ...endMs(
+        pod,
+        before,
+        sinceMs(states, swapped.atMs, (other) => other.key === before.key && other.effect === 'NoExecute'),
+      ),
+    ];
+  });
+}
+
+function endMs(pod: PodRecord, taint: Taint, fromMs: number): readonly number[] {
+  const toleration = pod.tolerations.find((candidate) => tolerates(candidate, taint));
+  if (toleration !== undefined && toleration.tolerationSeconds === undefined) return [];
+  return [Math.max(fromMs, pod.createdMs) + Math.max(0, toleration?.tolerationSeconds ?? 0) * 1_000];
+}
+
+/** Since when, without a break until `atMs`, some taint of the node matches. */
+function sinceMs(states: readonly NodeState[], atMs: number, matches: (taint: Taint) => boolean): number {
+  let fromMs = Infinity;
+  for (const state of states) {
+    if (state.atMs > atMs) break;
+    if (!state.taints.some(matches)) fromMs = Infinity;
+    else if (fromMs === Infinity) fromMs = state.atMs;
+  }
+  return fromMs;
+}
+
+/** No pod is marked NotReady while its node is Ready. */
+function findWrongMarks({ drill, record, span, slackMs }: Context): readonly DrillViolation[] {
+  if (drill.mayBeLate === true) return [];
+  return [...record.pods.values()].flatMap((pod) => {
+    const states = record.nodes.get(pod.node)?.states ?? [];
+    const isReadySince = (atMs: number): boolean =>
+      readyAt(states, atMs) === 'True' && readyAt(states, atMs - slackMs) === 'True';
+    const wrong = pod.readiness.find(
+      ({ atMs, isReady, byController }) => byController && !isReady && atMs > span.fromMs && isReadySince(atMs),
+    );
+    const text = `marked NotReady at ${seconds(wrong?.atMs ?? 0)} while ${pod.node} is Ready`;
+    return wrong === undefined ? [] : [{ invariant: 'mark-has-reason', subject: pod.key, text }];
+  });
+}
+
+/** Pods are NotReady while their node is Unknown and sends no heartbeat. */
+function findLateMarks({ drill, record, span, options, slackMs }: Context): readonly DrillViolation[] {
+  if (drill.mayBeLate === true || drill.mayBeHeld === true) return [];
+  const markedMs = slackMs + 2_000 / options.podMarkingRate;
+  const isLate = (pod: PodRecord): boolean => {
+    const { states = [], heartbeats = [] } = record.nodes.get(pod.node) ?? {};
+    return readySpans(states, span).some(({ ready, fromMs, untilMs }) => {
+      const atMs = Math.max(fromMs, pod.createdMs) + markedMs;
+      const isThere = atMs < Math.min(untilMs, pod.deletion?.atMs ?? Infinity);
+      const hasRenewed = heartbeats.some((heartbeatMs) => heartbeatMs > fromMs && heartbeatMs <= atMs);
+      const isReady = pod.readiness.findLast((change) => change.atMs <= atMs)?.isReady === true;
+      return ready === 'Unknown' && isThere && !hasRenewed && isReady;
+    });
+  };
+  return [...record.pods.values()]
+    .filter((pod) => !drill.stuck.includes(pod.node) && isLate(pod))
+    .map(({ key: subject, node }) => {
+      return { invariant: 'marked-in-time', subject, text: `is Ready on ${node}, which is Unknown` };
+    });
+}
+
+/** One write for one intent. */
+function findRepeatedWrites({ drill, record }: Context): readonly DrillViolation[] {
+  if (drill.mayBeLate === true || drill.stuck.length > 0) return [];
+  const pods = [...record.pods.values()].map(({ key, writes }) => ({ subject: key, writes }));
+  const nodes = [...record.nodes].map(([subject, { writes }]) => ({ subject, writes }));
+  return [...pods, ...nodes]
+    .filter(({ writes: { sent, committed } }) => sent > committed)
+    .map(({ subject, writes: { sent, committed } }) => {
+      const text = `${sent} patches were sent, and ${committed} were committed, those of its kubelet included`;
+      return { invariant: 'one-write-per-intent', subject, text };
+    });
+}
+
+function findRepeatedEvents({ record }: Context): readonly DrillViolation[] {
+  return [...record.nodes].flatMap(([subject, { states, events }]) => {
+    const transitions = states.filter(
+      ({ byController, ready }, index) => byController && ready === 'Unknown' && states[index - 1]?.ready === 'True',
+    ).length;
+    const text = `${events} Events NodeNotReady for ${transitions} transitions from Ready to Unknown`;
+    return events > transitions ? [{ invariant: 'one-event-per-transition', subject, text }] : [];
+  });
+}
+
+function findOrphans({ record, span, drill }: Context): readonly DrillViolation[] {
+  if (drill.mayBeLate === true) return [];
+  return [...record.pods.values()].flatMap(({ key: subject, node, goneMs = span.untilMs, createdMs }) => {
+    const { states = [] } = record.nodes.get(node) ?? {};
+    const gone = readySpans(states, span).find(({ ready }) => ready === 'gone');
+    if (gone === undefined || createdMs >= gone.fromMs) return [];
+    const isLate = gone.fromMs + orphanedMs < Math.min(goneMs, gone.untilMs);
+    const text = `is bound to ${node}, which is gone since ${seconds(gone.fromMs)}`;
+    return isLate ? [{ invariant: 'orphans-collected', subject, text }] : [];
+  });
+}
+
+/** Spans of one Ready status. */
+function readySpans(states: readonly NodeState[], { untilMs }: Span): readonly (Span & { readonly ready: string })[] {
+  const starts = states.filter(({ ready }, index) => ready !== states[index - 1]?.ready);
+  return starts.map(({ ready, atMs }, index) => ({ ready, fromMs: atMs, untilMs: starts[index + 1]?.atMs ?? untilMs }));
+}
+
+function stateAt(states: readonly NodeState[], atMs: number): NodeState | undefined {
+  return states.findLast((state) => state.atMs <= atMs);
+}
+
+function readyAt(states: readonly NodeState[], atMs: number): string | undefined {
+  return stateAt(states, atMs)?.ready;
+}
+
+function isPresent(states: readonly NodeState[], atMs: number): boolean {
+  return !['gone', 'missing', undefined].includes(readyAt(states, atMs));
+}
+
+function healthTaints(states: readonly NodeState[], effect: string, atMs: number): string {
+  const taints = stateAt(states, atMs)?.taints ?? [];
+  return taints
+    .filter((taint) => taint.effect === effect && isHealth(taint))
+    .map(shortKey)
+    .sort()
+    .join(' ');
+}
+
+function noExecuteHealth({ taints }: NodeState): string {
+  return taints
+    .filter((taint) => taint.effect === 'NoExecute' && isHealth(taint))
+    .map(shortKey)
+    .sort()
+    .join(' ');
+}
+
+function isHealth({ key }: Taint): boolean {
+  return healthTaintKeys.some((known) => known === key);
+}
+
+function shortKey({ key }: Taint): string {
+  return key.slice(key.indexOf('/') + 1);
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`;
+}

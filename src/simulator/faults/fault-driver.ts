@@ -1,0 +1,217 @@
+import { ApiError } from '../../api/api-error.ts';
+import type { Node } from '../../api/node.ts';
+import { formatTime } from '../../api/timestamps.ts';
+import { oneOf } from '../draw.ts';
+import { wallStartMs, type World } from '../world.ts';
+import type { Fault } from '../../kubelet/faults/fault.ts';
+import { addNetworkFault, isChosen } from './network-faults.ts';
+import {
+  type ClusterFault,
+  isNetworkFault,
+  isReplicaFault,
+  isServerFault,
+  type PlannedFault,
+  type ReplicaFault,
+  type ServerFault,
+  type WorldFault,
+} from './world-fault.ts';
+
+type Undo = () => void;
+const nothing: Undo = () => undefined;
+
+/** Carries out the planned faults, and undoes those that last. */
+export class FaultDriver {
+  readonly #world: World;
+  readonly #prefix: string;
+  #faults = 0;
+  #repairs = 0;
+  /** Faults by which leases cannot be decoded. */
+  #undecodable = 0;
+
+  /** `prefix`: of the names of its faults. */
+  constructor(world: World, prefix: string) {
+    this.#world = world;
+    this.#prefix = prefix;
+  }
+
+  schedule(planned: readonly PlannedFault[]): void {
+    for (const { atMs, forMs, fault } of planned) {
+      this.#world.timeline.at(atMs, () => {
+        this.#world.trace.add('fault', `${JSON.stringify(fault)} for ${forMs} ms`);
+        const undo = this.#begin(fault, forMs);
+        if (undo !== nothing) this.#world.timeline.after(forMs, () => this.#end(fault, undo));
+      });
+    }
+  }
+
+  #end(fault: WorldFault, undo: Undo): void {
+    this.#world.trace.add('fault', `end of ${fault.kind}`);
+    undo();
+    if (fault.kind !== 'undecodable-objects') return;
+    this.#repair(fault);
+    if (fault.resource === 'leases') this.#undecodable -= 1;
+    this.#noteUndecodable();
+  }
+
+  #noteUndecodable(): void {
+    const { timeline, undecodableLeasesUntilMs } = this.#world;
+    if (this.#undecodable > 0) this.#world.undecodableLeasesUntilMs = Infinity;
+    else if (undecodableLeasesUntilMs === Infinity) this.#world.undecodableLeasesUntilMs = timeline.nowMs;
+  }
+
+  /** A user writes the objects again, in a form that can be decoded. */
+  #repair({ resource, share }: Extract<WorldFault, { kind: 'undecodable-objects' }>): void {
+    const { storage } = this.#world;
+    this.#repairs += 1;
+    for (const { metadata } of storage.list(resource)) {
+      const { name = '', namespace } = metadata;
+      const body = { metadata: { annotations: { 'example.com/repaired': String(this.#repairs) } } };
+      const objectName = { name, ...(namespace === undefined ? {} : { namespace }) };
+      if (isChosen(name, share)) this.#try(() => storage.merge(resource, objectName, body));
+    }
+  }
+
+  #begin(fault: WorldFault, forMs: number): Undo {
+    if (fault.kind === 'undecodable-objects' && fault.resource === 'leases') this.#undecodable += 1;
+    this.#noteUndecodable();
+    if (isNetworkFault(fault)) return addNetworkFault(this.#world.network, fault);
+    if (isServerFault(fault)) return this.#onServers(fault);
+    if (isReplicaFault(fault)) return this.#onReplica(fault, forMs);
+    return this.#onCluster(fault, forMs);
+  }
+
+  #onServers(fault: ServerFault): Undo {
+    const world = this.#world;
+    switch (fault.kind) {
+      case 'server-down':
+        return world.stopServers([fault.server]);
+      case 'all-servers-down':
+        return world.stopServers([...world.servers.keys()]);
+      case 'cache-lag':
+        return world.lag(fault.server, fault.ms);
+      case 'compaction':
+        world.server(fault.server).compact();
+        return nothing;
+      case 'watches-ended':
+        world.server(fault.server).endWatches();
+        return nothing;
+      case 'no-bookmarks':
+        world.server(fault.server).sendsBookmarks = false;
+        return () => {
+          world.server(fault.server).sendsBookmarks = true;
+        };
+      case 'restore':
+        world.restore(fault.ageMs);
+        return nothing;
+    }
+  }
+
+  #onReplica(fault: ReplicaFault, forMs: number): Undo {
+    const replica = this.#world.replicas.get(fault.replica);
+    switch (fault.kind) {
+      case 'clock-step':
+        this.#stepWall(fault.replica, fault.byMs);
+        return nothing;
+      case 'kill':
+        replica?.kill(forMs);
+        return nothing;
+      case 'terminate':
+        replica?.terminate();
+        return nothing;
+      case 'pause':
+        return this.#pause(fault.replica);
+      case 'suspend':
+        return this.#suspend(fault.replica);
+    }
+  }
+
+  /** Suspended, and its wall clock set back meanwhile: no process can notice that. */
+  #stepWall(name: string, byMs: number): void {
+    const machine = this.#world.machines.get(name);
+    if (machine?.isSuspended === false) machine.stepWall(byMs);
+  }
+
+  #pause(name: string): Undo {
+    const process = this.#world.replicas.get(name)?.run?.process;
+    process?.pause();
+    return () => process?.resume();
+  }
+
+  #suspend(name: string): Undo {
+    const machine = this.#world.machines.get(name);
+    if (machine?.suspend() !== true) return nothing;
+    const resume = this.#pause(name);
+    return () => {
+      machine.wakeUp();
+      resume();
+    };
+  }
+
+  #onCluster(fault: ClusterFault, forMs: number): Undo {
+    switch (fault.kind) {
+      case 'node':
+        this.#onNodes(fault.names, fault.fault, forMs);
+        return nothing;
+      case 'recreate-node':
+        this.#onNodes([fault.node], { kind: 'crash', of: 'delete-node', downMs: forMs });
+        return nothing;
+      case 'settings':
+        return this.#world.changeSettings(fault.change);
+      case 'foreign-taint':
+        return this.#taint(fault);
+      case 'label':
+        this.#label(fault.node, fault.key, fault.value);
+        return nothing;
+      case 'zone-move':
+        this.#label(fault.node, 'topology.kubernetes.io/zone', fault.zone);
+        return nothing;
+      case 'delete-pods':
+        for (let left = fault.count; left > 0; left -= 1) this.#deletePod();
+        return nothing;
+    }
+  }
+
+  #onNodes(names: readonly string[], fault: Fault, forMs?: number): void {
+    this.#faults += 1;
+    const order = { id: `${this.#prefix}-${this.#faults}`, selector: { names }, fault };
+    this.#world.fleet.faults.post(forMs === undefined ? order : { ...order, forMs });
+  }
+
+  #label(node: string, key: string, value: string): void {
+    this.#try(() => this.#world.storage.merge('nodes', { name: node }, { metadata: { labels: { [key]: value } } }));
+  }
+
+  /** A user adds a taint, and removes it later. */
+  #taint({ node, key, effect, ageSeconds = 0 }: Extract<ClusterFault, { kind: 'foreign-taint' }>): Undo {
+    const addedAtMs = wallStartMs + this.#world.timeline.nowMs - ageSeconds * 1_000;
+    const stamp = ageSeconds === 0 ? {} : { timeAdded: formatTime(addedAtMs) };
+    const change = (edit: (taints: NonNullable<NonNullable<Node['spec']>['taints']>) => unknown): void =>
+      this.#try(() => {
+        const object: Node | undefined = this.#world.storage.get('nodes', { name: node });
+        if (object === undefined) return;
+        this.#world.storage.merge('nodes', { name: node }, { spec: { taints: edit(object.spec?.taints ?? []) } });
+      });
+    const others = (taint: { readonly key: string; readonly effect: string }): boolean =>
+      taint.key !== key || taint.effect !== effect;
+    change((taints) => [...taints.filter(others), { key, effect, ...stamp }]);
+    return () => change((taints) => taints.filter(others));
+  }
+
+  #deletePod(): void {
+    const { storage, random } = this.#world;
+    const pods = storage.list('pods');
+    if (pods.length === 0) return;
+    const { namespace = 'default', name = '' } = oneOf(random, pods).metadata;
+    this.#try(() => storage.delete('pods', { namespace, name }));
+  }
+
+  /** What a user attempts may be refused. */
+  #try(act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.#world.trace.add('user', `refused: ${error.message}`);
+    }
+  }
+}

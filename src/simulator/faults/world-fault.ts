@@ -1,0 +1,126 @@
+import type { ResourceName } from '../../api/resources.ts';
+import type { ControllerOptions } from '../../controller/model/options.ts';
+import type { Fault } from '../../kubelet/faults/fault.ts';
+import type { Verb } from '../network/network.ts';
+
+/** Which messages of a connection a fault affects: `both` requests and responses, frames included. */
+export type Direction = 'both' | 'requests' | 'responses' | 'frames';
+
+/** Between processes and servers. Processes, servers and machines are named. */
+export type NetworkFault =
+  | {
+      readonly kind: 'partition';
+      readonly process: string;
+      readonly direction: Direction;
+      readonly manner: 'lose' | 'reset';
+    }
+  | { readonly kind: 'slow-network'; readonly process: string; readonly direction: Direction; readonly msMax: number }
+  | { readonly kind: 'duplicate-frames'; readonly rate: number }
+  /** The controller cannot decode this share of the objects, by name, until they are repaired at the end. */
+  | { readonly kind: 'undecodable-objects'; readonly resource: ResourceName; readonly share: number }
+  /** From a proxy the answer names no object; from the API server it does. */
+  | {
+      readonly kind: 'error-answers';
+      readonly code: number;
+      readonly from: 'proxy' | 'server';
+      readonly verb: Verb | 'any';
+      readonly resource: ResourceName | 'any';
+      readonly retryAfterMs: number | undefined;
+      readonly rate: number;
+    }
+  /** Requests of this kind are never answered. */
+  | { readonly kind: 'hang'; readonly verb: Verb; readonly resource: ResourceName }
+  /** Writes are carried out, and their answer is lost. */
+  | { readonly kind: 'ambiguous-writes'; readonly manner: 'lose' | 'reset'; readonly rate: number }
+  /** Requests about a node, its lease included, are not answered, or with this code. */
+  | {
+      readonly kind: 'stuck-object';
+      readonly name: string;
+      readonly verbs: readonly Verb[];
+      /** Patches of its status, or only others. */
+      readonly part: 'any' | 'status' | 'spec';
+      readonly answer: 'none' | number;
+    }
+  /** This share of the open watches of the resource delivers nothing more, without an error. */
+  | { readonly kind: 'stalled-watch'; readonly resource: ResourceName; readonly rate: number };
+
+/** In the API servers and their storage. */
+export type ServerFault =
+  | { readonly kind: 'server-down'; readonly server: string }
+  | { readonly kind: 'all-servers-down' }
+  | { readonly kind: 'cache-lag'; readonly server: string; readonly ms: number }
+  | { readonly kind: 'compaction'; readonly server: string }
+  | { readonly kind: 'watches-ended'; readonly server: string }
+  | { readonly kind: 'no-bookmarks'; readonly server: string }
+  /** etcd is restored from the backup that is this old. */
+  | { readonly kind: 'restore'; readonly ageMs: number };
+
+/** In the processes of the controller and their machines. */
+export type ReplicaFault =
+  | { readonly kind: 'clock-step'; readonly replica: string; readonly byMs: number }
+  | { readonly kind: 'pause'; readonly replica: string }
+  | { readonly kind: 'suspend'; readonly replica: string }
+  | { readonly kind: 'kill'; readonly replica: string }
+  | { readonly kind: 'terminate'; readonly replica: string };
+
+/** In the nodes, and what users do. */
+export type ClusterFault =
+  | { readonly kind: 'node'; readonly names: readonly string[]; readonly fault: Fault }
+  | { readonly kind: 'settings'; readonly change: Partial<ControllerOptions> }
+  | {
+      readonly kind: 'foreign-taint';
+      readonly node: string;
+      readonly key: string;
+      readonly effect: string;
+      readonly ageSeconds?: number;
+    }
+  | { readonly kind: 'label'; readonly node: string; readonly key: string; readonly value: string }
+  | { readonly kind: 'zone-move'; readonly node: string; readonly zone: string }
+  | { readonly kind: 'delete-pods'; readonly count: number }
+  | { readonly kind: 'recreate-node'; readonly node: string };
+
+/** What may go wrong in the world. */
+export type WorldFault = NetworkFault | ServerFault | ReplicaFault | ClusterFault;
+
+export type WorldFaultKind = WorldFault['kind'];
+
+export interface PlannedFault {
+  /** Virtual time. */
+  readonly atMs: number;
+  /** Its duration, for those that last. */
+  readonly forMs: number;
+  readonly fault: WorldFault;
+}
+
+const networkKinds: ReadonlySet<string> = new Set<NetworkFault['kind']>([
+  'partition',
+  'slow-network',
+  'duplicate-frames',
+  'undecodable-objects',
+  'error-answers',
+  'hang',
+  'ambiguous-writes',
+  'stuck-object',
+  'stalled-watch',
+]);
+const serverKinds: ReadonlySet<string> = new Set<ServerFault['kind']>([
+  'server-down',
+  'all-servers-down',
+  'cache-lag',
+  'compaction',
+  'watches-ended',
+  'no-bookmarks',
+  'restore',
+]);
+
+export function isNetworkFault(fault: WorldFault): fault is NetworkFault {
+  return networkKinds.has(fault.kind);
+}
+
+export function isServerFault(fault: WorldFault): fault is ServerFault {
+  return serverKinds.has(fault.kind);
+}
+
+export function isReplicaFault(fault: WorldFault): fault is ReplicaFault {
+  return 'replica' in fault;
+}

@@ -1,0 +1,146 @@
+// The network between processes and API servers, and what stands between them: load balancer and proxies. Faults are rules
+// that are added and removed; each message asks all rules.
+import type { ApiError } from '../../api/api-error.ts';
+import type { KubeObject } from '../../api/meta.ts';
+import type { ResourceName } from '../../api/resources.ts';
+import type { UndecodableObject, WatchEvent } from '../../ports/kube-reader.ts';
+import type { Random } from '../../ports/random.ts';
+import type { SimulatedApiServer } from '../server/api-server.ts';
+import type { Requester } from '../server/storage.ts';
+
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'replace' | 'patch' | 'delete';
+
+/** A request, as rules and checkers see it. */
+export interface RequestLine {
+  readonly by: Requester;
+  readonly verb: Verb;
+  readonly resource: ResourceName;
+  readonly name: string;
+  readonly subresource?: 'status' | undefined;
+  /** Of a deletion: the object that it is meant for. */
+  readonly uid?: string;
+}
+
+/** `frames`: what a watch sends after it was opened. */
+type Leg = 'request' | 'response' | 'frames';
+
+type NetworkEffect =
+  /** Never arrives, without an error. */
+  | { readonly kind: 'lose' }
+  /** The connection breaks. */
+  | { readonly kind: 'reset' }
+  | { readonly kind: 'delay'; readonly msMax: number }
+  /** A proxy, or an overloaded server, answers instead. On the leg `request`. */
+  | { readonly kind: 'answer'; readonly error: (request: RequestLine) => ApiError }
+  /** Delivered twice, and then the ones before it once more, as after a reconnect. On the leg `frames`. */
+  | { readonly kind: 'duplicate' }
+  /** These objects cannot be decoded, in whatever contains them. */
+  | { readonly kind: 'undecodable'; readonly names: (name: string) => boolean };
+
+export interface NetworkRule {
+  readonly matches: (request: RequestLine, server: string) => boolean;
+  readonly leg: Leg;
+  readonly effect: NetworkEffect;
+  /** The share of messages that it affects. */
+  readonly rate: number;
+}
+
+/** What happens to one message. */
+interface Transit {
+  readonly delayMs: number;
+  readonly isLost: boolean;
+  readonly isReset: boolean;
+  readonly isDuplicated: boolean;
+  readonly answer: ApiError | undefined;
+}
+
+interface NetworkOptions {
+  readonly servers: readonly SimulatedApiServer[];
+  readonly random: Random;
+  /** Latency of one leg without faults. */
+  readonly latencyMs: { readonly min: number; readonly max: number };
+}
+
+export class Network {
+  readonly #options: NetworkOptions;
+  readonly #rules = new Set<NetworkRule>();
+  /** The server that the load balancer gave to a connection last. */
+  readonly #chosen = new Map<string, SimulatedApiServer>();
+
+  constructor(options: NetworkOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the function that removes it. */
+  add(rule: NetworkRule): () => void {
+    this.#rules.add(rule);
+    return () => this.#rules.delete(rule);
+  }
+
+  clear(): void {
+    this.#rules.clear();
+  }
+
+  /** The server of the connection; another one if that is down; undefined if all are. */
+  serverFor(connection: string): SimulatedApiServer | undefined {
+    const chosen = this.#chosen.get(connection);
+    if (chosen?.isUp === true) return chosen;
+    const up = this.#options.servers.filter(({ isUp }) => isUp);
+    const server = up[Math.floor(this.#options.random.next() * up.length)];
+    if (server !== undefined) this.#chosen.set(connection, server);
+    return server;
+  }
+
+  /** The connection broke: the next one may lead to another server. */
+  forget(connection: string): void {
+    this.#chosen.delete(connection);
+  }
+
+  latencyMs(): number {
+    const { min, max } = this.#options.latencyMs;
+    return min + (max - min) * this.#options.random.next();
+  }
+
+  /** Whether the client of this request cannot decode the object; undefined if it can decode all. */
+  undecodable(request: RequestLine, server: string): ((object: KubeObject) => boolean) | undefined {
+    const found = [...this.#rules].flatMap(({ effect, matches }) =>
+      effect.kind === 'undecodable' && matches(request, server) ? [effect.names] : [],
+    );
+    if (found.length === 0) return undefined;
+    return ({ metadata: { name = '' } }) => found.some((names) => names(name));
+  }
+
+  /** The fate of a message on one leg. */
+  transit(leg: Leg, request: RequestLine, server: string): Transit {
+    let delayMs = this.latencyMs();
+    const met = new Set<NetworkEffect['kind']>();
+    let answer: ApiError | undefined;
+    for (const rule of this.#rules) {
+      if (rule.leg !== leg || !rule.matches(request, server)) continue;
+      if (rule.rate < 1 && this.#options.random.next() >= rule.rate) continue;
+      const { effect } = rule;
+      met.add(effect.kind);
+      if (effect.kind === 'delay') delayMs += effect.msMax * this.#options.random.next();
+      if (effect.kind === 'answer') answer ??= effect.error(request);
+    }
+    return {
+      delayMs,
+      isLost: met.has('lose'),
+      isReset: met.has('reset'),
+      isDuplicated: met.has('duplicate'),
+      answer,
+    };
+  }
+}
+
+/** The event as a client sees it that cannot decode some objects. */
+export function asDecoded(event: WatchEvent, isUndecodable: (object: KubeObject) => boolean): WatchEvent {
+  if (event.type === 'ERROR' || event.type === 'UNDECODABLE' || event.type === 'BOOKMARK') return event;
+  if (!isUndecodable(event.object)) return event;
+  return { type: 'UNDECODABLE', change: event.type, object: undecodable(event.object) };
+}
+
+/** As a client reports an object that it cannot decode. */
+export function undecodable({ metadata }: KubeObject): UndecodableObject {
+  return { metadata, problem: 'unexpected end of the message' };
+}

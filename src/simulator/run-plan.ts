@@ -1,0 +1,49 @@
+// Everything that a seed decides before the run: the cluster, the faults, and who stays silent to the end.
+import { SeededRandom } from '../kubelet/faults/seeded-random.ts';
+import type { Random } from '../ports/random.ts';
+import { type ClusterPlan, planCluster } from './cluster/cluster-plan.ts';
+import { between, chance, oneOf } from './draw.ts';
+import { planFaults } from './faults/fault-plan.ts';
+import type { PlannedFault } from './faults/world-fault.ts';
+
+export interface RunPlan {
+  readonly seed: number;
+  readonly cluster: ClusterPlan;
+  readonly faults: readonly PlannedFault[];
+  /** Faults begin after the first of these times and have ended at the second. */
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** Nodes that become silent before the faults end and stay silent. In every zone a node stays ready. */
+  readonly silent: readonly { readonly node: string; readonly atMs: number }[];
+}
+
+/** Registration and the first pass. */
+const startMs = 30_000;
+
+/** The plan of a seed: the same for the same seed. */
+export function planRun(seed: number): RunPlan {
+  const random = new SeededRandom(seed);
+  const cluster = planCluster(random);
+  const untilMs = startMs + oneOf(random, [60_000, 180_000, 400_000]);
+  const silent = planSilence(random, cluster, untilMs);
+  return {
+    seed,
+    cluster,
+    faults: planFaults(random, cluster, { fromMs: startMs, untilMs }),
+    fromMs: startMs,
+    untilMs,
+    silent,
+  };
+}
+
+function planSilence(random: Random, { nodes }: ClusterPlan, untilMs: number): RunPlan['silent'] {
+  const silent: { node: string; atMs: number }[] = [];
+  for (const zone of new Set(nodes.map((node) => node.zone))) {
+    const [first, second, ...rest] = nodes.filter((node) => node.zone === zone);
+    const isSilent = chance(random, 0.5);
+    const atMs = Math.round(between(random, startMs, untilMs));
+    if (isSilent && first !== undefined && second !== undefined && rest.length > 0)
+      silent.push({ node: first.name, atMs });
+  }
+  return silent;
+}

@@ -1,0 +1,181 @@
+// One run of a seed: faults, then time to settle, then quiet. Ends at the first violation.
+import { uncoveredNodes } from '../controller/health/metrics.ts';
+import { describe, RequestChecker } from './checkers/request-checker.ts';
+import { type Divergence, findDivergences } from './checkers/find-divergences.ts';
+import type { Report, Violation } from './checkers/violation.ts';
+import { Heartbeats } from './checkers/heartbeats.ts';
+import { WriteChecker } from './checkers/write-checker.ts';
+import { DrillRun } from './drill/drill-run.ts';
+import { FaultDriver } from './faults/fault-driver.ts';
+import type { RunPlan } from './run-plan.ts';
+import type { Trace } from './trace.ts';
+import { type Surroundings, World } from './world.ts';
+
+/** After the faults everything has to be as it should be within this time. */
+const settleMsMax = 900_000;
+/** After that, for this time, nothing may be written. */
+const quietMs = 130_000;
+const stepMs = 5_000;
+/** A message or a process may be late by this: a write is justified by a state that is this old. */
+const latenessMs = 150_000;
+
+/** The same in a drill, where nothing is late. */
+const drillLatenessMs = 5_000;
+
+export interface RunResult {
+  readonly violation: Violation | undefined;
+  readonly virtualMs: number;
+  /** From the end of the faults until everything had settled. */
+  readonly settledMs: number | undefined;
+  readonly requests: number;
+  readonly taints: number;
+  readonly deletions: number;
+}
+
+/** Runs the plan to its end, or to the first violation. */
+export async function runSeed(plan: RunPlan, surroundings: Surroundings, trace: Trace): Promise<RunResult> {
+  const run = new SeedRun(plan, surroundings, trace);
+  try {
+    return await run.toEnd();
+  } finally {
+    run.world.end();
+  }
+}
+
+class SeedRun {
+  readonly world: World;
+  readonly #plan: RunPlan;
+  readonly #requests: RequestChecker;
+  readonly #writes: WriteChecker;
+  readonly #silent: ReadonlySet<string>;
+  readonly #drill: DrillRun;
+  #violation: Violation | undefined;
+  #settledMs: number | undefined;
+
+  constructor(plan: RunPlan, surroundings: Surroundings, trace: Trace) {
+    this.#plan = plan;
+    this.#silent = new Set(plan.silent.map(({ node }) => node));
+    this.world = new World({
+      plan: plan.cluster,
+      seed: plan.seed,
+      surroundings,
+      trace,
+      onSent: (replica, line) => {
+        trace.add(replica.name, `${line.by.client} ${describe(line)}`);
+        this.#requests.onSent(replica, line);
+        this.#drill.onSent(line);
+      },
+      onFailed: (error) => {
+        const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+        this.#report('no-failure', 'process', text);
+      },
+    });
+    this.#requests = new RequestChecker(this.world, this.#report, plan.cluster.limits);
+    const heartbeats = new Heartbeats(this.world);
+    this.#writes = new WriteChecker(this.world, this.#report, { latenessMs, heartbeats });
+    this.#drill = new DrillRun({
+      world: this.world,
+      heartbeats,
+      report: this.#report,
+      seed: plan.seed,
+      latencyMsMax: plan.cluster.latencyMs.max + plan.cluster.lagMsMax,
+      silent: this.#silent,
+    });
+    this.world.storage.onCommit((resource, change, by) => {
+      if (resource !== 'leases' && resource !== 'events')
+        trace.add('storage', `${by.process} ${change.kind} ${resource} ${change.object.key}`);
+    });
+  }
+
+  async toEnd(): Promise<RunResult> {
+    const { untilMs, faults, silent } = this.#plan;
+    this.world.start();
+    new FaultDriver(this.world, 'fault').schedule(faults);
+    for (const { node, atMs } of silent) this.world.timeline.at(atMs, () => this.#silence(node));
+    await this.#until(untilMs, () => false);
+    this.world.trace.add('run', 'the faults have ended');
+    await this.#settle();
+    if (this.#violation === undefined && this.#settledMs !== undefined) await this.#runDrill();
+    return this.#result();
+  }
+
+  readonly #report: Report = (invariant, subject, text) => {
+    this.#violation ??= { atMs: this.world.timeline.nowMs, invariant, subject, text };
+  };
+
+  #silence(node: string): void {
+    this.world.trace.add('fault', `${node} is silent from now on`);
+    const fault = { kind: 'partition', direction: 'all', manner: 'silent' } as const;
+    this.world.fleet.faults.post({ id: `silent-${node}`, selector: { names: [node] }, fault });
+  }
+
+  /** In steps, until it holds or the time has come; ends early with a violation. */
+  async #until(untilMs: number, holds: () => boolean): Promise<boolean> {
+    const { timeline } = this.world;
+    while (timeline.nowMs < untilMs && this.#violation === undefined) {
+      await timeline.runUntil(Math.min(untilMs, timeline.nowMs + stepMs));
+      this.#checkCoverage();
+      if (holds()) return true;
+    }
+    return false;
+  }
+
+  #checkCoverage(): void {
+    for (const { name, run } of this.world.replicas.values()) {
+      const count = run?.meter.read(uncoveredNodes) ?? 0;
+      if (count > 0) this.#report('every-node-is-covered', name, `${count} nodes had no deadline`);
+    }
+  }
+
+  /** Everything becomes as it should be, and stays so without a write for {@link quietMs}. */
+  async #settle(): Promise<void> {
+    const { timeline } = this.world;
+    const fromMs = timeline.nowMs;
+    let quietSinceMs = fromMs;
+    const isQuiet = (): boolean => {
+      const isDisturbed = this.#disturbance() !== undefined;
+      this.#requests.forgetWrites();
+      if (isDisturbed) quietSinceMs = timeline.nowMs;
+      return timeline.nowMs - quietSinceMs >= quietMs;
+    };
+    if (await this.#until(fromMs + settleMsMax, isQuiet)) this.#settledMs = quietSinceMs - fromMs;
+    else this.#reportUnsettled();
+  }
+
+  async #runDrill(): Promise<void> {
+    const { timeline } = this.world;
+    const drill = this.#drill.begin();
+    if (drill === undefined) return;
+    this.#writes.beginDrill(drill.mayBeLate === true ? latenessMs : drillLatenessMs);
+    await this.#until(timeline.nowMs + drill.durationMs, () => {
+      this.#drill.check();
+      return false;
+    });
+    this.#drill.end();
+  }
+
+  /** What keeps the world from being quiet: a write, or something that is not as it should be. */
+  #disturbance(): Divergence | undefined {
+    const write = this.#requests.lastClusterWrite;
+    if (write !== undefined) return { subject: write.name, text: `${describe(write)} was sent` };
+    return findDivergences(this.world, this.#silent)[0];
+  }
+
+  #reportUnsettled(): void {
+    const [first, ...others] = findDivergences(this.world, this.#silent);
+    const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+    if (first === undefined)
+      return this.#report('quiet-cluster-no-writes', '', `writes do not end within ${settleMsMax / 1_000} s`);
+    this.#report('settles', first.subject, `${first.text}, ${settleMsMax / 1_000} s after the faults${more}`);
+  }
+
+  #result(): RunResult {
+    return {
+      violation: this.#violation,
+      virtualMs: this.world.timeline.nowMs,
+      settledMs: this.#settledMs,
+      requests: this.#requests.counts.requests,
+      ...this.#writes.counts,
+    };
+  }
+}

@@ -1,0 +1,210 @@
+// Runs a scenario under one configuration.
+import { findCondition, listConditions } from '../../api/conditions.ts';
+import type { Node } from '../../api/node.ts';
+import type { ManagerConfig } from '../../manager/manager.ts';
+import type { ClusterPlan } from '../cluster/cluster-plan.ts';
+import { type PlacedPod, toleratesHealthFor } from '../cluster/workload.ts';
+import { FaultDriver } from '../faults/fault-driver.ts';
+import { Trace } from '../trace.ts';
+import { type Surroundings, World } from '../world.ts';
+import type { PodGroup, Scenario, ScenarioStep } from './scenario.ts';
+import { ScenarioObserver } from './scenario-observer.ts';
+import type { ScenarioResult } from './scenario-result.ts';
+
+export interface ScenarioSettings {
+  readonly config: ManagerConfig;
+  /** Of the main client. */
+  readonly limits: { readonly qps: number; readonly burst: number };
+  /** Settings that differ from the defaults, for the report. */
+  readonly shown: readonly string[];
+}
+
+const intervalMs = 10_000;
+/** Limit of the registration of the nodes and the start of their pods. */
+const warmUpMsMax = 600_000;
+/** Everything has been ready for so long when the scenario begins. */
+const calmMs = 30_000;
+const stepMs = 1_000;
+
+/** Throws an Error if the nodes do not become ready, or if a loop of the controller fails. */
+export async function runScenario(
+  scenario: Scenario,
+  settings: ScenarioSettings,
+  surroundings: Surroundings,
+): Promise<ScenarioResult> {
+  const run = new ScenarioRun(scenario, settings, surroundings);
+  try {
+    return await run.toEnd();
+  } finally {
+    run.world.end();
+  }
+}
+
+class ScenarioRun {
+  readonly world: World;
+  readonly #scenario: Scenario;
+  readonly #settings: ScenarioSettings;
+  readonly #observer: ScenarioObserver;
+  readonly #driver: FaultDriver;
+  #failure: unknown;
+
+  constructor(scenario: Scenario, settings: ScenarioSettings, surroundings: Surroundings) {
+    this.#scenario = scenario;
+    this.#settings = settings;
+    this.world = new World({
+      plan: planOf(scenario, settings),
+      config: settings.config,
+      seed: scenario.seed,
+      surroundings,
+      trace: new Trace(),
+      placed: scenario.pods.flatMap(placedPods),
+      takesBackups: false,
+      profile: { leaseDurationSeconds: scenario.leaseDurationSeconds },
+      onSent: (_replica, line) => this.#observer.onSent(line),
+      onStarted: (_replica, { manager }) =>
+        void manager.lifecycle.stages.decisions.onDecision((noted) => this.#observer.onDecision(noted)),
+      onGroundTruth: (truth) => this.#observer.onGroundTruth(truth),
+      onFailed: (error) => {
+        this.#failure ??= error;
+      },
+    });
+    this.#observer = new ScenarioObserver(this.world, intervalMs);
+    this.#driver = new FaultDriver(this.world, 'step');
+  }
+
+  async toEnd(): Promise<ScenarioResult> {
+    await this.#warmUp();
+    this.#observer.begin();
+    const startMs = this.world.timeline.nowMs;
+    for (const step of this.#scenario.steps) this.world.timeline.at(startMs + step.atMs, () => this.#apply(step));
+    await this.world.timeline.runUntil(startMs + this.#scenario.durationMs);
+    if (this.#failure !== undefined) throw new Error('a loop of the controller failed', { cause: this.#failure });
+    this.#observer.end();
+    return this.#result();
+  }
+
+  async #warmUp(): Promise<void> {
+    const { timeline } = this.world;
+    this.world.start();
+    while (!this.#isReady()) {
+      if (timeline.nowMs > warmUpMsMax) throw new Error('the nodes of the scenario do not become ready');
+      await timeline.runUntil(timeline.nowMs + stepMs);
+    }
+    this.world.startWorkload();
+    await timeline.runUntil(timeline.nowMs + calmMs);
+  }
+
+  #isReady(): boolean {
+    const nodes: readonly Node[] = this.world.storage.list('nodes');
+    const wanted = countNodes(this.#scenario);
+    const isLed = [...this.world.replicas.values()].some(({ run }) => run?.manager.mayWrite() === true);
+    return isLed && nodes.length === wanted && nodes.every(isCleanAndReady);
+  }
+
+  #apply(step: ScenarioStep): void {
+    const { world } = this;
+    switch (step.kind) {
+      case 'nodes':
+        return this.#applyToNodes(step);
+      case 'servers-down': {
+        const names = [...world.servers.keys()];
+        const start = world.stopServers(step.count === 'all' ? names : names.slice(0, step.count));
+        world.timeline.after(step.forMs, start);
+        return;
+      }
+      case 'servers-rollout':
+        for (const [index, name] of [...world.servers.keys()].entries()) {
+          const atMs = world.timeline.nowMs + index * (step.downMs + step.gapMs);
+          this.#driver.schedule([{ atMs, forMs: step.downMs, fault: { kind: 'server-down', server: name } }]);
+        }
+        return;
+      case 'slow-network':
+        for (const process of world.replicas.keys()) {
+          const fault = { kind: 'slow-network', process, direction: 'both', msMax: step.msMax } as const;
+          this.#driver.schedule([{ atMs: world.timeline.nowMs, forMs: step.forMs, fault }]);
+        }
+        return;
+      case 'leader':
+        return this.#applyToLeader(step);
+    }
+  }
+
+  #applyToNodes({ order }: Extract<ScenarioStep, { kind: 'nodes' }>): void {
+    const { nodes } = this.world.fleet.faults.post(order);
+    const { fault } = order;
+    const endsPods = (fault.kind === 'crash' && fault.of !== 'process') || fault.kind === 'shutdown';
+    if (endsPods) for (const node of nodes) this.#observer.noteMachineFailure(node);
+  }
+
+  #applyToLeader({ what, forMs }: Extract<ScenarioStep, { kind: 'leader' }>): void {
+    const leader = [...this.world.replicas.values()].find(({ run }) => run?.manager.mayWrite() === true);
+    if (leader === undefined) return;
+    const atMs = this.world.timeline.nowMs;
+    this.#driver.schedule([{ atMs, forMs, fault: { kind: what, replica: leader.name } }]);
+  }
+
+  #result(): ScenarioResult {
+    const scenario = this.#scenario;
+    const outcomes = this.#observer.outcomes();
+    const isMoved = ({ machineFailed, node }: (typeof outcomes)[number]): boolean =>
+      !machineFailed && this.world.storage.get('nodes', { name: node }) !== undefined && this.#isReadyNow(node);
+    return {
+      name: scenario.name,
+      durationMs: scenario.durationMs,
+      nodes: countNodes(scenario),
+      pods: sum(scenario.pods.map(({ count }) => count)),
+      zones: [...new Set(scenario.nodes.map(({ zone }) => zone))],
+      settings: this.#settings.shown,
+      outcomes,
+      zoneStates: this.#observer.zoneStates,
+      intervalMs,
+      intervals: this.#observer.intervals,
+      requests: Object.fromEntries([...this.#observer.requests].sort(([, a], [, b]) => b - a)),
+      falseAssessments: outcomes.filter(({ isFalse }) => isFalse).length,
+      podsMovedNeedlessly: sum(outcomes.filter(isMoved).map(({ podsDeleted }) => podsDeleted)),
+      podsDeleted: sum(outcomes.map(({ podsDeleted }) => podsDeleted)),
+    };
+  }
+
+  #isReadyNow(name: string): boolean {
+    const node: Node | undefined = this.world.storage.get('nodes', { name });
+    return node !== undefined && isReady(node);
+  }
+}
+
+function planOf(scenario: Scenario, { config, limits }: ScenarioSettings): ClusterPlan {
+  return {
+    nodes: scenario.nodes.flatMap(({ names, zone, labels }) => names.map((name) => ({ name, zone, labels }))),
+    podsPerNode: 0,
+    replicas: scenario.replicas,
+    servers: scenario.servers,
+    controller: config,
+    watchCanary: config.watchCanary,
+    limits,
+    latencyMs: { min: 0.5, max: 3 },
+    lagMsMax: 2,
+    driftMax: 0,
+  };
+}
+
+function placedPods({ node, count, tolerates, graceSeconds }: PodGroup): readonly PlacedPod[] {
+  const seconds = tolerates === 'none' ? 0 : tolerates;
+  const tolerations = toleratesHealthFor(seconds === 'forever' ? undefined : seconds);
+  return Array.from({ length: count }, () => ({ node, graceSeconds, tolerations }));
+}
+
+function countNodes({ nodes }: Scenario): number {
+  return sum(nodes.map(({ names }) => names.length));
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+function isReady({ status }: Node): boolean {
+  return findCondition(listConditions(status?.conditions), 'Ready')?.status === 'True';
+}
+
+function isCleanAndReady(node: Node): boolean {
+  return isReady(node) && (node.spec?.taints ?? []).length === 0;
+}

@@ -1,0 +1,218 @@
+import { findCondition, listConditions } from '../../api/conditions.ts';
+import type { Node } from '../../api/node.ts';
+import { healthTaintKeys } from '../../api/taints.ts';
+import type { StoreChange } from '../../apiserver/storage/store-change.ts';
+import type { NotedDecision } from '../../controller/decision-log/decision-log.ts';
+import type { Fault } from '../../kubelet/faults/fault.ts';
+import type { GroundTruth } from '../../kubelet/faults/ground-truth.ts';
+import type { Pod } from '../../api/pod.ts';
+import type { RequestLine } from '../network/network.ts';
+import { isWrite } from '../network/simulated-client.ts';
+import type { Requester } from '../server/storage.ts';
+import type { World } from '../world.ts';
+import type { Interval, NodeOutcome, ZoneState } from './scenario-result.ts';
+
+/** A node that was silent up to this long ago may still be marked. */
+const lateMarkMsMax = 5_000;
+
+const endsHeartbeats: ReadonlySet<string> = new Set<Fault['kind']>([
+  'silence',
+  'partition',
+  'flap',
+  'errors',
+  'crash',
+  'shutdown',
+  'delete-node',
+]);
+
+/** Notes what happens to each node, from commits, ground truth, decisions and requests. */
+export class ScenarioObserver {
+  readonly zoneStates: ZoneState[] = [];
+  readonly requests = new Map<string, number>();
+  readonly intervals: Interval[] = [];
+  readonly #world: World;
+  readonly #intervalMs: number;
+  /** The last episode of each node. */
+  readonly #current = new Map<string, NodeOutcome>();
+  readonly #outcomes: NodeOutcome[] = [];
+  readonly #faults = new Map<string, number>();
+  readonly #notReady = new Map<string, string>();
+  #startMs = Number.POSITIVE_INFINITY;
+
+  constructor(world: World, intervalMs: number) {
+    this.#world = world;
+    this.#intervalMs = intervalMs;
+    world.storage.onCommit((resource, change, by) => {
+      if (resource === 'nodes') this.#onNode(change);
+      if (resource === 'pods') this.#onPod(change, by);
+    });
+  }
+
+  /** The scenario begins now: nothing before is part of the result. */
+  begin(): void {
+    this.#startMs = this.#world.timeline.nowMs;
+    this.requests.clear();
+    this.zoneStates.length = 0;
+    this.#interval();
+  }
+
+  /** What happened to nodes: an episode begins with a fault, and the next one after the node was ready again. */
+  outcomes(): readonly NodeOutcome[] {
+    return this.#outcomes.toSorted((a, b) => firstMs(a) - firstMs(b) || (a.node < b.node ? -1 : 1));
+  }
+
+  /** A fault that only delays or changes what a node says leaves it reachable. */
+  onGroundTruth({ node, kind, change }: GroundTruth): void {
+    if (!endsHeartbeats.has(kind)) return;
+    const active = this.#faults.get(node) ?? 0;
+    const outcome = change === 'begin' ? this.#newEpisode(node) : this.#outcome(node);
+    if (change === 'begin') {
+      this.#faults.set(node, active + 1);
+      if (outcome.notReadyAtMs === undefined) outcome.faultAtMs = this.#nowMs();
+      delete outcome.faultEndMs;
+    }
+    if (change === 'end') {
+      this.#faults.set(node, Math.max(0, active - 1));
+      if (active <= 1) outcome.faultEndMs = this.#nowMs();
+    }
+  }
+
+  /** The machine of this node fails. */
+  noteMachineFailure(node: string): void {
+    this.#outcome(node).machineFailed = true;
+  }
+
+  onDecision({ decision }: NotedDecision): void {
+    if (decision.kind !== 'zone-changed' || !this.#hasBegun()) return;
+    const { zone, to, ratePerSecond } = decision;
+    this.zoneStates.push({ atMs: this.#nowMs(), zone: zone || 'no zone', state: to, nodesPerSecond: ratePerSecond });
+  }
+
+  onSent(line: RequestLine): void {
+    if (!this.#hasBegun()) return;
+    const key = `${line.verb} ${line.resource}`;
+    this.requests.set(key, (this.requests.get(key) ?? 0) + 1);
+    const interval = this.#interval();
+    interval.requests += 1;
+    if (isWrite(line)) interval.writes += 1;
+  }
+
+  #onNode(change: StoreChange): void {
+    if (change.kind === 'deleted' || change.previous === undefined) return;
+    const { storage } = this.#world;
+    const before: Node = storage.decode('nodes', change.previous);
+    const after: Node = storage.decode('nodes', change.object);
+    const { name } = change.object;
+    const [was, is] = [readyOf(before), readyOf(after)];
+    if (is === 'True') this.#notReady.delete(name);
+    else this.#notReady.set(name, zoneOf(after));
+    if (!this.#hasBegun()) return;
+    if (was !== is) this.#onReady(name, is);
+    this.#onTaints(name, before, after);
+    this.#interval();
+  }
+
+  #onReady(name: string, ready: string): void {
+    const outcome = this.#outcome(name);
+    if (ready === 'True') {
+      outcome.readyAtMs = this.#nowMs();
+      return;
+    }
+    outcome.notReadyAtMs ??= this.#nowMs();
+    delete outcome.readyAtMs;
+    if (ready === 'Unknown' && !this.#isFaulty(outcome)) outcome.isFalse = true;
+  }
+
+  #isFaulty({ node, faultEndMs }: NodeOutcome): boolean {
+    return (this.#faults.get(node) ?? 0) > 0 || this.#nowMs() - (faultEndMs ?? -Infinity) <= lateMarkMsMax;
+  }
+
+  #onTaints(name: string, before: Node, after: Node): void {
+    const [had, has] = [healthEffects(before), healthEffects(after)];
+    if (had.size === 0 && has.size === 0) return;
+    const outcome = this.#outcome(name);
+    if (has.has('NoSchedule') && !had.has('NoSchedule')) outcome.noScheduleAtMs ??= this.#nowMs();
+    if (has.has('NoExecute') && !had.has('NoExecute')) {
+      outcome.noExecuteAtMs ??= this.#nowMs();
+      this.#interval().noExecute += 1;
+    }
+    if (has.size === 0) outcome.cleanAtMs = this.#nowMs();
+    else delete outcome.cleanAtMs;
+  }
+
+  #onPod(change: StoreChange, by: Requester): void {
+    if (!this.#hasBegun() || change.previous === undefined || !by.process.startsWith('replica-')) return;
+    const before: Pod = this.#world.storage.decode('pods', change.previous);
+    const after: Pod = this.#world.storage.decode('pods', change.object);
+    const isDeletion = change.kind === 'deleted' || after.metadata.deletionTimestamp !== undefined;
+    if (!isDeletion || before.metadata.deletionTimestamp !== undefined) return;
+    const outcome = this.#outcome(before.spec?.nodeName ?? '');
+    outcome.podsDeleted += 1;
+    outcome.firstDeletionAtMs ??= this.#nowMs();
+    outcome.lastDeletionAtMs = this.#nowMs();
+    this.#interval().deletions += 1;
+  }
+
+  #outcome(node: string): NodeOutcome {
+    return this.#current.get(node) ?? this.#begin(node);
+  }
+
+  #newEpisode(node: string): NodeOutcome {
+    const current = this.#current.get(node);
+    return current?.readyAtMs === undefined ? this.#outcome(node) : this.#begin(node);
+  }
+
+  #begin(node: string): NodeOutcome {
+    const stored: Node | undefined = this.#world.storage.get('nodes', { name: node });
+    const outcome: NodeOutcome = { node, zone: zoneOf(stored), machineFailed: false, podsDeleted: 0, isFalse: false };
+    this.#current.set(node, outcome);
+    this.#outcomes.push(outcome);
+    return outcome;
+  }
+
+  /** The current interval; those before it that are missing had no event. */
+  #interval(): Interval {
+    const index = Math.floor(this.#nowMs() / this.#intervalMs);
+    const notReady: Record<string, number> = {};
+    for (const zone of this.#notReady.values()) notReady[zone] = (notReady[zone] ?? 0) + 1;
+    while (this.intervals.length <= index) {
+      const before = this.intervals.at(-1)?.notReady ?? {};
+      const atMs = this.intervals.length * this.#intervalMs;
+      this.intervals.push({ atMs, notReady: { ...before }, noExecute: 0, deletions: 0, requests: 0, writes: 0 });
+    }
+    const current = this.intervals[index];
+    if (current === undefined) throw new RangeError(`no interval ${index}`);
+    const updated = Object.assign(current, { notReady });
+    return updated;
+  }
+
+  /** Completes the series up to the end. */
+  end(): void {
+    this.#interval();
+  }
+
+  #hasBegun(): boolean {
+    return this.#world.timeline.nowMs >= this.#startMs;
+  }
+
+  #nowMs(): number {
+    return Math.max(0, this.#world.timeline.nowMs - this.#startMs);
+  }
+}
+
+function firstMs({ faultAtMs, notReadyAtMs }: NodeOutcome): number {
+  return Math.min(faultAtMs ?? Infinity, notReadyAtMs ?? Infinity);
+}
+
+function readyOf(node: Node): string {
+  return findCondition(listConditions(node.status?.conditions), 'Ready')?.status ?? 'Unknown';
+}
+
+function zoneOf(node: Node | undefined): string {
+  return node?.metadata.labels?.['topology.kubernetes.io/zone'] ?? '';
+}
+
+function healthEffects(node: Node): ReadonlySet<string> {
+  const taints = (node.spec?.taints ?? []).filter(({ key }) => healthTaintKeys.some((known) => known === key));
+  return new Set(taints.map(({ effect }) => effect));
+}

@@ -1,0 +1,65 @@
+/** One episode of one node: from a fault until it is ready again. Times are virtual milliseconds since the beginning of the scenario. */
+export interface NodeOutcome {
+  readonly node: string;
+  readonly zone: string;
+  /** When its last fault before it was not ready began. */
+  faultAtMs?: number;
+  /** Its faults have ended. */
+  faultEndMs?: number;
+  /** Its machine failed, so that its pods did not run any more. */
+  machineFailed: boolean;
+  /** The controller wrote Ready=Unknown, or the kubelet Ready=False. */
+  notReadyAtMs?: number;
+  noScheduleAtMs?: number;
+  noExecuteAtMs?: number;
+  firstDeletionAtMs?: number;
+  lastDeletionAtMs?: number;
+  podsDeleted: number;
+  /** Ready again. */
+  readyAtMs?: number;
+  /** Without a taint of the controller again. */
+  cleanAtMs?: number;
+  /** It was marked Unknown although nothing was wrong with the node. */
+  isFalse: boolean;
+}
+
+/** Counts in one interval. */
+export interface Interval {
+  readonly atMs: number;
+  /** Nodes that are not ready, by zone, at its end. */
+  readonly notReady: Record<string, number>;
+  noExecute: number;
+  deletions: number;
+  requests: number;
+  writes: number;
+}
+
+/** A change of the disruption state or the eviction rate of a zone. */
+export interface ZoneState {
+  readonly atMs: number;
+  readonly zone: string;
+  readonly state: string;
+  readonly nodesPerSecond: number;
+}
+
+export interface ScenarioResult {
+  readonly name: string;
+  readonly durationMs: number;
+  readonly nodes: number;
+  readonly pods: number;
+  readonly zones: readonly string[];
+  /** Settings that differ from the defaults. */
+  readonly settings: readonly string[];
+  /** Episodes in the order in which they began. */
+  readonly outcomes: readonly NodeOutcome[];
+  readonly zoneStates: readonly ZoneState[];
+  readonly intervalMs: number;
+  readonly intervals: readonly Interval[];
+  /** Requests of the controller, by `verb resource`. */
+  readonly requests: Readonly<Record<string, number>>;
+  /** Nodes marked although nothing was wrong with them. */
+  readonly falseAssessments: number;
+  /** Pods deleted from nodes whose machine did not fail and which were ready again at the end. */
+  readonly podsMovedNeedlessly: number;
+  readonly podsDeleted: number;
+}

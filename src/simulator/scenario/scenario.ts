@@ -1,0 +1,45 @@
+import type { FaultOrder } from '../../kubelet/faults/fault-injector.ts';
+
+/** Nodes that are alike. */
+interface NodeGroup {
+  readonly names: readonly string[];
+  readonly zone: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** How long a pod tolerates both health taints: seconds, without a limit, or not at all. */
+export type Toleration = number | 'forever' | 'none';
+
+/** Pods that are alike. */
+export interface PodGroup {
+  readonly node: string;
+  readonly count: number;
+  readonly tolerates: Toleration;
+  readonly graceSeconds: number;
+}
+
+/** What happens, from which moment on. */
+export type ScenarioStep =
+  | { readonly atMs: number; readonly kind: 'nodes'; readonly order: FaultOrder }
+  /** So many API servers are down, or all. */
+  | { readonly atMs: number; readonly kind: 'servers-down'; readonly count: number | 'all'; readonly forMs: number }
+  /** One API server after the other restarts. */
+  | { readonly atMs: number; readonly kind: 'servers-rollout'; readonly downMs: number; readonly gapMs: number }
+  /** Every message between the controller and the API servers takes up to this much longer. */
+  | { readonly atMs: number; readonly kind: 'slow-network'; readonly msMax: number; readonly forMs: number }
+  | { readonly atMs: number; readonly kind: 'leader'; readonly what: 'pause' | 'kill'; readonly forMs: number };
+
+/** A cluster and what happens to it. Times count from when every node is ready and runs its pods. */
+export interface Scenario {
+  readonly name: string;
+  readonly description: string;
+  readonly durationMs: number;
+  readonly seed: number;
+  readonly nodes: readonly NodeGroup[];
+  readonly pods: readonly PodGroup[];
+  readonly servers: number;
+  readonly replicas: number;
+  /** Of the kubelets' leases; a lease is renewed every quarter of it. */
+  readonly leaseDurationSeconds: number;
+  readonly steps: readonly ScenarioStep[];
+}

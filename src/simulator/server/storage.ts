@@ -1,0 +1,145 @@
+// The storage that all simulated API servers share: etcd, with backups, and the world's own writes, which pass no network.
+import type { KubeObject } from '../../api/meta.ts';
+import { groupVersion, type ResourceName, resources } from '../../api/resources.ts';
+import { initialNamespaces } from '../../apiserver/registry/namespace-lifecycle.ts';
+import { ObjectRegistry } from '../../apiserver/registry/object-registry.ts';
+import type { Target } from '../../apiserver/registry/request-target.ts';
+import { makeStrategies } from '../../apiserver/registry/strategies.ts';
+import type { Endpoint } from '../../apiserver/registry/strategy.ts';
+import { findServedResource } from '../../apiserver/resources.ts';
+import type { StoreChange } from '../../apiserver/storage/store-change.ts';
+import { decodeDraft, type StoredObject } from '../../apiserver/storage/stored-object.ts';
+import { type Backup, VersionedStore } from '../../apiserver/storage/versioned-store.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { ObjectName } from '../../ports/kube-reader.ts';
+import type { Random } from '../../ports/random.ts';
+
+const defaultTolerationSeconds = 300;
+export const writeOptions = { dryRun: false, fieldValidation: 'Ignore' } as const;
+
+/** Who makes a request: a process and the client of it, such as `replica-1/main`; the world itself is `user`. */
+export interface Requester {
+  readonly process: string;
+  readonly client: string;
+}
+
+const user: Requester = { process: 'user', client: 'user' };
+
+type CommitListener = (resource: string, change: StoreChange, by: Requester) => void;
+
+export class Storage {
+  readonly store: VersionedStore;
+  readonly #strategies = makeStrategies(defaultTolerationSeconds);
+  readonly #registry: ObjectRegistry;
+  readonly #listeners: CommitListener[] = [];
+  readonly #targets = new Map<ResourceName, Omit<Target, 'namespace' | 'name' | 'endpoint'>>();
+  readonly #decoded = new WeakMap<StoredObject, KubeObject>();
+  #writer: Requester = user;
+
+  constructor(clock: Clock, random: Random) {
+    this.store = new VersionedStore({ clock, resources: [...this.#strategies.keys()] });
+    this.#registry = new ObjectRegistry(this.store, clock, random);
+    for (const name of initialNamespaces) {
+      this.write(user, () =>
+        this.#registry.create(this.target('namespaces', undefined), { metadata: { name } }, writeOptions),
+      );
+    }
+    for (const [name, table] of this.store.tables()) {
+      const deliver = (change: StoreChange): void => {
+        for (const listener of this.#listeners) listener(name, change, this.#writer);
+      };
+      table.hub.add({ bucket: '', deliver });
+    }
+  }
+
+  /** Called inside each commit; must only note it. */
+  onCommit(listener: CommitListener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** A registry whose server has its own clock. */
+  registry(clock: Clock, random: Random): ObjectRegistry {
+    return new ObjectRegistry(this.store, clock, random);
+  }
+
+  /** Commits of `write` are noted as made by `by`. */
+  write<T>(by: Requester, write: () => T): T {
+    this.#writer = by;
+    try {
+      return write();
+    } finally {
+      this.#writer = user;
+    }
+  }
+
+  /** The objects of a request, as the registry takes them. */
+  target(resource: ResourceName, name: ObjectName | undefined, endpoint: Endpoint = ''): Target {
+    const known = this.#targets.get(resource) ?? this.#findTarget(resource);
+    this.#targets.set(resource, known);
+    const namespace = resources[resource].namespaced ? name?.namespace : undefined;
+    return { ...known, namespace, name: name?.name, endpoint };
+  }
+
+  /** The object as a client receives it. Shared: not to be changed. */
+  decode(resource: ResourceName, stored: StoredObject): KubeObject {
+    const known = this.#decoded.get(stored);
+    if (known !== undefined) return known;
+    const { kind } = resources[resource];
+    const object: unknown = { kind, apiVersion: groupVersion(resources[resource]), ...decodeDraft(stored) };
+    if (!isKubeObject(object)) throw new Error(`${stored.key} has no metadata`);
+    this.#decoded.set(stored, object);
+    return object;
+  }
+
+  // --- the world's own reads and writes ---
+
+  get(resource: ResourceName, name: ObjectName): KubeObject | undefined {
+    const key = name.namespace === undefined ? name.name : `${name.namespace}/${name.name}`;
+    const stored = this.store.get(resources[resource].plural, key);
+    return stored === undefined ? undefined : this.decode(resource, stored);
+  }
+
+  list(resource: ResourceName): readonly KubeObject[] {
+    return [...this.store.table(resources[resource].plural).now().from('')].map((stored) =>
+      this.decode(resource, stored),
+    );
+  }
+
+  /** Throws an ApiError, as all three. */
+  create(resource: ResourceName, object: KubeObject): void {
+    const { namespace } = object.metadata;
+    const name = { name: '', ...(namespace === undefined ? {} : { namespace }) };
+    const target = { ...this.target(resource, name), name: undefined };
+    this.write(user, () => this.#registry.create(target, object, writeOptions));
+  }
+
+  merge(resource: ResourceName, name: ObjectName, body: unknown, endpoint: Endpoint = ''): void {
+    const target = this.target(resource, name, endpoint);
+    this.write(user, () => this.#registry.patch(target, { type: 'merge', body }, writeOptions));
+  }
+
+  delete(resource: ResourceName, name: ObjectName, gracePeriodSeconds?: number): void {
+    const request = { dryRun: false, gracePeriodSeconds };
+    this.write(user, () => this.#registry.delete(this.target(resource, name), request));
+  }
+
+  backup(): Backup {
+    return this.store.backup();
+  }
+
+  restore(backup: Backup): void {
+    this.store.restore(backup);
+  }
+
+  #findTarget(resource: ResourceName): Omit<Target, 'namespace' | 'name' | 'endpoint'> {
+    const { group, version, plural } = resources[resource];
+    const served = findServedResource(group, version, plural);
+    const strategy = this.#strategies.get(plural);
+    if (served === undefined || strategy === undefined) throw new RangeError(`${resource} is not served`);
+    return { served, strategy };
+  }
+}
+
+function isKubeObject(value: unknown): value is KubeObject {
+  return typeof value === 'object' && value !== null && 'metadata' in value;
+}

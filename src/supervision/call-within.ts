@@ -1,0 +1,35 @@
+import { ApiError } from '../api/api-error.ts';
+import type { Clock } from '../ports/clock.ts';
+import { LinkedAbort } from './linked-abort.ts';
+
+interface Limit {
+  readonly clock: Clock;
+  readonly ms: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The result of the call, or an ApiError: `timeout` after `ms` of monotonic time, `aborted` as soon as the signal aborts.
+ * The call's own signal is aborted too, but the call is not awaited: a transport that hangs on a dead connection must not
+ * delay a deadline. A later result is discarded.
+ */
+export async function callWithin<T>(limit: Limit, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  if (limit.signal.aborted) throw abortedError();
+  const link = new LinkedAbort(limit.signal);
+  try {
+    // The call comes first: if it throws synchronously, no expiry promise is left to reject unhandled.
+    return await Promise.race([call(link.signal), expiry(limit, link.signal)]);
+  } finally {
+    link.release();
+    link.abort();
+  }
+}
+
+async function expiry({ clock, ms, signal }: Limit, linked: AbortSignal): Promise<never> {
+  await clock.sleep(ms, linked);
+  throw signal.aborted ? abortedError() : new ApiError({ reason: 'timeout', message: `no response within ${ms} ms` });
+}
+
+function abortedError(): ApiError {
+  return new ApiError({ reason: 'aborted', message: 'the call was aborted' });
+}

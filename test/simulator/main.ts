@@ -1,0 +1,126 @@
+// `npm run test:sim`: runs seeds of the simulator, in several processes, and reports every violation with the command that
+// replays it.
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { planRun } from '../../src/simulator/run-plan.ts';
+import { Trace } from '../../src/simulator/trace.ts';
+import { parseOptions, type SimOptions, usage } from './options.ts';
+import { regressionSeeds } from './regression-seeds.ts';
+import { describeViolation, planOf, runPlan } from './run-one.ts';
+
+interface Tally {
+  seeds: number;
+  failed: number;
+  virtualMs: number;
+  taints: number;
+  deletions: number;
+}
+
+async function runOne({ from, selection, trace, shrinks }: SimOptions): Promise<number> {
+  const plan = planOf(from, selection);
+  const result = await runPlan(plan, trace ? new Trace((line) => process.stdout.write(`${line}\n`)) : new Trace());
+  if (result.violation === undefined) {
+    process.stdout.write(`seed ${from}: no violation in ${(result.virtualMs / 1_000).toFixed(0)} virtual s\n`);
+    return 0;
+  }
+  const isWhole = Object.keys(selection).length === 0;
+  process.stdout.write(`${await describeViolation(plan, result.violation, shrinks && isWhole)}\n`);
+  return 1;
+}
+
+async function runSeeds(seeds: readonly number[], shrinks: boolean): Promise<Tally> {
+  const tally: Tally = { seeds: 0, failed: 0, virtualMs: 0, taints: 0, deletions: 0 };
+  for (const seed of seeds) {
+    const plan = planRun(seed);
+    const result = await runPlan(plan);
+    tally.seeds += 1;
+    tally.virtualMs += result.virtualMs;
+    tally.taints += result.taints;
+    tally.deletions += result.deletions;
+    if (result.violation === undefined) continue;
+    tally.failed += 1;
+    process.stdout.write(`${await describeViolation(plan, result.violation, shrinks)}\n`);
+  }
+  return tally;
+}
+
+/** One process for every `jobs`-th seed; its last line is its tally. */
+function runJob(options: SimOptions, index: number): Promise<Tally> {
+  const args = [fileURLToPath(import.meta.url), '--job', String(index), String(options.jobs), String(options.from)];
+  const child = spawn(process.execPath, [...args, String(options.seeds), String(options.shrinks)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let last = '';
+  let rest = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    const lines = (rest + chunk.toString()).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      if (line.startsWith('tally ')) last = line.slice('tally '.length);
+      else process.stdout.write(`${line}\n`);
+    }
+  });
+  return new Promise((resolve, reject) => {
+    child.on('exit', (code) => {
+      if (last === '') reject(new Error(`a job ended with exit code ${code} and without a result`));
+      else resolve(JSON.parse(last) as Tally);
+    });
+  });
+}
+
+async function runAll(options: SimOptions): Promise<number> {
+  const startedAtMs = performance.now();
+  const jobs = Math.min(options.jobs, options.seeds);
+  process.stdout.write(`${options.seeds} seeds from ${options.from} in ${jobs} processes\n`);
+  const tallies = await Promise.all(Array.from({ length: jobs }, (_, index) => runJob({ ...options, jobs }, index)));
+  return report(tallies, startedAtMs);
+}
+
+function report(tallies: readonly Tally[], startedAtMs: number): number {
+  const sum = (of: keyof Tally): number => tallies.reduce((total, tally) => total + tally[of], 0);
+  const seconds = (performance.now() - startedAtMs) / 1_000;
+  process.stdout.write(
+    `${sum('seeds')} seeds in ${seconds.toFixed(1)} s (${(sum('seeds') / seconds).toFixed(1)} seeds/s, ` +
+      `${(sum('virtualMs') / 1_000 / seconds).toFixed(0)} virtual s/s): ${sum('failed')} with a violation; ` +
+      `${sum('taints')} NoExecute taints, ${sum('deletions')} pod deletions checked\n`,
+  );
+  return sum('failed') === 0 ? 0 : 1;
+}
+
+async function runRegressions(options: SimOptions): Promise<number> {
+  const startedAtMs = performance.now();
+  return report(
+    [
+      await runSeeds(
+        regressionSeeds.map(({ seed }) => seed),
+        options.shrinks,
+      ),
+    ],
+    startedAtMs,
+  );
+}
+
+async function main(argv: readonly string[]): Promise<number> {
+  if (argv[0] === '--job') {
+    const [index = 0, jobs = 1, from = 0, seeds = 0] = argv.slice(1, 5).map(Number);
+    const mine = Array.from({ length: seeds }, (_, offset) => from + offset).filter(
+      (_, offset) => offset % jobs === index,
+    );
+    process.stdout.write(`tally ${JSON.stringify(await runSeeds(mine, argv[5] === 'true'))}\n`);
+    return 0;
+  }
+  if (argv.includes('--help')) {
+    process.stdout.write(usage);
+    return 0;
+  }
+  const options = parseOptions(argv);
+  if (options.one) return runOne(options);
+  return options.regressions ? runRegressions(options) : runAll(options);
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,297 @@
+import { withoutResync, withoutSweep } from './known-defects.ts';
+import type { Mutant } from './mutant.ts';
+
+/** One or more for each part of the controller. */
+export const furtherDefects: readonly Mutant[] = [
+  {
+    name: 'forgotten-node',
+    what: 'a node whose lease could not be read once stays Ready=True for ever',
+    file: 'controller/health/health-table.ts',
+    find: 'this.#rechecks.add(name);\n    this.#deadlines.set(name, nowMs + recheckMs);',
+    replace: 'this.#deadlines.remove(name);',
+    also: [withoutResync],
+  },
+  // election
+  {
+    name: 'deadline-from-answer',
+    what: 'a leader with slow answers keeps writing longer than the renew deadline after its renewal was sent',
+    file: 'election/lease-contender.ts',
+    find: 'this.#deadline.renewed(sentAt);',
+    replace: 'this.#deadline.renewed(instantOf(clock));',
+  },
+  {
+    name: 'lease-taken-too-early',
+    what: 'a standby takes the lease while the leader may still write',
+    file: 'election/decide-lease.ts',
+    find: 'return input.nowMs < observed.observedAtMs + forMs;',
+    replace: 'return input.nowMs < observed.observedAtMs + forMs / 2;',
+  },
+  {
+    name: 'leadership-without-deadline',
+    what: 'a process that was paused writes after another replica has taken over',
+    file: 'election/lease-contender.ts',
+    find: 'return this.#deadline.holds();',
+    replace: 'return this.holder === this.#settings.identity;',
+  },
+  // informer
+  {
+    name: 'deletion-missed-by-relist',
+    what: 'a node that was deleted while the watch was down is never removed',
+    file: 'informer/diff-stores.ts',
+    find: "if (left?.has(name) !== true) yield { kind: 'deleted', key: objectKey(namespace, name), object };",
+    replace: '',
+  },
+  {
+    name: 'old-event-applied',
+    what: 'a repeated event rolls an object in the cache back until its next change',
+    file: 'informer/decide-staleness.ts',
+    find: 'if (received.uid === stored.uid && received.resourceVersion === stored.resourceVersion) return true;\n  return isOlder(received.resourceVersion, stored.resourceVersion);',
+    replace: 'return false;',
+  },
+  {
+    name: 'expired-version-watched-again',
+    what: 'after a 410 the watch is opened at the same version for ever, and its cache stays old',
+    file: 'informer/decide-next-step.ts',
+    find: "return isExpired(reason) ? 'expired' : 'refused';",
+    replace: "return isExpired(reason) ? undefined : 'refused';",
+  },
+  {
+    name: 'cached-answer-never-replaced',
+    what: 'a node or pod that was written once never changes for the controller again',
+    file: 'informer/mutation-cache.ts',
+    find: 'if (this.#isNewer(entry, fromStore)) return entry.view;',
+    replace: 'if (entry !== undefined) return entry.view;',
+  },
+  // tainting
+  {
+    name: 'unreachable-taint-stays',
+    what: 'the unreachable:NoExecute taint of a recovered node is never removed',
+    file: 'controller/tainting/decide-taints.ts',
+    find: "return carried.length === 0 ? { need: 'settled' } : { need: 'none', remove: carried };",
+    replace:
+      "return carried.length === 0 ? { need: 'settled' } : { need: 'none', remove: carried.filter(({ key }) => key === taintKeys.notReady) };",
+  },
+  {
+    name: 'wrong-health-taint',
+    what: 'a silent node is tainted not-ready instead of unreachable',
+    file: 'controller/tainting/decide-taints.ts',
+    find: "return ready === 'Unknown' ? taintKeys.unreachable : undefined;",
+    replace: "return ready === 'Unknown' ? taintKeys.notReady : undefined;",
+  },
+  {
+    name: 'both-health-taints',
+    what: 'a node that goes from not ready to unreachable has both NoExecute taints',
+    file: 'controller/tainting/decide-taints.ts',
+    find: "add: own ?? { key, effect: 'NoExecute' }, remove: others };",
+    replace: "add: own ?? { key, effect: 'NoExecute' }, remove: [] };",
+  },
+  {
+    name: 'taint-without-token',
+    what: 'nodes get their NoExecute taints all at once, whatever --node-eviction-rate says',
+    file: 'controller/tainting/no-execute-tainter.ts',
+    find: 'else if (this.#isBusy(zone) || !queue.tryTakeToken(nowMs)) return;',
+    replace: 'else if (this.#isBusy(zone)) return;',
+  },
+  {
+    name: 'token-lost-at-rate-change',
+    what: 'a changed rate fills the bucket: two taints where one is allowed',
+    file: 'queueing/token-bucket.ts',
+    find: 'this.#tokens = couldGrant && ratePerSecond > 0 ? Math.min(this.#burst, this.#leftByOthers(nowMs)) : 0;',
+    replace: 'this.#tokens = this.#burst;',
+  },
+  // zones
+  {
+    name: 'zone-never-recounted',
+    what: 'a zone keeps its first count: pods are evicted while no node is ready',
+    file: 'controller/zones/zone-table.ts',
+    find: 'if (known?.zone === zone && known.standing === standing) return;',
+    replace: 'if (known?.zone === zone) return;',
+  },
+  {
+    name: 'small-zone-stops-too-early',
+    what: 'two unready nodes of three stop the evictions of a zone: their pods are not replaced',
+    file: 'controller/zones/classify-zone.ts',
+    find: 'const tooFewToEvaluate = 2;',
+    replace: 'const tooFewToEvaluate = 0;',
+  },
+  {
+    name: 'evicts-in-full-disruption',
+    what: 'a controller that is cut off from all nodes evicts their pods',
+    file: 'controller/zones/plan-rates.ts',
+    find: "const fullDisruption = counted.length > 0 && counted.every(({ condition }) => condition === 'fully-disrupted');",
+    replace: 'const fullDisruption = counted.length > 1_000;',
+  },
+  // eviction
+  {
+    name: 'toleration-of-another-key',
+    what: 'the first toleration with the effect decides, whatever its key: a pod stays for ever, or leaves too early',
+    file: 'controller/taint-eviction/decide-eviction.ts',
+    find: 'pod.tolerations.find((candidate) => tolerates(candidate, taint));',
+    replace: 'pod.tolerations.find((candidate) => candidate.effect === taint.effect);',
+  },
+  {
+    name: 'tolerated-for-half-the-time',
+    what: 'a pod that tolerates a taint for 60 s is deleted after 30 s',
+    file: 'controller/taint-eviction/decide-eviction.ts',
+    find: 'atMs: sinceMs + toleratedSeconds * 1_000',
+    replace: 'atMs: sinceMs + toleratedSeconds * 500',
+  },
+  {
+    name: 'eviction-not-cancelled',
+    what: 'the taint is removed and the pod is deleted all the same',
+    file: 'controller/taint-eviction/taint-evictor.ts',
+    find: 'if (taints.length === 0 && known === undefined) return;',
+    replace: 'if (taints.length === 0) return;',
+  },
+  {
+    name: 'delete-without-uid',
+    what: 'a late DELETE removes the pod that was created under the same name meanwhile',
+    file: 'controller/writer/api-writer.ts',
+    find: '{ uid, signal, stillWanted, lane, ...grace });',
+    replace: '{ uid: undefined, signal, stillWanted, lane, ...grace });',
+  },
+  // writer
+  {
+    name: 'patch-without-version',
+    what: 'a taint write reverts the taint that a user added at the same moment',
+    file: 'controller/writer/plan-request.ts',
+    find: 'return { uid, resourceVersion };',
+    replace: 'return { uid };',
+  },
+  {
+    name: 'label-written-again-and-again',
+    what: 'the label of a healthy node is written at every evaluation',
+    file: 'controller/labels/diff-labels.ts',
+    find: 'return value === undefined || labels[to] === value ? [] : [[to, value] as const];',
+    replace: 'return value === undefined ? [] : [[to, value] as const];',
+  },
+  // pods of silent nodes
+  {
+    name: 'failed-mark-forgotten',
+    what: 'a pod whose mark was refused once stays Ready on a dead node',
+    file: 'controller/pod-readiness/pod-marker.ts',
+    find: "if (outcome.result === 'failed') return backOffAtLeast(outcome.retryAfterMs);",
+    replace: "if (outcome.result === 'failed') return this.#done(key);",
+    also: [withoutResync, withoutSweep],
+  },
+  {
+    name: 'marked-again-and-again',
+    what: 'a pod that is NotReady already is marked at every evaluation of its node',
+    file: 'controller/pod-readiness/decide-marking.ts',
+    find: "pod.ready === undefined || pod.ready === 'False') return false;",
+    replace: 'pod.ready === undefined) return false;',
+  },
+  {
+    name: 'pods-never-marked',
+    what: 'the pods of a dead node stay endpoints of their Services',
+    file: 'controller/pod-readiness/pod-marking-queues.ts',
+    find: 'takeSlot(node);',
+    replace: '',
+    also: [withoutResync, withoutSweep],
+  },
+  // pod-gc
+  {
+    name: 'orphans-never-collected',
+    what: 'the pods of a deleted node stay for ever',
+    file: 'controller/pod-gc/orphan-quarantine.ts',
+    find: '(this.#dueAt.dueMs(name) ?? Infinity) <= nowMs);',
+    replace: '(this.#dueAt.dueMs(name) ?? Infinity) <= 0);',
+  },
+  {
+    name: 'orphans-without-live-read',
+    what: 'the pods of a node that is missing in the cache only are deleted',
+    file: 'controller/pod-gc/pod-garbage-collector.ts',
+    find: "if (live !== 'gone') this.#keepOrphans(node, live);\n    else if (await",
+    replace: 'if (await',
+    also: [
+      {
+        file: 'controller/pod-gc/pod-garbage-collector.ts',
+        find: "return live !== 'unreadable' && fallsUnder(why, pod, () => (live === 'gone' ? undefined : live));",
+        replace: 'return true;',
+      },
+    ],
+  },
+  // freshness and confirmation
+  {
+    name: 'silence-not-confirmed',
+    what: 'with a lease watch that is behind, healthy nodes become Unknown',
+    file: 'controller/health/health-table.ts',
+    find: "? assessment : { ...assessment, kind: 'suspect' };",
+    replace: '? assessment : assessment;',
+  },
+  {
+    name: 'health-clock-never-stops',
+    what: 'the time in which no heartbeat could arrive counts against the nodes, and they become Unknown without a read',
+    file: 'controller/freshness/fresh-clock.ts',
+    find: 'const untilMs = Math.min(nowMs, this.#contactAtMs + this.#limits.contactMsMax);\n    return Math.max(0, untilMs - fromMs);',
+    replace: 'return Math.max(0, nowMs - fromMs);',
+    also: [
+      {
+        file: 'controller/health/health-table.ts',
+        find: "? assessment : { ...assessment, kind: 'suspect' };",
+        replace: '? assessment : assessment;',
+      },
+    ],
+  },
+  // outage holds
+  {
+    name: 'path-failure-not-held',
+    what: 'most nodes of several zones are unreachable at once, and they are tainted at once',
+    file: 'controller/stages.ts',
+    find: 'return Math.max(0, (this.outage.heldUntilMs(node) ?? -Infinity) - this.freshness.nowMs());',
+    replace: 'return node === undefined ? 1 : 0;',
+  },
+  {
+    name: 'path-failure-hold-never-ends',
+    what: 'nodes that stay unreachable after a path failure are never marked nor tainted',
+    file: 'controller/outage/path-failure-hold.ts',
+    find: 'const longestMs = hold.fromMs + this.#options.holdMsMax(hold.why);',
+    replace: 'const longestMs = Infinity;',
+  },
+  // queueing
+  {
+    name: 'heap-does-not-sink',
+    what: 'deadlines are taken in a wrong order: a silent node is noticed late',
+    file: 'queueing/keyed-heap.ts',
+    find: 'this.#rise(index);\n      this.#sink(index);',
+    replace: 'this.#rise(index);',
+  },
+  {
+    name: 'addition-meanwhile-lost',
+    what: 'a change of a node during its reconciliation is not acted upon',
+    file: 'queueing/work-queue.ts',
+    find: 'if (this.#inProcess.has(key)) return this.#addMeanwhile(key, dueMs);',
+    replace: 'if (this.#inProcess.has(key)) return false;',
+  },
+  {
+    name: 'work-loop-not-woken',
+    what: 'work that is added to an idle loop waits for up to a minute',
+    file: 'supervision/work-loop.ts',
+    find: 'if (isNew) this.#measure.added();\n    this.#alarm.wakeUp();',
+    replace: 'if (isNew) this.#measure.added();',
+  },
+  // live settings
+  {
+    name: 'grace-period-read-once',
+    what: 'a changed --node-monitor-grace-period has no effect until a restart',
+    file: 'controller/health/health-table.ts',
+    find: 'this.#graces = graces;',
+    replace: 'const fixed = graces.current();\n    this.#graces = { current: () => fixed };',
+  },
+  {
+    name: 'eviction-rate-read-once',
+    what: 'a changed --node-eviction-rate has no effect until a restart',
+    file: 'controller/zones/zone-table.ts',
+    find: 'this.#options = options;',
+    replace: 'const fixed = options.current();\n    this.#options = { current: () => fixed };',
+  },
+  // Events
+  {
+    name: 'event-repeated',
+    what: 'kubectl describe node shows NodeNotReady several times for one silence',
+    file: 'controller/node-reconciler.ts',
+    find: 'this.#options.marker.evaluateNode(name);\n    return forget;',
+    replace:
+      'this.#options.marker.evaluateNode(name);\n    this.#options.recorder.record(nodeNotReady(node));\n    return forget;',
+  },
+];

@@ -1,0 +1,221 @@
+import type { Edit, Mutant } from './mutant.ts';
+
+/** The resync would make up for a lost edge within a minute. */
+export const withoutResync: Edit = {
+  file: 'controller/node-lifecycle.ts',
+  find: 'for (const name of resync.take(clock.monotonicMs())) this.#resync(name);',
+  replace: 'resync.take(clock.monotonicMs());',
+};
+export const withoutSweep: Edit = {
+  file: 'controller/node-lifecycle.ts',
+  find: 'this.stages.alarm.wakeUp();\n      this.#continueSweep();',
+  replace: 'this.stages.alarm.wakeUp();',
+};
+
+/** The probe of the leader would notice it too. */
+const withoutRollbackNotice: Edit = {
+  file: 'controller/stages.ts',
+  find: 'for (const informer of Object.values(informers)) informer.noticeRollback();',
+  replace: '',
+};
+
+/** Defects that earlier versions of the controller had, as closely as the present code allows. */
+export const knownDefects: readonly Mutant[] = [
+  {
+    name: 'suspect-loses-deadline',
+    what: 'a node whose lease could not be read is evaluated again only by the resync; without that it stays Ready=True',
+    file: 'controller/health/health-table.ts',
+    find: 'this.#rechecks.add(name);\n    this.#deadlines.set(name, nowMs + recheckMs);',
+    replace: 'this.#deadlines.remove(name);',
+  },
+  {
+    name: 'not-found-ends-work',
+    what: 'a 404 of a proxy ends the work: a due pod is never deleted',
+    file: 'controller/writer/api-writer.ts',
+    find: "if (doubtful && (await this.#readAgain(command)) === 'gone') return { result: 'gone' };",
+    replace: "if (error.reason === 'not-found') return { result: 'gone' };",
+    also: [withoutResync, withoutSweep],
+  },
+  {
+    name: 'conflict-ends-pod-work',
+    what: 'a 409 of a webhook to the deletion of a pod: the pod is never evicted',
+    file: 'controller/writer/api-writer.ts',
+    find: "if (doubtful && (await this.#readAgain(command)) === 'gone') return { result: 'gone' };",
+    replace:
+      "if ('pod' in command && doubtful) return { result: 'gone' };\n    if (doubtful && (await this.#readAgain(command)) === 'gone') return { result: 'gone' };",
+    also: [withoutResync, withoutSweep],
+  },
+  {
+    name: 'write-without-asking',
+    what: 'writes go out after their reason is gone: a Ready node is tainted, pods of a recovered node are deleted',
+    file: 'controller/writer/api-writer.ts',
+    find: 'withdrawn = !stillWanted();',
+    replace: 'withdrawn = false;',
+  },
+  {
+    name: 'transport-retries-writes',
+    what: 'a refused write is repeated inside its slot for minutes: other writes wait, and it is late when it succeeds',
+    file: 'supervision/request-retry.ts',
+    find: "if (method !== 'GET' || retries >= retriesMax",
+    replace: 'if (retries >= retriesMax',
+  },
+  {
+    name: 'rate-limit-on-wall-clock',
+    what: 'after a backward step of the wall clock no request is sent for as long as the step; a forward step exceeds the rate',
+    file: 'supervision/request-rate-limit.ts',
+    find: 'constructor({ qps, burst, clock }: RateLimitOptions) {\n    this.#clock = clock;',
+    replace:
+      'constructor({ qps, burst, clock: real }: RateLimitOptions) {\n    const clock = { monotonicMs: () => real.nowMs(), sleep: (ms, signal) => real.sleep(ms, signal) };\n    this.#clock = clock;',
+  },
+  {
+    name: 'deadline-survives-its-taint',
+    what: 'a taint is removed, and pods are deleted at its deadline although another taint tolerates them for longer',
+    file: 'controller/taint-eviction/decide-eviction.ts',
+    find: 'earlier.atMs <= earliest.atMs && isStillCaused(earlier, ends);',
+    replace: 'earlier.atMs <= earliest.atMs;',
+  },
+  {
+    name: 'swap-keeps-countdown',
+    what: 'a node is not-ready for minutes and then unreachable: pods that tolerate that for a minute are deleted at once',
+    file: 'controller/taint-eviction/taint-clock.ts',
+    find: 'known?.find((other) => other.taint.key === taint.key);',
+    replace: 'known?.find((other) => other.taint.key.slice(0, 19) === taint.key.slice(0, 19));',
+  },
+  {
+    name: 'binding-does-not-count',
+    what: 'a pod that is bound to a tainted node is deleted at once although it tolerates the taint for a minute',
+    file: 'controller/taint-eviction/decide-eviction.ts',
+    find: 'sinceMs: Math.max(sinceMs, boundMs) }) ?? [];',
+    replace: 'sinceMs }) ?? [];',
+  },
+  {
+    name: 'restart-renews-path-failure-hold',
+    what: 'after a change of the leader a path-failure hold begins again, or ends: the silences have other times',
+    file: 'controller/outage/estimate-silences.ts',
+    find: 'if (renewedAtMs === undefined) return atMs;',
+    replace: 'if (atMs !== undefined) return atMs;',
+  },
+  {
+    name: 'pods-without-own-answers',
+    what: 'a pod is marked a second time before the watch delivers the first mark: two requests for one intent',
+    file: 'controller/stages.ts',
+    find: 'get: (key) => answers.get(key),\n    byIndex: (index, value) => store.byIndex(index, value).map((pod) => answers.get(podKey(pod)) ?? pod),',
+    replace: 'get: (key) => store.get(key),\n    byIndex: (index, value) => store.byIndex(index, value),',
+  },
+  {
+    name: 'second-silence-never-marked',
+    what: 'a node that renewed its lease while Unknown and is silent again: its pods stay Ready and keep their traffic',
+    file: 'controller/stages.ts',
+    find: 'record.heartbeatSinceUnknown && this.freshness.nowMs() - record.heartbeatAtMs <= graceMs;',
+    replace: 'record.heartbeatSinceUnknown;',
+  },
+  {
+    name: 'zones-wait-for-each-other',
+    what: 'a taint write that hangs stops the NoExecute queues of all zones and the marking of pods for 10 s',
+    file: 'controller/node-lifecycle.ts',
+    find: 'this.stages.noExecute.serve();\n    return Promise.resolve();',
+    replace: 'return this.stages.noExecute.pass();',
+  },
+  {
+    name: 'denied-taint-without-backoff',
+    what: 'a NoExecute taint that is denied is sent ten times a second for ever',
+    file: 'controller/tainting/no-execute-tainter.ts',
+    find: "else current?.retry(name, nowMs, outcome.result === 'failed' ? outcome.retryAfterMs : undefined);",
+    replace: 'else current?.postpone(name, nowMs + 100);',
+  },
+  {
+    name: 'one-lease-blocks-confirmation',
+    what: 'one lease that cannot be read delays the detection of other silent nodes by the whole hold',
+    file: 'controller/health/silence-confirmer.ts',
+    find: 'if (single) for (const suspect of suspects) this.#track(this.#readOne(suspect));',
+    replace: `if (single) this.#track((async () => {
+      const reads = await Promise.all(suspects.map(({ node }) => this.#options.live.readOne(node)));
+      const bad = reads.find(({ kind }) => kind === 'unreadable');
+      for (const [index, suspect] of suspects.entries()) this.#answer(suspect, bad ?? reads[index]);
+    })());`,
+  },
+  {
+    name: 'recovery-waits-behind-detection',
+    what: 'one write that hangs keeps every recovered node tainted until it has timed out',
+    file: 'controller/node-work/decide-node-work.ts',
+    find: "isHealthy || fullDisruption ? ['recovery'] : [];",
+    replace: "isHealthy || fullDisruption ? ['detection'] : [];",
+    also: [
+      {
+        file: 'controller/node-work/node-work-loops.ts',
+        find: '{ recovery: 16, detection: 16, housekeeping: 4 }',
+        replace: '{ recovery: 1, detection: 1, housekeeping: 4 }',
+      },
+    ],
+  },
+  {
+    name: 'arriving-taint-counts-from-stamp',
+    what: 'a taint that a user adds with an old timeAdded: pods are deleted at once although they tolerate it for a minute',
+    file: 'controller/taint-eviction/taint-clock.ts',
+    find: "const asFound = known === undefined && meeting === 'found';",
+    replace: 'const asFound = true;',
+  },
+  {
+    name: 'renewed-again-counts-as-unready',
+    what: 'a node that renews its lease again before Unknown was written counts as unready in its zone for a grace period',
+    file: 'controller/node-lifecycle.ts',
+    find: 'this.#observe(node);\n    if (!monitor.isSilent(name)) return;',
+    replace: 'this.#observe(node);\n    if (monitor !== undefined) return;',
+    also: [
+      {
+        file: 'controller/health/health-table.ts',
+        find: 'this.#rechecks.has(name) ? undefined : this.#records.get(name);',
+        replace: 'this.#records.get(name);',
+      },
+    ],
+  },
+  {
+    name: 'deletes-from-renewing-node',
+    what: 'only the watch of nodes is dead: pods are deleted from a node whose lease is renewed',
+    file: 'controller/stages.ts',
+    find: ' ?? this.#renewedLease(node) ?? this.#lateCache(),',
+    replace: ' ?? this.#lateCache(),',
+  },
+  {
+    name: 'suspend-not-noticed',
+    what: 'a machine that was suspended writes although another replica leads',
+    file: 'election/lease-deadline.ts',
+    find: 'return monotonicMs + (offsetMs - this.#offsetMsMin) < this.#untilMs;',
+    replace: 'return monotonicMs < this.#untilMs;',
+  },
+  {
+    name: 'rollback-not-noticed',
+    what: 'after a restore of etcd the caches keep the state before it, for as long as nothing changes',
+    file: 'manager/manager.ts',
+    find: 'for (const informer of Object.values(this.informers)) informer.noticeRollback();',
+    replace: '',
+    also: [withoutRollbackNotice],
+  },
+  {
+    name: 'failing-version-never-relists',
+    what: 'a watch that fails at one version is opened at it for ever, and its cache stays old',
+    file: 'informer/decide-next-step.ts',
+    find: "if (failuresAtVersion >= failuresMax) return startOver(end, 'failing');",
+    replace: '',
+    also: [
+      {
+        file: 'informer/reflector.ts',
+        find: "return isOlder(serverVersion, reachedBefore) && this.relist('rolled-back');",
+        replace: 'return false;',
+      },
+      withoutRollbackNotice,
+      {
+        file: 'manager/manager.ts',
+        find: 'for (const informer of Object.values(this.informers)) informer.noticeRollback();',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'one-failure-blocks-a-node',
+    what: 'after one refused NoExecute taint the node is never tainted, and after four the zone',
+    file: 'controller/tainting/no-execute-tainter.ts',
+    find: 'this.#underway.delete(node.name);',
+    replace: "if (outcome.result === 'written') this.#underway.delete(node.name);",
+  },
+];

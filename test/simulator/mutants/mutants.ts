@@ -1,0 +1,12 @@
+import { furtherDefects } from './further-defects.ts';
+import { knownDefects } from './known-defects.ts';
+import type { Mutant } from './mutant.ts';
+
+export const mutants: readonly Mutant[] = [...knownDefects, ...furtherDefects];
+
+/** Throws a RangeError if there is none of this name. */
+export function findMutant(name: string): Mutant {
+  const found = mutants.find((mutant) => mutant.name === name);
+  if (found === undefined) throw new RangeError(`no mutant ${name}`);
+  return found;
+}

@@ -1,0 +1,36 @@
+// Explanations of a controller in a test world.
+import assert from 'node:assert/strict';
+import type { NodeOutlook } from '../../src/controller/explain/build-node-outlook.ts';
+import type { PodOutlook } from '../../src/controller/explain/build-pod-outlook.ts';
+import type { StatusOutlook } from '../../src/controller/explain/describe-outlooks.ts';
+import { LiveSnapshot } from '../../src/controller/snapshot/snapshot.ts';
+import type { ControllerWorld } from './controller-world.ts';
+
+export function snapshotOf(world: ControllerWorld): LiveSnapshot {
+  return new LiveSnapshot({
+    options: { current: () => world.options },
+    controllers: world.controllers,
+    podGc: { current: () => world.podGc },
+    stages: world.lifecycle.stages,
+    informers: { nodes: world.nodes, leases: world.leases, pods: world.pods },
+    leadership: { holds: () => world.leading },
+    holder: () => (world.leading ? 'this-replica' : 'other-replica'),
+    clock: world.clock,
+  });
+}
+
+export function explainNode(world: ControllerWorld, name: string): NodeOutlook {
+  const outlook = snapshotOf(world).node(name);
+  assert.ok(outlook, `node ${name} is known`);
+  return outlook;
+}
+
+export function explainPod(world: ControllerWorld, name: string): PodOutlook {
+  const outlook = snapshotOf(world).pod('default', name);
+  assert.ok(outlook, `pod ${name} is known`);
+  return outlook;
+}
+
+export function statusOf(world: ControllerWorld): StatusOutlook {
+  return snapshotOf(world).status();
+}

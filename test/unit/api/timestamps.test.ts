@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { parseTimestamp } from '../../../src/api/timestamps.ts';
+
+const two = (max: number): fc.Arbitrary<string> => fc.nat(max).map((value) => String(value).padStart(2, '0'));
+
+test('the fast path for times equals the full parser', () => {
+  const time = fc.record({
+    year: fc.nat(9_999).map((value) => String(value).padStart(4, '0')),
+    month: two(13),
+    day: two(32),
+    hour: two(25),
+    minute: two(61),
+    second: two(61),
+    fraction: fc.oneof(
+      fc.constant(''),
+      fc.nat(999_999).map((value) => `.${String(value).padStart(6, '0')}`),
+      fc.constantFrom('.1', '.', '.12345x', ',123456', '.1234567'),
+    ),
+    end: fc.constantFrom('Z', 'Z', 'Z', '+01:00', ''),
+  });
+  fc.assert(
+    fc.property(time, ({ year, month, day, hour, minute, second, fraction, end }) => {
+      const text = `${year}-${month}-${day}T${hour}:${minute}:${second}${fraction}${end}`;
+      // Lower case is parsed only by the full parser.
+      assert.equal(parseTimestamp(text), parseTimestamp(text.replace('T', 't')), text);
+    }),
+    { numRuns: 2_000 },
+  );
+});

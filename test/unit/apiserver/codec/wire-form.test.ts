@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { toWireForm, WireFormError } from '../../../../src/apiserver/codec/wire-form.ts';
+
+const pod = ['v1', 'Pod'] as const;
+const lease = ['coordination.k8s.io/v1', 'Lease'] as const;
+
+test('unknown fields are dropped and reported with their path', () => {
+  const { object, unknown } = toWireForm(...pod, {
+    metadata: { name: 'p' },
+    spec: { containers: [{ name: 'c', foo: 1 }], bar: {} },
+  });
+  assert.deepEqual(unknown, ['spec.containers[0].foo', 'spec.bar']);
+  assert.equal(JSON.stringify(object).includes('foo'), false);
+});
+
+test('nulls and zeros are omitted where Go omits them', () => {
+  const { object } = toWireForm(...pod, {
+    metadata: { name: 'p', labels: {}, finalizers: [], namespace: '', deletionTimestamp: null },
+    spec: { hostNetwork: false, tolerations: [{ key: '', operator: 'Exists', tolerationSeconds: 0 }] },
+  });
+  assert.deepEqual(object['metadata'], { name: 'p' });
+  assert.deepEqual(object['spec'], { tolerations: [{ operator: 'Exists', tolerationSeconds: 0 }] });
+  assert.deepEqual(object['status'], {});
+});
+
+test('times have the precision of their type', () => {
+  const { object } = toWireForm(...lease, {
+    metadata: { creationTimestamp: '2026-01-01T01:00:00.9+01:00' },
+    spec: { renewTime: '2026-01-01T01:00:00.123456+01:00', acquireTime: '0001-01-01T00:00:00Z' },
+  });
+  assert.deepEqual(object, {
+    metadata: { creationTimestamp: '2026-01-01T00:00:00Z' },
+    spec: { renewTime: '2026-01-01T00:00:00.123456Z' },
+  });
+});
+
+test('values of the wrong type are rejected', () => {
+  for (const spec of [
+    { renewTime: '2026-01-01T00:00:00.123Z' },
+    { renewTime: 5 },
+    { leaseDurationSeconds: '5' },
+    { leaseDurationSeconds: 1.5 },
+    { holderIdentity: {} },
+  ]) {
+    assert.throws(() => toWireForm(...lease, { metadata: {}, spec }), WireFormError, JSON.stringify(spec));
+  }
+  assert.throws(() => toWireForm(...lease, { metadata: [] }), WireFormError);
+  const requests = (cpu: unknown): object => ({
+    metadata: {},
+    spec: { containers: [{ name: 'c', resources: { requests: { cpu } } }] },
+  });
+  assert.doesNotThrow(() => toWireForm(...pod, { ...requests('500m') }));
+  assert.throws(() => toWireForm(...pod, { ...requests('much') }), WireFormError);
+});
+
+test('the conversion is idempotent', () => {
+  const sent = {
+    metadata: { name: 'p' },
+    spec: { containers: [{ name: 'c', image: 'i' }] },
+    status: { conditions: [{ type: 'Ready' }] },
+  };
+  const { object } = toWireForm(...pod, sent);
+  assert.deepEqual(toWireForm(...pod, object), { object, unknown: [] });
+});

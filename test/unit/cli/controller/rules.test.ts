@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseControllerConfig } from '../../../../src/cli/controller/config.ts';
+
+const head = 'apiVersion: nodelifecycle/v1alpha1\nkind: ControllerConfiguration\n';
+
+function outcomeOf(argv: readonly string[], file = ''): ReturnType<typeof parseControllerConfig> {
+  return parseControllerConfig(file === '' ? argv : ['--config=f', ...argv], () => `${head}${file}`);
+}
+
+function problemsOf(argv: readonly string[], file = ''): readonly string[] {
+  const outcome = outcomeOf(argv, file);
+  return 'problems' in outcome ? outcome.problems : [];
+}
+
+test('--shadow disables leader election, without the warning about a second replica', () => {
+  for (const outcome of [outcomeOf(['--shadow']), outcomeOf([], 'shadow: true\n')]) {
+    if ('problems' in outcome) assert.fail(outcome.problems.join('\n'));
+    assert.deepEqual(outcome.warnings, []);
+    assert.equal(outcome.config.shadow, true);
+    assert.equal(outcome.config.leaderElect, false);
+  }
+  assert.deepEqual(problemsOf(['--shadow', '--leader-elect=false']), []);
+});
+
+test('--shadow with leader election or the canary is an error, because both write a lease', () => {
+  assert.match(problemsOf(['--shadow', '--leader-elect=true'])[0] ?? '', /^--leader-elect: .* writes a lease/);
+  assert.match(problemsOf(['--shadow'], 'leaderElect: true\n')[0] ?? '', /^--leader-elect: /);
+  assert.match(problemsOf(['--shadow', '--watch-canary'])[0] ?? '', /^--watch-canary: /);
+});
+
+test('--shadow with a controller or mode that cannot be compared is an error', () => {
+  assert.match(problemsOf(['--shadow', '--controllers=*,podgc'])[0] ?? '', /^--controllers: /);
+  assert.match(problemsOf(['--shadow', '--feature-gates=TaintBasedEvictions=false'])[0] ?? '', /^--feature-gates: /);
+  assert.deepEqual(problemsOf(['--shadow', '--controllers=taint-eviction-controller']), []);
+  assert.deepEqual(problemsOf(['--shadow', '--metrics-secure']), [], 'reviews are creates that store nothing');
+});

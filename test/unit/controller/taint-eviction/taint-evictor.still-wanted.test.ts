@@ -1,0 +1,123 @@
+// A deletion is checked immediately before it is sent, and evaluated again when it was rejected.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ControllerWorld } from '../../../support/controller-world.ts';
+import { EvictorStand } from './evictor-stand.ts';
+
+const unreachable = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' } as const;
+const maintenance = { key: 'maintenance', effect: 'NoExecute' } as const;
+const deletion = ['mark-pod-disrupted p', 'delete-pod p'];
+
+/** A pod whose deletion is decided and waits for its turn to be sent. */
+async function waiting(): Promise<{ readonly stand: EvictorStand; readonly go: () => void }> {
+  const stand = new EvictorStand();
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  stand.lane = promise;
+  stand.putPod('p');
+  stand.setTaints('n', unreachable);
+  await stand.advance(1);
+  assert.deepEqual([stand.events(), stand.sent], [['Marking for deletion Pod d/p'], []]);
+  return { stand, go: () => resolve(undefined) };
+}
+
+test('nothing is deleted after "Cancelling deletion" was recorded', async () => {
+  const { stand, go } = await waiting();
+  stand.setTaints('n');
+  go();
+  await stand.advance(100);
+  assert.deepEqual(stand.sent, []);
+  assert.deepEqual(stand.events(), ['Marking for deletion Pod d/p', 'Cancelling deletion of Pod d/p']);
+  await stand.stop();
+});
+
+test('a taint that is removed and added again while a deletion waits is a new decision: announced and sent once', async () => {
+  const { stand, go } = await waiting();
+  stand.setTaints('n');
+  stand.setTaints('n', unreachable);
+  go();
+  await stand.advance(100);
+  assert.deepEqual(stand.sent, deletion);
+  assert.deepEqual(stand.events(), [
+    'Marking for deletion Pod d/p',
+    'Cancelling deletion of Pod d/p',
+    'Marking for deletion Pod d/p',
+  ]);
+  await stand.stop();
+});
+
+for (const hold of ['full-disruption', 'stale', 'late-cache', 'node-is-ready', 'lease-is-renewed'] as const) {
+  test(`a deletion decided before the hold ${hold} waits for its end, and is announced once`, async () => {
+    const { stand, go } = await waiting();
+    stand.hold = hold;
+    go();
+    await stand.advance(100);
+    assert.deepEqual(stand.sent, []);
+    stand.hold = undefined;
+    await stand.advance(2);
+    assert.deepEqual(stand.sent, deletion);
+    assert.deepEqual(stand.events(), ['Marking for deletion Pod d/p']);
+    await stand.stop();
+  });
+}
+
+test('a hold begins between the condition and the deletion: the deletion is not sent', async () => {
+  await using stand = new EvictorStand();
+  stand.putPod('p');
+  stand.answer = () => {
+    stand.hold = 'full-disruption';
+    return { result: 'written' };
+  };
+  stand.setTaints('n', unreachable);
+  await stand.advance(100);
+  assert.deepEqual(stand.sent, ['mark-pod-disrupted p']);
+});
+
+test('a taint that is not a health taint is not held', async () => {
+  await using stand = new EvictorStand();
+  stand.putPod('p');
+  stand.hold = 'full-disruption';
+  stand.setTaints('n', maintenance);
+  await stand.advance(1);
+  assert.deepEqual(stand.sent, deletion);
+});
+
+test('a pod that another client deleted while the deletion waited is not deleted again', async () => {
+  const { stand, go } = await waiting();
+  stand.putPod('p', [], { deletionTimestamp: '2026-01-02T03:04:05Z' });
+  go();
+  await stand.advance(100);
+  assert.deepEqual(stand.sent, []);
+  assert.equal(stand.evictor.scheduled().size, 0);
+  await stand.stop();
+});
+
+test('a rejected deletion is evaluated again: the current tolerations count, though the event was missed', async () => {
+  await using stand = new EvictorStand();
+  stand.putPod('p');
+  stand.answer = ({ kind }) => {
+    if (kind !== 'delete-pod') return { result: 'written' };
+    // As the writer does after a conflict: the pod was read, and is visible from now on.
+    stand.putPod('p', [{ operator: 'Exists' }]);
+    return { result: 'failed', reason: 'conflict', retryAfterMs: undefined };
+  };
+  stand.setTaints('n', unreachable);
+  await stand.advance(100);
+  assert.deepEqual(stand.sent, deletion);
+  assert.deepEqual(stand.events(), ['Marking for deletion Pod d/p', 'Cancelling deletion of Pod d/p']);
+});
+
+test('a single 409 or 404 that no object explains does not prevent the deletion of a pod', async () => {
+  for (const reason of ['conflict', 'not-found'] as const) {
+    await using world = new ControllerWorld();
+    world.addNode('n0');
+    world.renewing('n0');
+    world.addPod('p', 'n0');
+    await world.running(1);
+    world.failNext('patch', 'pods', reason);
+    world.failNext('delete', 'pods', reason);
+    world.setTaints('n0', [maintenance]);
+    await world.advance(5);
+    assert.deepEqual(world.evicted(), ['p'], reason);
+    assert.equal(world.evictionEvents.drafts.length, 1, 'announced once');
+  }
+});

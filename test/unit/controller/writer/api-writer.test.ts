@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ApiError } from '../../../../src/api/api-error.ts';
+import type { KubeObject } from '../../../../src/api/meta.ts';
+import type { PodView } from '../../../../src/api/pod.ts';
+import { transformPod } from '../../../../src/api/pod.ts';
+import type { NodeView } from '../../../../src/api/node.ts';
+import { PQueueLanes } from '../../../../src/adapters/p-queue-lanes.ts';
+import type { WriteOutcome } from '../../../../src/controller/model/commands.ts';
+import { ApiWriter } from '../../../../src/controller/writer/api-writer.ts';
+import { MutationCache } from '../../../../src/informer/mutation-cache.ts';
+import { settled } from '../../../support/manual-clock.ts';
+import { noPodAnswers } from '../../../support/no-pod-answers.ts';
+
+/** A writer with one lane, on an API that responds on request. */
+class Stand {
+  readonly sent: string[] = [];
+  readonly answers: (() => void)[] = [];
+  leading = true;
+  readonly writer = new ApiWriter({
+    pods: noPodAnswers(),
+    api: {
+      get: () => assert.fail('nothing is read'),
+      patch: () => assert.fail('nothing is patched'),
+      delete: (_resource, { name }) => {
+        this.sent.push(name);
+        return new Promise((resolve) => this.answers.push(resolve));
+      },
+    },
+    lanes: new PQueueLanes({ concurrencyMax: 1 }),
+    leadership: { holds: () => this.leading },
+    nodes: new MutationCache<NodeView>(() => undefined),
+    decisions: { note: () => undefined },
+    signal: new AbortController().signal,
+  });
+
+  async remove(name: string): Promise<string> {
+    return (await this.writer.carryOut({ kind: 'delete-pod', pod: aPod(name) }, () => true)).result;
+  }
+
+  async answer(): Promise<void> {
+    this.answers.shift()?.();
+    await settled();
+  }
+}
+
+function aPod(name: string): PodView {
+  return transformPod({ metadata: { name, namespace: 'd', uid: `uid-${name}` } });
+}
+
+test('leadership is checked when a write is sent, not when it is requested', async () => {
+  const stand = new Stand();
+  const [first, second] = [stand.remove('a'), stand.remove('b')];
+  await settled();
+  stand.leading = false;
+  await stand.answer();
+  assert.deepEqual([await first, await second], ['written', 'failed']);
+  assert.deepEqual(stand.sent, ['a']);
+});
+
+test('a write rejected for missing leadership is to be retried: leadership may only be paused', async () => {
+  const stand = new Stand();
+  stand.leading = false;
+  assert.equal(await stand.remove('a'), 'failed');
+  stand.leading = true;
+  const again = stand.remove('a');
+  await settled();
+  await stand.answer();
+  assert.equal(await again, 'written');
+  assert.deepEqual(stand.sent, ['a']);
+});
+
+test('a closed writer waits for requests in flight and sends nothing more', async () => {
+  const stand = new Stand();
+  const [first, second] = [stand.remove('a'), stand.remove('b')];
+  await settled();
+  stand.writer.close();
+  let drained = false;
+  const done = stand.writer.drained().then(() => {
+    drained = true;
+  });
+  await settled();
+  assert.equal(drained, false);
+  await stand.answer();
+  await done;
+  assert.deepEqual([await first, await second, await stand.remove('c')], ['written', 'not-leader', 'not-leader']);
+  assert.deepEqual(stand.sent, ['a']);
+});
+
+test('a write whose reason has ended while it waited for a slot is not sent', async () => {
+  const stand = new Stand();
+  const first = stand.remove('a');
+  let wanted = true;
+  const second = stand.writer.carryOut({ kind: 'delete-pod', pod: aPod('b') }, () => wanted);
+  await settled();
+  wanted = false;
+  await stand.answer();
+  assert.equal((await second).result, 'unwanted');
+  assert.equal(await first, 'written');
+  assert.deepEqual(stand.sent, ['a']);
+});
+
+/** A writer onto an API that refuses every patch and deletion with the same error, and reads as it is given. */
+async function refusedWith(error: ApiError, read: () => Promise<KubeObject>): Promise<WriteOutcome> {
+  const refuse = async (): Promise<never> => {
+    throw error;
+  };
+  const writer = new ApiWriter({
+    api: { get: read, patch: refuse, delete: refuse },
+    lanes: new PQueueLanes({ concurrencyMax: 1 }),
+    leadership: { holds: () => true },
+    nodes: new MutationCache<NodeView>(() => undefined),
+    pods: noPodAnswers(),
+    decisions: { note: () => undefined },
+    signal: new AbortController().signal,
+  });
+  return writer.carryOut({ kind: 'delete-pod', pod: aPod('a') }, () => true);
+}
+
+const plain404 = new ApiError({ reason: 'not-found', message: 'no backend', code: 404 });
+const webhook409 = new ApiError({ reason: 'conflict', message: 'denied by a webhook', code: 409 });
+const missing = new ApiError({
+  reason: 'not-found',
+  message: 'pods "a" not found',
+  code: 404,
+  status: { kind: 'Status', reason: 'NotFound', details: { name: 'a', kind: 'pods' } },
+});
+const stored = (uid: string): KubeObject => ({ metadata: { namespace: 'd', name: 'a', uid, resourceVersion: '9' } });
+
+for (const { title, error, read, result } of [
+  { title: 'a 404 from a proxy', error: plain404, read: stored('uid-a'), result: 'failed' },
+  {
+    title: 'a 404 that names the object, while a read finds it',
+    error: missing,
+    read: stored('uid-a'),
+    result: 'failed',
+  },
+  { title: 'a 404 that no read can confirm', error: missing, read: plain404, result: 'failed' },
+  { title: 'a 404 that a read confirms', error: missing, read: missing, result: 'gone' },
+  { title: 'a 409 from a webhook', error: webhook409, read: stored('uid-a'), result: 'failed' },
+  { title: 'a 409 because the name has another uid', error: webhook409, read: stored('other'), result: 'gone' },
+]) {
+  test(`${title}: ${result}`, async () => {
+    const outcome = await refusedWith(error, () =>
+      read instanceof ApiError ? Promise.reject(read) : Promise.resolve(read),
+    );
+    assert.equal(outcome.result, result);
+  });
+}

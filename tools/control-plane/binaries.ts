@@ -1,0 +1,69 @@
+// Finds the programs of the control plane. KUBEBUILDER_ASSETS, as in other Kubernetes projects, takes precedence over the
+// programs built here.
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { cacheFolder, type Program, programs } from './programs.ts';
+
+export interface ControlPlaneBinaries {
+  readonly dir: string;
+  readonly etcd: string;
+  readonly kubeApiserver: string;
+  readonly kubeControllerManager: string;
+  readonly kubectl: string;
+  readonly kubemark: string;
+}
+
+/** No control plane was found; `missing` is the error message. */
+interface NoControlPlane {
+  readonly missing: string;
+}
+
+/** Finds all programs in one folder: `KUBEBUILDER_ASSETS` if it is set, otherwise the cache folder of the build. */
+export function findControlPlane(): ControlPlaneBinaries | NoControlPlane {
+  const given = givenFolder();
+  const dir = given ?? cacheFolder();
+  const missing = missingIn(dir);
+  if (missing.length === 0) return binariesIn(dir);
+  const what = `${missing.join(', ')} not found in ${dir}`;
+  return { missing: given === undefined ? `${what}: run \`npm run control-plane\`` : `KUBEBUILDER_ASSETS: ${what}` };
+}
+
+/** Finds only kubectl: in `KUBEBUILDER_ASSETS`, in the cache folder, or on the `PATH`. */
+export function findKubectl(): string | undefined {
+  const onPath = (process.env['PATH'] ?? '').split(delimiter);
+  return [givenFolder(), cacheFolder(), ...onPath]
+    .filter((folder) => folder !== undefined)
+    .filter((folder) => folder !== '')
+    .map((folder) => join(folder, 'kubectl'))
+    .find(isExecutable);
+}
+
+/** The folder of `KUBEBUILDER_ASSETS`, if it is set. */
+export function givenFolder(): string | undefined {
+  return process.env['KUBEBUILDER_ASSETS'] || undefined;
+}
+
+/** The programs that are missing in a folder. */
+function missingIn(folder: string): readonly Program[] {
+  return programs.filter((program) => !isExecutable(join(folder, program)));
+}
+
+function binariesIn(dir: string): ControlPlaneBinaries {
+  return {
+    dir,
+    etcd: join(dir, 'etcd'),
+    kubeApiserver: join(dir, 'kube-apiserver'),
+    kubeControllerManager: join(dir, 'kube-controller-manager'),
+    kubectl: join(dir, 'kubectl'),
+    kubemark: join(dir, 'kubemark'),
+  };
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,75 @@
+// docs/differences.md: the differences of the decision records, one table per area.
+import {
+  differenceAreas,
+  type KeptLimitation,
+  readDifferences,
+  readKeptLimitations,
+  type RecordedDifference,
+} from './difference-records.ts';
+
+const introduction = `# Differences from kube-controller-manager
+
+This page lists where this controller differs from the node lifecycle, taint eviction and pod garbage collection controllers
+in kube-controller-manager. It is generated from the decision records by \`npm run docs\`. It compares with release 1.36, and
+for the eviction mode with the last releases that had it, 1.26 and before. Later releases may have fewer differences: 1.37
+reads the lease of a node before it marks the node Unknown (kubernetes#138698).
+
+Everything else is intended to be the same, and is tested: recorded results of kube-controller-manager are compared with this
+code (\`npm run vectors\`), and the same steps run on both controllers (\`npm run test:control-plane\`). A difference without a
+record fails both.
+
+Column _shown by_: a number is a [known limitation of kube-controller-manager](decisions/0019-known-limitations.md),
+which names its test; other entries are ids in \`test/vectors\`. For entries without one (–) see the record.
+`;
+
+export function differencesPage(): string {
+  const differences = readDifferences();
+  const sections = differenceAreas.map((area) => sectionOf(area, differences));
+  return `${[introduction, ...sections, keptSection(readKeptLimitations())].join('\n').trimEnd()}\n`;
+}
+
+function sectionOf(area: string, differences: readonly RecordedDifference[]): string {
+  const rows = differences.filter((each) => each.area === area).map(rowOf);
+  const title = `${area.charAt(0).toUpperCase()}${area.slice(1)}`;
+  const heading = [
+    '| in kube-controller-manager | here | why | record | shown by |',
+    '| --- | --- | --- | --- | --- |',
+  ];
+  return [`## ${title}`, '', ...heading, ...rows, ''].join('\n');
+}
+
+function rowOf({ record, reference, here, why, limitations, vectors }: RecordedDifference): string {
+  const link = `[${record.slice(0, 4)}](decisions/${record})`;
+  const shownBy = [...limitations.map(String), ...vectorTexts(vectors)].join(', ');
+  return `| ${[reference, here, why].map(fromDocs).join(' | ')} | ${link} | ${shownBy === '' ? '–' : shownBy} |`;
+}
+
+/** Links in a record are relative to docs/decisions. */
+function fromDocs(text: string): string {
+  return text.replaceAll('](../../', '](../').replaceAll(/\]\((?=\d{4}-)/gu, '](decisions/');
+}
+
+/** Several ids of one area are abbreviated to the first and their number. */
+function vectorTexts(vectors: readonly string[]): readonly string[] {
+  const areas = Map.groupBy(vectors, (id) => id.slice(0, id.lastIndexOf('-')));
+  return [...areas.values()].map(([first, ...others]) => {
+    return others.length === 0 ? `\`${first}\`` : `\`${first}\` and ${others.length} more of its area`;
+  });
+}
+
+function keptSection(kept: readonly KeptLimitation[]): string {
+  return [
+    '## Intentionally kept',
+    '',
+    'Known limitations of kube-controller-manager that are the same here:',
+    '',
+    '| number | in kube-controller-manager and here | why |',
+    '| --- | --- | --- |',
+    ...kept.map(({ number, reference, here }) => `| ${number} | ${reference} | ${reasonOf(here)} |`),
+    '',
+  ].join('\n');
+}
+
+function reasonOf(here: string): string {
+  return here.replace(/^(behaviour )?kept[:;,]?\s*/u, '');
+}

@@ -1,0 +1,210 @@
+// All Events: created by the functions of the code where possible, with placeholders in capital letters, and with a
+// description of when they are recorded. A test finds Events without a row.
+import type { EventDraft, EventType } from '../../src/api/event.ts';
+import { cancellingDeletion, markingForDeletion } from '../../src/controller/taint-eviction/events.ts';
+import { nodeNotReady, nodeRegistered, nodeRemoved } from '../../src/controller/health/events.ts';
+import { actsHeld, actsResumed, zoneFailure } from '../../src/controller/outage/events.ts';
+import { deletingAllPods, nodeControllerEviction } from '../../src/controller/pod-eviction-mode/events.ts';
+import { podNodeNotReady } from '../../src/controller/pod-readiness/events.ts';
+import { evaluationPaused, evaluationResumed } from '../../src/controller/freshness/events.ts';
+import { becameLeader, stoppedLeading } from '../../src/election/events.ts';
+import { networkTexts, outOfDiskTexts, pressureTexts } from '../../src/kubelet/node-status/build-conditions.ts';
+import {
+  duplicatePodName,
+  exceededGracePeriod,
+  failedKillPod,
+  failedSync,
+  networkNotReadyEvent,
+  podRejected,
+} from '../../src/kubelet/pod-config/events.ts';
+import {
+  describeRuntimeEvent,
+  type EventText,
+  runtimeEvent,
+} from '../../src/kubelet/runtime/describe-runtime-event.ts';
+
+export interface EventRow {
+  readonly component: string;
+  /** The function that creates it, or its reason if it is created inline. */
+  readonly madeBy: string;
+  readonly draft: EventDraft;
+  readonly when: string;
+}
+
+const node = { name: 'NODE', uid: 'UID' };
+const pod = { namespace: 'NAMESPACE', name: 'POD', uid: 'UID', nodeName: 'NODE' };
+const kubeletPod = { metadata: { namespace: 'NAMESPACE', name: 'POD', uid: 'UID' } };
+const lease = { metadata: { namespace: 'kube-system', name: 'node-lifecycle-controller' } };
+const silent = { zone: 'REGION/ZONE', together: 18, of: 20, windowMs: 12_000 };
+
+type Maker = (...given: never[]) => EventDraft;
+
+function row<M extends Maker>(component: string, maker: M, given: Parameters<M>, when: string): EventRow {
+  return { component, madeBy: maker.name, draft: maker(...given), when };
+}
+
+const nodes = 'node-controller';
+const evictions = 'taint-eviction-controller';
+const own = 'node-lifecycle-controller';
+
+type ZoneFailureDetails = Parameters<typeof zoneFailure>[0];
+const controlPlane = { together: 3, of: 3, evidence: 'silent' } as const;
+const zoneSilent = {
+  ...silent,
+  outage: 'ZoneFailure',
+  zonesStruck: 1,
+  zones: 3,
+  shareMin: 0.6,
+  controlPlane,
+} satisfies ZoneFailureDetails;
+const pathSilent = { ...zoneSilent, outage: 'ControlPlanePathFailure', together: 54, of: 60, zonesStruck: 3 } as const;
+
+export const controllerEvents: readonly EventRow[] = [
+  row(
+    nodes,
+    nodeRegistered,
+    [node],
+    'The leader observes a node for the first time: also after every restart and change of leader',
+  ),
+  row(nodes, nodeRemoved, [node], 'A node was deleted, or replaced by a new node with the same name'),
+  row(nodes, nodeNotReady, [node], 'This controller changed Ready from True to Unknown; after the write'),
+  row(nodes, podNodeNotReady, [pod], 'A pod of a silent node was marked Ready=False; after the write'),
+  row(nodes, evaluationPaused, ['no-contact'], 'Node health evaluation is paused. The message contains the reason'),
+  row(nodes, evaluationResumed, [21_500], 'Node health evaluation has resumed'),
+  row(nodes, zoneFailure, [zoneSilent], 'Most nodes of a zone became silent at once; one Event for all of them'),
+  row(
+    nodes,
+    actsHeld,
+    [pathSilent, 300_000],
+    'Most nodes of several zones became silent at once: a hold of `--control-plane-path-failure-hold` starts',
+  ),
+  row(
+    nodes,
+    actsResumed,
+    [pathSilent, 94_000, 'recovered'],
+    'The hold ended because enough nodes renew their leases again',
+  ),
+  row(nodes, actsResumed, [pathSilent, 300_000, 'expired'], 'The hold ended because its time limit was reached'),
+  row(nodes, deletingAllPods, [node], 'Eviction mode: the pods of a node are about to be deleted'),
+  row(
+    nodes,
+    nodeControllerEviction,
+    [{ ...pod } as Parameters<typeof nodeControllerEviction>[0]],
+    'Eviction mode: before each pod deletion',
+  ),
+  row(
+    evictions,
+    markingForDeletion,
+    [pod],
+    'A pod is about to be deleted because of a NoExecute taint; once, also if the deletion is retried',
+  ),
+  row(
+    evictions,
+    cancellingDeletion,
+    [pod],
+    'A scheduled deletion was cancelled: the taint, the node or the pod is gone, or the pod now tolerates the taint without a limit',
+  ),
+  row(own, becameLeader, [lease, 'HOST_ID'], 'The lease was acquired'),
+  row(
+    own,
+    stoppedLeading,
+    [lease, 'HOST_ID'],
+    'The lease is about to be released. A leader that lost its lease records nothing, because it may not write',
+  ),
+];
+
+const kubelet = 'kubelet';
+
+function running(key: keyof typeof runtimeEvent, text: EventText, when: string): EventRow {
+  const container = text.reason.includes('SandBox') || key === 'sandboxChanged' ? undefined : aContainer;
+  const draft = describeRuntimeEvent({ namespace: 'NAMESPACE', name: 'POD', uid: 'UID' }, container, text);
+  return { component: kubelet, madeBy: `runtimeEvent.${key}`, draft, when };
+}
+
+const aContainer = { name: 'CONTAINER', kind: 'container' } as const;
+
+function ofNode(type: EventType, reason: string, message: string, when: string): EventRow {
+  const draft = { about: { kind: 'Node', name: 'NODE', uid: 'NODE' }, type, reason, message };
+  return { component: kubelet, madeBy: reason, draft, when };
+}
+
+const nowIs = (reason: string, when: string): EventRow =>
+  ofNode('Normal', reason, `Node NODE status is now: ${reason}`, when);
+
+const conditionEvents = Object.entries({ ...pressureTexts, NetworkUnavailable: networkTexts }).flatMap(
+  ([type, { holds, clear }]) => [
+    nowIs(holds.event, `The condition ${type} became True`),
+    nowIs(clear.event, `The condition ${type} became False, or was posted for the first time`),
+  ],
+);
+
+export const kubeletEvents: readonly EventRow[] = [
+  ofNode('Normal', 'Starting', 'Starting kubelet.', 'A kubelet starts'),
+  ofNode(
+    'Warning',
+    'Rebooted',
+    'Node NODE has been rebooted, boot id: BOOTID',
+    'The boot id of the machine differs from that of the node',
+  ),
+  nowIs('NodeReady', 'Ready became True'),
+  nowIs('NodeNotReady', 'The kubelet posted Ready=False'),
+  nowIs('NodeNotSchedulable', 'The node was cordoned'),
+  nowIs('NodeSchedulable', 'The node was uncordoned'),
+  ...conditionEvents,
+  nowIs(outOfDiskTexts.clear.event, 'Kubelets of 1.8 (`--profile=v1.8`) record it once'),
+  ofNode('Warning', 'EvictionThresholdMet', 'Attempting to reclaim RESOURCE', 'Memory, disk or process ids are low'),
+  ofNode(
+    'Normal',
+    'Shutdown',
+    'Shutdown manager detected shutdown event',
+    'The machine shuts down, or its shutdown is cancelled (`... shutdown cancellation`)',
+  ),
+  {
+    component: kubelet,
+    madeBy: 'Evicted',
+    draft: {
+      about: { kind: 'Pod', namespace: 'NAMESPACE', name: 'POD', uid: 'UID' },
+      type: 'Warning',
+      reason: 'Evicted',
+      message: 'The node was low on resource: RESOURCE. ...',
+    },
+    when: 'A pod is evicted because a resource is low',
+  },
+  row(
+    kubelet,
+    podRejected,
+    [kubeletPod, 'OutOfcpu', "Node didn't have enough resource: cpu, requested: N, used: N, capacity: N"],
+    'A pod is not admitted. The reason is that of the rejection: `OutOfcpu` and the like, `OutOfpods`, `NodeAffinity`, `TaintToleration`, `Evicted`, `NodeShutdown`',
+  ),
+  row(kubelet, duplicatePodName, [kubeletPod, 'file'], 'Two static pods of one source have the same name'),
+  row(
+    kubelet,
+    networkNotReadyEvent,
+    [kubeletPod, 'network is not ready: WHY'],
+    'A pod waits for the network of the node',
+  ),
+  row(kubelet, failedSync, [kubeletPod, 'WHY'], 'The runtime did not return the status of the pod'),
+  row(kubelet, failedKillPod, [kubeletPod, 'WHY'], 'The runtime failed to stop the pod'),
+  row(kubelet, exceededGracePeriod, [kubeletPod], 'An evicted pod did not terminate within its grace period'),
+  running('pulling', runtimeEvent.pulling('IMAGE'), 'An image is pulled'),
+  running('pulled', runtimeEvent.pulled('IMAGE', 1_200, 30_000_000, 'v1.36'), 'An image was pulled'),
+  running('present', runtimeEvent.present('IMAGE', 'v1.36'), 'An image was already present'),
+  running('pullFailed', runtimeEvent.pullFailed('IMAGE', 'WHY'), 'An image could not be pulled'),
+  running('neverPulled', runtimeEvent.neverPulled('IMAGE'), 'An image is missing and must not be pulled'),
+  running('pullBackOff', runtimeEvent.pullBackOff('IMAGE'), 'A failed image pull waits for its retry'),
+  running('created', runtimeEvent.created('CONTAINER', 'v1.36'), 'A container was created'),
+  running('started', runtimeEvent.started('CONTAINER', 'v1.36'), 'A container was started'),
+  running('startFailed', runtimeEvent.startFailed('WHY'), 'A container could not be created or started'),
+  running(
+    'killing',
+    runtimeEvent.killing('Stopping container CONTAINER'),
+    'A container is stopped; the message may contain the reason',
+  ),
+  running(
+    'crashBackOff',
+    runtimeEvent.crashBackOff('CONTAINER', { ...kubeletPod.metadata }),
+    'A failed container waits for its restart',
+  ),
+  running('sandboxChanged', runtimeEvent.sandboxChanged(), 'The sandbox of the pod is created again'),
+  running('sandboxFailed', runtimeEvent.sandboxFailed('WHY'), 'The sandbox of the pod could not be created'),
+];
