@@ -2,6 +2,7 @@
 // neither sockets nor global state); the others get one process a file.
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
+import { runTestFiles } from './run-files.ts';
 
 const together = new Set(['unit', 'scenarios', 'simulator', 'architecture', 'vectors']);
 
@@ -9,9 +10,11 @@ function filesBelow(folder: string): readonly string[] {
   return globSync(`${folder}/**/*.test.ts`).sort();
 }
 
-function run(files: readonly string[], options: readonly string[]): number {
+function runTogether(files: readonly string[], options: readonly string[]): number {
   if (files.length === 0) return 0;
-  const { status, signal } = spawnSync(process.execPath, ['--test', ...options, ...files], { stdio: 'inherit' });
+  const { status, signal } = spawnSync(process.execPath, ['--test', '--test-isolation=none', ...options, ...files], {
+    stdio: 'inherit',
+  });
   return signal === null ? (status ?? 1) : 1;
 }
 
@@ -38,7 +41,7 @@ if (shared.length + apart.length === 0) {
   process.exit(1);
 }
 const codes = [
-  run(shared, ['--test-isolation=none', ...coverage, ...options]),
-  run(apart, ['--test-concurrency=2', '--test-timeout=170000', ...options]),
+  runTogether(shared, [...coverage, ...options]),
+  runTestFiles(apart, ['--test-concurrency=2', '--test-timeout=170000', ...options]),
 ];
 process.exit(codes.find((code) => code !== 0) ?? 0);

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { findControlPlane } from '../../tools/control-plane/binaries.ts';
+import { runTestFiles } from '../run-files.ts';
 
 /** A test file may start several control planes and wait for real grace periods. */
 const fileTimeoutMs = 600_000;
@@ -26,7 +27,7 @@ function main(): number {
   const chosen = process.argv.slice(2);
   const files = chosen.length > 0 ? chosen : everyFile();
   // One file at a time, because the start of a control plane uses two cores.
-  return runNode(['--test', '--test-concurrency=1', `--test-timeout=${fileTimeoutMs}`, ...files]);
+  return runTestFiles(files, ['--test-concurrency=1', `--test-timeout=${fileTimeoutMs}`]);
 }
 
 function everyFile(): readonly string[] {

@@ -5,6 +5,7 @@ import { globSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { findControlPlane } from '../../tools/control-plane/binaries.ts';
 import { findTools } from '../../tools/packaging/programs.ts';
+import { runTestFiles } from '../run-files.ts';
 
 const fileTimeoutMs = 600_000;
 /** All other files need only the tools. */
@@ -20,7 +21,7 @@ function main(chosen: readonly string[]): number {
   ]);
   if (buildCode !== 0) return buildCode;
   const files = chosen.length > 0 ? chosen : [...withoutTools(), ...withTools(), ...withControlPlane()];
-  return runNode(['--test', '--test-concurrency=1', `--test-timeout=${fileTimeoutMs}`, ...files]);
+  return runTestFiles(files, ['--test-concurrency=1', `--test-timeout=${fileTimeoutMs}`]);
 }
 
 function filesThat(are: (name: string) => boolean): readonly string[] {
