@@ -68,6 +68,9 @@ const halfOpenReads: Scenario = {
   },
 };
 
+/** Interval of the reads of a lease that could not be read. */
+const readAgainMs = 5_000;
+
 const unreadableLease: Scenario = {
   title: 'one lease whose GET answers 500 does not keep other silent nodes from becoming Unknown',
   async play(scene) {
@@ -81,7 +84,7 @@ const unreadableLease: Scenario = {
     assert.ok(unreadable.hits > 0, 'the lease of a0 was requested');
     assert.ok(tookMs < graceMs + promptMs, `b0 is Unknown after ${tookMs} ms`);
     unreadable.remove();
-    await scene.untilUnknown('a0', promptMs);
+    await scene.untilUnknown('a0', readAgainMs + promptMs);
     return { silent: ['a0', 'b0'] };
   },
 };
