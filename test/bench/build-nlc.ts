@@ -1,7 +1,7 @@
 // The program as it is shipped: the bundle, started as in the image.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseImage } from './parse-image.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -23,7 +23,10 @@ export function imageCommand(
   args: readonly string[],
   extra: readonly string[] = [],
 ): readonly [string, ...string[]] {
-  const { nodeArgs, env } = parseImage(readFileSync(join(root, 'Containerfile'), 'utf8'));
+  const { folder, nodeArgs, env } = parseImage(readFileSync(join(root, 'Containerfile'), 'utf8'));
   const settings = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  return ['/usr/bin/env', ...settings, process.execPath, ...nodeArgs, ...extra, script, ...args];
+  const ofImage = [...settings, process.execPath, ...nodeArgs].map((text) =>
+    text.replaceAll(`${folder}/`, `${dirname(script)}/`),
+  );
+  return ['/usr/bin/env', ...ofImage, ...extra, script, ...args];
 }

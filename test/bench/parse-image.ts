@@ -1,7 +1,10 @@
 // How the image starts the program, so that a bench runs it with the same options of Node.js.
+import { posix } from 'node:path';
 
-/** The options of Node.js and the environment of the image. */
+/** The options of Node.js and the environment of the image. Both may name files in the program's folder. */
 interface ImageStart {
+  /** The folder of the program in the image. */
+  readonly folder: string;
   readonly nodeArgs: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
@@ -12,9 +15,14 @@ export function parseImage(containerfile: string): ImageStart {
   const stage = lines.slice(lines.findLastIndex((line) => line.startsWith('FROM ')));
   const entrypoint = stage.find((line) => line.startsWith('ENTRYPOINT '))?.slice('ENTRYPOINT '.length) ?? '[]';
   const command = JSON.parse(entrypoint) as readonly string[];
-  if (!command[0]?.endsWith('/node') || !command.at(-1)?.endsWith('.js'))
+  const script = command.at(-1) ?? '';
+  if (!command[0]?.endsWith('/node') || !script.endsWith('.js'))
     throw new Error(`ENTRYPOINT: must be node, its options and a script (got ${entrypoint})`);
-  return { nodeArgs: command.slice(1, -1), env: Object.fromEntries(stage.flatMap(settingsIn)) };
+  return {
+    folder: posix.dirname(script),
+    nodeArgs: command.slice(1, -1),
+    env: Object.fromEntries(stage.flatMap(settingsIn)),
+  };
 }
 
 function settingsIn(line: string): readonly (readonly [string, string])[] {

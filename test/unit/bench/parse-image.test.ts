@@ -16,6 +16,7 @@ CMD ["controller"]
 
 test('options and environment are those of the last stage', () => {
   assert.deepEqual(parseImage(containerfile), {
+    folder: '/app',
     nodeArgs: ['--max-semi-space-size=4'],
     env: { NODE_ENV: 'production', NODE_OPTIONS: '--a --b', OTHER: 'x' },
   });
