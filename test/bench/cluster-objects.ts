@@ -13,6 +13,8 @@ export const places = {
 /** The fraction of a second of a heartbeat: digits in JSON, a five-byte number in protobuf. */
 export const microPlace = '??????';
 export const nanoPlace = 999_999_999;
+/** The seconds of a heartbeat in protobuf, a five-byte number too. */
+export const secondPlace = 1_999_999_999;
 
 export type Kind = 'leases' | 'pods' | 'nodes';
 export type Form = 'protobuf' | 'json';
@@ -102,7 +104,7 @@ const leaseMeta: Meta = {
 };
 
 function leaseBytes(): Buffer {
-  const renewTime = message(times.seconds, field(2, nanoPlace));
+  const renewTime = message(field(1, secondPlace), field(2, nanoPlace));
   const spec = message(field(1, leaseMeta.name), field(2, 40), field(4, renewTime));
   return message(field(1, metaBytes(leaseMeta)), field(2, spec));
 }
@@ -121,11 +123,14 @@ const leaseJson = (): object => ({
 const conditions = (types: readonly string[]): readonly (readonly [string, string, string])[] =>
   types.map((type) => [type, `Kubelet${type}`, `kubelet reports no problem for ${type}`]);
 
+/** Of a healthy node or pod. */
+const statusOf = (type: string): string => (type.endsWith('Pressure') ? 'False' : 'True');
+
 function conditionBytes(heartbeats: boolean, types: readonly string[]): readonly Buffer[] {
   return conditions(types).map(([type, reason, text]) =>
     message(
       field(1, type),
-      field(2, 'True'),
+      field(2, statusOf(type)),
       field(3, heartbeats ? aTime : ''),
       field(4, aTime),
       field(5, reason),
@@ -137,7 +142,7 @@ function conditionBytes(heartbeats: boolean, types: readonly string[]): readonly
 function conditionJson(heartbeats: boolean, types: readonly string[]): readonly object[] {
   return conditions(types).map(([type, reason, text]) => ({
     type,
-    status: 'True',
+    status: statusOf(type),
     [heartbeats ? 'lastHeartbeatTime' : 'lastProbeTime']: heartbeats ? times.text : null,
     lastTransitionTime: times.text,
     reason,
@@ -287,14 +292,15 @@ export function eventBytes(kind: Kind, form: Form, type: string): Buffer {
   return frame(type, envelope(apiVersion, name, bytes()));
 }
 
-/** The bookmark at the end of the initial state. */
-export function bookmarkBytes(kind: Kind, form: Form, version: string): Buffer {
+/** A bookmark; the one at the end of the initial state is annotated. */
+export function bookmarkBytes(kind: Kind, form: Form, version: string, endsInitialState = true): Buffer {
   const { apiVersion, kind: name } = objects[kind];
-  const annotation = 'k8s.io/initial-events-end';
+  const annotations = endsInitialState ? { 'k8s.io/initial-events-end': 'true' } : {};
   if (form === 'protobuf') {
-    const meta = message(field(6, version), entry(12, annotation, 'true'));
+    const entries = Object.entries(annotations).map(([key, value]) => entry(12, key, value));
+    const meta = message(field(6, version), ...entries);
     return frame('BOOKMARK', envelope(apiVersion, name, field(1, meta)));
   }
-  const object = { metadata: { resourceVersion: version, annotations: { [annotation]: 'true' } } };
+  const object = { metadata: { resourceVersion: version, annotations } };
   return Buffer.from(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`);
 }

@@ -8,6 +8,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type ControlPlane, startControlPlane } from '../control-plane/control-plane.ts';
 import { waitUntil } from '../control-plane/wait-until.ts';
+import { buildNlc } from './build-nlc.ts';
 import { processFigures } from './process-figures.ts';
 
 interface Figures {
@@ -26,7 +27,6 @@ const settleMs = 25_000;
 
 const nodes = argument('nodes', 2_000);
 const seconds = argument('seconds', 60);
-const root = join(import.meta.dirname, '../..');
 
 function argument(name: string, fallback: number): number {
   return Number(process.argv.find((text) => text.startsWith(`--${name}=`))?.split('=')[1] ?? fallback);
@@ -99,18 +99,11 @@ async function look(plane: ControlPlane, pid: number): Promise<Figures> {
   };
 }
 
-/** Installed packages, not sources: both programs are measured as shipped. */
-function buildNlc(plane: ControlPlane): string {
-  const folder = join(plane.folder, 'dist');
-  const { status, stderr } = spawnSync(process.execPath, [join(root, 'tools/bundle/build.ts'), folder]);
-  if (status !== 0) throw new Error(`the build failed: ${stderr.toString()}`);
-  return join(folder, 'nlc.js');
-}
-
 async function startNlc(plane: ControlPlane): Promise<ChildProcess> {
   // kwok's nodes record no events.
   const args = [
-    buildNlc(plane),
+    // Both programs are measured as shipped.
+    buildNlc(plane.folder),
     'hollow-nodes',
     `--nodes=${nodes}`,
     `--kubeconfig=${plane.kubeconfigFile}`,

@@ -1,0 +1,75 @@
+// All figures of one controller: once without expiries, for CPU and memory, and once with a short grace period.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { processFigures } from '../process-figures.ts';
+import type { Contender, Running } from './contenders.ts';
+import { FigureCollector, type Figures } from './figures.ts';
+import type { LoadFigures } from './load-protocol.ts';
+import { measureDetection } from './measure-detection.ts';
+import { measureStart } from './measure-start.ts';
+import { measureHeartbeats, measureIdle } from './measure-steady.ts';
+import { measureZoneLoss } from './measure-zone-loss.ts';
+import { longGraceMs, shortGraceMs } from './plan.ts';
+import { renewEveryMs } from './renewal-schedule.ts';
+import type { Stand } from './stand.ts';
+
+export interface Measured {
+  readonly figures: Figures;
+  readonly loads: readonly LoadFigures[];
+  /** cores that processes used which are not part of the bench, in each window with heartbeats. */
+  readonly otherCpus: readonly number[];
+}
+
+type Say = (line: string) => void;
+
+export async function measureContender(stand: Stand, contender: Contender, say: Say): Promise<Measured> {
+  const collector = new FigureCollector();
+  const progress = (what: string): void => say(`${contender}: ${what}`);
+  for (let start = 0; start < stand.plan.extraStarts; start += 1) {
+    progress('start');
+    await whileRunning(stand, contender, { graceMs: longGraceMs, collector }, () => Promise.resolve());
+  }
+  let otherCpus: readonly number[] = [];
+  progress('start and warm-up');
+  const steadyPeak = await whileRunning(stand, contender, { graceMs: longGraceMs, collector }, async ({ pid }) => {
+    await sleep(stand.plan.warmUpMs);
+    progress('heartbeats');
+    otherCpus = await measureHeartbeats(stand, pid, collector);
+    progress('no heartbeats');
+    await measureIdle(stand, pid, collector);
+  });
+  // Each node has renewed before the short grace period counts.
+  await sleep(renewEveryMs);
+  progress('start with a short grace period');
+  const peak = await whileRunning(stand, contender, { graceMs: shortGraceMs, collector }, async () => {
+    await sleep(renewEveryMs);
+    progress('silent nodes');
+    await measureDetection(stand, collector);
+    progress('loss of a zone');
+    await measureZoneLoss(stand, collector);
+  });
+  collector.add({ peakRss: Math.max(steadyPeak, peak) / 1e6 });
+  return { figures: collector.figures(), loads: collector.loads(), otherCpus };
+}
+
+interface Run {
+  readonly graceMs: number;
+  readonly collector: FigureCollector;
+}
+
+/** Returns the peak of the resident memory of this process, in bytes. */
+async function whileRunning(
+  stand: Stand,
+  contender: Contender,
+  { graceMs, collector }: Run,
+  measure: (running: Running) => Promise<void>,
+): Promise<number> {
+  const { running, seconds } = await measureStart(stand, contender, graceMs);
+  try {
+    collector.add({ start: seconds });
+    await measure(running);
+    running.check();
+    return processFigures(running.pid).peakRssBytes;
+  } finally {
+    await running.stop();
+  }
+}
