@@ -47,7 +47,7 @@ interface MonitorPassOptions {
   readonly zones: ZoneTable;
   readonly outage: OutageWatch;
   readonly queues: ZoneTaintQueues;
-  readonly marking: Pick<PodMarkingQueues, 'forgetZone'>;
+  readonly marking: Pick<PodMarkingQueues, 'forgetZone' | 'dropFullBuckets'>;
   readonly freshness: Pick<Freshness, 'nowMs'>;
   readonly recorder: EventRecorder;
   readonly decisions: DecisionSink;
@@ -130,6 +130,16 @@ export class MonitorPass {
   /** All nodes that are registered or in the cache. */
   names(): readonly string[] {
     return [...new Set([...this.#options.store.keys(), ...this.#known.keys()])];
+  }
+
+  /** Number of entries of the largest collection with an entry for each node. */
+  get size(): number {
+    return Math.max(this.#touched.size, this.#known.size, this.#unnoticed.size);
+  }
+
+  /** Number of zones whose stop is noted. */
+  get heldZones(): number {
+    return this.#heldNoted.size;
   }
 
   /** The result of a live read for a suspect. */
@@ -321,8 +331,11 @@ export class MonitorPass {
   }
 
   #evaluateZones(): Evaluation['fullDisruption'] {
-    const evaluation = this.#options.zones.evaluate();
+    const { zones, queues, marking, clock } = this.#options;
+    const evaluation = zones.evaluate();
     for (const zone of evaluation.vanished) this.#forgetZone(zone);
+    queues.dropFullBuckets(clock.monotonicMs());
+    marking.dropFullBuckets();
     for (const change of evaluation.changes) this.#applyRate(change);
     this.#noteDisruption(evaluation.fullDisruption);
     return evaluation.fullDisruption;

@@ -14,6 +14,12 @@ import * as taintEviction from './taint-eviction/metrics.ts';
 import { readyOf } from './health/assess-node.ts';
 import { affectsDecisions } from './health/diff-nodes.ts';
 import * as health from './health/metrics.ts';
+import {
+  collectionEntries,
+  type CollectionSize,
+  readCollectionSizes,
+  showCollectionSizes,
+} from './snapshot/collection-sizes.ts';
 import { heldNodes } from './snapshot/held-nodes.ts';
 import type { PassResult } from './monitor-pass.ts';
 import * as outage from './outage/metrics.ts';
@@ -43,6 +49,7 @@ export const controllerMetrics: readonly MetricDefinition[] = [
   ...metricsOf(health, zones, tainting, taintEviction, podReadiness, freshness, outage, podGc, workQueues),
   decisionsTotal,
   heldNodes,
+  collectionEntries,
 ];
 
 export class NodeLifecycle {
@@ -66,6 +73,12 @@ export class NodeLifecycle {
       this.#onLease(change);
     });
     this.#listenToAct();
+    showCollectionSizes(options.meter, () => this.sizes());
+  }
+
+  /** The sizes of what is remembered of nodes, pods and zones. */
+  sizes(): readonly CollectionSize[] {
+    return readCollectionSizes(this.stages);
   }
 
   /**

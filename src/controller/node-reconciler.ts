@@ -70,6 +70,11 @@ export class NodeReconciler {
     return outcome;
   }
 
+  /** Number of nodes with a write of Unknown that was not answered. */
+  get unanswered(): number {
+    return this.#unanswered.size;
+  }
+
   /** The node no longer exists. */
   forget(name: string): void {
     this.#unanswered.forget(name);

@@ -94,6 +94,8 @@ export class Stages {
   readonly nodes: MutationCache<NodeView>;
   readonly leases: MutationCache<LeaseView>;
   readonly pods: PodSource;
+  /** Responses to writes of pods that the watch has not delivered yet. */
+  readonly podResponses: MutationCache<PodView>;
   readonly canary: Canary | undefined;
   readonly freshness: WatchFreshness;
   readonly health: HealthTable;
@@ -140,6 +142,7 @@ export class Stages {
     const pods = new MutationCache<PodView>((key) => informers.pods.store.get(key), { nowMs, keyOf: podKey });
     // A remembered response is dropped when the watch has caught up with it, not only at the next read.
     informers.pods.onChange('answers', ({ key }) => void pods.get(key));
+    this.podResponses = pods;
     this.pods = overlaid(informers.pods.store, pods);
     this.writer = options.writer ?? new ApiWriter({ ...options, nodes, pods, decisions, signal: abortWrites });
     this.dependencies = { nodes, writer: this.writer, decisions, clock, meter };

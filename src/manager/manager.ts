@@ -12,6 +12,7 @@ import {
 } from '../controller/model/options.ts';
 import { NodeLifecycle, podsByNode } from '../controller/node-lifecycle.ts';
 import { ShadowMode } from '../controller/shadow/shadow-mode.ts';
+import type { CollectionSize } from '../controller/snapshot/collection-sizes.ts';
 import { LiveSnapshot, type Snapshot } from '../controller/snapshot/snapshot.ts';
 import type { ConfigFileFacts } from '../controller/explain/facts.ts';
 import type { LeaseApi } from '../election/election-options.ts';
@@ -144,6 +145,16 @@ export class Manager {
   /** The readiness check of shadow mode; undefined in any other mode. */
   writeCheck(): ReturnType<WriteBlocker['check']> | undefined {
     return this.#shadow === undefined ? undefined : this.#writeBlocker.check();
+  }
+
+  /** The sizes of all collections that grow with the cluster, caches included. */
+  sizes(): readonly CollectionSize[] {
+    const { nodes, pods } = this.informers;
+    return [
+      ...this.lifecycle.sizes(),
+      { collection: 'node-cache', per: 'node', entries: nodes.store.size },
+      { collection: 'pod-cache', per: 'pod', entries: pods.store.size },
+    ];
   }
 
   /** The options changed as listed, and {@link ManagerOptions.config} returns the new ones already. */

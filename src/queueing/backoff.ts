@@ -23,6 +23,11 @@ export class Backoff {
     return this.#failures.get(key) ?? 0;
   }
 
+  /** Number of keys with a failure. */
+  get size(): number {
+    return this.#failures.size;
+  }
+
   forget(key: string): void {
     this.#failures.delete(key);
   }

@@ -37,6 +37,11 @@ export class RateLimitedQueues {
     return this.#zoneOf.size;
   }
 
+  /** Number of zones that anything is known of. */
+  get zonesRemembered(): number {
+    return this.#queues.size + this.#spent.size;
+  }
+
   /** All queued keys of all zones. */
   keys(): readonly string[] {
     return [...this.#zoneOf.keys()];
@@ -122,10 +127,14 @@ export class RateLimitedQueues {
   forget(zone: string, nowMs: number): void {
     const queue = this.#queues.get(zone);
     if (queue === undefined) return;
-    for (const [name, bucket] of this.#spent) if (bucket.isFull(nowMs)) this.#spent.delete(name);
     this.#ending.add(zone);
     queue.swapRate(this.#options.limit().ratePerSecond, nowMs);
     this.#dropIfEnded(zone);
+  }
+
+  /** To be called from time to time: a full bucket of a dropped queue is like a new one. */
+  dropFullBuckets(nowMs: number): void {
+    for (const [zone, bucket] of this.#spent) if (bucket.isFull(nowMs)) this.#spent.delete(zone);
   }
 
   #reportLength(zone: string): void {

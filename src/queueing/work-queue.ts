@@ -37,6 +37,11 @@ export class WorkQueue {
     return this.#waiting.size + this.#addedMeanwhile.size;
   }
 
+  /** Number of keys that anything is known of: queued, in process, or with a backoff. */
+  get remembered(): number {
+    return Math.max(this.#waiting.size + this.#inProcess.size, this.#notBefore.size, this.#backoff.size);
+  }
+
   get idle(): boolean {
     return this.size === 0 && this.#inProcess.size === 0;
   }

@@ -2,9 +2,14 @@
 import { uncoveredNodes } from '../controller/health/metrics.ts';
 import { describe, RequestChecker } from './checkers/request-checker.ts';
 import { type Divergence, findDivergences } from './checkers/find-divergences.ts';
+import { QuietChecker } from './checkers/quiet-checker.ts';
+import { RecoveryChecker } from './checkers/recovery-checker.ts';
+import { SizeChecker } from './checkers/size-checker.ts';
 import type { Report, Violation } from './checkers/violation.ts';
+import { PodFailureChecker } from './checkers/pod-failure-checker.ts';
 import { Heartbeats } from './checkers/heartbeats.ts';
 import { WriteChecker } from './checkers/write-checker.ts';
+import { forgottenMs } from './drill/churn-drill.ts';
 import { DrillRun } from './drill/drill-run.ts';
 import { FaultDriver } from './faults/fault-driver.ts';
 import type { RunPlan } from './run-plan.ts';
@@ -15,12 +20,19 @@ import { type Surroundings, World } from './world.ts';
 const settleMsMax = 900_000;
 /** After that, for this time, nothing may be written. */
 const quietMs = 130_000;
+/** At the end of that, all requests are counted: Events of a new leader have been written. */
+const countedMs = 60_000;
 const stepMs = 5_000;
 /** A message or a process may be late by this: a write is justified by a state that is this old. */
 const latenessMs = 150_000;
 
 /** The same in a drill, where nothing is late. */
 const drillLatenessMs = 5_000;
+
+/** For how long a replica may remember a node, a pod or a zone that was deleted: paused processes included. */
+const rememberedMs = 900_000;
+/** The same without faults: quarantines, holds and the next sweep. */
+const rememberedInDrillMs = forgottenMs - 5_000;
 
 export interface RunResult {
   readonly violation: Violation | undefined;
@@ -47,6 +59,10 @@ class SeedRun {
   readonly #plan: RunPlan;
   readonly #requests: RequestChecker;
   readonly #writes: WriteChecker;
+  readonly #podFailures: PodFailureChecker;
+  readonly #sizes: SizeChecker;
+  readonly #quiet: QuietChecker;
+  readonly #recovery: RecoveryChecker;
   readonly #silent: ReadonlySet<string>;
   readonly #drill: DrillRun;
   #violation: Violation | undefined;
@@ -63,6 +79,7 @@ class SeedRun {
       onSent: (replica, line) => {
         trace.add(replica.name, `${line.by.client} ${describe(line)}`);
         this.#requests.onSent(replica, line);
+        this.#quiet.onSent(line);
         this.#drill.onSent(line);
       },
       onFailed: (error) => {
@@ -73,6 +90,10 @@ class SeedRun {
     this.#requests = new RequestChecker(this.world, this.#report, plan.cluster.limits);
     const heartbeats = new Heartbeats(this.world);
     this.#writes = new WriteChecker(this.world, this.#report, { latenessMs, heartbeats });
+    this.#podFailures = new PodFailureChecker(this.world, this.#report, latenessMs);
+    this.#recovery = new RecoveryChecker(this.world, this.#report);
+    this.#quiet = new QuietChecker(this.#report);
+    this.#sizes = new SizeChecker(this.world, this.#report, rememberedMs);
     this.#drill = new DrillRun({
       world: this.world,
       heartbeats,
@@ -115,6 +136,7 @@ class SeedRun {
     while (timeline.nowMs < untilMs && this.#violation === undefined) {
       await timeline.runUntil(Math.min(untilMs, timeline.nowMs + stepMs));
       this.#checkCoverage();
+      this.#sizes.check();
       if (holds()) return true;
     }
     return false;
@@ -133,19 +155,25 @@ class SeedRun {
     const fromMs = timeline.nowMs;
     let quietSinceMs = fromMs;
     const isQuiet = (): boolean => {
+      this.#recovery.check();
       const isDisturbed = this.#disturbance() !== undefined;
       this.#requests.forgetWrites();
       if (isDisturbed) quietSinceMs = timeline.nowMs;
-      return timeline.nowMs - quietSinceMs >= quietMs;
+      const forMs = timeline.nowMs - quietSinceMs;
+      if (forMs <= quietMs - countedMs) this.#quiet.restart();
+      return forMs >= quietMs;
     };
-    if (await this.#until(fromMs + settleMsMax, isQuiet)) this.#settledMs = quietSinceMs - fromMs;
-    else this.#reportUnsettled();
+    if (!(await this.#until(fromMs + settleMsMax, isQuiet))) return this.#reportUnsettled();
+    this.#settledMs = quietSinceMs - fromMs;
+    this.#quiet.check(countedMs);
   }
 
   async #runDrill(): Promise<void> {
     const { timeline } = this.world;
     const drill = this.#drill.begin();
     if (drill === undefined) return;
+    this.#podFailures.beginDrill();
+    this.#sizes.remember(rememberedInDrillMs);
     this.#writes.beginDrill(drill.mayBeLate === true ? latenessMs : drillLatenessMs);
     await this.#until(timeline.nowMs + drill.durationMs, () => {
       this.#drill.check();

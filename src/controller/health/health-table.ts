@@ -40,6 +40,11 @@ export class HealthTable {
     return this.#records.get(name);
   }
 
+  /** Number of entries of the largest collection. */
+  get size(): number {
+    return Math.max(this.#records.size, this.#deadlines.size, this.#rechecks.size, this.#confirmed.size);
+  }
+
   /** Updates the record from the caches and returns it. */
   observe(node: NodeView, lease: LeaseView | undefined, now: Now): HealthRecord {
     const record = buildRecord(this.#records.get(node.name), { node, lease }, now);

@@ -107,6 +107,11 @@ export class SilenceConfirmer {
     this.#pending.delete(node);
   }
 
+  /** Number of entries of the largest collection. */
+  get size(): number {
+    return Math.max(this.#pending.size, this.#waiting.size, this.#holds.size, this.#answers.length);
+  }
+
   /** Resolves when no read is in flight. */
   async settled(): Promise<void> {
     while (this.#reads.size > 0) await Promise.all(this.#reads);

@@ -39,6 +39,10 @@ export class UnansweredUnknowns {
     return isResult(node, attempts) ? attempts : undefined;
   }
 
+  get size(): number {
+    return this.#attempts.size;
+  }
+
   forget(node: string): void {
     this.#attempts.delete(node);
   }

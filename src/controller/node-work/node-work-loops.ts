@@ -23,6 +23,8 @@ interface NodeWorkLoopsOptions {
     reconcile(work: NodeWork, name: string): Promise<WorkOutcome>;
     /** The node no longer exists. */
     forget(name: string): void;
+    /** Number of nodes that it remembers. */
+    readonly unanswered: number;
   };
   readonly decisions: DecisionSink;
   readonly clock: Clock;
@@ -50,6 +52,11 @@ export class NodeWorkLoops {
   remove(name: string): void {
     for (const work of works) this.#queues[work].remove(name);
     this.#options.reconciler.forget(name);
+  }
+
+  /** Number of entries of the largest queue. */
+  get size(): number {
+    return Math.max(this.#options.reconciler.unanswered, ...works.map((work) => this.#queues[work].remembered));
   }
 
   /** Runs until the signal aborts, then waits for the workers. */

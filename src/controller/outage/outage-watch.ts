@@ -145,6 +145,11 @@ export class OutageWatch {
     this.#publish();
   }
 
+  /** Number of silent nodes. */
+  get size(): number {
+    return Math.max(this.#silent.size, this.#unnamed.size);
+  }
+
   /** Number of remembered announcements: those of the last minutes. */
   get announced(): number {
     return this.#announced.size;

@@ -49,6 +49,7 @@ interface PodMarkerOptions {
 /** Marks the pods of silent nodes not ready, so that Services stop sending them traffic. */
 export class PodMarker {
   readonly #options: PodMarkerOptions;
+  readonly #queue = new WorkQueue(retryLimits);
   readonly #loop: WorkLoop;
   /** Nodes found at the takeover; their pods are evaluated in batches. */
   readonly #resync: WorkLoop;
@@ -58,7 +59,7 @@ export class PodMarker {
   constructor(options: PodMarkerOptions) {
     this.#options = options;
     this.#loop = new WorkLoop({
-      queue: new WorkQueue(retryLimits),
+      queue: this.#queue,
       clock: options.clock,
       measured: { name: 'node_lifecycle_controller_pods', meter: options.meter },
       workersMax: writesAtOnceMax,
@@ -117,6 +118,11 @@ export class PodMarker {
     );
     const dueInMs = Math.max(0, slots.nextDueMs() - clock.monotonicMs());
     return slots.isPaused() && dueInMs < Infinity ? Math.max(heldServeMs, dueInMs) : dueInMs;
+  }
+
+  /** Number of pods of the largest collection. */
+  get size(): number {
+    return Math.max(this.#queue.remembered, this.#newlyBound.size);
   }
 
   /** Nodes with remembered state. Each is to be checked periodically: see {@link check}. */

@@ -100,9 +100,18 @@ export class PodMarkingQueues {
     this.#queues.forget(zone, this.#options.clock.monotonicMs());
   }
 
+  /** See {@link RateLimitedQueues.dropFullBuckets}. */
+  dropFullBuckets(): void {
+    this.#queues.dropFullBuckets(this.#options.clock.monotonicMs());
+  }
+
   /** Zones with remembered state. */
   zones(): readonly string[] {
     return this.#queues.zones();
+  }
+
+  get zonesRemembered(): number {
+    return this.#queues.zonesRemembered;
   }
 
   /** The earliest time of a slot, on the monotonic clock, holds disregarded; Infinity where no node waits. */

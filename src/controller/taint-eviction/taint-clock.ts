@@ -48,6 +48,10 @@ export class TaintClock {
     this.#taints.delete(node);
   }
 
+  get size(): number {
+    return this.#taints.size;
+  }
+
   /** The names of all known nodes. */
   nodes(): Iterable<string> {
     return this.#taints.keys();

@@ -177,6 +177,16 @@ export class TaintEvictor {
     return taints.map(({ taint, sinceMs }) => ({ taint, sinceMs: Math.max(sinceMs, boundMs) }));
   }
 
+  /** Number of pods of the largest collection. */
+  get size(): number {
+    return Math.max(this.#timed.size, this.#queue.remembered, this.#evicted.size);
+  }
+
+  /** Number of nodes whose taints are known. */
+  get knownNodes(): number {
+    return this.#taints.size;
+  }
+
   /** Number of pods whose deletion was accepted and that are still in the cache. */
   get evictedCount(): number {
     return this.#evicted.size;

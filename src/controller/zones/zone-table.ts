@@ -59,6 +59,11 @@ export class ZoneTable {
     return this.#fullDisruption;
   }
 
+  /** Number of counted and excluded nodes. */
+  get size(): number {
+    return this.#members.size;
+  }
+
   zoneOfMember(node: string): string | undefined {
     return this.#members.get(node)?.zone;
   }

@@ -5,7 +5,7 @@ import { chance, oneOf } from '../draw.ts';
 import type { PlannedFault } from '../faults/world-fault.ts';
 
 /** The cluster as it is when the drill begins. */
-interface DrillCluster {
+export interface DrillCluster {
   /** Nodes that are ready. */
   readonly nodes: readonly { readonly name: string; readonly zone: string }[];
   /** Nodes that stay silent, by zone. */
@@ -13,6 +13,8 @@ interface DrillCluster {
   readonly leader: string;
   readonly servers: readonly string[];
   readonly graceMs: number;
+  /** For how long a node whose lease cannot be read is held. */
+  readonly leaseHoldMs: number;
   /** The wall clocks of the replicas agree: times that one wrote are compared with that of another. */
   readonly clocksAgree: boolean;
   /** The longest hold of a path failure in this cluster. */
@@ -26,6 +28,12 @@ export interface Drill {
   readonly durationMs: number;
   /** Nodes whose requests fail: what they need may be late. */
   readonly stuck: readonly string[];
+  /** By how much a stuck node may become Unknown too late; absent: no limit. */
+  readonly stuckMs?: number;
+  /** NoExecute taints are stopped until this time. */
+  readonly taintsFromMs?: number;
+  /** Answers to writes may take this long. */
+  readonly answersMs?: number;
   /** The grace period changes at this time: a silence before is not noticed earlier. */
   readonly graceFromMs?: number;
   /** The leader changes: nothing else is late, but everything may be. */
@@ -36,15 +44,15 @@ export interface Drill {
   readonly held?: { readonly nodes: readonly string[]; readonly untilMs: number; readonly byMs: number | undefined };
 }
 
-type Plan = (random: Random, cluster: DrillCluster) => Drill | undefined;
+type DrillPlan = (random: Random, cluster: DrillCluster) => Drill | undefined;
 
 /** Nodes of one outage may have renewed last at different times within this. */
 const windowMs = 12_000;
-const tailMs = 30_000;
+export const tailMs = 30_000;
 const silent = { kind: 'partition', direction: 'all', manner: 'silent' } as const;
 const graces = [24_000, 40_000, 50_000] as const;
 
-const plans: readonly Plan[] = [
+const plans: readonly DrillPlan[] = [
   planSilence,
   planSilence,
   planStuckNode,
@@ -68,7 +76,7 @@ export function planDrill(random: Random, cluster: DrillCluster): Drill | undefi
 }
 
 /** One or two nodes, such that no zone is disrupted. */
-function drawNodes(random: Random, { nodes, silentIn }: DrillCluster): readonly string[] {
+export function drawNodes(random: Random, { nodes, silentIn }: DrillCluster): readonly string[] {
   const counts = new Map<string, number>();
   const chosen: string[] = [];
   for (const { name, zone } of nodes.toSorted(() => random.next() - 0.5)) {
@@ -81,7 +89,7 @@ function drawNodes(random: Random, { nodes, silentIn }: DrillCluster): readonly 
   return chance(random, 0.3) ? chosen.slice(0, 1) : chosen;
 }
 
-function node(names: readonly string[], atMs: number, forMs: number): PlannedFault {
+export function silenceOf(names: readonly string[], atMs: number, forMs: number): PlannedFault {
   return { atMs, forMs, fault: { kind: 'node', names, fault: silent } };
 }
 
@@ -96,7 +104,7 @@ function planSilence(random: Random, cluster: DrillCluster): Drill | undefined {
   const byMs = oneOf(random, [-3_600_000, -30_000]);
   const step: PlannedFault = { atMs: 300, forMs: 1, fault: { kind: 'clock-step', replica: cluster.leader, byMs } };
   const acts = [
-    node(names, 100, forMs),
+    silenceOf(names, 100, forMs),
     ...(chance(random, 0.5) ? [settings] : []),
     ...(chance(random, 0.3) ? [step] : []),
   ];
@@ -125,7 +133,7 @@ function planStuckNode(random: Random, cluster: DrillCluster): Drill | undefined
   const change = { nodeMonitorGracePeriodMs: 24_000 };
   const shorter: PlannedFault = { atMs: graceFromMs, forMs: durationMs, fault: { kind: 'settings', change } };
   // The stuck node returns first, so that its recovery is stuck when the other one recovers.
-  const silences = [node([stuck], 100, forMs - 200), node([other], 100, forMs)];
+  const silences = [silenceOf([stuck], 100, forMs - 200), silenceOf([other], 100, forMs)];
   const acts = [refusal, ...silences, ...(graceFromMs > 0 ? [shorter] : [])];
   return { name: 'stuck-node', acts, durationMs, stuck: [stuck], graceFromMs };
 }
@@ -140,7 +148,7 @@ function planNotReady(random: Random, cluster: DrillCluster): Drill | undefined 
     forMs,
     fault: { kind: 'node', names, fault: { kind: 'unhealthy', reason: 'runtime is down' } },
   };
-  const acts = [unhealthy, node(names, silentAtMs, forMs - silentAtMs)];
+  const acts = [unhealthy, silenceOf(names, silentAtMs, forMs - silentAtMs)];
   return names.length === 0 ? undefined : { name: 'not-ready', acts, durationMs: forMs + tailMs, stuck: [] };
 }
 
@@ -169,7 +177,13 @@ function planTaints(random: Random, cluster: DrillCluster): Drill | undefined {
 function planOutage(_random: Random, { nodes, graceMs }: DrillCluster): Drill {
   const forMs = graceMs + 60_000;
   const names = nodes.map(({ name }) => name);
-  return { name: 'outage', acts: [node(names, 100, forMs)], durationMs: forMs + tailMs, stuck: [], mayBeHeld: true };
+  return {
+    name: 'outage',
+    acts: [silenceOf(names, 100, forMs)],
+    durationMs: forMs + tailMs,
+    stuck: [],
+    mayBeHeld: true,
+  };
 }
 
 /** Of most nodes together, and of most nodes of more than one zone, where there are several. */
@@ -208,7 +222,7 @@ function planPathFailure(random: Random, cluster: DrillCluster): Drill | undefin
   const byMs = holdMs === seenMs && !isKilled ? graceMs + holdMs + windowMs + 25_000 : undefined;
   return {
     name: 'path-failure',
-    acts: [node(names, 100, durationMs), ...(isKilled ? [kill] : []), ...(delayMs > 0 ? errors : [])],
+    acts: [silenceOf(names, 100, durationMs), ...(isKilled ? [kill] : []), ...(delayMs > 0 ? errors : [])],
     durationMs,
     stuck: [],
     mayBeLate: true,
@@ -227,7 +241,7 @@ function planBlip(random: Random, cluster: DrillCluster): Drill | undefined {
     forMs: forMs + 20_000,
     fault: { kind: 'stuck-object', name, verbs: ['patch'], part: 'any', answer },
   };
-  return { name: 'blip', acts: [refusal, node([name], 100, forMs)], durationMs: forMs + 60_000, stuck: [name] };
+  return { name: 'blip', acts: [refusal, silenceOf([name], 100, forMs)], durationMs: forMs + 60_000, stuck: [name] };
 }
 
 /** The watch of nodes stalls while a node recovers. */
@@ -240,7 +254,7 @@ function planStalledWatch(random: Random, cluster: DrillCluster): Drill | undefi
     forMs: 100_000,
     fault: { kind: 'stalled-watch', resource: 'nodes', rate: 1 },
   };
-  const acts = [node([name], 100, forMs), stall];
+  const acts = [silenceOf([name], 100, forMs), stall];
   return { name: 'stalled-watch', acts, durationMs: forMs + 150_000, stuck: [], mayBeLate: true };
 }
 
@@ -254,7 +268,11 @@ function planSecondSilence(random: Random, cluster: DrillCluster): Drill | undef
   const silence = (heartbeat: 'both' | 'status', forMs: number): PlannedFault => {
     return { atMs: 100, forMs, fault: { kind: 'node', names, fault: { kind: 'silence', heartbeat } } };
   };
-  const acts = [silence('both', firstMs), silence('status', durationMs), node(names, secondMs, durationMs - secondMs)];
+  const acts = [
+    silence('both', firstMs),
+    silence('status', durationMs),
+    silenceOf(names, secondMs, durationMs - secondMs),
+  ];
   const held = { nodes: names, untilMs: 0, byMs: durationMs - 20_000 };
   return { name: 'second-silence', acts, durationMs, stuck: [], mayBeLate: true, held };
 }
@@ -292,6 +310,6 @@ function planRefusedMarks(random: Random, cluster: DrillCluster): Drill | undefi
     fault: { ...refusal, retryAfterMs: undefined, rate: 0.7 },
   };
   const held = { nodes: names, untilMs: 0, byMs: graceMs + 60_000 };
-  const acts = [errors, node(names, 100, durationMs)];
+  const acts = [errors, silenceOf(names, 100, durationMs)];
   return names.length === 0 ? undefined : { name: 'refused-marks', acts, durationMs, stuck: [], mayBeLate: true, held };
 }

@@ -19,6 +19,9 @@ export interface NodeState {
   readonly ready: string;
   readonly zone: string;
   readonly taints: readonly Taint[];
+  /** The label of its operating system, and the deprecated one. */
+  readonly os: string | undefined;
+  readonly oldOs: string | undefined;
 }
 
 /** Patches that the controller sent, and commits, those of others included. */
@@ -171,11 +174,12 @@ export class DrillRecord {
   }
 }
 
-const goneNode = { ready: 'gone', zone: '', taints: [] } as const;
+const goneNode = { ready: 'gone', zone: '', taints: [], os: undefined, oldOs: undefined } as const;
 
-function stateOf({ status, spec, metadata }: Node): Pick<NodeState, 'ready' | 'zone' | 'taints'> {
+function stateOf({ status, spec, metadata: { labels = {} } }: Node): Omit<NodeState, 'atMs' | 'byController'> {
   const ready = findCondition(listConditions(status?.conditions), 'Ready')?.status ?? 'missing';
-  return { ready, zone: zoneOf(metadata.labels ?? {}), taints: spec?.taints ?? [] };
+  const { 'kubernetes.io/os': os, 'beta.kubernetes.io/os': oldOs } = labels;
+  return { ready, zone: zoneOf(labels), taints: spec?.taints ?? [], os, oldOs };
 }
 
 function newRecord(): NodeRecord {

@@ -1,6 +1,5 @@
 import { findCondition, listConditions } from '../../api/conditions.ts';
 import type { Node } from '../../api/node.ts';
-import { SeededRandom } from '../../kubelet/faults/seeded-random.ts';
 import { controlPlanePathFailureHoldDefaults as holdDefaults } from '../../controller/model/options.ts';
 import { zoneDivergences } from '../checkers/find-divergences.ts';
 import type { Heartbeats } from '../checkers/heartbeats.ts';
@@ -10,7 +9,8 @@ import type { RequestLine } from '../network/network.ts';
 import type { World } from '../world.ts';
 import { DrillRecord } from './drill-record.ts';
 import { findDrillViolations } from './find-drill-violations.ts';
-import { type Drill, planDrill } from './drill-plan.ts';
+import type { Drill, DrillCluster } from './drill-plan.ts';
+import { drawDrill } from './draw-drill.ts';
 
 /** How late something may be: so much, and so many latencies. */
 const slackMsMin = 6_500;
@@ -29,7 +29,7 @@ interface DrillRunOptions {
   readonly silent: ReadonlySet<string>;
 }
 
-/** The drill of one run, see {@link planDrill}. */
+/** The drill of one run, see {@link drawDrill}. */
 export class DrillRun {
   readonly #options: DrillRunOptions;
   readonly #record: DrillRecord;
@@ -44,7 +44,7 @@ export class DrillRun {
   /** Undefined if the cluster is too small for it. */
   begin(): Drill | undefined {
     const { world, seed } = this.#options;
-    const drill = planDrill(new SeededRandom(seed ^ 0xd1_11), this.#cluster());
+    const drill = drawDrill(seed, this.#cluster());
     this.#drill = drill;
     this.#fromMs = world.timeline.nowMs;
     if (drill === undefined) return undefined;
@@ -92,14 +92,18 @@ export class DrillRun {
     }
   }
 
-  #cluster(): Parameters<typeof planDrill>[1] {
+  #cluster(): DrillCluster {
     const { world, silent } = this.#options;
     const nodes = world.storage.list('nodes').map(({ metadata }) => {
       return { name: metadata.name ?? '', zone: metadata.labels?.['topology.kubernetes.io/zone'] ?? '' };
     });
     const silentIn = new Map<string, number>();
     for (const { name, zone } of nodes) if (silent.has(name)) silentIn.set(zone, (silentIn.get(zone) ?? 0) + 1);
-    const { nodeMonitorGracePeriodMs: graceMs, controlPlanePathFailureHoldMs } = world.config;
+    const {
+      nodeMonitorGracePeriodMs: graceMs,
+      leaseConfirmationHoldMs: leaseHoldMs,
+      controlPlanePathFailureHoldMs,
+    } = world.config;
     const ready = nodes.filter(({ name }) => !silent.has(name));
     const zones = new Set(ready.map(({ zone }) => zone)).size;
     const pathFailureHoldMs =
@@ -113,6 +117,7 @@ export class DrillRun {
       leader: world.leader()?.name ?? '',
       servers: [...world.servers.keys()],
       graceMs,
+      leaseHoldMs,
       pathFailureHoldMs,
     };
   }

@@ -35,9 +35,12 @@ type Check = (context: Context) => readonly DrillViolation[];
 
 const checks: readonly Check[] = [
   findLateDetections,
+  findForgottenNodes,
   findEarlyUnknowns,
   findWrongTaints,
   findFastTaints,
+  findTaintsWhileStopped,
+  findOldLabels,
   findBrokenHolds,
   findEarlyDeletions,
   findLateDeletions,
@@ -58,9 +61,25 @@ function promptNodes({ drill, record }: Context): readonly (readonly [string, No
 }
 
 function findLateDetections(context: Context): readonly DrillViolation[] {
-  const { options, span, slackMs, drill } = context;
+  return findUnnoticed(context, promptNodes(context), context.slackMs);
+}
+
+/** A node whose requests fail becomes Unknown all the same. */
+function findForgottenNodes(context: Context): readonly DrillViolation[] {
+  const { drill, record, slackMs } = context;
+  const { stuck, stuckMs } = drill;
+  const nodes = [...record.nodes].filter(([name]) => stuck.includes(name));
+  return stuckMs === undefined ? [] : findUnnoticed(context, nodes, slackMs + stuckMs);
+}
+
+function findUnnoticed(
+  context: Context,
+  nodes: ReturnType<typeof promptNodes>,
+  slackMs: number,
+): readonly DrillViolation[] {
+  const { options, span, drill } = context;
   const fromMs = span.fromMs + (drill.graceFromMs ?? 0);
-  return promptNodes(context).flatMap(([subject, { heartbeats, states }]) => {
+  return nodes.flatMap(([subject, { heartbeats, states }]) => {
     const late = heartbeats.find((atMs, index) => {
       const dueMs = Math.max(atMs + options.nodeMonitorGracePeriodMs, fromMs) + slackMs;
       const nextMs = heartbeats[index + 1] ?? span.untilMs;
@@ -94,6 +113,7 @@ function findWrongTaints(context: Context): readonly DrillViolation[] {
   // A taint whose write was not answered may have been added: each attempt takes a token.
   const tokens = drill.stuck.length > 0 ? 10 : 2;
   const noExecuteMs = slackMs + (tokens * 1_000) / options.nodeEvictionRate;
+  const startedMs = span.fromMs + (drill.taintsFromMs ?? 0);
   return promptNodes(context).flatMap(([subject, { states }]) =>
     readySpans(states, span).flatMap(({ ready, fromMs, untilMs }) => {
       const isChecked = ['True', 'False', 'Unknown'].includes(ready);
@@ -105,8 +125,8 @@ function findWrongTaints(context: Context): readonly DrillViolation[] {
           texts.push(`${effect} taints are [${shown}] at ${seconds(atMs)}, Ready=${ready} since ${seconds(fromMs)}`);
       };
       check('NoSchedule', fromMs + slackMs);
-      if (ready === 'True' || drill.mayBeHeld !== true)
-        check('NoExecute', fromMs + (ready === 'True' ? slackMs : noExecuteMs));
+      const dueMs = ready === 'True' ? fromMs + slackMs : Math.max(fromMs, startedMs) + noExecuteMs;
+      if (ready === 'True' || drill.mayBeHeld !== true) check('NoExecute', dueMs);
       return texts.map((text) => ({ invariant: 'taints-in-time', subject, text }));
     }),
   );
@@ -132,6 +152,38 @@ function findFastTaints({ record, options: { nodeEvictionRate } }: Context): rea
       const text = `NoExecute taints at ${seconds(before)} and ${seconds(atMs)} at ${nodeEvictionRate}/s`;
       return atMs - before < gapMs ? [{ invariant: 'taint-rate', subject: `zone ${zone}`, text }] : [];
     });
+}
+
+/** No node gets a NoExecute taint while their rate is 0. */
+function findTaintsWhileStopped(context: Context): readonly DrillViolation[] {
+  const { drill, record, span } = context;
+  const untilMs = span.fromMs + (drill.taintsFromMs ?? 0);
+  return [...record.nodes.keys()].flatMap((subject) => {
+    const atMs = firstTaintMs(context, subject);
+    const text = `NoExecute taint at ${seconds(atMs)}, stopped until ${seconds(untilMs)}`;
+    return atMs > span.fromMs && atMs < untilMs ? [{ invariant: 'taint-rate', subject, text }] : [];
+  });
+}
+
+/** The deprecated label of the operating system follows the current one. */
+function findOldLabels(context: Context): readonly DrillViolation[] {
+  const { drill, span, slackMs } = context;
+  const limitMs = slackMs + (drill.answersMs ?? 0);
+  return promptNodes(context).flatMap(([subject, { states }]) => {
+    const isOld = ({ os, oldOs }: NodeState): boolean => os !== oldOs;
+    const late = states.find((state, index) => {
+      if (!isOld(state) || isOldBefore(states, index, isOld)) return false;
+      const untilMs = states.slice(index).find((next) => !isOld(next))?.atMs ?? span.untilMs;
+      return untilMs - state.atMs > limitMs;
+    });
+    const text = `its deprecated label is old since ${seconds(late?.atMs ?? 0)}`;
+    return late === undefined ? [] : [{ invariant: 'labels-in-time', subject, text }];
+  });
+}
+
+function isOldBefore(states: readonly NodeState[], index: number, isOld: (state: NodeState) => boolean): boolean {
+  const before = states[index - 1];
+  return before !== undefined && isOld(before);
 }
 
 /** A path failure: nothing is written before the hold ends, and the marks soon after. */

@@ -5,6 +5,7 @@ import { oneOf } from '../draw.ts';
 import { wallStartMs, type World } from '../world.ts';
 import type { Fault } from '../../kubelet/faults/fault.ts';
 import { addNetworkFault, isChosen } from './network-faults.ts';
+import { addTemporaryNodes } from './temporary-nodes.ts';
 import {
   type ClusterFault,
   isNetworkFault,
@@ -165,6 +166,8 @@ export class FaultDriver {
       case 'zone-move':
         this.#label(fault.node, 'topology.kubernetes.io/zone', fault.zone);
         return nothing;
+      case 'temporary-nodes':
+        return addTemporaryNodes(this.#world, fault, (act) => this.#try(act));
       case 'delete-pods':
         for (let left = fault.count; left > 0; left -= 1) this.#deletePod();
         return nothing;

@@ -6,7 +6,7 @@ import type { Random } from '../../ports/random.ts';
 import type { ClusterPlan } from '../cluster/cluster-plan.ts';
 import { between, chance, oneOf, wholeBetween } from '../draw.ts';
 import type { Verb } from '../network/network.ts';
-import type { Direction, PlannedFault, WorldFault, WorldFaultKind } from './world-fault.ts';
+import type { Direction, PlannedFault, RandomFaultKind, WorldFault } from './world-fault.ts';
 
 /** Every name that faults refer to. */
 interface Names {
@@ -25,7 +25,7 @@ const manners = ['lose', 'reset'] as const;
 const watched: readonly ResourceName[] = ['nodes', 'pods', 'leases'];
 const verbs: readonly Verb[] = ['get', 'list', 'watch', 'create', 'replace', 'patch', 'delete'];
 
-const draws: Readonly<Record<WorldFaultKind, Draw>> = {
+const draws: Readonly<Record<RandomFaultKind, Draw>> = {
   partition: (random, { replicas }) => ({
     kind: 'partition',
     process: oneOf(random, [...replicas, 'fleet']),

@@ -17,6 +17,9 @@ const legsOf: Readonly<Record<Direction, readonly Leg[]>> = {
   frames: ['frames'],
 };
 
+/** Less than the time limit of a read or write. */
+export const lateAnswerMs = 4_000;
+
 /** Adds the rules of a fault; returns the function that removes them. */
 export function addNetworkFault(network: Network, fault: NetworkFault): () => void {
   const removals = rulesOf(fault).map((rule) => network.add(rule));
@@ -30,7 +33,7 @@ function rulesOf(fault: NetworkFault): readonly NetworkRule[] {
     case 'partition':
       return onLegs(legsOf[fault.direction], { kind: fault.manner }, byProcess(fault.process));
     case 'slow-network':
-      return onLegs(legsOf[fault.direction], { kind: 'delay', msMax: fault.msMax }, byProcess(fault.process));
+      return onLegs(legsOf[fault.direction], { kind: 'delay', msMin: 0, msMax: fault.msMax }, byProcess(fault.process));
     case 'duplicate-frames':
       return onLegs(['frames'], { kind: 'duplicate' }, isReplica, fault.rate);
     case 'undecodable-objects': {
@@ -54,7 +57,7 @@ function rulesOf(fault: NetworkFault): readonly NetworkRule[] {
     case 'ambiguous-writes':
       return onLegs(['response'], { kind: fault.manner }, (line) => isReplica(line) && isWrite(line), fault.rate);
     case 'stuck-object':
-      return onLegs(['request'], stuckEffect(fault), (line) => isReplica(line) && isStuck(fault, line));
+      return stuckRules(fault);
     case 'stalled-watch':
       return onLegs(
         ['frames'],
@@ -65,6 +68,11 @@ function rulesOf(fault: NetworkFault): readonly NetworkRule[] {
   }
 }
 
+function stuckRules(fault: Extract<NetworkFault, { kind: 'stuck-object' }>): readonly NetworkRule[] {
+  const leg = fault.answer === 'late' ? 'response' : 'request';
+  return onLegs([leg], stuckEffect(fault), (line) => isReplica(line) && isStuck(fault, line));
+}
+
 function isStuck({ name, verbs, part }: Extract<NetworkFault, { kind: 'stuck-object' }>, line: RequestLine): boolean {
   const isPart = part === 'any' || (line.subresource ?? 'spec') === part;
   return isPart && line.name === name && verbs.includes(line.verb);
@@ -72,6 +80,7 @@ function isStuck({ name, verbs, part }: Extract<NetworkFault, { kind: 'stuck-obj
 
 function stuckEffect({ answer }: Extract<NetworkFault, { kind: 'stuck-object' }>): Effect {
   if (answer === 'none') return { kind: 'lose' };
+  if (answer === 'late') return { kind: 'delay', msMin: lateAnswerMs, msMax: lateAnswerMs };
   const refusal = { code: answer, from: 'proxy', retryAfterMs: answer === 429 ? 60_000 : undefined } as const;
   return { kind: 'answer', error: (line) => errorAnswer(refusal, line) };
 }

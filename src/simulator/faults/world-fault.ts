@@ -32,14 +32,14 @@ export type NetworkFault =
   | { readonly kind: 'hang'; readonly verb: Verb; readonly resource: ResourceName }
   /** Writes are carried out, and their answer is lost. */
   | { readonly kind: 'ambiguous-writes'; readonly manner: 'lose' | 'reset'; readonly rate: number }
-  /** Requests about a node, its lease included, are not answered, or with this code. */
+  /** Requests about a node, its lease included, are not answered, or with this code, or are carried out and answered late. */
   | {
       readonly kind: 'stuck-object';
       readonly name: string;
       readonly verbs: readonly Verb[];
       /** Patches of its status, or only others. */
       readonly part: 'any' | 'status' | 'spec';
-      readonly answer: 'none' | number;
+      readonly answer: 'none' | 'late' | number;
     }
   /** This share of the open watches of the resource delivers nothing more, without an error. */
   | { readonly kind: 'stalled-watch'; readonly resource: ResourceName; readonly rate: number };
@@ -77,12 +77,15 @@ export type ClusterFault =
   | { readonly kind: 'label'; readonly node: string; readonly key: string; readonly value: string }
   | { readonly kind: 'zone-move'; readonly node: string; readonly zone: string }
   | { readonly kind: 'delete-pods'; readonly count: number }
-  | { readonly kind: 'recreate-node'; readonly node: string };
+  | { readonly kind: 'recreate-node'; readonly node: string }
+  /** Nodes without a kubelet are created, with pods, and deleted at the end. */
+  | { readonly kind: 'temporary-nodes'; readonly prefix: string; readonly count: number; readonly zone: string };
 
 /** What may go wrong in the world. */
 export type WorldFault = NetworkFault | ServerFault | ReplicaFault | ClusterFault;
 
-export type WorldFaultKind = WorldFault['kind'];
+/** Those that are drawn at random; the other one occurs in drills only. */
+export type RandomFaultKind = Exclude<WorldFault['kind'], 'temporary-nodes'>;
 
 export interface PlannedFault {
   /** Virtual time. */

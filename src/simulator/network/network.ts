@@ -5,6 +5,7 @@ import type { KubeObject } from '../../api/meta.ts';
 import type { ResourceName } from '../../api/resources.ts';
 import type { UndecodableObject, WatchEvent } from '../../ports/kube-reader.ts';
 import type { Random } from '../../ports/random.ts';
+import { between } from '../draw.ts';
 import type { SimulatedApiServer } from '../server/api-server.ts';
 import type { Requester } from '../server/storage.ts';
 
@@ -29,7 +30,7 @@ type NetworkEffect =
   | { readonly kind: 'lose' }
   /** The connection breaks. */
   | { readonly kind: 'reset' }
-  | { readonly kind: 'delay'; readonly msMax: number }
+  | { readonly kind: 'delay'; readonly msMin: number; readonly msMax: number }
   /** A proxy, or an overloaded server, answers instead. On the leg `request`. */
   | { readonly kind: 'answer'; readonly error: (request: RequestLine) => ApiError }
   /** Delivered twice, and then the ones before it once more, as after a reconnect. On the leg `frames`. */
@@ -120,7 +121,7 @@ export class Network {
       if (rule.rate < 1 && this.#options.random.next() >= rule.rate) continue;
       const { effect } = rule;
       met.add(effect.kind);
-      if (effect.kind === 'delay') delayMs += effect.msMax * this.#options.random.next();
+      if (effect.kind === 'delay') delayMs += between(this.#options.random, effect.msMin, effect.msMax);
       if (effect.kind === 'answer') answer ??= effect.error(request);
     }
     return {

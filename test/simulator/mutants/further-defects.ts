@@ -244,9 +244,10 @@ export const furtherDefects: readonly Mutant[] = [
   {
     name: 'path-failure-hold-never-ends',
     what: 'nodes that stay unreachable after a path failure are never marked nor tainted',
-    file: 'controller/outage/path-failure-hold.ts',
-    find: 'const longestMs = hold.fromMs + this.#options.holdMsMax(hold.why);',
-    replace: 'const longestMs = Infinity;',
+    file: 'controller/outage/outage-watch.ts',
+    find: '(why) => planHoldMsMax(why, options.limits.current().controlPlanePathFailureHoldMs),',
+    replace:
+      '(why) => (planHoldMsMax(why, options.limits.current().controlPlanePathFailureHoldMs) > 0 ? Infinity : 0),',
   },
   // queueing
   {
@@ -284,6 +285,42 @@ export const furtherDefects: readonly Mutant[] = [
     file: 'controller/zones/zone-table.ts',
     find: 'this.#options = options;',
     replace: 'const fixed = options.current();\n    this.#options = { current: () => fixed };',
+  },
+  // what is remembered, and what is sent for nothing
+  {
+    name: 'removed-node-remembered',
+    what: 'memory grows with every node that is deleted after it was silent',
+    file: 'controller/health/health-table.ts',
+    find: 'this.#records.delete(name);\n    this.#confirmed.delete(name);',
+    replace: 'this.#records.delete(name);',
+  },
+  {
+    name: 'removed-zone-remembered',
+    what: 'memory grows with every zone that vanishes',
+    file: 'controller/monitor-pass.ts',
+    find: 'for (const zone of evaluation.vanished) this.#forgetZone(zone);',
+    replace: '',
+  },
+  {
+    name: 'failures-remembered',
+    what: 'memory grows with every pod whose mark or deletion failed once',
+    file: 'queueing/work-queue.ts',
+    find: "case 'forget':\n        this.#backoff.forget(key);",
+    replace: "case 'forget':",
+  },
+  {
+    name: 'silent-nodes-read-again-and-again',
+    what: 'while a node is down its lease is read several times a second, for ever',
+    file: 'controller/monitor-pass.ts',
+    find: "if (assessment.kind === 'suspect')\n",
+    replace: "if (assessment.kind !== 'alive')\n",
+  },
+  {
+    name: 'backoff-without-limit',
+    what: 'a node whose writes failed for minutes waits as long again for its next attempt',
+    file: 'controller/node-work/node-work-loops.ts',
+    find: 'delayMsMax: 30_000 } as const;',
+    replace: 'delayMsMax: 3_600_000 } as const;',
   },
   // Events
   {

@@ -218,4 +218,25 @@ export const knownDefects: readonly Mutant[] = [
     find: 'this.#underway.delete(node.name);',
     replace: "if (outcome.result === 'written') this.#underway.delete(node.name);",
   },
+  {
+    name: 'response-forgotten-too-early',
+    what: 'the watch delivers the first of two writes, and the second one is sent again',
+    file: 'informer/mutation-cache.ts',
+    find: 'return areComparable(resourceVersion, entry.view.resourceVersion)\n      ? isOlder(resourceVersion, entry.view.resourceVersion)\n      : entry.superseded.has(resourceVersion);',
+    replace: 'return resourceVersion === [...entry.superseded][0];',
+  },
+  {
+    name: 'overtaken-read-counts-as-heartbeat',
+    what: 'a live read that the watch overtook is taken for newer: a silent node is noticed late',
+    file: 'informer/mutation-cache.ts',
+    find: 'return version === wanted || (areComparable(version, wanted) && !isOlder(version, wanted));',
+    replace: 'return version === wanted;',
+    also: [
+      {
+        file: 'informer/mutation-cache.ts',
+        find: 'return areComparable(resourceVersion, entry.view.resourceVersion)\n      ? isOlder(resourceVersion, entry.view.resourceVersion)\n      : entry.superseded.has(resourceVersion);',
+        replace: 'return entry.superseded.has(resourceVersion);',
+      },
+    ],
+  },
 ];

@@ -1,0 +1,62 @@
+// What replicas request while nothing happens: renewals and polls of the leader lease, the canary, probes, and the rare
+// reopening of a watch. Everything else would be repeated for ever.
+import type { RequestLine, Verb } from '../network/network.ts';
+import { describe } from './request-checker.ts';
+import type { Report } from './violation.ts';
+
+interface Budget {
+  readonly client: string;
+  readonly verbs: readonly Verb[];
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+/** Of one replica, resource and verb. The rates are those of the documented periods, at their shortest. */
+const budgets: readonly Budget[] = [
+  // The leader renews every 2 s; a standby polls every 0.5 s to 1.1 s.
+  { client: 'election', verbs: ['replace'], perSecond: 0.5, burst: 4 },
+  { client: 'election', verbs: ['get'], perSecond: 2, burst: 4 },
+  { client: 'canary', verbs: ['patch'], perSecond: 0.2, burst: 4 },
+  // A probe, when no lease was renewed for 1.5 s, with the shortest grace period.
+  { client: 'freshness', verbs: ['list'], perSecond: 0.67, burst: 4 },
+  // A watch ends after some minutes, and without a bookmark for 90 s.
+  { client: 'main', verbs: ['watch', 'list'], perSecond: 0, burst: 3 },
+  { client: 'events', verbs: ['create', 'patch'], perSecond: 0, burst: 3 },
+];
+
+export class QuietChecker {
+  readonly #report: Report;
+  readonly #counts = new Map<string, { readonly line: RequestLine; requests: number }>();
+
+  constructor(report: Report) {
+    this.#report = report;
+  }
+
+  onSent(line: RequestLine): void {
+    const { by, verb, resource } = line;
+    const key = `${by.process} ${by.client} ${verb} ${resource}`;
+    const count = this.#counts.get(key) ?? { line, requests: 0 };
+    count.requests += 1;
+    this.#counts.set(key, count);
+  }
+
+  /** Something happened: what was sent so far may have been for it. */
+  restart(): void {
+    this.#counts.clear();
+  }
+
+  /** Nothing happened for this time. */
+  check(forMs: number): void {
+    for (const { line, requests } of this.#counts.values()) {
+      const max = maxOf(line, forMs / 1_000);
+      if (requests <= max) continue;
+      const text = `${line.by.client} ${describe(line)} and similar ones ${requests} times in ${forMs / 1_000} quiet s (at most ${max})`;
+      this.#report('quiet-cluster-few-requests', line.by.process, text);
+    }
+  }
+}
+
+function maxOf({ by, verb }: RequestLine, seconds: number): number {
+  const budget = budgets.find(({ client, verbs }) => client === by.client && verbs.includes(verb));
+  return budget === undefined ? 0 : Math.ceil(budget.perSecond * seconds) + budget.burst;
+}

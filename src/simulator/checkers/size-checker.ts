@@ -1,0 +1,66 @@
+// No collection of a replica grows beyond the cluster: it has one entry at most for each node, pod or zone that existed a
+// short time ago.
+import { zoneOf } from '../../api/topology.ts';
+import type { Node } from '../../api/node.ts';
+import type { CollectionSize } from '../../controller/snapshot/collection-sizes.ts';
+import type { World } from '../world.ts';
+import type { Report } from './violation.ts';
+
+type Kind = CollectionSize['per'];
+
+export class SizeChecker {
+  readonly #world: World;
+  readonly #report: Report;
+  /** By name: when it last existed. */
+  readonly #seenMs: Readonly<Record<Kind, Map<string, number>>> = { node: new Map(), pod: new Map(), zone: new Map() };
+  #memoryMs: number;
+
+  /** `memoryMs`: for how long what was deleted may be remembered. */
+  constructor(world: World, report: Report, memoryMs: number) {
+    this.#world = world;
+    this.#report = report;
+    this.#memoryMs = memoryMs;
+    world.storage.onCommit((resource, { object }) => {
+      if (resource === 'nodes') this.#note('node', object.name);
+      if (resource === 'pods') this.#note('pod', object.key);
+    });
+  }
+
+  remember(memoryMs: number): void {
+    this.#memoryMs = memoryMs;
+  }
+
+  /** To be called from time to time. */
+  check(): void {
+    this.#noteAll();
+    const bounds = { node: this.#bound('node'), pod: this.#bound('pod'), zone: this.#bound('zone') };
+    for (const { name, run } of this.#world.replicas.values()) {
+      for (const { collection, per, entries } of run?.manager.sizes() ?? []) {
+        if (entries <= bounds[per]) continue;
+        const text = `${collection} has ${entries} entries, and the cluster had ${bounds[per]} ${per}s lately`;
+        this.#report('collections-are-bounded', name, text);
+      }
+    }
+  }
+
+  #noteAll(): void {
+    const { storage } = this.#world;
+    const nodes: readonly Node[] = storage.list('nodes');
+    for (const { metadata } of nodes) {
+      this.#note('node', metadata.name ?? '');
+      this.#note('zone', zoneOf(metadata.labels ?? {}));
+    }
+    for (const { metadata } of storage.list('pods')) this.#note('pod', `${metadata.namespace}/${metadata.name}`);
+  }
+
+  #note(kind: Kind, name: string): void {
+    this.#seenMs[kind].set(name, this.#world.timeline.nowMs);
+  }
+
+  #bound(kind: Kind): number {
+    const sinceMs = this.#world.timeline.nowMs - this.#memoryMs;
+    const seen = this.#seenMs[kind];
+    for (const [name, atMs] of seen) if (atMs < sinceMs) seen.delete(name);
+    return seen.size;
+  }
+}
