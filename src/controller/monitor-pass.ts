@@ -48,7 +48,7 @@ interface MonitorPassOptions {
   readonly outage: OutageWatch;
   readonly queues: ZoneTaintQueues;
   readonly marking: Pick<PodMarkingQueues, 'forgetZone' | 'dropFullBuckets'>;
-  readonly freshness: Pick<Freshness, 'nowMs'>;
+  readonly freshness: Pick<Freshness, 'nowMs' | 'arrivalMs'>;
   readonly recorder: EventRecorder;
   readonly decisions: DecisionSink;
   readonly meter: Meter;
@@ -223,9 +223,10 @@ export class MonitorPass {
     if (node === undefined) return this.#options.transitions.forget(name);
     const isNew = !this.#known.has(name);
     if (isNew) this.#register(node);
+    const { health, leases, freshness } = this.#options;
     const now = this.#now();
-    this.#options.health.observe(node, this.#options.leases.get(name), now);
-    this.#adopt(node, this.#options.health.evaluate(node, now), { isNew, now, findings });
+    health.observe(node, leases.get(name), { ...now, monotonicMs: freshness.arrivalMs() });
+    this.#adopt(node, health.evaluate(node, now), { isNew, now, findings });
   }
 
   /** The only place that updates the state of a node from its assessment. */

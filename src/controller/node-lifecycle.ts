@@ -365,10 +365,10 @@ export class NodeLifecycle {
     alarm.wakeUp();
   }
 
-  /** Records the heartbeat, if the caches show a new one, at the current time on the health clock. */
+  /** Records the heartbeat, if the caches show a new one, on the health clock. */
   #observe(node: NodeView): void {
     const { health, leases, freshness } = this.stages;
-    const now = { monotonicMs: freshness.nowMs(), wallMs: this.#options.clock.nowMs() };
+    const now = { monotonicMs: freshness.arrivalMs(), wallMs: this.#options.clock.nowMs() };
     health.observe(node, leases.get(node.name), now);
   }
 }

@@ -14,6 +14,7 @@ import {
   type StepEnd,
 } from './decide-next-step.ts';
 import { isOlder } from '../api/resource-version.ts';
+import { isStorageOlder } from './check-version.ts';
 import {
   reflectorLastVersion,
   reflectorListDuration,
@@ -106,6 +107,8 @@ export class Reflector<T extends object> {
   #firstObjectMs = 0;
   #missedDeletionAtMs = -Infinity;
   #step: Step = { kind: 'watch-list', resourceVersion: '' };
+  /** The step continues from a version that no list has just shown. */
+  #resumes = false;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -164,6 +167,7 @@ export class Reflector<T extends object> {
     const reached = this.record.resourceVersion;
     if (this.#failures.version !== reached) this.#failures = { version: reached, count: 0 };
     if (countsAgainstVersion(end)) this.#failures.count += 1;
+    this.#resumes = end.kind !== 'listed';
     return decideNextStep(this.#step, end, {
       reached,
       listedRecently: this.#listedRecently(),
@@ -279,6 +283,7 @@ export class Reflector<T extends object> {
       ageMsMax: () => Math.min(ageMsMax, this.#firstObjectMs + limits().ageMsMax),
     });
     this.#guard = guard;
+    const checked = step.kind === 'watch' && this.#resumes ? this.#checkVersion(step, guard) : undefined;
     try {
       return await this.#follow({ step, timeoutSeconds, guard, handler });
     } finally {
@@ -286,7 +291,16 @@ export class Reflector<T extends object> {
       this.#options.meter.observe(reflectorWatchDuration, this.#stepAgeMs() / 1_000, this.#labels);
       this.#guard = undefined;
       await guard.close();
+      await checked;
     }
+  }
+
+  /**
+   * A storage that was restored from a backup accepts a watch from a version that it has not reached. What changed until
+   * then is never delivered, and nothing shows it once the storage has passed that version: it is compared at once.
+   */
+  async #checkVersion({ resourceVersion }: StreamStep, { signal }: WatchGuard): Promise<void> {
+    if (await isStorageOlder(this.#options, resourceVersion, signal)) this.noticeRollback();
   }
 
   async #follow({ step, timeoutSeconds, guard, handler }: OpenedWatch<T>): Promise<StepOutcome> {

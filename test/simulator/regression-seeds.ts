@@ -6,4 +6,11 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
       'after a restore of etcd the caches of nodes and pods kept the state before it for as long as they were quiet',
   },
   { seed: 1019, found: 'in a full disruption the NoExecute taint of a node was removed by two requests at once' },
+  { seed: 1000714, found: 'the first node of a path failure was counted in the hold, and tainted during it' },
+  {
+    seed: 2000089,
+    found: 'with a grace period of 24 s the first node of a path failure was classified as NodeFailure',
+  },
+  { seed: 2000214, found: 'a node was Unknown 44 s after its last renewal, which was counted from the list before' },
+  { seed: 2000567, found: 'a replica that started during a restore of etcd kept the nodes from before it' },
 ];

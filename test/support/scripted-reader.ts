@@ -97,6 +97,8 @@ export interface ListCall {
 /** An API server whose responses are given by the test, one call after the other. */
 export class ScriptedReader implements KubeReader {
   readonly #waiting: (WatchCall | ListCall)[] = [];
+  /** Unanswered reads of the version of the storage, by the streams that continue from one. */
+  readonly checks: ListCall[] = [];
   calls = 0;
 
   get(): Promise<KubeObject> {
@@ -106,7 +108,9 @@ export class ScriptedReader implements KubeReader {
   list(resource: ResourceName, options: ListOptions & { readonly signal: AbortSignal }): Promise<ListPage> {
     const { promise, resolve, reject } = Promise.withResolvers<ListPage>();
     const call = { verb: 'list' as const, resource, options };
-    this.#arrive({ ...call, answer: async (page) => then(() => resolve(page)), refuse: refuser(reject) });
+    const list: ListCall = { ...call, answer: async (page) => then(() => resolve(page)), refuse: refuser(reject) };
+    if (options.limit === 1) this.checks.push(list);
+    else this.#arrive(list);
     rejectOnAbort(options.signal, reject);
     return promise;
   }

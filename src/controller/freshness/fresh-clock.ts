@@ -82,8 +82,7 @@ export class FreshClock {
     if (before !== undefined && atMs <= before.atMs) return;
     const shownNowMs = this.nowMs(nowMs);
     if (atMs > this.#contactAtMs) this.#moveContactToList(atMs);
-    const gapMs = before === undefined ? 0 : Math.min(atMs - before.atMs, this.#limits.listedMsMax);
-    const shownMs = before === undefined ? -Infinity : before.seenMs + gapMs;
+    const shownMs = before === undefined ? -Infinity : this.#shownBy(atMs, before);
     // The clock never ran faster than real time, so it showed at least this much then.
     const seenMs = Math.max(shownMs, this.#seenMs - (this.#contactAtMs - atMs));
     this.#credit(seenMs - this.#seenMs);
@@ -119,6 +118,17 @@ export class FreshClock {
 
   nowMs(nowMs: number): number {
     return this.#seenMs + this.#seenSinceContact(nowMs);
+  }
+
+  /** What the clock would show if the list that is awaited were credited now. */
+  creditableMs(nowMs: number): number {
+    const shownMs = this.#listed === undefined ? -Infinity : this.#shownBy(nowMs, this.#listed);
+    return Math.max(this.nowMs(nowMs), shownMs);
+  }
+
+  /** What a list of this moment shows, after the previous one. */
+  #shownBy(atMs: number, { atMs: beforeMs, seenMs }: Reading): number {
+    return seenMs + Math.min(atMs - beforeMs, this.#limits.listedMsMax);
   }
 
   lastContactAtMs(): number {

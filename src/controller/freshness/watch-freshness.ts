@@ -66,6 +66,11 @@ export class WatchFreshness implements Freshness {
     return this.#clock.nowMs(this.#monotonicMs());
   }
 
+  arrivalMs(): number {
+    this.#notice();
+    return this.#clock.creditableMs(this.#monotonicMs());
+  }
+
   staleness(): StaleReason | undefined {
     const reason = this.#rawStaleness();
     return this.#standInsAreFresh() ? undefined : reason;

@@ -13,6 +13,11 @@ export type StaleReason =
 export interface Freshness {
   /** Never goes back; stands still while watches are stale. */
   nowMs(): number;
+  /**
+   * The time on this clock with which a heartbeat that arrives now is recorded. Later than {@link nowMs} while a list or
+   * frame stands in: the clock counts the time before it when it has been read, and the heartbeat was sent in that time.
+   */
+  arrivalMs(): number;
   /** Undefined while watches are fresh. */
   staleness(): StaleReason | undefined;
   /** Lists or frames replace watches that stay stale: changes show in the caches late, by up to the time between two lists. */

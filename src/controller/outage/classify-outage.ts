@@ -18,18 +18,19 @@ export interface Silence {
 const togetherMin = 3;
 /** Share of the nodes that had renewed until then. */
 const togetherShareMin = 0.6;
-const windowMsMax = 12_000;
-/** A healthy node has renewed within this time: one renew interval with a margin. */
-const renewedWithinMs = 15_000;
+/**
+ * A healthy node has renewed within this time: kubelets renew 10 to 10.4 s after the answer to the last renewal, and
+ * one that misses a renewal sends the next one 20 s after the last.
+ */
+const renewedWithinMs = 12_000;
 
 /**
- * Silences this close belong together. A kubelet renews every 10 s, so nodes that stop at the same moment renewed last
- * within that time of each other. A shorter grace period shortens the window, so that a healthy node is not counted as
- * about to become silent.
+ * Silences this close belong together: nodes that stop at the same moment renewed last within that time of each other.
+ * A shorter grace period shortens the window, so that a healthy node is not counted as about to become silent.
  */
 export function silenceWindowMs(nodeMonitorGracePeriodMs: number): number {
   const roomMs = Math.max(nodeMonitorGracePeriodMs / 4, nodeMonitorGracePeriodMs - renewedWithinMs);
-  return Math.min(windowMsMax, roomMs);
+  return Math.min(renewedWithinMs, roomMs);
 }
 
 interface Tally {

@@ -42,7 +42,7 @@ interface SilentNode extends Silence {
   /** Estimated until the silence is classified, and final then. */
   atMs: number;
   outageClass: SilenceOutageClass | undefined;
-  /** The hold that was in force when it was classified; it may have ended since. */
+  /** The hold that it is part of, which may have ended since. */
   holdSerial: number | undefined;
 }
 
@@ -163,15 +163,28 @@ export class OutageWatch {
 
   #name(silent: SilentNode, silences: Silences): void {
     const why = classifyOutage(silences, silent, this.#windowMs);
+    const isPathFailure = why.outage === 'ControlPlanePathFailure';
     silent.outageClass = why.outage;
-    this.#options.meter.add(silentNodesTotal, 1, { outage: why.outage });
-    if (why.outage === 'NodeFailure') return;
-    if (why.outage === 'ControlPlanePathFailure') {
-      this.#hold.begin(why, silent, () => firstSilenceSince(silences, silent.atMs - this.#windowMs));
-      silent.holdSerial = this.#hold.last()?.serial;
-    }
+    if (isPathFailure) this.#beginHold(why, silent, silences);
+    const hold = this.#hold.last();
+    if (hold !== undefined && (isPathFailure || this.#isCounted(silent, hold))) holdNode(silent, hold);
+    this.#options.meter.add(silentNodesTotal, 1, { outage: silent.outageClass });
     // A hold is announced with its reason.
-    if (silent.holdSerial === undefined) this.#announce(why, silent.atMs);
+    if (why.outage !== 'NodeFailure' && silent.holdSerial === undefined) this.#announce(why, silent.atMs);
+  }
+
+  /** Nodes that became silent before may have been classified on less evidence: the hold applies to them from now on. */
+  #beginHold(why: OutageArithmetic, silent: SilentNode, silences: Silences): void {
+    const begun = this.#hold.begin(why, silent, () => firstSilenceSince(silences, silent.atMs - this.#windowMs));
+    if (begun === undefined) return;
+    for (const other of this.#silent.values()) {
+      if (other.holdSerial === undefined && this.#isCounted(other, begun)) holdNode(other, begun);
+    }
+  }
+
+  /** Its silence is part of the evidence for the hold. */
+  #isCounted({ atMs, outageClass }: SilentNode, { silence }: OutageHold): boolean {
+    return outageClass !== undefined && Math.abs(atMs - silence.atMs) <= this.#windowMs;
   }
 
   /** Once for all nodes that became silent together. */
@@ -238,6 +251,11 @@ export class OutageWatch {
     meter.set(outageInForce, isStale() ? 1 : 0, { outage: 'ObserverStale' });
     meter.set(outageInForce, this.hold() === undefined ? 0 : 1, { outage: 'ControlPlanePathFailure' });
   }
+}
+
+function holdNode(silent: SilentNode, { why, serial }: OutageHold): void {
+  silent.outageClass = why.outage;
+  silent.holdSerial = serial;
 }
 
 function sortSilences(silences: Iterable<CountedSilence>): Silences {

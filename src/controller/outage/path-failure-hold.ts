@@ -58,20 +58,21 @@ export class PathFailureHold {
   }
 
   /**
-   * Begins a hold unless one exists or its time would be over: that counts from the first silence, however late it
-   * becomes known, so a restart does not extend it.
+   * Begins a hold and returns it, unless one exists or its time would be over: that counts from the first silence,
+   * however late it becomes known, so a restart does not extend it.
    */
-  begin(why: OutageArithmetic, silence: Silence, firstSilenceMs: () => number): void {
-    if (this.#begun !== undefined) return;
+  begin(why: OutageArithmetic, silence: Silence, firstSilenceMs: () => number): OutageHold | undefined {
+    if (this.#begun !== undefined) return undefined;
     const fromMs = firstSilenceMs();
     const { decisions, recorder, holdMsMax, healthNowMs } = this.#options;
     const holdMs = fromMs + holdMsMax(why) - healthNowMs();
-    if (holdMs <= 0) return;
+    if (holdMs <= 0) return undefined;
     this.#holds += 1;
     const { zone, atMs } = silence;
     this.#begun = { why, fromMs, recoveredByMs: undefined, silence: { zone, atMs }, serial: this.#holds };
     decisions.note({ kind: 'acts-held', outage: why.outage, holdMs, why });
     recorder.record(actsHeld(why, holdMs));
+    return this.last();
   }
 
   /**

@@ -28,18 +28,8 @@ export function findDivergences(world: World, silent: ReadonlySet<string>): read
     ...orphanDivergences(world.storage, nodes),
     ...zoneDivergences(world, nodes),
     ...leaderDivergences(replicas),
-    ...replicas.flatMap((replica) =>
-      isStandbyAfterRestore(world, replica) ? [] : cacheDivergences(world.storage, replica),
-    ),
+    ...replicas.flatMap((replica) => cacheDivergences(world.storage, replica)),
   ];
-}
-
-/**
- * A standby that listed one resource before a restore of etcd and another one after it has no evidence of the restore. As
- * leader it compares the versions.
- */
-function isStandbyAfterRestore(world: World, replica: Replica): boolean {
-  return world.restoredAtMs > Number.NEGATIVE_INFINITY && replica !== world.leader();
 }
 
 function nodeDivergences(node: Node, isSilent: boolean): readonly Divergence[] {

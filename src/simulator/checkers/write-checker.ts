@@ -51,8 +51,8 @@ export class WriteChecker {
   readonly #heartbeats: Heartbeats;
   /** Since when each node is Ready, where it is. */
   readonly #readySince = new Map<string, number>();
-  /** When each replica began to lead. */
-  readonly #leadsSince = new Map<string, number>();
+  /** When each replica began to lead, and the time of its wall clock then. */
+  readonly #leadsSince = new Map<string, { readonly atMs: number; readonly wallMs: number }>();
   /** By uid: when the pod was created. */
   readonly #created = new Map<string, number>();
   /** NoExecute taints and pod deletions of this controller so far. */
@@ -195,7 +195,8 @@ export class WriteChecker {
     const { storage, timeline } = this.#world;
     const before: Lease | undefined = previous && storage.decode('leases', previous);
     const after: Lease = storage.decode('leases', object);
-    if (holderOf(before) !== holderOf(after)) this.#leadsSince.set(process, timeline.nowMs);
+    const wallMs = this.#world.machines.get(process)?.wallMs() ?? NaN;
+    if (holderOf(before) !== holderOf(after)) this.#leadsSince.set(process, { atMs: timeline.nowMs, wallMs });
   }
 
   #onPod(change: StoreChange, process: string): void {
@@ -254,10 +255,15 @@ export class WriteChecker {
     return seconds === undefined || nowMs - Math.max(fromMs, boundMs) >= seconds * secondMs - secondMs;
   }
 
-  /** A new leader counts from the time in the taint and that of the binding, by its own clock. */
+  /**
+   * A new leader counts from the time in the taint and that of the binding, by its own wall clock: that of the moment
+   * when it began to lead, as a countdown that runs is not affected by a step, or the current one.
+   */
   #isDueByStamp(pod: Pod, { taint, fromMs }: TaintSpan, process: string): boolean {
-    const wallMs = this.#world.machines.get(process)?.wallMs();
-    if (wallMs === undefined || (this.#leadsSince.get(process) ?? -Infinity) <= fromMs) return false;
+    const nowMs = this.#world.machines.get(process)?.wallMs();
+    const leads = this.#leadsSince.get(process);
+    if (nowMs === undefined || leads === undefined || leads.atMs <= fromMs) return false;
+    const wallMs = Math.max(nowMs, leads.wallMs + this.#world.timeline.nowMs - leads.atMs);
     const addedMs = parseTimestamp(taint.timeAdded) ?? Infinity;
     const boundMs = parseTimestamp(pod.metadata.creationTimestamp) ?? -Infinity;
     return wallMs - Math.max(addedMs, boundMs) >= (secondsTolerated(pod, taint) ?? 0) * secondMs;

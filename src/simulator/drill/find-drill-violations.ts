@@ -235,27 +235,47 @@ function findEarlyDeletions({ drill, record }: Context): readonly DrillViolation
   });
 }
 
-function findLateDeletions({ drill, record, span, slackMs }: Context): readonly DrillViolation[] {
+/**
+ * A deletion for the health of a node is held while the node renews its lease again: the status of its kubelet, which
+ * removes the taint, comes up to 10 s later. A node that becomes silent instead loses its pods a grace period later.
+ */
+function findLateDeletions({ drill, record, span, slackMs, options }: Context): readonly DrillViolation[] {
   if (drill.mayBeLate === true) return [];
-  return [...record.pods.values()].flatMap((pod) => {
-    const states = record.nodes.get(pod.node)?.states ?? [];
+  const lateMs = slackMs + earlyMs;
+  const heldMs = options.nodeMonitorGracePeriodMs + lateMs;
+  const isLate = (pod: PodRecord): boolean => {
+    const { states = [], heartbeats = [] } = record.nodes.get(pod.node) ?? {};
     const endMs = pod.deletion?.atMs ?? span.untilMs;
-    if (pod.isOver || drill.stuck.includes(pod.node)) return [];
-    const late = states.find(({ atMs }) => {
-      const due = dueTimes(pod, states, atMs).map((dueMs) => Math.max(dueMs, span.fromMs) + slackMs + earlyMs);
-      return due.some(
-        (lateMs) =>
-          lateMs < endMs && dueTimes(pod, states, lateMs).some((dueMs) => dueMs + slackMs + earlyMs <= lateMs),
-      );
+    const dueMs = states.flatMap(({ atMs }) => dueTimes(pod, states, atMs));
+    const checkedMs = [
+      ...dueMs.map((atMs) => Math.max(atMs, span.fromMs) + lateMs),
+      ...heartbeats.map((atMs) => atMs + heldMs),
+    ];
+    return checkedMs.some((atMs) => {
+      const isHeld = heartbeats.some((heartbeatMs) => {
+        return heartbeatMs <= atMs && atMs < heartbeatMs + heldMs && readyAt(states, heartbeatMs) === 'Unknown';
+      });
+      const counts = (taint: Taint): boolean => !isHeld || !isHealth(taint);
+      return atMs < endMs && dueTimes(pod, states, atMs, counts).some((time) => time + lateMs <= atMs);
     });
-    const text = `is on ${pod.node} ${slackMs / 1_000} s after its toleration expired`;
-    return late === undefined ? [] : [{ invariant: 'deleted-in-time', subject: pod.key, text }];
-  });
+  };
+  return [...record.pods.values()]
+    .filter((pod) => !pod.isOver && !drill.stuck.includes(pod.node) && isLate(pod))
+    .map(({ key: subject, node }) => {
+      const text = `is on ${node} ${slackMs / 1_000} s after its toleration expired`;
+      return { invariant: 'deleted-in-time', subject, text };
+    });
 }
 
 /** When the NoExecute taints at this time are due for the pod. A swap of health taints keeps the earlier deadline. */
-function dueTimes(pod: PodRecord, states: readonly NodeState[], atMs: number): readonly number[] {
-  const taints = (stateAt(states, atMs)?.taints ?? []).filter(({ effect }) => effect === 'NoExecute');
+function dueTimes(
+  pod: PodRecord,
+  states: readonly NodeState[],
+  atMs: number,
+  counts: (taint: Taint) => boolean = () => true,
+): readonly number[] {
+  const all = (stateAt(states, atMs)?.taints ?? []).filter(({ effect }) => effect === 'NoExecute');
+  const taints = all.filter(counts);
   return taints.flatMap((taint) => {
     const own = endMs(
       pod,

@@ -191,14 +191,17 @@ test('two hours of faults: no API server, a half-open watch, a stalled process, 
   assert.deepEqual(world.evicted(), ['impatient', 'patient']);
 });
 
-/** The watch of leases cannot be opened any more, while lists are answered: after a moment each. */
-function breakLeaseWatch(world: ControllerWorld, listsAnswer: boolean): void {
+/**
+ * The watch of leases cannot be opened any more, while lists are answered: after a moment each. An informer does not
+ * list again within 10 s.
+ */
+function breakLeaseWatch(world: ControllerWorld, listsAnswer: boolean, listEveryMs = 0): void {
   world.leases.state = 'backing-off';
   world.loseFrames();
   world.frozen = true;
   for (const informer of [world.leases, world.nodes]) {
     informer.onRelist = () => {
-      if (!listsAnswer) return;
+      if (!listsAnswer || world.clock.monotonicMs() - informer.lastListAtMs < listEveryMs) return;
       void world.clock.sleep(100, new AbortController().signal).then(() => {
         world.syncCaches();
         informer.lastListAtMs = world.clock.monotonicMs();
@@ -224,6 +227,24 @@ test('a watch that stays broken while lists work: lists replace it, and a silent
   world.restoreContact();
   await world.advance(80);
   assert.equal(world.meter.read().get('node_lifecycle_stand_in_lists'), 0);
+});
+
+test('lists replace a watch: a renewal that the next list shows is not counted from the list before', async () => {
+  await using world = await aWorld().running(30);
+  breakLeaseWatch(world, true, 10_000);
+  await world.advance(200);
+  for (const name of nodes) {
+    const listedAtMs = world.leases.lastListAtMs;
+    while (world.leases.lastListAtMs === listedAtMs) await world.advance(0.25);
+    await world.advance(10);
+    world.goSilent(name);
+    world.renewOnce(name);
+    await world.advance(49.5);
+    assert.equal(world.ready(name), 'True', name);
+    await world.advance(25);
+    assert.equal(world.ready(name), 'Unknown', name);
+    world.recover(name);
+  }
 });
 
 test('a watch that stays broken while lists fail: no node becomes Unknown on stale data', async () => {

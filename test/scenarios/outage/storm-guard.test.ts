@@ -150,3 +150,44 @@ test('with a short grace period too, nodes that stop at the same time but renew 
   assert.deepEqual(taken, Array(12).fill('ControlPlanePathFailure'));
   assert.equal(marked(world), 0);
 });
+
+/** The last heartbeats of these nodes, so many seconds apart. */
+async function stopOneByOne(world: ControllerWorld, nodes: readonly string[], everyS: number): Promise<void> {
+  world.goSilent(...nodes);
+  for (const node of nodes) {
+    world.renewOnce(node);
+    await world.advance(everyS);
+  }
+}
+
+test('with a grace period of 24 s too, last heartbeats that are a renew interval apart are one outage', async () => {
+  const nodes = ['a-0', 'b-0', 'c-0', 'a-1', 'b-1', 'c-1'];
+  await using world = aWorld({ a: 2, b: 2, c: 2 }, { nodeMonitorGracePeriodMs: 24_000 });
+  await world.running(20);
+  world.goSilent(...nodes);
+  await stopOneByOne(world, ['a-0', 'b-0'], 5);
+  world.renewOnce('c-0', 'a-1', 'b-1', 'c-1');
+  await world.advance(60);
+  const outages = world.decided('node-silent').map(({ outage }) => outage);
+  assert.deepEqual(outages, Array(6).fill('ControlPlanePathFailure'));
+  assert.deepEqual([marked(world), world.tainted(nodes)], [0, []]);
+});
+
+test('a hold applies to each node that it counts: earlier ones without a NoExecute taint yet, and later ones', async () => {
+  const before = ['a-0', 'a-1', 'b-0'];
+  const after = ['a-2', 'b-1', 'b-2'];
+  await using world = aWorld({ a: 3, b: 3, c: 3 });
+  await world.running(20);
+  world.goSilent(...before, ...after);
+  await stopOneByOne(world, before, 0.5);
+  await world.advance(7);
+  await stopOneByOne(world, after, 3);
+  await world.advance(120);
+  const [held, ...others] = world.decided('acts-held');
+  assert.deepEqual([held?.why.together, held?.why.of, others.length], [6, 9, 0]);
+  assert.deepEqual(world.tainted([...before, ...after]), ['a-0', 'b-0'], 'before the hold, at the rate of each zone');
+  assert.equal(marked(world), 3);
+  assert.equal(world.meter.series.get('node_lifecycle_silent_nodes_total{outage="ControlPlanePathFailure"}'), 3);
+  await world.advance(300);
+  assert.deepEqual([world.tainted([...before, ...after]).length, marked(world)], [6, 6], 'when the hold has expired');
+});

@@ -56,6 +56,53 @@ describe('an informer that lists again', () => {
     assert.equal(world.relists('failing'), 1);
   });
 
+  const versioned = (resourceVersion: string): Parameters<ListCall['answer']>[0] => ({
+    metadata: { resourceVersion },
+    items: [anObject('n1', '30')],
+  });
+
+  test('a stream that continues from a version that the storage has not reached ends, and a list follows', async () => {
+    const stream = await world.synced('n1', 'n2');
+    assert.equal(world.api.checks.length, 0, 'the version of a list that was just read needs no check');
+    await stream.fail('unavailable');
+    const second = await nextWatchAt('100');
+    const [check] = world.api.checks;
+    assert.equal(check?.options.limit, 1);
+    assertFromScratch(check);
+    await check.answer(versioned('40'));
+    assert.equal(second.closed, true);
+    await world.clock.advance(retryMs);
+    await answerRestored(world.api.nextList());
+    assert.equal(world.relists('rolled-back'), 1);
+    assert.equal(world.api.checks.length, 1, 'the stream after the list continues from its version');
+  });
+
+  test('a stream continues from a version that the storage has reached', async () => {
+    const stream = await world.synced('n1');
+    await stream.end();
+    await world.clock.advance(retryMs);
+    const second = await nextWatchAt('100');
+    await world.api.checks[0]?.answer(versioned('100'));
+    assert.deepEqual([second.closed, world.api.waiting, world.relists('rolled-back')], [false, 0, 0]);
+  });
+
+  test('a version that could not be read is read again while the stream is open, and not after it', async () => {
+    const refusal = new ApiError({ reason: 'unavailable', message: 'scripted' });
+    await (await world.synced('n1')).fail('unavailable');
+    const second = await nextWatchAt('100');
+    await world.api.checks[0]?.refuse(refusal);
+    await world.clock.advance(5_000);
+    await world.api.checks[1]?.refuse(refusal);
+    await second.send(modified('n1', '101'));
+    await second.fail('unavailable');
+    await nextWatchAt('101');
+    await world.clock.advance(5_000);
+    assert.equal(world.api.checks.length, 3);
+    await world.api.checks[2]?.answer(versioned('40'));
+    await world.clock.advance(retryMs);
+    assert.equal(world.api.nextList().options.limit, 500);
+  });
+
   test('a change of the version restarts the count of failures', async () => {
     await world.synced('n1');
     await world.clock.advance(quietMs);

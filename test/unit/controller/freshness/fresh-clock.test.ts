@@ -93,6 +93,19 @@ test('between two lists at most the limit counts: in a longer time nodes may hav
   assert.equal(freshness.staleMs(91_000), 91_000 - 23_500);
 });
 
+test('what arrives between two lists is recorded with the time that the second one will show', () => {
+  const freshness = new FreshClock(() => limits, 0);
+  freshness.contact(1_000);
+  assert.equal(freshness.creditableMs(30_000), freshness.nowMs(30_000), 'no list before: the next one credits nothing');
+  freshness.listed(30_000, 30_000);
+  const listedMs = freshness.nowMs(30_000);
+  assert.equal(freshness.creditableMs(38_000), listedMs + 8_000);
+  assert.equal(freshness.nowMs(38_000), listedMs);
+  freshness.listed(38_000, 39_000);
+  assert.equal(freshness.nowMs(39_000), listedMs + 8_000);
+  assert.equal(freshness.creditableMs(90_000), listedMs + 8_000 + 12_500);
+});
+
 test('a contact between two lists does not reduce the credit of the second one', () => {
   const freshness = new FreshClock(() => limits, 0);
   freshness.listed(1_000, 1_000);
@@ -119,11 +132,13 @@ test('with lists and contacts in any order it never goes back, never outruns the
       for (const { waitMs, kind, agoMs } of moves) {
         nowMs += waitMs;
         const before = freshness.nowMs(nowMs);
+        const creditableMs = freshness.creditableMs(nowMs);
         if (kind === 'contact') freshness.contact(nowMs);
         if (kind === 'listed') freshness.listed(nowMs - agoMs, nowMs);
         const after = freshness.nowMs(nowMs);
         assert.ok(after >= before);
         assert.ok(after <= nowMs + 1e-6);
+        assert.ok(creditableMs >= after - 1e-6, 'no list credits more than was recorded for what it shows');
         assert.ok(Math.abs(freshness.staleMs(nowMs) + after - nowMs) < 1e-6);
       }
     }),

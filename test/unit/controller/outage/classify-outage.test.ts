@@ -21,7 +21,8 @@ function outageOf(zones: Readonly<Record<string, readonly number[]>>, zone = 'a'
 test('the window covers a renew interval where the grace period allows it, and a quarter of the grace period otherwise', () => {
   assert.equal(silenceWindowMs(50_000), 12_000);
   assert.equal(silenceWindowMs(40_000), 12_000);
-  assert.equal(silenceWindowMs(26_000), 11_000);
+  assert.equal(silenceWindowMs(24_000), 12_000);
+  assert.equal(silenceWindowMs(20_000), 8_000);
   assert.equal(silenceWindowMs(16_000), 4_000);
   assert.equal(silenceWindowMs(8_000), 2_000);
 });

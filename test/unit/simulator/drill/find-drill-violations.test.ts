@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Taint } from '../../../../src/api/taints.ts';
+import { defaultControllerOptions } from '../../../../src/controller/model/options.ts';
+import type { DrillRecord, NodeState } from '../../../../src/simulator/drill/drill-record.ts';
+import { findDrillViolations } from '../../../../src/simulator/drill/find-drill-violations.ts';
+
+const unreachable: Taint = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' };
+const maintenance: Taint = { key: 'example.com/maintenance', effect: 'NoExecute' };
+
+interface Story {
+  /** Ready status and NoExecute taints of the node, from these seconds on. */
+  readonly states: readonly (readonly [seconds: number, ready: string, taints: readonly Taint[]])[];
+  readonly heartbeats: readonly number[];
+  readonly deletedAt?: number;
+}
+
+/** Whether the pod, which tolerates nothing, is late, in a drill of 200 s with a slack of 7 s. */
+function isPodLate({ states, heartbeats, deletedAt }: Story): boolean {
+  const writes = { sent: 0, committed: 0 };
+  const state = ([seconds, ready, taints]: Story['states'][number]): NodeState => {
+    return { atMs: seconds * 1_000, byController: true, ready, zone: 'a', taints };
+  };
+  const node = { states: states.map(state), heartbeats: heartbeats.map((at) => at * 1_000), events: 0, writes };
+  const pod = {
+    key: 'default/pod',
+    node: 'n1',
+    tolerations: [],
+    createdMs: 0,
+    readiness: [],
+    isOver: false,
+    deletion: deletedAt === undefined ? undefined : { atMs: deletedAt * 1_000, byController: true },
+    goneMs: undefined,
+    writes,
+  };
+  const record = { nodes: new Map([['n1', node]]), pods: new Map([['uid', pod]]) } as unknown as DrillRecord;
+  const violations = findDrillViolations({
+    drill: { name: 'outage', acts: [], durationMs: 200_000, stuck: [] },
+    record,
+    span: { fromMs: 0, untilMs: 200_000 },
+    options: { ...defaultControllerOptions, nodeMonitorGracePeriodMs: 24_000 },
+    slackMs: 7_000,
+  });
+  return violations.some(({ invariant }) => invariant === 'deleted-in-time');
+}
+
+const silentFrom100 = [
+  [0, 'True', []],
+  [100, 'Unknown', [unreachable]],
+] as const;
+
+test('a pod on a silent node is late when its toleration has expired and the slack is over', () => {
+  assert.equal(isPodLate({ states: silentFrom100, heartbeats: [0, 76] }), true);
+  assert.equal(isPodLate({ states: silentFrom100, heartbeats: [0, 76], deletedAt: 105 }), false);
+});
+
+test('a pod is not late while its node renews its lease again and has not posted its status', () => {
+  const states = [...silentFrom100, [113, 'True', []]] as const;
+  assert.equal(isPodLate({ states, heartbeats: [0, 76, 101, 111] }), false);
+  assert.equal(
+    isPodLate({ states: silentFrom100, heartbeats: [0, 76, 101, 111, 121, 131, 141, 151, 161, 171] }),
+    false,
+  );
+});
+
+test('a pod is late when its node became silent again, a grace period after the last renewal', () => {
+  assert.equal(isPodLate({ states: silentFrom100, heartbeats: [0, 76, 101] }), true);
+  assert.equal(isPodLate({ states: silentFrom100, heartbeats: [0, 76, 101], deletedAt: 130 }), false);
+});
+
+test('the taint of a user is not held by renewals', () => {
+  const states = [...silentFrom100, [105, 'Unknown', [unreachable, maintenance]]] as const;
+  assert.equal(isPodLate({ states, heartbeats: [0, 76, 101, 111, 121, 131, 141, 151, 161, 171] }), true);
+});
