@@ -35,7 +35,12 @@ export function findCondition(conditions: readonly Condition[], type: string): C
 
 /** The conditions of a status that this process wrote; items that are not objects are dropped. */
 export function listConditions(value: unknown): readonly Condition[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : [];
+  if (!Array.isArray(value)) return [];
+  return value.every(isObject) ? value : value.filter(isObject);
+}
+
+function isObject(item: unknown): boolean {
+  return typeof item === 'object' && item !== null;
 }
 
 const conditionTexts = ['type', 'status', 'reason', 'message'] as const satisfies readonly (keyof Condition)[];

@@ -1,7 +1,7 @@
 /** Comparison of JSON values. Absent and `undefined` are equal; the order of keys does not matter. */
 
 export function sameJson(a: unknown, b: unknown): boolean {
-  return coversJson(a, b) && coversJson(b, a);
+  return a === b || (coversJson(a, b) && coversJson(b, a));
 }
 
 /**
@@ -10,9 +10,11 @@ export function sameJson(a: unknown, b: unknown): boolean {
  */
 export function coversJson(actual: unknown, wanted: unknown): boolean {
   if (!isObject(wanted)) return wanted === undefined || Object.is(actual, wanted);
+  if (actual === wanted) return true;
   if (!isObject(actual) || Array.isArray(actual) !== Array.isArray(wanted)) return false;
   if (Array.isArray(wanted) && actual['length'] !== wanted.length) return false;
-  return Object.entries(wanted).every(([key, value]) => coversJson(actual[key], value));
+  for (const key of Object.keys(wanted)) if (!coversJson(actual[key], wanted[key])) return false;
+  return true;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

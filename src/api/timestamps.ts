@@ -72,16 +72,36 @@ function digits(text: string, from: number, to: number): number {
   return value;
 }
 
+/**
+ * Whether a time has exactly the form of {@link formatTime}, or with `micros` that of {@link formatMicroTime}. False for
+ * some that need the full parser.
+ */
+export function isCanonicalTime(text: string, micros = false): boolean {
+  return text.length === (micros ? microChars : secondChars) && parseCommon(text) !== undefined;
+}
+
+/** The last result: the times of one status, and those of one moment, are the same second. */
+let last = { second: Number.NaN, text: '', dateTime: '' };
+
+function formatSecond(second: number): typeof last {
+  if (last.second !== second) {
+    const dateTime = new Date(second * 1_000).toISOString().slice(0, 'YYYY-MM-DDTHH:MM:SS'.length);
+    last = { second, text: `${dateTime}Z`, dateTime };
+  }
+  return last;
+}
+
 /** `metav1.Time`: UTC, whole seconds, such as `2026-11-21T06:42:20Z`. Fractions are truncated, as in the API server. */
 export function formatTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+  return formatSecond(Math.floor(ms / 1_000)).text;
 }
 
 /** `metav1.MicroTime`: exactly six fractional digits. A real API server responds with 400 to three (kubernetes#89156). */
 export function formatMicroTime(ms: number): string {
   const whole = Math.floor(ms);
-  const micros = Math.floor((ms - whole) * 1_000);
-  return `${new Date(whole).toISOString().slice(0, 23)}${String(micros).padStart(3, '0')}Z`;
+  const second = Math.floor(whole / 1_000);
+  const micros = (whole - second * 1_000) * 1_000 + Math.floor((ms - whole) * 1_000);
+  return `${formatSecond(second).dateTime}.${String(micros).padStart(6, '0')}Z`;
 }
 
 /** Go's `RFC3339Nano`: fractional digits without trailing zeros, none for a whole second. */

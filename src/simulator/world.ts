@@ -34,8 +34,8 @@ const registrationsMs = 5_000;
 
 /** What the simulator cannot do by itself, because it needs the runtime or a package. */
 export interface Surroundings {
-  /** Resolves when all promises that can settle by themselves have settled. */
-  readonly settle: () => Promise<void>;
+  /** Calls back when all promises that can settle by themselves have settled. */
+  readonly settle: (then: () => void) => void;
   readonly makeLanes: () => WriteLanes;
 }
 

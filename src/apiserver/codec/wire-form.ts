@@ -3,7 +3,7 @@
  * nulls and zero values are omitted where Go omits them, times have the precision of their type, and a value of the
  * wrong type is rejected.
  */
-import { formatTime, parseTimestamp } from '../../api/timestamps.ts';
+import { formatTime, isCanonicalTime, parseTimestamp } from '../../api/timestamps.ts';
 import { isMap, type MutableJsonMap } from '../select-field.ts';
 import { type MessageField, messageFields, messageNameOf } from './message-table.ts';
 
@@ -17,7 +17,7 @@ export interface WireForm {
 interface Scalar {
   readonly zero: unknown;
   /** Throws a {@link WireFormError} for an invalid value. */
-  readonly read: (value: unknown, path: string) => unknown;
+  readonly read: (value: unknown, path: FieldPath) => unknown;
 }
 
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
@@ -33,24 +33,33 @@ const anyValue: Scalar = { zero: null, read: (value) => value };
 const metaPackage = 'k8s.io.apimachinery.pkg.apis.meta.v1';
 
 /** By the type of the field; the other types are messages. */
-const scalars: Readonly<Record<string, Scalar>> = {
-  string: { zero: '', read: (value, path) => (typeof value === 'string' ? value : failType(path, 'string', value)) },
-  bool: { zero: false, read: (value, path) => (typeof value === 'boolean' ? value : failType(path, 'bool', value)) },
-  int32: integer,
-  int64: integer,
-  [`${metaPackage}.Time`]: { zero: null, read: readTime },
-  [`${metaPackage}.MicroTime`]: { zero: null, read: readMicroTime },
-  [`${metaPackage}.FieldsV1`]: anyValue,
-  'k8s.io.api.authentication.v1.ExtraValue': anyValue,
-  'k8s.io.api.authorization.v1.ExtraValue': anyValue,
-  'k8s.io.apimachinery.pkg.runtime.RawExtension': anyValue,
-  'k8s.io.apimachinery.pkg.api.resource.Quantity': { zero: '0', read: readQuantity },
-  'k8s.io.apimachinery.pkg.util.intstr.IntOrString': {
-    zero: 0,
-    read: (value, path) =>
-      typeof value === 'string' || Number.isInteger(value) ? value : failType(path, 'int or string', value),
-  },
-};
+const scalars: ReadonlyMap<string, Scalar> = new Map([
+  [
+    'string',
+    { zero: '', read: (value, path) => (typeof value === 'string' ? value : failType(path, 'string', value)) },
+  ],
+  [
+    'bool',
+    { zero: false, read: (value, path) => (typeof value === 'boolean' ? value : failType(path, 'bool', value)) },
+  ],
+  ['int32', integer],
+  ['int64', integer],
+  [`${metaPackage}.Time`, { zero: null, read: readTime }],
+  [`${metaPackage}.MicroTime`, { zero: null, read: readMicroTime }],
+  [`${metaPackage}.FieldsV1`, anyValue],
+  ['k8s.io.api.authentication.v1.ExtraValue', anyValue],
+  ['k8s.io.api.authorization.v1.ExtraValue', anyValue],
+  ['k8s.io.apimachinery.pkg.runtime.RawExtension', anyValue],
+  ['k8s.io.apimachinery.pkg.api.resource.Quantity', { zero: '0', read: readQuantity }],
+  [
+    'k8s.io.apimachinery.pkg.util.intstr.IntOrString',
+    {
+      zero: 0,
+      read: (value, path) =>
+        typeof value === 'string' || Number.isInteger(value) ? value : failType(path, 'int or string', value),
+    },
+  ],
+]);
 
 /** An invalid value of a field. */
 export class WireFormError extends Error {}
@@ -60,93 +69,143 @@ export class WireFormError extends Error {}
  * {@link WireFormError} for a value that is invalid for its field.
  */
 export function toWireForm(apiVersion: string, kind: string, object: MutableJsonMap): WireForm {
-  const unknown: string[] = [];
-  return { object: readMessage(messageNameOf(apiVersion, kind) ?? '', object, '', unknown), unknown };
+  const reader = new WireFormReader();
+  return { object: reader.readMessage(messageNameOf(apiVersion, kind) ?? '', object), unknown: reader.unknown };
 }
 
-/** Adds the paths of unknown fields to `unknown`. */
-function readMessage(name: string, value: unknown, path: string, unknown: string[]): MutableJsonMap {
-  if (!isMap(value)) return failType(path, 'an object', value);
-  const fields = messageFields(name);
-  if (fields === undefined) return value;
-  const read: MutableJsonMap = {};
-  for (const [field, type] of fields) {
-    const result = readField(type, value[field] ?? undefined, join(path, field), unknown);
-    if (result !== undefined) read[field] = result;
+/** Where the reader is. Only an error or an unknown field needs the text. */
+class FieldPath {
+  readonly #steps: string[] = [];
+
+  /** `step` is the name of a field, or an index or key in brackets. */
+  enter(step: string): void {
+    this.#steps.push(step);
   }
-  for (const field of Object.keys(value)) if (!fields.has(field)) unknown.push(join(path, field));
-  return read;
+
+  leave(): void {
+    this.#steps.pop();
+  }
+
+  /** As in `spec.containers[0].foo`. */
+  text(field?: string): string {
+    const steps = field === undefined ? this.#steps : [...this.#steps, field];
+    return steps.reduce((path, step) => (path === '' || step.startsWith('[') ? path + step : `${path}.${step}`), '');
+  }
 }
 
-/** Undefined if the field is omitted. */
-function readField(field: MessageField, value: unknown, path: string, unknown: string[]): unknown {
-  const keep = field.options?.keep;
-  const scalar = scalars[field.type];
-  const readOne = (one: unknown, at: string): unknown =>
-    scalar === undefined ? readMessage(field.type, one, at, unknown) : scalar.read(one, at);
-  if (field.keyType !== undefined) return readMap(value, path, readOne);
-  if (field.rule === 'repeated') return readList(value, path, readOne);
-  if (keep === 'always') return value === undefined && scalar !== undefined ? scalar.zero : readOne(value ?? {}, path);
-  if (value === undefined) return undefined;
-  const read = readOne(value, path);
-  return isOmitted(read, keep) ? undefined : read;
+/** Reads one object. */
+class WireFormReader {
+  readonly unknown: string[] = [];
+  readonly #path = new FieldPath();
+
+  readMessage(name: string, value: unknown): MutableJsonMap {
+    if (!isMap(value)) return failType(this.#path, 'an object', value);
+    const fields = messageFields(name);
+    if (fields === undefined) return value;
+    const read: MutableJsonMap = {};
+    let known = 0;
+    for (const [field, type] of fields) {
+      const given = value[field];
+      if (given !== undefined) known += 1;
+      else if (type.options?.keep !== 'always') continue;
+      this.#path.enter(field);
+      const result = this.#readField(type, given ?? undefined);
+      this.#path.leave();
+      if (result !== undefined) read[field] = result;
+    }
+    if (Object.keys(value).length > known) this.#reportUnknown(value, fields);
+    return read;
+  }
+
+  #reportUnknown(value: MutableJsonMap, fields: ReadonlyMap<string, MessageField>): void {
+    for (const field of Object.keys(value)) if (!fields.has(field)) this.unknown.push(this.#path.text(field));
+  }
+
+  /** Undefined if the field is omitted. */
+  #readField(field: MessageField, value: unknown): unknown {
+    const keep = field.options?.keep;
+    if (field.keyType !== undefined) return this.#readMap(field.type, value);
+    if (field.rule === 'repeated') return this.#readList(field.type, value);
+    if (keep === 'always') return this.#readKept(field.type, value);
+    if (value === undefined) return undefined;
+    const read = this.#readOne(field.type, value);
+    return isOmitted(read, keep) ? undefined : read;
+  }
+
+  #readKept(type: string, value: unknown): unknown {
+    if (value !== undefined) return this.#readOne(type, value);
+    const scalar = scalars.get(type);
+    return scalar === undefined ? this.readMessage(type, {}) : scalar.zero;
+  }
+
+  #readOne(type: string, value: unknown): unknown {
+    const scalar = scalars.get(type);
+    return scalar === undefined ? this.readMessage(type, value) : scalar.read(value, this.#path);
+  }
+
+  /** Undefined if it is missing or empty. */
+  #readList(type: string, value: unknown): unknown {
+    if (value === undefined) return undefined;
+    if (!Array.isArray(value)) return failType(this.#path, 'a list', value);
+    const items = value.map((item, index) => this.#readItem(type, `[${index}]`, item ?? {}));
+    return items.length === 0 ? undefined : items;
+  }
+
+  /** Undefined if it is missing or empty. */
+  #readMap(type: string, value: unknown): unknown {
+    if (value === undefined) return undefined;
+    if (!isMap(value)) return failType(this.#path, 'an object', value);
+    const entries = Object.entries(value).map(
+      ([key, item]) => [key, this.#readItem(type, `[${key}]`, item ?? '')] as const,
+    );
+    return entries.length === 0 ? undefined : Object.fromEntries(entries);
+  }
+
+  #readItem(type: string, step: string, item: unknown): unknown {
+    this.#path.enter(step);
+    const read = this.#readOne(type, item);
+    this.#path.leave();
+    return read;
+  }
 }
 
-/** Undefined if it is missing or empty. */
-function readList(value: unknown, path: string, readOne: Scalar['read']): unknown {
-  if (value === undefined) return undefined;
-  if (!Array.isArray(value)) return failType(path, 'a list', value);
-  const items = value.map((item, index) => readOne(item ?? {}, `${path}[${index}]`));
-  return items.length === 0 ? undefined : items;
-}
-
-/** Undefined if it is missing or empty. */
-function readMap(value: unknown, path: string, readOne: Scalar['read']): unknown {
-  if (value === undefined) return undefined;
-  if (!isMap(value)) return failType(path, 'an object', value);
-  const entries = Object.entries(value).map(([key, item]) => [key, readOne(item ?? '', `${path}[${key}]`)] as const);
-  return entries.length === 0 ? undefined : Object.fromEntries(entries);
-}
-
-function readTime(value: unknown, path: string): string | null {
+function readTime(value: unknown, path: FieldPath): string | null {
   if (typeof value !== 'string') return failType(path, 'Time', value);
   if (value === zeroTime) return null;
+  if (isCanonicalTime(value)) return value;
   const ms = rfc3339.test(value) ? parseTimestamp(value) : undefined;
   if (ms === undefined) throw unreadableTime(value, '2006-01-02T15:04:05Z07:00', path);
   return formatTime(ms);
 }
 
 /** Go accepts exactly six digits here: kube-apiserver rejects the three of `Date.toISOString()`. */
-function readMicroTime(value: unknown, path: string): string | null {
+function readMicroTime(value: unknown, path: FieldPath): string | null {
   if (typeof value !== 'string') return failType(path, 'MicroTime', value);
   if (value === zeroTime) return null;
+  if (isCanonicalTime(value, true)) return value;
   const micros = sixDigits.exec(value)?.[1];
   const ms = parseTimestamp(value);
   if (micros === undefined || ms === undefined) throw unreadableTime(value, '2006-01-02T15:04:05.000000Z07:00', path);
   return formatTime(ms).replace('Z', `.${micros}Z`);
 }
 
-function readQuantity(value: unknown, path: string): string {
+function readQuantity(value: unknown, path: FieldPath): string {
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text !== 'string') return failType(path, 'Quantity', value);
   if (!quantityPattern.test(text))
-    throw new WireFormError(`${path}: quantities must match the regular expression of a quantity`);
+    throw new WireFormError(`${path.text()}: quantities must match the regular expression of a quantity`);
   return text;
 }
 
-function unreadableTime(value: string, layout: string, path: string): Error {
-  return new WireFormError(`parsing time "${value}" as "${layout}": cannot parse it (${path})`);
+function unreadableTime(value: string, layout: string, path: FieldPath): Error {
+  return new WireFormError(`parsing time "${value}" as "${layout}": cannot parse it (${path.text()})`);
 }
 
-function failType(path: string, wanted: string, value: unknown): never {
+function failType(path: FieldPath, wanted: string, value: unknown): never {
   const type = Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
-  throw new WireFormError(`json: cannot unmarshal ${type} into field ${path} of type ${wanted}`);
+  throw new WireFormError(`json: cannot unmarshal ${type} into field ${path.text()} of type ${wanted}`);
 }
 
 function isOmitted(value: unknown, keep: string | undefined): boolean {
   return value === null || (keep !== 'present' && (value === '' || value === 0 || value === false));
-}
-
-function join(path: string, field: string): string {
-  return path === '' ? field : `${path}.${field}`;
 }

@@ -8,7 +8,7 @@ import { apiVersionOf, type ServedResource } from '../resources.ts';
 import { type IncludeObject, metaVersion, partialMetadata, printRow, printTable } from '../printing/table.ts';
 import type { EventType } from '../registry/watched-change.ts';
 import { asEventV1, eventsV1Group } from '../registry/event-forms.ts';
-import { decodeDraft, type StoredObject } from '../storage/stored-object.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
 import type { ResponseForm } from './accept.ts';
 
 interface Presentation extends ResponseForm {
@@ -133,7 +133,7 @@ export class Presenter {
   }
 
   #parse(stored: StoredObject): KubeObject {
-    const draft = decodeDraft(stored);
+    const draft = stored.draft();
     const { metadata, ...rest } = this.#served.group === eventsV1Group ? asEventV1(draft) : draft;
     const object: unknown = { kind: this.#served.kind, apiVersion: this.#apiVersion, metadata, ...rest };
     if (!isKubeObject(object)) throw new Error(`${stored.key} has no metadata`);

@@ -74,8 +74,8 @@ function assertKind(body: MutableJsonMap, target: Target, buildError: BuildError
 function asDraft(object: MutableJsonMap): Draft {
   const draft: Draft = { ...object, metadata: mapAt(object, 'metadata') };
   // Field managers are not tracked: managedFields of clients are accepted and dropped.
-  delete draft.metadata['managedFields'];
-  delete draft.metadata['selfLink'];
+  if (draft.metadata['managedFields'] !== undefined) delete draft.metadata['managedFields'];
+  if (draft.metadata['selfLink'] !== undefined) delete draft.metadata['selfLink'];
   return draft;
 }
 
@@ -89,7 +89,7 @@ export function alignNames(draft: Draft, target: Target): void {
     }
   }
   if (target.namespace === undefined) {
-    delete metadata.namespace;
+    if (metadata.namespace !== undefined) delete metadata.namespace;
     return;
   }
   metadata.namespace ??= target.namespace;

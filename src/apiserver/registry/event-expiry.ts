@@ -1,8 +1,7 @@
 /** Deletes each event when its TTL after the last write is over (upstream `--event-ttl`). */
 import type { Clock } from '../../ports/clock.ts';
-import { decodeDraft } from '../storage/stored-object.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
-import { encodeDraft } from './object-registry.ts';
+import { buildStored } from './object-registry.ts';
 import type { Strategy } from './strategy.ts';
 
 /** Default of kube-apiserver. */
@@ -52,7 +51,7 @@ export class EventExpiry {
   #expire({ key, revision }: Due): void {
     const stored = this.#store.get(this.#strategy.plural, key);
     if (stored?.revision !== revision) return;
-    const draft = decodeDraft(stored);
-    this.#store.remove(this.#strategy.plural, (taken) => encodeDraft(this.#strategy, draft, taken));
+    const draft = stored.draft();
+    this.#store.remove(this.#strategy.plural, (taken) => buildStored(this.#strategy, draft, taken));
   }
 }

@@ -39,10 +39,13 @@ export function validateMetadata(draft: Draft, strategy: Strategy): readonly Fie
 }
 
 export function validateMetadataUpdate(draft: Draft, stored: Draft): readonly FieldError[] {
-  const changed = immutable
-    .filter((field) => (draft.metadata[field] ?? '') !== (stored.metadata[field] ?? ''))
-    .map((field) => invalidField(`metadata.${field}`, draft.metadata[field] ?? '', 'field is immutable'));
-  return [...changed, ...validateNewFinalizers(draft.metadata, stored.metadata)];
+  const errors: FieldError[] = [];
+  for (const field of immutable) {
+    const value = draft.metadata[field] ?? '';
+    if (value !== (stored.metadata[field] ?? ''))
+      errors.push(invalidField(`metadata.${field}`, value, 'field is immutable'));
+  }
+  return [...errors, ...validateNewFinalizers(draft.metadata, stored.metadata)];
 }
 
 function validateNewFinalizers(metadata: DraftMeta, stored: DraftMeta): readonly FieldError[] {
@@ -68,10 +71,13 @@ function validateName({ name }: DraftMeta, strategy: Strategy): readonly FieldEr
 
 function validateLabels(labels: Readonly<Record<string, string>>): readonly FieldError[] {
   const field = 'metadata.labels';
-  return Object.entries(labels).flatMap(([key, value]) => [
-    ...(isQualifiedName(key) ? [] : [invalidField(field, key, 'name part must be a qualified name')]),
-    ...(isLabelValue(value) ? [] : [invalidField(field, value, 'a valid label must be an empty string or a name')]),
-  ]);
+  const errors: FieldError[] = [];
+  for (const [key, value] of Object.entries(labels)) {
+    if (!isQualifiedName(key)) errors.push(invalidField(field, key, 'name part must be a qualified name'));
+    if (!isLabelValue(value))
+      errors.push(invalidField(field, value, 'a valid label must be an empty string or a name'));
+  }
+  return errors;
 }
 
 function validateAnnotations(annotations: Readonly<Record<string, string>>): readonly FieldError[] {
@@ -88,11 +94,13 @@ function validateAnnotations(annotations: Readonly<Record<string, string>>): rea
 }
 
 function validateOwners(owners: readonly MutableJsonMap[]): readonly FieldError[] {
-  const errors = owners.flatMap((owner) =>
-    ['apiVersion', 'kind', 'name', 'uid']
-      .filter((field) => textAt(owner, field) === '')
-      .map((field) => invalidField(`metadata.ownerReferences.${field}`, '', 'must not be empty')),
-  );
+  const errors: FieldError[] = [];
+  for (const owner of owners) {
+    for (const field of ['apiVersion', 'kind', 'name', 'uid']) {
+      if (textAt(owner, field) !== '') continue;
+      errors.push(invalidField(`metadata.ownerReferences.${field}`, '', 'must not be empty'));
+    }
+  }
   if (owners.filter((owner) => owner['controller'] === true).length > 1) {
     errors.push(invalidField('metadata.ownerReferences', owners, 'Only one reference can have Controller set to true'));
   }
@@ -110,6 +118,7 @@ function validateFinalizers(finalizers: readonly string[]): readonly FieldError[
 /** Drops duplicate owners and returns the warning that upstream returns. */
 export function dropRepeatedOwners(metadata: DraftMeta): readonly string[] {
   const owners = metadata.ownerReferences ?? [];
+  if (owners.length < 2) return [];
   const single = owners.filter((owner, index) => owners.findIndex((other) => sameJson(other, owner)) === index);
   if (single.length === owners.length) return [];
   metadata.ownerReferences = single;

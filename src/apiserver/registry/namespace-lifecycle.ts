@@ -1,5 +1,4 @@
 /** Namespace checks for namespaced objects (upstream admission plugin `NamespaceLifecycle`). */
-import { decodeDraft } from '../storage/stored-object.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
 import { forbidden, notFound } from '../api-errors/api-errors.ts';
 import { resourceName, type Target } from './request-target.ts';
@@ -16,7 +15,7 @@ export function assertNamespaceAccepts(target: Target, name: string, store: Vers
   if (namespace === undefined) return;
   const found = store.get('namespaces', namespace);
   if (found === undefined) throw notFound(namespaces, namespace);
-  if (found.fields['status.phase'] !== 'Terminating' && decodeDraft(found).metadata.deletionTimestamp === undefined) {
+  if (found.fields['status.phase'] !== 'Terminating' && found.content.metadata.deletionTimestamp === undefined) {
     return;
   }
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`;

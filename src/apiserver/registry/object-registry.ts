@@ -6,7 +6,7 @@
 import { formatTime, parseTimestamp } from '../../api/timestamps.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Random } from '../../ports/random.ts';
-import { decodeDraft, type Draft, encodeTail, type StoredObject } from '../storage/stored-object.ts';
+import { type Draft, StoredObject } from '../storage/stored-object.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
 import { alignNames, type FieldValidation, readBody, patchedObjectError } from './body-reader.ts';
 import { type Deletion, type DeletionInput, decideDeletion } from './decide-deletion.ts';
@@ -106,7 +106,7 @@ export class ObjectRegistry {
 
   patch(target: Target, patch: ObjectPatch, options: WriteOptions): Written {
     const stored = this.get(target);
-    const current = decodeDraft(stored);
+    const current = stored.draft();
     const seen = isEventsV1(target) ? asEventV1(current) : current;
     const document = { kind: target.served.kind, apiVersion: apiVersionOf(target.served), ...seen };
     const patched = patchObject(document, patch, target.served.kind);
@@ -121,16 +121,16 @@ export class ObjectRegistry {
    */
   amend(target: Target, change: (draft: Draft) => void, dryRun: boolean): StoredObject {
     const stored = this.get(target);
-    const draft = decodeDraft(stored);
+    const draft = stored.draft();
     change(draft);
-    return sameJson(draft, decodeDraft(stored)) ? stored : this.#commit(target.strategy, draft, dryRun);
+    return sameJson(draft, stored.content) ? stored : this.#commit(target.strategy, draft, dryRun);
   }
 
   delete(target: Target, request: DeleteRequest): Deleted {
     const stored = this.get(target);
     assertPreconditions(target, stored, request);
     assertNamespaceDeletable(target);
-    const draft = decodeDraft(stored);
+    const draft = stored.draft();
     if (target.served.kind === 'Namespace') return this.#deleteNamespace(target, draft, request.dryRun);
     const finalizersChanged = applyPropagation(draft, request.propagation);
     const decision = decideDeletion(this.#deletionInput(target.strategy, draft, request));
@@ -156,7 +156,7 @@ export class ObjectRegistry {
     ]);
     const taken = this.#store.get(strategy.plural, keyOfDraft(strategy, draft));
     if (taken !== undefined) {
-      const terminating = decodeDraft(taken).metadata.deletionTimestamp !== undefined;
+      const terminating = taken.content.metadata.deletionTimestamp !== undefined;
       throw alreadyExists(resourceName(target), taken.name, terminating);
     }
     return { object: this.#commit(strategy, draft, options.dryRun), created: true, warnings };
@@ -197,7 +197,7 @@ export class ObjectRegistry {
 
   #replace(target: Target, stored: StoredObject, draft: Draft, options: ReadOptions): Written {
     const { strategy } = target;
-    const before = decodeDraft(stored);
+    const before = stored.content;
     assertVersion(target, stored, draft);
     restoreSystemFields(draft, before);
     strategy.setDefaults(draft);
@@ -257,13 +257,13 @@ export class ObjectRegistry {
   }
 
   #commit(strategy: Strategy, draft: Draft, dryRun: boolean): StoredObject {
-    const encode = (revision: number): StoredObject => encodeDraft(strategy, draft, revision);
-    return dryRun ? encode(this.#store.revision) : this.#store.put(strategy.plural, encode);
+    const build = (revision: number): StoredObject => buildStored(strategy, draft, revision);
+    return dryRun ? build(this.#store.revision) : this.#store.put(strategy.plural, build);
   }
 
   #remove(strategy: Strategy, draft: Draft, dryRun: boolean): Deleted {
-    const encode = (revision: number): StoredObject => encodeDraft(strategy, draft, revision);
-    const object = dryRun ? encode(this.#store.revision) : this.#store.remove(strategy.plural, encode);
+    const build = (revision: number): StoredObject => buildStored(strategy, draft, revision);
+    const object = dryRun ? build(this.#store.revision) : this.#store.remove(strategy.plural, build);
     return { object, removed: true };
   }
 }
@@ -272,14 +272,14 @@ function assertValid(target: Target, { metadata: { name = '' } }: Draft, errors:
   if (errors.length > 0) throw invalid(kindName(target), name, errors);
 }
 
-/** Sets the version of a draft and encodes it for the store. */
-export function encodeDraft(strategy: Strategy, draft: Draft, revision: number): StoredObject {
-  const { metadata } = draft;
-  metadata.resourceVersion = String(revision);
+/** The version of a draft that the store keeps. The draft may be used again. */
+export function buildStored(strategy: Strategy, draft: Draft, revision: number): StoredObject {
+  const metadata = { ...draft.metadata, resourceVersion: String(revision) };
   const name = metadata.name ?? '';
   const namespace = metadata.namespace ?? '';
   const located = strategy.namespaced ? { 'metadata.namespace': namespace } : {};
-  return {
+  const { metadata: _metadata, ...rest } = draft;
+  const about = {
     key: keyOfDraft(strategy, draft),
     namespace,
     name,
@@ -287,8 +287,8 @@ export function encodeDraft(strategy: Strategy, draft: Draft, revision: number):
     revision,
     labels: metadata.labels ?? {},
     fields: { 'metadata.name': name, ...located, ...strategy.fieldsOf(draft) },
-    tail: encodeTail(draft),
   };
+  return new StoredObject(about, { metadata, ...rest });
 }
 
 function markDeleted({ metadata }: Draft, mark: Deletion & { readonly kind: 'mark' }): void {
@@ -307,6 +307,7 @@ function keyOfDraft(strategy: Strategy, { metadata }: Draft): string {
 function restoreSystemFields({ metadata }: Draft, { metadata: kept }: Draft): void {
   for (const field of ['creationTimestamp', 'generation'] as const) {
     const value = kept[field];
+    if (metadata[field] === value) continue;
     if (value === undefined) delete metadata[field];
     else Object.assign(metadata, { [field]: value });
   }
@@ -366,6 +367,6 @@ function applyPropagation(draft: Draft, propagation: DeleteRequest['propagation'
 /** Being deleted, without finalizers or grace period left (upstream `ShouldDeleteDuringUpdate`). */
 function isReleased({ metadata, spec }: Draft): boolean {
   if (metadata.deletionTimestamp === undefined) return false;
-  const held = [...(metadata.finalizers ?? []), ...listOf(spec?.['finalizers'])].length > 0;
+  const held = (metadata.finalizers ?? []).length + listOf(spec?.['finalizers']).length > 0;
   return !held && (metadata.deletionGracePeriodSeconds ?? 0) === 0;
 }

@@ -1,6 +1,6 @@
 /** What a watcher with a selector receives for a change. */
 import type { StoreChange } from '../storage/store-change.ts';
-import { decodeDraft, encodeTail, type StoredObject } from '../storage/stored-object.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
 import type { Selection } from './selection.ts';
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
@@ -19,7 +19,5 @@ export function eventTypeOf(change: StoreChange, selection: Selection): EventTyp
 /** An object that left a selection but still exists is sent in its previous state, with the version of the change. */
 export function contentOf(change: StoreChange, type: EventType): StoredObject {
   if (type !== 'DELETED' || change.kind === 'deleted' || change.previous === undefined) return change.object;
-  const draft = decodeDraft(change.previous);
-  draft.metadata.resourceVersion = String(change.revision);
-  return { ...change.previous, revision: change.revision, tail: encodeTail(draft) };
+  return change.previous.at(change.revision);
 }

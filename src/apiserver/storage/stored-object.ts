@@ -1,7 +1,10 @@
 /**
- * One version of one object as the store keeps it: its JSON bytes, encoded once and shared by every list and watch, and
- * the values that selectors need. The JSON is parsed again only for a change of the object.
+ * One version of one object as the store keeps it, in one form at a time: as the value that was written, until its JSON
+ * bytes are needed; then as the bytes, encoded once and shared by every list and watch. They are parsed again only for a
+ * change of the object. A client in the same process needs no bytes.
  */
+import { copyJson } from '../../api/copy-json.ts';
+import type { KubeObject } from '../../api/meta.ts';
 import type { ObjectKey } from '../../api/object-key.ts';
 import { isMap, type MutableJsonMap } from '../select-field.ts';
 
@@ -33,7 +36,8 @@ export interface Draft {
   [field: string]: unknown;
 }
 
-export interface StoredObject {
+/** Where an object is, and the values that selectors need. */
+interface Located {
   readonly key: ObjectKey;
   /** Empty for cluster-scoped objects. */
   readonly namespace: string;
@@ -43,23 +47,91 @@ export interface StoredObject {
   readonly labels: Readonly<Record<string, string>>;
   /** The values that field selectors match, by field label, as in `spec.nodeName`. */
   readonly fields: Readonly<Record<string, string>>;
+}
+
+export interface ObjectType {
+  readonly kind: string;
+  readonly apiVersion: string;
+}
+
+export class StoredObject implements Located {
+  readonly key: ObjectKey;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly revision: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly fields: Readonly<Record<string, string>>;
+  #content: Draft | undefined;
+  #tail: Buffer | undefined;
+  #typed: KubeObject | undefined;
+
+  /** Takes ownership of the draft, whose `metadata.resourceVersion` must already equal `revision`. */
+  constructor(located: Located, draft: Draft) {
+    this.key = located.key;
+    this.namespace = located.namespace;
+    this.name = located.name;
+    this.uid = located.uid;
+    this.revision = located.revision;
+    this.labels = located.labels;
+    this.fields = located.fields;
+    const { kind: _kind, apiVersion: _apiVersion, ...content } = draft;
+    this.#content = content;
+  }
+
   /** Its JSON after the opening brace, without kind and apiVersion: lists omit those, other responses prepend them. */
-  readonly tail: Buffer;
-}
+  get tail(): Buffer {
+    if (this.#tail === undefined) {
+      const { metadata, ...rest } = this.content;
+      this.#tail = Buffer.from(JSON.stringify({ metadata, ...rest }).slice('{'.length));
+      this.#content = undefined;
+    }
+    return this.#tail;
+  }
 
-/** Encodes a version for the store. `metadata.resourceVersion` must already equal `revision`. */
-export function encodeTail(draft: Draft): Buffer {
-  const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = draft;
-  return Buffer.from(JSON.stringify({ metadata, ...rest }).slice('{'.length));
-}
+  /** The object without kind and apiVersion. Shared with other versions of it: not to be changed. */
+  get content(): Draft {
+    return this.#content ?? this.#parse();
+  }
 
-/** A private copy of a stored version, without kind and apiVersion. */
-export function decodeDraft(stored: StoredObject): Draft {
-  const parsed: unknown = JSON.parse(`{${stored.tail.toString()}`);
-  if (isDraft(parsed)) return parsed;
-  throw new Error(`the stored bytes of ${stored.key} are not an object with metadata`);
+  /** The same state as another version. */
+  at(revision: number): StoredObject {
+    const { key, namespace, name, uid, labels, fields } = this;
+    const { metadata, ...rest } = this.content;
+    const located = { key, namespace, name, uid, revision, labels, fields };
+    return new StoredObject(located, { metadata: { ...metadata, resourceVersion: String(revision) }, ...rest });
+  }
+
+  /** A private copy, without kind and apiVersion. */
+  draft(): Draft {
+    return this.#content === undefined ? this.#parse() : copyJson(this.#content);
+  }
+
+  /** As a client in the same process receives it. Shared: not to be changed. */
+  typed({ kind, apiVersion }: ObjectType): KubeObject {
+    if (this.#typed?.kind !== kind || this.#typed.apiVersion !== apiVersion) {
+      const object: unknown = { kind, apiVersion, ...this.content };
+      if (!isKubeObject(object)) throw this.#invalid();
+      this.#typed = object;
+    }
+    return this.#typed;
+  }
+
+  #parse(): Draft {
+    const parsed: unknown = JSON.parse(`{${this.tail.toString()}`);
+    if (isDraft(parsed)) return parsed;
+    throw this.#invalid();
+  }
+
+  #invalid(): Error {
+    return new Error(`what is stored of ${this.key} is not an object with metadata`);
+  }
 }
 
 export function isDraft(value: unknown): value is Draft {
   return isMap(value) && isMap(value['metadata']);
+}
+
+function isKubeObject(value: unknown): value is KubeObject {
+  return isDraft(value);
 }

@@ -21,7 +21,7 @@ interface StoreOptions {
   readonly window?: WindowSize | undefined;
 }
 
-type Encode = (revision: number) => StoredObject;
+type Build = (revision: number) => StoredObject;
 
 /** What lists and watches read: the storage itself, or a watch cache that follows it. */
 export interface ReadableStore {
@@ -78,14 +78,14 @@ export class VersionedStore implements ReadableStore {
     return this.table(resource).get(key);
   }
 
-  /** Stores the object that `encode` returns for the revision of this write. */
-  put(resource: string, encode: Encode): StoredObject {
-    return this.#commit(resource, encode, false);
+  /** Stores the object that `build` returns for the revision of this write. */
+  put(resource: string, build: Build): StoredObject {
+    return this.#commit(resource, build, false);
   }
 
-  /** Removes the object; `encode` returns its last state, with the revision of the deletion. */
-  remove(resource: string, encode: Encode): StoredObject {
-    return this.#commit(resource, encode, true);
+  /** Removes the object; `build` returns its last state, with the revision of the deletion. */
+  remove(resource: string, build: Build): StoredObject {
+    return this.#commit(resource, build, true);
   }
 
   /** The state at `revision`; undefined if it is compacted or no longer available. */
@@ -119,10 +119,10 @@ export class VersionedStore implements ReadableStore {
     return this.#waiters.reach(revision, waitMs, signal);
   }
 
-  #commit(resource: string, encode: Encode, removes: boolean): StoredObject {
+  #commit(resource: string, build: Build, removes: boolean): StoredObject {
     const table = this.table(resource);
     const revision = this.#revision + 1;
-    const object = encode(revision);
+    const object = build(revision);
     const previous = table.get(object.key);
     if (removes && previous === undefined) throw new Error(`cannot remove ${resource} ${object.key}: not found`);
     this.#revision = revision;

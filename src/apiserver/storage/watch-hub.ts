@@ -50,18 +50,23 @@ export class WatchHub {
   }
 
   publish(change: StoreChange): void {
-    if (this.#size === 0) return;
-    for (const name of bucketsOf(change)) {
-      for (const watcher of this.#buckets.get(name) ?? []) watcher.deliver(change);
-    }
+    const { object, previous } = change;
+    this.#deliver('', change);
+    // Most resources have watchers of all objects only.
+    if (this.#buckets.size === (this.#buckets.has('') ? 1 : 0)) return;
+    this.#deliver(namespaceBucket(object.namespace), change);
+    this.#deliver(object.key, change);
+    const nodeName = nodeNameOf(object);
+    const nodeNameBefore = previous === undefined ? nodeName : nodeNameOf(previous);
+    this.#deliver(nodeBucket(nodeName), change);
+    if (nodeNameBefore !== nodeName) this.#deliver(nodeBucket(nodeNameBefore), change);
   }
-}
 
-function bucketsOf(change: StoreChange): ReadonlySet<string> {
-  const names = new Set(['', namespaceBucket(change.object.namespace), change.object.key]);
-  names.add(nodeBucket(nodeNameOf(change.object)));
-  if (change.previous !== undefined) names.add(nodeBucket(nodeNameOf(change.previous)));
-  return names;
+  #deliver(bucket: string, change: StoreChange): void {
+    const watchers = this.#buckets.get(bucket);
+    if (watchers === undefined) return;
+    for (const watcher of watchers) watcher.deliver(change);
+  }
 }
 
 function nodeNameOf(object: StoredObject): string {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { Logger } from '../../ports/logger.ts';
 import { TimerWheel } from '../queues/timer-wheel.ts';
-import { SharedAbortListeners } from './shared-abort-listeners.ts';
+import { SharedAbortListeners } from '../../supervision/shared-abort-listeners.ts';
 import { Alarm } from '../../supervision/alarm.ts';
 import { Lateness } from './lateness.ts';
 

@@ -157,10 +157,13 @@ export class FaultInjectingClient implements KubeReader, KubeWriter, NodeConnect
   async #exchange<T>(request: NetworkRequest, signal: AbortSignal, send: () => Promise<T>): Promise<T> {
     const deadlineMs = this.#options.clock.monotonicMs() + this.#options.requestTimeoutMs;
     if (!this.#isClear) await this.#transmit(request, 'request', deadlineMs, signal);
-    const [settled] = await Promise.allSettled([send()]);
+    const answer = await send().then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error }),
+    );
     if (!this.#isClear) await this.#transmit(request, 'response', deadlineMs, signal);
-    if (settled.status === 'rejected') throw settled.reason;
-    return settled.value;
+    if ('error' in answer) throw answer.error;
+    return answer.value;
   }
 
   /** Resolves when the message has arrived. */

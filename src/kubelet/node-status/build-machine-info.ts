@@ -1,6 +1,7 @@
 import type { Node, NodeImage } from '../../api/node.ts';
 import { formatBinary, formatDecimal, parseQuantity } from '../../api/quantity.ts';
 import type { Machine, MachineImage } from '../profile.ts';
+import { mergeStatus } from './merge-status.ts';
 
 /** Name as in the API, then the value. */
 type Quantities = Readonly<Record<string, string>>;
@@ -47,7 +48,7 @@ export function buildCapacity(node: Node, facts: CapacityFacts): Node {
     ...buildAllocatable(capacity, facts.machine),
     ...extendedAmounts(facts, true),
   };
-  return { ...node, status: { ...node.status, capacity, allocatable } };
+  return mergeStatus(node, { capacity, allocatable });
 }
 
 function ownCapacity({ machine, podsMax, podsPerCore }: CapacityFacts): Quantities {

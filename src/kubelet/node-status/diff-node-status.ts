@@ -7,6 +7,15 @@ import { isMap, type JsonMap } from '../../api/json-map.ts';
 type Fields = JsonMap;
 
 const platformLabels = ['kubernetes.io/os', 'kubernetes.io/arch'] as const;
+/** Of a condition of a node, all but the heartbeat time. */
+const comparedFields = [
+  'type',
+  'status',
+  'reason',
+  'message',
+  'lastTransitionTime',
+  'observedGeneration',
+] as const satisfies readonly (keyof Condition)[];
 const quantityFields: readonly string[] = ['capacity', 'allocatable'];
 
 /**
@@ -19,26 +28,21 @@ export function diffNodeStatus(stored: Node, computed: Node): boolean {
   return (
     platformLabels.some((label) => stored.metadata.labels?.[label] !== computed.metadata.labels?.[label]) ||
     !sameConditions(listConditions(before.conditions), listConditions(after.conditions)) ||
-    Object.keys(diffFields(withoutConditions(before), withoutConditions(after))).length > 0
+    Object.keys(diffFields(before, after, 'conditions')).length > 0
   );
 }
 
+/** In the same order as a rule: a kubelet updates conditions in their places. */
 function sameConditions(before: readonly Condition[], after: readonly Condition[]): boolean {
   if (before.length !== after.length) return false;
+  if (before.every((condition, index) => sameCondition(condition, after[index]))) return true;
   const byType = (a: Condition, b: Condition): number => (a.type < b.type ? -1 : 1);
   const sorted = after.toSorted(byType);
   return before.toSorted(byType).every((condition, index) => sameCondition(condition, sorted[index]));
 }
 
 function sameCondition(before: Condition, after: Condition | undefined): boolean {
-  if (after === undefined) return false;
-  const changed = Object.keys(diffFlat({ ...before }, { ...after }));
-  return changed.every((key) => key === 'lastHeartbeatTime');
-}
-
-function withoutConditions(status: NonNullable<Node['status']>): Fields {
-  const { conditions: _, ...others } = status;
-  return others;
+  return after !== undefined && comparedFields.every((field) => before[field] === after[field]);
 }
 
 /**
@@ -69,18 +73,23 @@ function withoutLists(node: Node): Fields {
 }
 
 /** The changed fields: maps entry by entry, lists and values as a whole, null for what is removed. */
-function diffFields(before: Fields, after: Fields): Fields {
+function diffFields(before: Fields, after: Fields, except?: string): Fields {
   const changed: Record<string, unknown> = {};
-  for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    const [old, wanted] = [before[key], after[key]];
-    if (isEmpty(old) && isEmpty(wanted)) continue;
-    if (isEmpty(wanted)) changed[key] = null;
-    else if (isMap(wanted)) {
-      const inner = diffMap(key, isMap(old) ? old : {}, wanted);
-      if (Object.keys(inner).length > 0) changed[key] = inner;
-    } else if (!sameJson(old, wanted)) changed[key] = wanted;
-  }
+  const diff = (key: string): void => {
+    const value = before[key] === after[key] || key === except ? undefined : diffField(key, before[key], after[key]);
+    if (value !== undefined) changed[key] = value;
+  };
+  for (const key of Object.keys(before)) diff(key);
+  for (const key of Object.keys(after)) if (!Object.hasOwn(before, key)) diff(key);
   return changed;
+}
+
+/** Undefined if nothing changed, null if it is removed. */
+function diffField(key: string, old: unknown, wanted: unknown): unknown {
+  if (isEmpty(wanted)) return isEmpty(old) ? undefined : null;
+  if (!isMap(wanted)) return sameJson(old, wanted) ? undefined : wanted;
+  const inner = diffMap(key, isMap(old) ? old : {}, wanted);
+  return Object.keys(inner).length > 0 ? inner : undefined;
 }
 
 function diffMap(key: string, before: Fields, after: Fields): Fields {

@@ -1,5 +1,6 @@
 import type { Node } from '../../api/node.ts';
 import { buildAddresses, buildCapacity, buildImages } from './build-machine-info.ts';
+import { mergeStatus, withoutField } from './merge-status.ts';
 import type { SetterContext, StatusSetter } from './setter-context.ts';
 
 /** Set only by a kubelet with a built-in cloud provider. */
@@ -21,7 +22,7 @@ const nodeAddress: StatusSetter = {
       return node;
     }
     const addresses = machine.addresses ?? buildAddresses(machine.describe(), nodeName);
-    return withoutProvidedAddress({ ...node, status: { ...node.status, addresses } });
+    return withoutProvidedAddress(mergeStatus(node, { addresses }));
   },
 };
 
@@ -78,19 +79,18 @@ const versionInfo: StatusSetter = {
 
 const daemonEndpoints: StatusSetter = {
   name: 'DaemonEndpoints',
-  set: (node) => ({ ...node, status: { ...node.status, daemonEndpoints: { kubeletEndpoint: { Port: kubeletPort } } } }),
+  set: (node) => mergeStatus(node, { daemonEndpoints: { kubeletEndpoint: { Port: kubeletPort } } }),
 };
 
 const images: StatusSetter = {
   name: 'Images',
   set(node, { machine, profile, report }) {
-    const { images: _, ...status } = node.status ?? {};
     if (machine.fails('images')) {
       report('error getting image list');
-      return { ...node, status };
+      return withoutField(node, 'images');
     }
     const listed = buildImages(machine.describe().images ?? [], profile.nodeStatusMaxImages);
-    return { ...node, status: listed.length === 0 ? status : { ...status, images: listed } };
+    return listed.length === 0 ? withoutField(node, 'images') : mergeStatus(node, { images: listed });
   },
 };
 
@@ -118,13 +118,13 @@ function described(name: string, field: 'runtimeHandlers' | 'features' | 'declar
     name,
     set(node, { machine }) {
       const value = machine.describe()[field];
-      return value === undefined ? node : { ...node, status: { ...node.status, [field]: value } };
+      return value === undefined ? node : mergeStatus(node, { [field]: value });
     },
   };
 }
 
 function withNodeInfo(node: Node, info: Readonly<Record<string, string>>): Node {
-  return { ...node, status: { ...node.status, nodeInfo: { ...node.status?.nodeInfo, ...info } } };
+  return mergeStatus(node, { nodeInfo: { ...node.status?.nodeInfo, ...info } });
 }
 
 function withoutProvidedAddress(node: Node): Node {

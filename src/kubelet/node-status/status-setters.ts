@@ -1,5 +1,6 @@
 import { customConditions, diskPressure, memoryPressure, outOfDisk, pidPressure, ready } from './condition-setters.ts';
 import { declaredFeatures, machineSetters } from './machine-setters.ts';
+import { mergeStatus, withoutField } from './merge-status.ts';
 import type { StatusSetter } from './setter-context.ts';
 
 /**
@@ -10,9 +11,8 @@ const volumesInUse: StatusSetter = {
   name: 'VolumesInUse',
   set(node, { volumes }) {
     if (!volumes.hasSynced()) return node;
-    const { volumesInUse: _, ...status } = node.status ?? {};
     const inUse = volumes.volumesInUse();
-    return { ...node, status: inUse.length === 0 ? status : { ...status, volumesInUse: inUse } };
+    return inUse.length === 0 ? withoutField(node, 'volumesInUse') : mergeStatus(node, { volumesInUse: inUse });
   },
 };
 

@@ -5,8 +5,7 @@ import type { Stages } from '../../controller/stages.ts';
 import { objectKey } from '../../api/object-key.ts';
 import { healthTaintKeys, noExecuteTaints } from '../../api/taints.ts';
 import type { Replica, Run } from '../cluster/replica.ts';
-import type { RequestLine } from '../network/network.ts';
-import { isWrite } from '../network/simulated-client.ts';
+import { isWrite, type RequestLine } from '../network/network.ts';
 import type { World } from '../world.ts';
 import type { Report } from './violation.ts';
 

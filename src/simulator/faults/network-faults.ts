@@ -2,8 +2,7 @@ import { ApiError, reasonFor } from '../../api/api-error.ts';
 import type { Status } from '../../api/meta.ts';
 import { resources } from '../../api/resources.ts';
 import { planPhase } from '../../kubelet/loops/plan-phase.ts';
-import type { Network, NetworkRule, RequestLine } from '../network/network.ts';
-import { isWrite } from '../network/simulated-client.ts';
+import { isWrite, type Network, type NetworkRule, type RequestLine } from '../network/network.ts';
 import type { Direction, NetworkFault } from './world-fault.ts';
 
 type Leg = NetworkRule['leg'];

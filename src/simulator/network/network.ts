@@ -22,6 +22,10 @@ export interface RequestLine {
   readonly uid?: string;
 }
 
+export function isWrite({ verb }: RequestLine): boolean {
+  return verb === 'create' || verb === 'replace' || verb === 'patch' || verb === 'delete';
+}
+
 /** `frames`: what a watch sends after it was opened. */
 type Leg = 'request' | 'response' | 'frames';
 
@@ -47,7 +51,7 @@ export interface NetworkRule {
 }
 
 /** What happens to one message. */
-interface Transit {
+export interface Transit {
   readonly delayMs: number;
   readonly isLost: boolean;
   readonly isReset: boolean;
@@ -104,6 +108,7 @@ export class Network {
 
   /** Whether the client of this request cannot decode the object; undefined if it can decode all. */
   undecodable(request: RequestLine, server: string): ((object: KubeObject) => boolean) | undefined {
+    if (this.#rules.size === 0) return undefined;
     const found = [...this.#rules].flatMap(({ effect, matches }) =>
       effect.kind === 'undecodable' && matches(request, server) ? [effect.names] : [],
     );
@@ -113,7 +118,13 @@ export class Network {
 
   /** The fate of a message on one leg. */
   transit(leg: Leg, request: RequestLine, server: string): Transit {
-    let delayMs = this.latencyMs();
+    const delayMs = this.latencyMs();
+    if (this.#rules.size > 0) return this.#affect(leg, request, { server, delayMs });
+    return { delayMs, isLost: false, isReset: false, isDuplicated: false, answer: undefined };
+  }
+
+  #affect(leg: Leg, request: RequestLine, { server, ...way }: { readonly server: string; delayMs: number }): Transit {
+    let { delayMs } = way;
     const met = new Set<NetworkEffect['kind']>();
     let answer: ApiError | undefined;
     for (const rule of this.#rules) {

@@ -2,6 +2,7 @@
 // limit, retries of reads and the checks before a write are the same code; sockets, encodings and credentials are not
 // simulated.
 import { ApiError } from '../../api/api-error.ts';
+import { copyJson } from '../../api/copy-json.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import type { ResourceName } from '../../api/resources.ts';
 import type {
@@ -10,7 +11,6 @@ import type {
   ListPage,
   ListTaking,
   ObjectName,
-  WatchEvent,
   WatchOptions,
   WatchStream,
 } from '../../ports/kube-reader.ts';
@@ -23,14 +23,13 @@ import type { Requester } from '../server/storage.ts';
 import type { Timeline } from '../time/timeline.ts';
 import type { VirtualProcess } from '../time/virtual-process.ts';
 import { ClientStream } from './client-stream.ts';
-import { asDecoded, type Network, type RequestLine, undecodable } from './network.ts';
+import { Exchange } from './exchange.ts';
+import { FrameSender } from './frame-sender.ts';
+import { LostConnection } from './lost-connection.ts';
+import { isWrite, type Network, type RequestLine, undecodable } from './network.ts';
 
 const requestTimeoutMsDefault = 30_000;
 const writeTimeoutMsDefault = 10_000;
-/** Changes of a watch that a server repeats at most. */
-const repeatedMax = 5;
-/** Keeps the order of what is sent on one connection. */
-const orderMs = 1e-6;
 
 interface SimulatedClientOptions {
   readonly by: Requester;
@@ -63,9 +62,11 @@ interface Call<T> {
 export class SimulatedClient implements KubeReader, KubeWriter {
   readonly #options: SimulatedClientOptions;
   readonly #limit: RequestRateLimit;
+  readonly #connection: string;
 
   constructor(options: SimulatedClientOptions) {
     this.#options = options;
+    this.#connection = `${options.by.process}/${options.by.client}/`;
     this.#limit = new RequestRateLimit({ qps: options.qps, burst: options.burst, clock: options.process });
   }
 
@@ -102,9 +103,11 @@ export class SimulatedClient implements KubeReader, KubeWriter {
   async watch(resource: ResourceName, options: WatchOptions & { readonly signal: AbortSignal }): Promise<WatchStream> {
     const stream = new ClientStream();
     const line = this.#line('watch', resource, '');
+    const { process, timeline, network } = this.#options;
     const { signal, ...rest } = options;
     const carryOut = async (server: SimulatedApiServer): Promise<void> => {
-      const frames = new FrameSender(this.#options, { line, server, stream, signal });
+      const connection = this.#connectionOf(line);
+      const frames = new FrameSender({ process, timeline, network, line, connection, server, stream, signal });
       frames.connect(await server.watch(resource, rest, frames));
     };
     await this.#attempt({ line, signal, carryOut });
@@ -112,14 +115,14 @@ export class SimulatedClient implements KubeReader, KubeWriter {
   }
 
   create(resource: ResourceName, object: KubeObject, options: WriteOptions): Promise<KubeObject> {
-    const body = sent(object);
+    const body = copyJson(object);
     const line = this.#line('create', resource, object.metadata.name ?? '', options.subresource);
     const { by } = this.#options;
     return this.#send({ line, ...callOptions(options), carryOut: (server) => server.create(by, resource, body) });
   }
 
   replace(resource: ResourceName, object: KubeObject, options: WriteOptions): Promise<KubeObject> {
-    const body = sent(object);
+    const body = copyJson(object);
     const line = this.#line('replace', resource, object.metadata.name ?? '', options.subresource);
     const { by } = this.#options;
     const carryOut = (server: SimulatedApiServer) => server.replace(by, resource, body, options);
@@ -133,7 +136,7 @@ export class SimulatedClient implements KubeReader, KubeWriter {
     options: WriteOptions,
   ): Promise<KubeObject> {
     const { subresource } = options;
-    const body = { ...patch, body: sent(patch.body), subresource };
+    const body = { ...patch, body: copyJson(patch.body), subresource };
     const line = this.#line('patch', resource, name.name, subresource);
     const { by } = this.#options;
     const carryOut = (server: SimulatedApiServer) => server.patch(by, resource, name, body);
@@ -182,8 +185,17 @@ export class SimulatedClient implements KubeReader, KubeWriter {
     if (call.signal.aborted) return Promise.reject(abortedError());
     const refusal = this.#refusal(call);
     if (refusal !== undefined) return Promise.reject(refusal);
-    this.#options.onSent(call.line);
-    return new Exchange(this.#options, call, this.#timeoutMs(call.line)).run();
+    const { process, timeline, network, onSent } = this.#options;
+    const { line, signal, carryOut } = call;
+    onSent(line);
+    const connection = this.#connectionOf(line);
+    const timeoutMs = this.#timeoutMs(line);
+    return new Exchange({ process, timeline, network, line, connection, timeoutMs, signal, carryOut }).run();
+  }
+
+  /** Each client has connections of its own, and each watch another one. */
+  #connectionOf({ verb, resource }: RequestLine): string {
+    return verb === 'watch' ? `${this.#connection}${resource}` : this.#connection;
   }
 
   /** The wait for the rate limit or a retry may have outlasted the right to write. */
@@ -199,177 +211,6 @@ export class SimulatedClient implements KubeReader, KubeWriter {
   }
 }
 
-/** One attempt at a request: there, carried out, and back. */
-class Exchange<T> {
-  readonly #options: SimulatedClientOptions;
-  readonly #call: Call<T>;
-  readonly #timeoutMs: number;
-  readonly #outcome = Promise.withResolvers<T>();
-  #cleanUp: (() => void)[] = [];
-  #isOver = false;
-
-  constructor(options: SimulatedClientOptions, call: Call<T>, timeoutMs: number) {
-    this.#options = options;
-    this.#call = call;
-    this.#timeoutMs = timeoutMs;
-  }
-
-  run(): Promise<T> {
-    const { process, network, timeline } = this.#options;
-    const { signal, line } = this.#call;
-    const abort = (): void => this.#fail(abortedError());
-    signal.addEventListener('abort', abort);
-    const timer = process.after(this.#timeoutMs, () => this.#fail(timeoutError()));
-    this.#cleanUp.push(
-      () => signal.removeEventListener('abort', abort),
-      () => {
-        timer.cancelled = true;
-      },
-    );
-    const server = network.serverFor(connectionOf(line));
-    const transit = network.transit('request', line, server?.name ?? '');
-    timeline.after(transit.delayMs, () => {
-      if (transit.isLost) return;
-      if (transit.answer !== undefined) return this.#arrive(() => this.#fail(transit.answer ?? timeoutError()));
-      if (server === undefined) return this.#arrive(() => this.#fail(refusedError()));
-      if (transit.isReset || !server.isUp) return this.#arrive(() => this.#breakConnection());
-      void this.#carryOut(server);
-    });
-    return this.#outcome.promise;
-  }
-
-  async #carryOut(server: SimulatedApiServer): Promise<void> {
-    this.#cleanUp.push(server.onStop(() => this.#arrive(() => this.#breakConnection())));
-    try {
-      const value = await this.#call.carryOut(server);
-      this.#respond(server, () => this.#outcome.resolve(value));
-    } catch (error) {
-      this.#respond(server, () => this.#outcome.reject(error));
-    }
-  }
-
-  #respond(server: SimulatedApiServer, end: () => void): void {
-    const { network, timeline } = this.#options;
-    const transit = network.transit('response', this.#call.line, server.name);
-    if (transit.isLost) return;
-    timeline.after(transit.delayMs, () => {
-      this.#arrive(() => (transit.isReset ? this.#breakConnection() : this.#settle(end)));
-    });
-  }
-
-  #breakConnection(): void {
-    this.#options.network.forget(connectionOf(this.#call.line));
-    this.#fail(new LostConnection(isWrite(this.#call.line)));
-  }
-
-  #arrive(run: () => void): void {
-    this.#options.process.arrive(run);
-  }
-
-  #fail(error: ApiError): void {
-    if (error.reason === 'timeout') this.#options.network.forget(connectionOf(this.#call.line));
-    this.#settle(() => this.#outcome.reject(error));
-  }
-
-  #settle(end: () => void): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    for (const clean of this.#cleanUp) clean();
-    this.#cleanUp = [];
-    end();
-  }
-}
-
-interface OpenStream {
-  readonly line: RequestLine;
-  readonly server: SimulatedApiServer;
-  readonly stream: ClientStream;
-  readonly signal: AbortSignal;
-}
-
-/** Sends the frames of one watch to its client, in order. */
-class FrameSender {
-  readonly #options: SimulatedClientOptions;
-  readonly #open: OpenStream;
-  #lastAtMs = 0;
-  #isBroken = false;
-  /** What may be repeated. */
-  #recent: readonly WatchEvent[] = [];
-
-  constructor(options: SimulatedClientOptions, open: OpenStream) {
-    this.#options = options;
-    this.#open = open;
-  }
-
-  /** `close` closes the server's end: when the client aborts, and when the server stops. */
-  connect(close: () => void): void {
-    const { signal, server } = this.#open;
-    const { timeline, network } = this.#options;
-    const closeLater = (): void => {
-      timeline.after(network.latencyMs(), close);
-      unsubscribe();
-    };
-    const unsubscribe = server.onStop(() => this.#break());
-    signal.addEventListener('abort', closeLater, { once: true });
-  }
-
-  send(events: readonly WatchEvent[]): void {
-    if (this.#isBroken) return;
-    const transit = this.#options.network.transit('frames', this.#open.line, this.#open.server.name);
-    // A lost segment is sent again or breaks the connection: a stream never goes on behind a gap.
-    if (transit.isLost) {
-      this.#isBroken = true;
-      return;
-    }
-    if (transit.isReset) return this.#break();
-    const isUndecodable = this.#options.network.undecodable(this.#open.line, this.#open.server.name);
-    const shown = isUndecodable === undefined ? events : events.map((event) => asDecoded(event, isUndecodable));
-    this.#deliver(transit.isDuplicated ? [...shown, ...shown, ...this.#recent] : shown, transit.delayMs);
-    this.#recent = [...this.#recent, ...shown.filter(isChange)].slice(-repeatedMax);
-  }
-
-  end(): void {
-    if (!this.#isBroken) this.#later(this.#options.network.latencyMs(), () => this.#open.stream.end('closed'));
-    this.#isBroken = true;
-  }
-
-  #deliver(events: readonly WatchEvent[], delayMs: number): void {
-    this.#later(delayMs, () => this.#open.stream.push(events));
-  }
-
-  #break(): void {
-    this.#isBroken = true;
-    this.#options.network.forget(connectionOf(this.#open.line));
-    this.#later(0, () => this.#open.stream.end(new LostConnection(false)));
-  }
-
-  #later(delayMs: number, run: () => void): void {
-    const { timeline, process } = this.#options;
-    this.#lastAtMs = Math.max(this.#lastAtMs + orderMs, timeline.nowMs + delayMs);
-    timeline.at(this.#lastAtMs, () => process.arrive(run));
-  }
-}
-
-function isChange({ type }: WatchEvent): boolean {
-  return type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED';
-}
-
-/** A connection broke: a read is unavailable, and of a write the outcome is unknown. */
-class LostConnection extends ApiError {
-  constructor(isWrite: boolean) {
-    super({ reason: isWrite ? 'timeout' : 'unavailable', message: 'the connection was lost' });
-  }
-}
-
-/** Each client has connections of its own, and each watch another one. */
-function connectionOf({ by, verb, resource }: RequestLine): string {
-  return `${by.process}/${by.client}/${verb === 'watch' ? resource : ''}`;
-}
-
-export function isWrite({ verb }: RequestLine): boolean {
-  return verb === 'create' || verb === 'replace' || verb === 'patch' || verb === 'delete';
-}
-
 function withoutUndecodable(page: ListPage, isUndecodable: (object: KubeObject) => boolean): ListPage {
   return {
     metadata: page.metadata,
@@ -382,24 +223,10 @@ function callOptions(options: WriteOptions | DeleteOptions): Pick<Call<unknown>,
   return { signal: options.signal, options };
 }
 
-/** As encoded and decoded: without undefined fields, and not shared with the sender. */
-function sent<T>(body: T): T {
-  const decoded: T = JSON.parse(JSON.stringify(body));
-  return decoded;
-}
-
 function abortedError(message = 'aborted by the caller'): ApiError {
   return new ApiError({ reason: 'aborted', message });
 }
 
 function undecodableError(): ApiError {
   return new ApiError({ reason: 'internal', message: 'the object in the response cannot be decoded' });
-}
-
-function timeoutError(): ApiError {
-  return new ApiError({ reason: 'timeout', message: 'no complete response before the timeout' });
-}
-
-function refusedError(): ApiError {
-  return new ApiError({ reason: 'unavailable', message: 'connection refused' });
 }

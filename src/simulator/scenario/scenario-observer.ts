@@ -6,8 +6,7 @@ import type { NotedDecision } from '../../controller/decision-log/decision-log.t
 import type { Fault } from '../../kubelet/faults/fault.ts';
 import type { GroundTruth } from '../../kubelet/faults/ground-truth.ts';
 import type { Pod } from '../../api/pod.ts';
-import type { RequestLine } from '../network/network.ts';
-import { isWrite } from '../network/simulated-client.ts';
+import { isWrite, type RequestLine } from '../network/network.ts';
 import type { Requester } from '../server/storage.ts';
 import type { World } from '../world.ts';
 import type { Interval, NodeOutcome, ZoneState } from './scenario-result.ts';

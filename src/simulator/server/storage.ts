@@ -8,7 +8,7 @@ import { makeStrategies } from '../../apiserver/registry/strategies.ts';
 import type { Endpoint } from '../../apiserver/registry/strategy.ts';
 import { findServedResource } from '../../apiserver/resources.ts';
 import type { StoreChange } from '../../apiserver/storage/store-change.ts';
-import { decodeDraft, type StoredObject } from '../../apiserver/storage/stored-object.ts';
+import type { ObjectType, StoredObject } from '../../apiserver/storage/stored-object.ts';
 import { type Backup, VersionedStore } from '../../apiserver/storage/versioned-store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ObjectName } from '../../ports/kube-reader.ts';
@@ -25,6 +25,13 @@ export interface Requester {
 
 const user: Requester = { process: 'user', client: 'user' };
 
+const types: ReadonlyMap<string, ObjectType> = new Map(
+  Object.entries(resources).map(([name, resource]) => [
+    name,
+    { kind: resource.kind, apiVersion: groupVersion(resource) },
+  ]),
+);
+
 type CommitListener = (resource: string, change: StoreChange, by: Requester) => void;
 
 export class Storage {
@@ -33,7 +40,6 @@ export class Storage {
   readonly #registry: ObjectRegistry;
   readonly #listeners: CommitListener[] = [];
   readonly #targets = new Map<ResourceName, Omit<Target, 'namespace' | 'name' | 'endpoint'>>();
-  readonly #decoded = new WeakMap<StoredObject, KubeObject>();
   #writer: Requester = user;
 
   constructor(clock: Clock, random: Random) {
@@ -82,13 +88,9 @@ export class Storage {
 
   /** The object as a client receives it. Shared: not to be changed. */
   decode(resource: ResourceName, stored: StoredObject): KubeObject {
-    const known = this.#decoded.get(stored);
-    if (known !== undefined) return known;
-    const { kind } = resources[resource];
-    const object: unknown = { kind, apiVersion: groupVersion(resources[resource]), ...decodeDraft(stored) };
-    if (!isKubeObject(object)) throw new Error(`${stored.key} has no metadata`);
-    this.#decoded.set(stored, object);
-    return object;
+    const type = types.get(resource);
+    if (type === undefined) throw new RangeError(`unknown resource ${resource}`);
+    return stored.typed(type);
   }
 
   // --- the world's own reads and writes ---
@@ -138,8 +140,4 @@ export class Storage {
     if (served === undefined || strategy === undefined) throw new RangeError(`${resource} is not served`);
     return { served, strategy };
   }
-}
-
-function isKubeObject(value: unknown): value is KubeObject {
-  return typeof value === 'object' && value !== null && 'metadata' in value;
 }

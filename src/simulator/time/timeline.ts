@@ -14,8 +14,8 @@ interface Entry extends Occurrence {
 
 interface TimelineOptions {
   readonly random: Random;
-  /** Resolves when all promises that can settle without another occurrence have settled. */
-  readonly settle: () => Promise<void>;
+  /** Calls back when all promises that can settle without another occurrence have settled. */
+  readonly settle: (then: () => void) => void;
   /** Called after everything that happens at one virtual time. */
   readonly afterInstant?: () => void;
 }
@@ -50,8 +50,7 @@ export class Timeline {
       run,
       cancelled: false,
     };
-    this.#heap.push(entry);
-    this.#rise(this.#heap.length - 1);
+    this.#rise(entry);
     return entry;
   }
 
@@ -59,18 +58,36 @@ export class Timeline {
     return this.at(this.#nowMs + ms, run);
   }
 
-  /** Lets time pass until then. Throws if time does not advance any more. */
-  async runUntil(untilMs: number): Promise<void> {
-    await this.#options.settle();
+  /** Lets time pass until then. Rejects if time does not advance any more, and with what an occurrence throws. */
+  runUntil(untilMs: number): Promise<void> {
+    const { settle, afterInstant } = this.#options;
+    return new Promise((resolve, reject) => {
+      const step = (): void => {
+        try {
+          const next = this.#takeUntil(untilMs);
+          if (next !== undefined) {
+            this.#advanceTo(next.atMs);
+            next.run();
+            return settle(step);
+          }
+          this.#advanceTo(untilMs);
+          afterInstant?.();
+          resolve();
+        } catch (error) {
+          reject(error);
+        }
+      };
+      settle(step);
+    });
+  }
+
+  /** The next occurrence up to that time; undefined if there is none. */
+  #takeUntil(untilMs: number): Entry | undefined {
     for (let next = this.#heap[0]; next !== undefined && next.atMs <= untilMs; next = this.#heap[0]) {
       this.#pop();
-      if (next.cancelled) continue;
-      this.#advanceTo(next.atMs);
-      next.run();
-      await this.#options.settle();
+      if (!next.cancelled) return next;
     }
-    this.#advanceTo(untilMs);
-    this.#options.afterInstant?.();
+    return undefined;
   }
 
   #advanceTo(atMs: number): void {
@@ -84,43 +101,45 @@ export class Timeline {
 
   #pop(): void {
     const last = this.#heap.pop();
-    if (last === undefined || this.#heap.length === 0) return;
-    this.#heap[0] = last;
-    this.#sink(0);
+    if (last !== undefined && this.#heap.length > 0) this.#sink(last);
   }
 
-  #rise(from: number): void {
-    for (let index = from; index > 0; ) {
-      const parent = (index - 1) >> 1;
-      if (!this.#isBefore(index, parent)) return;
-      this.#swap(index, parent);
-      index = parent;
+  /** Puts the entry in its place on the way from the end to the root. */
+  #rise(entry: Entry): void {
+    const heap = this.#heap;
+    let index = heap.length;
+    heap.push(entry);
+    while (index > 0) {
+      const above = (index - 1) >> 1;
+      const parent = heap[above];
+      if (parent === undefined || !isBefore(entry, parent)) break;
+      heap[index] = parent;
+      index = above;
     }
+    heap[index] = entry;
   }
 
-  #sink(from: number): void {
-    for (let index = from; ; ) {
-      const left = 2 * index + 1;
-      const right = left + 1;
-      let first = index;
-      if (left < this.#heap.length && this.#isBefore(left, first)) first = left;
-      if (right < this.#heap.length && this.#isBefore(right, first)) first = right;
-      if (first === index) return;
-      this.#swap(index, first);
-      index = first;
+  /** Puts the entry in its place on the way from the root to the end; the root is free. */
+  #sink(entry: Entry): void {
+    const heap = this.#heap;
+    let index = 0;
+    for (;;) {
+      let below = 2 * index + 1;
+      let child = heap[below];
+      if (child === undefined) break;
+      const right = heap[below + 1];
+      if (right !== undefined && isBefore(right, child)) {
+        child = right;
+        below += 1;
+      }
+      if (!isBefore(child, entry)) break;
+      heap[index] = child;
+      index = below;
     }
+    heap[index] = entry;
   }
+}
 
-  #isBefore(a: number, b: number): boolean {
-    const [first, second] = [this.#heap[a], this.#heap[b]];
-    if (first === undefined || second === undefined) return false;
-    return first.atMs < second.atMs || (first.atMs === second.atMs && first.rank < second.rank);
-  }
-
-  #swap(a: number, b: number): void {
-    const [first, second] = [this.#heap[a], this.#heap[b]];
-    if (first === undefined || second === undefined) return;
-    this.#heap[a] = second;
-    this.#heap[b] = first;
-  }
+function isBefore(first: Entry, second: Entry): boolean {
+  return first.atMs < second.atMs || (first.atMs === second.atMs && first.rank < second.rank);
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../ports/clock.ts';
+import { SharedAbortListeners } from '../../supervision/shared-abort-listeners.ts';
 import type { Occurrence, Timeline } from './timeline.ts';
 
 /** Monotonic clocks start at different values, and not at wall time, so that a mix-up shows. */
@@ -62,6 +63,8 @@ export class VirtualMachine {
  */
 export class VirtualProcess implements Clock {
   readonly machine: VirtualMachine;
+  /** Of everything that waits in this process. */
+  readonly abortListeners = new SharedAbortListeners();
   readonly #timeline: Timeline;
   /** Received when the process resumes. */
   #backlog: (() => void)[] = [];
@@ -88,23 +91,23 @@ export class VirtualProcess implements Clock {
 
   sleep(ms: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted || ms <= 0) return Promise.resolve();
-    const { promise, resolve } = Promise.withResolvers<void>();
     const untilMs = this.monotonicMs() + ms;
-    const wake = (): void => {
-      signal.removeEventListener('abort', wake);
-      timer.cancelled = true;
-      resolve();
-    };
-    const ring = (): void => {
-      if (timer.cancelled) return;
-      // A suspend of the machine stops the clock on which the timer was set.
-      const leftMs = untilMs - this.monotonicMs();
-      if (leftMs > 0) timer = this.#setTimer(leftMs, ring);
-      else wake();
-    };
-    let timer = this.#setTimer(ms, ring);
-    signal.addEventListener('abort', wake);
-    return promise;
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        this.abortListeners.remove(signal, wake);
+        timer.cancelled = true;
+        resolve();
+      };
+      const ring = (): void => {
+        if (timer.cancelled) return;
+        // A suspend of the machine stops the clock on which the timer was set.
+        const leftMs = untilMs - this.monotonicMs();
+        if (leftMs > 0) timer = this.#setTimer(leftMs, ring);
+        else wake();
+      };
+      let timer = this.#setTimer(ms, ring);
+      this.abortListeners.add(signal, wake);
+    });
   }
 
   /** Runs after this time on the process's own clock, unless cancelled. */

@@ -3,23 +3,18 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Snapshot } from '../../../../src/apiserver/storage/resource-table.ts';
 import type { StoreChange } from '../../../../src/apiserver/storage/store-change.ts';
-import { decodeDraft, encodeTail, type StoredObject } from '../../../../src/apiserver/storage/stored-object.ts';
+import { StoredObject } from '../../../../src/apiserver/storage/stored-object.ts';
 import { VersionedStore } from '../../../../src/apiserver/storage/versioned-store.ts';
 import { bucketOf } from '../../../../src/apiserver/storage/watch-hub.ts';
 import { ManualClock, settled } from '../../../support/manual-clock.ts';
 
 const encode =
   (name: string, nodeName = '') =>
-  (revision: number): StoredObject => ({
-    key: name,
-    namespace: '',
-    name,
-    uid: `uid-${name}`,
-    revision,
-    labels: {},
-    fields: { 'spec.nodeName': nodeName },
-    tail: encodeTail({ metadata: { name, resourceVersion: String(revision) } }),
-  });
+  (revision: number): StoredObject => {
+    const fields = { 'spec.nodeName': nodeName };
+    const located = { key: name, namespace: '', name, uid: `uid-${name}`, revision, labels: {}, fields };
+    return new StoredObject(located, { metadata: { name, resourceVersion: String(revision) } });
+  };
 
 function aStore(): VersionedStore {
   return new VersionedStore({ clock: new ManualClock(), resources: ['nodes', 'pods'] });
@@ -41,7 +36,7 @@ test('a removal has its own revision and contains the last state', () => {
   const made = store.put('nodes', encode('a'));
   const removed = store.remove('nodes', encode('a'));
   assert.equal(removed.revision, made.revision + 1);
-  assert.equal(decodeDraft(removed).metadata.resourceVersion, String(removed.revision));
+  assert.equal(removed.content.metadata.resourceVersion, String(removed.revision));
   assert.throws(() => store.remove('nodes', encode('a')));
 });
 

@@ -1,19 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StoreChange } from '../../../../src/apiserver/storage/store-change.ts';
+import { StoredObject } from '../../../../src/apiserver/storage/stored-object.ts';
 import { WatchWindow } from '../../../../src/apiserver/storage/watch-window.ts';
 
 function change(revision: number, atMs: number): StoreChange {
-  const object = {
-    key: 'a',
-    namespace: '',
-    name: 'a',
-    uid: 'u',
-    revision,
-    labels: {},
-    fields: {},
-    tail: Buffer.from('"metadata":{}}'),
-  };
+  const located = { key: 'a', namespace: '', name: 'a', uid: 'u', revision, labels: {}, fields: {} };
+  const object = new StoredObject(located, { metadata: {} });
   return { kind: 'modified', revision, object, previous: object, atMs };
 }
 

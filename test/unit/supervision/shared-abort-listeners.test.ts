@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SharedAbortListeners } from '../../../../src/kubelet/loops/shared-abort-listeners.ts';
+import { SharedAbortListeners } from '../../../src/supervision/shared-abort-listeners.ts';
 
 test('all callbacks of a signal are called once when it aborts, and no others', () => {
   const listeners = new SharedAbortListeners();

@@ -1,0 +1,96 @@
+import type { WatchEvent } from '../../ports/kube-reader.ts';
+import type { SimulatedApiServer } from '../server/api-server.ts';
+import type { WatchSink } from '../server/server-watch.ts';
+import type { Timeline } from '../time/timeline.ts';
+import type { VirtualProcess } from '../time/virtual-process.ts';
+import type { ClientStream } from './client-stream.ts';
+import { LostConnection } from './lost-connection.ts';
+import { asDecoded, type Network, type RequestLine } from './network.ts';
+
+/** Changes of a watch that a server repeats at most. */
+const repeatedMax = 5;
+/** Keeps the order of what is sent on one connection. */
+const orderMs = 1e-6;
+
+interface FrameSenderOptions {
+  readonly process: VirtualProcess;
+  readonly timeline: Timeline;
+  readonly network: Network;
+  readonly line: RequestLine;
+  readonly connection: string;
+  readonly server: SimulatedApiServer;
+  readonly stream: ClientStream;
+  readonly signal: AbortSignal;
+}
+
+/** Sends the frames of one watch to its client, in order. */
+export class FrameSender implements WatchSink {
+  readonly #options: FrameSenderOptions;
+  #lastAtMs = 0;
+  #isBroken = false;
+  /** What may be repeated. */
+  readonly #recent: WatchEvent[] = [];
+
+  constructor(options: FrameSenderOptions) {
+    this.#options = options;
+  }
+
+  /** `close` closes the server's end: when the client aborts, and when the server stops. */
+  connect(close: () => void): void {
+    const { signal, server, timeline, network } = this.#options;
+    const closeLater = (): void => {
+      timeline.after(network.latencyMs(), close);
+      unsubscribe();
+    };
+    const unsubscribe = server.onStop(() => this.#break());
+    signal.addEventListener('abort', closeLater, { once: true });
+  }
+
+  send(events: readonly WatchEvent[]): void {
+    if (this.#isBroken) return;
+    const { network, line, server } = this.#options;
+    const transit = network.transit('frames', line, server.name);
+    // A lost segment is sent again or breaks the connection: a stream never goes on behind a gap.
+    if (transit.isLost) {
+      this.#isBroken = true;
+      return;
+    }
+    if (transit.isReset) return this.#break();
+    const isUndecodable = network.undecodable(line, server.name);
+    const shown = isUndecodable === undefined ? events : events.map((event) => asDecoded(event, isUndecodable));
+    this.#deliver(transit.isDuplicated ? [...shown, ...shown, ...this.#recent] : shown, transit.delayMs);
+    this.#keepRecent(shown);
+  }
+
+  #keepRecent(shown: readonly WatchEvent[]): void {
+    for (const event of shown) if (isChange(event)) this.#recent.push(event);
+    if (this.#recent.length > repeatedMax) this.#recent.splice(0, this.#recent.length - repeatedMax);
+  }
+
+  end(): void {
+    const { network, stream } = this.#options;
+    if (!this.#isBroken) this.#later(network.latencyMs(), () => stream.end('closed'));
+    this.#isBroken = true;
+  }
+
+  #deliver(events: readonly WatchEvent[], delayMs: number): void {
+    this.#later(delayMs, () => this.#options.stream.push(events));
+  }
+
+  #break(): void {
+    const { network, connection, stream } = this.#options;
+    this.#isBroken = true;
+    network.forget(connection);
+    this.#later(0, () => stream.end(new LostConnection(false)));
+  }
+
+  #later(delayMs: number, run: () => void): void {
+    const { timeline, process } = this.#options;
+    this.#lastAtMs = Math.max(this.#lastAtMs + orderMs, timeline.nowMs + delayMs);
+    timeline.at(this.#lastAtMs, () => process.arrive(run));
+  }
+}
+
+function isChange({ type }: WatchEvent): boolean {
+  return type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED';
+}
