@@ -60,6 +60,11 @@ export interface HttpKubeApiOptions extends Ambient {
   readonly retriesMax?: number;
   /** Called immediately before each write is sent; false fails it with `aborted`. */
   readonly mayWrite?: () => boolean;
+  /**
+   * Monotonic time of the caller's next decision on what its watches deliver. A watch with more than 50 events per second is
+   * read every 100 ms, and before that time. Absent: the caller decides nothing.
+   */
+  readonly nextDecisionMs?: () => number | undefined;
   readonly watchQuietMsMax?: number;
   readonly bodyBytesMax?: number;
   /**

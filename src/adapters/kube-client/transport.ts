@@ -71,6 +71,8 @@ interface HttpTransportOptions extends Ambient {
   readonly bodyBytesMax: number;
   /** Called immediately before each write is sent; false fails it with `aborted`. */
   readonly mayWrite?: () => boolean;
+  /** Monotonic time of the caller's next decision, before which busy watches are read; absent: it makes none. */
+  readonly nextDecisionMs?: () => number | undefined;
 }
 
 type Response = Dispatcher.ResponseData;
