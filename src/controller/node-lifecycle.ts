@@ -30,6 +30,8 @@ const servingPeriodMsMax = 5_000;
 /** Time limit of one step of the sweep over remembered entries. */
 const sweepMsMax = 4;
 const sweepStepsInARow = 64;
+/** Deadlines that heartbeats have moved are moved this long before, so that few of them wake the process. */
+const settledAheadMs = 250;
 /** Deadlines this soon after the previous pass are evaluated together. */
 const passGapMs = 50;
 /** How long writes in flight may take at shutdown. */
@@ -251,17 +253,17 @@ export class NodeLifecycle {
     const { options, clock } = this.#options;
     const { health, freshness } = this.stages;
     const nowMs = clock.monotonicMs();
-    const dueInMs = (health.nextDeadlineMs() ?? Infinity) - freshness.nowMs();
+    const healthNowMs = freshness.nowMs();
+    const dueInMs = (health.nextDeadlineMs(healthNowMs + settledAheadMs) ?? Infinity) - healthNowMs;
     const periodMs = this.#passedAtMs + options.current().nodeMonitorPeriodMs - nowMs;
     const nextMs = dueInMs <= periodMs + passGapMs ? dueInMs : periodMs;
     return Math.max(0, this.#wokeAtMs + passGapMs - nowMs, nextMs);
   }
 
-  /** Monotonic time at which the next node becomes silent if no heartbeat comes; undefined: none can. */
-  nextDeadlineMs(): number | undefined {
+  /** Whether a node becomes silent at this monotonic time or before if no heartbeat comes. */
+  hasDeadlineBy(monotonicMs: number): boolean {
     const { health, freshness } = this.stages;
-    const deadlineMs = health.nextDeadlineMs();
-    return deadlineMs === undefined ? undefined : this.#options.clock.monotonicMs() + deadlineMs - freshness.nowMs();
+    return health.hasDue(freshness.nowMs() + monotonicMs - this.#options.clock.monotonicMs());
   }
 
   /** Evaluates every node once per resync period, whatever events were missed. Rounds never overlap. */

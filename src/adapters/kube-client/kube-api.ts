@@ -61,10 +61,10 @@ export interface HttpKubeApiOptions extends Ambient {
   /** Called immediately before each write is sent; false fails it with `aborted`. */
   readonly mayWrite?: () => boolean;
   /**
-   * Monotonic time of the caller's next decision on what its watches deliver. A watch with more than 50 events per second is
-   * read every 100 ms, and before that time. Absent: the caller decides nothing.
+   * Whether the caller decides on what its watches deliver at this monotonic time or before. A watch with more than 50 events
+   * per second is read every 100 ms, and at once before a decision. Absent: the caller decides nothing.
    */
-  readonly nextDecisionMs?: () => number | undefined;
+  readonly decidesBy?: (monotonicMs: number) => boolean;
   readonly watchQuietMsMax?: number;
   readonly bodyBytesMax?: number;
   /**

@@ -23,8 +23,8 @@ interface PoolsOptions {
   readonly unaryConnectionsMax?: number | undefined;
   /** Called when a connection was established. */
   readonly opened: (role: Role) => void;
-  /** Monotonic time of the caller's next decision, before which busy watches are read; absent: it makes none. */
-  readonly nextDecisionMs?: (() => number | undefined) | undefined;
+  /** Whether the caller decides on what watches deliver at this monotonic time or before; absent: it decides nothing. */
+  readonly decidesBy?: ((monotonicMs: number) => boolean) | undefined;
 }
 
 /**
@@ -117,14 +117,14 @@ function connectorFor(options: buildConnector.BuildOptions, { servername }: TlsO
 /** Connections whose reads are paced, each on its own. Those through a proxy are not. */
 function pacedConnectorFor(
   options: buildConnector.BuildOptions,
-  { tls, nextDecisionMs = () => undefined }: PoolsOptions,
+  { tls, decidesBy = () => false }: PoolsOptions,
 ): buildConnector.connector {
   const paced = { ...options, highWaterMark: pacedHighWaterMark };
   const connect = connectorFor(paced, tls);
   return (target, callback) =>
     connect(target, (...result) => {
       const [, socket] = result;
-      if (socket !== null) paceReads(socket, new ReadPace({ nextDecisionMs }));
+      if (socket !== null) paceReads(socket, new ReadPace({ decidesBy }));
       callback(...result);
     });
 }

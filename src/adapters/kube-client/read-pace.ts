@@ -7,8 +7,8 @@ export const fullReadBytes = 48 * 1024;
 const measureMs = 1_000;
 
 interface ReadPaceOptions {
-  /** Monotonic time at which the receiver next decides on what it has read; undefined: none. */
-  readonly nextDecisionMs: () => number | undefined;
+  /** Whether the receiver decides on what it has read at this monotonic time or before. */
+  readonly decidesBy: (monotonicMs: number) => boolean;
 }
 
 /**
@@ -48,7 +48,7 @@ export class ReadPace {
   waitMs(nowMs: number, bytes: number): number {
     const dueMs = this.#readAtMs + readEveryMs;
     if (bytes - this.#readFromByte >= fullReadBytes) return 0;
-    return (this.#options.nextDecisionMs() ?? Infinity) <= dueMs ? 0 : dueMs - nowMs;
+    return this.#options.decidesBy(dueMs) ? 0 : dueMs - nowMs;
   }
 
   /** One read of a busy stream brings many arrivals, whose number is estimated from their size. */

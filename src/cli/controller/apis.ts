@@ -23,18 +23,18 @@ type ApiDependencies = Pick<HttpKubeApiOptions, 'connection' | 'clock' | 'random
 interface Replica {
   /** Called right before each write is sent. */
   readonly mayWrite: () => boolean;
-  /** Monotonic time at which it next decides on heartbeats. */
-  readonly nextDecisionMs: () => number | undefined;
+  /** Whether it decides on heartbeats at this monotonic time or before. */
+  readonly decidesBy: (monotonicMs: number) => boolean;
 }
 
 /** The clients of every mode, shadow mode included. `main` also writes, if `mayWrite` allows it. */
-export function makeReadingApis(dependencies: ApiDependencies, { mayWrite, nextDecisionMs }: Replica): ReadingApis {
+export function makeReadingApis(dependencies: ApiDependencies, { mayWrite, decidesBy }: Replica): ReadingApis {
   const { shadow, metricsSecure, kubeApiQps: qps, kubeApiBurst: burst } = dependencies.config;
   const { kubeApiContentType: contentType, concurrentWrites } = dependencies.config;
   // Every request in flight has a connection: writes that the API server does not answer delay no other lane, and no read.
   const unaryConnectionsMax = lanesMax * concurrentWrites + readsAtOnceMax;
   return {
-    main: makeApi(dependencies, { qps, burst, contentType, mayWrite, nextDecisionMs, unaryConnectionsMax }),
+    main: makeApi(dependencies, { qps, burst, contentType, mayWrite, decidesBy, unaryConnectionsMax }),
     // Reviews for page requests use no rate of the controller's writes; standbys serve pages too. A review is a create
     // that stores nothing, so it is allowed in shadow mode.
     reviews: makeApi(dependencies, {

@@ -58,7 +58,7 @@ export class ControllerProcess {
     announceBuild(meter, { version: ownVersion(), nodeVersion: process.versions.node });
     const replica = {
       mayWrite: () => this.manager.mayWrite(),
-      nextDecisionMs: () => this.manager.lifecycle.nextDeadlineMs(),
+      decidesBy: (monotonicMs: number) => this.manager.lifecycle.hasDeadlineBy(monotonicMs),
     };
     this.#apis = makeReadingApis(options, replica);
     this.#writing = config.shadow ? undefined : makeWritingApis(options, replica);

@@ -19,7 +19,7 @@ const recheckMs = 5_000;
 
 /**
  * The record of each node, and when each is to be evaluated next. A heartbeat only updates its record; the deadline in
- * the heap is moved when it is the earliest, so the cost of a heartbeat does not depend on the number of nodes. Only informer
+ * the heap is moved when it comes up, so the cost of a heartbeat does not depend on the number of nodes. Only informer
  * handlers (`observe`) and the monitor pass change the table; evaluating a node changes nothing.
  */
 export class HealthTable {
@@ -134,15 +134,15 @@ export class HealthTable {
     return record === undefined ? undefined : silentFromMs(record, this.#graces.current());
   }
 
-  /** Whether the deadline of a node has come. */
+  /** Whether the deadline of a node has come. One with a heartbeat meanwhile gets its next deadline instead. */
   hasDue(monotonicMs: number): boolean {
-    return (this.nextDeadlineMs() ?? Infinity) <= monotonicMs;
+    return (this.nextDeadlineMs(monotonicMs) ?? Infinity) <= monotonicMs;
   }
 
-  /** The earliest deadline, each counted from the last heartbeat of its node. */
-  nextDeadlineMs(): number | undefined {
+  /** No deadline is earlier; where it is not later than `settledMs`, a node has it. */
+  nextDeadlineMs(settledMs: number): number | undefined {
     for (let next = this.#deadlines.peek(); next !== undefined; next = this.#deadlines.peek()) {
-      const movedToMs = this.#movedTo(next.key);
+      const movedToMs = next.dueMs > settledMs ? undefined : this.#movedTo(next.key);
       if (movedToMs === undefined || movedToMs <= next.dueMs) return next.dueMs;
       this.#deadlines.set(next.key, movedToMs);
     }

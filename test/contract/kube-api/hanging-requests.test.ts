@@ -40,7 +40,7 @@ describe('pod writes that the API server does not answer', () => {
         logger: new RecordingLogger(),
         meter: new RecordingMeter(),
       },
-      { mayWrite: () => true, nextDecisionMs: () => undefined },
+      { mayWrite: () => true, decidesBy: () => false },
     );
   });
   afterEach(async () => {

@@ -9,7 +9,7 @@ function readsOf(
   perSecond: number,
   { seconds = 10, decisionMs = Infinity }: { readonly seconds?: number; readonly decisionMs?: number } = {},
 ): readonly number[] {
-  const pace = new ReadPace({ nextDecisionMs: () => decisionMs });
+  const pace = new ReadPace({ decidesBy: (atMs) => decisionMs <= atMs });
   const reads: number[] = [];
   let readBytes = 0;
   for (let nowMs = 0; nowMs < seconds * 1_000; ) {
@@ -42,7 +42,7 @@ for (const perSecond of [60, 200, 900]) {
 }
 
 test('a stream that is no longer busy is read for each event again', () => {
-  const pace = new ReadPace({ nextDecisionMs: () => undefined });
+  const pace = new ReadPace({ decidesBy: () => false });
   let bytes = 0;
   for (let nowMs = 0; nowMs <= 3_000; nowMs += 10) pace.isBusy(nowMs, (bytes += eventBytes));
   assert.equal(pace.isBusy(3_001, bytes), true);
@@ -52,13 +52,13 @@ test('a stream that is no longer busy is read for each event again', () => {
 
 test('before a decision a busy stream is read at once', () => {
   assert.equal(perSecondAt(readsOf(200, { decisionMs: 5_000 }), 3) < 15, true, 'long before');
-  const pace = new ReadPace({ nextDecisionMs: () => 1_050 });
+  const pace = new ReadPace({ decidesBy: (atMs) => atMs >= 1_050 });
   pace.noteRead(1_000, 0);
   assert.equal(pace.waitMs(1_010, eventBytes), 0);
 });
 
 test('the rest of a large read is read at once', () => {
-  const pace = new ReadPace({ nextDecisionMs: () => undefined });
+  const pace = new ReadPace({ decidesBy: () => false });
   pace.noteRead(1_000, 0);
   assert.equal(pace.waitMs(1_001, fullReadBytes), 0);
   assert.equal(pace.waitMs(1_001, fullReadBytes - 1), readEveryMs - 1);
