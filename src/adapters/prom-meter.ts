@@ -11,8 +11,9 @@ type Instrument =
   | { readonly kind: 'gauge'; readonly definition: MetricDefinition; readonly inner: Gauge<string> }
   | { readonly kind: 'histogram'; readonly definition: MetricDefinition; readonly inner: Histogram<string> };
 
-/** Sampling interval of the event loop delay. Each sample wakes the process, so it is long. */
-const loopDelaySampleMs = 100;
+/** Sampling intervals of the event loop's delay and utilization. Each sample wakes the process, so they are long. */
+const loopDelaySampleMs = 500;
+const loopUtilizationSampleMs = 5_000;
 
 /**
  * A meter with its own registry in the Prometheus text format. A metric is created when it is declared or first used; one
@@ -25,7 +26,11 @@ export class PromMeter implements Meter {
 
   constructor(options: PromMeterOptions = { processMetrics: false }) {
     if (!options.processMetrics) return;
-    collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: loopDelaySampleMs });
+    collectDefaultMetrics({
+      register: this.#registry,
+      eventLoopMonitoringPrecision: loopDelaySampleMs,
+      eventLoopUtilizationTimeout: loopUtilizationSampleMs,
+    });
   }
 
   /** Registers metrics before their first use. Throws a RangeError if two definitions have one name. */

@@ -5,7 +5,6 @@ import type { NodeView } from '../api/node.ts';
 import type { Change, Informer, Listener } from '../informer/informer.ts';
 import type { Ending } from '../ports/leadership.ts';
 import { type MetricDefinition, metricsOf } from '../ports/meter.ts';
-import { every } from '../supervision/every.ts';
 import * as workQueues from '../supervision/metrics.ts';
 import { untilAborted } from '../supervision/until-aborted.ts';
 import { decisionsTotal } from './decision-log/decision-log.ts';
@@ -31,10 +30,14 @@ import { type NodeLifecycleOptions, Stages } from './stages.ts';
 import * as tainting from './tainting/metrics.ts';
 import * as zones from './zones/metrics.ts';
 
-const servingPeriodMs = 100;
+/** Limits of the time between two services of the queues; the maximum holds whatever wake-ups were missed. */
+const servingPeriodMsMin = 1;
+const servingPeriodMsMax = 5_000;
 /** Time limit of one step of the sweep over remembered entries. */
 const sweepMsMax = 4;
 const sweepStepsInARow = 64;
+/** Deadlines that heartbeats have moved are moved this long before, so that few of them wake the process. */
+const settledAheadMs = 250;
 /** Deadlines this soon after the previous pass are evaluated together. */
 const passGapMs = 50;
 /** How long writes in flight may take at shutdown. */
@@ -156,11 +159,10 @@ export class NodeLifecycle {
 
   /** Health, zones, taints and the marking of pods. */
   async #runLifecycle(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
     const { marker, podEvictor, loops } = this.stages;
     await Promise.all([
       this.#runMonitor(signal),
-      every(servingPeriodMs, clock, signal, () => this.#serveQueues()).then(() => this.stages.noExecute.settled()),
+      this.#serveQueues(signal),
       loops.run(signal),
       marker.run(signal),
       ...(podEvictor === undefined ? [] : [podEvictor.run(signal)]),
@@ -220,13 +222,20 @@ export class NodeLifecycle {
     this.stages.health.gracesChanged();
     this.stages.monitor.touchUnready();
     this.stages.alarm.wakeUp();
+    this.stages.serving.wakeUp();
   }
 
-  /** Does not wait for responses, so that a hanging write blocks neither other zones nor the marking of pods. */
-  #serveQueues(): Promise<void> {
-    this.stages.marker.serve();
-    this.stages.noExecute.serve();
-    return Promise.resolve();
+  /**
+   * Serves the queues whenever an action is due and a token is there. Does not wait for responses, so that a hanging write
+   * blocks neither other zones nor the marking of pods.
+   */
+  async #serveQueues(signal: AbortSignal): Promise<void> {
+    const { marker, noExecute, serving } = this.stages;
+    while (!signal.aborted) {
+      const waitMs = Math.min(marker.serve(), noExecute.serve(), servingPeriodMsMax);
+      await serving.wait(Math.max(servingPeriodMsMin, waitMs), signal);
+    }
+    await noExecute.settled();
   }
 
   async #runMonitor(signal: AbortSignal): Promise<void> {
@@ -257,10 +266,17 @@ export class NodeLifecycle {
     const { options, clock } = this.#options;
     const { health, freshness } = this.stages;
     const nowMs = clock.monotonicMs();
-    const dueInMs = (health.nextDeadlineMs() ?? Infinity) - freshness.nowMs();
+    const healthNowMs = freshness.nowMs();
+    const dueInMs = (health.nextDeadlineMs(healthNowMs + settledAheadMs) ?? Infinity) - healthNowMs;
     const periodMs = this.#passedAtMs + options.current().nodeMonitorPeriodMs - nowMs;
     const nextMs = dueInMs <= periodMs + passGapMs ? dueInMs : periodMs;
     return Math.max(0, this.#wokeAtMs + passGapMs - nowMs, nextMs);
+  }
+
+  /** Whether a node becomes silent at this monotonic time or before if no heartbeat comes. */
+  hasDeadlineBy(monotonicMs: number): boolean {
+    const { health, freshness } = this.stages;
+    return health.hasDue(freshness.nowMs() + monotonicMs - this.#options.clock.monotonicMs());
   }
 
   /** Evaluates every node once per resync period, whatever events were missed. Rounds never overlap. */

@@ -89,9 +89,9 @@ export class NodeReconciler {
       case 'detection': {
         const written = await this.#writeSilence(name);
         if (written.next !== 'forget') return written;
-        const added = await noSchedule.reconcile(name, 'all');
         // In a full disruption the node is in the recovery queue too, which removes its NoExecute taint.
-        return firstUnsettled([added, zones.fullDisruption ? forget : await this.#reconcileNoExecute(name)]);
+        const evicting = zones.fullDisruption ? forget : await this.#reconcileNoExecute(name);
+        return firstUnsettled([await noSchedule.reconcile(name, 'all'), evicting]);
       }
       case 'housekeeping':
         return firstUnsettled([await noSchedule.reconcile(name, 'additions'), await labels.reconcile(name)]);

@@ -117,6 +117,8 @@ export class Stages {
   readonly resync: ResyncSchedule;
   /** Triggers a pass at once. */
   readonly alarm: Alarm;
+  /** Woken when a queue of rate-limited actions may be due earlier than known. */
+  readonly serving: Alarm;
   readonly dependencies: Dependencies;
   readonly #options: NodeLifecycleOptions;
   readonly #liveNodes: LiveNodes;
@@ -147,10 +149,13 @@ export class Stages {
     this.writer = options.writer ?? new ApiWriter({ ...options, nodes, pods, decisions, signal: abortWrites });
     this.dependencies = { nodes, writer: this.writer, decisions, clock, meter };
     this.#liveNodes = this.#makeLiveNodes(abortWrites);
+    this.serving = new Alarm(clock);
+    this.queues.onEarlier(() => this.serving.wakeUp());
     this.podEvictor = options.options.current().taintBasedEvictions ? undefined : this.#makePodEvictor();
     this.noExecute = this.podEvictor ?? this.#makeNoExecuteTainter();
     this.evictor = this.#makeTaintEvictor();
     this.marking = this.#makePodMarkingQueues();
+    this.marking.onEarlier(() => this.serving.wakeUp());
     this.marker = this.#makeMarker();
     this.podGc = this.#makePodGc();
     this.alarm = new Alarm(clock);
@@ -287,6 +292,7 @@ export class Stages {
     return new NoExecuteTainter({
       ...this.dependencies,
       queues: this.queues,
+      serving: this.serving,
       readyOf,
       takeTransitionAgeMs: (node) => this.transitions.takeTransitionAgeMs(node),
       isPaused: () => this.#evictionHold() !== undefined,
@@ -305,6 +311,7 @@ export class Stages {
       podsByNode,
       daemonSets: informers.daemonSets.store,
       queues: this.queues,
+      serving: this.serving,
       recorder: recorders.nodes,
       evictionsTotal,
       readyOf,

@@ -1,3 +1,6 @@
+/** One reason for all aborts: each of its own would take a stack trace, also where an abort only ends a wait. */
+const reason = new DOMException('aborted', 'AbortError');
+
 /** Aborts with any parent signal, or by {@link abort}. {@link release} removes its listeners. */
 export class LinkedAbort {
   readonly #controller = new AbortController();
@@ -13,7 +16,7 @@ export class LinkedAbort {
     return this.#controller.signal;
   }
 
-  readonly abort = (): void => this.#controller.abort();
+  readonly abort = (): void => this.#controller.abort(reason);
 
   release(): void {
     for (const parent of this.#parents) parent.removeEventListener('abort', this.abort);

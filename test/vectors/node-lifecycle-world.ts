@@ -6,6 +6,8 @@ import { type NodeView, transformNode } from '../../src/api/node.ts';
 import { podKey, type PodView, transformPod } from '../../src/api/pod.ts';
 import type { LeaseView } from '../../src/api/lease.ts';
 import { keyOf } from '../../src/api/object-key.ts';
+import { zoneOf } from '../../src/api/topology.ts';
+import type { Decision } from '../../src/controller/model/decisions.ts';
 import { daemonSetsByNamespace, NodeLifecycle, podsByNode } from '../../src/controller/node-lifecycle.ts';
 import {
   type ControllerOptions,
@@ -119,6 +121,8 @@ export class NodeLifecycleWorld implements World {
   readonly #workers: NodeWorkers;
   readonly #abort = new AbortController();
   #frozen = false;
+  /** Nodes that got their NoExecute taint in the last monitor pass, without waiting. */
+  #servedAtOnce: readonly { readonly name: string; readonly zone: string }[] = [];
   #lastFrameAtMs = 0;
 
   constructor({ given, then: expected, mode }: Pick<Vector, 'given' | 'then' | 'mode'>) {
@@ -200,13 +204,21 @@ export class NodeLifecycleWorld implements World {
     if (!this.#frozen) this.sync();
     this.api.nodeWorkersHeld = true;
     const refusedBefore = this.#refused();
+    const stopListening = this.lifecycle.stages.decisions.onDecision(({ decision }) => this.#noteServed(decision));
     await this.lifecycle.monitorPass();
     // kube-controller-manager's pass retries a rejected status write itself, for this long.
     if (this.#refused() > refusedBefore) {
       await this.runAhead(statusRetryMs);
       await this.lifecycle.monitorPass();
     }
+    stopListening();
     this.api.nodeWorkersHeld = false;
+  }
+
+  #noteServed(decision: Decision): void {
+    if (decision.kind !== 'taints-changed' || !['node-silent', 'node-not-ready'].includes(decision.why)) return;
+    const { node: name } = decision;
+    this.#servedAtOnce = [...this.#servedAtOnce, { name, zone: zoneOf(this.informers.nodes.get(name)?.labels ?? {}) }];
   }
 
   #refused(): number {
@@ -216,6 +228,7 @@ export class NodeLifecycleWorld implements World {
   }
 
   protected async noExecutePass(): Promise<void> {
+    this.#servedAtOnce = [];
     this.api.nodeWorkersHeld = true;
     await this.serveQueues();
     for (let left = nodesInOnePassMax; left > 0 && this.#isUnlimited(); left -= 1) {
@@ -425,8 +438,10 @@ export class NodeLifecycleWorld implements World {
     };
   }
 
+  /** A node that found a token at hand waits for no time: until the next pass over the queue it counts as queued. */
   protected queueOf(zone: string): readonly string[] {
-    return this.lifecycle.stages.queues.get(zoneKey(zone))?.keysInOrder() ?? [];
+    const waiting = this.lifecycle.stages.queues.get(zoneKey(zone))?.keysInOrder() ?? [];
+    return [...waiting, ...this.#servedAtOnce.flatMap((node) => (node.zone === zoneKey(zone) ? node.name : []))];
   }
 
   #zoneStates(expected: Readonly<Record<string, string>>): string | undefined {

@@ -113,6 +113,7 @@ export class PodEvictionWorld implements World {
       podsByNode,
       daemonSets: this.#daemonSets,
       queues: this.#queues,
+      serving: { wakeUp: () => undefined },
       readyOf,
       healthOf: (node) => this.#health.get(node),
       healthNowMs: () => clock.monotonicMs(),

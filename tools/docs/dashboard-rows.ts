@@ -291,7 +291,7 @@ export const dashboardRows: readonly DashboardRow[] = [
     ),
     seconds(
       'Event loop lag, p99',
-      'Sampled every 0.1 s, so 0.1 means no lag.',
+      'Sampled every 0.5 s, so 0.5 means no lag.',
       one('max by (instance) (nodejs_eventloop_lag_p99_seconds{SELECTED})', '{{instance}}'),
     ),
     short('CPU', 'Cores.', one(perSecond('process_cpu_seconds_total', 'instance'), '{{instance}}')),

@@ -35,7 +35,7 @@ export async function metricsPage(): Promise<string> {
     '',
     'Both commands expose the process metrics of the client library, on Linux. `nodejs_eventloop_lag_seconds` is the duration of one',
     'event loop iteration at the previous scrape. `nodejs_eventloop_lag_min_seconds` to `..._p99_seconds` cover the time since the',
-    'previous scrape, by any scraper. They include the sampling interval of 100 ms: 0.1 means no lag. Before the first sample they',
+    'previous scrape, by any scraper. They include the sampling interval of 500 ms: 0.5 means no lag. Before the first sample they',
     'are NaN or arbitrary.',
     '',
     '| name | kind | meaning |',

@@ -2,7 +2,7 @@ import { LinkedAbort } from '../../supervision/linked-abort.ts';
 
 /** A signal that aborts with any parent signal, or at a timeout; {@link release} removes the listeners and the timer. */
 export class TimedAbort extends LinkedAbort {
-  readonly #timer: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
   readonly #startedAtMs = performance.now();
   #overdue = false;
 
@@ -22,10 +22,19 @@ export class TimedAbort extends LinkedAbort {
   }
 
   /** Restarts the timeout; it expires at the latest `wholeMs` after the construction plus one timeout. */
-  extend(wholeMs: number): void {
+  extend(wholeMs = Infinity): void {
     if (this.signal.aborted) return;
     if (performance.now() - this.#startedAtMs >= wholeMs) this.#expire();
     else this.#timer?.refresh();
+  }
+
+  /**
+   * Replaces the timeout: it expires this long after the last call of {@link extend}. It keeps no process alive, because a
+   * body that is never read is never released.
+   */
+  restart(timeoutMs: number): void {
+    this.stopTimer();
+    if (!this.signal.aborted) this.#timer = setTimeout(this.#expire, timeoutMs).unref();
   }
 
   /** Stops the timeout; the parent signals still count. */

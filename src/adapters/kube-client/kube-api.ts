@@ -60,6 +60,11 @@ export interface HttpKubeApiOptions extends Ambient {
   readonly retriesMax?: number;
   /** Called immediately before each write is sent; false fails it with `aborted`. */
   readonly mayWrite?: () => boolean;
+  /**
+   * Whether the caller decides on what its watches deliver at this monotonic time or before. A watch with more than 50 events
+   * per second is read every 100 ms, and at once before a decision. Absent: the caller decides nothing.
+   */
+  readonly decidesBy?: (monotonicMs: number) => boolean;
   readonly watchQuietMsMax?: number;
   readonly bodyBytesMax?: number;
   /**

@@ -1,5 +1,7 @@
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { Connection, TlsOptions } from './connection.ts';
+import { pacedHighWaterMark, paceReads } from './paced-socket.ts';
+import { ReadPace } from './read-pace.ts';
 
 const connectMsMax = 10_000;
 /**
@@ -21,6 +23,8 @@ interface PoolsOptions {
   readonly unaryConnectionsMax?: number | undefined;
   /** Called when a connection was established. */
   readonly opened: (role: Role) => void;
+  /** Whether the caller decides on what watches deliver at this monotonic time or before; absent: it decides nothing. */
+  readonly decidesBy?: ((monotonicMs: number) => boolean) | undefined;
 }
 
 /**
@@ -65,7 +69,8 @@ export class HttpPools {
     await Promise.all([this.unary.destroy(), this.watches.destroy()]);
   }
 
-  #createPool({ connection, tls, opened }: PoolsOptions, role: Role, connections: number | null): Dispatcher {
+  #createPool(options: PoolsOptions, role: Role, connections: number | null): Dispatcher {
+    const { connection, tls, opened } = options;
     const limits = {
       connections,
       allowH2: false,
@@ -77,15 +82,17 @@ export class HttpPools {
     };
     const socket = { timeout: connectMsMax, keepAlive: true, keepAliveInitialDelay: tcpKeepaliveMs, allowH2: false };
     const secured = { ...socket, ...defined(tls), minVersion: 'TLSv1.2' as const };
-    const factory = (origin: string | URL, options: object): Dispatcher =>
-      this.#trackConnects(new Pool(origin, { ...limits, ...options }), () => opened(role));
-    if (connection.proxyUrl === undefined)
-      return new Agent({ ...limits, factory, connect: connectorFor(secured, tls) });
+    const factory = (origin: string | URL, given: object): Dispatcher =>
+      this.#trackConnects(new Pool(origin, { ...limits, ...given }), () => opened(role));
+    if (connection.proxyUrl === undefined) {
+      const connect = role === 'watches' ? pacedConnectorFor(secured, options) : connectorFor(secured, tls);
+      return new Agent({ ...limits, factory, connect });
+    }
     return new ProxyAgent({
       ...limits,
       factory,
       uri: connection.proxyUrl,
-      clientFactory: (origin, options) => new Pool(origin, { ...options, headersTimeout: connectMsMax }),
+      clientFactory: (origin, given) => new Pool(origin, { ...given, headersTimeout: connectMsMax }),
       proxyTls: socket,
       requestTls: secured,
     });
@@ -105,6 +112,21 @@ export class HttpPools {
 function connectorFor(options: buildConnector.BuildOptions, { servername }: TlsOptions): buildConnector.connector {
   const connect = buildConnector(options);
   return (target, callback) => connect(servername === undefined ? target : { ...target, servername }, callback);
+}
+
+/** Connections whose reads are paced, each on its own. Those through a proxy are not. */
+function pacedConnectorFor(
+  options: buildConnector.BuildOptions,
+  { tls, decidesBy = () => false }: PoolsOptions,
+): buildConnector.connector {
+  const paced = { ...options, highWaterMark: pacedHighWaterMark };
+  const connect = connectorFor(paced, tls);
+  return (target, callback) =>
+    connect(target, (...result) => {
+      const [, socket] = result;
+      if (socket !== null) paceReads(socket, new ReadPace({ decidesBy }));
+      callback(...result);
+    });
 }
 
 /** The options without undefined ones: `tls.connect` treats an undefined `servername` as set. */

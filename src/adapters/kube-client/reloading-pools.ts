@@ -24,6 +24,8 @@ interface ReloadingPoolsOptions {
   readonly unaryConnectionsMax?: number | undefined;
   /** Called when a connection was established. */
   readonly opened: (role: Role) => void;
+  /** Whether the caller decides on what watches deliver at this monotonic time or before; absent: it decides nothing. */
+  readonly decidesBy?: ((monotonicMs: number) => boolean) | undefined;
 }
 
 /**

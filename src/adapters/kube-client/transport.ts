@@ -71,6 +71,8 @@ interface HttpTransportOptions extends Ambient {
   readonly bodyBytesMax: number;
   /** Called immediately before each write is sent; false fails it with `aborted`. */
   readonly mayWrite?: () => boolean;
+  /** Whether the caller decides on what watches deliver at this monotonic time or before; absent: it decides nothing. */
+  readonly decidesBy?: (monotonicMs: number) => boolean;
 }
 
 type Response = Dispatcher.ResponseData;
@@ -78,6 +80,9 @@ type Response = Dispatcher.ResponseData;
 /** Waits for the client-side rate limit that are longer than this are logged, at a limited rate. */
 const longWaitMs = 1_000;
 const longWaitLogIntervalMs = 60_000;
+
+/** For undici: no timeout. */
+const noTimeout = 0;
 
 /** An aborted request counts as unanswered after this time, if no other request was answered meanwhile. */
 const unansweredAfterMs = 500;
@@ -154,10 +159,11 @@ export class HttpTransport {
     const attempt: Attempt = { request, link, role: 'watches' };
     try {
       const response = await this.#timed('WATCH', () => this.#request(attempt));
-      link.stopTimer();
+      link.restart(this.#options.watchQuietMsMax);
       return {
         contentType: contentTypeOf(response),
         body: response.body,
+        progress: () => link.extend(),
         release: () => link.release(),
         aborted: () => link.aborted,
       };
@@ -287,7 +293,7 @@ export class HttpTransport {
   async #dispatch(attempt: Attempt, authorization: Headers): Promise<Response> {
     const { request, role } = attempt;
     const { signal } = attempt.link;
-    const { watchQuietMsMax, clock } = this.#options;
+    const { clock } = this.#options;
     const timeoutMs = this.#timeoutMs(request);
     await unlessAborted(this.#pools.refresh(), signal);
     const pools = this.#pools.current;
@@ -300,7 +306,8 @@ export class HttpTransport {
       body: request.body ?? null,
       signal,
       headersTimeout: timeoutMs,
-      bodyTimeout: role === 'unary' ? timeoutMs : watchQuietMsMax,
+      // undici wakes the process twice a second while a body has a timeout; a watch has the timer of its link.
+      bodyTimeout: role === 'unary' ? timeoutMs : noTimeout,
     };
     const dispatcher = this.#guarded(request, pools[role]);
     attempt.sent = { pools, atMs: clock.monotonicMs() };

@@ -9,6 +9,8 @@ import type { WatchDecoder } from '../wire/wire-format.ts';
 export interface WatchBody {
   readonly contentType: string | undefined;
   readonly body: Readable;
+  /** To be called with each batch of bytes: without one for some time the watch is aborted. */
+  readonly progress: () => void;
   /** Releases the resources of the watch; called once, however it ends. */
   readonly release: () => void;
   /** Whether the caller aborted it. */
@@ -20,9 +22,13 @@ export interface WatchBody {
  * consumed. A broken stream is `unavailable`; undecodable bytes are `internal`, because the content and not the connection
  * is faulty; a partial event at the end is a broken stream and is never decoded.
  */
-export async function* watchStream({ body, release, aborted }: WatchBody, decoder: WatchDecoder): WatchStream {
+export async function* watchStream(
+  { body, progress, release, aborted }: WatchBody,
+  decoder: WatchDecoder,
+): WatchStream {
   try {
     for await (const chunks of chunkBatches(body)) {
+      progress();
       const events: WatchEvent[] = [];
       const failure = decode(decoder, chunks, events);
       // Events decoded before the failure are delivered.

@@ -19,17 +19,22 @@ type ApiDependencies = Pick<HttpKubeApiOptions, 'connection' | 'clock' | 'random
   readonly config: ControllerConfig;
 };
 
-/** Called right before each write is sent. */
-type MayWrite = () => boolean;
+/** The replica behind the clients. */
+interface Replica {
+  /** Called right before each write is sent. */
+  readonly mayWrite: () => boolean;
+  /** Whether it decides on heartbeats at this monotonic time or before. */
+  readonly decidesBy: (monotonicMs: number) => boolean;
+}
 
 /** The clients of every mode, shadow mode included. `main` also writes, if `mayWrite` allows it. */
-export function makeReadingApis(dependencies: ApiDependencies, mayWrite: MayWrite): ReadingApis {
+export function makeReadingApis(dependencies: ApiDependencies, { mayWrite, decidesBy }: Replica): ReadingApis {
   const { shadow, metricsSecure, kubeApiQps: qps, kubeApiBurst: burst } = dependencies.config;
   const { kubeApiContentType: contentType, concurrentWrites } = dependencies.config;
   // Every request in flight has a connection: writes that the API server does not answer delay no other lane, and no read.
   const unaryConnectionsMax = lanesMax * concurrentWrites + readsAtOnceMax;
   return {
-    main: makeApi(dependencies, { qps, burst, contentType, mayWrite, unaryConnectionsMax }),
+    main: makeApi(dependencies, { qps, burst, contentType, mayWrite, decidesBy, unaryConnectionsMax }),
     // Reviews for page requests use no rate of the controller's writes; standbys serve pages too. A review is a create
     // that stores nothing, so it is allowed in shadow mode.
     reviews: makeApi(dependencies, {
@@ -42,7 +47,7 @@ export function makeReadingApis(dependencies: ApiDependencies, mayWrite: MayWrit
   };
 }
 
-export function makeWritingApis(dependencies: ApiDependencies, mayWrite: MayWrite): WritingApis {
+export function makeWritingApis(dependencies: ApiDependencies, { mayWrite }: Replica): WritingApis {
   return {
     // An Event is a write like any other: one that was queued before leadership was lost must not be sent.
     events: makeApi(dependencies, { ...eventLimits, mayWrite }),

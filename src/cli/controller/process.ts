@@ -56,9 +56,12 @@ export class ControllerProcess {
     meter.declare(everyProcessMetrics);
     this.#reloader = this.#makeReloader();
     announceBuild(meter, { version: ownVersion(), nodeVersion: process.versions.node });
-    const mayWrite = (): boolean => this.manager.mayWrite();
-    this.#apis = makeReadingApis(options, mayWrite);
-    this.#writing = config.shadow ? undefined : makeWritingApis(options, mayWrite);
+    const replica = {
+      mayWrite: () => this.manager.mayWrite(),
+      decidesBy: (monotonicMs: number) => this.manager.lifecycle.hasDeadlineBy(monotonicMs),
+    };
+    this.#apis = makeReadingApis(options, replica);
+    this.#writing = config.shadow ? undefined : makeWritingApis(options, replica);
     this.manager = new Manager({
       ...options,
       config: { current: () => this.#config },

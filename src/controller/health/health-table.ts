@@ -141,16 +141,16 @@ export class HealthTable {
 
   /** Whether the deadline of a node has come. One with a heartbeat meanwhile gets its next deadline instead. */
   hasDue(monotonicMs: number): boolean {
-    for (let next = this.#deadlines.peek(); next !== undefined; next = this.#deadlines.peek()) {
-      if (next.dueMs > monotonicMs) return false;
-      const movedToMs = this.#movedTo(next.key);
-      if (movedToMs === undefined || movedToMs <= monotonicMs) return true;
-      this.#deadlines.set(next.key, movedToMs);
-    }
-    return false;
+    return (this.nextDeadlineMs(monotonicMs) ?? Infinity) <= monotonicMs;
   }
 
-  nextDeadlineMs(): number | undefined {
-    return this.#deadlines.peek()?.dueMs;
+  /** No deadline is earlier; where it is not later than `settledMs`, a node has it. */
+  nextDeadlineMs(settledMs: number): number | undefined {
+    for (let next = this.#deadlines.peek(); next !== undefined; next = this.#deadlines.peek()) {
+      const movedToMs = next.dueMs > settledMs ? undefined : this.#movedTo(next.key);
+      if (movedToMs === undefined || movedToMs <= next.dueMs) return next.dueMs;
+      this.#deadlines.set(next.key, movedToMs);
+    }
+    return undefined;
   }
 }

@@ -5,6 +5,7 @@ import { zoneOf } from '../../api/topology.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { KeyedHeap } from '../../queueing/keyed-heap.ts';
 import type { RateLimitedQueue } from '../../queueing/rate-limited-queue.ts';
+import type { Alarm } from '../../supervision/alarm.ts';
 import type { NodeSource } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import { decidePodEviction, type NodeReadiness, type PodEvictionDecision } from './decide-pod-eviction.ts';
@@ -29,6 +30,8 @@ export interface WaitingNodesOptions {
   readonly options: Live<Pick<EvictionModeOptions, 'podEvictionTimeoutMs'>>;
   readonly nodes: NodeSource;
   readonly queues: ZoneQueues;
+  /** Woken when a node gets a deadline. */
+  readonly serving: Pick<Alarm, 'wakeUp'>;
   readonly decisions: DecisionSink;
   readonly clock: Clock;
   /** Status of the node's Ready condition, or `missing`. */
@@ -69,6 +72,7 @@ export class WaitingNodes {
     if (this.#options.queues.remove(name)) this.noteWithdrawn(name, 'not-due');
     const isNew = !this.#deadlines.has(name);
     this.#deadlines.set(name, fromMs);
+    this.#options.serving.wakeUp();
     if (!isNew) return;
     const { decisions, readyOf, healthNowMs, options } = this.#options;
     const timeoutMs = options.current().podEvictionTimeoutMs;

@@ -28,6 +28,12 @@ export function decideNoScheduleChange(node: NodeView, timeAdded: string): Taint
   return diffTaints(wanted, existing);
 }
 
+/** Whether the conditions of the node still require all of this change of NoSchedule taints. */
+export function isNoScheduleStillRequired({ add, remove }: TaintChange, node: NodeView): boolean {
+  const keys = wantedNoScheduleKeys(node);
+  return add.every(({ key }) => keys.includes(key)) && !remove.some(({ key }) => keys.includes(key));
+}
+
 /** Keys of the NoSchedule taints required by conditions and `spec.unschedulable`. */
 export function wantedNoScheduleKeys(node: NodeView): readonly string[] {
   const fromConditions = node.conditions.flatMap(

@@ -5,8 +5,10 @@ import type { Taint, TaintChange } from '../../api/taints.ts';
 import { formatTime } from '../../api/timestamps.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Meter } from '../../ports/meter.ts';
+import type { WriteLane } from '../../ports/write-lanes.ts';
 import type { RateLimitedQueue } from '../../queueing/rate-limited-queue.ts';
 import { backOffAtLeast, forget, type WorkOutcome } from '../../queueing/work-queue.ts';
+import type { Alarm } from '../../supervision/alarm.ts';
 import {
   type CommandWriter,
   mayHaveBeenDone,
@@ -15,7 +17,13 @@ import {
   type WriteOutcome,
 } from '../model/commands.ts';
 import { evaluationFailed, type DecisionSink, type TaintReason } from '../model/decisions.ts';
-import { decideNoExecuteNeed, healthTaintsOf, type NoExecuteNeed } from './decide-taints.ts';
+import {
+  decideNoExecuteNeed,
+  decideNoScheduleChange,
+  healthTaintsOf,
+  isNoScheduleStillRequired,
+  type NoExecuteNeed,
+} from './decide-taints.ts';
 import { evictionsTotal, taintLatency } from './metrics.ts';
 import type { ZoneTaintQueues } from './zone-taint-queues.ts';
 
@@ -31,6 +39,8 @@ const heldNodeRecheckMs = 1_000;
 interface NoExecuteTainterOptions {
   readonly nodes: NodeSource;
   readonly queues: ZoneTaintQueues;
+  /** Woken after each response: the next token of the zone may be due. */
+  readonly serving: Pick<Alarm, 'wakeUp'>;
   readonly writer: CommandWriter;
   readonly decisions: DecisionSink;
   readonly meter: Meter;
@@ -66,7 +76,9 @@ export class NoExecuteTainter {
 
   /**
    * Reconciles the NoExecute taint of this node from its current state: removes taints, replaces one, queues the node,
-   * or dequeues it. May be called at any time. The outcome says whether the write has to be retried.
+   * or dequeues it. May be called at any time. The outcome says whether the write has to be retried. A write also makes the
+   * change of NoSchedule taints that is due, so with a token at hand the node gets both taints in one request: then it
+   * resolves after the response.
    */
   async reconcile(node: NodeView, zone: string): Promise<WorkOutcome> {
     const need = this.#need(node);
@@ -82,6 +94,8 @@ export class NoExecuteTainter {
         return this.#change(node, this.#stampedSwap(need), 'other-key-wanted', 'swap');
       case 'add':
         this.#queue(node.name, zone, need.key);
+        this.#serveZone(zone);
+        await this.#underway.get(node.name)?.done;
         return forget;
     }
   }
@@ -174,7 +188,9 @@ export class NoExecuteTainter {
     const done = this.#taint(node, zone).then((outcome) => {
       this.#underway.delete(node.name);
       this.#conclude(node.name, queue, outcome);
-      if (outcome.result !== 'not-leader') this.#serveZone(zone);
+      if (outcome.result === 'not-leader') return;
+      this.#serveZone(zone);
+      this.#options.serving.wakeUp();
     });
     this.#underway.set(node.name, { zone, done });
   }
@@ -185,7 +201,8 @@ export class NoExecuteTainter {
     if (need.need !== 'add') return { result: 'unwanted' };
     const why = this.#options.readyOf(node) === 'Unknown' ? 'node-silent' : 'node-not-ready';
     try {
-      const outcome = await this.#write(node, { add: [this.#stamped(need.key)], remove: [] }, why, 'add');
+      const change = this.#withNoSchedule(node, { add: [this.#stamped(need.key)], remove: [] });
+      const outcome = await this.#write(node, change, why, 'add');
       if (outcome.result === 'written') this.#count(node.name, zone);
       return outcome;
     } catch (error) {
@@ -213,31 +230,46 @@ export class NoExecuteTainter {
   }
 
   async #change(node: NodeView, change: TaintChange, why: TaintReason, intent: Intent): Promise<WorkOutcome> {
-    const outcome = await this.#write(node, change, why, intent);
+    const whole = intent === 'revoke' ? change : this.#withNoSchedule(node, change);
+    const outcome = await this.#write(node, whole, why, intent);
     // Unwanted: the node changed, or its taints are held; the next evaluation decides.
     return nextAfterWrite(outcome, backOffAtLeast(undefined));
   }
 
+  /** A recovery waits for no addition. */
+  #withNoSchedule(node: NodeView, { add, remove }: TaintChange): TaintChange {
+    const due = decideNoScheduleChange(node, formatTime(this.#options.clock.nowMs()));
+    return { add: add.length === 0 ? [] : [...add, ...due.add], remove: [...remove, ...due.remove] };
+  }
+
   async #write(node: NodeView, change: TaintChange, why: TaintReason, intent: Intent): Promise<WriteOutcome> {
-    const lane = change.add.length === 0 ? 'recovery' : 'eviction';
-    const command = { kind: 'change-taints', node, ...change, lane } as const;
+    const command = { kind: 'change-taints', node, ...change, lane: laneOf(change) } as const;
     const stillWanted = (): boolean => this.#isStillWanted(node, change, intent);
     const outcome = await this.#options.writer.carryOut(command, stillWanted);
-    if (outcome.result === 'written') {
-      const added = change.add.map((taint) => `${taint.key}:NoExecute`);
-      const removed = change.remove.map((taint) => `${taint.key}:NoExecute`);
-      this.#options.decisions.note({ kind: 'taints-changed', node: node.name, added, removed, why });
-    }
+    if (outcome.result === 'written') this.#note(node.name, change, why);
     return outcome;
   }
 
+  #note(node: string, change: TaintChange, why: TaintReason): void {
+    for (const effect of ['NoExecute', 'NoSchedule']) {
+      const { add, remove } = onlyWith(effect, change);
+      if (add.length + remove.length === 0) continue;
+      const added = add.map(({ key }) => `${key}:${effect}`);
+      const removed = remove.map(({ key }) => `${key}:${effect}`);
+      const reason = effect === 'NoSchedule' ? 'conditions' : why;
+      this.#options.decisions.note({ kind: 'taints-changed', node, added, removed, why: reason });
+    }
+  }
+
   /** From current state: this node needs the same change, and where that adds a taint no hold applies. */
-  #isStillWanted({ name, uid }: NodeView, { add: [added] }: TaintChange, intent: Intent): boolean {
+  #isStillWanted({ name, uid }: NodeView, change: TaintChange, intent: Intent): boolean {
     const { nodes, fullDisruption } = this.#options;
     if (intent === 'revoke') return fullDisruption();
     const node = nodes.get(name);
-    const need = node?.uid === uid ? this.#need(node) : undefined;
-    if (need?.need !== intent) return false;
+    if (node?.uid !== uid || !isNoScheduleStillRequired(onlyWith('NoSchedule', change), node)) return false;
+    const need = this.#need(node);
+    const [added] = onlyWith('NoExecute', change).add;
+    if (need.need !== intent) return false;
     return added === undefined || (keyOf(need) === added.key && this.#mayAdd(name, intent));
   }
 
@@ -279,6 +311,17 @@ export class NoExecuteTainter {
   #nowMs(): number {
     return this.#options.clock.monotonicMs();
   }
+}
+
+/** A node that was just found unhealthy gets its NoSchedule taint with the others of its kind. */
+function laneOf({ add }: TaintChange): WriteLane {
+  if (add.length === 0) return 'recovery';
+  return add.some(({ effect }) => effect === 'NoSchedule') ? 'detection' : 'eviction';
+}
+
+function onlyWith(effect: string, { add, remove }: TaintChange): TaintChange {
+  const has = (taint: Taint): boolean => taint.effect === effect;
+  return { add: add.filter(has), remove: remove.filter(has) };
 }
 
 /** The key of the taint that this need adds. */

@@ -6,7 +6,7 @@ import type { WriteLane } from '../../ports/write-lanes.ts';
 import { forget, type WorkOutcome } from '../../queueing/work-queue.ts';
 import { type CommandWriter, nextAfterWrite, type NodeSource } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
-import { decideNoScheduleChange, wantedNoScheduleKeys } from './decide-taints.ts';
+import { decideNoScheduleChange, isNoScheduleStillRequired } from './decide-taints.ts';
 
 type TaintChangePart = 'all' | 'additions' | 'removals';
 
@@ -58,8 +58,6 @@ function laneOf({ add }: TaintChange): WriteLane {
 }
 
 /** This node exists, and its current conditions require all of this change. */
-function isStillCalledFor({ add, remove }: TaintChange, uid: string, node: NodeView | undefined): boolean {
-  if (node?.uid !== uid) return false;
-  const keys = wantedNoScheduleKeys(node);
-  return add.every(({ key }) => keys.includes(key)) && !remove.some(({ key }) => keys.includes(key));
+function isStillCalledFor(change: TaintChange, uid: string, node: NodeView | undefined): boolean {
+  return node?.uid === uid && isNoScheduleStillRequired(change, node);
 }

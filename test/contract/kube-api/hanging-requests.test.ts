@@ -40,7 +40,7 @@ describe('pod writes that the API server does not answer', () => {
         logger: new RecordingLogger(),
         meter: new RecordingMeter(),
       },
-      () => true,
+      { mayWrite: () => true, decidesBy: () => false },
     );
   });
   afterEach(async () => {

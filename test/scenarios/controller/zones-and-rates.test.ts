@@ -46,7 +46,7 @@ test('a large zone with mostly silent nodes continues at the secondary rate', as
 
 test('in a full disruption nothing is tainted or evicted, and NoExecute taints are removed', async () => {
   await using world = aZonedWorld({ a: 4, b: 4 });
-  world.addPod('patient', 'a-0', [{ operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 60 }]);
+  world.addPod('patient', 'a-0', [{ operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 70 }]);
   for (const name of names(4, 'b-')) world.addPod(`on-${name}`, name);
   await world.start().silentFor(60, 'a-0');
   assert.deepEqual(world.taints('a-0'), ['unreachable:NoExecute', 'unreachable:NoSchedule']);

@@ -2,16 +2,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ControllerOptions } from '../../../src/controller/model/options.ts';
+import { taintKeys } from '../../../src/api/taints.ts';
 import { type ControllerWorld } from '../../support/controller-world.ts';
 import { aZonedWorld, names } from '../../support/zoned-world.ts';
 
-/** The taint of a-0 waits for a slot of the eviction lane; `free` ends that. */
+/** The NoExecute taint of a-0, whose token came later than its NoSchedule taint, waits for a slot of its lane; `free` ends that. */
 async function aWaitingTaint(
   options: Partial<ControllerOptions> = {},
 ): Promise<{ readonly world: ControllerWorld; readonly free: () => void }> {
   const world = aZonedWorld({ a: 20, b: 3 }, options);
+  await world.start().silentFor(4, 'a-1');
+  await world.silentFor(54, 'a-0', 'a-1');
   const free = world.holdLane('eviction');
-  await world.start().silentFor(52, 'a-0');
+  await world.advance(6);
   assert.deepEqual(world.taints('a-0'), ['unreachable:NoSchedule']);
   return { world, free };
 }
@@ -79,9 +82,15 @@ test('one health taint does not replace the other while the watches are stale, a
   world.post('a-0', 'False');
   await world.advance(6);
   assert.deepEqual(world.taints('a-0'), ['not-ready:NoExecute', 'not-ready:NoSchedule']);
-  const free = world.holdLane('eviction');
   await world.silentFor(60, 'a-0');
   assert.equal(world.ready('a-0'), 'Unknown');
+  const free = world.holdLane('eviction');
+  const swapped = world.node('a-0').spec?.taints ?? [];
+  world.setTaints(
+    'a-0',
+    swapped.map((taint) => (taint.effect === 'NoExecute' ? { ...taint, key: taintKeys.notReady } : taint)),
+  );
+  await world.advance(1);
   world.loseContact();
   await world.advance(20);
   free();

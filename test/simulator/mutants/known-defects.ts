@@ -113,8 +113,8 @@ export const knownDefects: readonly Mutant[] = [
     name: 'zones-wait-for-each-other',
     what: 'a taint write that hangs stops the NoExecute queues of all zones and the marking of pods for 10 s',
     file: 'controller/node-lifecycle.ts',
-    find: 'this.stages.noExecute.serve();\n    return Promise.resolve();',
-    replace: 'return this.stages.noExecute.pass();',
+    find: 'const waitMs = Math.min(marker.serve(), noExecute.serve(), servingPeriodMsMax);',
+    replace: 'const waitMs = Math.min(marker.serve(), servingPeriodMsMax);\n      await noExecute.pass();',
   },
   {
     name: 'denied-taint-without-backoff',

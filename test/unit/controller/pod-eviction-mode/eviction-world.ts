@@ -66,6 +66,7 @@ export class EvictionWorld {
       podsByNode: 'node',
       daemonSets: this.daemonSets,
       queues: this.lines,
+      serving: { wakeUp: () => undefined },
       writer: this.#writer(),
       decisions: { note: (decision) => this.decisions.push(decision) },
       recorder: this.recorder,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ShadowWorld, unreachable } from '../../../support/shadow-world.ts';
 
-const acts = ['node-unknown', 'no-schedule-taint', 'no-execute-taint'] as const;
+const acts = ['node-unknown', 'no-execute-taint', 'no-schedule-taint'] as const;
 const pods = { now: undefined, soon: 10, later: 300 } as const;
 
 async function aShadow(

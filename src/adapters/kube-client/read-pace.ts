@@ -1,0 +1,65 @@
+/** A stream with more arrivals per second than this is busy. */
+const busyArrivalsPerSecond = 50;
+/** A busy stream is read once in this time, so an event waits that long at most. */
+export const readEveryMs = 100;
+/** A read of this size may have left something behind: libuv reads 64 KiB at once. */
+export const fullReadBytes = 48 * 1024;
+const measureMs = 1_000;
+
+interface ReadPaceOptions {
+  /** Whether the receiver decides on what it has read at this monotonic time or before. */
+  readonly decidesBy: (monotonicMs: number) => boolean;
+}
+
+/**
+ * Decides when a stream is read next. An event that arrives alone costs a wake-up of the process, which is most of its cost;
+ * so a busy stream is read in intervals, as network drivers coalesce interrupts. A stream with few events is read at once,
+ * and so is the rest of a large read, and what may arrive before its receiver decides.
+ */
+export class ReadPace {
+  readonly #options: ReadPaceOptions;
+  #measuredAtMs = -Infinity;
+  #measuredBytes = 0;
+  #reads = 0;
+  #isBusy = false;
+  /** Mean of the last measurement of a stream that was not busy. */
+  #bytesPerArrival = 1;
+  #readAtMs = -Infinity;
+  #readFromByte = 0;
+
+  constructor(options: ReadPaceOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the next read may have to wait. To be called before each; `bytes`: number of bytes read so far. */
+  isBusy(nowMs: number, bytes: number): boolean {
+    this.#reads += 1;
+    if (nowMs - this.#measuredAtMs >= measureMs) this.#measure(nowMs, bytes);
+    return this.#isBusy;
+  }
+
+  /** A busy stream is being read, after `bytes` bytes. */
+  noteRead(nowMs: number, bytes: number): void {
+    this.#readAtMs = nowMs;
+    this.#readFromByte = bytes;
+  }
+
+  /** Milliseconds until a busy stream is read next; 0 or less: at once. */
+  waitMs(nowMs: number, bytes: number): number {
+    const dueMs = this.#readAtMs + readEveryMs;
+    if (bytes - this.#readFromByte >= fullReadBytes) return 0;
+    return this.#options.decidesBy(dueMs) ? 0 : dueMs - nowMs;
+  }
+
+  /** One read of a busy stream brings many arrivals, whose number is estimated from their size. */
+  #measure(nowMs: number, bytes: number): void {
+    const elapsedMs = nowMs - this.#measuredAtMs;
+    const bytesSince = bytes - this.#measuredBytes;
+    if (!this.#isBusy) this.#bytesPerArrival = Math.max(1, bytesSince / this.#reads);
+    const arrivals = this.#isBusy ? bytesSince / this.#bytesPerArrival : this.#reads;
+    this.#isBusy = arrivals * 1_000 > busyArrivalsPerSecond * elapsedMs;
+    this.#measuredAtMs = nowMs;
+    this.#measuredBytes = bytes;
+    this.#reads = 0;
+  }
+}
