@@ -45,7 +45,12 @@ test('the container runs as non-root without a shell, and sets its heap size fro
   assert.equal(of('USER'), '65532:65532');
   assert.equal(of('RUN'), undefined);
   const entry = JSON.parse(of('ENTRYPOINT') ?? '') as readonly string[];
-  assert.deepEqual(entry, ['/nodejs/bin/node', '--max-old-space-size-percentage=75', '/app/nlc.js']);
+  assert.deepEqual(entry, [
+    '/nodejs/bin/node',
+    '--max-old-space-size-percentage=75',
+    '--max-semi-space-size=4',
+    '/app/nlc.js',
+  ]);
   assert.deepEqual(JSON.parse(of('CMD') ?? ''), ['controller']);
 });
 

@@ -75,7 +75,13 @@ async function readWatch(
   sizes: readonly number[] = [],
 ): Promise<readonly WatchEvent[]> {
   const body = Readable.from(chunked(bytes, sizes));
-  const watch = { contentType, body, progress: (): void => undefined, release: (): void => undefined, aborted: (): boolean => false };
+  const watch = {
+    contentType,
+    body,
+    progress: (): void => undefined,
+    release: (): void => undefined,
+    aborted: (): boolean => false,
+  };
   const events: WatchEvent[] = [];
   for await (const batch of watchStream(watch, new ResponseDecoder().watchDecoder(resource, contentType))) {
     events.push(...batch);
