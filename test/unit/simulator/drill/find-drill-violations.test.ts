@@ -19,7 +19,7 @@ interface Story {
 function isPodLate({ states, heartbeats, deletedAt }: Story): boolean {
   const writes = { sent: 0, committed: 0 };
   const state = ([seconds, ready, taints]: Story['states'][number]): NodeState => {
-    return { atMs: seconds * 1_000, byController: true, ready, zone: 'a', taints };
+    return { atMs: seconds * 1_000, byController: true, ready, zone: 'a', taints, os: undefined, oldOs: undefined };
   };
   const node = { states: states.map(state), heartbeats: heartbeats.map((at) => at * 1_000), events: 0, writes };
   const pod = {
