@@ -15,6 +15,7 @@ import type { ClusterPlan } from './cluster/cluster-plan.ts';
 import { Replica, type Run } from './cluster/replica.ts';
 import { type PlacedPod, Workload } from './cluster/workload.ts';
 import { between } from './draw.ts';
+import { zoneLabel } from './node-fields.ts';
 import { Network, type RequestLine } from './network/network.ts';
 import { SimulatedClient } from './network/simulated-client.ts';
 import { SimulatedApiServer } from './server/api-server.ts';
@@ -266,7 +267,7 @@ export class World {
     return new HollowFleet({
       nodes: plan.nodes.map(({ name, zone, labels }) => ({
         name,
-        labels: { ...labels, 'topology.kubernetes.io/region': 'r', 'topology.kubernetes.io/zone': zone },
+        labels: { ...labels, 'topology.kubernetes.io/region': 'r', [zoneLabel]: zone },
       })),
       api: client,
       clock: process,

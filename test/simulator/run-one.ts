@@ -4,6 +4,13 @@ import { type RunResult, runSeed } from '../../src/simulator/run-seed.ts';
 import { narrow, type Selection, selectAll, shrink } from '../../src/simulator/shrink.ts';
 import { Trace } from '../../src/simulator/trace.ts';
 import { surroundings } from '../../src/cli/simulate/surroundings.ts';
+import type { Surroundings } from '../../src/simulator/world.ts';
+
+/**
+ * The event loop turns after each occurrence: a rejection that is handled only later ends the process, as in production.
+ * The trace is the same.
+ */
+const strict: Surroundings = { ...surroundings, settle: (then) => void setImmediate(then) };
 
 export function planOf(seed: number, selection: Partial<Selection> = {}): RunPlan {
   const plan = planRun(seed);
@@ -11,7 +18,7 @@ export function planOf(seed: number, selection: Partial<Selection> = {}): RunPla
 }
 
 export function runPlan(plan: RunPlan, trace = new Trace()): Promise<RunResult> {
-  return runSeed(plan, surroundings, trace);
+  return runSeed(plan, strict, trace);
 }
 
 /** What is printed for a violation: where, the last lines about its subject, and how to see it again. */

@@ -35,12 +35,26 @@ const packages: Readonly<Record<string, string>> = {
 
 const declared = new Map(listMessages(descriptor, ''));
 const flattened = new Map<string, MessageFields>();
+const listed = new Map<string, readonly (readonly [string, MessageField])[]>();
+
+/** By group version and kind. */
+const named = new Map<string, Map<string, string>>();
 
 /**
  * Full name of the message for a kind; undefined if no request body has it. All group versions share one message for
  * options.
  */
 export function messageNameOf(apiVersion: string, kind: string): string | undefined {
+  const kinds = named.get(apiVersion) ?? new Map<string, string>();
+  const known = kinds.get(kind);
+  if (known !== undefined) return known;
+  const name = findMessageName(apiVersion, kind);
+  // Only messages that exist are remembered: they are few.
+  if (name !== undefined) named.set(apiVersion, kinds.set(kind, name));
+  return name;
+}
+
+function findMessageName(apiVersion: string, kind: string): string | undefined {
   const packageName = kind === 'DeleteOptions' ? metaPackage : packages[apiVersion];
   const name = `${packageName ?? ''}.${kind}`;
   return packageName !== undefined && declared.has(name) ? name : undefined;
@@ -55,6 +69,15 @@ export function messageFields(name: string): MessageFields | undefined {
   const flat = new Map(Object.entries(fields).flatMap(flatten));
   flattened.set(name, flat);
   return flat;
+}
+
+/** The entries of {@link messageFields}; empty for a scalar type. */
+export function listMessageFields(name: string): readonly (readonly [string, MessageField])[] {
+  const known = listed.get(name);
+  if (known !== undefined) return known;
+  const fields = [...(messageFields(name) ?? [])];
+  listed.set(name, fields);
+  return fields;
 }
 
 function flatten([name, field]: readonly [string, MessageField]): readonly (readonly [string, MessageField])[] {

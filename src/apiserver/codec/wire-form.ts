@@ -5,7 +5,7 @@
  */
 import { formatTime, isCanonicalTime, parseTimestamp } from '../../api/timestamps.ts';
 import { isMap, type MutableJsonMap } from '../select-field.ts';
-import { type MessageField, messageFields, messageNameOf } from './message-table.ts';
+import { listMessageFields, type MessageField, messageFields, messageNameOf } from './message-table.ts';
 
 export interface WireForm {
   readonly object: MutableJsonMap;
@@ -104,7 +104,7 @@ class WireFormReader {
     if (fields === undefined) return value;
     const read: MutableJsonMap = {};
     let known = 0;
-    for (const [field, type] of fields) {
+    for (const [field, type] of listMessageFields(name)) {
       const given = value[field];
       if (given !== undefined) known += 1;
       else if (type.options?.keep !== 'always') continue;

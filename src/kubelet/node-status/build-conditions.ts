@@ -137,5 +137,8 @@ function joinProblems({ problems, plainJoin }: Readiness): string {
 /** The list with this condition in the place of the one of its type, or at the end. */
 function putCondition(conditions: readonly Condition[], condition: Condition): readonly Condition[] {
   const at = conditions.findIndex((other) => other.type === condition.type);
-  return at < 0 ? [...conditions, condition] : conditions.with(at, condition);
+  if (at < 0) return [...conditions, condition];
+  const updated = [...conditions];
+  updated[at] = condition;
+  return updated;
 }

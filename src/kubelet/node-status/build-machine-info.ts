@@ -40,35 +40,40 @@ interface CapacityFacts {
  */
 export function buildCapacity(node: Node, facts: CapacityFacts): Node {
   const capacity = { ...node.status?.capacity, ...ownCapacity(facts), ...extendedAmounts(facts, false) };
-  const kept = Object.entries(node.status?.allocatable ?? {}).filter(
-    ([name]) => name in capacity || !isExtendedResource(name),
-  );
   const allocatable = {
-    ...Object.fromEntries(kept),
+    ...withoutForeignExtended(node.status?.allocatable ?? {}, capacity),
     ...buildAllocatable(capacity, facts.machine),
     ...extendedAmounts(facts, true),
   };
   return mergeStatus(node, { capacity, allocatable });
 }
 
+/** Extended resources of other clients are allocatable only with a capacity. */
+function withoutForeignExtended(allocatable: Quantities, capacity: Quantities): Quantities {
+  const isKept = (name: string): boolean => name in capacity || !isExtendedResource(name);
+  if (Object.keys(allocatable).every(isKept)) return allocatable;
+  return Object.fromEntries(Object.entries(allocatable).filter(([name]) => isKept(name)));
+}
+
 function ownCapacity({ machine, podsMax, podsPerCore }: CapacityFacts): Quantities {
   if (machine === undefined) return { cpu: '0', memory: '0', pods: String(podsMax) };
   const pods = podsPerCore > 0 ? Math.min(machine.cpuCores * podsPerCore, podsMax) : podsMax;
-  const hugePages = Object.entries(machine.hugePages ?? {}).map(([name, mebibytes]) => [
-    name,
-    binaryQuantity(mebibytes),
-  ]);
   return {
     cpu: String(machine.cpuCores),
     'ephemeral-storage': binaryQuantity(machine.ephemeralStorageMiB),
     memory: binaryQuantity(machine.memoryMiB),
     pods: String(pods),
-    ...Object.fromEntries(hugePages),
+    ...hugePagesOf(machine),
   };
 }
 
+function hugePagesOf({ hugePages }: Machine): Quantities {
+  if (hugePages === undefined) return {};
+  return Object.fromEntries(Object.entries(hugePages).map(([name, mebibytes]) => [name, binaryQuantity(mebibytes)]));
+}
+
 function extendedAmounts({ machine, extended }: CapacityFacts, healthy: boolean): Quantities {
-  if (machine === undefined) return {};
+  if (machine === undefined || extended.size === 0) return {};
   const amounts = [...extended].map(([name, { capacity, allocatable = capacity }]) => [
     name,
     formatDecimal(healthy ? allocatable : capacity),
@@ -88,8 +93,9 @@ function buildAllocatable(capacity: Quantities, machine: Machine | undefined): Q
     memory: (reserved.memory ?? 0) * bytesPerMiB + huge,
     'ephemeral-storage': (reserved['ephemeral-storage'] ?? 0) * bytesPerMiB,
   };
-  const left = Object.entries(capacity).map(([name, amount]) => [name, subtract(name, amount, less[name] ?? 0)]);
-  return Object.fromEntries(left);
+  const left: Record<string, string> = {};
+  for (const name of Object.keys(capacity)) left[name] = subtract(name, capacity[name] ?? '', less[name] ?? 0);
+  return left;
 }
 
 function subtract(name: string, amount: string, less: number): string {

@@ -1,4 +1,5 @@
 import type { Node } from '../../api/node.ts';
+import { coversJson } from '../../api/same-json.ts';
 import { buildAddresses, buildCapacity, buildImages } from './build-machine-info.ts';
 import { mergeStatus, withoutField } from './merge-status.ts';
 import type { SetterContext, StatusSetter } from './setter-context.ts';
@@ -77,9 +78,10 @@ const versionInfo: StatusSetter = {
   },
 };
 
-const daemonEndpoints: StatusSetter = {
+const daemonEndpoints = { kubeletEndpoint: { Port: kubeletPort } };
+const setDaemonEndpoints: StatusSetter = {
   name: 'DaemonEndpoints',
-  set: (node) => mergeStatus(node, { daemonEndpoints: { kubeletEndpoint: { Port: kubeletPort } } }),
+  set: (node) => mergeStatus(node, { daemonEndpoints }),
 };
 
 const images: StatusSetter = {
@@ -108,8 +110,17 @@ export const declaredFeatures = described('DeclaredFeatures', 'declaredFeatures'
 
 /** Machine facts, in the order in which they are set. */
 export const machineSetters: Readonly<Record<'v1.8' | 'v1.36', readonly StatusSetter[]>> = {
-  'v1.8': [nodeAddress, machineInfo, versionInfo, daemonEndpoints, images, goRuntime],
-  'v1.36': [nodeAddress, machineInfo, versionInfo, daemonEndpoints, images, goRuntime, runtimeHandlers, nodeFeatures],
+  'v1.8': [nodeAddress, machineInfo, versionInfo, setDaemonEndpoints, images, goRuntime],
+  'v1.36': [
+    nodeAddress,
+    machineInfo,
+    versionInfo,
+    setDaemonEndpoints,
+    images,
+    goRuntime,
+    runtimeHandlers,
+    nodeFeatures,
+  ],
 };
 
 /** Sets a field of the status to that of the machine's description, if it has one. */
@@ -124,7 +135,8 @@ function described(name: string, field: 'runtimeHandlers' | 'features' | 'declar
 }
 
 function withNodeInfo(node: Node, info: Readonly<Record<string, string>>): Node {
-  return mergeStatus(node, { nodeInfo: { ...node.status?.nodeInfo, ...info } });
+  const known = node.status?.nodeInfo ?? {};
+  return coversJson(known, info) ? node : mergeStatus(node, { nodeInfo: { ...known, ...info } });
 }
 
 function withoutProvidedAddress(node: Node): Node {

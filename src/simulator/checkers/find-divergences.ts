@@ -1,5 +1,4 @@
 // After the faults: what is not yet as it has to be. Empty once the world has settled.
-import { findCondition, listConditions } from '../../api/conditions.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import type { Node } from '../../api/node.ts';
 import type { Pod } from '../../api/pod.ts';
@@ -8,6 +7,7 @@ import { healthTaintKeys, type Taint } from '../../api/taints.ts';
 import { tolerates } from '../../api/tolerations.ts';
 import type { StoreReader } from '../../informer/informer.ts';
 import type { Replica, Run } from '../cluster/replica.ts';
+import { isReady, readyOf } from '../node-fields.ts';
 import type { Storage } from '../server/storage.ts';
 import type { World } from '../world.ts';
 
@@ -34,7 +34,7 @@ export function findDivergences(world: World, silent: ReadonlySet<string>): read
 
 function nodeDivergences(node: Node, isSilent: boolean): readonly Divergence[] {
   const { name = '' } = node.metadata;
-  const ready = findCondition(listConditions(node.status?.conditions), 'Ready')?.status;
+  const ready = readyOf(node);
   const taints = (node.spec?.taints ?? []).filter(({ key }) => healthTaintKeys.some((known) => known === key));
   const shown = taints.map(({ key, effect }) => `${key}:${effect}`).sort();
   const wanted = isSilent
@@ -66,7 +66,7 @@ function markDivergences(storage: Storage, silent: ReadonlySet<string>): readonl
   const pods: readonly Pod[] = storage.list('pods');
   return pods
     .filter(({ spec, metadata }) => silent.has(spec?.nodeName ?? '') && metadata.deletionTimestamp === undefined)
-    .filter(({ status }) => findCondition(listConditions(status?.conditions), 'Ready')?.status === 'True')
+    .filter(isReady)
     .map(({ spec, metadata }) => {
       return {
         subject: `default/${metadata.name ?? ''}`,
@@ -94,9 +94,7 @@ export function zoneDivergences(world: World, nodes: readonly Node[]): readonly 
   const zones = leader?.run?.manager.lifecycle.stages.zones;
   if (leader === undefined || zones === undefined) return [];
   const counted = zones.zones().reduce((sum, zone) => sum + (zones.plan(zone)?.why.unready ?? 0), 0);
-  const unready = nodes.filter(
-    ({ status }) => findCondition(listConditions(status?.conditions), 'Ready')?.status !== 'True',
-  ).length;
+  const unready = nodes.filter((node) => !isReady(node)).length;
   return counted === unready ? [] : [{ subject: leader.name, text: `counts ${counted} unready nodes, not ${unready}` }];
 }
 

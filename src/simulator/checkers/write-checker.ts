@@ -1,5 +1,4 @@
 // Checks every commit of the controller against the state that it changed.
-import { findCondition, listConditions } from '../../api/conditions.ts';
 import type { Lease } from '../../api/lease.ts';
 import type { Node } from '../../api/node.ts';
 import type { Pod } from '../../api/pod.ts';
@@ -7,6 +6,7 @@ import { hasTaint, healthTaintKeys, type Taint, taintKeys } from '../../api/tain
 import { parseTimestamp } from '../../api/timestamps.ts';
 import { tolerates } from '../../api/tolerations.ts';
 import type { StoreChange } from '../../apiserver/storage/store-change.ts';
+import { readyOf, zoneNameOf } from '../node-fields.ts';
 import type { Requester } from '../server/storage.ts';
 import type { World } from '../world.ts';
 import type { Heartbeats } from './heartbeats.ts';
@@ -140,7 +140,7 @@ export class WriteChecker {
   #onNoExecute(name: string, node: Node): void {
     const { timeline, rateMax } = this.#world;
     this.counts.taints += 1;
-    const zone = node.metadata.labels?.['topology.kubernetes.io/zone'] ?? '';
+    const zone = zoneNameOf(node);
     const times = this.#added.get(zone) ?? [];
     this.#added.set(zone, times);
     times.push(timeline.nowMs);
@@ -282,10 +282,6 @@ export class WriteChecker {
 function secondsTolerated(pod: Pod, taint: Taint): number | undefined {
   const toleration = (pod.spec?.tolerations ?? []).find((candidate) => tolerates(candidate, taint));
   return toleration === undefined ? undefined : (toleration.tolerationSeconds ?? Infinity);
-}
-
-function readyOf(node: Node): string {
-  return findCondition(listConditions(node.status?.conditions), 'Ready')?.status ?? 'missing';
 }
 
 function isHealthKey(key: string): boolean {

@@ -1,5 +1,4 @@
 // What was committed during a drill.
-import { findCondition, listConditions } from '../../api/conditions.ts';
 import type { Event } from '../../api/event.ts';
 import type { Node } from '../../api/node.ts';
 import type { Pod } from '../../api/pod.ts';
@@ -8,6 +7,7 @@ import { zoneOf } from '../../api/topology.ts';
 import type { Toleration } from '../../api/tolerations.ts';
 import type { StoreChange } from '../../apiserver/storage/store-change.ts';
 import type { Heartbeats } from '../checkers/heartbeats.ts';
+import { isReady, readyOf } from '../node-fields.ts';
 import type { Requester } from '../server/storage.ts';
 import type { World } from '../world.ts';
 
@@ -126,10 +126,11 @@ export class DrillRecord {
       record.deletion ??= { atMs: nowMs, byController };
       return;
     }
-    const isReady = isPodReady(pod);
+    const isPodReady = isReady(pod);
     record.writes.committed += 1;
     record.isOver = isPodOver(pod);
-    if (isReady !== record.readiness.at(-1)?.isReady) record.readiness.push({ atMs: nowMs, isReady, byController });
+    if (isPodReady !== record.readiness.at(-1)?.isReady)
+      record.readiness.push({ atMs: nowMs, isReady: isPodReady, byController });
     if (pod.metadata.deletionTimestamp !== undefined) record.deletion ??= { atMs: nowMs, byController };
   }
 
@@ -141,7 +142,7 @@ export class DrillRecord {
       node: pod.spec?.nodeName ?? '',
       tolerations: pod.spec?.tolerations ?? [],
       createdMs: nowMs,
-      readiness: [{ atMs: nowMs, isReady: isPodReady(pod), byController }],
+      readiness: [{ atMs: nowMs, isReady: isReady(pod), byController }],
       isOver: isPodOver(pod),
       deletion: deletionTimestamp === undefined ? undefined : { atMs: nowMs, byController },
       goneMs: undefined,
@@ -176,18 +177,14 @@ export class DrillRecord {
 
 const goneNode = { ready: 'gone', zone: '', taints: [], os: undefined, oldOs: undefined } as const;
 
-function stateOf({ status, spec, metadata: { labels = {} } }: Node): Omit<NodeState, 'atMs' | 'byController'> {
-  const ready = findCondition(listConditions(status?.conditions), 'Ready')?.status ?? 'missing';
+function stateOf(node: Node): Omit<NodeState, 'atMs' | 'byController'> {
+  const { labels = {} } = node.metadata;
   const { 'kubernetes.io/os': os, 'beta.kubernetes.io/os': oldOs } = labels;
-  return { ready, zone: zoneOf(labels), taints: spec?.taints ?? [], os, oldOs };
+  return { ready: readyOf(node), zone: zoneOf(labels), taints: node.spec?.taints ?? [], os, oldOs };
 }
 
 function newRecord(): NodeRecord {
   return { states: [], heartbeats: [], events: 0, writes: { sent: 0, committed: 0 } };
-}
-
-function isPodReady(pod: Pod): boolean {
-  return findCondition(listConditions(pod.status?.conditions), 'Ready')?.status === 'True';
 }
 
 function isPodOver(pod: Pod): boolean {

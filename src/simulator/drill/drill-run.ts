@@ -1,4 +1,3 @@
-import { findCondition, listConditions } from '../../api/conditions.ts';
 import type { Node } from '../../api/node.ts';
 import { controlPlanePathFailureHoldDefaults as holdDefaults } from '../../controller/model/options.ts';
 import { zoneDivergences } from '../checkers/find-divergences.ts';
@@ -6,6 +5,7 @@ import type { Heartbeats } from '../checkers/heartbeats.ts';
 import type { Report } from '../checkers/violation.ts';
 import { FaultDriver } from '../faults/fault-driver.ts';
 import type { RequestLine } from '../network/network.ts';
+import { isReady, zoneNameOf } from '../node-fields.ts';
 import type { World } from '../world.ts';
 import { DrillRecord } from './drill-record.ts';
 import { findDrillViolations } from './find-drill-violations.ts';
@@ -69,10 +69,9 @@ export class DrillRun {
     const isSteady = nodes.every((node) => {
       const { name = '' } = node.metadata;
       const lastMs = this.#record.nodes.get(name)?.states.findLast(isTransition)?.atMs ?? 0;
-      const isReady = findCondition(listConditions(node.status?.conditions), 'Ready')?.status === 'True';
       const hasRenewed =
         heartbeats.longestSilenceMs(name, nowMs - countedMs) < nodeMonitorGracePeriodMs - countedMs / 2;
-      return nowMs - lastMs > countedMs && (!isReady || hasRenewed);
+      return nowMs - lastMs > countedMs && (!isReady(node) || hasRenewed);
     });
     const hasAll =
       nodes.length === [...this.#record.nodes].filter(([, { states }]) => states.at(-1)?.ready !== 'gone').length;
@@ -95,7 +94,7 @@ export class DrillRun {
   #cluster(): DrillCluster {
     const { world, silent } = this.#options;
     const nodes = world.storage.list('nodes').map(({ metadata }) => {
-      return { name: metadata.name ?? '', zone: metadata.labels?.['topology.kubernetes.io/zone'] ?? '' };
+      return { name: metadata.name ?? '', zone: zoneNameOf({ metadata }) };
     });
     const silentIn = new Map<string, number>();
     for (const { name, zone } of nodes) if (silent.has(name)) silentIn.set(zone, (silentIn.get(zone) ?? 0) + 1);

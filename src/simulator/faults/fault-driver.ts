@@ -2,6 +2,7 @@ import { ApiError } from '../../api/api-error.ts';
 import type { Node } from '../../api/node.ts';
 import { formatTime } from '../../api/timestamps.ts';
 import { oneOf } from '../draw.ts';
+import { zoneLabel } from '../node-fields.ts';
 import { wallStartMs, type World } from '../world.ts';
 import type { Fault } from '../../kubelet/faults/fault.ts';
 import { addNetworkFault, isChosen } from './network-faults.ts';
@@ -164,7 +165,7 @@ export class FaultDriver {
         this.#label(fault.node, fault.key, fault.value);
         return nothing;
       case 'zone-move':
-        this.#label(fault.node, 'topology.kubernetes.io/zone', fault.zone);
+        this.#label(fault.node, zoneLabel, fault.zone);
         return nothing;
       case 'temporary-nodes':
         return addTemporaryNodes(this.#world, fault, (act) => this.#try(act));

@@ -5,6 +5,7 @@ import type { PodView } from '../../api/pod.ts';
 import { taintKeys } from '../../api/taints.ts';
 import { tolerates } from '../../api/tolerations.ts';
 import type { Change } from '../../informer/informer.ts';
+import { zoneLabel } from '../node-fields.ts';
 import type { Toleration } from '../scenario/scenario.ts';
 import type { TraceEnd, TraceHeader, TraceRecord } from './cluster-trace.ts';
 
@@ -38,7 +39,6 @@ interface Heartbeat {
 }
 
 const unreachable = { key: taintKeys.unreachable, effect: 'NoExecute' } as const;
-const zoneLabel = 'topology.kubernetes.io/zone';
 /** Reserved for the last line. */
 const endBytes = 200;
 

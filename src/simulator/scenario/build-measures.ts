@@ -58,6 +58,6 @@ function count(name: string, value: number): Measure {
   return { name, value, unit: 'count' };
 }
 
-function sum(numbers: readonly number[]): number {
+export function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }

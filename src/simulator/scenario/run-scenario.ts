@@ -1,10 +1,11 @@
 // Runs a scenario under one configuration.
-import { findCondition, listConditions } from '../../api/conditions.ts';
 import type { Node } from '../../api/node.ts';
 import type { ManagerConfig } from '../../manager/manager.ts';
 import type { ClusterPlan } from '../cluster/cluster-plan.ts';
 import { type PlacedPod, toleratesHealthFor } from '../cluster/workload.ts';
 import { FaultDriver } from '../faults/fault-driver.ts';
+import { isReady } from '../node-fields.ts';
+import { sum } from './build-measures.ts';
 import { Trace } from '../trace.ts';
 import { type Surroundings, World } from '../world.ts';
 import type { PodGroup, Scenario, ScenarioStep } from './scenario.ts';
@@ -195,14 +196,6 @@ function placedPods({ node, count, tolerates, graceSeconds }: PodGroup): readonl
 
 function countNodes({ nodes }: Scenario): number {
   return sum(nodes.map(({ names }) => names.length));
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
-}
-
-function isReady({ status }: Node): boolean {
-  return findCondition(listConditions(status?.conditions), 'Ready')?.status === 'True';
 }
 
 function isCleanAndReady(node: Node): boolean {

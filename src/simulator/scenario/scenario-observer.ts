@@ -1,4 +1,3 @@
-import { findCondition, listConditions } from '../../api/conditions.ts';
 import type { Node } from '../../api/node.ts';
 import { healthTaintKeys } from '../../api/taints.ts';
 import type { StoreChange } from '../../apiserver/storage/store-change.ts';
@@ -6,6 +5,7 @@ import type { NotedDecision } from '../../controller/decision-log/decision-log.t
 import type { Fault } from '../../kubelet/faults/fault.ts';
 import type { GroundTruth } from '../../kubelet/faults/ground-truth.ts';
 import type { Pod } from '../../api/pod.ts';
+import { readyOf, zoneNameOf } from '../node-fields.ts';
 import { isWrite, type RequestLine } from '../network/network.ts';
 import type { Requester } from '../server/storage.ts';
 import type { World } from '../world.ts';
@@ -104,7 +104,7 @@ export class ScenarioObserver {
     const { name } = change.object;
     const [was, is] = [readyOf(before), readyOf(after)];
     if (is === 'True') this.#notReady.delete(name);
-    else this.#notReady.set(name, zoneOf(after));
+    else this.#notReady.set(name, zoneNameOf(after));
     if (!this.#hasBegun()) return;
     if (was !== is) this.#onReady(name, is);
     this.#onTaints(name, before, after);
@@ -163,7 +163,13 @@ export class ScenarioObserver {
 
   #begin(node: string): NodeOutcome {
     const stored: Node | undefined = this.#world.storage.get('nodes', { name: node });
-    const outcome: NodeOutcome = { node, zone: zoneOf(stored), machineFailed: false, podsDeleted: 0, isFalse: false };
+    const outcome: NodeOutcome = {
+      node,
+      zone: stored === undefined ? '' : zoneNameOf(stored),
+      machineFailed: false,
+      podsDeleted: 0,
+      isFalse: false,
+    };
     this.#current.set(node, outcome);
     this.#outcomes.push(outcome);
     return outcome;
@@ -201,14 +207,6 @@ export class ScenarioObserver {
 
 function firstMs({ faultAtMs, notReadyAtMs }: NodeOutcome): number {
   return Math.min(faultAtMs ?? Infinity, notReadyAtMs ?? Infinity);
-}
-
-function readyOf(node: Node): string {
-  return findCondition(listConditions(node.status?.conditions), 'Ready')?.status ?? 'Unknown';
-}
-
-function zoneOf(node: Node | undefined): string {
-  return node?.metadata.labels?.['topology.kubernetes.io/zone'] ?? '';
 }
 
 function healthEffects(node: Node): ReadonlySet<string> {

@@ -30,6 +30,8 @@ const occurrencesMax = 200_000;
 export class Timeline {
   readonly #options: TimelineOptions;
   readonly #heap: Entry[] = [];
+  /** Of the entries at the same places. Numbers side by side are compared faster than fields of objects. */
+  readonly #times: number[] = [];
   #nowMs = 0;
   #atThisInstant = 0;
 
@@ -101,45 +103,50 @@ export class Timeline {
 
   #pop(): void {
     const last = this.#heap.pop();
+    this.#times.pop();
     if (last !== undefined && this.#heap.length > 0) this.#sink(last);
   }
 
   /** Puts the entry in its place on the way from the end to the root. */
   #rise(entry: Entry): void {
-    const heap = this.#heap;
-    let index = heap.length;
-    heap.push(entry);
+    let index = this.#heap.length;
+    this.#place(index, entry);
     while (index > 0) {
       const above = (index - 1) >> 1;
-      const parent = heap[above];
-      if (parent === undefined || !isBefore(entry, parent)) break;
-      heap[index] = parent;
+      const parent = this.#heap[above];
+      if (parent === undefined || !this.#isBefore(entry, above)) break;
+      this.#place(index, parent);
       index = above;
     }
-    heap[index] = entry;
+    this.#place(index, entry);
   }
 
   /** Puts the entry in its place on the way from the root to the end; the root is free. */
   #sink(entry: Entry): void {
-    const heap = this.#heap;
     let index = 0;
-    for (;;) {
-      let below = 2 * index + 1;
-      let child = heap[below];
-      if (child === undefined) break;
-      const right = heap[below + 1];
-      if (right !== undefined && isBefore(right, child)) {
-        child = right;
-        below += 1;
-      }
-      if (!isBefore(child, entry)) break;
-      heap[index] = child;
+    for (let below = 1; below < this.#heap.length; below = 2 * index + 1) {
+      if (below + 1 < this.#heap.length && this.#precedes(below + 1, below)) below += 1;
+      const child = this.#heap[below];
+      if (child === undefined || this.#isBefore(entry, below)) break;
+      this.#place(index, child);
       index = below;
     }
-    heap[index] = entry;
+    this.#place(index, entry);
   }
-}
 
-function isBefore(first: Entry, second: Entry): boolean {
-  return first.atMs < second.atMs || (first.atMs === second.atMs && first.rank < second.rank);
+  #place(index: number, entry: Entry): void {
+    this.#heap[index] = entry;
+    this.#times[index] = entry.atMs;
+  }
+
+  #precedes(first: number, second: number): boolean {
+    const [atMs = Infinity, otherMs = Infinity] = [this.#times[first], this.#times[second]];
+    if (atMs !== otherMs) return atMs < otherMs;
+    return (this.#heap[first]?.rank ?? Infinity) < (this.#heap[second]?.rank ?? Infinity);
+  }
+
+  #isBefore(entry: Entry, index: number): boolean {
+    const atMs = this.#times[index] ?? Infinity;
+    return entry.atMs < atMs || (entry.atMs === atMs && entry.rank < (this.#heap[index]?.rank ?? Infinity));
+  }
 }
