@@ -10,7 +10,7 @@ import { printRun, type Run, writeRuns } from './report.ts';
 import { Stand } from './stand.ts';
 
 /** Above this number of cores used by other programs, figures do not compare with those of other runs. */
-const otherCpusMax = 0.1;
+const otherCoresMax = 0.1;
 
 process.exitCode = await main();
 
@@ -61,8 +61,13 @@ async function runSize(nodes: number, { podsPerNode, quick, first }: Options): P
 
 function notesOn(measured: Readonly<Record<Contender, Measured>>): readonly string[] {
   return contenders.flatMap((contender) => {
-    const others = Math.max(0, ...measured[contender].otherCpus);
-    if (others <= otherCpusMax) return [];
-    return [`other programs used up to ${others.toFixed(2)} cores beside ${contender}: do not compare with other runs`];
+    const { otherCores, falselyUnknown } = measured[contender];
+    const others = Math.max(0, ...otherCores);
+    const noise = `other programs used up to ${others.toFixed(2)} cores beside ${contender}: do not compare with other runs`;
+    const nodes = falselyUnknown.length;
+    return [
+      ...(others > otherCoresMax ? [noise] : []),
+      ...(nodes > 0 ? [`${contender}: ${nodes} nodes became Unknown although they renewed`] : []),
+    ];
   });
 }

@@ -16,24 +16,27 @@ export interface Measured {
   readonly figures: Figures;
   readonly loads: readonly LoadFigures[];
   /** cores that processes used which are not part of the bench, in each window with heartbeats. */
-  readonly otherCpus: readonly number[];
+  readonly otherCores: readonly number[];
+  /** Nodes that became Unknown although they renewed. */
+  readonly falselyUnknown: readonly string[];
 }
 
 type Say = (line: string) => void;
 
 export async function measureContender(stand: Stand, contender: Contender, say: Say): Promise<Measured> {
   const collector = new FigureCollector();
+  stand.observer.takeFalselyUnknown();
   const progress = (what: string): void => say(`${contender}: ${what}`);
   for (let start = 0; start < stand.plan.extraStarts; start += 1) {
     progress('start');
     await whileRunning(stand, contender, { graceMs: longGraceMs, collector }, () => Promise.resolve());
   }
-  let otherCpus: readonly number[] = [];
+  let otherCores: readonly number[] = [];
   progress('start and warm-up');
   const steadyPeak = await whileRunning(stand, contender, { graceMs: longGraceMs, collector }, async ({ pid }) => {
     await sleep(stand.plan.warmUpMs);
     progress('heartbeats');
-    otherCpus = await measureHeartbeats(stand, pid, collector);
+    otherCores = await measureHeartbeats(stand, pid, collector);
     progress('no heartbeats');
     await measureIdle(stand, pid, collector);
   });
@@ -48,7 +51,8 @@ export async function measureContender(stand: Stand, contender: Contender, say: 
     await measureZoneLoss(stand, collector);
   });
   collector.add({ peakRss: Math.max(steadyPeak, peak) / 1e6 });
-  return { figures: collector.figures(), loads: collector.loads(), otherCpus };
+  const falselyUnknown = stand.observer.takeFalselyUnknown();
+  return { figures: collector.figures(), loads: collector.loads(), otherCores, falselyUnknown };
 }
 
 interface Run {

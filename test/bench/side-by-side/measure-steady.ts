@@ -14,7 +14,7 @@ interface Consumption {
   readonly seconds: number;
   readonly load: LoadFigures;
   /** cores that processes used which are not part of the bench. */
-  readonly otherCpus: number;
+  readonly otherCores: number;
 }
 
 /** Returns for each window how many cores other processes used. */
@@ -25,11 +25,11 @@ export async function measureHeartbeats(
 ): Promise<readonly number[]> {
   const others: number[] = [];
   for (let window = 0; window < stand.plan.windows; window += 1) {
-    const { cpuSeconds, load, otherCpus } = await consume(stand, pid, stand.plan.heartbeatWindowMs);
+    const { cpuSeconds, load, otherCores } = await consume(stand, pid, stand.plan.heartbeatWindowMs);
     const rss = processFigures(pid).rssBytes / 1e6;
     collector.add({ cpuPerHeartbeat: (cpuSeconds * 1e6) / load.renewals }, load, steadyLimits);
     collector.add({ rss });
-    others.push(otherCpus);
+    others.push(otherCores);
   }
   return others;
 }
@@ -55,5 +55,5 @@ async function consume(stand: Stand, pid: number, windowMs: number): Promise<Con
   const cpuSeconds = cpuOf([pid]) - before.own;
   const seconds = (performance.now() - before.at) / 1_000;
   const otherSeconds = machineBusySeconds() - before.all - (cpuOf(known) - before.known);
-  return { cpuSeconds, seconds, load: await stand.load.figures(), otherCpus: Math.max(0, otherSeconds / seconds) };
+  return { cpuSeconds, seconds, load: await stand.load.figures(), otherCores: Math.max(0, otherSeconds / seconds) };
 }

@@ -25,18 +25,22 @@ interface WatchedObject {
   readonly status?: { readonly conditions?: readonly Condition[] };
 }
 
+type Client = Pick<RestClient, 'must' | 'watch'>;
+
 export class Observer {
-  readonly #client: RestClient;
+  readonly #client: Client;
   readonly #stop = new AbortController();
   readonly #nodes = new Map<string, ObservedNode>();
   readonly #episodes = new Set<Episode>();
+  readonly #recovering = new Set<string>();
+  readonly #falselyUnknown = new Set<string>();
 
-  private constructor(client: RestClient) {
+  private constructor(client: Client) {
     this.#client = client;
   }
 
   /** Starts at the present state: of nodes that do not change nothing is known. A watch that fails ends the process. */
-  static async start(client: RestClient): Promise<Observer> {
+  static async start(client: Client): Promise<Observer> {
     const observer = new Observer(client);
     void observer.#follow('/api/v1/nodes', await observer.#version('/api/v1/nodes'), (node) => observer.#node(node));
     void observer.#follow('/api/v1/pods', await observer.#version('/api/v1/pods'), (pod) => observer.#pod(pod));
@@ -59,8 +63,22 @@ export class Observer {
     return episode;
   }
 
+  /** Its nodes renew again, but are not healthy yet. */
   end(episode: Episode): void {
     this.#episodes.delete(episode);
+    for (const node of episode.nodes) this.#recovering.add(node);
+  }
+
+  /** Nodes that are not Ready or have a health taint, with their state. */
+  unhealthy(): ReadonlyMap<string, ObservedNode> {
+    return new Map([...this.#nodes].filter(([, node]) => !isHealthy(node)));
+  }
+
+  /** Nodes that became Unknown although they renewed, since the previous call. */
+  takeFalselyUnknown(): readonly string[] {
+    const nodes = [...this.#falselyUnknown];
+    this.#falselyUnknown.clear();
+    return nodes;
   }
 
   async #version(path: string): Promise<string> {
@@ -96,11 +114,18 @@ export class Observer {
       hasNoExecute: taints.some(({ effect }) => effect === 'NoExecute'),
     };
     this.#nodes.set(name, node);
+    if (isHealthy(node)) this.#recovering.delete(name);
+    if (node.ready === 'Unknown' && this.#renews(name)) this.#falselyUnknown.add(name);
     for (const { nodes, unknownAtMs, noExecuteAtMs } of this.#episodes) {
       if (!nodes.has(name)) continue;
       if (node.ready === 'Unknown') firstTime(unknownAtMs, name);
       if (node.hasNoExecute) firstTime(noExecuteAtMs, name);
     }
+  }
+
+  /** Neither silenced nor just resumed. */
+  #renews(name: string): boolean {
+    return !this.#recovering.has(name) && [...this.#episodes].every(({ nodes }) => !nodes.has(name));
   }
 
   #pod({ metadata: { name }, spec: { nodeName = '' }, status }: WatchedObject): void {
@@ -112,6 +137,10 @@ export class Observer {
 function objectIn({ type, object }: WatchFrame, path: string): WatchedObject {
   if (type === 'ERROR') throw new Error(`watch of ${path}: ${JSON.stringify(object)}`);
   return object as unknown as WatchedObject;
+}
+
+function isHealthy({ ready, isTainted }: ObservedNode): boolean {
+  return ready === 'True' && !isTainted;
 }
 
 function readyIn(status: WatchedObject['status']): string {

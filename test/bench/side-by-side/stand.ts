@@ -1,17 +1,19 @@
 // What stays the same for both controllers: the control plane, the nodes and pods with their load, and the observer.
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type ControlPlane, startControlPlane } from '../../control-plane/control-plane.ts';
 import type { RestClient } from '../../control-plane/rest-client.ts';
-import { waitUntil } from '../../control-plane/wait-until.ts';
 import { buildNlc } from '../build-nlc.ts';
 import type { Episode } from './episode.ts';
 import { LoadProcess } from './load-process.ts';
 import { Observer } from './observer.ts';
 import type { Plan } from './plan.ts';
+import { renewEveryMs } from './renewal-schedule.ts';
 
 /** ServiceAccount: no token controller runs. TaintNodesByCondition would taint every node at its creation. */
 const apiServerArgs = ['--disable-admission-plugins=ServiceAccount,TaintNodesByCondition'];
 const recoveryTimeoutMs = 120_000;
+const recoveryPollMs = 100;
 
 export class Stand implements AsyncDisposable {
   readonly plane: ControlPlane;
@@ -49,16 +51,28 @@ export class Stand implements AsyncDisposable {
     }
   }
 
-  /** Ends an episode: its nodes renew again, and the controller removes their taints. */
+  /**
+   * Ends episodes: their nodes renew again, and the controller removes their taints. As kubelets do, a node that is still not
+   * Ready after 10 s posts its status again; so does one that became Unknown although it renewed.
+   */
   async recover(episodes: readonly Episode[]): Promise<void> {
-    const nodes = episodes.flatMap((episode) => [...episode.nodes]);
     for (const episode of episodes) this.observer.end(episode);
-    await this.load.resume(nodes);
-    const isRecovered = (name: string): boolean => {
-      const node = this.observer.node(name);
-      return node !== undefined && node.ready === 'True' && !node.isTainted;
-    };
-    await waitUntil('recovery of the nodes', { timeoutMs: recoveryTimeoutMs }, () => nodes.every(isRecovered));
+    const deadlineMs = performance.now() + recoveryTimeoutMs;
+    let nodes: readonly string[] = episodes.flatMap((episode) => [...episode.nodes]);
+    while (nodes.length > 0) {
+      await this.load.resume(nodes);
+      await this.#settled();
+      const unhealthy = this.observer.unhealthy();
+      nodes = [...unhealthy.keys()];
+      if (performance.now() > deadlineMs)
+        throw new Error(`not recovered: ${JSON.stringify([...unhealthy].slice(0, 5))}`);
+    }
+  }
+
+  /** Waits until all nodes are healthy, but not longer than kubelets wait between two status posts. */
+  async #settled(): Promise<void> {
+    const deadlineMs = performance.now() + renewEveryMs;
+    while (this.observer.unhealthy().size > 0 && performance.now() < deadlineMs) await sleep(recoveryPollMs);
   }
 
   /** Process ids of everything that the bench itself runs, besides the controller. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildTable, type TableRow } from '../../../bench/side-by-side/build-table.ts';
-import type { Figures } from '../../../bench/side-by-side/figures.ts';
+import type { RowFigures } from '../../../bench/side-by-side/figures.ts';
 import { type RowId, rows } from '../../../bench/side-by-side/rows.ts';
 
-const valid = (...values: readonly number[]): Figures[RowId] => ({ values, problems: [] });
+const valid = (...values: readonly number[]): RowFigures => ({ values, problems: [] });
 
 function rowOf(table: readonly TableRow[], id: RowId): TableRow {
   return table.find((row) => row.id === id)!;
