@@ -123,8 +123,8 @@ function pacedConnectorFor(
   const connect = connectorFor(paced, tls);
   return (target, callback) =>
     connect(target, (...result) => {
-      const [, socket] = result;
-      if (socket !== null) paceReads(socket, new ReadPace({ decidesBy }));
+      const [error, socket] = result;
+      if (error === null) paceReads(socket, new ReadPace({ decidesBy }));
       callback(...result);
     });
 }
