@@ -217,6 +217,13 @@ export const knownDefects: readonly Mutant[] = [
     file: 'controller/tainting/no-execute-tainter.ts',
     find: 'this.#underway.delete(node.name);',
     replace: "if (outcome.result === 'written') this.#underway.delete(node.name);",
+    also: [
+      {
+        file: 'controller/tainting/no-execute-tainter.ts',
+        find: 'while (this.#underway.size > 0) await',
+        replace: 'if (this.#underway.size > 0) await',
+      },
+    ],
   },
   {
     name: 'response-forgotten-too-early',
