@@ -24,10 +24,15 @@ import type { NoScheduleTainter } from './tainting/no-schedule-tainter.ts';
 import type { ZoneTable } from './zones/zone-table.ts';
 import type { Now } from './model/node-state.ts';
 
+/** A NoSchedule taint waits this long for a NoExecute taint, to be written with it. */
+const taintTogetherMsMax = 250;
+
 /** The outcome says whether the write has to be retried. */
 interface PodMover {
   reconcile(node: NodeView, zone: string): Promise<WorkOutcome>;
   revokeNoExecute(node: NodeView): Promise<WorkOutcome>;
+  /** Resolves when the NoExecute taint of this node is written; undefined if no such write has begun. */
+  writing?(name: string): Promise<void> | undefined;
 }
 
 interface NodeReconcilerOptions {
@@ -91,11 +96,22 @@ export class NodeReconciler {
         if (written.next !== 'forget') return written;
         // In a full disruption the node is in the recovery queue too, which removes its NoExecute taint.
         const evicting = zones.fullDisruption ? forget : await this.#reconcileNoExecute(name);
+        await this.#untilTainted(name);
         return firstUnsettled([await noSchedule.reconcile(name, 'all'), evicting]);
       }
       case 'housekeeping':
         return firstUnsettled([await noSchedule.reconcile(name, 'additions'), await labels.reconcile(name)]);
     }
+  }
+
+  /** A NoExecute taint that is being written brings the NoSchedule taint along, unless it waits behind other writes. */
+  async #untilTainted(name: string): Promise<void> {
+    const { noExecute, clock } = this.#options;
+    const writing = noExecute.writing?.(name);
+    if (writing === undefined) return;
+    const over = new AbortController();
+    await Promise.race([writing, clock.sleep(taintTogetherMsMax, over.signal)]);
+    over.abort();
   }
 
   async #writeSilence(name: string): Promise<WorkOutcome> {

@@ -77,8 +77,7 @@ export class NoExecuteTainter {
   /**
    * Reconciles the NoExecute taint of this node from its current state: removes taints, replaces one, queues the node,
    * or dequeues it. May be called at any time. The outcome says whether the write has to be retried. A write also makes the
-   * change of NoSchedule taints that is due, so with a token at hand the node gets both taints in one request: then it
-   * resolves after the response.
+   * change of NoSchedule taints that is due, so with a token at hand the node gets both taints in one request.
    */
   async reconcile(node: NodeView, zone: string): Promise<WorkOutcome> {
     const need = this.#need(node);
@@ -95,9 +94,13 @@ export class NoExecuteTainter {
       case 'add':
         this.#queue(node.name, zone, need.key);
         this.#serveZone(zone);
-        await this.#underway.get(node.name)?.done;
         return forget;
     }
+  }
+
+  /** Resolves when the taint of this node is written; undefined if no such write has begun. */
+  writing(name: string): Promise<void> | undefined {
+    return this.#underway.get(name)?.done;
   }
 
   /**
@@ -243,7 +246,7 @@ export class NoExecuteTainter {
   }
 
   async #write(node: NodeView, change: TaintChange, why: TaintReason, intent: Intent): Promise<WriteOutcome> {
-    const command = { kind: 'change-taints', node, ...change, lane: laneOf(change) } as const;
+    const command = { kind: 'change-taints', node, ...change, lane: laneOf(change, intent) } as const;
     const stillWanted = (): boolean => this.#isStillWanted(node, change, intent);
     const outcome = await this.#options.writer.carryOut(command, stillWanted);
     if (outcome.result === 'written') this.#note(node.name, change, why);
@@ -313,10 +316,10 @@ export class NoExecuteTainter {
   }
 }
 
-/** A node that was just found unhealthy gets its NoSchedule taint with the others of its kind. */
-function laneOf({ add }: TaintChange): WriteLane {
+/** What a token was taken for has one lane, so that these writes are sent in the order and at the rate of the tokens. */
+function laneOf({ add }: TaintChange, intent: Intent): WriteLane {
   if (add.length === 0) return 'recovery';
-  return add.some(({ effect }) => effect === 'NoSchedule') ? 'detection' : 'eviction';
+  return intent === 'swap' && add.some(({ effect }) => effect === 'NoSchedule') ? 'detection' : 'eviction';
 }
 
 function onlyWith(effect: string, { add, remove }: TaintChange): TaintChange {
