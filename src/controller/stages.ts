@@ -252,8 +252,8 @@ export class Stages {
     });
   }
 
-  #reopen(): void {
-    for (const informer of Object.values(this.#options.informers)) informer.reopen();
+  #reopen(openedByMs?: number): void {
+    for (const informer of Object.values(this.#options.informers)) informer.reopen(openedByMs);
   }
 
   #makeFreshness(): WatchFreshness {
@@ -264,7 +264,7 @@ export class Stages {
       leases: informers.leases,
       live: liveLeases,
       canary: this.canary,
-      reopen: () => this.#reopen(),
+      reopen: (openedByMs) => this.#reopen(openedByMs),
       onRollback: () => {
         for (const informer of Object.values(informers)) informer.noticeRollback();
       },

@@ -45,8 +45,11 @@ export interface Informer<T> {
   hasSynced(): boolean;
   /** The current state; the object changes with it. */
   status(): InformerStatus;
-  /** For a caller that detected a dead connection: reopens the stream from its last version, without a relist. */
-  reopen(): void;
+  /**
+   * For a caller that detected a dead connection: reopens the stream from its last version, without a relist. One that
+   * was opened after this monotonic time is kept.
+   */
+  reopen(openedByMs?: number): void;
   /**
    * Ends the current watch and reads a complete state with a list at no resourceVersion, which the server serves from
    * storage; then watches from there. For a caller that detected that the watch is unreliable. Returns at once:

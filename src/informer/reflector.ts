@@ -135,9 +135,9 @@ export class Reflector<T extends object> {
     this.record.state = 'stopped';
   }
 
-  /** Reopens the stream from its last version, if one is open. */
-  reopen(): void {
-    this.#guard?.trip();
+  /** See {@link Informer.reopen}. */
+  reopen(openedByMs = Infinity): void {
+    if (this.#stepStartedAtMs <= openedByMs) this.#guard?.trip();
   }
 
   /** Ends the watch and reads a complete state without a resourceVersion; see {@link Informer.relist}. */

@@ -77,8 +77,8 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
     return this.#reflector.record;
   }
 
-  reopen(): void {
-    this.#reflector.reopen();
+  reopen(openedByMs?: number): void {
+    this.#reflector.reopen(openedByMs);
   }
 
   relist(): void {

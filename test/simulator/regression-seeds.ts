@@ -12,5 +12,10 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found: 'with a grace period of 24 s the first node of a path failure was classified as NodeFailure',
   },
   { seed: 2000214, found: 'a node was Unknown 44 s after its last renewal, which was counted from the list before' },
+  {
+    seed: 3000959,
+    found:
+      'watches opened again after a loss of contact were closed by its end, so that contact was lost again and again',
+  },
   { seed: 2000567, found: 'a replica that started during a restore of etcd kept the nodes from before it' },
 ];

@@ -25,7 +25,7 @@ interface WatchFreshnessOptions {
   /** Reports whether the lease watch lags; absent where the canary is disabled. */
   readonly canary?: { isBehind(): boolean } | undefined;
   /** Reopens all watch streams: their connection may have failed without an error. */
-  readonly reopen: () => void;
+  readonly reopen: (openedByMs?: number) => void;
   /** The API server is at an older version than the lease watch: etcd was restored from a backup. */
   readonly onRollback: () => void;
   readonly decisions: DecisionSink;
@@ -164,9 +164,13 @@ export class WatchFreshness implements Freshness {
     if (this.#options.leases.noticeServerVersion(version, reachedBefore)) this.#options.onRollback();
   }
 
-  /** A response after a loss of contact, without a frame before it: the watches may still use the failed connection. */
+  /**
+   * A response after a loss of contact, without a frame before it: the watches may still use the failed connection. Those
+   * opened since do not, and closing them would lose contact again: a watch that ends at once is opened again after a
+   * backoff.
+   */
   #resume(atMs: number): void {
-    if (this.#clock.isOutOfContact(atMs)) this.#options.reopen();
+    if (this.#clock.isOutOfContact(atMs)) this.#options.reopen(this.#clock.lastContactAtMs());
     this.#clock.contact(atMs);
   }
 

@@ -42,8 +42,8 @@ export abstract class ShadowInformer<T> implements Informer<T>, StoreReader<T> {
     return this.#behind.status();
   }
 
-  reopen(): void {
-    this.#behind.reopen();
+  reopen(openedByMs?: number): void {
+    this.#behind.reopen(openedByMs);
   }
 
   relist(): void {

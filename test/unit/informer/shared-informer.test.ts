@@ -406,6 +406,17 @@ describe('a shared informer', () => {
     assert.equal(informer.hasSynced(), true);
   });
 
+  test('a connection that was found dead: a stream that was opened before is reopened, one that was opened since is kept', async () => {
+    const stream = await synced();
+    await clock.advance(10_000);
+    informer.reopen(clock.monotonicMs() - 11_000);
+    await clock.advance(0);
+    assert.equal(stream.closed, false);
+    informer.reopen(clock.monotonicMs());
+    await clock.advance(0);
+    assert.equal(stream.closed, true);
+  });
+
   test('a watch is reopened after 90 s of silence', async () => {
     const stream = await synced();
     await clock.advance(60_000);

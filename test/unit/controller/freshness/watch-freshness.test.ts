@@ -12,24 +12,32 @@ class Stream extends FakeInformer<unknown> {
   }
 }
 
+type Options = ConstructorParameters<typeof WatchFreshness>[0];
+
+function aFreshness(clock: ManualClock, options: Pick<Options, 'live' | 'reopen' | 'onRollback'>): WatchFreshness {
+  return new WatchFreshness({
+    ...options,
+    options: { current: () => ({ nodeMonitorGracePeriodMs: 40_000, staleWatchHoldMs: 60_000 }) },
+    leases: new Stream('leases'),
+    nodes: new Stream('nodes'),
+    decisions: { note: () => undefined },
+    recorder: new RecordingRecorder(),
+    meter: new RecordingMeter(),
+    clock,
+  });
+}
+
 /** The rollbacks that were noticed after a probe with this version. */
 async function rollbacksAt(version: string): Promise<number> {
   const clock = new ManualClock();
   const stop = new AbortController();
   let rollbacks = 0;
-  const freshness = new WatchFreshness({
-    options: { current: () => ({ nodeMonitorGracePeriodMs: 40_000, staleWatchHoldMs: 60_000 }) },
-    leases: new Stream('leases'),
-    nodes: new Stream('nodes'),
+  const freshness = aFreshness(clock, {
     live: { probe: () => Promise.resolve(version) },
     reopen: () => undefined,
     onRollback: () => {
       rollbacks += 1;
     },
-    decisions: { note: () => undefined },
-    recorder: new RecordingRecorder(),
-    meter: new RecordingMeter(),
-    clock,
   });
   const running = freshness.run(stop.signal);
   await clock.advance(0);
@@ -46,4 +54,32 @@ test('an API server that is behind the lease watch was restored: every resource 
 test('an API server that is ahead was not restored', async () => {
   assert.equal(await rollbacksAt('900'), 0);
   assert.equal(await rollbacksAt('901'), 0);
+});
+
+test('the first answer after a loss of contact reopens the watches that were open when it was lost, not those opened since', async () => {
+  const clock = new ManualClock();
+  const stop = new AbortController();
+  const reopened: (number | undefined)[] = [];
+  let version: string | undefined = '900';
+  const live = {
+    probe: () => (version === undefined ? Promise.reject(new Error('no answer')) : Promise.resolve(version)),
+  };
+  const freshness = aFreshness(clock, {
+    live,
+    reopen: (openedByMs) => reopened.push(openedByMs),
+    onRollback: () => undefined,
+  });
+  const running = freshness.run(stop.signal);
+  await clock.advance(10_000);
+  const lostAtMs = clock.monotonicMs();
+  version = undefined;
+  await clock.advance(30_000);
+  version = '900';
+  await clock.advance(10_000);
+  const [openedByMs = -1] = reopened;
+  assert.equal(reopened.length, 1);
+  assert.equal(openedByMs <= lostAtMs && openedByMs > lostAtMs - 5_000, true, `${openedByMs}`);
+  stop.abort();
+  await clock.advance(0);
+  await running;
 });
