@@ -97,7 +97,9 @@ export class NodeReconciler {
         // In a full disruption the node is in the recovery queue too, which removes its NoExecute taint.
         const evicting = zones.fullDisruption ? forget : await this.#reconcileNoExecute(name);
         await this.#untilTainted(name);
-        return firstUnsettled([await noSchedule.reconcile(name, 'all'), evicting]);
+        // A node that has recovered meanwhile is in the recovery queue.
+        const added = this.#isReady(name) ? forget : await noSchedule.reconcile(name, 'all');
+        return firstUnsettled([added, evicting]);
       }
       case 'housekeeping':
         return firstUnsettled([await noSchedule.reconcile(name, 'additions'), await labels.reconcile(name)]);
@@ -112,6 +114,11 @@ export class NodeReconciler {
     const over = new AbortController();
     await Promise.race([writing, clock.sleep(taintTogetherMsMax, over.signal)]);
     over.abort();
+  }
+
+  #isReady(name: string): boolean {
+    const node = this.#options.nodes.get(name);
+    return node !== undefined && readyOf(node) === 'True';
   }
 
   async #writeSilence(name: string): Promise<WorkOutcome> {

@@ -17,5 +17,10 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'watches opened again after a loss of contact were closed by its end, so that contact was lost again and again',
   },
+  {
+    seed: 4000069,
+    found:
+      'a node that recovered while its NoExecute taint was being written lost its NoSchedule taint by two requests at once',
+  },
   { seed: 2000567, found: 'a replica that started during a restore of etcd kept the nodes from before it' },
 ];
