@@ -31,8 +31,8 @@ const taintTogetherMsMax = 250;
 interface PodMover {
   reconcile(node: NodeView, zone: string): Promise<WorkOutcome>;
   revokeNoExecute(node: NodeView): Promise<WorkOutcome>;
-  /** Resolves when the NoExecute taint of this node is written; undefined if no such write has begun. */
-  writing?(name: string): Promise<void> | undefined;
+  /** Writes the NoExecute taint if the node needs it and a token is at hand; undefined if no write has begun. */
+  start?(node: NodeView, zone: string): Promise<void> | undefined;
 }
 
 interface NodeReconcilerOptions {
@@ -94,12 +94,11 @@ export class NodeReconciler {
       case 'detection': {
         const written = await this.#writeSilence(name);
         if (written.next !== 'forget') return written;
-        // In a full disruption the node is in the recovery queue too, which removes its NoExecute taint.
-        const evicting = zones.fullDisruption ? forget : await this.#reconcileNoExecute(name);
-        await this.#untilTainted(name);
+        await this.#taintAtOnce(name);
         // A node that has recovered meanwhile is in the recovery queue.
         const added = this.#isReady(name) ? forget : await noSchedule.reconcile(name, 'all');
-        return firstUnsettled([added, evicting]);
+        // In a full disruption the node is in the recovery queue too, which removes its NoExecute taint.
+        return firstUnsettled([added, zones.fullDisruption ? forget : await this.#reconcileNoExecute(name)]);
       }
       case 'housekeeping':
         return firstUnsettled([await noSchedule.reconcile(name, 'additions'), await labels.reconcile(name)]);
@@ -107,9 +106,11 @@ export class NodeReconciler {
   }
 
   /** A NoExecute taint that is being written brings the NoSchedule taint along, unless it waits behind other writes. */
-  async #untilTainted(name: string): Promise<void> {
-    const { noExecute, clock } = this.#options;
-    const writing = noExecute.writing?.(name);
+  async #taintAtOnce(name: string): Promise<void> {
+    const { nodes, noExecute, zones, clock } = this.#options;
+    const node = nodes.get(name);
+    if (node === undefined || zones.fullDisruption || this.#awaitsPass(node)) return;
+    const writing = noExecute.start?.(node, zoneOf(node.labels));
     if (writing === undefined) return;
     const over = new AbortController();
     await Promise.race([writing, clock.sleep(taintTogetherMsMax, over.signal)]);

@@ -102,6 +102,11 @@ export class RateLimitedQueue {
     this.#onEarlier();
   }
 
+  /** Number of failures of the action for this key. */
+  failures(key: string): number {
+    return this.#backoff.failures(key);
+  }
+
   /** The action failed: the key keeps its position and is due after a backoff, 100 ms to 30 s. */
   retry(key: string, nowMs: number, atLeastMs = 0): void {
     if (!this.#entries.has(key)) return;

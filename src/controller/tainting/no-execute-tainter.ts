@@ -5,7 +5,6 @@ import type { Taint, TaintChange } from '../../api/taints.ts';
 import { formatTime } from '../../api/timestamps.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Meter } from '../../ports/meter.ts';
-import type { WriteLane } from '../../ports/write-lanes.ts';
 import type { RateLimitedQueue } from '../../queueing/rate-limited-queue.ts';
 import { backOffAtLeast, forget, type WorkOutcome } from '../../queueing/work-queue.ts';
 import type { Alarm } from '../../supervision/alarm.ts';
@@ -76,8 +75,7 @@ export class NoExecuteTainter {
 
   /**
    * Reconciles the NoExecute taint of this node from its current state: removes taints, replaces one, queues the node,
-   * or dequeues it. May be called at any time. The outcome says whether the write has to be retried. A write also makes the
-   * change of NoSchedule taints that is due, so with a token at hand the node gets both taints in one request.
+   * or dequeues it. May be called at any time. The outcome says whether the write has to be retried.
    */
   async reconcile(node: NodeView, zone: string): Promise<WorkOutcome> {
     const need = this.#need(node);
@@ -93,14 +91,20 @@ export class NoExecuteTainter {
         return this.#change(node, this.#stampedSwap(need), 'other-key-wanted', 'swap');
       case 'add':
         this.#queue(node.name, zone, need.key);
-        this.#serveZone(zone);
         return forget;
     }
   }
 
-  /** Resolves when the taint of this node is written; undefined if no such write has begun. */
-  writing(name: string): Promise<void> | undefined {
-    return this.#underway.get(name)?.done;
+  /**
+   * Queues the node if it needs the taint, and writes it if a token is at hand. The first attempt adds the NoSchedule taints
+   * that are due, so the node gets both in one request. Resolves after the response; undefined if no write has begun.
+   */
+  start(node: NodeView, zone: string): Promise<void> | undefined {
+    const need = this.#need(node);
+    if (need.need !== 'add') return undefined;
+    this.#queue(node.name, zone, need.key);
+    this.#serveZone(zone, node.name);
+    return this.#underway.get(node.name)?.done;
   }
 
   /**
@@ -159,7 +163,8 @@ export class NoExecuteTainter {
     while (this.#underway.size > 0) await Promise.all([...this.#underway.values()].map(({ done }) => done));
   }
 
-  #serveZone(zone: string): void {
+  /** `together`: the node whose NoSchedule taints are written too. */
+  #serveZone(zone: string, together?: string): void {
     const queue = this.#options.queues.get(zone);
     if (queue === undefined || this.#options.isPaused()) return;
     const nowMs = this.#nowMs();
@@ -170,7 +175,7 @@ export class NoExecuteTainter {
       else if (node === undefined || this.#need(node).need !== 'add') this.check(name);
       else if (this.#options.heldForMs(name) > 0) this.#hold(name, queue);
       else if (this.#isBusy(zone) || !queue.tryTakeToken(nowMs)) return;
-      else this.#begin(node, zone, queue);
+      else this.#begin(node, zone, { queue, together: name === together });
     }
   }
 
@@ -186,9 +191,13 @@ export class NoExecuteTainter {
     return writes >= writesAtOnceMax;
   }
 
-  #begin(node: NodeView, zone: string, queue: RateLimitedQueue): void {
+  #begin(
+    node: NodeView,
+    zone: string,
+    { queue, together }: { readonly queue: RateLimitedQueue; readonly together: boolean },
+  ): void {
     queue.begin(node.name);
-    const done = this.#taint(node, zone).then((outcome) => {
+    const done = this.#taint(node, zone, together && queue.failures(node.name) === 0).then((outcome) => {
       this.#underway.delete(node.name);
       this.#conclude(node.name, queue, outcome);
       if (outcome.result === 'not-leader') return;
@@ -199,13 +208,12 @@ export class NoExecuteTainter {
   }
 
   /** An exception concerns this node only: it is retried, and blocks no other. */
-  async #taint(node: NodeView, zone: string): Promise<WriteOutcome> {
+  async #taint(node: NodeView, zone: string, together: boolean): Promise<WriteOutcome> {
     const need = this.#need(node);
     if (need.need !== 'add') return { result: 'unwanted' };
     const why = this.#options.readyOf(node) === 'Unknown' ? 'node-silent' : 'node-not-ready';
     try {
-      const change = this.#withNoSchedule(node, { add: [this.#stamped(need.key)], remove: [] });
-      const outcome = await this.#write(node, change, why, 'add');
+      const outcome = await this.#write(node, this.#addition(node, need.key, together), why, 'add');
       if (outcome.result === 'written') this.#count(node.name, zone);
       return outcome;
     } catch (error) {
@@ -233,20 +241,24 @@ export class NoExecuteTainter {
   }
 
   async #change(node: NodeView, change: TaintChange, why: TaintReason, intent: Intent): Promise<WorkOutcome> {
-    const whole = intent === 'revoke' ? change : this.#withNoSchedule(node, change);
-    const outcome = await this.#write(node, whole, why, intent);
+    const outcome = await this.#write(node, change, why, intent);
     // Unwanted: the node changed, or its taints are held; the next evaluation decides.
     return nextAfterWrite(outcome, backOffAtLeast(undefined));
   }
 
-  /** A recovery waits for no addition. */
-  #withNoSchedule(node: NodeView, { add, remove }: TaintChange): TaintChange {
-    const due = decideNoScheduleChange(node, formatTime(this.#options.clock.nowMs()));
-    return { add: add.length === 0 ? [] : [...add, ...due.add], remove: [...remove, ...due.remove] };
+  /** A request that failed is repeated without the NoSchedule taints, which may be what was denied. */
+  #addition(node: NodeView, key: string, together: boolean): TaintChange {
+    const stamped = this.#stamped(key);
+    const due = together
+      ? decideNoScheduleChange(node, formatTime(this.#options.clock.nowMs()))
+      : { add: [], remove: [] };
+    return { add: [stamped, ...due.add], remove: due.remove };
   }
 
   async #write(node: NodeView, change: TaintChange, why: TaintReason, intent: Intent): Promise<WriteOutcome> {
-    const command = { kind: 'change-taints', node, ...change, lane: laneOf(change, intent) } as const;
+    // All additions share a lane, so that they are sent in the order and at the rate of their tokens.
+    const lane = change.add.length === 0 ? 'recovery' : 'eviction';
+    const command = { kind: 'change-taints', node, ...change, lane } as const;
     const stillWanted = (): boolean => this.#isStillWanted(node, change, intent);
     const outcome = await this.#options.writer.carryOut(command, stillWanted);
     if (outcome.result === 'written') this.#note(node.name, change, why);
@@ -314,12 +326,6 @@ export class NoExecuteTainter {
   #nowMs(): number {
     return this.#options.clock.monotonicMs();
   }
-}
-
-/** What a token was taken for has one lane, so that these writes are sent in the order and at the rate of the tokens. */
-function laneOf({ add }: TaintChange, intent: Intent): WriteLane {
-  if (add.length === 0) return 'recovery';
-  return intent === 'swap' && add.some(({ effect }) => effect === 'NoSchedule') ? 'detection' : 'eviction';
 }
 
 function onlyWith(effect: string, { add, remove }: TaintChange): TaintChange {

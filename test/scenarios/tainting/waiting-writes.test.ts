@@ -110,3 +110,18 @@ test('a check dequeues a node that no longer exists or no longer needs the taint
   for (const name of noExecute.kept()) noExecute.check(name);
   assert.deepEqual([...noExecute.kept()], []);
 });
+
+test('both taints of a silent node are one request; where that is denied each is written alone', async () => {
+  await using world = await aZonedWorld({ a: 20, b: 3 }).running(1);
+  const taintsIn = ({ body }: (typeof world.writes)[number]): readonly string[] =>
+    ['NoExecute', 'NoSchedule'].filter((effect) => JSON.stringify(body).includes(`"${effect}"`));
+  await world.silentFor(52, 'a-1');
+  assert.deepEqual(world.writes.filter(({ name }) => name === 'a-1').map(taintsIn), [[], ['NoExecute', 'NoSchedule']]);
+  await world.advance(20);
+  const denied = world.writes.length;
+  await world.silentFor(49, 'a-0', 'a-1');
+  world.failNext('patch', 'nodes', 'forbidden', 1);
+  await world.silentFor(15, 'a-0', 'a-1');
+  const written = world.writes.slice(denied).filter(({ name, resource }) => name === 'a-0' && resource === 'nodes');
+  assert.deepEqual(world.taints('a-0'), ['unreachable:NoExecute', 'unreachable:NoSchedule'], JSON.stringify(written));
+});
