@@ -1,8 +1,12 @@
 import { type Condition, conditionTimes, readConditions } from './conditions.ts';
 import { FieldReader } from './field-reader.ts';
+import { mapOf } from './json-map.ts';
 import type { KubeObject } from './meta.ts';
 import { type Taint, taintTexts, taintTimes } from './taints.ts';
 import type { Labels } from './topology.ts';
+
+/** Holds what makes the node or its pods worse: `"true"`, or until an RFC 3339 time. The only annotation that is read. */
+export const pauseAnnotation = 'nodelifecycle/paused';
 
 /** A Node as on the wire; only the fields that are read or written. */
 export interface Node extends KubeObject {
@@ -49,6 +53,8 @@ export interface NodeView {
   readonly conditions: readonly Condition[];
   /** Reported by the kubelet; changes with each boot. Empty if not reported. */
   readonly bootID: string;
+  /** The value of {@link pauseAnnotation}; absent without it. */
+  readonly pause?: string;
   /** Validation problems found while decoding. */
   readonly problems?: readonly string[];
 }
@@ -73,5 +79,7 @@ export function transformNode(node: Node): NodeView {
     conditions: fields.replaceUnreadableTimes('status.conditions', conditions, conditionTimes, null),
     bootID: fields.text('status.nodeInfo.bootID', fields.part('status.nodeInfo', status['nodeInfo'])['bootID']),
   };
-  return fields.problems === undefined ? view : { ...view, problems: fields.problems };
+  const pause = mapOf(metadata['annotations'])[pauseAnnotation];
+  const paused = typeof pause === 'string' ? { ...view, pause } : view;
+  return fields.problems === undefined ? paused : { ...paused, problems: fields.problems };
 }

@@ -20,14 +20,13 @@ import type { HealthTable, HealthAssessment } from './health/health-table.ts';
 import { allNodesHealthDuration, uncoveredNodes, unnoticedSilentNodes } from './health/metrics.ts';
 import type { SilenceAnswer, Suspect } from './health/silence-confirmer.ts';
 import type { HealthTransitions } from './health/health-transitions.ts';
-import type { ControllerOptions } from './model/options.ts';
 import type { OutageWatch } from './outage/outage-watch.ts';
 import type { PodMarkingQueues } from './pod-readiness/pod-marking-queues.ts';
+import type { PolicyStage } from './policies/policy-stage.ts';
 import { healthTaintsOf } from './tainting/decide-taints.ts';
 import type { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
 import type { Evaluation, ZoneChange, ZoneTable } from './zones/zone-table.ts';
 import type { Now } from './model/node-state.ts';
-import type { Live } from '../ports/live.ts';
 
 /** `timeAdded` has whole seconds: a taint may be up to this much younger. */
 const stampResolutionMs = 1_000;
@@ -38,7 +37,7 @@ const restMs = 1;
 const unnoticedGraces = 2;
 
 interface MonitorPassOptions {
-  readonly options: Live<Pick<ControllerOptions, 'nodeMonitorGracePeriodMs'>>;
+  readonly policies: Pick<PolicyStage, 'current' | 'holdOf' | 'observe' | 'forget'>;
   readonly nodes: NodeSource;
   readonly store: Pick<StoreReader<NodeView>, 'keys' | 'get'>;
   readonly leases: { get(node: string): LeaseView | undefined };
@@ -156,7 +155,7 @@ export class MonitorPass {
   async takeOver(signal: AbortSignal): Promise<PassResult | undefined> {
     const { clock } = this.#options;
     const startedAtMs = clock.monotonicMs();
-    for (const name of this.names()) this.touch(name);
+    this.touchAll();
     const names = this.#takeTouched();
     const findings = noFindings();
     for (const [place, name] of names.entries()) {
@@ -170,6 +169,11 @@ export class MonitorPass {
   /** The options changed: nodes that are not ready may have another result or another deadline. */
   touchUnready(): void {
     for (const [name, { ready }] of this.#known) if (ready !== 'True') this.touch(name);
+  }
+
+  /** The policies changed: any node may have another result. */
+  touchAll(): void {
+    for (const name of this.names()) this.touch(name);
   }
 
   /** The Ready status with which the last pass counted this node; undefined before its first. */
@@ -236,7 +240,7 @@ export class MonitorPass {
     { isNew, now, findings }: { readonly isNew: boolean; readonly now: Now; readonly findings: Findings },
   ): void {
     const { name } = node;
-    const { health, transitions, outage, store } = this.#options;
+    const { health, transitions, outage, store, policies } = this.#options;
     const record = health.get(name);
     const ready = assessment.kind === 'silent' ? 'Unknown' : readyOf(node);
     health.schedule(name, assessment, now.monotonicMs, store.get(name)?.resourceVersion === node.resourceVersion);
@@ -249,6 +253,7 @@ export class MonitorPass {
     this.#count(node, ready);
     this.#noteReady(node, { uid: node.uid, ready, isSilent: assessment.kind === 'silent' });
     this.#noteUnnoticed(node, now);
+    policies.observe(node, assessment.kind === 'alive' && ready === 'True');
   }
 
   #count({ name, labels }: NodeView, ready: string): void {
@@ -258,11 +263,12 @@ export class MonitorPass {
 
   /** Does not depend on assessments and deadlines, so that it detects what they miss. */
   #noteUnnoticed(node: NodeView, now: Now): void {
-    const { health, transitions, options } = this.#options;
+    const { health, transitions, policies } = this.#options;
     const silentMs = now.monotonicMs - (health.get(node.name)?.heartbeatAtMs ?? now.monotonicMs);
-    const graceMs = options.current().nodeMonitorGracePeriodMs;
+    const graceMs = policies.current(node.name).nodeMonitorGracePeriodMs;
     const isUnnoticed = readyOf(node) === 'True' && silentMs > unnoticedGraces * graceMs;
-    if (isUnnoticed && !transitions.isWithheld(node.name)) this.#unnoticed.add(node.name);
+    if (isUnnoticed && !transitions.isWithheld(node.name) && policies.holdOf(node.name) === undefined)
+      this.#unnoticed.add(node.name);
     else this.#unnoticed.delete(node.name);
   }
 
@@ -307,13 +313,14 @@ export class MonitorPass {
   }
 
   #remove(name: string, { uid }: KnownNode, findings: Findings): void {
-    const { health, transitions, zones, outage, recorder, decisions } = this.#options;
+    const { health, transitions, zones, outage, policies, recorder, decisions } = this.#options;
     this.#known.delete(name);
     this.#unnoticed.delete(name);
     health.forget(name);
     transitions.forget(name);
     outage.clear(name);
     zones.remove(name);
+    policies.forget(name);
     findings.removed.push(name);
     recorder.record(nodeRemoved({ name, uid }));
     decisions.note({ kind: 'node-removed', node: name });
@@ -363,7 +370,7 @@ export class MonitorPass {
     if (change !== 'left') return;
     // Heartbeats missed while all zones were disrupted do not count against any node.
     health.trustAll(freshness.nowMs());
-    for (const name of this.names()) this.touch(name);
+    this.touchAll();
     decisions.note({ kind: 'full-disruption-left', zones: count });
   }
 

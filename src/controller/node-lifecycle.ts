@@ -27,6 +27,7 @@ import * as podGc from './pod-gc/metrics.ts';
 import * as podReadiness from './pod-readiness/metrics.ts';
 import * as freshness from './freshness/metrics.ts';
 import { type NodeLifecycleOptions, Stages } from './stages.ts';
+import * as policies from './policies/metrics.ts';
 import * as tainting from './tainting/metrics.ts';
 import * as zones from './zones/metrics.ts';
 
@@ -49,7 +50,7 @@ export type { NodeLifecycleOptions } from './stages.ts';
 
 /** All metrics of the controller. */
 export const controllerMetrics: readonly MetricDefinition[] = [
-  ...metricsOf(health, zones, tainting, taintEviction, podReadiness, freshness, outage, podGc, workQueues),
+  ...metricsOf(health, zones, tainting, taintEviction, podReadiness, freshness, outage, podGc, policies, workQueues),
   decisionsTotal,
   heldNodes,
   collectionEntries,
@@ -219,8 +220,13 @@ export class NodeLifecycle {
    */
   optionsChanged(changes: readonly SettingChange[]): void {
     this.stages.decisions.note({ kind: 'settings-changed', changes });
-    this.stages.health.gracesChanged();
-    this.stages.monitor.touchUnready();
+    const { policies, health, monitor, evictor } = this.stages;
+    health.gracesChanged();
+    // A policy may also hold, or hold no longer, the removal of taints from a healthy node.
+    if (policies.takeChange()) {
+      monitor.touchAll();
+      evictor.recheckHeld();
+    } else monitor.touchUnready();
     this.stages.alarm.wakeUp();
     this.stages.serving.wakeUp();
   }
@@ -355,15 +361,27 @@ export class NodeLifecycle {
     if (change.kind === 'deleted' && monitor.evaluated(name) === undefined) return this.#forgetUnseen(name);
     if (change.kind !== 'deleted') this.#observe(change.object);
     if (change.kind === 'modified' && !affectsDecisions(change.previous, change.object)) return;
+    if (change.kind === 'modified') this.#applyPolicyChange(change.previous, change.object);
     monitor.touch(name);
     this.#enqueue(name);
     if (change.kind !== 'deleted' && readyOf(change.object) === 'True') alarm.wakeUp();
   }
 
+  /** If the node has another policy or pause now, its deadline moves, and what was held may be due. */
+  #applyPolicyChange(before: NodeView, after: NodeView): void {
+    const { policies, health, evictor, serving, alarm } = this.stages;
+    if (!policies.differ(before, after)) return;
+    health.graceChanged(after.name);
+    evictor.recheckHeld(after.name);
+    serving.wakeUp();
+    alarm.wakeUp();
+  }
+
   /** A node that no pass has evaluated: a standby runs no passes, and nodes come and go there for months. */
   #forgetUnseen(name: string): void {
-    const { health, monitor, loops } = this.stages;
+    const { health, monitor, loops, policies } = this.stages;
     health.forget(name);
+    policies.forget(name);
     monitor.untouch(name);
     loops.remove(name);
   }

@@ -7,7 +7,7 @@ import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { Freshness } from './model/freshness.ts';
 import { backOffAtLeast, forget, type WorkOutcome } from '../queueing/work-queue.ts';
-import { type CommandWriter, mayHaveBeenDone, type NodeSource } from './model/commands.ts';
+import { type CommandWriter, evaluateAfterHold, mayHaveBeenDone, type NodeSource } from './model/commands.ts';
 import type { NodeWork } from './node-work/decide-node-work.ts';
 import type { DecisionSink } from './model/decisions.ts';
 import { readyOf } from './health/assess-node.ts';
@@ -145,6 +145,7 @@ export class NodeReconciler {
     const exists = this.#options.nodes.get(node.name)?.uid === node.uid;
     if (mayHaveBeenDone(outcome) && exists) this.#unanswered.add(node, assessment);
     if (outcome.result === 'failed') return backOffAtLeast(outcome.retryAfterMs);
+    if (outcome.result === 'held') return evaluateAfterHold(outcome.forMs);
     if (outcome.result === 'written') {
       this.#unanswered.forget(node.name);
       this.#noteUnknown(node, assessment);

@@ -21,7 +21,9 @@ import type { WriteLanes } from '../ports/write-lanes.ts';
 import { Alarm } from '../supervision/alarm.ts';
 import type { ClosableWriter, CommandWriter, NodeSource, PodSource } from './model/commands.ts';
 import { DecisionLog } from './decision-log/decision-log.ts';
-import { type EvictionHold, evaluationFailed } from './model/decisions.ts';
+import { evaluationFailed } from './model/decisions.ts';
+import type { NodeAct } from './model/policy.ts';
+import type { EvictionHoldsOptions } from './taint-eviction/eviction-holds.ts';
 import { podsByNode, TaintEvictor } from './taint-eviction/taint-evictor.ts';
 import { graceOf, readyOf } from './health/assess-node.ts';
 import { unobservedRenewalMs } from './health/estimate-unobserved-renewal.ts';
@@ -37,6 +39,7 @@ import { NodeWorkLoops } from './node-work/node-work-loops.ts';
 import type { ControllerOptions, ControllerSelection, PodGcOptions } from './model/options.ts';
 import type { ObservedSilence } from './outage/estimate-silences.ts';
 import { OutageWatch } from './outage/outage-watch.ts';
+import { PolicyStage } from './policies/policy-stage.ts';
 import { PodEvictor } from './pod-eviction-mode/pod-evictor.ts';
 import { PodGarbageCollector } from './pod-gc/pod-garbage-collector.ts';
 import type { NodeMarkingState } from './pod-readiness/decide-marking.ts';
@@ -79,6 +82,8 @@ export interface NodeLifecycleOptions extends Ambient {
   readonly recorders: { readonly nodes: EventRecorder; readonly evictions: EventRecorder };
 }
 
+type NodeEvictionHold = ReturnType<EvictionHoldsOptions['holdOf']>;
+
 /** Common dependencies of the acting stages. */
 interface Dependencies {
   readonly nodes: NodeSource;
@@ -96,6 +101,8 @@ export class Stages {
   readonly pods: PodSource;
   /** Responses to writes of pods that the watch has not delivered yet. */
   readonly podResponses: MutationCache<PodView>;
+  /** The policy of each node, and what it holds. */
+  readonly policies: PolicyStage;
   readonly canary: Canary | undefined;
   readonly freshness: WatchFreshness;
   readonly health: HealthTable;
@@ -133,9 +140,10 @@ export class Stages {
     const leaseOf = (name: string): LeaseView | undefined =>
       informers.leases.store.get(objectKey(nodeLeaseNamespace, name));
     this.leases = new MutationCache(leaseOf, { nowMs });
+    this.policies = this.#makePolicies();
     this.canary = this.#makeCanary();
     this.freshness = this.#makeFreshness();
-    this.health = new HealthTable(options.options);
+    this.health = new HealthTable(this.policies);
     this.transitions = new HealthTransitions({ decisions: this.decisions, meter, clock });
     this.zones = new ZoneTable(options.options, meter);
     this.outage = this.#makeOutageWatch();
@@ -146,7 +154,8 @@ export class Stages {
     informers.pods.onChange('answers', ({ key }) => void pods.get(key));
     this.podResponses = pods;
     this.pods = overlaid(informers.pods.store, pods);
-    this.writer = options.writer ?? new ApiWriter({ ...options, nodes, pods, decisions, signal: abortWrites });
+    const writer = options.writer ?? new ApiWriter({ ...options, nodes, pods, decisions, signal: abortWrites });
+    this.writer = this.policies.holding(writer);
     this.dependencies = { nodes, writer: this.writer, decisions, clock, meter };
     this.#liveNodes = this.#makeLiveNodes(abortWrites);
     this.serving = new Alarm(clock);
@@ -174,12 +183,23 @@ export class Stages {
     return { monotonicMs: this.freshness.nowMs(), wallMs: this.#options.clock.nowMs() };
   }
 
-  /** Milliseconds for which the path-failure hold still applies to this node; 0 if it does not. */
-  #heldForMs(node: string): number {
+  /** Milliseconds for which the path-failure hold, a policy or a pause still holds this act; 0 if nothing does. */
+  #heldForMs(node: string, act: NodeAct): number {
+    return Math.max(this.#heldByOutageMs(node), this.policies.heldForMs(node, act));
+  }
+
+  #heldByOutageMs(node: string): number {
     return Math.max(0, (this.outage.heldUntilMs(node) ?? -Infinity) - this.freshness.nowMs());
   }
 
-  #evictionHold(): EvictionHold | undefined {
+  #policyHoldOf(node: string): ReturnType<NonNullable<EvictionHoldsOptions['policyHoldOf']>> {
+    const hold = this.policies.check(node, 'delete-pods');
+    if (hold === undefined) return undefined;
+    const forMs = Math.max(0, hold.untilMs - this.#options.clock.nowMs());
+    return { why: hold.mode === 'Observe' ? 'observed' : 'paused', forMs };
+  }
+
+  #evictionHold(): NodeEvictionHold {
     if (this.zones.fullDisruption) return 'full-disruption';
     return this.freshness.staleness() === undefined ? undefined : 'stale';
   }
@@ -189,7 +209,7 @@ export class Stages {
    * taint and an expired countdown, and is about to remove the taint. Where another controller manages taints, this
    * does not apply.
    */
-  #revocationComing(name: string): EvictionHold | undefined {
+  #revocationComing(name: string): NodeEvictionHold {
     const node = this.#options.controllers.nodeLifecycle ? this.nodes.get(name) : undefined;
     return node !== undefined && readyOf(node) === 'True' ? 'node-is-ready' : undefined;
   }
@@ -198,17 +218,17 @@ export class Stages {
    * The node is unreachable in the cache while its lease is being renewed: the node cache may be stale. Where another
    * controller detects failures, its taints are used as they are.
    */
-  #renewedLease(name: string): EvictionHold | undefined {
+  #renewedLease(name: string): NodeEvictionHold {
     const record = this.health.get(name);
     const node = this.#options.controllers.nodeLifecycle ? this.nodes.get(name) : undefined;
     if (node === undefined || record?.channel !== 'lease' || !record.heartbeatSinceUnknown) return undefined;
     if (readyOf(node) === 'True' || !hasTaint(node.taints, taintKeys.unreachable, 'NoExecute')) return undefined;
     const heartbeatAgoMs = this.freshness.nowMs() - record.heartbeatAtMs;
-    return heartbeatAgoMs <= this.#options.options.current().nodeMonitorGracePeriodMs ? 'lease-is-renewed' : undefined;
+    return heartbeatAgoMs <= this.policies.current(name).nodeMonitorGracePeriodMs ? 'lease-is-renewed' : undefined;
   }
 
   /** A recovery shows in the cache after the next list only. */
-  #lateCache(): EvictionHold | undefined {
+  #lateCache(): NodeEvictionHold {
     return this.freshness.isStandingIn() ? 'late-cache' : undefined;
   }
 
@@ -217,7 +237,7 @@ export class Stages {
     const record = this.health.get(name);
     if (node === undefined || record === undefined) return undefined;
     const neverPosted = findCondition(node.conditions, 'Ready')?.reason === neverUpdated.reason;
-    const { graceMs } = graceOf(record, this.#options.options.current());
+    const { graceMs } = graceOf(record, this.policies.current(name));
     // A record made only from the caches, as after a restart, is not a heartbeat.
     const hasRecentHeartbeat = record.heartbeatSinceUnknown && this.freshness.nowMs() - record.heartbeatAtMs <= graceMs;
     return { ready: readyOf(node), hasRecentHeartbeat, neverPosted };
@@ -230,7 +250,7 @@ export class Stages {
       const node = this.nodes.get(name);
       const record = this.health.get(name);
       if (node === undefined || record === undefined || this.outage.isSilent(name)) continue;
-      const { rule, graceMs } = graceOf(record, this.#options.options.current());
+      const { rule, graceMs } = graceOf(record, this.policies.current(name));
       if (rule !== 'monitor' || isExcludedFromDisruption(node.labels)) continue;
       const renewedAtMs = unobservedRenewalMs(record, this.leases.get(name), now);
       const isControlPlane = isControlPlaneNode(node.labels);
@@ -238,13 +258,24 @@ export class Stages {
     }
   }
 
+  #makePolicies(): PolicyStage {
+    const { informers, recorders } = this.#options;
+    return new PolicyStage({
+      ...this.#options,
+      nodes: this.nodes,
+      names: () => informers.nodes.store.keys(),
+      decisions: this.decisions,
+      recorder: recorders.nodes,
+    });
+  }
+
   #makeCanary(): Canary | undefined {
-    const { canaryLease, informers, options, clock, logger, meter } = this.#options;
+    const { canaryLease, informers, clock, logger, meter } = this.#options;
     if (canaryLease === undefined) return undefined;
     return new Canary({
       lease: canaryLease,
       leases: informers.leases,
-      options,
+      options: this.policies.strictest,
       reopen: () => this.#reopen(),
       clock,
       logger,
@@ -257,9 +288,9 @@ export class Stages {
   }
 
   #makeFreshness(): WatchFreshness {
-    const { options, informers, liveLeases, recorders, clock, meter } = this.#options;
+    const { informers, liveLeases, recorders, clock, meter } = this.#options;
     return new WatchFreshness({
-      options,
+      options: this.policies.strictest,
       nodes: informers.nodes,
       leases: informers.leases,
       live: liveLeases,
@@ -296,7 +327,7 @@ export class Stages {
       readyOf,
       takeTransitionAgeMs: (node) => this.transitions.takeTransitionAgeMs(node),
       isPaused: () => this.#evictionHold() !== undefined,
-      heldForMs: (node) => this.#heldForMs(node),
+      heldForMs: (node) => this.#heldForMs(node, 'add-taints'),
       fullDisruption: () => this.zones.fullDisruption,
     });
   }
@@ -318,7 +349,7 @@ export class Stages {
       healthOf: (node) => this.health.get(node),
       healthNowMs: () => this.freshness.nowMs(),
       isPaused: () => this.#evictionHold() !== undefined,
-      heldForMs: (node) => this.#heldForMs(node),
+      heldForMs: (node) => this.#heldForMs(node, 'delete-pods'),
       liveNode: (name) => this.#liveNodes.latest(name),
       fullDisruption: () => this.zones.fullDisruption,
     });
@@ -345,6 +376,7 @@ export class Stages {
       recorder: recorders.evictions,
       holdOf: (node) =>
         this.#evictionHold() ?? this.#revocationComing(node) ?? this.#renewedLease(node) ?? this.#lateCache(),
+      policyHoldOf: (node) => this.#policyHoldOf(node),
       liveNode: (name) => this.#liveNodes.latest(name),
     });
   }
@@ -357,7 +389,7 @@ export class Stages {
       heartbeatAtMs: (node) => this.health.get(node)?.heartbeatAtMs,
       // A stale watch may not show that a kubelet is back, whose status must not be overwritten.
       isPaused: () => this.freshness.staleness() !== undefined,
-      heldForMs: (node) => this.#heldForMs(node),
+      heldForMs: (node) => this.#heldForMs(node, 'mark-pods-not-ready'),
       clock,
       meter,
     });
@@ -382,13 +414,12 @@ export class Stages {
   }
 
   #makeMonitor(): MonitorPass {
-    const { health, transitions, zones, outage, queues, marking, leases, freshness } = this;
-    const { options, informers, recorders } = this.#options;
-    const stages = { health, transitions, zones, outage, queues, marking, leases, freshness };
+    const { health, transitions, zones, outage, queues, marking, leases, freshness, policies } = this;
+    const { informers, recorders } = this.#options;
+    const stages = { health, transitions, zones, outage, queues, marking, leases, freshness, policies };
     return new MonitorPass({
       ...this.dependencies,
       ...stages,
-      options,
       store: informers.nodes.store,
       recorder: recorders.nodes,
     });

@@ -2,6 +2,7 @@
 import { type DaemonSetView, transformDaemonSet } from '../../src/api/daemonset.ts';
 import type { Node, NodeView } from '../../src/api/node.ts';
 import type { Pod, PodView } from '../../src/api/pod.ts';
+import type { NodePolicy } from '../../src/controller/model/policy.ts';
 
 /** A pod of the namespace `default` whose uid is its name. */
 export function aPod(name: string, { metadata, ...rest }: Partial<Pod> = {}): Pod {
@@ -55,4 +56,22 @@ export function aNodeView(over: Partial<NodeView> = {}): NodeView {
 
 export function aDaemonSetView(namespace: string, name: string, matchLabels: Record<string, string>): DaemonSetView {
   return transformDaemonSet({ metadata: { namespace, name, uid: `u-${name}` }, spec: { selector: { matchLabels } } });
+}
+
+/** A policy for the nodes of zone `a`, in mode Enforce, that sets nothing. */
+export function aPolicy(over: Partial<NodePolicy> = {}): NodePolicy {
+  return {
+    name: 'zone-a',
+    priority: 0,
+    selector: inZone('a'),
+    mode: 'Enforce',
+    nodeMonitorGracePeriodMs: undefined,
+    nodeStartupGracePeriodMs: undefined,
+    ...over,
+  };
+}
+
+/** A selector of the nodes of these zones. */
+export function inZone(...zones: readonly string[]): NodePolicy['selector'] {
+  return [{ key: 'topology.kubernetes.io/zone', operator: 'In', values: zones }];
 }

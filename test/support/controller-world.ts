@@ -5,7 +5,7 @@ import type { Condition } from '../../src/api/conditions.ts';
 import type { DaemonSetView } from '../../src/api/daemonset.ts';
 import { type LeaseView, transformLease } from '../../src/api/lease.ts';
 import type { KubeObject } from '../../src/api/meta.ts';
-import { type Node, type NodeView, transformNode } from '../../src/api/node.ts';
+import { type Node, type NodeView, pauseAnnotation, transformNode } from '../../src/api/node.ts';
 import { type Pod, type PodView, transformPod } from '../../src/api/pod.ts';
 import type { Taint } from '../../src/api/taints.ts';
 import { formatMicroTime, formatTime } from '../../src/api/timestamps.ts';
@@ -313,6 +313,14 @@ export class ControllerWorld {
     if (node !== undefined) this.#storeNode({ ...node, metadata: { ...node.metadata, labels } });
   }
 
+  /** Sets the pause annotation; undefined: removes it. */
+  annotatePause(name: string, value: string | undefined): void {
+    const { metadata, ...rest } = this.node(name);
+    const { annotations: _annotations, ...others } = metadata;
+    const annotations = value === undefined ? {} : { annotations: { [pauseAnnotation]: value } };
+    this.#storeNode({ ...rest, metadata: { ...others, ...annotations } });
+  }
+
   failNext(verb: Failure['verb'], resource: string, reason: ApiReason, left = 1, butDone = false): void {
     this.#failures.push({ verb, resource, reason, left, butDone });
   }
@@ -359,7 +367,11 @@ export class ControllerWorld {
 
   /** As a changed config file does it to a running controller. */
   changeOptions(options: Partial<ControllerOptions>): void {
-    const changes = Object.entries(options).map(([setting, to]) => ({ setting, from: 'before', to: String(to) }));
+    const changes = Object.entries(options).map(([setting, to]) => ({
+      setting,
+      from: 'before',
+      to: JSON.stringify(to) ?? 'not set',
+    }));
     this.options = { ...this.options, ...options };
     this.lifecycle.optionsChanged(changes);
   }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { controllerFlags } from '../../src/cli/controller/flags.ts';
 import { type FlagDefinition, keyOf } from '../../src/cli/flags/flag-definition.ts';
 import { shapeOf } from '../../src/cli/flags/flag-schema.ts';
+import { fileSettingShape } from '../../src/cli/policies/file-settings.ts';
 
 /** Flags that other values of the chart set, because roles, ports or replicas depend on them. */
 const ownedByChart = new Set([
@@ -46,11 +47,12 @@ const monitor = z.strictObject({
 });
 
 /** As in a config file; null means not set, for settings without a default. */
-const config = z.strictObject(
-  Object.fromEntries(
+const config = z.strictObject({
+  ...Object.fromEntries(
     Object.entries(shapeOf(configFlags)).map(([key, schema]) => [key, isOptional(key) ? schema.nullable() : schema]),
   ),
-);
+  ...fileSettingShape,
+});
 
 function isOptional(key: string): boolean {
   return configFlags.some(({ name, default: standard }) => keyOf(name) === key && standard === undefined);

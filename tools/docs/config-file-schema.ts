@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { configFileSchema } from '../../src/cli/controller/config.ts';
 import { controllerFlags } from '../../src/cli/controller/flags.ts';
 import { type FlagDefinition, keyOf } from '../../src/cli/flags/flag-definition.ts';
+import { fileSettingShape } from '../../src/cli/policies/file-settings.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -19,9 +20,10 @@ export function configFileSchemaText(): string {
   return `${JSON.stringify(schema, undefined, 2)}\n`;
 }
 
-const liveKeys: ReadonlySet<string> = new Set(
-  controllerFlags.filter((flag: FlagDefinition) => flag.live === true).map(({ name }) => keyOf(name)),
-);
+const liveKeys: ReadonlySet<string> = new Set([
+  ...controllerFlags.filter((flag: FlagDefinition) => flag.live === true).map(({ name }) => keyOf(name)),
+  ...Object.keys(fileSettingShape),
+]);
 
 function marked(key: string, schema: unknown): unknown {
   if (!liveKeys.has(key)) return schema;

@@ -5,6 +5,7 @@ import { cancellingDeletion, markingForDeletion } from '../../src/controller/tai
 import { nodeNotReady, nodeRegistered, nodeRemoved } from '../../src/controller/health/events.ts';
 import { actsHeld, actsResumed, zoneFailure } from '../../src/controller/outage/events.ts';
 import { deletingAllPods, nodeControllerEviction } from '../../src/controller/pod-eviction-mode/events.ts';
+import { malformedPause } from '../../src/controller/policies/events.ts';
 import { podNodeNotReady } from '../../src/controller/pod-readiness/events.ts';
 import { evaluationPaused, evaluationResumed } from '../../src/controller/freshness/events.ts';
 import { becameLeader, stoppedLeading } from '../../src/election/events.ts';
@@ -85,6 +86,12 @@ export const controllerEvents: readonly EventRow[] = [
     'The hold ended because enough nodes renew their leases again',
   ),
   row(nodes, actsResumed, [pathSilent, 300_000, 'expired'], 'The hold ended because its time limit was reached'),
+  row(
+    nodes,
+    malformedPause,
+    [{ ...node, pause: 'VALUE' }],
+    'The value of the pause annotation of a node cannot be read; once for each value',
+  ),
   row(nodes, deletingAllPods, [node], 'Eviction mode: the pods of a node are about to be deleted'),
   row(
     nodes,

@@ -15,7 +15,8 @@ const configFile = `### Config file
 
 \`--config FILE\` reads a YAML file with the same settings under the flags' names in camel case; flags take precedence. An
 unknown setting is an error. [config.schema.json](config.schema.json) is its JSON schema, for editors and for checks
-before a rollout; \`--validate-only\` also checks the constraints between settings.
+before a rollout; \`nlc validate FILE\` and \`--validate-only\` also check the constraints between settings. The settings
+\`policies\` and \`paused\` have no flag: [policies.md](policies.md).
 
 \`\`\`yaml
 apiVersion: ${configApiVersion}

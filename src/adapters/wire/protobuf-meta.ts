@@ -1,9 +1,15 @@
+import { pauseAnnotation } from '../../api/node.ts';
 import type { ListMeta, ObjectMeta, Status, StatusCause } from '../../api/meta.ts';
 import { PartInterner } from './string-interner.ts';
 import type { ProtobufReader } from './protobuf-reader.ts';
 
 type Mutable<T> = { -readonly [Field in keyof T]: T[Field] };
 type Map = Readonly<Record<string, string>>;
+/** The fields that are always present while decoding. */
+interface Decoded {
+  labels: Map;
+  creationTimestamp: string;
+}
 
 const shapesMax = 16;
 const none: Map = Object.freeze({});
@@ -27,7 +33,14 @@ export class ProtobufMeta {
    */
   read(sharing: 'few' | 'many'): ObjectMeta {
     const reader = this.#source;
-    const meta = { name: '', namespace: '', uid: '', resourceVersion: '', labels: none, creationTimestamp: '' };
+    const meta: Mutable<ObjectMeta> & Decoded = {
+      name: '',
+      namespace: '',
+      uid: '',
+      resourceVersion: '',
+      labels: none,
+      creationTimestamp: '',
+    };
     const end = reader.enter();
     while (reader.at < end) {
       const from = reader.at;
@@ -36,10 +49,24 @@ export class ProtobufMeta {
         meta.labels = joined(meta.labels, this.#readLabels(from, reader.skipRun(tag, end), sharing));
       else if (tag === metaTags.name) meta.name = nameOf(reader, sharing);
       else if (tag === metaTags.uid) meta.uid = nameOf(reader, sharing);
+      else if (tag === metaTags.annotations && sharing === 'few') this.#pause(meta);
       else this.#field(meta, tag);
     }
     reader.exit(end);
     return meta.creationTimestamp === '' ? withoutCreation(meta) : meta;
+  }
+
+  /** Of the annotations only the pause of a node is decoded. */
+  #pause(meta: Mutable<ObjectMeta>): void {
+    const reader = this.#source;
+    let isPause = false;
+    let value = '';
+    reader.message((tag) => {
+      if (tag === 0x0a) isPause = reader.textIs(pauseAnnotation);
+      else if (tag === 0x12 && isPause) value = reader.freshText();
+      else reader.skip(tag);
+    });
+    if (isPause) meta.annotations = { [pauseAnnotation]: value };
   }
 
   /** The metadata of a bookmark: its annotations mark the end of the initial events. */

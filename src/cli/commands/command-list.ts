@@ -35,6 +35,13 @@ export const commandList: readonly CommandEntry[] = [
     loadFlags: async () => (await import('../client/flags.ts')).explainFlags,
   },
   {
+    name: 'validate',
+    operand: 'FILE',
+    summary: 'Checks a config file of the controller, its policies included, and prints errors and warnings',
+    load: () => import('./validate.ts'),
+    loadFlags: () => Promise.resolve([]),
+  },
+  {
     name: 'shadow',
     summary: 'Shows how a controller that runs with --shadow compares with the active controllers of the cluster',
     load: () => import('./shadow.ts'),

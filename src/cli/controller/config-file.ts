@@ -2,6 +2,12 @@ import { parseDocument } from 'yaml';
 import { type FlagDefinition, keyOf } from '../flags/flag-definition.ts';
 import type { Input } from '../flags/flags.ts';
 import { nearestName } from '../flags/suggestions.ts';
+import {
+  defaultFileSettings,
+  type FileSettings,
+  fileSettingShape,
+  readFileSettings,
+} from '../policies/file-settings.ts';
 
 /** The required apiVersion and kind of a config file. */
 export const configApiVersion = 'nodelifecycle/v1alpha1';
@@ -9,6 +15,8 @@ export const configKind = 'ControllerConfiguration';
 
 export interface ConfigFile {
   readonly inputs: ReadonlyMap<string, Input>;
+  /** Settings without a flag. */
+  readonly settings: FileSettings;
   readonly problems: readonly string[];
 }
 
@@ -34,7 +42,7 @@ export function readConfigFile(path: string, text: string, table: readonly FlagD
 }
 
 function failedWith(problems: readonly string[]): ConfigFile {
-  return { inputs: new Map(), problems };
+  return { inputs: new Map(), settings: defaultFileSettings, problems };
 }
 
 const headText = `apiVersion: ${configApiVersion} and kind: ${configKind}`;
@@ -45,16 +53,19 @@ function parseContent(
   table: readonly FlagDefinition[],
 ): ConfigFile {
   const { apiVersion, kind, ...settings } = content;
-  const known = new Set(table.filter((flag) => flag.onlyAsFlag !== true).map((flag) => keyOf(flag.name)));
+  const flags = new Set(table.filter((flag) => flag.onlyAsFlag !== true).map((flag) => keyOf(flag.name)));
+  const known = new Set([...flags, ...Object.keys(fileSettingShape)]);
+  const read = readFileSettings(content);
   const problems = [
     ...headProblems(`${path}: apiVersion`, apiVersion, configApiVersion),
     ...headProblems(`${path}: kind`, kind, configKind),
     ...Object.keys(settings).flatMap((key) => (known.has(key) ? [] : [unknownText(path, key, known)])),
+    ...read.problems.map((problem) => `${path}: ${problem}`),
   ];
   const inputs = Object.entries(settings)
-    .filter(([key]) => known.has(key))
+    .filter(([key]) => flags.has(key))
     .map(([key, given]): [string, Input] => [key, { given, origin: `${path}: ${key}` }]);
-  return { inputs: new Map(inputs), problems };
+  return { inputs: new Map(inputs), settings: read.settings, problems };
 }
 
 function headProblems(origin: string, given: unknown, wanted: string): readonly string[] {

@@ -1,6 +1,8 @@
 // Decides which changed settings a running process applies, and which require a restart.
 import { isDeepStrictEqual } from 'node:util';
 import type { SettingChange } from '../../controller/model/decisions.ts';
+import { describePolicy } from '../policies/describe-policy.ts';
+import type { FileSettings } from '../policies/file-settings.ts';
 import { controllerFlags } from './flags.ts';
 import { validateControllerValues, type ControllerValues } from './rules.ts';
 import { type FlagDefinition, keyOf, optionOf, showValue } from '../flags/flag-definition.ts';
@@ -20,12 +22,33 @@ export interface Reload {
 export function decideReload(inForce: ControllerValues, wanted: ControllerValues): Reload {
   const changed = changedFlags(inForce, wanted);
   const live = changed.filter((flag) => flag.live === true);
-  const values = { ...inForce, ...partOf(wanted, live) };
+  const fileChanges = diffFileSettings(inForce, wanted);
+  const values = { ...inForce, ...partOf(wanted, live), ...(fileChanges.length > 0 ? fileSettingsOf(wanted) : {}) };
   const show = (flags: readonly FlagDefinition[]): readonly SettingChange[] =>
     flags.map((flag) => changeOf(flag, inForce, wanted));
   if (validateControllerValues(values, new Set()).length > 0)
-    return { values: inForce, applied: [], waiting: show(changed) };
-  return { values, applied: show(live), waiting: show(changed.filter((flag) => flag.live !== true)) };
+    return { values: inForce, applied: [], waiting: [...show(changed), ...fileChanges] };
+  return {
+    values,
+    applied: [...show(live), ...fileChanges],
+    waiting: show(changed.filter((flag) => flag.live !== true)),
+  };
+}
+
+/** Each changed policy by its name, and the pause. */
+function diffFileSettings(before: FileSettings, after: FileSettings): readonly SettingChange[] {
+  const names = new Set([...before.policies, ...after.policies].map(({ name }) => name));
+  const policies = [...names].flatMap((name) => {
+    const [from, to] = [before, after].map((settings) => settings.policies.find((policy) => policy.name === name));
+    if (isDeepStrictEqual(from, to)) return [];
+    return [{ setting: `policies[${name}]`, from: describePolicy(from), to: describePolicy(to) }];
+  });
+  if (before.paused === after.paused) return policies;
+  return [...policies, { setting: 'paused', from: String(before.paused), to: String(after.paused) }];
+}
+
+function fileSettingsOf({ policies, paused }: FileSettings): FileSettings {
+  return { policies, paused };
 }
 
 function changedFlags(before: ControllerValues, after: ControllerValues): readonly FlagDefinition[] {

@@ -17,6 +17,8 @@ import {
 import type { FlagDefinition } from '../flags/flag-definition.ts';
 import { readValues, shapeOf } from '../flags/flag-schema.ts';
 import { parseFlags } from '../flags/flags.ts';
+import { buildPolicyWarnings } from '../policies/build-policy-warnings.ts';
+import { defaultFileSettings, fileSettingShape } from '../policies/file-settings.ts';
 import { selectControllers } from './selection.ts';
 
 /** The values of the flags by option name, and the options that are computed from them. */
@@ -38,6 +40,7 @@ export const configFileSchema = z.strictObject({
   apiVersion: z.literal(configApiVersion),
   kind: z.literal(configKind),
   ...shapeOf(controllerFlags.filter((flag: FlagDefinition) => flag.onlyAsFlag !== true)),
+  ...fileSettingShape,
 });
 
 /**
@@ -49,11 +52,12 @@ export function parseControllerConfig(argv: readonly string[], readFile: ReadFil
   const file = fileNamed(flags.inputs.get('config')?.given, readFile);
   const inputs = new Map([...file.inputs, ...flags.inputs]);
   const read = readValues(controllerFlags, inputs);
-  const values = withoutElection(read.values, inputs);
+  const values = { ...withoutElection(read.values, inputs), ...file.settings };
   const rules = validateControllerValues(values, read.invalid);
   const problems = [...flags.problems, ...file.problems, ...read.problems, ...rules];
   if (problems.length > 0) return { problems };
-  return { config: configOf(values), values, warnings: controllerWarnings(values) };
+  const warnings = [...controllerWarnings(values), ...buildPolicyWarnings(values.policies)];
+  return { config: configOf(values), values, warnings };
 }
 
 /** The frozen configuration of these values, which must satisfy all constraints. */
@@ -61,7 +65,7 @@ export function configOf(values: ControllerValues): ControllerConfig {
   return deepFreeze(assemble(values));
 }
 
-const noFile: ConfigFile = { inputs: new Map(), problems: [] };
+const noFile: ConfigFile = { inputs: new Map(), settings: defaultFileSettings, problems: [] };
 
 function fileNamed(path: unknown, readFile: ReadFile): ConfigFile {
   if (typeof path !== 'string') return noFile;

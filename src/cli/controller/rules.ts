@@ -2,11 +2,13 @@
 import type { controllerFlags } from './flags.ts';
 import { controllerWords, selectControllers, unknownControllers } from './selection.ts';
 import type { FlagValues } from '../flags/flag-definition.ts';
+import type { FileSettings } from '../policies/file-settings.ts';
 import { type FlagRule, violations } from '../flags/flag-rule.ts';
 import { formatGoDuration } from '../../api/go-duration.ts';
 import { secureServingWarnings, secureServingRules } from '../secure-serving/rules.ts';
 
-export type ControllerValues = FlagValues<typeof controllerFlags>;
+/** The values of the flags, and the settings that only the config file has. */
+export type ControllerValues = FlagValues<typeof controllerFlags> & FileSettings;
 
 /** client-go's `leaderelection.JitterFactor`: a retry may take this much longer. */
 const retryJitterFactor = 1.2;

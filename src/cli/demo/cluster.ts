@@ -27,6 +27,8 @@ export const demoControllerOptions: ControllerOptions = {
   controlPlanePathFailureHoldMs: 30_000,
   largeClusterSizeThreshold: 10,
   unhealthyZoneThreshold: 0.55,
+  policies: [],
+  paused: false,
   ...defaultEvictionModeOptions,
 };
 export const defaultTolerationSeconds = 2;

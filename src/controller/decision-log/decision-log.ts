@@ -75,13 +75,17 @@ export class DecisionLog implements DecisionSink {
   }
 }
 
+const warningKinds: ReadonlySet<Decision['kind']> = new Set([
+  'write-failed',
+  'evaluation-failed',
+  'node-uncovered',
+  'frames-stand-in',
+  'lists-stand-in',
+  'policy-conflict',
+]);
+
 function isWarning(decision: Decision): boolean {
-  return (
-    decision.kind === 'write-failed' ||
-    decision.kind === 'evaluation-failed' ||
-    decision.kind === 'node-uncovered' ||
-    decision.kind === 'frames-stand-in' ||
-    decision.kind === 'lists-stand-in' ||
-    ((decision.kind === 'confirmation-held' || decision.kind === 'orphans-kept') && decision.why === 'not-permitted')
-  );
+  if (decision.kind === 'pause-annotation-changed') return decision.reading === 'malformed';
+  const dependsOnRights = decision.kind === 'confirmation-held' || decision.kind === 'orphans-kept';
+  return dependsOnRights ? decision.why === 'not-permitted' : warningKinds.has(decision.kind);
 }

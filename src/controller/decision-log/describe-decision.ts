@@ -1,3 +1,4 @@
+import { pauseAnnotation } from '../../api/node.ts';
 import { nodeLeaseNamespace } from '../../api/resources.ts';
 import { zoneName } from '../../api/zone.ts';
 import {
@@ -12,6 +13,7 @@ import {
   type RateRule,
   type ZoneArithmetic,
 } from '../model/decisions.ts';
+import { describeHoldSource, type NodeAct } from '../model/policy.ts';
 
 /** The key under which the decision is kept: a pod, a node, a zone, or `cluster`. */
 export function subjectOfDecision(decision: Decision): string {
@@ -64,6 +66,14 @@ const describers: Describers = {
   'taint-withdrawn': ({ node, why }) => `node ${node}: removed from the NoExecute taint queue (${withdrawals[why]})`,
   'taints-changed': ({ node, added, removed, why }) =>
     `node ${node}: taints ${[...added.map((taint) => `+${taint}`), ...removed.map((taint) => `-${taint}`)].join(' ')} (${why})`,
+  'policy-changed': ({ node, from, to }) =>
+    `node ${node}: policy ${to ?? 'default'} applies (was ${from ?? 'default'})`,
+  'policy-conflict': ({ node, policies }) =>
+    `node ${node}: policies ${policies.join(', ')} have equal priority and equally many requirements, so the default applies`,
+  'pause-annotation-changed': ({ node, value, reading }) =>
+    `node ${node}: annotation ${pauseAnnotation} ${value === null ? 'removed' : `is ${JSON.stringify(value)}: ${pauseReadings[reading]}`}`,
+  'act-withheld': ({ node, act, mode, source }) =>
+    `node ${node}: ${withheldActs[act]} ${mode === 'Observe' ? 'withheld (mode Observe)' : 'held (paused)'}: ${describeHoldSource(source)}`,
   'labels-set': ({ node, labels }) =>
     `node ${node}: labels set: ${Object.entries(labels)
       .map(([name, value]) => `${name}=${value}`)
@@ -105,6 +115,21 @@ const heldReasons = {
   'not-permitted': `reading its lease is forbidden: grant get and list of leases in ${nodeLeaseNamespace}`,
 } as const;
 
+const pauseReadings = {
+  none: 'not paused',
+  paused: 'paused',
+  malformed: 'neither "true", "false" nor an RFC 3339 time, so the node is paused',
+} as const;
+
+const withheldActs: Readonly<Record<NodeAct, string>> = {
+  'mark-unknown': 'marking Ready=Unknown',
+  'add-taints': 'adding taints',
+  'mark-pods-not-ready': 'marking its pods NotReady',
+  'delete-pods': 'deleting its pods',
+  'remove-taints': 'removing taints',
+  'set-labels': 'setting labels',
+};
+
 const withdrawals = {
   'node-ready': 'node is Ready',
   'node-gone': 'node was deleted',
@@ -119,6 +144,8 @@ const evictionHolds: Readonly<Record<EvictionHold, string>> = {
   'node-is-ready': 'the node is Ready and its taint is about to be removed (node-is-ready)',
   'late-cache': 'lists replace a stale watch, and a live read does not confirm the taint (late-cache)',
   'lease-is-renewed': 'the lease of the node is being renewed (lease-is-renewed)',
+  observed: 'the policy of the node has mode Observe (observed)',
+  paused: 'the node is paused (paused)',
 };
 
 const boots: Readonly<Record<BootEvidence, string>> = {

@@ -2,7 +2,7 @@
 import { healthTaintKeys, type Taint, taintKeys } from '../../api/taints.ts';
 import { type Toleration, tolerates } from '../../api/tolerations.ts';
 import type { EvictionMark } from '../model/node-state.ts';
-import { buildNodeHolds } from './build-holds.ts';
+import { buildNodeHolds, estimatePauseEndMs } from './build-holds.ts';
 import { type Forecast, formatEstimate } from './format-time.ts';
 import { estimateSlotMs, type RateChange } from './estimate-slot.ts';
 import type {
@@ -60,7 +60,9 @@ export function buildEvictionForecast(
 ): EvictionForecast | undefined {
   if (timedEviction !== undefined) {
     const { taint, toleratedSeconds } = timedEviction;
-    const atMs = isEvictionHeld(taint, circumstances) ? Infinity : timedEviction.atMs;
+    const atMs = isEvictionHeld(taint, circumstances)
+      ? Infinity
+      : Math.max(timedEviction.atMs, estimatePauseEndMs(circumstances));
     const cause = { kind: 'taint', taint, toleratedSeconds } as const;
     return { pod, state: 'scheduled', cause, given: 'nothing-changes', atMs };
   }
@@ -173,9 +175,10 @@ function rateChange({ health, ratePerSecondIfSilent }: NodeFacts, { now }: Circu
  * Earliest time of an action: only the leader acts; none while watches are stale or in a full disruption; a hold has an
  * end.
  */
-function estimateFreeAtMs({ leading, stale, fullDisruption, outageHold }: Circumstances): number {
+function estimateFreeAtMs(circumstances: Circumstances): number {
+  const { leading, stale, fullDisruption, outageHold } = circumstances;
   if (!leading || fullDisruption || stale !== undefined) return Infinity;
-  return outageHold?.untilMs ?? -Infinity;
+  return Math.max(outageHold?.untilMs ?? -Infinity, estimatePauseEndMs(circumstances));
 }
 
 /** While stale or in a full disruption no pod is evicted for the health of its node. */

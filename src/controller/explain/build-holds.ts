@@ -1,6 +1,9 @@
+import { pauseAnnotation } from '../../api/node.ts';
 import { nodeLeaseNamespace } from '../../api/resources.ts';
 import type { RateRule } from '../model/decisions.ts';
 import { controllerNames, type ControllerSelection } from '../model/options.ts';
+import type { Now } from '../model/node-state.ts';
+import type { HoldSource, NodeHold } from '../model/policy.ts';
 import { formatEstimate } from './format-time.ts';
 import type { Circumstances, Hold, NodeFacts, Unblocker, ZoneFacts } from './facts.ts';
 
@@ -26,9 +29,10 @@ export function buildPartHolds(parts: readonly Part[], { runs }: Circumstances):
 
 /** Holds that apply to all nodes. */
 export function buildHolds(circumstances: Circumstances): readonly Hold[] {
-  const { now, leading, shadow, leader, stale, fullDisruption, outageHold } = circumstances;
+  const { now, leading, shadow, leader, stale, fullDisruption, outageHold, nodeHold } = circumstances;
   const holds: Hold[] = [];
   if (shadow) holds.push({ kind: 'shadow', unblockedBy: [{ kind: 'flag', flag: 'shadow', wanted: 'left out' }] });
+  if (nodeHold !== undefined) holds.push(buildPolicyHold(nodeHold, now));
   if (!leading) holds.push({ kind: 'not-leader', unblockedBy: [{ kind: 'ask-leader', holder: leader }] });
   if (stale !== undefined) holds.push({ kind: 'stale', reason: stale, unblockedBy: [{ kind: 'contact-with-api' }] });
   if (fullDisruption)
@@ -42,6 +46,38 @@ export function buildHolds(circumstances: Circumstances): readonly Hold[] {
     holds.push({ kind: 'outage', why, unblockedBy: recovering ? [byTime] : [byTime, byNodes] });
   }
   return holds;
+}
+
+/** The hold by a policy or a pause. */
+function buildPolicyHold({ mode, source, untilMs }: NodeHold, now: Now): Hold {
+  const unblockedBy = [unblockerOf(source), ...(Number.isFinite(untilMs) ? [endOf(untilMs, now)] : [])];
+  if (mode === 'Observe' && source.kind === 'policy') return { kind: 'observed', policy: source.policy, unblockedBy };
+  return { kind: 'paused', source, unblockedBy };
+}
+
+function unblockerOf(source: HoldSource): Unblocker {
+  switch (source.kind) {
+    case 'config-file':
+      return { kind: 'setting', setting: 'paused', wanted: 'false' };
+    case 'policy':
+      return { kind: 'setting', setting: `policies[${source.policy}].mode`, wanted: 'Enforce' };
+    case 'annotation':
+      return { kind: 'annotation', annotation: pauseAnnotation };
+  }
+}
+
+/** `untilMs`: wall time. */
+function endOf(untilMs: number, now: Now): Unblocker {
+  return { kind: 'pause-ends', when: formatEstimate(toMonotonicMs(untilMs, now), now) };
+}
+
+/** The end of a pause on the monotonic clock; -Infinity: nothing is paused; Infinity: no end is known. */
+export function estimatePauseEndMs({ nodeHold, now }: Pick<Circumstances, 'nodeHold' | 'now'>): number {
+  return nodeHold?.mode === 'Paused' ? toMonotonicMs(nodeHold.untilMs, now) : -Infinity;
+}
+
+function toMonotonicMs(wallMs: number, now: Now): number {
+  return now.monotonicMs + wallMs - now.wallMs;
 }
 
 /** Holds of this node: a silence has to be confirmed by a live read of the lease, and a failed read is no evidence. */

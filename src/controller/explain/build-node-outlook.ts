@@ -6,7 +6,13 @@ import {
   type EvictionForecast,
   type NodeForecast,
 } from './build-forecasts.ts';
-import { buildEvictionPartHolds, buildHolds, buildNodeHolds, buildZoneHolds } from './build-holds.ts';
+import {
+  buildEvictionPartHolds,
+  buildHolds,
+  buildNodeHolds,
+  buildZoneHolds,
+  estimatePauseEndMs,
+} from './build-holds.ts';
 import { formatAction, formatEstimate, formatEviction } from './format-time.ts';
 import { buildZoneOutlook } from './build-zone-outlook.ts';
 import type { Circumstances, NodeFacts } from './facts.ts';
@@ -19,7 +25,7 @@ const notEvaluated = { lastHeartbeat: null, grace: null, silence: null };
 /** Current state of a node, the wanted state, the holds, and the next action with its time. */
 export function buildNodeOutlook(facts: NodeFacts, circumstances: Circumstances) {
   const { now, runs } = circumstances;
-  const { node, ready, counted, health, taints, zone, pods, problems, history } = facts;
+  const { node, ready, counted, health, policy, taints, zone, pods, problems, history } = facts;
   const forecast = buildNodeForecast(facts, circumstances);
   const { taint, eviction } = forecast;
   const evictions = buildEvictionForecasts(facts, forecast, circumstances);
@@ -31,6 +37,8 @@ export function buildNodeOutlook(facts: NodeFacts, circumstances: Circumstances)
     lastHeartbeat,
     grace,
     silence,
+    /** Null: there are no policies. */
+    policy,
     zone: buildZoneOutlook(zone, now),
     counted,
     /** `wanted` is null where this process does not manage taints. */
@@ -110,20 +118,24 @@ function buildNodeActions(
 }
 
 /** Taint changes that are not rate-limited: due now. */
-function taintCorrections({ taints }: NodeFacts, { now }: Circumstances): readonly Action[] {
+function taintCorrections({ taints }: NodeFacts, circumstances: Circumstances): readonly Action[] {
+  const { now } = circumstances;
   const { carried, wanted, surplus, rationedKey } = taints;
   const isRationed = ({ key, effect }: Taint): boolean => effect === 'NoExecute' && key === rationedKey;
   const missing = wanted.filter((taint) => !isRationed(taint) && !carried.some((other) => sameTaint(taint, other)));
   if (missing.length + surplus.length === 0) return [];
   const signed = (sign: string, { key, effect }: Taint): string => `${sign}${key}:${effect}`;
   const changes = [...missing.map((taint) => signed('+', taint)), ...surplus.map((taint) => signed('-', taint))];
-  return [{ act: 'change-taints', subject: changes.join(' '), given: 'nothing-changes', atMs: now.monotonicMs }];
+  // A pause holds additions only.
+  const atMs = Math.max(now.monotonicMs, missing.length > 0 ? estimatePauseEndMs(circumstances) : -Infinity);
+  return [{ act: 'change-taints', subject: changes.join(' '), given: 'nothing-changes', atMs }];
 }
 
-function markings(facts: NodeFacts, { now, stale }: Circumstances): readonly Action[] {
+function markings(facts: NodeFacts, circumstances: Circumstances): readonly Action[] {
+  const { now, stale } = circumstances;
   const { ready, health } = facts;
   if (health === undefined || ready === 'Unknown') return [];
   const held = stale !== undefined || buildNodeHolds(facts).length > 0;
-  const atMs = held ? Infinity : Math.max(health.silentFromMs, now.monotonicMs);
+  const atMs = held ? Infinity : Math.max(health.silentFromMs, now.monotonicMs, estimatePauseEndMs(circumstances));
   return [{ act: 'mark-unknown', subject: null, given: 'no-heartbeat', atMs }];
 }

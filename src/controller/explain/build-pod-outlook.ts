@@ -9,7 +9,13 @@ import {
   type EvictionForecast,
   type NodeForecast,
 } from './build-forecasts.ts';
-import { buildEvictionPartHolds, buildHolds, buildZoneHolds, selectEvictingPart } from './build-holds.ts';
+import {
+  buildEvictionPartHolds,
+  buildHolds,
+  buildZoneHolds,
+  estimatePauseEndMs,
+  selectEvictingPart,
+} from './build-holds.ts';
 import { formatAction, formatEstimate, formatEviction, formatPast } from './format-time.ts';
 import type { Circumstances, Hold, PodFacts, StayOutlook } from './facts.ts';
 
@@ -25,7 +31,12 @@ export function buildPodOutlook(facts: PodFacts, circumstances: Circumstances) {
   if (eviction !== undefined)
     actions.push({ act: 'evict-pod', subject: pod, given: eviction.given, atMs: eviction.atMs });
   if (collection.outlook?.kind === 'expected')
-    actions.push({ act: 'collect-pod', subject: pod, given: 'nothing-changes', atMs: collection.atMs });
+    actions.push({
+      act: 'collect-pod',
+      subject: pod,
+      given: 'nothing-changes',
+      atMs: collectionAtMs(facts, circumstances),
+    });
   return {
     pod,
     /** Null: not bound. */
@@ -44,6 +55,13 @@ export function buildPodOutlook(facts: PodFacts, circumstances: Circumstances) {
     problems,
     history,
   } as const;
+}
+
+/** A pause holds the deletion of a pod because of its node. */
+function collectionAtMs({ collection }: PodFacts, circumstances: Circumstances): number {
+  const { outlook, atMs } = collection;
+  const isForNode = outlook?.kind === 'expected' && (outlook.why === 'orphaned' || outlook.why === 'out-of-service');
+  return isForNode ? Math.max(atMs, estimatePauseEndMs(circumstances)) : atMs;
 }
 
 function forecastOfNode({ node, nodeName, queueOfLostNode }: PodFacts, circumstances: Circumstances): NodeForecast {

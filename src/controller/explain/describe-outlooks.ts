@@ -2,6 +2,7 @@
 import type { Taint } from '../../api/taints.ts';
 import type { PodGcReason } from '../model/decisions.ts';
 import { controllerNames } from '../model/options.ts';
+import { describeHoldSource, type PolicyCount } from '../model/policy.ts';
 import type { NodeOutlook } from './build-node-outlook.ts';
 import type { PodOutlook } from './build-pod-outlook.ts';
 import type { ZoneOutlook } from './build-zone-outlook.ts';
@@ -30,6 +31,8 @@ export interface StatusOutlook extends Pick<Circumstances, 'mode' | 'runs' | 'le
   readonly configFile: ConfigFileFacts | null;
   readonly holds: readonly Hold[];
   readonly informers: readonly InformerFacts[];
+  /** Empty without policies. */
+  readonly policies: readonly PolicyCount[];
   readonly zones: readonly ZoneOutlook[];
   /** Number of nodes in the queues of all zones. */
   readonly waiting: number;
@@ -70,6 +73,7 @@ export function describeNodeOutlook(outlook: NodeOutlook): string {
       ['next', nextText(next)],
       ...holdRows(holds),
       ['heartbeat', heartbeatText(outlook)],
+      ['policy', policyText(outlook)],
       ['zone', `${zoneText(zone)}${counted ? '' : '; this node does not count in it'}`],
       ['taints', `has ${taintsText(taints.carried)}; ${wanted}`],
       ['queue', queueText(outlook)],
@@ -111,6 +115,7 @@ export function describeStatus(status: StatusOutlook): string {
       ...holdRows(holds),
       ['runs', `${parts.map((part) => controllerNames[part]).join(', ')}; ${mode} mode`],
       ...configFileRows(status),
+      ...status.policies.map((count): Row => ['policy', policyCountText(count)]),
       ...lifecycleRows(status),
       ['evictions', runs.taintEviction ? `${evictions.scheduled} scheduled${first}` : null],
       ['collection', podGc && podGcText(podGc)],
@@ -185,6 +190,9 @@ function nextText({ act, subject, given, when }: NextAction): string {
 const holdReasons: Texts<'kind', Hold> = {
   'not-leader': () => 'this replica is not the leader: it writes nothing and evaluates no zone',
   shadow: () => 'shadow mode: nothing is written, and what is shown here is what would be done',
+  observed: ({ policy }) =>
+    `policy ${policy} has mode Observe: nothing is written, and what is shown here is what would be done`,
+  paused: ({ source }) => `paused by ${describeHoldSource(source)}: only recovery goes on`,
   stale: ({ reason }) => `watch streams are stale (${reason}), so node health evaluation is paused`,
   unconfirmed: () => 'it looks silent, and its lease could not be read from the API server',
   'not-run': ({ part }) => `this process does not run the ${part}, so its actions are not predicted here`,
@@ -199,6 +207,9 @@ const unblockers: Texts<'kind', Unblocker> = {
   'ask-leader': ({ holder }) => (holder === null ? 'a leader is elected' : `ask the leader, ${holder}`),
   'contact-with-api': () => 'the API server is reachable again and nodes had time to renew their leases',
   time: ({ when }) => `the maximum hold ends ${estimateText(when)}`,
+  setting: ({ setting, wanted }) => `${setting} set to ${wanted} in the config file`,
+  annotation: ({ annotation }) => `annotation ${annotation} removed from the node`,
+  'pause-ends': ({ when }) => `the pause ends ${estimateText(when)}`,
   permission: ({ needed }) => `RBAC grants ${needed}`,
   'nodes-ready': ({ zone, count }) =>
     `${count} of the unready nodes of ${zone === null ? 'any zone' : `zone ${zone}`} ready again`,
@@ -223,10 +234,22 @@ function silenceText({ silence }: NodeOutlook): string {
   return from === null ? 'not silent' : `not silent; would be without a heartbeat: ${estimateText(from)}`;
 }
 
+/** The fields of a policy that set the grace periods. */
+const graceFields = { monitor: 'nodeMonitorGracePeriod', startup: 'nodeStartupGracePeriod' } as const;
+
 function heartbeatText({ lastHeartbeat, grace }: NodeOutlook): string {
   if (lastHeartbeat === null || grace === null) return 'not evaluated yet';
-  const graceText = `grace ${secondsText(grace.seconds)} (${grace.rule} rule, --${grace.flag})`;
+  const source = grace.policy === null ? `--${grace.flag}` : `policy ${grace.policy}: ${graceFields[grace.rule]}`;
+  const graceText = `grace ${secondsText(grace.seconds)} (${grace.rule} rule, ${source})`;
   return `${secondsText(lastHeartbeat.secondsAgo)} ago by ${lastHeartbeat.channel} (${lastHeartbeat.at}); ${graceText}`;
+}
+
+/** No line without policies. */
+function policyText({ policy }: NodeOutlook): string | null {
+  if (policy === null) return null;
+  if (policy.name !== null) return `${policy.name}, mode ${policy.mode}`;
+  if (policy.conflict.length === 0) return 'default: no policy selects this node';
+  return `default: ${policy.conflict.join(' and ')} have equal priority and equally many requirements`;
 }
 
 function queueText({ line, zone }: NodeOutlook): string | null {
@@ -322,6 +345,11 @@ function configFileRows({ configFile }: StatusOutlook): readonly Row[] {
     ...problems.map((problem): Row => ['invalid', problem]),
     ...waiting.map(({ setting, from, to }): Row => ['restart', `needed for ${setting} ${from} -> ${to}`]),
   ];
+}
+
+function policyCountText({ policy, mode, nodes, conflicts }: PolicyCount): string {
+  const equal = conflicts === 0 ? '' : `; ${conflicts} nodes are claimed equally by another policy`;
+  return `${policy}: mode ${mode}, applies to ${nodes} nodes${equal}`;
 }
 
 /**

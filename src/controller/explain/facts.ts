@@ -12,6 +12,7 @@ import type {
   ZoneArithmetic,
   SettingChange,
 } from '../model/decisions.ts';
+import type { HoldSource, NodeHold, PolicyMode } from '../model/policy.ts';
 import type { ControllerName, ControllerSelection } from '../model/options.ts';
 import type { EvictionMark, HeartbeatChannel, Now } from '../model/node-state.ts';
 
@@ -32,6 +33,8 @@ export interface Circumstances {
   readonly fullDisruption: boolean;
   /** The hold because most nodes of several zones became silent together. */
   readonly outageHold: OutageHoldFacts | undefined;
+  /** A policy or a pause that holds writes for the node; without a node, the pause of all nodes. */
+  readonly nodeHold: NodeHold | undefined;
 }
 
 export interface OutageHoldFacts {
@@ -63,10 +66,24 @@ export interface ZoneFacts {
 
 export interface HealthFacts {
   readonly lastHeartbeat: Past & { readonly channel: HeartbeatChannel };
-  readonly grace: { readonly seconds: number; readonly rule: GraceRule; readonly flag: string };
+  /** `policy`: the policy that sets it; null: the setting of the controller. */
+  readonly grace: {
+    readonly seconds: number;
+    readonly rule: GraceRule;
+    readonly flag: string;
+    readonly policy: string | null;
+  };
   readonly silence: { readonly silent: boolean; readonly since: Past | null; readonly from: Estimate | null };
   /** The earliest time at which it is or was silent; assumes fresh watches and no heartbeat. */
   readonly silentFromMs: number;
+}
+
+/** Which policy applies to a node. `name` is null: the default. */
+export interface PolicyFacts {
+  readonly name: string | null;
+  readonly mode: PolicyMode;
+  /** Policies that claim the node equally, so that none of them applies. */
+  readonly conflict: readonly string[];
 }
 
 export interface TaintFacts {
@@ -125,6 +142,8 @@ export interface NodeFacts {
   /** Whether it counts for the disruption state of its zone. */
   readonly counted: boolean;
   readonly health: HealthFacts | undefined;
+  /** Null: there are no policies. */
+  readonly policy: PolicyFacts | null;
   readonly taints: TaintFacts;
   /** Undefined in taint mode. */
   readonly eviction: NodeEvictionFacts | undefined;
@@ -208,6 +227,10 @@ export type Unblocker =
   /** So many nodes of this zone, or of any zone if null, become ready. */
   | { readonly kind: 'nodes-ready'; readonly zone: string | null; readonly count: number }
   | { readonly kind: 'api-answers' }
+  /** A setting of the config file. */
+  | { readonly kind: 'setting'; readonly setting: string; readonly wanted: string }
+  | { readonly kind: 'annotation'; readonly annotation: string }
+  | { readonly kind: 'pause-ends'; readonly when: Estimate }
   | { readonly kind: 'flag'; readonly flag: string; readonly wanted: 'above 0' | 'naming it' | 'left out' };
 
 /** Why a wanted action does not happen, and what would end that: any one of the unblockers. */
@@ -217,6 +240,9 @@ export type Hold = { readonly unblockedBy: readonly Unblocker[] } & (
   /** Predicted actions are decided, and not carried out. */
   | { readonly kind: 'shadow' }
   | { readonly kind: 'stale'; readonly reason: string }
+  /** Predicted actions are decided, and not carried out. */
+  | { readonly kind: 'observed'; readonly policy: string }
+  | { readonly kind: 'paused'; readonly source: HoldSource }
   /** It looks silent in the caches, and its lease could not be read. */
   | { readonly kind: 'unconfirmed' }
   /** This controller does not run in this process. */

@@ -5,6 +5,7 @@ export function affectsDecisions(before: NodeView, after: NodeView): boolean {
   return (
     before.uid !== after.uid ||
     before.unschedulable !== after.unschedulable ||
+    before.pause !== after.pause ||
     fingerprint(before) !== fingerprint(after) ||
     !sameLabels(before.labels, after.labels)
   );

@@ -4,12 +4,16 @@ import { KeyedHeap } from '../../queueing/keyed-heap.ts';
 import { type Graces, type NodeAssessment, assessNode, buildRecord, silentFromMs } from './assess-node.ts';
 import type { HealthRecord } from './health-record.ts';
 import type { Now } from '../model/node-state.ts';
-import type { Live } from '../../ports/live.ts';
 
 type Silent = Extract<NodeAssessment, { readonly kind: 'silent' }>;
 
 /** An assessment, or `suspect`: silent, but not confirmed by a live read of the lease. */
 export type HealthAssessment = NodeAssessment | (Omit<Silent, 'kind'> & { readonly kind: 'suspect' });
+
+/** The grace periods in force for each node. */
+interface NodeGraces {
+  current(node: string): Graces;
+}
 
 /**
  * A node that looks silent, or is silent and not yet Unknown in the API, is evaluated again after this time at the
@@ -23,7 +27,7 @@ const recheckMs = 5_000;
  * handlers (`observe`) and the monitor pass change the table; evaluating a node changes nothing.
  */
 export class HealthTable {
-  readonly #graces: Live<Graces>;
+  readonly #graces: NodeGraces;
   readonly #records = new Map<string, HealthRecord>();
   readonly #deadlines = new KeyedHeap();
   /** Nodes whose deadline is a recheck: a heartbeat does not move it. */
@@ -31,8 +35,11 @@ export class HealthTable {
   /** The last heartbeat of each node when its silence was confirmed: a newer one invalidates the confirmation. */
   readonly #confirmed = new Map<string, number>();
 
-  /** The grace periods are read at each evaluation: they may change, with a call of {@link gracesChanged}. */
-  constructor(graces: Live<Graces>) {
+  /**
+   * The grace periods are read at each evaluation: they may change, with a call of {@link gracesChanged}, or of
+   * {@link graceChanged} for one node.
+   */
+  constructor(graces: NodeGraces) {
     this.#graces = graces;
   }
 
@@ -56,7 +63,7 @@ export class HealthTable {
   evaluate(node: NodeView, now: Now): HealthAssessment {
     const known = this.#records.get(node.name);
     const record = known?.uid === node.uid ? known : buildRecord(undefined, { node, lease: undefined }, now);
-    const assessment = assessNode(node, record, now, this.#graces.current());
+    const assessment = assessNode(node, record, now, this.#graces.current(node.name));
     if (assessment.kind !== 'silent' || assessment.conditions.length === 0) return assessment;
     return this.#confirmed.get(node.name) === record.heartbeatAtMs ? assessment : { ...assessment, kind: 'suspect' };
   }
@@ -92,10 +99,19 @@ export class HealthTable {
   gracesChanged(): void {
     this.#confirmed.clear();
     this.#rechecks.clear();
-    for (const name of this.#deadlines.keysInOrder()) {
-      const record = this.#records.get(name);
-      if (record !== undefined) this.#deadlines.set(name, silentFromMs(record, this.#graces.current()));
-    }
+    for (const name of this.#deadlines.keysInOrder()) this.#moveDeadline(name);
+  }
+
+  /** The same for one node. */
+  graceChanged(name: string): void {
+    this.#confirmed.delete(name);
+    this.#rechecks.delete(name);
+    if (this.#deadlines.has(name)) this.#moveDeadline(name);
+  }
+
+  #moveDeadline(name: string): void {
+    const record = this.#records.get(name);
+    if (record !== undefined) this.#deadlines.set(name, silentFromMs(record, this.#graces.current(name)));
   }
 
   /** Gives every node a full grace period from now: missed heartbeats of a full disruption do not count. */
@@ -136,7 +152,7 @@ export class HealthTable {
 
   #movedTo(name: string): number | undefined {
     const record = this.#rechecks.has(name) ? undefined : this.#records.get(name);
-    return record === undefined ? undefined : silentFromMs(record, this.#graces.current());
+    return record === undefined ? undefined : silentFromMs(record, this.#graces.current(name));
   }
 
   /** Whether the deadline of a node has come. One with a heartbeat meanwhile gets its next deadline instead. */

@@ -31,6 +31,7 @@ export type Command =
       readonly atMs: number;
       /** Written as condition DisruptionTarget=True; undefined: none. */
       readonly disruption: DisruptionWords | undefined;
+      readonly regardlessOfNode: boolean;
     }
   /** Sets status.reason to NodeLost. */
   | { readonly kind: 'mark-pod-lost'; readonly pod: PodView }
@@ -41,6 +42,8 @@ export type Command =
       readonly gracePeriodSeconds?: number;
       /** `eviction` where absent. */
       readonly lane?: WriteLane;
+      /** Not because of the state of its node: a hold of the node does not apply. */
+      readonly regardlessOfNode?: boolean;
     };
 
 /** Reason and message of a DisruptionTarget condition. */
@@ -51,12 +54,14 @@ export interface DisruptionWords {
 
 /**
  * Result of a command. `gone`: a read confirmed that the object no longer exists. `unwanted`: the reason for the write
- * had ended before the request was sent; nothing was sent.
+ * had ended before the request was sent; nothing was sent. `held`: a policy or a pause holds it; nothing was sent, and the
+ * stage evaluates again when the hold ends, or after `forMs` (Infinity: no end is known).
  */
 export type WriteOutcome =
   | { readonly result: 'written' }
   | { readonly result: 'gone' }
   | { readonly result: 'unwanted' }
+  | { readonly result: 'held'; readonly forMs: number }
   | { readonly result: 'not-leader' }
   | { readonly result: 'failed'; readonly reason: ApiReason; readonly retryAfterMs: number | undefined };
 
@@ -87,9 +92,16 @@ export function nextAfterWrite(outcome: WriteOutcome, ifUnwanted: WorkOutcome): 
       return forget;
     case 'unwanted':
       return ifUnwanted;
+    case 'held':
+      return evaluateAfterHold(outcome.forMs);
     case 'failed':
       return backOffAtLeast(outcome.retryAfterMs);
   }
+}
+
+/** A change of policies, of the node's labels or of its pause evaluates the node again; the end of a time does not. */
+export function evaluateAfterHold(forMs: number): WorkOutcome {
+  return Number.isFinite(forMs) ? { next: 'requeue', afterMs: Math.max(0, forMs) } : forget;
 }
 
 /**

@@ -5,6 +5,7 @@ import type { ApiReason } from '../../api/api-error.ts';
 import type { Labels } from '../../api/topology.ts';
 import type { ZoneCondition } from '../../api/zone.ts';
 import type { StaleReason } from './freshness.ts';
+import type { HoldSource, NodeAct, NodeHold } from './policy.ts';
 
 /** Which rule set the grace period in force. */
 export type GraceRule = 'monitor' | 'startup';
@@ -111,7 +112,16 @@ export type BootEvidence = 'same' | 'changed' | 'unknown';
  * be removed. `lease-is-renewed`: the node is not Ready in the cache, but its lease is being renewed.
  * `late-cache`: lists replace a stale watch, so that the cache may not show that the node recovered.
  */
-export type EvictionHold = 'full-disruption' | 'stale' | 'late-cache' | 'node-is-ready' | 'lease-is-renewed';
+export type EvictionHold =
+  | 'full-disruption'
+  | 'stale'
+  | 'late-cache'
+  | 'node-is-ready'
+  | 'lease-is-renewed'
+  | PolicyEvictionHold;
+
+/** A policy or a pause holds all deletions of pods of the node, for whatever taint. */
+export type PolicyEvictionHold = 'observed' | 'paused';
 
 /** A changed setting, with its values as text. */
 export interface SettingChange {
@@ -161,6 +171,13 @@ export type Decision =
   | Of<'taint-withdrawn', { node: string; why: 'node-ready' | 'node-gone' | 'zone-left' | 'full-disruption' }>
   | Of<'taints-held', { zone: string; waiting: number; why: ZoneArithmetic }>
   | Of<'taints-changed', { node: string; added: readonly string[]; removed: readonly string[]; why: TaintReason }>
+  /** The policy that applies to a node changed; null: the default. */
+  | Of<'policy-changed', { node: string; from: string | null; to: string | null }>
+  /** These policies claim the node equally, so none applies. */
+  | Of<'policy-conflict', { node: string; policies: readonly string[] }>
+  | Of<'pause-annotation-changed', { node: string; value: string | null; reading: 'none' | 'paused' | 'malformed' }>
+  /** A policy or a pause holds writes of this kind; noted once until the node recovers or the hold changes. */
+  | Of<'act-withheld', { node: string; act: NodeAct; mode: NodeHold['mode']; source: HoldSource }>
   | Of<'labels-set', { node: string; labels: Labels }>
   | Of<'pod-marked-not-ready', { pod: string; node: string }>
   | Of<'eviction-scheduled', { pod: string; node: string; taint: string; toleratedSeconds: number; inMs: number }>

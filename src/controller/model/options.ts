@@ -1,3 +1,5 @@
+import type { NodePolicy } from './policy.ts';
+
 /** The eviction mode, and options of the older one. */
 export interface EvictionModeOptions {
   /** False for eviction mode: the pods of a node are deleted instead of evicted by NoExecute taints. */
@@ -50,6 +52,10 @@ export interface ControllerOptions extends EvictionModeOptions {
   readonly largeClusterSizeThreshold: number;
   /** Share of unready nodes, from 0 to 1, at which a zone with more than two of them is partially disrupted. */
   readonly unhealthyZoneThreshold: number;
+  /** Settings and modes for the nodes that their selectors match; replaced as a whole when any of them changes. */
+  readonly policies: readonly NodePolicy[];
+  /** Holds, for all nodes, what makes a node or its pods worse. Recovery goes on. */
+  readonly paused: boolean;
 }
 
 /** Which controllers run. The names are kube-controller-manager's. */
@@ -102,5 +108,7 @@ export const defaultControllerOptions: ControllerOptions = {
   controlPlanePathFailureHoldMs: undefined,
   largeClusterSizeThreshold: 50,
   unhealthyZoneThreshold: 0.55,
+  policies: [],
+  paused: false,
   ...defaultEvictionModeOptions,
 };

@@ -116,7 +116,7 @@ export class PodDeleter {
     const { writer } = this.#options;
     const outcome = await writer.carryOut({ kind: 'mark-pod-lost', pod }, () => this.#isStillWanted(pod));
     if (outcome.result === 'gone' || outcome.result === 'not-leader') return this.#drop(podKey(pod), task);
-    if (outcome.result === 'unwanted') return { next: 'requeue', afterMs: heldRecheckMs };
+    if (isStopped(outcome)) return { next: 'requeue', afterMs: heldRecheckMs };
     const isContested = outcome.result === 'failed' && outcome.reason === 'conflict';
     task.reasonAttempts = isContested ? task.reasonAttempts + 1 : reasonAttemptsMax;
     return { next: 'requeue', afterMs: 0 };
@@ -157,7 +157,7 @@ export class PodDeleter {
   #after(pod: PodView, task: Task, outcome: WriteOutcome): WorkOutcome {
     const key = podKey(pod);
     if (outcome.result === 'failed') return backOffAtLeast(outcome.retryAfterMs);
-    if (outcome.result === 'unwanted') return { next: 'requeue', afterMs: heldRecheckMs };
+    if (isStopped(outcome)) return { next: 'requeue', afterMs: heldRecheckMs };
     if (outcome.result !== 'written') return this.#drop(key, task);
     if (!task.noted)
       this.#options.decisions.note({ kind: 'pod-evicted-with-node', pod: key, node: pod.nodeName, why: task.why });
@@ -171,4 +171,9 @@ export class PodDeleter {
     if (this.#tasks.get(key) === task) this.#tasks.delete(key);
     return forget;
   }
+}
+
+/** Nothing was sent: not wanted at the time, or held. */
+function isStopped({ result }: WriteOutcome): boolean {
+  return result === 'unwanted' || result === 'held';
 }

@@ -201,7 +201,7 @@ export class PodGarbageCollector {
       this.#options.meter.add(forceDeletedPods, 1, labels);
       this.#options.decisions.note({ kind: 'pod-collected', pod: podKey(pod), node: pod.nodeName, why });
     }
-    return result !== 'failed' && result !== 'not-leader';
+    return result !== 'failed' && result !== 'not-leader' && result !== 'held';
   }
 
   /**
@@ -225,14 +225,23 @@ export class PodGarbageCollector {
   async #failAndDelete(pod: PodView, why: PodGcReason): Promise<WriteOutcome> {
     const { writer, clock } = this.#options;
     const stillWanted = (): boolean => this.#isCollectable(pod, why);
+    // Finished and unbound pods are not collected because of a node.
+    const regardlessOfNode = why === 'terminated' || why === 'unscheduled';
     if (mustFailFirst(pod)) {
       const disruption = why === 'orphaned' ? deletedByPodGc : undefined;
       const marked = await writer.carryOut(
-        { kind: 'mark-pod-failed', pod, atMs: clock.nowMs(), disruption },
+        { kind: 'mark-pod-failed', pod, atMs: clock.nowMs(), disruption, regardlessOfNode },
         stillWanted,
       );
       if (marked.result !== 'written' && !isUnpatchable(marked)) return marked;
     }
-    return writer.carryOut({ kind: 'delete-pod', pod, gracePeriodSeconds: 0, lane: 'housekeeping' }, stillWanted);
+    const deletion = {
+      kind: 'delete-pod',
+      pod,
+      gracePeriodSeconds: 0,
+      lane: 'housekeeping',
+      regardlessOfNode,
+    } as const;
+    return writer.carryOut(deletion, stillWanted);
   }
 }

@@ -214,7 +214,7 @@ export class PodMarker {
     const stillWanted = (): boolean => this.#isStillWanted(pod);
     const outcome = await writer.carryOut({ kind: 'mark-pod-not-ready', pod, atMs: clock.nowMs() }, stillWanted);
     if (outcome.result === 'failed') return backOffAtLeast(outcome.retryAfterMs);
-    if (outcome.result === 'unwanted') return { next: 'requeue', afterMs: heldRecheckMs };
+    if (outcome.result === 'unwanted' || outcome.result === 'held') return { next: 'requeue', afterMs: heldRecheckMs };
     if (outcome.result !== 'written') return this.#done(key);
     recorder.record(podNodeNotReady(pod));
     decisions.note({ kind: 'pod-marked-not-ready', pod: key, node: pod.nodeName });

@@ -139,8 +139,8 @@ export class PodMarkingQueues {
     queue.resize(ratePerSecond, burst, nowMs);
     for (let node = queue.peekDue(nowMs); node !== undefined; node = queue.peekDue(nowMs)) {
       const wanted = wants(node);
-      const heldMs = this.#options.heldForMs(node);
-      if (wanted && heldMs > 0) {
+      const heldMs = wanted ? this.#options.heldForMs(node) : 0;
+      if (heldMs > 0) {
         queue.postpone(node, nowMs + Math.min(heldMs, heldNodeRecheckMs));
         continue;
       }

@@ -20,6 +20,7 @@ interface MeasuredStages {
   readonly leases: Sized;
   readonly podResponses: Sized;
   readonly health: Pick<HealthTable, 'size'>;
+  readonly policies: Sized;
   readonly transitions: Pick<HealthTransitions, 'notReadyCount' | 'withheld'>;
   readonly confirmer: Pick<SilenceConfirmer, 'size'>;
   readonly monitor: Sized & { readonly heldZones: number };
@@ -66,6 +67,7 @@ export function showCollectionSizes(meter: Meter, sizes: () => readonly Collecti
 function perNode(stages: MeasuredStages): Readonly<Record<string, number>> {
   return {
     'node-health': stages.health.size,
+    'node-policies': stages.policies.size,
     'node-transitions': Math.max(stages.transitions.notReadyCount, stages.transitions.withheld),
     'node-confirmations': stages.confirmer.size,
     'node-passes': stages.monitor.size,

@@ -1,14 +1,16 @@
 import { gauge, type Meter } from '../../ports/meter.ts';
 import type { Freshness } from '../model/freshness.ts';
 import type { HealthTransitions } from '../health/health-transitions.ts';
+import type { NodeHold } from '../model/policy.ts';
 import type { OutageWatch } from '../outage/outage-watch.ts';
+import type { PolicyStage } from '../policies/policy-stage.ts';
 import type { PodMarkingQueues } from '../pod-readiness/pod-marking-queues.ts';
 import type { ZoneTaintQueues } from '../tainting/zone-taint-queues.ts';
 import type { ZoneTable } from '../zones/zone-table.ts';
 
 export const heldNodes = gauge(
   'node_lifecycle_held_nodes',
-  'Number of nodes for which a due action is held, each counted under the first reason that applies. unconfirmed: looks silent and waits for a live read of its lease; full-disruption: not ready while all zones are fully disrupted; outage: waits for a NoExecute taint or the marking of its pods and became silent together with most nodes of several zones; stale: waits for either while watch streams are stale; zone-stopped: the eviction rate of its zone is 0.',
+  'Number of nodes for which a due action is held, each counted under the first reason that applies. observed: its policy has mode Observe; paused: a policy, its annotation or the config file pauses it; unconfirmed: looks silent and waits for a live read of its lease; full-disruption: not ready while all zones are fully disrupted; outage: waits for a NoExecute taint or the marking of its pods and became silent together with most nodes of several zones; stale: waits for either while watch streams are stale; zone-stopped: the eviction rate of its zone is 0.',
   ['reason'],
 );
 
@@ -21,6 +23,7 @@ export function showHeldNodes(meter: Meter, sources: HeldNodesSources): void {
 }
 
 interface HeldNodesSources {
+  readonly policies: Pick<PolicyStage, 'heldModes' | 'holdOf'>;
   readonly transitions: Pick<HealthTransitions, 'withheld'>;
   readonly zones: Pick<ZoneTable, 'zones' | 'plan' | 'fullDisruption'>;
   readonly outage: Pick<OutageWatch, 'isHeld'>;
@@ -30,6 +33,8 @@ interface HeldNodesSources {
 }
 
 export interface WaitingFacts {
+  /** For each node of which a policy or a pause withholds anything, the mode. Those nodes are in no other list. */
+  readonly policyHeld: readonly NodeHold['mode'][];
   /** Nodes that look silent and whose silence is not confirmed by a live read. */
   readonly withheld: number;
   readonly fullDisruption: boolean;
@@ -45,6 +50,7 @@ export interface WaitingFacts {
 
 /** Number of held nodes by reason; each node counts for the first reason that applies. Reasons as in `explain`. */
 export function classifyHeldNodes({
+  policyHeld,
   withheld,
   fullDisruption,
   unready,
@@ -53,7 +59,10 @@ export function classifyHeldNodes({
 }: WaitingFacts): Readonly<Record<string, number>> {
   const others = waiting.filter(({ outageHeld }) => !outageHeld);
   const stopped = stale ? 0 : others.filter(({ zoneStopped }) => zoneStopped).length;
+  const observed = policyHeld.filter((mode) => mode === 'Observe').length;
   return {
+    observed,
+    paused: policyHeld.length - observed,
     unconfirmed: withheld,
     'full-disruption': fullDisruption ? unready : 0,
     outage: fullDisruption ? 0 : waiting.length - others.length,
@@ -62,15 +71,20 @@ export function classifyHeldNodes({
   };
 }
 
-function readFacts({ transitions, zones, outage, freshness, queues, marking }: HeldNodesSources): WaitingFacts {
+function readFacts(sources: HeldNodesSources): WaitingFacts {
+  const { policies, transitions, zones, outage, freshness, queues, marking } = sources;
+  const waiting = [...new Set([...queues.keys(), ...marking.waiting()])];
   return {
+    policyHeld: policies.heldModes(),
     withheld: transitions.withheld,
     fullDisruption: zones.fullDisruption,
     unready: zones.zones().reduce((sum, zone) => sum + (zones.plan(zone)?.why.unready ?? 0), 0),
     stale: freshness.staleness() !== undefined,
-    waiting: [...new Set([...queues.keys(), ...marking.waiting()])].map((node) => ({
-      outageHeld: outage.isHeld(node),
-      zoneStopped: queues.get(queues.zoneOf(node) ?? '')?.ratePerSecond === 0,
-    })),
+    waiting: waiting
+      .filter((node) => policies.holdOf(node) === undefined)
+      .map((node) => ({
+        outageHeld: outage.isHeld(node),
+        zoneStopped: queues.get(queues.zoneOf(node) ?? '')?.ratePerSecond === 0,
+      })),
   };
 }

@@ -13,6 +13,7 @@ import type { HealthRecord } from '../health/health-record.ts';
 import type { HealthTable } from '../health/health-table.ts';
 import type { ControllerOptions, ControllerSelection, PodGcOptions } from '../model/options.ts';
 import type { OutageWatch } from '../outage/outage-watch.ts';
+import type { PolicyStage } from '../policies/policy-stage.ts';
 import type { PodEvictor } from '../pod-eviction-mode/pod-evictor.ts';
 import type { PodGarbageCollector } from '../pod-gc/pod-garbage-collector.ts';
 import type { ZoneTaintQueues } from '../tainting/zone-taint-queues.ts';
@@ -36,6 +37,7 @@ export interface SnapshotSources {
     readonly podGc: Pick<PodGarbageCollector, 'roundFromMs' | 'quarantineEndsAtMs' | 'missingNodes'>;
     readonly outage: Pick<OutageWatch, 'hold' | 'heldUntilMs'>;
     readonly freshness: Pick<Freshness, 'nowMs' | 'staleness'>;
+    readonly policies: Pick<PolicyStage, 'selectionOf' | 'current' | 'holdOf' | 'counts'>;
   };
   readonly informers: {
     readonly nodes: Informer<NodeView>;

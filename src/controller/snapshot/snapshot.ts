@@ -9,6 +9,7 @@ import { zoneName } from '../../api/zone.ts';
 import type { Informer } from '../../informer/informer.ts';
 import type { NotedDecision } from '../decision-log/decision-log.ts';
 import { estimateRateAfterLoss, estimateRecoveriesToNormal } from './estimate-hypotheses.ts';
+import { buildPolicyFacts, selectGracePolicy } from './build-policy-facts.ts';
 import { buildTaintFacts } from './build-taint-facts.ts';
 import { describeDecision } from '../decision-log/describe-decision.ts';
 import { podsByNode } from '../taint-eviction/taint-evictor.ts';
@@ -68,6 +69,7 @@ export class LiveSnapshot {
       stale: stages.freshness.staleness(),
       fullDisruption: stages.zones.fullDisruption,
       outageHold: this.#outageHold(node),
+      nodeHold: stages.policies.holdOf(node ?? ''),
     };
   }
 
@@ -96,6 +98,7 @@ export class LiveSnapshot {
       ready,
       counted,
       health: this.#health(node, circumstances),
+      policy: buildPolicyFacts(this.#sources.options.current().policies, stages.policies.selectionOf(name)),
       taints: buildTaintFacts(node, ready, circumstances),
       eviction: this.#eviction?.of(node),
       zone: this.#zone(zone),
@@ -143,6 +146,7 @@ export class LiveSnapshot {
       configFile: this.#sources.configFile?.() ?? null,
       holds: [...buildHolds(circumstances), ...zones.flatMap(({ holds }) => holds)],
       informers: [nodes, leases, pods, ...(daemonSets ? [daemonSets] : [])].map((informer) => toFacts(informer, now)),
+      policies: stages.policies.counts(),
       zones,
       waiting: zones.reduce((sum, { line: queue }) => sum + queue.waiting, 0),
       evictions: formatScheduled([...stages.evictor.scheduled().values()], now),
@@ -173,16 +177,17 @@ export class LiveSnapshot {
   }
 
   #health(node: NodeView, { now, stale }: Circumstances): HealthFacts | undefined {
-    const { stages, options } = this.#sources;
+    const { stages } = this.#sources;
     const record = recordOf(node, this.#sources);
     if (record === undefined) return undefined;
-    const { rule, graceMs } = graceOf(record, options.current());
+    const { rule, graceMs } = graceOf(record, stages.policies.current(node.name));
+    const policy = selectGracePolicy(rule, stages.policies.selectionOf(node.name));
     const heartbeatAtMs = toMonotonicMs(record.heartbeatAtMs, this.#sources);
     const silentFromMs = heartbeatAtMs + graceMs + 1;
     const silent = stages.freshness.nowMs() - record.heartbeatAtMs > graceMs;
     return {
       lastHeartbeat: { ...formatPast(heartbeatAtMs, now), channel: record.channel },
-      grace: { seconds: toSeconds(graceMs), rule, flag: `node-${rule}-grace-period` },
+      grace: { seconds: toSeconds(graceMs), rule, flag: `node-${rule}-grace-period`, policy },
       silence: {
         silent,
         since: silent ? formatPast(silentFromMs, now) : null,

@@ -2,7 +2,7 @@ import { podKey, type PodView } from '../../api/pod.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Meter } from '../../ports/meter.ts';
 import type { NodeSource } from '../model/commands.ts';
-import type { DecisionSink, EvictionHold } from '../model/decisions.ts';
+import type { DecisionSink, EvictionHold, PolicyEvictionHold } from '../model/decisions.ts';
 import { evidenceMs, type LiveNode } from '../model/live-node.ts';
 import { isHealthTaint } from './decide-eviction.ts';
 import { decideHoldExpiry, type HoldExpiry } from './decide-hold-expiry.ts';
@@ -11,11 +11,21 @@ import { evictionHoldsExpired } from './metrics.ts';
 import type { TimedEviction } from './timed-eviction.ts';
 
 const checkAgainMs = 1_000;
+/** The end of a hold by a policy or a pause is announced by {@link TaintEvictor.recheckHeld}; this covers a lost one. */
+const policyCheckAgainMs = 5_000;
+
+interface PolicyHold {
+  readonly why: PolicyEvictionHold;
+  /** Infinity: no end is known. */
+  readonly forMs: number;
+}
 
 export interface EvictionHoldsOptions {
   readonly nodes: NodeSource;
   /** Why deletions for the health of this node are held; undefined: not held. */
   readonly holdOf: (node: string) => EvictionHold | undefined;
+  /** What holds all deletions of pods of this node, for whatever taint. Absent: nothing ever does. */
+  readonly policyHoldOf?: (node: string) => PolicyHold | undefined;
   /** A recent live read of the node; undefined while there is none, and then one is started. */
   readonly liveNode: (node: string) => LiveNode | undefined;
   readonly decisions: DecisionSink;
@@ -36,6 +46,8 @@ export class EvictionHolds {
 
   /** What holds this deletion if it is for this taint. Cheap: called before each request. */
   reasonFor({ node, released }: TimedEviction, taint: string): EvictionHold | undefined {
+    const policyHold = this.#policyHoldOf(node);
+    if (policyHold !== undefined) return policyHold.why;
     const why = isHealthTaint(taint) ? this.#options.holdOf(node) : undefined;
     const isReleased = why !== undefined && released?.why === why && this.#nowMs() < released.untilMs;
     return isReleased ? undefined : why;
@@ -51,7 +63,21 @@ export class EvictionHolds {
     if (eviction.hold?.why !== why && why !== 'late-cache') this.#noteHeld(pod, why);
     const hold = extendHold(eviction.hold, why, this.#nowMs());
     eviction.hold = hold;
+    if (isPolicyHold(why)) return { checkAgainMs: this.#policyCheckAgainMs(eviction.node) };
     return isAtMaximum(hold) ? this.#decideLive(pod, eviction, why) : { checkAgainMs };
+  }
+
+  /** Whether a policy or a pause holds this deletion, as of its last check. */
+  isHeldByPolicy({ hold }: TimedEviction): boolean {
+    return hold !== undefined && isPolicyHold(hold.why);
+  }
+
+  #policyHoldOf(node: string): PolicyHold | undefined {
+    return this.#options.policyHoldOf?.(node);
+  }
+
+  #policyCheckAgainMs(node: string): number {
+    return Math.min(this.#policyHoldOf(node)?.forMs ?? 0, policyCheckAgainMs);
   }
 
   #decideLive(pod: PodView, eviction: TimedEviction, why: EvictionHold): HoldAnswer {
@@ -92,4 +118,8 @@ export class EvictionHolds {
   #nowMs(): number {
     return this.#options.clock.monotonicMs();
   }
+}
+
+function isPolicyHold(why: EvictionHold): why is PolicyEvictionHold {
+  return why === 'observed' || why === 'paused';
 }

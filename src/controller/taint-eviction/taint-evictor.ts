@@ -151,6 +151,14 @@ export class TaintEvictor {
     return pod.terminating || this.#now().monotonicMs - atMs < acceptedMsMax;
   }
 
+  /** A hold by a policy or a pause may have ended, of this node or, if undefined, of any: due deletions are checked now. */
+  recheckHeld(node?: string): void {
+    for (const [key, eviction] of this.#timed) {
+      const isMeant = node === undefined || eviction.node === node;
+      if (isMeant && this.#holds.isHeldByPolicy(eviction)) this.#loop.add(key);
+    }
+  }
+
   /** Due times of all timed evictions, on the monotonic clock. */
   scheduled(): ReadonlyMap<string, number> {
     return new Map([...this.#timed].map(([key, { evictAt }]) => [key, evictAt.atMs]));
@@ -332,7 +340,9 @@ export class TaintEvictor {
   }
 
   /** A deletion held for the health of the node may be due for a taint without a hold. */
-  #dueForOtherTaint(pod: PodView, { node, boundMs }: TimedEviction): EvictAt | undefined {
+  #dueForOtherTaint(pod: PodView, eviction: TimedEviction): EvictAt | undefined {
+    if (this.#holds.isHeldByPolicy(eviction)) return undefined;
+    const { node, boundMs } = eviction;
     const taints = this.#taints.get(node).filter(({ taint }) => !isHealthTaint(taint.key));
     const decision = decideEviction(pod, { taints, boundMs });
     return decision.kind === 'leave' && decision.atMs <= this.#now().monotonicMs ? decision : undefined;
@@ -362,7 +372,8 @@ export class TaintEvictor {
   #after(pod: PodView, evictAt: EvictAt, outcome: WriteOutcome): WorkOutcome {
     if (outcome.result === 'failed') return backOffAtLeast(outcome.retryAfterMs);
     if (outcome.result === 'not-leader') return forget;
-    if (outcome.result === 'unwanted') return { next: 'requeue', afterMs: unwantedRecheckMs };
+    if (outcome.result === 'unwanted' || outcome.result === 'held')
+      return { next: 'requeue', afterMs: unwantedRecheckMs };
     if (outcome.result === 'written') this.#count(pod, evictAt);
     if (this.#timed.get(podKey(pod))?.uid === pod.uid) this.#timed.delete(podKey(pod));
     this.#publish();

@@ -229,7 +229,7 @@ export class NoExecuteTainter {
     if (outcome.result === 'written') return void queues.remove(name);
     if (!mayHaveBeenDone(outcome)) queue.returnToken(nowMs);
     const current = queues.queueOf(name);
-    if (outcome.result === 'unwanted') current?.postpone(name, nowMs + unwantedRetryMs);
+    if (outcome.result === 'unwanted' || outcome.result === 'held') current?.postpone(name, nowMs + unwantedRetryMs);
     else current?.retry(name, nowMs, outcome.result === 'failed' ? outcome.retryAfterMs : undefined);
   }
 

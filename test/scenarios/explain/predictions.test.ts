@@ -16,7 +16,7 @@ test('a node becomes silent at the predicted time, by the heartbeat and the rule
   await using world = await aZonedWorld({ a: 3 }).running(30);
   await world.silentFor(7, 'a-1');
   const outlook = explainNode(world, 'a-1');
-  const expected = ['lease', 7, { seconds: 50, rule: 'monitor', flag: 'node-monitor-grace-period' }];
+  const expected = ['lease', 7, { seconds: 50, rule: 'monitor', flag: 'node-monitor-grace-period', policy: null }];
   assert.deepEqual([outlook.lastHeartbeat?.channel, outlook.lastHeartbeat?.secondsAgo, outlook.grace], expected);
   const seen = [outlook.silence?.silent, outlook.next.act, outlook.next.given];
   assert.deepEqual(seen, [false, 'mark-unknown', 'no-heartbeat']);

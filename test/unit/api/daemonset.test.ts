@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type DaemonSet, type LabelSelector, selectsLabels, transformDaemonSet } from '../../../src/api/daemonset.ts';
+import { type DaemonSet, selectsLabels, transformDaemonSet } from '../../../src/api/daemonset.ts';
+import type { LabelSelector } from '../../../src/api/label-selector.ts';
 
 function aView(selector: unknown): ReturnType<typeof transformDaemonSet> {
   const metadata = { namespace: 'kube-system', name: 'agent', uid: 'u', resourceVersion: '7' };

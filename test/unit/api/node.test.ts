@@ -104,3 +104,10 @@ test('the reason of a response: the Status takes precedence over the code', () =
   assert.equal(reasonFor(502, undefined), 'unavailable');
   assert.equal(reasonFor(418, undefined), 'bad-request');
 });
+
+test('of the annotations of a node only the pause is read', () => {
+  const metadata = { name: 'n', uid: 'u', annotations: { 'nodelifecycle/paused': 'true', other: 'x' } };
+  assert.equal(transformNode({ metadata }).pause, 'true');
+  assert.ok(!('pause' in transformNode({ metadata: { ...metadata, annotations: { other: 'x' } } })));
+  assert.ok(!('pause' in transformNode({ metadata: { name: 'n', uid: 'u' } })));
+});

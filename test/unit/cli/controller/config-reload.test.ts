@@ -64,6 +64,43 @@ test('if the live settings alone would violate a constraint, all changes require
   assert.deepEqual(seen, ['featureGates', 'podEvictionTimeout', 'nodeEvictionRate']);
 });
 
+test('policies and the pause are applied, each changed policy with its name', () => {
+  const policy = (name: string, fields: string): string =>
+    `{ name: ${name}, nodeSelector: { matchLabels: { pool: ${name} } }${fields} }`;
+  const before = valuesOf(
+    `policies: [${policy('a', '')}, ${policy('b', ', nodeMonitorGracePeriod: 2m')}, ${policy('c', '')}]\n`,
+  );
+  const after = valuesOf(
+    `policies: [${policy('c', '')}, ${policy('a', ', mode: Observe, priority: 5')}, ${policy('d', '')}]\npaused: true\n`,
+  );
+  const { values, applied, waiting } = decideReload(before, after);
+  assert.deepEqual(waiting, []);
+  assert.deepEqual(applied, [
+    {
+      setting: 'policies[a]',
+      from: 'priority 0, Enforce, pool In [a]',
+      to: 'priority 5, Observe, pool In [a]',
+    },
+    {
+      setting: 'policies[b]',
+      from: 'priority 0, Enforce, pool In [b], nodeMonitorGracePeriod 2m0s',
+      to: 'not set',
+    },
+    { setting: 'policies[d]', from: 'not set', to: 'priority 0, Enforce, pool In [d]' },
+    { setting: 'paused', from: 'false', to: 'true' },
+  ]);
+  assert.equal(values.policies, after.policies);
+  assert.equal(values.paused, true);
+});
+
+test('policies that are the same are kept as they are', () => {
+  const text = 'policies: [{ name: a, nodeSelector: { matchLabels: { pool: a } } }]\n';
+  const before = valuesOf(text);
+  const { values, applied } = decideReload(before, valuesOf(`${text}nodeEvictionRate: 0.5\n`));
+  assert.equal(values.policies, before.policies);
+  assert.deepEqual(applied, [{ setting: 'nodeEvictionRate', from: '0.1', to: '0.5' }]);
+});
+
 test('the list of live settings', () => {
   const live = controllerFlags.filter((flag: FlagDefinition) => flag.live === true).map(({ name }) => name);
   assert.deepEqual(live, [

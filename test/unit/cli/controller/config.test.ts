@@ -81,6 +81,8 @@ test('the defaults are those of kube-controller-manager 1.36', () => {
     logFormat: 'auto',
     v: 0,
     validateOnly: false,
+    policies: [],
+    paused: false,
   });
 });
 
@@ -172,6 +174,8 @@ test('every flag sets its option', () => {
     logFormat: 'json',
     v: 4,
     validateOnly: true,
+    policies: [],
+    paused: false,
   });
 });
 
@@ -341,7 +345,10 @@ test('the schema of the config file contains every setting', () => {
   const schema = z.toJSONSchema(configFileSchema, { target: 'draft-7', io: 'input' });
   const inFile = controllerFlags.filter((flag) => !('onlyAsFlag' in flag));
   const actual = Object.keys(schema.properties ?? {}).sort();
-  assert.deepEqual(actual, ['apiVersion', 'kind', ...inFile.map((flag) => keyOf(flag.name))].sort());
+  assert.deepEqual(
+    actual,
+    ['apiVersion', 'kind', 'policies', 'paused', ...inFile.map((flag) => keyOf(flag.name))].sort(),
+  );
   assert.deepEqual(schema.required, ['apiVersion', 'kind']);
   assert.equal(schema.additionalProperties, false);
 });

@@ -1,0 +1,67 @@
+/** Label selectors as of Kubernetes' LabelSelector: a list of requirements, all of which must match. */
+import type { Labels } from './topology.ts';
+
+export interface LabelRequirement {
+  readonly key: string;
+  /** `In`, `NotIn`, `Exists` or `DoesNotExist`. */
+  readonly operator: string;
+  readonly values?: readonly string[] | null | undefined;
+}
+
+export interface LabelSelector {
+  readonly matchLabels?: Labels | null | undefined;
+  readonly matchExpressions?: readonly LabelRequirement[] | null | undefined;
+}
+
+/** Whether all requirements match these labels. An empty list matches nothing. */
+export function matchesLabels(requirements: readonly LabelRequirement[], labels: Labels): boolean {
+  return requirements.length > 0 && requirements.every((requirement) => matches(requirement, labels));
+}
+
+/**
+ * The requirements of a selector; none if a part of it is malformed: an unsupported requirement must not widen the
+ * selector.
+ */
+export function listRequirements(selector: LabelSelector | null | undefined): readonly LabelRequirement[] {
+  const labels: unknown = selector?.matchLabels ?? {};
+  const expressions: unknown = selector?.matchExpressions ?? [];
+  if (typeof labels !== 'object' || labels === null || !Array.isArray(expressions)) return [];
+  const equal = Object.entries(labels).map(([key, value]) => ({ key, operator: 'In', values: [value] }));
+  const all: readonly unknown[] = [...equal, ...(expressions as readonly unknown[])];
+  return all.every(isRequirement) ? all : [];
+}
+
+function matches({ key, operator, values }: LabelRequirement, labels: Labels): boolean {
+  const value = labels[key];
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values?.includes(value) === true;
+    case 'NotIn':
+      return value === undefined || values?.includes(value) !== true;
+    case 'Exists':
+      return value !== undefined;
+    case 'DoesNotExist':
+      return value === undefined;
+    default:
+      return false;
+  }
+}
+
+const operators: ReadonlyMap<string, { readonly needsValues: boolean }> = new Map([
+  ['In', { needsValues: true }],
+  ['NotIn', { needsValues: true }],
+  ['Exists', { needsValues: false }],
+  ['DoesNotExist', { needsValues: false }],
+]);
+
+function isRequirement(item: unknown): item is LabelRequirement {
+  if (typeof item !== 'object' || item === null || !('key' in item) || !('operator' in item)) return false;
+  if (typeof item.key !== 'string' || typeof item.operator !== 'string') return false;
+  const operator = operators.get(item.operator);
+  if (operator === undefined) return false;
+  return !operator.needsValues || ('values' in item && isStringList(item.values));
+}
+
+function isStringList(values: unknown): boolean {
+  return Array.isArray(values) && values.length > 0 && values.every((value) => typeof value === 'string');
+}

@@ -1,0 +1,47 @@
+// Warnings about valid policies that are risky or without effect.
+import { formatGoDuration } from '../../api/go-duration.ts';
+import type { NodePolicy } from '../../controller/model/policy.ts';
+import { isSatisfiable } from './decide-satisfiability.ts';
+
+/** The duration of the lease of a kubelet, which renews it every 10 s (kubelet `nodeLeaseDurationSeconds`). */
+const kubeletLeaseMs = 40_000;
+
+export function buildPolicyWarnings(policies: readonly NodePolicy[]): readonly string[] {
+  return [
+    ...policies.flatMap(warnOfShortGrace),
+    ...policies.flatMap(warnOfEmptySelection),
+    ...policies.flatMap((policy, index) => warnOfEqualClaims(policy, index, policies)),
+  ];
+}
+
+function warnOfShortGrace({ name, nodeMonitorGracePeriodMs }: NodePolicy, index: number): readonly string[] {
+  if (nodeMonitorGracePeriodMs === undefined || nodeMonitorGracePeriodMs >= kubeletLeaseMs) return [];
+  const grace = formatGoDuration(nodeMonitorGracePeriodMs);
+  return [
+    `policies[${index}].nodeMonitorGracePeriod (policy ${name}) is ${grace}: kubelets renew their lease of ` +
+      `${formatGoDuration(kubeletLeaseMs)} every 10s, so below ${formatGoDuration(kubeletLeaseMs)} a few lost requests ` +
+      'can mark a healthy node Unknown',
+  ];
+}
+
+function warnOfEmptySelection({ name, selector }: NodePolicy, index: number): readonly string[] {
+  if (isSatisfiable(selector)) return [];
+  return [`policies[${index}].nodeSelector (policy ${name}) matches no node: its requirements contradict each other`];
+}
+
+/** Evident from priorities and selectors alone; whether a node matches both is known only in the cluster. */
+function warnOfEqualClaims(policy: NodePolicy, index: number, policies: readonly NodePolicy[]): readonly string[] {
+  return policies.flatMap((other, place) => {
+    if (place <= index || !claimEqually(policy, other)) return [];
+    return [
+      `policies[${index}] (${policy.name}) and policies[${place}] (${other.name}) have equal priority ` +
+        `${policy.priority} and equally many requirements: a node that matches both gets the default policy; set ` +
+        'different priorities',
+    ];
+  });
+}
+
+function claimEqually(a: NodePolicy, b: NodePolicy): boolean {
+  const areEqual = a.priority === b.priority && a.selector.length === b.selector.length;
+  return areEqual && isSatisfiable([...a.selector, ...b.selector]);
+}

@@ -1,0 +1,20 @@
+import { parseGoDuration } from '../../api/go-duration.ts';
+import { listRequirements } from '../../api/label-selector.ts';
+import type { NodePolicy } from '../../controller/model/policy.ts';
+import type { PolicyInput } from './policy-schema.ts';
+
+/** Valid policies of a file as the controller uses them. */
+export function decodePolicies(policies: readonly PolicyInput[]): readonly NodePolicy[] {
+  return policies.map((policy) => ({
+    name: policy.name,
+    priority: policy.priority ?? 0,
+    selector: listRequirements(policy.nodeSelector),
+    mode: policy.mode ?? 'Enforce',
+    nodeMonitorGracePeriodMs: parseDuration(policy.nodeMonitorGracePeriod),
+    nodeStartupGracePeriodMs: parseDuration(policy.nodeStartupGracePeriod),
+  }));
+}
+
+function parseDuration(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : parseGoDuration(text);
+}

@@ -1,0 +1,88 @@
+// The schema of a policy, for the config file. Plain on purpose: types, patterns, ranges and lengths only, so that an
+// OpenAPI schema can be generated from it. What relates several fields is in validate-policies.ts. The message of each
+// part says what is accepted; see describe-schema-issue.ts.
+import { z } from 'zod';
+import { goDurationText } from '../../api/go-duration.ts';
+
+/** Limits that keep a selection cheap and a status readable. */
+export const policiesMax = 100;
+const requirementsMax = 20;
+const valuesMax = 100;
+
+const dnsSubdomain = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const labelName = '[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';
+const labelKey = new RegExp(`^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?${labelName}$`);
+const labelValue = new RegExp(`^(${labelName})?$`);
+
+/** Fields that a later version may add are not accepted: a setting without effect would go unnoticed. */
+function fields<Shape extends z.core.$ZodLooseShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
+  return z.strictObject(shape, {
+    error: ({ code }) => (code === 'unrecognized_keys' ? Object.keys(shape).join(', ') : 'a mapping'),
+  });
+}
+
+function text(pattern: RegExp, error: string): z.ZodString {
+  return z.string({ error }).regex(pattern, { error });
+}
+
+function list<T extends z.ZodType>(item: T, max: number, what: string): z.ZodArray<T> {
+  const error = `a list of 1 to ${max} ${what}`;
+  return z.array(item, { error }).min(1, { error }).max(max, { error });
+}
+
+const keySchema = text(labelKey, 'a label key, such as node.example.com/pool');
+const valueSchema = text(labelValue, 'a label value: at most 63 letters, digits, -, _ and .');
+
+/** More than 0, so that no node is silent at once. */
+const duration = z
+  .string({ error: 'a duration > 0 with a unit, such as 1m30s or 500ms' })
+  .regex(goDurationText, { error: 'a duration > 0 with a unit, such as 1m30s or 500ms' })
+  .regex(/^[^-]*[1-9]/, { error: 'a duration > 0 with a unit, such as 1m30s or 500ms' });
+
+const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const;
+const modes = ['Enforce', 'Observe', 'Paused'] as const;
+
+const requirement = fields({
+  key: keySchema.describe('Key of the label'),
+  operator: z
+    .enum(operators, { error: `one of ${operators.join(', ')}` })
+    .describe('NotIn and DoesNotExist also match nodes without the label'),
+  values: list(valueSchema, valuesMax, 'label values').optional().describe('With In and NotIn only'),
+});
+
+const labels = z.record(keySchema, valueSchema, {
+  error: ({ code }) =>
+    code === 'invalid_key' ? 'a label key, such as node.example.com/pool' : 'a mapping of label keys to values',
+});
+
+/** What a policy sets, without its name. */
+const policySpecShape = {
+  priority: z
+    .int32({ error: 'an integer from -2147483648 to 2147483647' })
+    .optional()
+    .describe('The policy of the highest priority that selects a node applies to it; 0 if not set'),
+  nodeSelector: fields({
+    matchLabels: labels.optional().describe('Labels that a node must have'),
+    matchExpressions: list(requirement, requirementsMax, 'requirements')
+      .optional()
+      .describe('Requirements, all of which a node must meet'),
+  }).describe('The nodes of the policy; of equal priorities the selector with more requirements applies'),
+  mode: z
+    .enum(modes, { error: `one of ${modes.join(', ')}` })
+    .optional()
+    .describe(
+      'Enforce acts; Observe reports and writes nothing for these nodes; Paused only reverts. Enforce if not set',
+    ),
+  nodeMonitorGracePeriod: duration.optional().describe('As the setting of the same name, for these nodes'),
+  nodeStartupGracePeriod: duration.optional().describe('As the setting of the same name, for these nodes'),
+} as const;
+
+export const policySchema = fields({
+  name: text(dnsSubdomain, 'a name of lower-case letters, digits, - and ., at most 253').describe(
+    'Unique name of the policy',
+  ),
+  ...policySpecShape,
+});
+
+/** A policy as in the file, valid by itself. */
+export type PolicyInput = Readonly<z.input<typeof policySchema>>;

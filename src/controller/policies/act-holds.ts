@@ -1,0 +1,85 @@
+import type { Meter } from '../../ports/meter.ts';
+import type { NodeSource } from '../model/commands.ts';
+import type { DecisionSink } from '../model/decisions.ts';
+import { describeHoldSource, type NodeAct, type NodeHold } from '../model/policy.ts';
+import { isHeldIn, isNegative } from './decide-node-hold.ts';
+import { withheldActs } from './metrics.ts';
+import type { NodePolicies } from './node-policies.ts';
+
+interface ActHoldsOptions {
+  readonly policies: Pick<NodePolicies, 'holdOf'>;
+  readonly nodes: NodeSource;
+  readonly decisions: DecisionSink;
+  readonly meter: Meter;
+}
+
+interface Withheld {
+  /** Mode and source of the hold: another hold begins another episode. */
+  readonly by: string;
+  readonly acts: Set<NodeAct>;
+}
+
+/**
+ * Whether a write for a node is held by a policy or a pause. Each kind of write that is held is recorded once, until the
+ * node recovers or the hold changes. Nothing is remembered of nodes without a hold.
+ */
+export class ActHolds {
+  readonly #options: ActHoldsOptions;
+  readonly #withheld = new Map<string, Withheld>();
+
+  constructor(options: ActHoldsOptions) {
+    this.#options = options;
+  }
+
+  /** To be called when the write is about to be made: what holds it. Cheap: called again before each request. */
+  check(node: string, act: NodeAct): NodeHold | undefined {
+    const hold = this.#options.policies.holdOf(node);
+    if (hold === undefined) {
+      if (this.#withheld.size > 0) this.#withheld.delete(node);
+      return undefined;
+    }
+    if (!isHeldIn(hold.mode, act)) return undefined;
+    if (this.#options.nodes.get(node) !== undefined) this.#note(node, act, hold);
+    return hold;
+  }
+
+  /** The node is Ready and sends heartbeats: what was withheld because of its health is withheld no longer. */
+  recovered(node: string): void {
+    const known = this.#withheld.get(node);
+    if (known === undefined) return;
+    for (const act of known.acts) if (isNegative(act)) known.acts.delete(act);
+  }
+
+  forget(node: string): void {
+    this.#withheld.delete(node);
+  }
+
+  /** Nodes of which anything is withheld, unless their hold ended without a further write. */
+  nodes(): readonly string[] {
+    return [...this.#withheld].flatMap(([node, { acts }]) => (acts.size > 0 ? [node] : []));
+  }
+
+  /** Number of nodes of which anything was withheld. */
+  get size(): number {
+    return this.#withheld.size;
+  }
+
+  #note(node: string, act: NodeAct, { mode, source }: NodeHold): void {
+    const { decisions, meter } = this.#options;
+    const { acts } = this.#episodeOf(node, `${mode} ${describeHoldSource(source)}`);
+    if (acts.has(act)) return;
+    // The end of a recovery is not observed; worse health is.
+    if (isNegative(act)) acts.delete('remove-taints');
+    acts.add(act);
+    decisions.note({ kind: 'act-withheld', node, act, mode, source });
+    if (mode === 'Observe' && source.kind === 'policy') meter.add(withheldActs, 1, { policy: source.policy, act });
+  }
+
+  #episodeOf(node: string, by: string): Withheld {
+    const known = this.#withheld.get(node);
+    if (known?.by === by) return known;
+    const begun = { by, acts: new Set<NodeAct>() };
+    this.#withheld.set(node, begun);
+    return begun;
+  }
+}

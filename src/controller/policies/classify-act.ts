@@ -1,0 +1,21 @@
+import type { Command } from '../model/commands.ts';
+import type { NodeAct } from '../model/policy.ts';
+
+/** The node that a write is about, and its kind; undefined: not because of a node, so no hold of a node applies. */
+export function classifyAct(command: Command): { readonly node: string; readonly act: NodeAct } | undefined {
+  if ('node' in command) return { node: command.node.name, act: nodeActOf(command) };
+  if ('regardlessOfNode' in command && command.regardlessOfNode) return undefined;
+  const act = command.kind === 'mark-pod-not-ready' ? 'mark-pods-not-ready' : 'delete-pods';
+  return { node: command.pod.nodeName, act };
+}
+
+function nodeActOf(command: Extract<Command, { readonly node: unknown }>): NodeAct {
+  switch (command.kind) {
+    case 'set-node-conditions':
+      return 'mark-unknown';
+    case 'set-node-labels':
+      return 'set-labels';
+    case 'change-taints':
+      return command.add.length === 0 ? 'remove-taints' : 'add-taints';
+  }
+}

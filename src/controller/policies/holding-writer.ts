@@ -1,0 +1,40 @@
+import type { Clock } from '../../ports/clock.ts';
+import type { ClosableWriter, Command, StillWanted, WriteOutcome } from '../model/commands.ts';
+import type { ActHolds } from './act-holds.ts';
+import { classifyAct } from './classify-act.ts';
+
+interface HoldingWriterOptions {
+  readonly writer: ClosableWriter;
+  readonly holds: Pick<ActHolds, 'check'>;
+  readonly clock: Pick<Clock, 'nowMs'>;
+}
+
+/**
+ * Sends no write that a policy or a pause holds, whatever the stages decide: the check is made when a command is given
+ * and again immediately before its request.
+ */
+export class HoldingWriter implements ClosableWriter {
+  readonly #options: HoldingWriterOptions;
+
+  constructor(options: HoldingWriterOptions) {
+    this.#options = options;
+  }
+
+  carryOut(command: Command, stillWanted: StillWanted): Promise<WriteOutcome> {
+    const { writer, holds, clock } = this.#options;
+    const target = classifyAct(command);
+    if (target === undefined) return writer.carryOut(command, stillWanted);
+    const { node, act } = target;
+    const hold = holds.check(node, act);
+    if (hold !== undefined) return Promise.resolve({ result: 'held', forMs: hold.untilMs - clock.nowMs() });
+    return writer.carryOut(command, () => stillWanted() && holds.check(node, act) === undefined);
+  }
+
+  close(): void {
+    this.#options.writer.close();
+  }
+
+  drained(): Promise<void> {
+    return this.#options.writer.drained();
+  }
+}

@@ -1,0 +1,108 @@
+import type { NodeView } from '../../api/node.ts';
+import type { Labels } from '../../api/topology.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Live } from '../../ports/live.ts';
+import type { NodeSource } from '../model/commands.ts';
+import type { ControllerOptions } from '../model/options.ts';
+import type { GracePeriods, NodeHold, NodePolicy, PolicySelection } from '../model/policy.ts';
+import { decideNodeHold } from './decide-node-hold.ts';
+import { isSameSelection, selectPolicy } from './select-policy.ts';
+
+export type PolicyOptions = Pick<ControllerOptions, 'policies' | 'paused'> & GracePeriods;
+
+interface NodePoliciesOptions {
+  readonly options: Live<PolicyOptions>;
+  readonly nodes: NodeSource;
+  readonly clock: Pick<Clock, 'nowMs'>;
+}
+
+interface Derived {
+  /** What it was derived from: it counts as long as both are the current ones. */
+  readonly labels: Labels;
+  readonly options: PolicyOptions;
+  readonly selection: PolicySelection;
+  readonly graces: GracePeriods;
+}
+
+const byDefault: PolicySelection = { kind: 'default' };
+
+/**
+ * The policy of each node, and what follows from it. Derived at each call from the node's labels and the current
+ * options; the memory only saves the derivation, so no missed event can leave a node with an old policy. Without
+ * policies nothing is remembered.
+ */
+export class NodePolicies {
+  readonly #options: NodePoliciesOptions;
+  readonly #derived = new Map<string, Derived>();
+
+  constructor(options: NodePoliciesOptions) {
+    this.#options = options;
+  }
+
+  selectionOf(node: string): PolicySelection {
+    return this.#derive(node)?.selection ?? byDefault;
+  }
+
+  /** The grace periods of this node: those of its policy, and else those of the controller. */
+  gracesOf(node: string): GracePeriods {
+    return this.#derive(node)?.graces ?? this.#options.options.current();
+  }
+
+  /** What holds writes for this node and its pods now. A node that does not exist is held by a pause of all nodes only. */
+  holdOf(node: string): NodeHold | undefined {
+    const { options, nodes, clock } = this.#options;
+    const { paused } = options.current();
+    const selection = this.selectionOf(node);
+    const annotation = nodes.get(node)?.pause;
+    if (!paused && selection.kind !== 'policy' && annotation === undefined) return undefined;
+    return decideNodeHold({ paused, policy: policyOf(selection), annotation, wallMs: clock.nowMs() });
+  }
+
+  /** Whether these states of a node have different policies or pauses. */
+  differ(before: NodeView, after: NodeView): boolean {
+    if (before.pause !== after.pause) return true;
+    const { policies } = this.#options.options.current();
+    if (policies.length === 0) return false;
+    return !isSameSelection(selectPolicy(before.labels, policies), selectPolicy(after.labels, policies));
+  }
+
+  forget(node: string): void {
+    this.#derived.delete(node);
+  }
+
+  get size(): number {
+    return this.#derived.size;
+  }
+
+  #derive(node: string): Derived | undefined {
+    const options = this.#options.options.current();
+    if (options.policies.length === 0) {
+      if (this.#derived.size > 0) this.#derived.clear();
+      return undefined;
+    }
+    const labels = this.#options.nodes.get(node)?.labels;
+    const known = this.#derived.get(node);
+    if (labels === undefined) {
+      if (known !== undefined) this.#derived.delete(node);
+      return undefined;
+    }
+    if (known?.labels === labels && known.options === options) return known;
+    const selection = selectPolicy(labels, options.policies);
+    const derived = { labels, options, selection, graces: mergeGraces(options, policyOf(selection)) };
+    this.#derived.set(node, derived);
+    return derived;
+  }
+}
+
+/** The policy that applies; undefined: the default, also in a conflict. */
+function policyOf(selection: PolicySelection): NodePolicy | undefined {
+  return selection.kind === 'policy' ? selection.policy : undefined;
+}
+
+function mergeGraces(options: GracePeriods, policy: NodePolicy | undefined): GracePeriods {
+  if (policy === undefined) return options;
+  return {
+    nodeMonitorGracePeriodMs: policy.nodeMonitorGracePeriodMs ?? options.nodeMonitorGracePeriodMs,
+    nodeStartupGracePeriodMs: policy.nodeStartupGracePeriodMs ?? options.nodeStartupGracePeriodMs,
+  };
+}

@@ -1,0 +1,43 @@
+// Selects the policy of a node from its labels. The order of the policies does not matter.
+import { matchesLabels } from '../../api/label-selector.ts';
+import type { Labels } from '../../api/topology.ts';
+import type { NodePolicy, PolicySelection } from '../model/policy.ts';
+
+const byDefault: PolicySelection = { kind: 'default' };
+
+/**
+ * The matching policy of the highest priority; of equal priorities the one with more requirements. Two that are equal in
+ * both claim the node equally: neither applies, and no third one does.
+ */
+export function selectPolicy(labels: Labels, policies: readonly NodePolicy[]): PolicySelection {
+  const matching = policies.filter(({ selector }) => matchesLabels(selector, labels));
+  const [first, ...others] = matching;
+  if (first === undefined) return byDefault;
+  const best = others.reduce((best, policy) => (compareClaims(policy, best) > 0 ? policy : best), first);
+  const equal = matching.filter((policy) => compareClaims(policy, best) === 0);
+  return equal.length === 1 ? { kind: 'policy', policy: best } : { kind: 'conflict', policies: equal };
+}
+
+/** Whether both select the same policy, or the same conflict. */
+export function isSameSelection(a: PolicySelection, b: PolicySelection): boolean {
+  return selectionKey(a) === selectionKey(b);
+}
+
+/** Positive: `a` has the stronger claim. */
+function compareClaims(
+  a: Pick<NodePolicy, 'priority' | 'selector'>,
+  b: Pick<NodePolicy, 'priority' | 'selector'>,
+): number {
+  return a.priority - b.priority || a.selector.length - b.selector.length;
+}
+
+function selectionKey(selection: PolicySelection): string {
+  switch (selection.kind) {
+    case 'default':
+      return '';
+    case 'policy':
+      return selection.policy.name;
+    case 'conflict':
+      return selection.policies.map(({ name }) => name).join(',');
+  }
+}

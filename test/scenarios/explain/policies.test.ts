@@ -1,0 +1,105 @@
+// What `nlc explain` and `nlc status` say of policies and pauses.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { formatTime } from '../../../src/api/timestamps.ts';
+import { describeNodeOutlook, describeStatus } from '../../../src/controller/explain/describe-outlooks.ts';
+import { aPolicy, inZone } from '../../support/builders.ts';
+import type { ControllerWorld } from '../../support/controller-world.ts';
+import { explainNode, explainPod, statusOf } from '../../support/explained.ts';
+import { aZonedWorld } from '../../support/zoned-world.ts';
+
+const edge = aPolicy({ name: 'edge', nodeMonitorGracePeriodMs: 120_000 });
+const lab = aPolicy({ name: 'lab', selector: inZone('b'), mode: 'Observe' });
+
+function pageOf(world: ControllerWorld, node: string): string {
+  return describeNodeOutlook(explainNode(world, node));
+}
+
+test('without policies there is no line about them', async () => {
+  await using world = await aZonedWorld({ a: 3 }).running(5);
+  assert.equal(explainNode(world, 'a-0').policy, null);
+  assert.doesNotMatch(pageOf(world, 'a-0'), /policy/u);
+  assert.doesNotMatch(describeStatus(statusOf(world)), /policy/u);
+});
+
+test('the policy of a node, and which field sets each number', async () => {
+  await using world = await aZonedWorld({ a: 3, b: 3, c: 3 }, { policies: [edge, lab] }).running(5);
+  assert.deepEqual(explainNode(world, 'a-0').policy, { name: 'edge', mode: 'Enforce', conflict: [] });
+  assert.match(pageOf(world, 'a-0'), /grace 120s \(monitor rule, policy edge: nodeMonitorGracePeriod\)/u);
+  assert.match(pageOf(world, 'a-0'), /^ {2}policy {5}edge, mode Enforce$/mu);
+  assert.match(pageOf(world, 'b-0'), /grace 50s \(monitor rule, --node-monitor-grace-period\)/u, 'lab sets none');
+  assert.match(pageOf(world, 'b-0'), /^ {2}policy {5}lab, mode Observe$/mu);
+  assert.match(pageOf(world, 'c-0'), /^ {2}policy {5}default: no policy selects this node$/mu);
+});
+
+test('a conflict names the policies', async () => {
+  await using world = await aZonedWorld({ a: 3 }, { policies: [edge, { ...edge, name: 'twin' }] }).running(5);
+  assert.deepEqual(explainNode(world, 'a-0').policy, { name: null, mode: 'Enforce', conflict: ['edge', 'twin'] });
+  assert.match(pageOf(world, 'a-0'), /^ {2}policy {5}default: edge and twin have equal priority/mu);
+  assert.match(describeStatus(statusOf(world)), /edge: mode Enforce, applies to 0 nodes; 3 nodes are claimed equally/u);
+});
+
+test('Observe: the hold, and what would be done when', async () => {
+  await using world = aZonedWorld({ a: 4, b: 4 }, { policies: [lab] }).start();
+  world.addPod('pod', 'b-0');
+  await world.silentFor(60, 'b-0');
+  const outlook = explainNode(world, 'b-0');
+  assert.equal(outlook.next.act, 'mark-unknown');
+  assert.equal(outlook.next.when?.inSeconds, 0);
+  assert.deepEqual(outlook.holds, [
+    {
+      kind: 'observed',
+      policy: 'lab',
+      unblockedBy: [{ kind: 'setting', setting: 'policies[lab].mode', wanted: 'Enforce' }],
+    },
+  ]);
+  assert.equal(outlook.evictions.predicted, 1);
+  const page = pageOf(world, 'b-0');
+  assert.match(page, /held {7}policy lab has mode Observe: nothing is written, and what is shown here is what would/u);
+  assert.match(page, /would end: policies\[lab\]\.mode set to Enforce in the config file/u);
+  assert.match(page, /marking Ready=Unknown withheld \(mode Observe\): policy lab/u);
+});
+
+test('a pause until a time: the acts are expected then', async () => {
+  await using world = aZonedWorld({ a: 4, b: 4 }).start();
+  world.addPod('pod', 'a-0');
+  world.annotatePause('a-0', formatTime(world.clock.nowMs() + 600_000));
+  await world.silentFor(60, 'a-0');
+  const outlook = explainNode(world, 'a-0');
+  assert.equal(outlook.next.act, 'mark-unknown');
+  assert.equal(Math.round(outlook.next.when?.inSeconds ?? 0), 540);
+  assert.match(pageOf(world, 'a-0'), /held {7}paused by an annotation of the node: only recovery goes on/u);
+  assert.match(
+    pageOf(world, 'a-0'),
+    /annotation nodelifecycle\/paused removed from the node, or the pause ends in about 540s/u,
+  );
+});
+
+test('paused: true is a hold of every node and of the status page, and no act is expected', async () => {
+  await using world = aZonedWorld({ a: 4, b: 4 });
+  world.addPod('pod', 'a-0');
+  world.setTaints('a-0', [{ key: 'example.com/drain', effect: 'NoExecute' }]);
+  world.changeOptions({ paused: true });
+  await world.running(60);
+  assert.deepEqual(
+    statusOf(world).holds.map(({ kind }) => kind),
+    ['paused'],
+  );
+  assert.match(describeStatus(statusOf(world)), /paused by the config file \(paused: true\): only recovery goes on/u);
+  assert.equal(explainPod(world, 'pod').eviction?.when.inSeconds, null);
+  assert.equal(explainNode(world, 'b-0').next.when?.inSeconds, null);
+});
+
+test('held nodes are counted by reason, and under no other', async () => {
+  await using world = aZonedWorld({ a: 8, b: 8 }, { policies: [lab] }).start();
+  world.annotatePause('a-0', 'true');
+  await world.silentFor(90, 'a-0', 'b-0', 'b-1');
+  const held = [...world.meter.read()].filter(([key, count]) => key.includes('held_nodes') && count > 0);
+  assert.deepEqual(held, [
+    ['node_lifecycle_held_nodes{reason="observed"}', 2],
+    ['node_lifecycle_held_nodes{reason="paused"}', 1],
+  ]);
+  world.recover('a-0', 'b-0', 'b-1');
+  await world.advance(20);
+  assert.ok([...world.meter.read()].every(([key, count]) => !key.includes('held_nodes') || count === 0));
+});

@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readFileSettings } from '../../../../src/cli/policies/file-settings.ts';
+
+const selector = { matchLabels: { pool: 'edge' } };
+
+function problemsOf(...policies: readonly unknown[]): readonly string[] {
+  return readFileSettings({ policies }).problems;
+}
+
+/** A valid policy with these fields changed; undefined removes one. */
+function aPolicyWith(over: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const policy = { name: 'edge', nodeSelector: selector, ...over };
+  return Object.fromEntries(Object.entries(policy).filter(([, value]) => value !== undefined));
+}
+
+function withRequirement(requirement: unknown): Readonly<Record<string, unknown>> {
+  return aPolicyWith({ nodeSelector: { matchExpressions: [requirement] } });
+}
+
+const duration = 'a duration > 0 with a unit, such as 1m30s or 500ms';
+const key = 'a label key, such as node.example.com/pool';
+const value = 'a label value: at most 63 letters, digits, -, _ and .';
+const name = 'a name of lower-case letters, digits, - and ., at most 253';
+const fields = 'name, priority, nodeSelector, mode, nodeMonitorGracePeriod, nodeStartupGracePeriod';
+const at = 'policies[0].nodeSelector.matchExpressions[0]';
+const long = 'x'.repeat(64);
+
+/** The malformed policy, and its only problem. */
+const malformed: readonly (readonly [unknown, string])[] = [
+  ['edge', 'policies[0]: must be a mapping (got "edge")'],
+  [null, 'policies[0]: must be a mapping (got null)'],
+  [aPolicyWith({ name: undefined }), `policies[0].name: must be ${name} (missing)`],
+  [aPolicyWith({ name: 'Edge Pool' }), `policies[0].name: must be ${name} (got "Edge Pool")`],
+  [aPolicyWith({ name: 7 }), `policies[0].name: must be ${name} (got 7)`],
+  [aPolicyWith({ priority: 1.5 }), 'policies[0].priority: must be an integer from -2147483648 to 2147483647 (got 1.5)'],
+  [
+    aPolicyWith({ priority: 'high' }),
+    'policies[0].priority: must be an integer from -2147483648 to 2147483647 (got "high")',
+  ],
+  [
+    aPolicyWith({ priority: 2 ** 31 }),
+    'policies[0].priority: must be an integer from -2147483648 to 2147483647 (got 2147483648)',
+  ],
+  [aPolicyWith({ mode: 'observe' }), 'policies[0].mode: must be one of Enforce, Observe, Paused (got "observe")'],
+  [aPolicyWith({ nodeSelector: undefined }), 'policies[0].nodeSelector: must be a mapping (missing)'],
+  [aPolicyWith({ nodeSelector: 'pool=edge' }), 'policies[0].nodeSelector: must be a mapping (got "pool=edge")'],
+  [
+    aPolicyWith({ nodeSelector: {} }),
+    'policies[0].nodeSelector: must be a selector with at least one requirement (got {})',
+  ],
+  [
+    aPolicyWith({ nodeSelector: { matchLabels: {} } }),
+    'policies[0].nodeSelector: must be a selector with at least one requirement (got {"matchLabels":{}})',
+  ],
+  [
+    aPolicyWith({ nodeSelector: { matchNames: ['a'] } }),
+    'policies[0].nodeSelector.matchNames: unknown field; accepted: matchLabels, matchExpressions',
+  ],
+  [
+    aPolicyWith({ nodeSelector: { matchLabels: ['pool'] } }),
+    'policies[0].nodeSelector.matchLabels: must be a mapping of label keys to values (got ["pool"])',
+  ],
+  [
+    aPolicyWith({ nodeSelector: { matchLabels: { 'a b': 'c' } } }),
+    `policies[0].nodeSelector.matchLabels["a b"]: must be ${key} (got "a b")`,
+  ],
+  [
+    aPolicyWith({ nodeSelector: { matchLabels: { 'example.com/pool': true } } }),
+    `policies[0].nodeSelector.matchLabels["example.com/pool"]: must be ${value} (got true)`,
+  ],
+  [
+    aPolicyWith({ nodeSelector: { matchLabels: { pool: long } } }),
+    `policies[0].nodeSelector.matchLabels.pool: must be ${value} (got "${'x'.repeat(59)}…)`,
+  ],
+  [
+    aPolicyWith({ nodeSelector: { matchExpressions: [] } }),
+    'policies[0].nodeSelector.matchExpressions: must be a list of 1 to 20 requirements (got [])',
+  ],
+  [withRequirement({ operator: 'Exists' }), `${at}.key: must be ${key} (missing)`],
+  [withRequirement({ key: '-a', operator: 'Exists' }), `${at}.key: must be ${key} (got "-a")`],
+  [
+    withRequirement({ key: 'a', operator: 'Inn', values: ['b'] }),
+    `${at}.operator: must be one of In, NotIn, Exists, DoesNotExist (got "Inn")`,
+  ],
+  [withRequirement({ key: 'a', operator: 'In' }), `${at}.values: must be set with operator In (missing)`],
+  [
+    withRequirement({ key: 'a', operator: 'NotIn', values: [] }),
+    `${at}.values: must be a list of 1 to 100 label values (got [])`,
+  ],
+  [
+    withRequirement({ key: 'a', operator: 'Exists', values: ['b'] }),
+    `${at}.values: must be absent with operator Exists (got ["b"])`,
+  ],
+  [
+    withRequirement({ key: 'a', operator: 'DoesNotExist', values: ['b'] }),
+    `${at}.values: must be absent with operator DoesNotExist (got ["b"])`,
+  ],
+  [
+    withRequirement({ key: 'a', operator: 'In', values: 'b' }),
+    `${at}.values: must be a list of 1 to 100 label values (got "b")`,
+  ],
+  [withRequirement({ key: 'a', operator: 'In', values: [5] }), `${at}.values[0]: must be ${value} (got 5)`],
+  [
+    withRequirement({ key: 'a', operator: 'Exists', value: 'b' }),
+    `${at}.value: unknown field; accepted: key, operator, values`,
+  ],
+  [aPolicyWith({ nodeMonitorGracePeriod: 40 }), `policies[0].nodeMonitorGracePeriod: must be ${duration} (got 40)`],
+  [aPolicyWith({ nodeMonitorGracePeriod: '40' }), `policies[0].nodeMonitorGracePeriod: must be ${duration} (got "40")`],
+  [
+    aPolicyWith({ nodeMonitorGracePeriod: '-1m' }),
+    `policies[0].nodeMonitorGracePeriod: must be ${duration} (got "-1m")`,
+  ],
+  [aPolicyWith({ nodeStartupGracePeriod: '0s' }), `policies[0].nodeStartupGracePeriod: must be ${duration} (got "0s")`],
+  [
+    aPolicyWith({ nodeStartupGracePeriod: 'soon' }),
+    `policies[0].nodeStartupGracePeriod: must be ${duration} (got "soon")`,
+  ],
+  [
+    aPolicyWith({ nodeStartupGracePeriod: '9999999h' }),
+    'policies[0].nodeStartupGracePeriod: must be a duration > 0 and below 292 years (got "9999999h")',
+  ],
+  [aPolicyWith({ maxUnhealthy: '40%' }), `policies[0].maxUnhealthy: unknown field; accepted: ${fields}`],
+];
+
+for (const [policy, problem] of malformed) {
+  test(`a malformed policy is refused with the field and the reason: ${problem.slice(0, 90)}`, () => {
+    assert.deepEqual(problemsOf(policy), [problem]);
+  });
+}
+
+test('all problems are reported together, each with the index of its policy', () => {
+  assert.deepEqual(problemsOf(aPolicyWith({}), aPolicyWith({ mode: 'On', priority: 'x' }), 3), [
+    'policies[1].priority: must be an integer from -2147483648 to 2147483647 (got "x")',
+    'policies[1].mode: must be one of Enforce, Observe, Paused (got "On")',
+    'policies[2]: must be a mapping (got 3)',
+  ]);
+});
+
+test('a name may occur once', () => {
+  assert.deepEqual(problemsOf(aPolicyWith({}), aPolicyWith({ name: 'b' }), aPolicyWith({})), [
+    'policies[2].name: must be unique; policies[0] has it too (got "edge")',
+  ]);
+});
+
+test('policies are a list of at most 100', () => {
+  const many = Array.from({ length: 101 }, (_, index) => aPolicyWith({ name: `p${index}` }));
+  assert.match(problemsOf(...many).join(), /^policies: must be a list of at most 100 policies \(got /);
+  assert.deepEqual(readFileSettings({ policies: { name: 'edge' } }).problems, [
+    'policies: must be a list of at most 100 policies (got {"name":"edge"})',
+  ]);
+});
+
+test('paused is true or false', () => {
+  assert.deepEqual(readFileSettings({ paused: 'yes' }).problems, ['paused: must be true or false (got "yes")']);
+  assert.equal(readFileSettings({ paused: true }).settings.paused, true);
+});
+
+test('without the settings, and with empty ones, there are no policies and no pause', () => {
+  for (const content of [{}, { policies: null, paused: null }, { policies: [], paused: false }])
+    assert.deepEqual(readFileSettings(content), { settings: { policies: [], paused: false }, problems: [] });
+});
+
+test('a policy with all fields', () => {
+  const policy = {
+    name: 'edge.eu',
+    priority: -3,
+    nodeSelector: {
+      matchLabels: { 'example.com/pool': 'edge', empty: '' },
+      matchExpressions: [{ key: 'gpu', operator: 'DoesNotExist' }],
+    },
+    mode: 'Observe',
+    nodeMonitorGracePeriod: '1m30s',
+    nodeStartupGracePeriod: '500ms',
+  };
+  assert.deepEqual(readFileSettings({ policies: [policy] }).settings.policies, [
+    {
+      name: 'edge.eu',
+      priority: -3,
+      selector: [
+        { key: 'example.com/pool', operator: 'In', values: ['edge'] },
+        { key: 'empty', operator: 'In', values: [''] },
+        { key: 'gpu', operator: 'DoesNotExist' },
+      ],
+      mode: 'Observe',
+      nodeMonitorGracePeriodMs: 90_000,
+      nodeStartupGracePeriodMs: 500,
+    },
+  ]);
+});
+
+test('what a policy does not set is undefined, its mode is Enforce and its priority 0', () => {
+  const [policy] = readFileSettings({ policies: [aPolicyWith({})] }).settings.policies;
+  assert.equal(policy?.mode, 'Enforce');
+  assert.equal(policy.priority, 0);
+  assert.equal(policy.nodeMonitorGracePeriodMs, undefined);
+  assert.equal(policy.nodeStartupGracePeriodMs, undefined);
+});

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { NodeAct, NodeHold } from '../../../../src/controller/model/policy.ts';
+import { decideNodeHold, isHeldIn } from '../../../../src/controller/policies/decide-node-hold.ts';
+import { aPolicy } from '../../../support/builders.ts';
+
+const wallMs = Date.parse('2026-11-23T12:00:00Z');
+const later = '2026-11-23T13:00:00+00:00';
+const observing = aPolicy({ name: 'o', mode: 'Observe' });
+const pausing = aPolicy({ name: 'p', mode: 'Paused' });
+
+type Facts = Partial<Parameters<typeof decideNodeHold>[0]>;
+
+function holdOf(facts: Facts): NodeHold | undefined {
+  return decideNodeHold({ paused: false, policy: undefined, annotation: undefined, wallMs, ...facts });
+}
+
+const byPolicy = (policy: string): NodeHold['source'] => ({ kind: 'policy', policy });
+const byAnnotation = (malformed: boolean): NodeHold['source'] => ({ kind: 'annotation', malformed });
+const paused = (source: NodeHold['source'], untilMs = Infinity): NodeHold => ({ mode: 'Paused', source, untilMs });
+
+const rows: readonly (readonly [string, Facts, NodeHold | undefined])[] = [
+  ['nothing', {}, undefined],
+  ['mode Enforce', { policy: aPolicy() }, undefined],
+  ['mode Observe', { policy: observing }, { mode: 'Observe', source: byPolicy('o'), untilMs: Infinity }],
+  ['mode Paused', { policy: pausing }, paused(byPolicy('p'))],
+  ['all nodes', { paused: true }, paused({ kind: 'config-file' })],
+  ['true', { annotation: 'true' }, paused(byAnnotation(false))],
+  ['a time', { annotation: later }, paused(byAnnotation(false), wallMs + 3_600_000)],
+  ['this moment', { annotation: '2026-11-23T12:00:00Z' }, undefined],
+  ['a time in the past', { annotation: '2026-11-23T11:59:59Z' }, undefined],
+  ['false', { annotation: 'false' }, undefined],
+  ['empty', { annotation: '' }, undefined],
+  ['malformed', { annotation: 'True' }, paused(byAnnotation(true))],
+  ['a date without a time', { annotation: '2026-11-24' }, paused(byAnnotation(true))],
+  ['Observe and all paused', { policy: observing, paused: true, annotation: 'true' }, holdOf({ policy: observing })],
+  ['all paused, and until a time', { paused: true, annotation: later }, paused({ kind: 'config-file' })],
+  ['mode Paused, and until a time', { policy: pausing, annotation: later }, paused(byPolicy('p'))],
+];
+
+for (const [what, facts, expected] of rows) {
+  test(`what holds a node: ${what}`, () => assert.deepEqual(holdOf(facts), expected));
+}
+
+test('a pause holds what makes a node or its pods worse; Observe holds everything', () => {
+  const acts: readonly (readonly [NodeAct, boolean])[] = [
+    ['mark-unknown', true],
+    ['add-taints', true],
+    ['mark-pods-not-ready', true],
+    ['delete-pods', true],
+    ['remove-taints', false],
+    ['set-labels', false],
+  ];
+  for (const [act, expected] of acts) {
+    assert.equal(isHeldIn('Paused', act), expected, act);
+    assert.equal(isHeldIn('Observe', act), true, act);
+  }
+});
