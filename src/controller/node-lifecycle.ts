@@ -303,6 +303,8 @@ export class NodeLifecycle {
     const { nodeLifecycle, taintEviction } = runningParts(controllers, options.current());
     const node = informers.nodes.store.get(name);
     if (nodeLifecycle) this.stages.monitor.resync(name);
+    // Without passes, changes of policies and pauses are recorded here.
+    else if (node !== undefined) this.stages.policies.observe(node, readyOf(node) === 'True');
     if (taintEviction && node !== undefined) this.stages.evictor.resync(node);
   }
 

@@ -148,7 +148,19 @@ export function taintBasedEvictions(gates: ControllerValues['featureGates']): bo
 
 /** The violated constraints. Those on invalid settings are skipped, because their values are defaults here. */
 export function validateControllerValues(values: ControllerValues, refused: ReadonlySet<string>): readonly string[] {
-  return violations(validationRules, values, refused);
+  const policies = refused.has('nodeMonitorPeriodMs') ? [] : shortPolicies(values);
+  return [...violations(validationRules, values, refused), ...policies];
+}
+
+/** The same rule as for the setting: the freshness of watches is measured for the shortest of all grace periods. */
+function shortPolicies({ policies, nodeMonitorPeriodMs }: ControllerValues): readonly string[] {
+  return policies.flatMap(({ name, nodeMonitorGracePeriodMs: graceMs }, index) => {
+    if (graceMs === undefined || graceMs > nodeMonitorPeriodMs) return [];
+    return [
+      `policies[${index}].nodeMonitorGracePeriod (policy ${name}): must be > --node-monitor-period ` +
+        `(got ${show(graceMs)} and ${show(nodeMonitorPeriodMs)})`,
+    ];
+  });
 }
 
 /** Warnings about valid but risky settings. */

@@ -29,6 +29,18 @@ test('the taint eviction controller alone evaluates no node and evicts pods that
   assert.deepEqual(world.evicted(), ['impatient']);
 });
 
+test('the taint eviction controller alone evicts no pod of a paused node, and reports a malformed annotation', async () => {
+  await using world = aWorld({ nodeLifecycle: false, taintEviction: true, podGc: false });
+  world.annotatePause('a-0', 'yes');
+  world.setTaints('a-0', [{ key: 'maintenance', effect: 'NoExecute' }]);
+  await world.running(70);
+  assert.deepEqual(world.evicted(), []);
+  assert.equal(world.nodeEventsOf('MalformedPauseAnnotation').length, 1);
+  world.annotatePause('a-0', undefined);
+  await world.advance(1);
+  assert.deepEqual(world.evicted(), ['impatient']);
+});
+
 test('the pod garbage collector alone deletes pods of deleted nodes, after the quarantine', async () => {
   await using world = await aWorld({ nodeLifecycle: false, taintEviction: false, podGc: true }).running(5);
   world.removeNode('a-0');

@@ -134,6 +134,35 @@ test('a partly written file is not applied, even if it is valid', async () => {
   assert.deepEqual(desk.adopted.at(-1)?.applied, [{ setting: 'nodeEvictionRate', from: '0.1', to: '0.5' }]);
 });
 
+test('changed policies are applied; a wrong one is refused with its field, and those in force stay', async () => {
+  const text = (grace: string): string =>
+    `${head}policies:\n- { name: edge, nodeSelector: { matchLabels: { pool: edge } }, nodeMonitorGracePeriod: ${grace} }\n`;
+  const { desk } = await checked('policies');
+  await desk.change(text('2m'));
+  assert.deepEqual(
+    desk.adopted.map(({ config }) => config.policies.map(({ nodeMonitorGracePeriodMs: ms }) => ms)),
+    [[120_000]],
+  );
+  assert.deepEqual(desk.adopted[0]?.applied, [
+    {
+      setting: 'policies[edge]',
+      from: 'not set',
+      to: 'priority 0, Enforce, pool In [edge], nodeMonitorGracePeriod 2m0s',
+    },
+  ]);
+  await desk.change(text('120'));
+  assert.equal(desk.adopted.length, 1);
+  assert.match(
+    desk.standing().problems.join(),
+    /: policies\[0\]\.nodeMonitorGracePeriod: must be a duration > 0 .* \(got 120\)$/u,
+  );
+  assert.equal(desk.metric('last_reload_successful'), 0);
+  await desk.change(`${head}paused: true\n`);
+  const last = desk.adopted.at(-1);
+  assert.deepEqual([last?.config.policies, last?.config.paused], [[], true]);
+  assert.deepEqual(desk.standing().problems, []);
+});
+
 test('an invalid file changes nothing and is logged once with all problems, until it is valid again', async () => {
   const { path, desk } = await checked('refused');
   await desk.change(`${rate(-1)}nodeMonitorPeriod: 5\nv: 4\n`);

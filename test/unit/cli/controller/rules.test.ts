@@ -35,3 +35,13 @@ test('--shadow with a controller or mode that cannot be compared is an error', (
   assert.deepEqual(problemsOf(['--shadow', '--controllers=taint-eviction-controller']), []);
   assert.deepEqual(problemsOf(['--shadow', '--metrics-secure']), [], 'reviews are creates that store nothing');
 });
+
+test('the grace period of a policy must be longer than the monitor period, as that of the controller', () => {
+  const policy = (name: string, grace: string): string =>
+    `{ name: ${name}, nodeSelector: { matchLabels: { a: ${name} } }, nodeMonitorGracePeriod: ${grace} }`;
+  const file = `policies: [${policy('a', '1m')}, ${policy('b', '5s')}, ${policy('c', '4s')}]\n`;
+  const text = (index: number, name: string, grace: string): string =>
+    `policies[${index}].nodeMonitorGracePeriod (policy ${name}): must be > --node-monitor-period (got ${grace} and 5s)`;
+  assert.deepEqual(problemsOf([], file), [text(1, 'b', '5s'), text(2, 'c', '4s')]);
+  assert.deepEqual(problemsOf(['--node-monitor-period=3s'], file), []);
+});
