@@ -27,6 +27,8 @@ export interface SharedInformerOptions<Raw extends KubeObject, View> extends Obj
   readonly quietMsMax?: number;
   /** The same for a resource that is never idle, by its number of objects; doubled with each consecutive false alarm. */
   readonly busyQuietMs?: (objects: number) => number;
+  /** Called with the version of the storage when a consistent read has shown it, for the informers of other resources. */
+  readonly onVersion?: (version: string) => void;
 }
 
 /**
@@ -87,6 +89,15 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
 
   noticeRollback(): void {
     this.#reflector.noticeRollback();
+  }
+
+  /**
+   * Another informer of the same storage has read this version. If it is older than what this one has reached, the storage
+   * was restored from a backup; while no watch is open, a list follows instead of a watch that would miss what changed
+   * until the storage passes the reached version. Resources in storages of their own cost an unnecessary list.
+   */
+  noticeStorageVersion(version: string): void {
+    this.#reflector.noticeStorageVersion(version);
   }
 
   noticeServerVersion(serverVersion: string, reachedBefore: string): boolean {

@@ -23,4 +23,6 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
       'a node that recovered while its NoExecute taint was being written lost its NoSchedule taint by two requests at once',
   },
   { seed: 2000567, found: 'a replica that started during a restore of etcd kept the nodes from before it' },
+  { seed: 374, found: 'a standby that could not watch for a minute after a restore of etcd missed a pod for ever' },
+  { seed: 4000994, found: 'NoExecute taints waited behind deletions of pods, and came closer together than the rate' },
 ];

@@ -146,7 +146,7 @@ export const controllerFlags = [
     ),
     flag.integer(
       'concurrent-writes',
-      'Concurrent writes of each kind; recovery, detection, eviction and housekeeping have separate limits',
+      'Concurrent writes of each kind; recovery, detection, tainting, eviction and housekeeping have separate limits',
       { default: 16, range: { min: 1, max: 256 } },
     ),
   ]),

@@ -12,7 +12,7 @@ import type { Report } from './violation.ts';
 const recoveryMsMax = 180_000;
 
 /** After a restore of etcd it is not checked: `settles` is. */
-const restoredMs = 900_000;
+const restoredMs = 0;
 
 export class RecoveryChecker {
   readonly #world: World;
