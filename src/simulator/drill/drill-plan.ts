@@ -15,7 +15,7 @@ export interface DrillCluster {
   readonly graceMs: number;
   /** For how long a node whose lease cannot be read is held. */
   readonly leaseHoldMs: number;
-  /** The wall clocks of the replicas agree: times that one wrote are compared with that of another. */
+  /** The wall clocks of replicas and kubelets agree: times that one wrote are compared with those of another. */
   readonly clocksAgree: boolean;
   /** The longest hold of a path failure in this cluster. */
   readonly pathFailureHoldMs: number;

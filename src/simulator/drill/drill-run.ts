@@ -6,7 +6,7 @@ import type { Report } from '../checkers/violation.ts';
 import { FaultDriver } from '../faults/fault-driver.ts';
 import type { RequestLine } from '../network/network.ts';
 import { isReady, zoneNameOf } from '../node-fields.ts';
-import type { World } from '../world.ts';
+import { wallStartMs, type World } from '../world.ts';
 import { DrillRecord } from './drill-record.ts';
 import { findDrillViolations } from './find-drill-violations.ts';
 import type { Drill, DrillCluster } from './drill-plan.ts';
@@ -115,8 +115,8 @@ export class DrillRun {
     const zones = new Set(ready.map(({ zone }) => zone)).size;
     const pathFailureHoldMs =
       controlPlanePathFailureHoldMs ?? (zones > 1 ? holdDefaults.longMs : holdDefaults.oneZoneMs);
-    const walls = [...world.machines.values()].map((machine) => machine.wallMs());
-    const clocksAgree = Math.max(...walls) - Math.min(...walls) < 1_000;
+    const trueMs = wallStartMs + world.timeline.nowMs;
+    const clocksAgree = [...world.machines.values()].every((machine) => Math.abs(machine.wallMs() - trueMs) < 1_000);
     return {
       nodes: ready,
       silentIn,
