@@ -70,6 +70,7 @@ class PodGcWorld {
       leadership: { holds: () => this.leading },
       nodes: new MutationCache((name: string) => this.nodes.get(name)),
       decisions,
+      clock: this.clock,
       signal: new AbortController().signal,
     });
     const live = new LiveNodes({

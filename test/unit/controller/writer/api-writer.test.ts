@@ -9,7 +9,7 @@ import { PQueueLanes } from '../../../../src/adapters/p-queue-lanes.ts';
 import type { WriteOutcome } from '../../../../src/controller/model/commands.ts';
 import { ApiWriter } from '../../../../src/controller/writer/api-writer.ts';
 import { MutationCache } from '../../../../src/informer/mutation-cache.ts';
-import { settled } from '../../../support/manual-clock.ts';
+import { ManualClock, settled } from '../../../support/manual-clock.ts';
 import { noPodAnswers } from '../../../support/no-pod-answers.ts';
 
 /** A writer with one lane, on an API that responds on request. */
@@ -31,6 +31,7 @@ class Stand {
     leadership: { holds: () => this.leading },
     nodes: new MutationCache<NodeView>(() => undefined),
     decisions: { note: () => undefined },
+    clock: new ManualClock(),
     signal: new AbortController().signal,
   });
 
@@ -112,6 +113,7 @@ async function refusedWith(error: ApiError, read: () => Promise<KubeObject>): Pr
     nodes: new MutationCache<NodeView>(() => undefined),
     pods: noPodAnswers(),
     decisions: { note: () => undefined },
+    clock: new ManualClock(),
     signal: new AbortController().signal,
   });
   return writer.carryOut({ kind: 'delete-pod', pod: aPod('a') }, () => true);
