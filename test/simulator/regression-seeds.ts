@@ -25,5 +25,10 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
   { seed: 2000567, found: 'a replica that started during a restore of etcd kept the nodes from before it' },
   { seed: 374, found: 'a standby that could not watch for a minute after a restore of etcd missed a pod for ever' },
   { seed: 1923, found: 'two work queues sent the taints of a node by two requests at once, of which one was refused' },
+  {
+    seed: 6000340,
+    found:
+      'a healthy node whose lease could not be read was Unknown by a cache that lacked renewals of all other nodes',
+  },
   { seed: 4000994, found: 'NoExecute taints waited behind deletions of pods, and came closer together than the rate' },
 ];

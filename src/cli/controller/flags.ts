@@ -68,7 +68,7 @@ export const controllerFlags = [
     ),
     flag.duration(
       'lease-confirmation-hold',
-      'Maximum time to wait for a live lease read before marking a node; after it a fresh cache is sufficient; negative: no limit',
+      'Maximum time to wait for a live lease read before marking a node; then all leases are listed, and if that fails a fresh cache is sufficient; negative: no limit',
       { default: formatGoDuration(defaults.leaseConfirmationHoldMs), live: true },
     ),
     flag.duration(

@@ -132,10 +132,11 @@ export class FaultDriver {
     }
   }
 
-  /** No process can notice a suspend if the wall clock is set back meanwhile, or before it without a check in between. */
+  /** No process can notice a suspend if the wall clock is set back meanwhile, or without a check in between. */
   #stepWall(name: string, byMs: number): void {
     const machine = this.#world.machines.get(name);
-    if (machine?.isSuspended !== false) return;
+    const isChecked = this.#world.replicas.get(name)?.run?.process.isPaused !== true;
+    if (machine?.isSuspended !== false || (byMs < 0 && !isChecked)) return;
     machine.stepWall(byMs);
     if (byMs < 0) this.#setBackAtMs.set(name, this.#world.timeline.nowMs);
   }
