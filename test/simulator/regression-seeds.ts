@@ -30,5 +30,6 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'a healthy node whose lease could not be read was Unknown by a cache that lacked renewals of all other nodes',
   },
+  { seed: 7000337, found: 'a pod was marked NotReady while the patch that precedes its deletion was in flight' },
   { seed: 4000994, found: 'NoExecute taints waited behind deletions of pods, and came closer together than the rate' },
 ];

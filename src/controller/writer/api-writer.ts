@@ -12,7 +12,7 @@ import type { Leadership } from '../../ports/leadership.ts';
 import type { WriteLane, WriteLanes } from '../../ports/write-lanes.ts';
 import type { ClosableWriter, Command, StillWanted, WriteOutcome } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
-import { NodeTurns } from './node-turns.ts';
+import { WriteTurns } from './write-turns.ts';
 import { changesNothing, type PatchRequest, planRequest } from './plan-request.ts';
 
 export interface ApiWriterOptions {
@@ -33,19 +33,20 @@ type Presence = 'present' | 'gone' | 'unknown';
 
 export class ApiWriter implements ClosableWriter {
   readonly #options: ApiWriterOptions;
-  readonly #turns: NodeTurns;
+  readonly #turns: WriteTurns;
   #closed = false;
 
   constructor(options: ApiWriterOptions) {
     this.#options = options;
-    this.#turns = new NodeTurns(options);
+    this.#turns = new WriteTurns(options);
   }
 
   async carryOut(command: Command, stillWanted: StillWanted): Promise<WriteOutcome> {
     const write = (): Promise<WriteOutcome> =>
       this.#options.lanes.run(laneOf(command), () => this.#send(command, stillWanted));
     try {
-      return await ('node' in command ? this.#turns.run(command.node.name, write) : write());
+      // A deletion has no version as a precondition.
+      return await (command.kind === 'delete-pod' ? write() : this.#turns.run(subjectOf(command), write));
     } catch (error) {
       return this.#fail(command, asApiError(error)); // the lane is full
     }

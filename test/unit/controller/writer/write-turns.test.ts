@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NodeTurns } from '../../../../src/controller/writer/node-turns.ts';
+import { WriteTurns } from '../../../../src/controller/writer/write-turns.ts';
 import { ManualClock, settled } from '../../../support/manual-clock.ts';
 
 class Stand {
   readonly clock = new ManualClock();
   readonly stop = new AbortController();
-  readonly turns = new NodeTurns({ clock: this.clock, signal: this.stop.signal });
+  readonly turns = new WriteTurns({ clock: this.clock, signal: this.stop.signal });
   readonly begun: string[] = [];
   readonly #ends = new Map<string, { readonly resolve: () => void; readonly reject: (error: Error) => void }>();
 
-  async write(node: string, name: string): Promise<void> {
-    await this.turns.run(node, () => {
+  async write(object: string, name: string): Promise<void> {
+    await this.turns.run(object, () => {
       this.begun.push(name);
       return new Promise<void>((resolve, reject) => this.#ends.set(name, { resolve, reject }));
     });
@@ -24,7 +24,7 @@ class Stand {
   }
 }
 
-test('the second write of a node begins when the first has ended, however it ends', async () => {
+test('the second write of an object begins when the first has ended, however it ends', async () => {
   const stand = new Stand();
   const first = assert.rejects(stand.write('n1', 'a'), /refused/);
   const others = [stand.write('n1', 'b'), stand.write('n1', 'c')];
@@ -38,7 +38,7 @@ test('the second write of a node begins when the first has ended, however it end
   assert.deepEqual(stand.begun, ['a', 'b', 'c']);
 });
 
-test('nodes do not wait for each other', async () => {
+test('objects do not wait for each other', async () => {
   const stand = new Stand();
   const writes = [stand.write('n1', 'a'), stand.write('n2', 'b')];
   assert.deepEqual(stand.begun, ['a', 'b']);
@@ -46,7 +46,7 @@ test('nodes do not wait for each other', async () => {
   await Promise.all(writes);
 });
 
-test('a write that hangs holds up the next one of its node for 5 s', async () => {
+test('a write that hangs holds up the next one of its object for 5 s', async () => {
   const stand = new Stand();
   const writes = [stand.write('n1', 'a'), stand.write('n1', 'b')];
   await stand.clock.advance(4_999);

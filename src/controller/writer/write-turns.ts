@@ -1,36 +1,36 @@
 import type { Clock } from '../../ports/clock.ts';
 import { callWithin } from '../../supervision/call-within.ts';
 
-/** A write that hangs does not hold up the others of its node for longer. */
+/** A write that hangs does not hold up the others of its object for longer. */
 const turnMsMax = 5_000;
 
-interface NodeTurnsOptions {
+interface WriteTurnsOptions {
   readonly clock: Clock;
   /** Ends all waiting. */
   readonly signal: AbortSignal;
 }
 
 /**
- * One write of a node at a time. All of them have the node's resourceVersion as a precondition, so of two at once the API
- * server refuses one; and the answer to the first shows whether the second is still needed.
+ * One patch of an object at a time. All of them have its resourceVersion as a precondition, so of two at once the API server
+ * refuses one; and the answer to the first shows whether the second is still needed.
  */
-export class NodeTurns {
-  readonly #options: NodeTurnsOptions;
+export class WriteTurns {
+  readonly #options: WriteTurnsOptions;
   readonly #last = new Map<string, Promise<unknown>>();
 
-  constructor(options: NodeTurnsOptions) {
+  constructor(options: WriteTurnsOptions) {
     this.#options = options;
   }
 
-  /** Settles as the write does. It begins when the earlier ones of the node have ended, at the latest after 5 s. */
-  async run<T>(node: string, write: () => Promise<T>): Promise<T> {
-    const before = this.#last.get(node);
+  /** Settles as the write does. It begins when the earlier ones of this object have ended, at the latest after 5 s. */
+  async run<T>(object: string, write: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(object);
     const own = before === undefined ? write() : this.#after(before).then(write);
-    this.#last.set(node, own);
+    this.#last.set(object, own);
     try {
       return await own;
     } finally {
-      if (this.#last.get(node) === own) this.#last.delete(node);
+      if (this.#last.get(object) === own) this.#last.delete(object);
     }
   }
 
