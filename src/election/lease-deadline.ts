@@ -23,6 +23,8 @@ export class LeaseDeadline {
   #untilMs = Number.NEGATIVE_INFINITY;
   /** Minimum of wall time minus monotonic time since the renewal was sent. */
   #offsetMsMin = Number.POSITIVE_INFINITY;
+  /** When a check found that the deadline had passed. A later backward step of the wall clock does not undo that. */
+  #passedAtMs: number | undefined;
 
   constructor(clock: Clock, ms: number) {
     this.#clock = clock;
@@ -37,6 +39,7 @@ export class LeaseDeadline {
   renewed(sentAt: Instant): void {
     this.#untilMs = sentAt.monotonicMs + this.#ms;
     this.#offsetMsMin = sentAt.wallMs - sentAt.monotonicMs;
+    if (sentAt.monotonicMs >= (this.#passedAtMs ?? Number.NEGATIVE_INFINITY)) this.#passedAtMs = undefined;
   }
 
   revoke(): void {
@@ -48,11 +51,12 @@ export class LeaseDeadline {
     return this.#clock.monotonicMs() < this.#untilMs;
   }
 
-  /** The deadline has not passed on either clock. */
+  /** The deadline has not passed on either clock. Once a call was false, only a later renewal makes it true. */
   holds(): boolean {
     const { monotonicMs, wallMs } = instantOf(this.#clock);
     const offsetMs = wallMs - monotonicMs;
     this.#offsetMsMin = Math.min(this.#offsetMsMin, offsetMs);
-    return monotonicMs + (offsetMs - this.#offsetMsMin) < this.#untilMs;
+    if (monotonicMs + (offsetMs - this.#offsetMsMin) >= this.#untilMs) this.#passedAtMs ??= monotonicMs;
+    return this.#passedAtMs === undefined;
   }
 }

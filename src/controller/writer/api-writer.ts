@@ -125,17 +125,18 @@ export class ApiWriter implements ClosableWriter {
 
   /**
    * Returns the uid of the object that the API server has under this name. An object whose deletion the watch delivered
-   * meanwhile is not remembered: no later event would replace it.
+   * meanwhile is not remembered: no later event would replace it. Nor is another object of this name: it would be in use
+   * before the event that begins its evaluation.
    */
   #remember(command: Command, answer: Awaited<ReturnType<KubeReader['get']>>): string {
     const { nodes, pods } = this.#options;
     if ('node' in command) {
       const view = transformNode(answer);
-      nodes.remember(nodes.get(view.name) ?? command.node, view);
+      if (view.uid === command.node.uid) nodes.remember(nodes.get(view.name) ?? command.node, view);
       return view.uid;
     }
     const view = transformPod(answer);
-    pods.remember(pods.get(podKey(view)) ?? command.pod, view);
+    if (view.uid === command.pod.uid) pods.remember(pods.get(podKey(view)) ?? command.pod, view);
     return view.uid;
   }
 }

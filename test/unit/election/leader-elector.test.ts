@@ -340,6 +340,16 @@ test('a suspend is detected although the wall clock was set back before it', asy
   assert.equal(a.elector.holds(), false);
 });
 
+test('a suspend that was noticed is not undone by a wall clock that is set back, but by a renewal', async () => {
+  const { clock, a } = await aLeader(2_500);
+  clock.jumpWall(suspendMs);
+  assert.equal(a.elector.holds(), false);
+  clock.jumpWall(-suspendMs);
+  assert.equal(a.elector.holds(), false);
+  await clock.advance(2_500);
+  assert.deepEqual([a.elector.holds(), a.outcome], [true, undefined]);
+});
+
 test('stopped after a suspend and before a renewal: the lease is not released', async () => {
   const { clock, server, a } = await aLeader(2_500);
   clock.jumpWall(suspendMs);

@@ -4,7 +4,7 @@ import { ApiError } from '../../../../src/api/api-error.ts';
 import type { KubeObject } from '../../../../src/api/meta.ts';
 import type { PodView } from '../../../../src/api/pod.ts';
 import { transformPod } from '../../../../src/api/pod.ts';
-import type { NodeView } from '../../../../src/api/node.ts';
+import { type NodeView, transformNode } from '../../../../src/api/node.ts';
 import { PQueueLanes } from '../../../../src/adapters/p-queue-lanes.ts';
 import type { WriteOutcome } from '../../../../src/controller/model/commands.ts';
 import { ApiWriter } from '../../../../src/controller/writer/api-writer.ts';
@@ -149,3 +149,27 @@ for (const { title, error, read, result } of [
     assert.equal(outcome.result, result);
   });
 }
+
+test('a node of the same name with another uid, which a refused write shows, is not used before its event', async () => {
+  const old = transformNode({ metadata: { name: 'n1', uid: 'old', resourceVersion: '5' } });
+  const created = { metadata: { name: 'n1', uid: 'new', resourceVersion: '9' } };
+  const nodes = new MutationCache<NodeView>(() => old);
+  const writer = new ApiWriter({
+    api: {
+      get: () => Promise.resolve(created),
+      patch: () => Promise.reject(webhook409),
+      delete: () => assert.fail('nothing is deleted'),
+    },
+    lanes: new PQueueLanes({ concurrencyMax: 1 }),
+    leadership: { holds: () => true },
+    nodes,
+    pods: noPodAnswers(),
+    decisions: { note: () => undefined },
+    clock: new ManualClock(),
+    signal: new AbortController().signal,
+  });
+  const add = [{ key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule' }] as const;
+  const command = { kind: 'change-taints', node: old, add, remove: [], lane: 'detection' } as const;
+  assert.equal((await writer.carryOut(command, () => true)).result, 'gone');
+  assert.equal(nodes.get('n1')?.uid, 'old');
+});
