@@ -31,7 +31,10 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
       'a healthy node whose lease could not be read was Unknown by a cache that lacked renewals of all other nodes',
   },
   { seed: 7000337, found: 'a pod was marked NotReady while the patch that precedes its deletion was in flight' },
-  { seed: 7002586, found: 'a node that was created again, which only a live read showed, had no deadline until the resync' },
+  {
+    seed: 7002586,
+    found: 'a node that was created again, which only a live read showed, had no deadline until the resync',
+  },
   { seed: 7003606, found: 'a leader that had noticed a suspend forgot it when its wall clock was set back' },
   { seed: 4000994, found: 'NoExecute taints waited behind deletions of pods, and came closer together than the rate' },
 ];
