@@ -1,13 +1,18 @@
 import type { Clock } from '../ports/clock.ts';
 
 /** One instant on both clocks. */
-interface Instant {
+export interface Instant {
   readonly monotonicMs: number;
   readonly wallMs: number;
 }
 
 export function instantOf(clock: Clock): Instant {
   return { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
+}
+
+/** The longer of the times that both clocks show: while a machine is suspended only its wall clock advances. */
+export function elapsedMs(from: Instant, to: Instant): number {
+  return Math.max(to.monotonicMs - from.monotonicMs, to.wallMs - from.wallMs);
 }
 
 /**

@@ -5,6 +5,7 @@ import { keyOf, objectKey } from '../api/object-key.ts';
 import type { ResourceName } from '../api/resources.ts';
 import type { KubeReader, Selection } from '../ports/kube-reader.ts';
 import type { Random } from '../ports/random.ts';
+import { isOlder } from '../api/resource-version.ts';
 import { isStale } from './decide-staleness.ts';
 import { diffObject, diffStores } from './diff-stores.ts';
 import type { Change, Informer, InformerStatus, Listener, StoreReader } from './informer.ts';
@@ -166,7 +167,7 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
   #applyDelta({ type, object, reached }: Delta<View>): readonly Change<View>[] {
     if (object instanceof Unreadable) return this.#deleteUnreadable(object, reached);
     const previous = this.#store.contents().get(object);
-    if (this.#reader.isStale(type, object.object, previous, reached)) return [];
+    if (this.#reader.isStale(type, object.object, this.#reachedBy(reached, previous), reached)) return [];
     if (type === 'DELETED') return this.#delete(object, previous);
     this.#store.set(object, object.object);
     return diffObject(keyOf(object), object.object, previous, this.#options.identity);
@@ -176,8 +177,19 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
   #deleteUnreadable({ name, uid, resourceVersion }: Unreadable, reached: string): readonly Change<View>[] {
     const known = name === undefined ? undefined : this.#store.contents().get(name);
     if (name === undefined || known === undefined) return [];
-    if (isStale({ type: 'DELETED', uid, resourceVersion }, this.#options.identity(known), reached)) return [];
+    const reachedKnown = this.#reachedBy(reached, known);
+    const stored = reachedKnown && this.#options.identity(reachedKnown);
+    if (isStale({ type: 'DELETED', uid, resourceVersion }, stored, reached)) return [];
     return this.#delete({ ...name, object: known }, known);
+  }
+
+  /**
+   * Undefined for a state that the storage has not reached: it is of the history before a restore, kept because the object
+   * could not be decoded, and no change of the present one is older.
+   */
+  #reachedBy(reached: string, stored: View | undefined): View | undefined {
+    const isReached = stored === undefined || !isOlder(reached, this.#options.identity(stored).resourceVersion);
+    return isReached ? stored : undefined;
   }
 
   /** An object that is not in the store was never delivered, so its deletion is not delivered either. */

@@ -646,6 +646,23 @@ test('after half a minute without the lease a restore of etcd is assumed, becaus
   assert.equal(rollbacks, 1);
 });
 
+test('a standby that was suspended for half a minute assumes a restore, although its monotonic clock stood still', async () => {
+  const clock = new ManualClock();
+  const server = new LeaseServer(clock);
+  let rollbacks = 0;
+  const standby = new Contender('standby', server, clock, { onRollback: () => (rollbacks += 1) });
+  new Contender('leader', server, clock).start();
+  await clock.advance(5_000);
+  standby.start();
+  await clock.advance(5_000);
+  clock.jumpWall(25_000);
+  await clock.advance(5_000);
+  assert.equal(rollbacks, 0);
+  clock.jumpWall(40_000);
+  await clock.advance(5_000);
+  assert.equal(rollbacks, 1);
+});
+
 test('a proxy that answers with an old lease every other time causes no more than one report in ten seconds', async () => {
   const clock = new ManualClock();
   const server = new LeaseServer(clock);
