@@ -93,7 +93,8 @@ export class DrillRun {
     if (this.#drill === undefined) return;
     const span = { fromMs: this.#fromMs, untilMs: world.timeline.nowMs };
     const slackMs = slackMsMin + slackLatencies * this.#options.latencyMsMax + Math.ceil(this.#waits.longestMs);
-    const context = { drill: this.#drill, record: this.#record, span, options: world.config, slackMs };
+    const { config: options, evictionRates: rates } = world;
+    const context = { drill: this.#drill, record: this.#record, span, options, rates, slackMs };
     for (const { invariant, subject, text } of findDrillViolations(context)) {
       report(invariant, subject, `${text} (drill ${this.#drill.name} from ${(span.fromMs / 1_000).toFixed(1)} s)`);
     }
