@@ -37,4 +37,10 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
   },
   { seed: 7003606, found: 'a leader that had noticed a suspend forgot it when its wall clock was set back' },
   { seed: 4000994, found: 'NoExecute taints waited behind deletions of pods, and came closer together than the rate' },
+  {
+    seed: 7005303,
+    found:
+      'after a restore of etcd, pods that could not be decoded held back their own changes, as if these were older',
+  },
+  { seed: 7005358, found: 'a standby that was suspended during a restore of etcd kept a pod that was gone' },
 ];
