@@ -23,7 +23,13 @@ export class PQueueLanes implements WriteLanes {
 
   constructor({ concurrencyMax: concurrency, waitingMax = waitingWritesMax }: PQueueLanesOptions) {
     const queue = (): PQueue => new PQueue({ concurrency });
-    this.#queues = { recovery: queue(), detection: queue(), eviction: queue(), housekeeping: queue() };
+    this.#queues = {
+      recovery: queue(),
+      detection: queue(),
+      tainting: queue(),
+      eviction: queue(),
+      housekeeping: queue(),
+    };
     this.#waitingMax = waitingMax;
   }
 

@@ -451,6 +451,7 @@ export class Stages {
       podGc,
       pods: informers.pods.store,
       readNode: (name) => this.#liveNodes.read(name),
+      relistNodes: () => informers.nodes.relist(),
     });
   }
 }

@@ -17,7 +17,7 @@ import { callWithin } from '../supervision/call-within.ts';
 import { decideLease, type LeaseDecision, type ObservedLease, observeLease } from './decide-lease.ts';
 import { type Claim, buildFirstLease, buildReleasedLease, buildRenewedLease, buildTakenLease } from './build-lease.ts';
 import type { ElectionOptions, ElectionSettings } from './election-options.ts';
-import { instantOf, LeaseDeadline } from './lease-deadline.ts';
+import { elapsedMs, type Instant, instantOf, LeaseDeadline } from './lease-deadline.ts';
 import { slowpathTotal } from './metrics.ts';
 
 /** Minimum timeout of one request; otherwise half the renew deadline, so that one hung call leaves time for another. */
@@ -39,7 +39,7 @@ export class LeaseContender {
   readonly #deadline: LeaseDeadline;
   #writeUnsettled = false;
   /** The version and the time of the last response that contained the lease. */
-  #seen: { readonly version: string; readonly atMs: number } | undefined;
+  #seen: { readonly version: string; readonly at: Instant } | undefined;
   #rollbackAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ElectionOptions, settings: ElectionSettings) {
@@ -172,19 +172,21 @@ export class LeaseContender {
   /**
    * The version of the lease only ever increases, unless the storage went back in time: etcd was restored from a backup.
    * For the leader that is certain, because only it writes the lease; another replica may see the lease only after the
-   * leader renewed it, at a version that is newer again. A long gap counts as a restore, for the same reason.
+   * leader renewed it, at a version that is newer again. A long gap counts as a restore, for the same reason; the wall clock
+   * shows it after a suspend.
    */
   #checkContinuity(lease: Lease | undefined): void {
     if (lease === undefined) return;
     const version = lease.metadata.resourceVersion ?? '';
-    const atMs = this.#options.clock.monotonicMs();
+    const at = instantOf(this.#options.clock);
     const before = this.#seen;
-    const isBroken = before !== undefined && (isOlder(version, before.version) || atMs - before.atMs > continuityMsMax);
+    const isBroken =
+      before !== undefined && (isOlder(version, before.version) || elapsedMs(before.at, at) > continuityMsMax);
     // The version before is kept, so that what is too soon now is reported by a later response.
-    if (isBroken && atMs - this.#rollbackAtMs < rollbackMsMin) return;
-    this.#seen = { version, atMs };
+    if (isBroken && at.monotonicMs - this.#rollbackAtMs < rollbackMsMin) return;
+    this.#seen = { version, at };
     if (!isBroken) return;
-    this.#rollbackAtMs = atMs;
+    this.#rollbackAtMs = at.monotonicMs;
     this.#options.onRollback?.();
   }
 

@@ -1,13 +1,18 @@
 import type { Clock } from '../ports/clock.ts';
 
 /** One instant on both clocks. */
-interface Instant {
+export interface Instant {
   readonly monotonicMs: number;
   readonly wallMs: number;
 }
 
 export function instantOf(clock: Clock): Instant {
   return { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
+}
+
+/** The longer of the times that both clocks show: while a machine is suspended only its wall clock advances. */
+export function elapsedMs(from: Instant, to: Instant): number {
+  return Math.max(to.monotonicMs - from.monotonicMs, to.wallMs - from.wallMs);
 }
 
 /**
@@ -23,6 +28,8 @@ export class LeaseDeadline {
   #untilMs = Number.NEGATIVE_INFINITY;
   /** Minimum of wall time minus monotonic time since the renewal was sent. */
   #offsetMsMin = Number.POSITIVE_INFINITY;
+  /** When a check found that the deadline had passed. A later backward step of the wall clock does not undo that. */
+  #passedAtMs: number | undefined;
 
   constructor(clock: Clock, ms: number) {
     this.#clock = clock;
@@ -37,6 +44,7 @@ export class LeaseDeadline {
   renewed(sentAt: Instant): void {
     this.#untilMs = sentAt.monotonicMs + this.#ms;
     this.#offsetMsMin = sentAt.wallMs - sentAt.monotonicMs;
+    if (sentAt.monotonicMs >= (this.#passedAtMs ?? Number.NEGATIVE_INFINITY)) this.#passedAtMs = undefined;
   }
 
   revoke(): void {
@@ -48,11 +56,12 @@ export class LeaseDeadline {
     return this.#clock.monotonicMs() < this.#untilMs;
   }
 
-  /** The deadline has not passed on either clock. */
+  /** The deadline has not passed on either clock. Once a call was false, only a later renewal makes it true. */
   holds(): boolean {
     const { monotonicMs, wallMs } = instantOf(this.#clock);
     const offsetMs = wallMs - monotonicMs;
     this.#offsetMsMin = Math.min(this.#offsetMsMin, offsetMs);
-    return monotonicMs + (offsetMs - this.#offsetMsMin) < this.#untilMs;
+    if (monotonicMs + (offsetMs - this.#offsetMsMin) >= this.#untilMs) this.#passedAtMs ??= monotonicMs;
+    return this.#passedAtMs === undefined;
   }
 }

@@ -14,7 +14,7 @@ import {
   type StepEnd,
 } from './decide-next-step.ts';
 import { isOlder } from '../api/resource-version.ts';
-import { isStorageOlder } from './check-version.ts';
+import { readStorageVersion } from './read-storage-version.ts';
 import {
   reflectorLastVersion,
   reflectorListDuration,
@@ -61,6 +61,8 @@ interface ReflectorOptions<T extends object> extends Ambient {
   readonly api: KubeReader;
   readonly random: Random;
   readonly quietMsMax: QuietLimit;
+  /** Called with the version of the storage when a consistent read has shown it. */
+  readonly onVersion?: (version: string) => void;
 }
 
 /**
@@ -163,6 +165,12 @@ export class Reflector<T extends object> {
     this.#startOver('rolled-back');
   }
 
+  /** See {@link SharedInformer.noticeStorageVersion}. */
+  noticeStorageVersion(version: string): void {
+    const isOpen = this.#guard !== undefined;
+    if (!isOpen && isOlder(version, this.record.resourceVersion)) this.#startOver('rolled-back');
+  }
+
   #decide(end: StepEnd): Plan {
     const reached = this.record.resourceVersion;
     if (this.#failures.version !== reached) this.#failures = { version: reached, count: 0 };
@@ -256,6 +264,7 @@ export class Reflector<T extends object> {
     this.#failures = { version, count: 0 };
     this.#request = undefined;
     this.#showVersion();
+    this.#options.onVersion?.(version);
   }
 
   #stepAgeMs(): number {
@@ -300,7 +309,10 @@ export class Reflector<T extends object> {
    * then is never delivered, and nothing shows it once the storage has passed that version: it is compared at once.
    */
   async #checkVersion({ resourceVersion }: StreamStep, { signal }: WatchGuard): Promise<void> {
-    if (await isStorageOlder(this.#options, resourceVersion, signal)) this.noticeRollback();
+    const version = await readStorageVersion(this.#options, signal);
+    if (version === undefined) return;
+    this.#options.onVersion?.(version);
+    if (isOlder(version, resourceVersion)) this.noticeRollback();
   }
 
   async #follow({ step, timeoutSeconds, guard, handler }: OpenedWatch<T>): Promise<StepOutcome> {

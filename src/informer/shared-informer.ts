@@ -5,6 +5,7 @@ import { keyOf, objectKey } from '../api/object-key.ts';
 import type { ResourceName } from '../api/resources.ts';
 import type { KubeReader, Selection } from '../ports/kube-reader.ts';
 import type { Random } from '../ports/random.ts';
+import { isOlder } from '../api/resource-version.ts';
 import { isStale } from './decide-staleness.ts';
 import { diffObject, diffStores } from './diff-stores.ts';
 import type { Change, Informer, InformerStatus, Listener, StoreReader } from './informer.ts';
@@ -27,6 +28,8 @@ export interface SharedInformerOptions<Raw extends KubeObject, View> extends Obj
   readonly quietMsMax?: number;
   /** The same for a resource that is never idle, by its number of objects; doubled with each consecutive false alarm. */
   readonly busyQuietMs?: (objects: number) => number;
+  /** Called with the version of the storage when a consistent read has shown it, for the informers of other resources. */
+  readonly onVersion?: (version: string) => void;
 }
 
 /**
@@ -87,6 +90,15 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
 
   noticeRollback(): void {
     this.#reflector.noticeRollback();
+  }
+
+  /**
+   * Another informer of the same storage has read this version. If it is older than what this one has reached, the storage
+   * was restored from a backup; while no watch is open, a list follows instead of a watch that would miss what changed
+   * until the storage passes the reached version. Resources in storages of their own cost an unnecessary list.
+   */
+  noticeStorageVersion(version: string): void {
+    this.#reflector.noticeStorageVersion(version);
   }
 
   noticeServerVersion(serverVersion: string, reachedBefore: string): boolean {
@@ -155,7 +167,7 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
   #applyDelta({ type, object, reached }: Delta<View>): readonly Change<View>[] {
     if (object instanceof Unreadable) return this.#deleteUnreadable(object, reached);
     const previous = this.#store.contents().get(object);
-    if (this.#reader.isStale(type, object.object, previous, reached)) return [];
+    if (this.#reader.isStale(type, object.object, this.#reachedBy(reached, previous), reached)) return [];
     if (type === 'DELETED') return this.#delete(object, previous);
     this.#store.set(object, object.object);
     return diffObject(keyOf(object), object.object, previous, this.#options.identity);
@@ -165,8 +177,19 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
   #deleteUnreadable({ name, uid, resourceVersion }: Unreadable, reached: string): readonly Change<View>[] {
     const known = name === undefined ? undefined : this.#store.contents().get(name);
     if (name === undefined || known === undefined) return [];
-    if (isStale({ type: 'DELETED', uid, resourceVersion }, this.#options.identity(known), reached)) return [];
+    const reachedKnown = this.#reachedBy(reached, known);
+    const stored = reachedKnown && this.#options.identity(reachedKnown);
+    if (isStale({ type: 'DELETED', uid, resourceVersion }, stored, reached)) return [];
     return this.#delete({ ...name, object: known }, known);
+  }
+
+  /**
+   * Undefined for a state that the storage has not reached: it is of the history before a restore, kept because the object
+   * could not be decoded, and no change of the present one is older.
+   */
+  #reachedBy(reached: string, stored: View | undefined): View | undefined {
+    const isReached = stored === undefined || !isOlder(reached, this.#options.identity(stored).resourceVersion);
+    return isReached ? stored : undefined;
   }
 
   /** An object that is not in the store was never delivered, so its deletion is not delivered either. */

@@ -25,8 +25,13 @@ interface InformerDependencies extends Ambient {
 }
 
 export function makeInformers(dependencies: InformerDependencies, taintBasedEvictions: boolean): NodeInformers {
-  const common = {
+  const all: { noticeStorageVersion: (version: string) => void }[] = [];
+  const shared = {
     ...dependencies,
+    onVersion: (version: string) => all.forEach((informer) => informer.noticeStorageVersion(version)),
+  };
+  const common = {
+    ...shared,
     identity: (view: { readonly uid: string; readonly resourceVersion: string }) => view,
     problemsOf: ({ problems }: { readonly problems?: readonly string[] }) => problems,
   };
@@ -45,14 +50,18 @@ export function makeInformers(dependencies: InformerDependencies, taintBasedEvic
     shared: ['namespace', 'nodeName', 'tolerations', 'labels'],
     indexes: { [podsByNode]: (pod: PodView) => (pod.nodeName === '' ? [] : [pod.nodeName]) },
   });
-  return taintBasedEvictions
+  const informers = taintBasedEvictions
     ? { nodes, leases, pods }
-    : { nodes, leases, pods, daemonSets: daemonSetInformer(dependencies) };
+    : { nodes, leases, pods, daemonSets: daemonSetInformer(shared) };
+  all.push(...Object.values(informers));
+  return informers;
 }
 
-function daemonSetInformer(dependencies: InformerDependencies): SharedInformer<DaemonSet, DaemonSetView> {
+function daemonSetInformer(
+  shared: InformerDependencies & { readonly onVersion: (version: string) => void },
+): SharedInformer<DaemonSet, DaemonSetView> {
   return new SharedInformer({
-    ...dependencies,
+    ...shared,
     resource: 'daemonsets',
     transform: transformDaemonSet,
     identity: (view) => view,

@@ -12,6 +12,7 @@ import { WriteChecker } from './checkers/write-checker.ts';
 import { forgottenMs } from './drill/churn-drill.ts';
 import { DrillRun } from './drill/drill-run.ts';
 import { FaultDriver } from './faults/fault-driver.ts';
+import { zoneLabel, zoneNameOf } from './node-fields.ts';
 import type { RunPlan } from './run-plan.ts';
 import type { Trace } from './trace.ts';
 import { type Surroundings, World } from './world.ts';
@@ -101,6 +102,7 @@ class SeedRun {
       seed: plan.seed,
       latencyMsMax: plan.cluster.latencyMs.max + plan.cluster.lagMsMax,
       silent: this.#silent,
+      limits: plan.cluster.limits,
     });
     this.world.storage.onCommit((resource, change, by) => {
       if (resource !== 'leases' && resource !== 'events')
@@ -115,6 +117,7 @@ class SeedRun {
     for (const { node, atMs } of silent) this.world.timeline.at(atMs, () => this.#silence(node));
     await this.#until(untilMs, () => false);
     this.world.trace.add('run', 'the faults have ended');
+    this.#moveSilentBack();
     await this.#settle();
     if (this.#violation === undefined && this.#settledMs !== undefined) await this.#runDrill();
     return this.#result();
@@ -128,6 +131,16 @@ class SeedRun {
     this.world.trace.add('fault', `${node} is silent from now on`);
     const fault = { kind: 'partition', direction: 'all', manner: 'silent' } as const;
     this.world.fleet.faults.post({ id: `silent-${node}`, selector: { names: [node] }, fault });
+  }
+
+  /** Three silent nodes that were moved to one small zone would stop its NoExecute taints for good. */
+  #moveSilentBack(): void {
+    const { storage } = this.world;
+    for (const { name, zone } of this.#plan.cluster.nodes) {
+      const node = this.#silent.has(name) ? storage.get('nodes', { name }) : undefined;
+      if (node === undefined || zoneNameOf(node) === zone) continue;
+      storage.merge('nodes', { name }, { metadata: { labels: { [zoneLabel]: zone } } });
+    }
   }
 
   /** In steps, until it holds or the time has come; ends early with a violation. */

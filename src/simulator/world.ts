@@ -76,6 +76,8 @@ export class World {
   /** The highest NoExecute rate that applied so far; and the shortest grace period. */
   rateMax: number;
   graceMsMin: number;
+  /** The NoExecute rate of a zone that is not disrupted, from each of these times on. */
+  readonly evictionRates: { readonly fromMs: number; readonly perSecond: number }[] = [];
   /** When etcd was restored last. */
   restoredAtMs = Number.NEGATIVE_INFINITY;
   /** When the last lease could be decoded again; Infinity while one cannot. */
@@ -106,6 +108,7 @@ export class World {
     this.network = new Network({ servers: [...this.servers.values()], random: this.random, latencyMs: plan.latencyMs });
     this.#config = options.config ?? configOf(plan);
     this.rateMax = this.#config.nodeEvictionRate;
+    this.evictionRates.push({ fromMs: 0, perSecond: this.rateMax });
     this.graceMsMin = shortestGraceMs(this.#config);
     this.replicas = new Map(range(plan.replicas, 'replica').map((name) => [name, this.#makeReplica(name)]));
     this.#fleetProcess = new VirtualProcess(this.timeline, new VirtualMachine(this.timeline, wallStartMs));
@@ -198,6 +201,7 @@ export class World {
     const controller: ControllerOptions = Object.assign({}, config ?? plan.controller, ...this.#changes);
     this.#config = { ...this.#config, ...controller };
     this.rateMax = Math.max(this.rateMax, controller.nodeEvictionRate);
+    this.evictionRates.push({ fromMs: this.timeline.nowMs, perSecond: controller.nodeEvictionRate });
     this.graceMsMin = Math.min(this.graceMsMin, shortestGraceMs(controller));
     for (const { run } of this.replicas.values()) {
       run?.process.arrive(() => run.manager.optionsChanged([{ setting: 'controller', from: 'before', to: 'after' }]));

@@ -17,17 +17,26 @@ export async function callWithin<T>(limit: Limit, call: (signal: AbortSignal) =>
   if (limit.signal.aborted) throw abortedError();
   const link = new LinkedAbort(limit.signal);
   try {
-    // The call comes first: if it throws synchronously, no expiry promise is left to reject unhandled.
-    return await Promise.race([call(link.signal), expiry(limit, link.signal)]);
+    // The call comes first: if it throws synchronously, no timer is left.
+    const result = await Promise.race([call(link.signal), expiry(limit, link.signal)]);
+    if (result !== expired) return result;
+    throw limit.signal.aborted ? abortedError() : timeoutError(limit.ms);
   } finally {
     link.release();
     link.abort();
   }
 }
 
-async function expiry({ clock, ms, signal }: Limit, linked: AbortSignal): Promise<never> {
-  await clock.sleep(ms, linked);
-  throw signal.aborted ? abortedError() : new ApiError({ reason: 'timeout', message: `no response within ${ms} ms` });
+const expired = Symbol('expired');
+
+/** Resolves also when the call has ended, so it must not make an error. */
+async function expiry({ clock, ms }: Limit, signal: AbortSignal): Promise<typeof expired> {
+  await clock.sleep(ms, signal);
+  return expired;
+}
+
+function timeoutError(ms: number): ApiError {
+  return new ApiError({ reason: 'timeout', message: `no response within ${ms} ms` });
 }
 
 function abortedError(): ApiError {

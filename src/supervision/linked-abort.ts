@@ -1,5 +1,4 @@
-/** One reason for all aborts: each of its own would take a stack trace, also where an abort only ends a wait. */
-const reason = new DOMException('aborted', 'AbortError');
+import { abortReason } from './abort-reason.ts';
 
 /** Aborts with any parent signal, or by {@link abort}. {@link release} removes its listeners. */
 export class LinkedAbort {
@@ -16,7 +15,7 @@ export class LinkedAbort {
     return this.#controller.signal;
   }
 
-  readonly abort = (): void => this.#controller.abort(reason);
+  readonly abort = (): void => this.#controller.abort(abortReason);
 
   release(): void {
     for (const parent of this.#parents) parent.removeEventListener('abort', this.abort);

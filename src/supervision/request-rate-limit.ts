@@ -27,6 +27,7 @@ type RequestFlow = WriteLane | 'read';
 const weights: Readonly<Record<RequestFlow, number>> = {
   recovery: 4,
   detection: 4,
+  tainting: 4,
   read: 4,
   eviction: 2,
   housekeeping: 1,

@@ -23,4 +23,24 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
       'a node that recovered while its NoExecute taint was being written lost its NoSchedule taint by two requests at once',
   },
   { seed: 2000567, found: 'a replica that started during a restore of etcd kept the nodes from before it' },
+  { seed: 374, found: 'a standby that could not watch for a minute after a restore of etcd missed a pod for ever' },
+  { seed: 1923, found: 'two work queues sent the taints of a node by two requests at once, of which one was refused' },
+  {
+    seed: 6000340,
+    found:
+      'a healthy node whose lease could not be read was Unknown by a cache that lacked renewals of all other nodes',
+  },
+  { seed: 7000337, found: 'a pod was marked NotReady while the patch that precedes its deletion was in flight' },
+  {
+    seed: 7002586,
+    found: 'a node that was created again, which only a live read showed, had no deadline until the resync',
+  },
+  { seed: 7003606, found: 'a leader that had noticed a suspend forgot it when its wall clock was set back' },
+  { seed: 4000994, found: 'NoExecute taints waited behind deletions of pods, and came closer together than the rate' },
+  {
+    seed: 7005303,
+    found:
+      'after a restore of etcd, pods that could not be decoded held back their own changes, as if these were older',
+  },
+  { seed: 7005358, found: 'a standby that was suspended during a restore of etcd kept a pod that was gone' },
 ];

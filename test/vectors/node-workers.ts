@@ -10,6 +10,7 @@ import { WorkLoop } from '../../src/supervision/work-loop.ts';
 import { rethrow } from '../support/rethrow.ts';
 import { equals } from './comparing.ts';
 import { NotSupported, type Check, type Operation } from './world.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { OpenLanes } from '../support/open-lanes.ts';
 import type { RecordingApi } from './recording-api.ts';
 import type { VectorClock } from './vector-clock.ts';
@@ -81,5 +82,7 @@ export function writerOnto(
 ): ApiWriter {
   const leadership = { holds: (): boolean => true };
   const lanes = new OpenLanes();
-  return new ApiWriter({ pods: noPodAnswers(), api: api.client, lanes, leadership, nodes, decisions, signal });
+  const clock = new ManualClock();
+  const pods = noPodAnswers();
+  return new ApiWriter({ pods, api: api.client, lanes, leadership, nodes, decisions, clock, signal });
 }

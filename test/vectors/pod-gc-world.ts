@@ -87,6 +87,7 @@ export class PodGcWorld implements World {
       pods: this.#pods,
       nodes,
       readNode: (name) => live.read(name),
+      relistNodes: () => undefined,
       writer: writerOnto(this.#api, nodes, decisions, signal),
       decisions,
       meter: this.#meter,

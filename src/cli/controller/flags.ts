@@ -68,7 +68,7 @@ export const controllerFlags = [
     ),
     flag.duration(
       'lease-confirmation-hold',
-      'Maximum time to wait for a live lease read before marking a node; after it a fresh cache is sufficient; negative: no limit',
+      'Maximum time to wait for a live lease read before marking a node; then all leases are listed, and if that fails a fresh cache is sufficient; negative: no limit',
       { default: formatGoDuration(defaults.leaseConfirmationHoldMs), live: true },
     ),
     flag.duration(
@@ -146,7 +146,7 @@ export const controllerFlags = [
     ),
     flag.integer(
       'concurrent-writes',
-      'Concurrent writes of each kind; recovery, detection, eviction and housekeeping have separate limits',
+      'Concurrent writes of each kind; recovery, detection, tainting, eviction and housekeeping have separate limits',
       { default: 16, range: { min: 1, max: 256 } },
     ),
   ]),

@@ -48,12 +48,14 @@ interface SilenceConfirmerOptions {
 interface Hold {
   readonly why: UnconfirmedReason;
   readonly sinceMs: number;
+  /** It is over, and the leases are listed: a list may succeed where the read of this lease fails. */
+  isLastRead?: boolean;
 }
 
 /**
  * Before a node is marked Unknown its lease is read live: the watch may be behind, or dead without an error. Each lease
- * is handled separately. One that cannot be read holds its node, for a bounded time; after that a fresh cache is
- * sufficient evidence, as it is for kube-controller-manager.
+ * is handled separately. One that cannot be read holds its node, for a bounded time; then all leases are listed, and if
+ * that fails too a fresh cache is sufficient evidence, as it is for kube-controller-manager.
  */
 export class SilenceConfirmer {
   readonly #options: SilenceConfirmerOptions;
@@ -130,7 +132,8 @@ export class SilenceConfirmer {
   #startReads(): void {
     if (this.#waiting.size === 0 || this.#listing) return;
     const suspects = [...this.#waiting].map(([node, heartbeatAtMs]) => ({ node, heartbeatAtMs: heartbeatAtMs }));
-    const single = this.#singles + suspects.length <= singleReadsMax;
+    const isLastRead = suspects.some(({ node }) => this.#holds.get(node)?.isLastRead === true);
+    const single = !isLastRead && this.#singles + suspects.length <= singleReadsMax;
     this.#waiting.clear();
     if (single) for (const suspect of suspects) this.#track(this.#readOne(suspect));
     else this.#track(this.#readAll(suspects));
@@ -191,10 +194,17 @@ export class SilenceConfirmer {
     const { node } = suspect;
     if (!this.#pending.delete(node)) return undefined; // heartbeat or deletion since the request
     const found = read.kind === 'unreadable' ? this.#withoutRead(node, read.error, sinceMs) : this.#weigh(node, read);
+    if (found === 'list') return this.#readByList(suspect);
     if (found !== 'unconfirmed') this.#holds.delete(node);
     this.#answers.push({ ...suspect, found });
     if (found !== 'unconfirmed') this.#options.alarm.wakeUp();
     return found;
+  }
+
+  /** With the next reads. */
+  #readByList({ node, heartbeatAtMs }: Suspect): undefined {
+    this.#pending.set(node, this.#nowMs() + answerMsMax);
+    this.#waiting.set(node, heartbeatAtMs);
   }
 
   #weigh(node: string, read: Exclude<LeaseRead, { kind: 'unreadable' }>): 'silent' | 'renewed' {
@@ -216,7 +226,7 @@ export class SilenceConfirmer {
    * A failed read is no evidence, for a bounded time. A missing permission is permanent: its time runs for all nodes
    * together. Rejected credentials are not: they are loaded again.
    */
-  #withoutRead(node: string, { reason }: ApiError, askedAtMs: number): 'silent' | 'unconfirmed' {
+  #withoutRead(node: string, { reason }: ApiError, askedAtMs: number): 'silent' | 'unconfirmed' | 'list' {
     const why = reason === 'forbidden' || reason === 'unauthorized' ? 'not-permitted' : 'api-not-answering';
     const nowMs = this.#nowMs();
     if (reason === 'forbidden') this.#forbiddenSinceMs ??= nowMs;
@@ -226,14 +236,22 @@ export class SilenceConfirmer {
     const sinceMs = Math.min(hold.sinceMs, commonSinceMs);
     const isOver = nowMs - sinceMs >= this.#options.options.current().leaseConfirmationHoldMs;
     if (!isOver || this.#options.freshness.staleness() !== undefined) return 'unconfirmed';
+    if (this.#mayListFirst(hold)) return 'list';
     this.#options.decisions.note({ kind: 'silence-confirmed-by-cache', node, why, heldMs: nowMs - sinceMs });
     return 'silent';
+  }
+
+  /** Once, unless all leases are being listed already. */
+  #mayListFirst(hold: Hold): boolean {
+    const may = !this.#listing && hold.isLastRead !== true;
+    if (may) hold.isLastRead = true;
+    return may;
   }
 
   #holdOf(node: string, why: UnconfirmedReason, askedAtMs: number): Hold {
     const known = this.#holds.get(node);
     if (known?.why === why) return known;
-    const hold = { why, sinceMs: known?.sinceMs ?? askedAtMs };
+    const hold: Hold = { why, sinceMs: known?.sinceMs ?? askedAtMs };
     this.#holds.set(node, hold);
     this.#options.transitions.withhold(node);
     this.#options.decisions.note({ kind: 'confirmation-held', node, why });

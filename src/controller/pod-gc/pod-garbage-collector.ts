@@ -41,6 +41,8 @@ export interface PodGarbageCollectorOptions {
   readonly nodes: NodeSource;
   /** The node as read live, at most `evidenceMs` ago. Must not reject. */
   readonly readNode: (name: string) => Promise<LiveNode>;
+  /** Lists nodes again: a node exists that the cache does not have. */
+  readonly relistNodes: () => void;
   readonly writer: CommandWriter;
   readonly decisions: DecisionSink;
   readonly meter: Meter;
@@ -162,9 +164,11 @@ export class PodGarbageCollector {
   }
 
   #keepOrphans(node: string, live: Exclude<LiveNode, 'gone'>): void {
-    const { decisions, clock } = this.#options;
+    const { decisions, clock, nodes, relistNodes } = this.#options;
     const nowMs = clock.monotonicMs();
     if (typeof live === 'object') {
+      // Missing for the whole quarantine: the watch may never deliver it.
+      if (nodes.get(node) === undefined) relistNodes();
       this.#quarantine.restart(node, nowMs);
       decisions.note({ kind: 'orphans-kept', node, why: 'node-found' });
       return;

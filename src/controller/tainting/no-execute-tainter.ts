@@ -256,8 +256,8 @@ export class NoExecuteTainter {
   }
 
   async #write(node: NodeView, change: TaintChange, why: TaintReason, intent: Intent): Promise<WriteOutcome> {
-    // All additions share a lane, so that they are sent in the order and at the rate of their tokens.
-    const lane = change.add.length === 0 ? 'recovery' : 'eviction';
+    // All additions have a lane of their own, so that they are sent in the order and at the rate of their tokens.
+    const lane = change.add.length === 0 ? 'recovery' : 'tainting';
     const command = { kind: 'change-taints', node, ...change, lane } as const;
     const stillWanted = (): boolean => this.#isStillWanted(node, change, intent);
     const outcome = await this.#options.writer.carryOut(command, stillWanted);

@@ -5,12 +5,14 @@ import { ApiError, isObjectMissing } from '../../api/api-error.ts';
 import { type NodeView, transformNode } from '../../api/node.ts';
 import { podKey, type PodView, transformPod } from '../../api/pod.ts';
 import type { MutationCache } from '../../informer/mutation-cache.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { KubeReader } from '../../ports/kube-reader.ts';
 import type { KubeWriter } from '../../ports/kube-writer.ts';
 import type { Leadership } from '../../ports/leadership.ts';
 import type { WriteLane, WriteLanes } from '../../ports/write-lanes.ts';
 import type { ClosableWriter, Command, StillWanted, WriteOutcome } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
+import { WriteTurns } from './write-turns.ts';
 import { changesNothing, type PatchRequest, planRequest } from './plan-request.ts';
 
 export interface ApiWriterOptions {
@@ -21,6 +23,7 @@ export interface ApiWriterOptions {
   /** By `namespace/name`. */
   readonly pods: MutationCache<PodView>;
   readonly decisions: DecisionSink;
+  readonly clock: Clock;
   /** Aborts requests in flight when the process must stop at once. */
   readonly signal: AbortSignal;
 }
@@ -30,15 +33,20 @@ type Presence = 'present' | 'gone' | 'unknown';
 
 export class ApiWriter implements ClosableWriter {
   readonly #options: ApiWriterOptions;
+  readonly #turns: WriteTurns;
   #closed = false;
 
   constructor(options: ApiWriterOptions) {
     this.#options = options;
+    this.#turns = new WriteTurns(options);
   }
 
   async carryOut(command: Command, stillWanted: StillWanted): Promise<WriteOutcome> {
+    const write = (): Promise<WriteOutcome> =>
+      this.#options.lanes.run(laneOf(command), () => this.#send(command, stillWanted));
     try {
-      return await this.#options.lanes.run(laneOf(command), () => this.#send(command, stillWanted));
+      // A deletion has no version as a precondition.
+      return await (command.kind === 'delete-pod' ? write() : this.#turns.run(subjectOf(command), write));
     } catch (error) {
       return this.#fail(command, asApiError(error)); // the lane is full
     }
@@ -48,8 +56,8 @@ export class ApiWriter implements ClosableWriter {
     this.#closed = true;
   }
 
-  drained(): Promise<void> {
-    return this.#options.lanes.drained();
+  async drained(): Promise<void> {
+    await Promise.all([this.#options.lanes.drained(), this.#turns.drained()]);
   }
 
   async #send(decided: Command, stillWanted: StillWanted): Promise<WriteOutcome> {
@@ -117,17 +125,18 @@ export class ApiWriter implements ClosableWriter {
 
   /**
    * Returns the uid of the object that the API server has under this name. An object whose deletion the watch delivered
-   * meanwhile is not remembered: no later event would replace it.
+   * meanwhile is not remembered: no later event would replace it. Nor is another object of this name: it would be in use
+   * before the event that begins its evaluation.
    */
   #remember(command: Command, answer: Awaited<ReturnType<KubeReader['get']>>): string {
     const { nodes, pods } = this.#options;
     if ('node' in command) {
       const view = transformNode(answer);
-      nodes.remember(nodes.get(view.name) ?? command.node, view);
+      if (view.uid === command.node.uid) nodes.remember(nodes.get(view.name) ?? command.node, view);
       return view.uid;
     }
     const view = transformPod(answer);
-    pods.remember(pods.get(podKey(view)) ?? command.pod, view);
+    if (view.uid === command.pod.uid) pods.remember(pods.get(podKey(view)) ?? command.pod, view);
     return view.uid;
   }
 }

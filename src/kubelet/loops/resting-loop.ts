@@ -1,4 +1,5 @@
 import type { Clock } from '../../ports/clock.ts';
+import { abortReason } from '../../supervision/abort-reason.ts';
 import { type GroupLoop, LoopGroup, type LoopWatcher } from './loop-group.ts';
 
 /**
@@ -58,7 +59,7 @@ export abstract class RestingLoop implements GroupLoop {
   }
 
   #wake(): void {
-    if (this.#state === 'asleep') this.#sleep?.abort();
+    if (this.#state === 'asleep') this.#sleep?.abort(abortReason);
     if (this.#state !== 'resting' || this.#signal === undefined) return;
     this.#state = 'working';
     // Deferred, so that the caller of ring() continues first.

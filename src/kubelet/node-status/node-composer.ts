@@ -6,6 +6,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { EventRecorder } from '../../ports/event-recorder.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Meter } from '../../ports/meter.ts';
+import { abortReason } from '../../supervision/abort-reason.ts';
 import type { FakeMachine } from '../machine/fake-machine.ts';
 import type { NodeVolumes } from '../machine/node-volumes.ts';
 import type { KubeletProfile } from '../profile.ts';
@@ -74,7 +75,7 @@ export class NodeComposer {
     } catch (error) {
       this.#logError(setter.name, String(error));
     } finally {
-      done.abort();
+      done.abort(abortReason);
       meter?.observe(statusSetterSeconds, (clock.monotonicMs() - startedAtMs) / 1_000, { setter: setter.name });
     }
     return node;

@@ -15,6 +15,8 @@ export class PodFailureChecker {
   readonly #report: Report;
   /** When each node that exists was created. */
   readonly #createdMs = new Map<string, number>();
+  /** When each node was last out of service. */
+  readonly #outOfServiceMs = new Map<string, number>();
   #latenessMs: number;
 
   /** `latenessMs`: how old the state may be that justifies a write. */
@@ -26,6 +28,7 @@ export class PodFailureChecker {
       if (resource === 'nodes') this.#noteNode(change);
       if (resource === 'pods' && process.startsWith('replica-')) this.#onPod(change);
     });
+    world.storage.onRestore(() => this.#onRestore());
   }
 
   /** From now on nothing is late. */
@@ -33,9 +36,18 @@ export class PodFailureChecker {
     this.#latenessMs = drillLatenessMs;
   }
 
-  #noteNode({ kind, object }: StoreChange): void {
-    if (kind === 'added') this.#createdMs.set(object.name, this.#world.timeline.nowMs);
+  #noteNode({ kind, object, previous }: StoreChange): void {
+    const { storage, timeline } = this.#world;
+    const before: Node | undefined = previous && storage.decode('nodes', previous);
+    if (before !== undefined && isOutOfService(before)) this.#outOfServiceMs.set(object.name, timeline.nowMs);
+    if (kind === 'added') this.#createdMs.set(object.name, timeline.nowMs);
     if (kind === 'deleted') this.#createdMs.delete(object.name);
+  }
+
+  /** Any node may be new, or back in service. */
+  #onRestore(): void {
+    const { storage, timeline } = this.#world;
+    for (const { metadata } of storage.list('nodes')) this.#createdMs.set(metadata.name ?? '', timeline.nowMs);
   }
 
   #onPod({ kind, object, previous }: StoreChange): void {
@@ -52,7 +64,8 @@ export class PodFailureChecker {
     const node: Node | undefined = storage.get('nodes', { name });
     if (node === undefined || isOutOfService(node)) return;
     const existsMs = timeline.nowMs - (this.#createdMs.get(name) ?? -Infinity);
-    if (existsMs <= this.#latenessMs) return;
+    const inServiceMs = timeline.nowMs - (this.#outOfServiceMs.get(name) ?? -Infinity);
+    if (Math.min(existsMs, inServiceMs) <= this.#latenessMs) return;
     const text = `became Failed although ${name} exists for ${Math.round(existsMs / 1_000)} s`;
     this.#report('pod-failure-has-reason', `default/${metadata.name ?? ''}`, text);
   }

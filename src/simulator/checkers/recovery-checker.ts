@@ -11,9 +11,6 @@ import type { Report } from './violation.ts';
  */
 const recoveryMsMax = 180_000;
 
-/** After a restore of etcd it is not checked: `settles` is. */
-const restoredMs = 900_000;
-
 export class RecoveryChecker {
   readonly #world: World;
   readonly #report: Report;
@@ -28,8 +25,6 @@ export class RecoveryChecker {
   /** To be called from time to time once there are no faults. */
   check(): void {
     const { nowMs } = this.#world.timeline;
-    // A standby that becomes leader may have a cache from before the restore, until its watch ends.
-    if (nowMs - this.#world.restoredAtMs < restoredMs) return;
     const nodes: readonly Node[] = this.#world.storage.list('nodes');
     const tainted = new Set(nodes.filter(isReadyAndTainted).map(({ metadata }) => metadata.name ?? ''));
     for (const name of this.#taintedSinceMs.keys()) if (!tainted.has(name)) this.#taintedSinceMs.delete(name);

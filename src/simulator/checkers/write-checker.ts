@@ -64,6 +64,7 @@ export class WriteChecker {
     this.#report = report;
     this.#latenessMs = latenessMs;
     world.storage.onCommit((resource, change, by) => this.#onCommit(resource, change, by));
+    world.storage.onRestore(() => this.#onRestore());
   }
 
   /** From now on a state justifies a write for this time only, and the pods of a healthy node stay. */
@@ -80,15 +81,24 @@ export class WriteChecker {
     if (resource === 'pods' && isController) this.#onPod(change, by.process);
   }
 
+  #onRestore(): void {
+    const nodes = new Map(this.#world.storage.list('nodes').map((node: Node) => [node.metadata.name ?? '', node]));
+    for (const name of new Set([...this.#spans.keys(), ...nodes.keys()])) this.#note(name, nodes.get(name));
+  }
+
+  #note(name: string, node: Node | undefined): void {
+    this.#noteTaints(name, node);
+    this.#noteReady(name, node);
+    this.#noteReadiness();
+  }
+
   #onNode(change: StoreChange, isController: boolean): void {
     const { storage } = this.#world;
     const before: Node | undefined = change.previous && storage.decode('nodes', change.previous);
     const after: Node | undefined = change.kind === 'deleted' ? undefined : storage.decode('nodes', change.object);
     const { name } = change.object;
     if (isController && before !== undefined && after !== undefined) this.#checkNodeWrite(name, before, after);
-    this.#noteTaints(name, after);
-    this.#noteReady(name, after);
-    this.#noteReadiness();
+    this.#note(name, after);
   }
 
   #checkNodeWrite(name: string, before: Node, after: Node): void {

@@ -1,5 +1,5 @@
 import type { Random } from '../../ports/random.ts';
-import { between } from '../draw.ts';
+import { between, oneOf } from '../draw.ts';
 import type { PlannedFault } from '../faults/world-fault.ts';
 import type { Drill, DrillCluster } from './drill-plan.ts';
 
@@ -28,4 +28,40 @@ export function planChurn(random: Random, { graceMs }: DrillCluster): Drill {
   };
   const durationMs = Math.max(...acts.map(({ atMs, forMs }) => atMs + forMs)) + forgottenMs;
   return { name: 'churn', acts: [...acts, errors], durationMs, stuck: [], mayBeLate: true };
+}
+
+const deletedNodes = 4;
+const downMs = 4_000;
+/** From the deletion until watches that deliver nothing are ended. */
+const stalledMs = 10_000;
+
+/**
+ * Nodes with pods are deleted while no watch delivers anything, and the history is gone when watches are opened again:
+ * only the next list shows that the nodes do not exist any more.
+ */
+export function planUnseenDeletions(random: Random, { graceMs, servers }: DrillCluster): Drill {
+  // Before or after they became Unknown.
+  const deletedMs = oneOf(random, [20_000, graceMs + 20_000]);
+  const isDown = oneOf(random, [true, false]);
+  const fault = { kind: 'temporary-nodes', prefix: 'deleted', count: deletedNodes, zone: 't0' } as const;
+  const nodes: PlannedFault = { atMs: 100, forMs: deletedMs - 100, fault };
+  const hidden = isDown ? serversDown(deletedMs) : watchesLost(deletedMs, servers);
+  const durationMs = deletedMs + stalledMs + forgottenMs;
+  return { name: 'unseen-deletions', acts: [nodes, ...hidden], durationMs, stuck: [], mayBeLate: true };
+}
+
+/** A server that starts has no history. */
+function serversDown(deletedMs: number): readonly PlannedFault[] {
+  return [{ atMs: deletedMs - 500, forMs: downMs, fault: { kind: 'all-servers-down' } }];
+}
+
+function watchesLost(deletedMs: number, servers: readonly string[]): readonly PlannedFault[] {
+  const stall = { kind: 'stalled-watch', resource: 'nodes', rate: 1 } as const;
+  const after = (kind: 'compaction' | 'watches-ended', atMs: number): readonly PlannedFault[] =>
+    servers.map((server) => ({ atMs, forMs: 1, fault: { kind, server } }));
+  return [
+    { atMs: deletedMs - 500, forMs: stalledMs, fault: stall },
+    ...after('compaction', deletedMs + stalledMs - 1_000),
+    ...after('watches-ended', deletedMs + stalledMs - 500 + 1),
+  ];
 }

@@ -15,7 +15,7 @@ export interface DrillCluster {
   readonly graceMs: number;
   /** For how long a node whose lease cannot be read is held. */
   readonly leaseHoldMs: number;
-  /** The wall clocks of the replicas agree: times that one wrote are compared with that of another. */
+  /** The wall clocks of replicas and kubelets agree: times that one wrote are compared with those of another. */
   readonly clocksAgree: boolean;
   /** The longest hold of a path failure in this cluster. */
   readonly pathFailureHoldMs: number;
@@ -32,6 +32,10 @@ export interface Drill {
   readonly stuckMs?: number;
   /** NoExecute taints are stopped until this time. */
   readonly taintsFromMs?: number;
+  /** The rate of NoExecute taints changes until this time: each change may empty the bucket of a zone. */
+  readonly ratesUntilMs?: number;
+  /** Writes are refused until this time: what was due before is done after the longest delay of a retry. */
+  readonly acceptedFromMs?: number;
   /** Answers to writes may take this long. */
   readonly answersMs?: number;
   /** The grace period changes at this time: a silence before is not noticed earlier. */
@@ -44,7 +48,7 @@ export interface Drill {
   readonly held?: { readonly nodes: readonly string[]; readonly untilMs: number; readonly byMs: number | undefined };
 }
 
-type DrillPlan = (random: Random, cluster: DrillCluster) => Drill | undefined;
+export type DrillPlan = (random: Random, cluster: DrillCluster) => Drill | undefined;
 
 /** Nodes of one outage may have renewed last at different times within this. */
 const windowMs = 12_000;

@@ -168,7 +168,8 @@ export class DrillRecord {
   } {
     const event: Partial<Event> = this.#world.storage.decode('events', object);
     const { reason = '', involvedObject, count = 1 } = event;
-    const before = this.#eventCounts.get(object.key) ?? 0;
+    // One that is created with a higher count was refused before, perhaps before the drill.
+    const before = this.#eventCounts.get(object.key) ?? count - 1;
     if (change !== 'deleted') this.#eventCounts.set(object.key, count);
     const { kind = '', name = '' } = involvedObject ?? {};
     return { reason, kind, name, more: change === 'deleted' ? 0 : count - before };

@@ -6,13 +6,14 @@ import type { Report } from '../checkers/violation.ts';
 import { FaultDriver } from '../faults/fault-driver.ts';
 import type { RequestLine } from '../network/network.ts';
 import { isReady, zoneNameOf } from '../node-fields.ts';
-import type { World } from '../world.ts';
+import { wallStartMs, type World } from '../world.ts';
 import { DrillRecord } from './drill-record.ts';
 import { findDrillViolations } from './find-drill-violations.ts';
 import type { Drill, DrillCluster } from './drill-plan.ts';
 import { drawDrill } from './draw-drill.ts';
+import { LimitWaits } from './limit-waits.ts';
 
-/** How late something may be: so much, and so many latencies. */
+/** How late something may be: so much, so many latencies, and as long as requests waited for the limit of the client. */
 const slackMsMin = 6_500;
 const slackLatencies = 20;
 /** A node that renews its lease again is counted within this time. */
@@ -25,6 +26,8 @@ interface DrillRunOptions {
   readonly seed: number;
   /** Of one leg, and of a watch cache. */
   readonly latencyMsMax: number;
+  /** Of the main client: requests per second, and burst. */
+  readonly limits: { readonly qps: number; readonly burst: number };
   /** Nodes that stay silent. */
   readonly silent: ReadonlySet<string>;
 }
@@ -33,12 +36,14 @@ interface DrillRunOptions {
 export class DrillRun {
   readonly #options: DrillRunOptions;
   readonly #record: DrillRecord;
+  readonly #waits: LimitWaits;
   #drill: Drill | undefined;
   #fromMs = 0;
 
   constructor(options: DrillRunOptions) {
     this.#options = options;
     this.#record = new DrillRecord(options.world, options.heartbeats);
+    this.#waits = new LimitWaits(options.limits);
   }
 
   /** Undefined if the cluster is too small for it. */
@@ -55,8 +60,11 @@ export class DrillRun {
   }
 
   /** A replica sent a request. */
-  onSent({ verb, resource, name }: RequestLine): void {
+  onSent(line: RequestLine): void {
+    if (this.#drill === undefined) return;
+    const { verb, resource, name } = line;
     if (verb === 'patch') this.#record.notePatch(resource, name);
+    this.#waits.onSent(line, this.#options.world.timeline.nowMs);
   }
 
   /** To be called from time to time. */
@@ -84,8 +92,9 @@ export class DrillRun {
     const { world, report } = this.#options;
     if (this.#drill === undefined) return;
     const span = { fromMs: this.#fromMs, untilMs: world.timeline.nowMs };
-    const slackMs = slackMsMin + slackLatencies * this.#options.latencyMsMax;
-    const context = { drill: this.#drill, record: this.#record, span, options: world.config, slackMs };
+    const slackMs = slackMsMin + slackLatencies * this.#options.latencyMsMax + Math.ceil(this.#waits.longestMs);
+    const { config: options, evictionRates: rates } = world;
+    const context = { drill: this.#drill, record: this.#record, span, options, rates, slackMs };
     for (const { invariant, subject, text } of findDrillViolations(context)) {
       report(invariant, subject, `${text} (drill ${this.#drill.name} from ${(span.fromMs / 1_000).toFixed(1)} s)`);
     }
@@ -107,8 +116,8 @@ export class DrillRun {
     const zones = new Set(ready.map(({ zone }) => zone)).size;
     const pathFailureHoldMs =
       controlPlanePathFailureHoldMs ?? (zones > 1 ? holdDefaults.longMs : holdDefaults.oneZoneMs);
-    const walls = [...world.machines.values()].map((machine) => machine.wallMs());
-    const clocksAgree = Math.max(...walls) - Math.min(...walls) < 1_000;
+    const trueMs = wallStartMs + world.timeline.nowMs;
+    const clocksAgree = [...world.machines.values()].every((machine) => Math.abs(machine.wallMs() - trueMs) < 1_000);
     return {
       nodes: ready,
       silentIn,

@@ -1,9 +1,12 @@
 // What was wrong in a drill: too late, too early, twice, or without a reason. From what was committed only.
-import { healthTaintKeys, type Taint } from '../../api/taints.ts';
+import type { Taint } from '../../api/taints.ts';
 import { tolerates } from '../../api/tolerations.ts';
 import type { ControllerOptions } from '../../controller/model/options.ts';
 import type { DrillRecord, NodeRecord, NodeState, PodRecord } from './drill-record.ts';
 import type { Drill } from './drill-plan.ts';
+import { healthTaintsIn, isHealth, noExecuteHealth, shortKey } from './drill-taints.ts';
+import { type EvictionRate, findFastTaints } from './find-fast-taints.ts';
+import { retriedMs } from './refused-writes-drill.ts';
 
 interface DrillViolation {
   readonly invariant: string;
@@ -27,6 +30,8 @@ interface Context {
   readonly record: DrillRecord;
   readonly span: Span;
   readonly options: ControllerOptions;
+  /** By time. */
+  readonly rates: readonly EvictionRate[];
   /** What is due is done within this time: latencies, a read of the lease, the rate limit of requests. */
   readonly slackMs: number;
 }
@@ -38,7 +43,7 @@ const checks: readonly Check[] = [
   findForgottenNodes,
   findEarlyUnknowns,
   findWrongTaints,
-  findFastTaints,
+  findTaintsAboveRate,
   findTaintsWhileStopped,
   findOldLabels,
   findBrokenHolds,
@@ -53,6 +58,11 @@ const checks: readonly Check[] = [
 
 export function findDrillViolations(context: Context): readonly DrillViolation[] {
   return checks.flatMap((check) => check(context));
+}
+
+/** What was due while writes were refused, or before, is due at this time: a retry may be so far away. */
+function acceptedMs({ drill, span }: Context): number {
+  return span.fromMs + (drill.acceptedFromMs === undefined ? 0 : drill.acceptedFromMs + retriedMs);
 }
 
 /** Nodes whose work may not be late. */
@@ -78,7 +88,7 @@ function findUnnoticed(
   slackMs: number,
 ): readonly DrillViolation[] {
   const { options, span, drill } = context;
-  const fromMs = span.fromMs + (drill.graceFromMs ?? 0);
+  const fromMs = Math.max(span.fromMs + (drill.graceFromMs ?? 0), acceptedMs(context));
   return nodes.flatMap(([subject, { heartbeats, states }]) => {
     const late = heartbeats.find((atMs, index) => {
       const dueMs = Math.max(atMs + options.nodeMonitorGracePeriodMs, fromMs) + slackMs;
@@ -113,7 +123,8 @@ function findWrongTaints(context: Context): readonly DrillViolation[] {
   // A taint whose write was not answered may have been added: each attempt takes a token.
   const tokens = drill.stuck.length > 0 ? 10 : 2;
   const noExecuteMs = slackMs + (tokens * 1_000) / options.nodeEvictionRate;
-  const startedMs = span.fromMs + (drill.taintsFromMs ?? 0);
+  const writtenMs = acceptedMs(context);
+  const startedMs = Math.max(span.fromMs + Math.max(drill.taintsFromMs ?? 0, drill.ratesUntilMs ?? 0), writtenMs);
   return promptNodes(context).flatMap(([subject, { states }]) =>
     readySpans(states, span).flatMap(({ ready, fromMs, untilMs }) => {
       const isChecked = ['True', 'False', 'Unknown'].includes(ready);
@@ -124,8 +135,9 @@ function findWrongTaints(context: Context): readonly DrillViolation[] {
         if (shown !== wanted)
           texts.push(`${effect} taints are [${shown}] at ${seconds(atMs)}, Ready=${ready} since ${seconds(fromMs)}`);
       };
-      check('NoSchedule', fromMs + slackMs);
-      const dueMs = ready === 'True' ? fromMs + slackMs : Math.max(fromMs, startedMs) + noExecuteMs;
+      const promptMs = Math.max(fromMs, writtenMs) + slackMs;
+      check('NoSchedule', promptMs);
+      const dueMs = ready === 'True' ? promptMs : Math.max(fromMs, startedMs) + noExecuteMs;
       if (ready === 'True' || drill.mayBeHeld !== true) check('NoExecute', dueMs);
       return texts.map((text) => ({ invariant: 'taints-in-time', subject, text }));
     }),
@@ -133,25 +145,11 @@ function findWrongTaints(context: Context): readonly DrillViolation[] {
 }
 
 /** In a zone one taint follows the other at the rate. */
-function findFastTaints({ record, options: { nodeEvictionRate } }: Context): readonly DrillViolation[] {
-  const gapMs = 1_000 / nodeEvictionRate - earlyMs;
-  const last = new Map<string, number>();
-  const added = [...record.nodes.values()].flatMap(({ states }) =>
-    states.filter((state, index) => {
-      const before = states[index - 1];
-      return (
-        before !== undefined && state.byController && noExecuteHealth(before) === '' && noExecuteHealth(state) !== ''
-      );
-    }),
-  );
-  return added
-    .sort((a, b) => a.atMs - b.atMs)
-    .flatMap(({ zone, atMs }) => {
-      const before = last.get(zone) ?? -Infinity;
-      last.set(zone, atMs);
-      const text = `NoExecute taints at ${seconds(before)} and ${seconds(atMs)} at ${nodeEvictionRate}/s`;
-      return atMs - before < gapMs ? [{ invariant: 'taint-rate', subject: `zone ${zone}`, text }] : [];
-    });
+function findTaintsAboveRate({ record, rates }: Context): readonly DrillViolation[] {
+  return findFastTaints(record.nodes.values(), rates, earlyMs).map(({ zone, beforeMs, atMs, tokens }) => {
+    const text = `NoExecute taints at ${seconds(beforeMs)} and ${seconds(atMs)}, with ${tokens.toFixed(2)} tokens in between`;
+    return { invariant: 'taint-rate', subject: `zone ${zone}`, text };
+  });
 }
 
 /** No node gets a NoExecute taint while their rate is 0. */
@@ -239,8 +237,10 @@ function findEarlyDeletions({ drill, record }: Context): readonly DrillViolation
  * A deletion for the health of a node is held while the node renews its lease again: the status of its kubelet, which
  * removes the taint, comes up to 10 s later. A node that becomes silent instead loses its pods a grace period later.
  */
-function findLateDeletions({ drill, record, span, slackMs, options }: Context): readonly DrillViolation[] {
+function findLateDeletions(context: Context): readonly DrillViolation[] {
+  const { drill, record, span, slackMs, options } = context;
   if (drill.mayBeLate === true) return [];
+  const acceptsMs = acceptedMs(context);
   const lateMs = slackMs + earlyMs;
   const heldMs = options.nodeMonitorGracePeriodMs + lateMs;
   const isLate = (pod: PodRecord): boolean => {
@@ -248,8 +248,8 @@ function findLateDeletions({ drill, record, span, slackMs, options }: Context): 
     const endMs = pod.deletion?.atMs ?? span.untilMs;
     const dueMs = states.flatMap(({ atMs }) => dueTimes(pod, states, atMs));
     const checkedMs = [
-      ...dueMs.map((atMs) => Math.max(atMs, span.fromMs) + lateMs),
-      ...heartbeats.map((atMs) => atMs + heldMs),
+      ...dueMs.map((atMs) => Math.max(atMs, acceptsMs) + lateMs),
+      ...heartbeats.map((atMs) => Math.max(atMs + heldMs, acceptsMs + lateMs)),
     ];
     return checkedMs.some((atMs) => {
       const isHeld = heartbeats.some((heartbeatMs) => {
@@ -335,13 +335,15 @@ function findWrongMarks({ drill, record, span, slackMs }: Context): readonly Dri
 }
 
 /** Pods are NotReady while their node is Unknown and sends no heartbeat. */
-function findLateMarks({ drill, record, span, options, slackMs }: Context): readonly DrillViolation[] {
+function findLateMarks(context: Context): readonly DrillViolation[] {
+  const { drill, record, span, options, slackMs } = context;
   if (drill.mayBeLate === true || drill.mayBeHeld === true) return [];
+  const acceptsMs = acceptedMs(context);
   const markedMs = slackMs + 2_000 / options.podMarkingRate;
   const isLate = (pod: PodRecord): boolean => {
     const { states = [], heartbeats = [] } = record.nodes.get(pod.node) ?? {};
     return readySpans(states, span).some(({ ready, fromMs, untilMs }) => {
-      const atMs = Math.max(fromMs, pod.createdMs) + markedMs;
+      const atMs = Math.max(fromMs, pod.createdMs, acceptsMs) + markedMs;
       const isThere = atMs < Math.min(untilMs, pod.deletion?.atMs ?? Infinity);
       const hasRenewed = heartbeats.some((heartbeatMs) => heartbeatMs > fromMs && heartbeatMs <= atMs);
       const isReady = pod.readiness.findLast((change) => change.atMs <= atMs)?.isReady === true;
@@ -357,7 +359,7 @@ function findLateMarks({ drill, record, span, options, slackMs }: Context): read
 
 /** One write for one intent. */
 function findRepeatedWrites({ drill, record }: Context): readonly DrillViolation[] {
-  if (drill.mayBeLate === true || drill.stuck.length > 0) return [];
+  if (drill.mayBeLate === true || drill.stuck.length > 0 || drill.acceptedFromMs !== undefined) return [];
   const pods = [...record.pods.values()].map(({ key, writes }) => ({ subject: key, writes }));
   const nodes = [...record.nodes].map(([subject, { writes }]) => ({ subject, writes }));
   return [...pods, ...nodes]
@@ -409,28 +411,7 @@ function isPresent(states: readonly NodeState[], atMs: number): boolean {
 }
 
 function healthTaints(states: readonly NodeState[], effect: string, atMs: number): string {
-  const taints = stateAt(states, atMs)?.taints ?? [];
-  return taints
-    .filter((taint) => taint.effect === effect && isHealth(taint))
-    .map(shortKey)
-    .sort()
-    .join(' ');
-}
-
-function noExecuteHealth({ taints }: NodeState): string {
-  return taints
-    .filter((taint) => taint.effect === 'NoExecute' && isHealth(taint))
-    .map(shortKey)
-    .sort()
-    .join(' ');
-}
-
-function isHealth({ key }: Taint): boolean {
-  return healthTaintKeys.some((known) => known === key);
-}
-
-function shortKey({ key }: Taint): string {
-  return key.slice(key.indexOf('/') + 1);
+  return healthTaintsIn(stateAt(states, atMs) ?? { taints: [] }, effect);
 }
 
 function seconds(ms: number): string {

@@ -21,12 +21,17 @@ import {
 type Undo = () => void;
 const nothing: Undo = () => undefined;
 
+/** A leader compares its clocks at each attempt to renew its lease, and at each write. */
+const clockCheckedMs = 5_000;
+
 /** Carries out the planned faults, and undoes those that last. */
 export class FaultDriver {
   readonly #world: World;
   readonly #prefix: string;
   #faults = 0;
   #repairs = 0;
+  /** When the wall clock of a machine was last set back. */
+  readonly #setBackAtMs = new Map<string, number>();
   /** Faults by which leases cannot be decoded. */
   #undecodable = 0;
 
@@ -127,10 +132,13 @@ export class FaultDriver {
     }
   }
 
-  /** Suspended, and its wall clock set back meanwhile: no process can notice that. */
+  /** No process can notice a suspend if the wall clock is set back meanwhile, or without a check in between. */
   #stepWall(name: string, byMs: number): void {
     const machine = this.#world.machines.get(name);
-    if (machine?.isSuspended === false) machine.stepWall(byMs);
+    const isChecked = this.#world.replicas.get(name)?.run?.process.isPaused !== true;
+    if (machine?.isSuspended !== false || (byMs < 0 && !isChecked)) return;
+    machine.stepWall(byMs);
+    if (byMs < 0) this.#setBackAtMs.set(name, this.#world.timeline.nowMs);
   }
 
   #pause(name: string): Undo {
@@ -141,7 +149,8 @@ export class FaultDriver {
 
   #suspend(name: string): Undo {
     const machine = this.#world.machines.get(name);
-    if (machine?.suspend() !== true) return nothing;
+    const setBackAtMs = this.#setBackAtMs.get(name) ?? -Infinity;
+    if (this.#world.timeline.nowMs - setBackAtMs < clockCheckedMs || machine?.suspend() !== true) return nothing;
     const resume = this.#pause(name);
     return () => {
       machine.wakeUp();

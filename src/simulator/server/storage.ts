@@ -39,6 +39,7 @@ export class Storage {
   readonly #strategies = makeStrategies(defaultTolerationSeconds);
   readonly #registry: ObjectRegistry;
   readonly #listeners: CommitListener[] = [];
+  readonly #restoreListeners: (() => void)[] = [];
   readonly #targets = new Map<ResourceName, Omit<Target, 'namespace' | 'name' | 'endpoint'>>();
   #writer: Requester = user;
 
@@ -61,6 +62,11 @@ export class Storage {
   /** Called inside each commit; must only note it. */
   onCommit(listener: CommitListener): void {
     this.#listeners.push(listener);
+  }
+
+  /** Called when all objects may have changed without a commit. */
+  onRestore(listener: () => void): void {
+    this.#restoreListeners.push(listener);
   }
 
   /** A registry whose server has its own clock. */
@@ -131,6 +137,7 @@ export class Storage {
 
   restore(backup: Backup): void {
     this.store.restore(backup);
+    for (const listener of this.#restoreListeners) listener();
   }
 
   #findTarget(resource: ResourceName): Omit<Target, 'namespace' | 'name' | 'endpoint'> {

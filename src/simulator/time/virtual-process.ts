@@ -81,6 +81,10 @@ export class VirtualProcess implements Clock {
     return this.#isKilled;
   }
 
+  get isPaused(): boolean {
+    return this.#pauses > 0;
+  }
+
   nowMs(): number {
     return this.machine.wallMs();
   }

@@ -1,6 +1,7 @@
 // All figures of one controller: once without expiries, for CPU and memory, and once with a short grace period.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processFigures } from '../process-figures.ts';
+import { acceptedWrites } from './accepted-writes.ts';
 import type { Contender, Running } from './contenders.ts';
 import { FigureCollector, type Figures } from './figures.ts';
 import type { LoadFigures } from './load-protocol.ts';
@@ -21,6 +22,10 @@ export interface Measured {
   readonly falselyUnknown: readonly string[];
 }
 
+/** No Event is written in this time once the start is over. */
+const eventsQuietMs = 5_000;
+const eventsMsMax = 600_000;
+
 type Say = (line: string) => void;
 
 export async function measureContender(stand: Stand, contender: Contender, say: Say): Promise<Measured> {
@@ -34,7 +39,7 @@ export async function measureContender(stand: Stand, contender: Contender, say: 
   let otherCores: readonly number[] = [];
   progress('start and warm-up');
   const steadyPeak = await whileRunning(stand, contender, { graceMs: longGraceMs, collector }, async ({ pid }) => {
-    await sleep(stand.plan.warmUpMs);
+    await warmedUp(stand);
     progress('heartbeats');
     otherCores = await measureHeartbeats(stand, pid, collector);
     progress('no heartbeats');
@@ -75,5 +80,17 @@ async function whileRunning(
     return processFigures(running.pid).peakRssBytes;
   } finally {
     await running.stop();
+  }
+}
+
+/** Both controllers write an Event about each node when they start, for minutes: it is no cost of heartbeats. */
+async function warmedUp({ client, plan }: Stand): Promise<void> {
+  await sleep(plan.warmUpMs);
+  const deadlineMs = performance.now() + eventsMsMax;
+  let written = -1;
+  for (let before = -2; written !== before && performance.now() < deadlineMs; ) {
+    before = written;
+    await sleep(eventsQuietMs);
+    written = await acceptedWrites(client, /resource="events"/u);
   }
 }

@@ -1,6 +1,7 @@
 // The loss of a zone: a third of the nodes less 20 become silent at the same moment.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil } from '../../control-plane/wait-until.ts';
+import { acceptedWrites } from './accepted-writes.ts';
 import { burstLimits } from './assess-saturation.ts';
 import { nodeNames, zoneOf, zones } from './cluster-names.ts';
 import type { Episode } from './episode.ts';
@@ -11,6 +12,8 @@ import type { Stand } from './stand.ts';
 /** These nodes of the zone stay, so that it is not fully disrupted. */
 const remainingNodes = 20;
 const completionTimeoutMs = 240_000;
+/** Also of those that change nothing, of which the observer sees nothing. */
+const podStatus = /resource="pods".*subresource="status"/u;
 /** For pods that are marked a second time. */
 const settleMs = 5_000;
 
@@ -27,7 +30,7 @@ async function loseNodes(stand: Stand, nodes: readonly string[], collector: Figu
   const { load, observer, plan } = stand;
   await load.figures();
   const episode = observer.begin(nodes, plan.podsPerNode);
-  const writesBefore = await podStatusWrites(stand);
+  const writesBefore = await acceptedWrites(stand.client, podStatus);
   const renewedAtMs = await load.silence(nodes);
   const lastExpiryMs = Math.max(...Object.values(renewedAtMs)) + shortGraceMs;
   await completed(episode);
@@ -35,7 +38,7 @@ async function loseNodes(stand: Stand, nodes: readonly string[], collector: Figu
   const values = {
     zoneLossNode: (latest(episode.unknownAtMs) - lastExpiryMs) / 1_000,
     zoneLossPod: (latest(episode.podAtMs) - lastExpiryMs) / 1_000,
-    podWrites: ((await podStatusWrites(stand)) - writesBefore) / episode.pods,
+    podWrites: ((await acceptedWrites(stand.client, podStatus)) - writesBefore) / episode.pods,
   };
   collector.add(values, await load.figures(), burstLimits);
   await stand.recover([episode]);
@@ -51,13 +54,4 @@ async function completed(episode: Episode): Promise<void> {
 
 function latest(times: ReadonlyMap<string, number>): number {
   return Math.max(...times.values());
-}
-
-/** Accepted writes of the status of pods, by the API server's count: one that changes nothing is no watch event. */
-async function podStatusWrites({ client }: Stand): Promise<number> {
-  const { text } = await client.must<{ readonly text: string }>('GET', '/metrics');
-  return text
-    .split('\n')
-    .filter((line) => /^apiserver_request_total\{.*code="2\d\d".*resource="pods".*subresource="status"/u.test(line))
-    .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
 }

@@ -13,7 +13,7 @@ async function aWaitingTaint(
   const world = aZonedWorld({ a: 20, b: 3 }, options);
   await world.start().silentFor(4, 'a-1');
   await world.silentFor(54, 'a-0', 'a-1');
-  const free = world.holdLane('eviction');
+  const free = world.holdLane('tainting');
   await world.advance(6);
   assert.deepEqual(world.taints('a-0'), ['unreachable:NoSchedule']);
   return { world, free };
@@ -84,7 +84,7 @@ test('one health taint does not replace the other while the watches are stale, a
   assert.deepEqual(world.taints('a-0'), ['not-ready:NoExecute', 'not-ready:NoSchedule']);
   await world.silentFor(60, 'a-0');
   assert.equal(world.ready('a-0'), 'Unknown');
-  const free = world.holdLane('eviction');
+  const free = world.holdLane('tainting');
   const swapped = world.node('a-0').spec?.taints ?? [];
   world.setTaints(
     'a-0',

@@ -180,8 +180,8 @@ export const knownDefects: readonly Mutant[] = [
     name: 'suspend-not-noticed',
     what: 'a machine that was suspended writes although another replica leads',
     file: 'election/lease-deadline.ts',
-    find: 'return monotonicMs + (offsetMs - this.#offsetMsMin) < this.#untilMs;',
-    replace: 'return monotonicMs < this.#untilMs;',
+    find: 'if (monotonicMs + (offsetMs - this.#offsetMsMin) >= this.#untilMs)',
+    replace: 'if (monotonicMs >= this.#untilMs)',
   },
   {
     name: 'rollback-not-noticed',

@@ -5,7 +5,7 @@ import { PQueueLanes } from '../../../src/adapters/p-queue-lanes.ts';
 import { ApiError } from '../../../src/api/api-error.ts';
 import type { WriteLane } from '../../../src/ports/write-lanes.ts';
 
-const lanes: readonly WriteLane[] = ['recovery', 'detection', 'eviction', 'housekeeping'];
+const lanes: readonly WriteLane[] = ['recovery', 'detection', 'tainting', 'eviction', 'housekeeping'];
 
 test('property: with a concurrency of one the writes of a lane run in order', async () => {
   await fc.assert(
@@ -30,7 +30,7 @@ test('a lane without free slots does not delay other lanes', async () => {
   const queue = new PQueueLanes({ concurrencyMax: 2 });
   const gate = Promise.withResolvers<void>();
   const held = [1, 2, 3].map(() => queue.run('housekeeping', () => gate.promise));
-  for (const lane of ['recovery', 'detection', 'eviction'] as const) {
+  for (const lane of ['recovery', 'detection', 'tainting', 'eviction'] as const) {
     assert.equal(await queue.run(lane, () => Promise.resolve(lane)), lane);
   }
   gate.resolve();

@@ -340,6 +340,16 @@ test('a suspend is detected although the wall clock was set back before it', asy
   assert.equal(a.elector.holds(), false);
 });
 
+test('a suspend that was noticed is not undone by a wall clock that is set back, but by a renewal', async () => {
+  const { clock, a } = await aLeader(2_500);
+  clock.jumpWall(suspendMs);
+  assert.equal(a.elector.holds(), false);
+  clock.jumpWall(-suspendMs);
+  assert.equal(a.elector.holds(), false);
+  await clock.advance(2_500);
+  assert.deepEqual([a.elector.holds(), a.outcome], [true, undefined]);
+});
+
 test('stopped after a suspend and before a renewal: the lease is not released', async () => {
   const { clock, server, a } = await aLeader(2_500);
   clock.jumpWall(suspendMs);
@@ -632,6 +642,23 @@ test('after half a minute without the lease a restore of etcd is assumed, becaus
   standby.link.cut = true;
   await clock.advance(40_000);
   standby.link.cut = false;
+  await clock.advance(5_000);
+  assert.equal(rollbacks, 1);
+});
+
+test('a standby that was suspended for half a minute assumes a restore, although its monotonic clock stood still', async () => {
+  const clock = new ManualClock();
+  const server = new LeaseServer(clock);
+  let rollbacks = 0;
+  const standby = new Contender('standby', server, clock, { onRollback: () => (rollbacks += 1) });
+  new Contender('leader', server, clock).start();
+  await clock.advance(5_000);
+  standby.start();
+  await clock.advance(5_000);
+  clock.jumpWall(25_000);
+  await clock.advance(5_000);
+  assert.equal(rollbacks, 0);
+  clock.jumpWall(40_000);
   await clock.advance(5_000);
   assert.equal(rollbacks, 1);
 });

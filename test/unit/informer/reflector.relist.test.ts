@@ -207,6 +207,20 @@ describe('an informer that lists again', () => {
     assert.equal(world.relists('rolled-back'), 1);
   });
 
+  test('a storage that another informer finds at a lower version, while no watch is open, is listed before the next watch', async () => {
+    const stream = await world.synced('n1', 'n2');
+    await world.clock.advance(60_000);
+    world.informer.noticeStorageVersion('99');
+    await world.clock.advance(0);
+    assert.equal(stream.closed, false, 'an open watch compares the version itself');
+    await stream.fail('unavailable');
+    await world.api.nextWatch().refuse(new ApiError({ reason: 'unavailable', message: 'scripted' }));
+    world.informer.noticeStorageVersion('99');
+    await world.clock.advance(retryMs);
+    await answerRestored(world.api.nextList());
+    assert.equal(world.relists('rolled-back'), 1);
+  });
+
   test('a stream that advances during the version check does not cause a list', async () => {
     const stream = await world.synced('n1');
     await world.clock.advance(60_000);

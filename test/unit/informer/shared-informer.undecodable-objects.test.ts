@@ -77,6 +77,23 @@ describe('an object that cannot be decoded', () => {
     assert.equal(counted('object'), 2);
   });
 
+  test('that was kept from a history before a restore holds no later change back', async () => {
+    await world.synced('n1', 'n2');
+    world.informer.noticeRollback();
+    await world.clock.advance(5_000);
+    await world.api.nextList().answer({
+      metadata: { resourceVersion: '60' },
+      items: [],
+      undecodable: ['n1', 'n2'].map((name) => ({ metadata: only(name, '50'), problem: 'the message is cut short' })),
+    });
+    assert.deepEqual(world.stored, ['n1@90', 'n2@90']);
+    const stream = await world.api.nextWatch().accept();
+    await stream.send(modified('n1', '61'), modified('n1', '61'), modified('n1', '62'), modified('n1', '61'));
+    assert.deepEqual(world.stored, ['n1@62', 'n2@90']);
+    await stream.send(undecodable('DELETED', only('n2', '63', 'uid-of-a-later-n2')));
+    assert.deepEqual(world.stored, ['n1@62']);
+  });
+
   test('without a name is skipped, and a possible deletion causes a list, at most every ten minutes', async () => {
     let stream = await world.synced('n1', 'ghost');
     await world.clock.advance(60_000);

@@ -138,4 +138,17 @@ describe('the client-side rate limit', () => {
     assert.deepEqual([...grantedAtMs.keys()].sort(), ['detection', 'recovery']);
     assert.ok(Math.max(...grantedAtMs.values()) <= 601);
   });
+
+  test('NoExecute taints, which the eviction rate has paced, do not collect behind deletions of pods', async () => {
+    const { clock, limit } = aLimit(5, 1);
+    for (let made = 0; made < 100; made += 1) void limit.pass(signal, 'eviction');
+    const waitedMs: number[] = [];
+    for (let taints = 0; taints < 2; taints += 1) {
+      const sinceMs = clock.monotonicMs();
+      void limit.pass(signal, 'tainting').then(() => waitedMs.push(clock.monotonicMs() - sinceMs));
+      await clock.advance(2_000);
+    }
+    assert.equal(waitedMs.length, 2);
+    assert.ok(Math.max(...waitedMs) <= 401, String(waitedMs));
+  });
 });

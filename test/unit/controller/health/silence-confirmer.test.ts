@@ -132,6 +132,22 @@ describe('confirming that nodes are silent', () => {
     assert.ok(silent.has('n0'));
   });
 
+  test('a lease that cannot be read is listed before the cache confirms: other reads may have shown that its watch is dead', async () => {
+    const error = new ApiError({ reason: 'unavailable', message: 'scripted', code: 503 });
+    const lease = { name: 'n0', renewTime: '2026-01-02T03:04:05.000000Z', resourceVersion: '7' } as LeaseView;
+    readOne = () => ({ takesMs: 0, answer: { kind: 'unreadable', error } });
+    readAll = () => Promise.resolve(new Map([['n0', { kind: 'found', lease }]]));
+    const answers: SilenceAnswer['found'][] = [];
+    for (let passedMs = 0; passedMs <= holdMs; passedMs += 5_000) {
+      ask(['n0']);
+      await clock.advance(5_000);
+      answers.push(...confirmer.takeAnswers().map((answer) => answer.found));
+    }
+    assert.equal(answers.at(-1), 'renewed');
+    assert.equal(answers.filter((answer) => answer === 'unconfirmed').length, 12);
+    assert.equal(decisions.filter(({ kind }) => kind === 'silence-confirmed-by-cache').length, 0);
+  });
+
   test('rejected credentials of two hours ago do not shorten the hold of a node today', async () => {
     const error = new ApiError({ reason: 'unauthorized', message: 'scripted', code: 401 });
     readOne = () => ({ takesMs: 0, answer: { kind: 'unreadable', error } });

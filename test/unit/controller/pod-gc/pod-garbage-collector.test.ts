@@ -47,6 +47,7 @@ class PodGcWorld {
   /** What a live read of a node answers; the cached node, or `gone`, where nothing is said. */
   readonly presence = new Map<string, 'found' | 'gone' | 'not-permitted' | 'unreadable'>();
   readonly reads: string[] = [];
+  nodeLists = 0;
   readonly #raw = new Map<string, Node>();
   leading = true;
   frozen = false;
@@ -69,6 +70,7 @@ class PodGcWorld {
       leadership: { holds: () => this.leading },
       nodes: new MutationCache((name: string) => this.nodes.get(name)),
       decisions,
+      clock: this.clock,
       signal: new AbortController().signal,
     });
     const live = new LiveNodes({
@@ -81,6 +83,7 @@ class PodGcWorld {
       pods: this.pods,
       nodes: this.nodes,
       readNode: (name) => live.read(name),
+      relistNodes: () => (this.nodeLists += 1),
       writer,
       decisions,
       meter: this.meter,
@@ -275,6 +278,7 @@ test('orphans: a node that the API server has keeps its pods and starts a new qu
   assert.deepEqual(world.decisions.at(-1), { kind: 'orphans-kept', node: 'hidden', why: 'node-found' });
   await world.passAfter(20);
   assert.deepEqual(world.reads, ['hidden'], 'not read again so soon');
+  assert.equal(world.nodeLists, 1, 'the cache lacks a node that exists');
   world.presence.set('hidden', 'gone');
   await world.passAfter(20);
   assert.deepEqual(world.deletes, ['p']);

@@ -4,12 +4,12 @@ import { ApiError } from '../../../../src/api/api-error.ts';
 import type { KubeObject } from '../../../../src/api/meta.ts';
 import type { PodView } from '../../../../src/api/pod.ts';
 import { transformPod } from '../../../../src/api/pod.ts';
-import type { NodeView } from '../../../../src/api/node.ts';
+import { type NodeView, transformNode } from '../../../../src/api/node.ts';
 import { PQueueLanes } from '../../../../src/adapters/p-queue-lanes.ts';
 import type { WriteOutcome } from '../../../../src/controller/model/commands.ts';
 import { ApiWriter } from '../../../../src/controller/writer/api-writer.ts';
 import { MutationCache } from '../../../../src/informer/mutation-cache.ts';
-import { settled } from '../../../support/manual-clock.ts';
+import { ManualClock, settled } from '../../../support/manual-clock.ts';
 import { noPodAnswers } from '../../../support/no-pod-answers.ts';
 
 /** A writer with one lane, on an API that responds on request. */
@@ -31,6 +31,7 @@ class Stand {
     leadership: { holds: () => this.leading },
     nodes: new MutationCache<NodeView>(() => undefined),
     decisions: { note: () => undefined },
+    clock: new ManualClock(),
     signal: new AbortController().signal,
   });
 
@@ -112,6 +113,7 @@ async function refusedWith(error: ApiError, read: () => Promise<KubeObject>): Pr
     nodes: new MutationCache<NodeView>(() => undefined),
     pods: noPodAnswers(),
     decisions: { note: () => undefined },
+    clock: new ManualClock(),
     signal: new AbortController().signal,
   });
   return writer.carryOut({ kind: 'delete-pod', pod: aPod('a') }, () => true);
@@ -147,3 +149,27 @@ for (const { title, error, read, result } of [
     assert.equal(outcome.result, result);
   });
 }
+
+test('a node of the same name with another uid, which a refused write shows, is not used before its event', async () => {
+  const old = transformNode({ metadata: { name: 'n1', uid: 'old', resourceVersion: '5' } });
+  const created = { metadata: { name: 'n1', uid: 'new', resourceVersion: '9' } };
+  const nodes = new MutationCache<NodeView>(() => old);
+  const writer = new ApiWriter({
+    api: {
+      get: () => Promise.resolve(created),
+      patch: () => Promise.reject(webhook409),
+      delete: () => assert.fail('nothing is deleted'),
+    },
+    lanes: new PQueueLanes({ concurrencyMax: 1 }),
+    leadership: { holds: () => true },
+    nodes,
+    pods: noPodAnswers(),
+    decisions: { note: () => undefined },
+    clock: new ManualClock(),
+    signal: new AbortController().signal,
+  });
+  const add = [{ key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule' }] as const;
+  const command = { kind: 'change-taints', node: old, add, remove: [], lane: 'detection' } as const;
+  assert.equal((await writer.carryOut(command, () => true)).result, 'gone');
+  assert.equal(nodes.get('n1')?.uid, 'old');
+});

@@ -13,10 +13,12 @@ interface Story {
   readonly states: readonly (readonly [seconds: number, ready: string, taints: readonly Taint[]])[];
   readonly heartbeats: readonly number[];
   readonly deletedAt?: number;
+  /** Writes are refused until then. */
+  readonly acceptedFrom?: number;
 }
 
 /** Whether the pod, which tolerates nothing, is late, in a drill of 200 s with a slack of 7 s. */
-function isPodLate({ states, heartbeats, deletedAt }: Story): boolean {
+function isPodLate({ states, heartbeats, deletedAt, acceptedFrom }: Story): boolean {
   const writes = { sent: 0, committed: 0 };
   const state = ([seconds, ready, taints]: Story['states'][number]): NodeState => {
     return { atMs: seconds * 1_000, byController: true, ready, zone: 'a', taints, os: undefined, oldOs: undefined };
@@ -34,11 +36,13 @@ function isPodLate({ states, heartbeats, deletedAt }: Story): boolean {
     writes,
   };
   const record = { nodes: new Map([['n1', node]]), pods: new Map([['uid', pod]]) } as unknown as DrillRecord;
+  const accepted = acceptedFrom === undefined ? {} : { acceptedFromMs: acceptedFrom * 1_000 };
   const violations = findDrillViolations({
-    drill: { name: 'outage', acts: [], durationMs: 200_000, stuck: [] },
+    drill: { name: 'outage', acts: [], durationMs: 200_000, stuck: [], ...accepted },
     record,
     span: { fromMs: 0, untilMs: 200_000 },
     options: { ...defaultControllerOptions, nodeMonitorGracePeriodMs: 24_000 },
+    rates: [],
     slackMs: 7_000,
   });
   return violations.some(({ invariant }) => invariant === 'deleted-in-time');
@@ -71,4 +75,11 @@ test('a pod is late when its node became silent again, a grace period after the 
 test('the taint of a user is not held by renewals', () => {
   const states = [...silentFrom100, [105, 'Unknown', [unreachable, maintenance]]] as const;
   assert.equal(isPodLate({ states, heartbeats: [0, 76, 101, 111, 121, 131, 141, 151, 161, 171] }), true);
+});
+
+test('a pod whose deletion was refused is late when the longest delay of a retry is over', () => {
+  const refused = { states: silentFrom100, heartbeats: [0, 76], acceptedFrom: 150 };
+  assert.equal(isPodLate({ ...refused, deletedAt: 185 }), false);
+  assert.equal(isPodLate({ ...refused, deletedAt: 190 }), true);
+  assert.equal(isPodLate(refused), true);
 });

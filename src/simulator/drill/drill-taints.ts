@@ -1,0 +1,23 @@
+import { healthTaintKeys, type Taint } from '../../api/taints.ts';
+import type { NodeState } from './drill-record.ts';
+
+/** The keys of the health taints with this effect, without their prefix. */
+export function healthTaintsIn({ taints }: Pick<NodeState, 'taints'>, effect: string): string {
+  return taints
+    .filter((taint) => taint.effect === effect && isHealth(taint))
+    .map(shortKey)
+    .sort()
+    .join(' ');
+}
+
+export function noExecuteHealth(state: Pick<NodeState, 'taints'>): string {
+  return healthTaintsIn(state, 'NoExecute');
+}
+
+export function isHealth({ key }: Taint): boolean {
+  return healthTaintKeys.some((known) => known === key);
+}
+
+export function shortKey({ key }: Taint): string {
+  return key.slice(key.indexOf('/') + 1);
+}

@@ -1,0 +1,53 @@
+// In a zone one NoExecute taint follows the other at the rate, which may change in between.
+import type { NodeRecord } from './drill-record.ts';
+import { noExecuteHealth } from './drill-taints.ts';
+
+/** The rate of NoExecute taints from this time on. */
+export interface EvictionRate {
+  readonly fromMs: number;
+  readonly perSecond: number;
+}
+
+interface FastTaints {
+  readonly zone: string;
+  readonly beforeMs: number;
+  readonly atMs: number;
+  /** Tokens that there were in between. */
+  readonly tokens: number;
+}
+
+/** Pairs of NoExecute taints without a whole token in between. `earlyMs`: the tolerance. */
+export function findFastTaints(
+  nodes: Iterable<NodeRecord>,
+  rates: readonly EvictionRate[],
+  earlyMs: number,
+): readonly FastTaints[] {
+  const last = new Map<string, number>();
+  return additions(nodes).flatMap(({ zone, atMs }) => {
+    const beforeMs = last.get(zone) ?? -Infinity;
+    last.set(zone, atMs);
+    if (beforeMs === -Infinity) return [];
+    const tokens = tokensBetween(rates, beforeMs - earlyMs, atMs);
+    return tokens < 1 ? [{ zone, beforeMs, atMs, tokens }] : [];
+  });
+}
+
+function additions(nodes: Iterable<NodeRecord>): readonly { readonly zone: string; readonly atMs: number }[] {
+  const added = [...nodes].flatMap(({ states }) =>
+    states.filter((state, index) => {
+      const before = states[index - 1];
+      const isNew = before !== undefined && noExecuteHealth(before) === '' && noExecuteHealth(state) !== '';
+      return isNew && state.byController;
+    }),
+  );
+  return added.sort((a, b) => a.atMs - b.atMs);
+}
+
+/** The rate, added up over this time. */
+export function tokensBetween(rates: readonly EvictionRate[], fromMs: number, untilMs: number): number {
+  return rates.reduce((sum, { fromMs: sinceMs, perSecond }, index) => {
+    const endMs = Math.min(untilMs, rates[index + 1]?.fromMs ?? Infinity);
+    const startMs = index === 0 ? fromMs : Math.max(fromMs, sinceMs);
+    return sum + (Math.max(0, endMs - startMs) / 1_000) * perSecond;
+  }, 0);
+}
