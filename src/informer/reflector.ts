@@ -63,6 +63,8 @@ interface ReflectorOptions<T extends object> extends Ambient {
   readonly quietMsMax: QuietLimit;
   /** Called with the version of the storage when a consistent read has shown it. */
   readonly onVersion?: (version: string) => void;
+  /** Called when a consistent read has shown an older version than the one that the watch continued from. */
+  readonly onRollback?: () => void;
 }
 
 /**
@@ -312,7 +314,9 @@ export class Reflector<T extends object> {
     const version = await readStorageVersion(this.#options, signal);
     if (version === undefined) return;
     this.#options.onVersion?.(version);
-    if (isOlder(version, resourceVersion)) this.noticeRollback();
+    if (!isOlder(version, resourceVersion)) return;
+    this.noticeRollback();
+    this.#options.onRollback?.();
   }
 
   async #follow({ step, timeoutSeconds, guard, handler }: OpenedWatch<T>): Promise<StepOutcome> {

@@ -30,6 +30,11 @@ export interface SharedInformerOptions<Raw extends KubeObject, View> extends Obj
   readonly busyQuietMs?: (objects: number) => number;
   /** Called with the version of the storage when a consistent read has shown it, for the informers of other resources. */
   readonly onVersion?: (version: string) => void;
+  /**
+   * Called when the storage is found at an older version than the one that the watch continued from: it was restored from a
+   * backup, and may have passed the versions of other resources again.
+   */
+  readonly onRollback?: () => void;
 }
 
 /**

@@ -25,10 +25,11 @@ interface InformerDependencies extends Ambient {
 }
 
 export function makeInformers(dependencies: InformerDependencies, taintBasedEvictions: boolean): NodeInformers {
-  const all: { noticeStorageVersion: (version: string) => void }[] = [];
+  const all: Pick<NodeInformers['nodes'], 'noticeStorageVersion' | 'noticeRollback'>[] = [];
   const shared = {
     ...dependencies,
     onVersion: (version: string) => all.forEach((informer) => informer.noticeStorageVersion(version)),
+    onRollback: () => all.forEach((informer) => informer.noticeRollback()),
   };
   const common = {
     ...shared,
@@ -58,7 +59,7 @@ export function makeInformers(dependencies: InformerDependencies, taintBasedEvic
 }
 
 function daemonSetInformer(
-  shared: InformerDependencies & { readonly onVersion: (version: string) => void },
+  shared: InformerDependencies & { readonly onVersion: (version: string) => void; readonly onRollback: () => void },
 ): SharedInformer<DaemonSet, DaemonSetView> {
   return new SharedInformer({
     ...shared,

@@ -43,4 +43,8 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
       'after a restore of etcd, pods that could not be decoded held back their own changes, as if these were older',
   },
   { seed: 7005358, found: 'a standby that was suspended during a restore of etcd kept a pod that was gone' },
+  {
+    seed: 8000173,
+    found: 'a replica that started before a restore of etcd missed a node, whose versions the storage had passed again',
+  },
 ];

@@ -14,9 +14,11 @@ const internalError: WatchEvent = {
 
 describe('an informer that lists again', () => {
   let world: ScriptedInformer;
+  let rollbacks: number;
 
   beforeEach(async () => {
-    world = new ScriptedInformer();
+    rollbacks = 0;
+    world = new ScriptedInformer({ onRollback: () => (rollbacks += 1) });
     await world.start();
   });
   afterEach(() => world.stop());
@@ -70,6 +72,7 @@ describe('an informer that lists again', () => {
     assert.equal(check?.options.limit, 1);
     assertFromScratch(check);
     await check.answer(versioned('40'));
+    assert.equal(rollbacks, 1, 'the other informers list too: the storage may have passed their versions');
     assert.equal(second.closed, true);
     await world.clock.advance(retryMs);
     await answerRestored(world.api.nextList());
@@ -83,7 +86,7 @@ describe('an informer that lists again', () => {
     await world.clock.advance(retryMs);
     const second = await nextWatchAt('100');
     await world.api.checks[0]?.answer(versioned('100'));
-    assert.deepEqual([second.closed, world.api.waiting, world.relists('rolled-back')], [false, 0, 0]);
+    assert.deepEqual([second.closed, world.api.waiting, world.relists('rolled-back'), rollbacks], [false, 0, 0, 0]);
   });
 
   test('a version that could not be read is read again while the stream is open, and not after it', async () => {
