@@ -227,6 +227,12 @@ export class Stages {
     return heartbeatAgoMs <= this.policies.current(name).nodeMonitorGracePeriodMs ? 'lease-is-renewed' : undefined;
   }
 
+  /** While the watches are observed after an interruption they are open, and deliver what changed. */
+  #isCacheLate(): boolean {
+    const why = this.freshness.staleness();
+    return this.freshness.isStandingIn() || (why !== undefined && why !== 'observing');
+  }
+
   /** A recovery shows in the cache after the next list only. */
   #lateCache(): NodeEvictionHold {
     return this.freshness.isStandingIn() ? 'late-cache' : undefined;
@@ -374,6 +380,7 @@ export class Stages {
       ...this.dependencies,
       pods: this.pods,
       recorder: recorders.evictions,
+      isCacheLate: () => this.#isCacheLate(),
       holdOf: (node) =>
         this.#evictionHold() ?? this.#revocationComing(node) ?? this.#renewedLease(node) ?? this.#lateCache(),
       policyHoldOf: (node) => this.#policyHoldOf(node),

@@ -47,4 +47,8 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     seed: 8000173,
     found: 'a replica that started before a restore of etcd missed a node, whose versions the storage had passed again',
   },
+  {
+    seed: 8001772,
+    found: 'a new leader deleted pods for a taint that another client had removed while no watch was open',
+  },
 ];

@@ -78,6 +78,7 @@ export class TaintEvictionWorld implements World {
       meter,
       clock,
       holdOf: () => undefined,
+      isCacheLate: () => false,
       liveNode: () => assert.fail('not expected'),
     });
   }

@@ -142,7 +142,7 @@ const evictionHolds: Readonly<Record<EvictionHold, string>> = {
   'full-disruption': 'all zones are fully disrupted (full-disruption)',
   stale: 'the watch streams are stale (stale)',
   'node-is-ready': 'the node is Ready and its taint is about to be removed (node-is-ready)',
-  'late-cache': 'lists replace a stale watch, and a live read does not confirm the taint (late-cache)',
+  'late-cache': 'a watch is stale, and a live read does not confirm the taint (late-cache)',
   'lease-is-renewed': 'the lease of the node is being renewed (lease-is-renewed)',
   observed: 'the policy of the node has mode Observe (observed)',
   paused: 'the node is paused (paused)',

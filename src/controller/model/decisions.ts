@@ -110,7 +110,8 @@ export type BootEvidence = 'same' | 'changed' | 'unknown';
 /**
  * Why deletions of pods for the health of their node are held. `node-is-ready`: the taint still exists and is about to
  * be removed. `lease-is-renewed`: the node is not Ready in the cache, but its lease is being renewed.
- * `late-cache`: lists replace a stale watch, so that the cache may not show that the node recovered.
+ * `late-cache`: a watch is stale, or lists replace it, so that the cache may not show that the node recovered, or that
+ * another client removed its taint.
  */
 export type EvictionHold =
   | 'full-disruption'

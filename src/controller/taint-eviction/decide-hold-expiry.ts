@@ -10,29 +10,42 @@ import { decideEviction, isHealthTaint } from './decide-eviction.ts';
 /** Evidence about a node when a hold has expired. Where reading nodes is not permitted it is the cached node. */
 type NodeEvidence = Exclude<LiveNode, 'not-permitted'>;
 
+/** What a taint is a reason for: the health of the node, or whatever its key stands for. */
+export type TaintKind = 'health' | { readonly key: string };
+
+export function kindOf(key: string): TaintKind {
+  return isHealthTaint(key) ? 'health' : { key };
+}
+
+export function isOfKind(key: string, kind: TaintKind): boolean {
+  return kind === 'health' ? isHealthTaint(key) : key === kind.key;
+}
+
 /** `hold`: for another maximum period. */
 export type HoldExpiry = 'evict' | 'hold' | 'read-again';
 
 /**
- * A pod is evicted from a node that is not Ready=True and has a health taint that ends for this pod. Also from a Ready
+ * For a taint of another client: a pod is evicted from a node that still has it. For the health of the node: from one that
+ * is not Ready=True and has a health taint that ends for this pod. Also from a Ready
  * node that still has the taint after its own maximum: another client keeps it there, and kube-controller-manager would
  * honour it. A node without such a taint, or Ready though only its lease was known, or deleted, shows that the cache is
  * behind: hold.
  */
 export function decideHoldExpiry(
-  why: EvictionHold,
+  { why, kind }: { readonly why: EvictionHold; readonly kind: TaintKind },
   pod: Pick<PodView, 'tolerations' | 'terminating'>,
   live: NodeEvidence,
 ): HoldExpiry {
   if (live === 'unreadable') return 'read-again';
-  if (live === 'gone' || !endsFor(pod, live)) return 'hold';
+  if (live === 'gone' || !endsFor(pod, live, kind)) return 'hold';
+  if (kind !== 'health') return 'evict';
   const isReady = findCondition(live.conditions, 'Ready')?.status === 'True';
   return isReady && why !== 'node-is-ready' ? 'hold' : 'evict';
 }
 
-/** Whether it has a health taint that the pod does not tolerate without a time limit. */
-function endsFor(pod: Pick<PodView, 'tolerations' | 'terminating'>, { taints }: NodeView): boolean {
-  const health = noExecuteTaints(taints).filter(({ key }) => isHealthTaint(key));
-  const running = health.map((taint) => ({ taint, sinceMs: 0 }));
+/** Whether it has a taint of this kind that the pod does not tolerate without a time limit. */
+function endsFor(pod: Pick<PodView, 'tolerations' | 'terminating'>, { taints }: NodeView, kind: TaintKind): boolean {
+  const ofKind = noExecuteTaints(taints).filter(({ key }) => isOfKind(key, kind));
+  const running = ofKind.map((taint) => ({ taint, sinceMs: 0 }));
   return decideEviction(pod, { taints: running, boundMs: 0 }).kind === 'leave';
 }

@@ -5,7 +5,7 @@ import type { NodeSource } from '../model/commands.ts';
 import type { DecisionSink, EvictionHold, PolicyEvictionHold } from '../model/decisions.ts';
 import { evidenceMs, type LiveNode } from '../model/live-node.ts';
 import { isHealthTaint } from './decide-eviction.ts';
-import { decideHoldExpiry, type HoldExpiry } from './decide-hold-expiry.ts';
+import { decideHoldExpiry, type HoldExpiry, isOfKind, kindOf, type TaintKind } from './decide-hold-expiry.ts';
 import { extendHold, isAtMaximum, renewHold } from './extend-hold.ts';
 import { evictionHoldsExpired } from './metrics.ts';
 import type { TimedEviction } from './timed-eviction.ts';
@@ -26,6 +26,8 @@ export interface EvictionHoldsOptions {
   readonly holdOf: (node: string) => EvictionHold | undefined;
   /** What holds all deletions of pods of this node, for whatever taint. Absent: nothing ever does. */
   readonly policyHoldOf?: (node: string) => PolicyHold | undefined;
+  /** The cache may lack changes of nodes that others made some time ago: a watch is not open, or delivers nothing. */
+  readonly isCacheLate: () => boolean;
   /** A recent live read of the node; undefined while there is none, and then one is started. */
   readonly liveNode: (node: string) => LiveNode | undefined;
   readonly decisions: DecisionSink;
@@ -33,10 +35,18 @@ export interface EvictionHoldsOptions {
   readonly clock: Clock;
 }
 
+interface HeldFor {
+  readonly why: EvictionHold;
+  readonly kind: TaintKind;
+}
+
 /** Whether a due deletion may proceed; if not, when to check again. */
 type HoldAnswer = 'free' | { readonly checkAgainMs: number };
 
-/** Holds deletions for the health of a node, each reason for a bounded time. Then a live read of the node decides. */
+/**
+ * Holds deletions, each reason for a bounded time; then a live read of the node decides. Deletions for the taints of other
+ * clients are held by a late cache only, which means: until the node was read.
+ */
 export class EvictionHolds {
   readonly #options: EvictionHoldsOptions;
 
@@ -48,9 +58,14 @@ export class EvictionHolds {
   reasonFor({ node, released }: TimedEviction, taint: string): EvictionHold | undefined {
     const policyHold = this.#policyHoldOf(node);
     if (policyHold !== undefined) return policyHold.why;
-    const why = isHealthTaint(taint) ? this.#options.holdOf(node) : undefined;
-    const isReleased = why !== undefined && released?.why === why && this.#nowMs() < released.untilMs;
+    const why = isHealthTaint(taint) ? this.#options.holdOf(node) : this.#lateCache();
+    const isReleased =
+      why !== undefined && released?.why === why && isOfKind(taint, released.kind) && this.#nowMs() < released.untilMs;
     return isReleased ? undefined : why;
+  }
+
+  #lateCache(): EvictionHold | undefined {
+    return this.#options.isCacheLate() ? 'late-cache' : undefined;
   }
 
   /** To be called when the deletion is due, and again as the result says. */
@@ -64,7 +79,15 @@ export class EvictionHolds {
     const hold = extendHold(eviction.hold, why, this.#nowMs());
     eviction.hold = hold;
     if (isPolicyHold(why)) return { checkAgainMs: this.#policyCheckAgainMs(eviction.node) };
-    return isAtMaximum(hold) ? this.#decideLive(pod, eviction, why) : { checkAgainMs };
+    return isAtMaximum(hold)
+      ? this.#decideLive(pod, eviction, { why, kind: kindOf(eviction.evictAt.taint) })
+      : { checkAgainMs };
+  }
+
+  /** The same for a taint of another client for which the deletion is due too. */
+  checkOther(pod: PodView, eviction: TimedEviction, taint: string): HoldAnswer {
+    const why = this.reasonFor(eviction, taint);
+    return why === undefined ? 'free' : this.#decideLive(pod, eviction, { why, kind: kindOf(taint) });
   }
 
   /** Whether a policy or a pause holds this deletion, as of its last check. */
@@ -80,16 +103,17 @@ export class EvictionHolds {
     return Math.min(this.#policyHoldOf(node)?.forMs ?? 0, policyCheckAgainMs);
   }
 
-  #decideLive(pod: PodView, eviction: TimedEviction, why: EvictionHold): HoldAnswer {
+  #decideLive(pod: PodView, eviction: TimedEviction, held: HeldFor): HoldAnswer {
+    const { why, kind } = held;
     const live = this.#options.liveNode(eviction.node);
     if (live === undefined) return { checkAgainMs };
     const cached = this.#options.nodes.get(eviction.node) ?? 'gone';
-    const expiry = decideHoldExpiry(why, pod, live === 'not-permitted' ? cached : live);
+    const expiry = decideHoldExpiry(held, pod, live === 'not-permitted' ? cached : live);
     if (expiry === 'read-again') return { checkAgainMs: evidenceMs };
     if (why === 'late-cache') this.#noteUnconfirmed(pod, eviction, expiry);
     else if (eviction.released?.why !== why) this.#noteExpired(pod, why, expiry);
     if (expiry === 'hold') return this.#holdOn(eviction);
-    eviction.released = { why, untilMs: this.#nowMs() + evidenceMs };
+    eviction.released = { why, kind, untilMs: this.#nowMs() + evidenceMs };
     return 'free';
   }
 

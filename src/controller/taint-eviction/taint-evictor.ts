@@ -339,13 +339,14 @@ export class TaintEvictor {
     return { next: 'requeue', afterMs: answer === 'free' ? 0 : answer.checkAgainMs };
   }
 
-  /** A deletion held for the health of the node may be due for a taint without a hold. */
+  /** A deletion held for the health of the node may be due for a taint of another client. */
   #dueForOtherTaint(pod: PodView, eviction: TimedEviction): EvictAt | undefined {
     if (this.#holds.isHeldByPolicy(eviction)) return undefined;
     const { node, boundMs } = eviction;
     const taints = this.#taints.get(node).filter(({ taint }) => !isHealthTaint(taint.key));
     const decision = decideEviction(pod, { taints, boundMs });
-    return decision.kind === 'leave' && decision.atMs <= this.#now().monotonicMs ? decision : undefined;
+    if (decision.kind === 'stay' || decision.atMs > this.#now().monotonicMs) return undefined;
+    return this.#holds.checkOther(pod, eviction, decision.taint) === 'free' ? decision : undefined;
   }
 
   async #evict(pod: PodView, eviction: TimedEviction, evictAt: EvictAt): Promise<WorkOutcome> {

@@ -1,4 +1,5 @@
 import type { EvictionHold } from '../model/decisions.ts';
+import type { TaintKind } from './decide-hold-expiry.ts';
 import type { EvictAt } from './decide-eviction.ts';
 import type { Hold } from './extend-hold.ts';
 
@@ -13,8 +14,8 @@ export interface TimedEviction {
   announced: boolean;
   /** Undefined while no hold applies. */
   hold?: Hold | undefined;
-  /** Until then this reason does not hold it, because the node was read live. */
-  released?: { readonly why: EvictionHold; readonly untilMs: number } | undefined;
+  /** Until then this reason does not hold it for a taint of this kind, because the node was read live. */
+  released?: { readonly why: EvictionHold; readonly kind: TaintKind; readonly untilMs: number } | undefined;
   /** The last live read in place of a late cache did not confirm the taint. */
   unconfirmed?: boolean;
 }

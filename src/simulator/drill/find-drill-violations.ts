@@ -319,15 +319,16 @@ function sinceMs(states: readonly NodeState[], atMs: number, matches: (taint: Ta
   return fromMs;
 }
 
-/** No pod is marked NotReady while its node is Ready. */
+/** No pod is marked NotReady whose node has been Ready for longer than a write takes. */
 function findWrongMarks({ drill, record, span, slackMs }: Context): readonly DrillViolation[] {
   if (drill.mayBeLate === true) return [];
   return [...record.pods.values()].flatMap((pod) => {
     const states = record.nodes.get(pod.node)?.states ?? [];
-    const isReadySince = (atMs: number): boolean =>
-      readyAt(states, atMs) === 'True' && readyAt(states, atMs - slackMs) === 'True';
+    const wasReadyUntil = (atMs: number): boolean =>
+      readyAt(states, atMs - slackMs) === 'True' &&
+      states.every((state) => state.atMs <= atMs - slackMs || state.atMs > atMs || state.ready === 'True');
     const wrong = pod.readiness.find(
-      ({ atMs, isReady, byController }) => byController && !isReady && atMs > span.fromMs && isReadySince(atMs),
+      ({ atMs, isReady, byController }) => byController && !isReady && atMs > span.fromMs && wasReadyUntil(atMs),
     );
     const text = `marked NotReady at ${seconds(wrong?.atMs ?? 0)} while ${pod.node} is Ready`;
     return wrong === undefined ? [] : [{ invariant: 'mark-has-reason', subject: pod.key, text }];

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NodeView } from '../../../../src/api/node.ts';
+import type { Taint } from '../../../../src/api/taints.ts';
 import type { Toleration } from '../../../../src/api/tolerations.ts';
+import type { EvictionHold } from '../../../../src/controller/model/decisions.ts';
 import { decideHoldExpiry } from '../../../../src/controller/taint-eviction/decide-hold-expiry.ts';
 import { extendHold, isAtMaximum, renewHold } from '../../../../src/controller/taint-eviction/extend-hold.ts';
 import type { ControllerWorld } from '../../../support/controller-world.ts';
@@ -133,17 +135,32 @@ test('an expired hold: decisions from the live node', () => {
   const taint = { key: unreachable, effect: 'NoExecute' };
   const node = (ready: string, taints = [taint]): NodeView =>
     aNodeView({ taints, conditions: [{ type: 'Ready', status: ready }] });
+  const forHealth = (why: EvictionHold) => ({ why, kind: 'health' }) as const;
   const pod = { tolerations: tolerating(60), terminating: false };
-  assert.equal(decideHoldExpiry('lease-is-renewed', pod, node('Unknown')), 'evict');
-  assert.equal(decideHoldExpiry('lease-is-renewed', pod, node('True')), 'hold');
-  assert.equal(decideHoldExpiry('lease-is-renewed', pod, node('Unknown', [])), 'hold');
-  assert.equal(decideHoldExpiry('lease-is-renewed', pod, 'gone'), 'hold');
-  assert.equal(decideHoldExpiry('lease-is-renewed', pod, 'unreadable'), 'read-again');
-  assert.equal(decideHoldExpiry('node-is-ready', pod, node('True')), 'evict');
-  assert.equal(decideHoldExpiry('node-is-ready', pod, node('False')), 'evict');
-  assert.equal(decideHoldExpiry('node-is-ready', pod, node('True', [])), 'hold');
+  assert.equal(decideHoldExpiry(forHealth('lease-is-renewed'), pod, node('Unknown')), 'evict');
+  assert.equal(decideHoldExpiry(forHealth('lease-is-renewed'), pod, node('True')), 'hold');
+  assert.equal(decideHoldExpiry(forHealth('lease-is-renewed'), pod, node('Unknown', [])), 'hold');
+  assert.equal(decideHoldExpiry(forHealth('lease-is-renewed'), pod, 'gone'), 'hold');
+  assert.equal(decideHoldExpiry(forHealth('lease-is-renewed'), pod, 'unreadable'), 'read-again');
+  assert.equal(decideHoldExpiry(forHealth('node-is-ready'), pod, node('True')), 'evict');
+  assert.equal(decideHoldExpiry(forHealth('node-is-ready'), pod, node('False')), 'evict');
+  assert.equal(decideHoldExpiry(forHealth('node-is-ready'), pod, node('True', [])), 'hold');
   const forEver = { tolerations: [{ operator: 'Exists' }], terminating: false };
-  assert.equal(decideHoldExpiry('node-is-ready', forEver, node('Unknown')), 'hold');
+  assert.equal(decideHoldExpiry(forHealth('node-is-ready'), forEver, node('Unknown')), 'hold');
+});
+
+test('a late cache: the taint of another client must still be on the live node, whatever else that has', () => {
+  const drain = { key: 'drain', effect: 'NoExecute' };
+  const node = (...taints: readonly Taint[]): NodeView =>
+    aNodeView({ taints, conditions: [{ type: 'Ready', status: 'True' }] });
+  const held = { why: 'late-cache', kind: { key: 'drain' } } as const;
+  const pod = { tolerations: tolerating(60), terminating: false };
+  assert.equal(decideHoldExpiry(held, pod, node(drain)), 'evict');
+  assert.equal(decideHoldExpiry(held, pod, node()), 'hold');
+  assert.equal(decideHoldExpiry(held, pod, node({ key: unreachable, effect: 'NoExecute' })), 'hold');
+  assert.equal(decideHoldExpiry(held, pod, node({ ...drain, effect: 'NoSchedule' })), 'hold');
+  assert.equal(decideHoldExpiry(held, pod, 'gone'), 'hold');
+  assert.equal(decideHoldExpiry(held, pod, 'unreadable'), 'read-again');
 });
 
 test('a hold: time with renewed leases adds up, Ready must last, and the other reasons have no maximum here', () => {

@@ -7,6 +7,7 @@ import { formatTime } from '../../../../src/api/timestamps.ts';
 import type { Toleration } from '../../../../src/api/tolerations.ts';
 import type { Command, StillWanted, WriteOutcome } from '../../../../src/controller/model/commands.ts';
 import type { Decision, EvictionHold } from '../../../../src/controller/model/decisions.ts';
+import type { LiveNode } from '../../../../src/controller/model/live-node.ts';
 import { podsByNode, TaintEvictor } from '../../../../src/controller/taint-eviction/taint-evictor.ts';
 import { FakeInformer } from '../../../support/fake-informer.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -21,6 +22,9 @@ export class EvictorStand {
   /** What was sent, as `kind name`. */
   readonly sent: string[] = [];
   hold: EvictionHold | undefined;
+  cacheIsLate = false;
+  /** The result of a live read of the node. */
+  live: LiveNode | undefined = 'unreadable';
   /** What a write waits for before it is asked whether it is still wanted. */
   lane: Promise<unknown> = Promise.resolve();
   /** What happens when a write has been sent; its answer. */
@@ -34,11 +38,17 @@ export class EvictorStand {
     meter: new RecordingMeter(),
     clock: this.clock,
     holdOf: () => this.hold,
-    liveNode: () => 'unreadable',
+    isCacheLate: () => this.cacheIsLate,
+    liveNode: () => this.live,
   });
   readonly #life = new AbortController();
   readonly #running = this.evictor.run(this.#life.signal);
   readonly #createdAt = formatTime(this.clock.nowMs());
+
+  /** Why deletions were held, each as often as it was noted. */
+  held(): readonly EvictionHold[] {
+    return this.decisions.flatMap((decision) => (decision.kind === 'eviction-held' ? [decision.why] : []));
+  }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ControllerWorld } from '../../../support/controller-world.ts';
+import { aNodeView } from '../../../support/builders.ts';
 import { EvictorStand } from './evictor-stand.ts';
 
 const unreachable = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' } as const;
@@ -72,13 +73,43 @@ test('a hold begins between the condition and the deletion: the deletion is not 
   assert.deepEqual(stand.sent, ['mark-pod-disrupted p']);
 });
 
-test('a taint that is not a health taint is not held', async () => {
+test('a taint that is not a health taint is not held by the health of the node', async () => {
   await using stand = new EvictorStand();
   stand.putPod('p');
   stand.hold = 'full-disruption';
   stand.setTaints('n', maintenance);
   await stand.advance(1);
   assert.deepEqual(stand.sent, deletion);
+});
+
+test('while the cache is late, a taint of another client counts only if the live node has it', async () => {
+  await using stand = new EvictorStand();
+  stand.cacheIsLate = true;
+  stand.putPod('p');
+  stand.setTaints('n', maintenance);
+  await stand.advance(60);
+  assert.deepEqual(stand.sent, [], 'the node cannot be read');
+  stand.live = aNodeView({ taints: [unreachable] });
+  await stand.advance(60);
+  assert.deepEqual(stand.sent, [], 'the taint was removed');
+  assert.deepEqual(stand.held(), ['late-cache'], 'noted once');
+  stand.live = aNodeView({ taints: [maintenance] });
+  await stand.advance(15);
+  assert.deepEqual(stand.sent, deletion);
+});
+
+test('while the cache is late, a live read for one taint does not confirm another one', async () => {
+  await using stand = new EvictorStand();
+  stand.cacheIsLate = true;
+  stand.hold = 'stale';
+  stand.putPod('p');
+  stand.live = aNodeView({ taints: [unreachable] });
+  stand.setTaints('n', unreachable, maintenance);
+  await stand.advance(60);
+  assert.deepEqual(stand.sent, []);
+  stand.live = aNodeView({ taints: [unreachable, maintenance] });
+  await stand.advance(15);
+  assert.deepEqual(stand.sent, deletion, 'due for maintenance, while the health of the node is held');
 });
 
 test('a pod that another client deleted while the deletion waited is not deleted again', async () => {

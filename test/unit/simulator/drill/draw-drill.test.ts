@@ -30,8 +30,8 @@ test('more than half of the seeds have the drill that they had first, the regres
     if (older(seed) !== undefined) assert.equal(drawDrill(seed, cluster)?.name, older(seed), `seed ${seed}`);
 });
 
-test('the regression seeds have none of the newest drills', () => {
-  for (const { seed } of regressionSeeds)
+test('the regression seeds from before the newest drills have none of them', () => {
+  for (const { seed } of regressionSeeds.filter(({ seed }) => seed < 7_005_000))
     assert.ok(!newest.some((name) => name === drawDrill(seed, cluster)?.name), `seed ${seed}`);
 });
 

@@ -13,12 +13,17 @@ interface Story {
   readonly states: readonly (readonly [seconds: number, ready: string, taints: readonly Taint[]])[];
   readonly heartbeats: readonly number[];
   readonly deletedAt?: number;
+  readonly markedAt?: number;
   /** Writes are refused until then. */
   readonly acceptedFrom?: number;
 }
 
-/** Whether the pod, which tolerates nothing, is late, in a drill of 200 s with a slack of 7 s. */
-function isPodLate({ states, heartbeats, deletedAt, acceptedFrom }: Story): boolean {
+function isPodLate(story: Story): boolean {
+  return violates('deleted-in-time', story);
+}
+
+/** Of a pod that tolerates nothing, in a drill of 200 s with a slack of 7 s. */
+function violates(name: string, { states, heartbeats, deletedAt, markedAt, acceptedFrom }: Story): boolean {
   const writes = { sent: 0, committed: 0 };
   const state = ([seconds, ready, taints]: Story['states'][number]): NodeState => {
     return { atMs: seconds * 1_000, byController: true, ready, zone: 'a', taints, os: undefined, oldOs: undefined };
@@ -29,7 +34,7 @@ function isPodLate({ states, heartbeats, deletedAt, acceptedFrom }: Story): bool
     node: 'n1',
     tolerations: [],
     createdMs: 0,
-    readiness: [],
+    readiness: markedAt === undefined ? [] : [{ atMs: markedAt * 1_000, isReady: false, byController: true }],
     isOver: false,
     deletion: deletedAt === undefined ? undefined : { atMs: deletedAt * 1_000, byController: true },
     goneMs: undefined,
@@ -45,7 +50,7 @@ function isPodLate({ states, heartbeats, deletedAt, acceptedFrom }: Story): bool
     rates: [],
     slackMs: 7_000,
   });
-  return violations.some(({ invariant }) => invariant === 'deleted-in-time');
+  return violations.some(({ invariant }) => invariant === name);
 }
 
 const silentFrom100 = [
@@ -70,6 +75,15 @@ test('a pod is not late while its node renews its lease again and has not posted
 test('a pod is late when its node became silent again, a grace period after the last renewal', () => {
   assert.equal(isPodLate({ states: silentFrom100, heartbeats: [0, 76, 101] }), true);
   assert.equal(isPodLate({ states: silentFrom100, heartbeats: [0, 76, 101], deletedAt: 130 }), false);
+});
+
+test('a pod is not marked whose node was Ready all the time that a write takes', () => {
+  const states = [...silentFrom100, [113, 'True', []]] as const;
+  const isWrong = (markedAt: number): boolean =>
+    violates('mark-has-reason', { states, heartbeats: [0, 76, 113], markedAt });
+  assert.deepEqual([90, 101, 114, 119, 121].map(isWrong), [true, false, false, false, true]);
+  const short = [...silentFrom100, [103, 'True', []]] as const;
+  assert.equal(violates('mark-has-reason', { states: short, heartbeats: [0, 76, 103], markedAt: 104 }), false);
 });
 
 test('the taint of a user is not held by renewals', () => {
