@@ -224,7 +224,7 @@ export class WriteChecker {
     const node = pod.spec?.nodeName ?? '';
     this.counts.deletions += 1;
     const isOver = ['Succeeded', 'Failed'].includes(pod.status?.phase ?? '');
-    if (isOver || storage.get('nodes', { name: node }) === undefined) return;
+    if (isOver || storage.get('nodes', { name: node }) === undefined || this.#mayBeRestored()) return;
     const isDue = (this.#spans.get(node) ?? []).some(
       (span) => this.#isDue(pod, span, timeline.nowMs) || this.#isDueByStamp(pod, span, process),
     );
@@ -235,6 +235,11 @@ export class WriteChecker {
         `deleted from ${node} without a taint that was due`,
       );
     this.#checkHealthy(pod, node);
+  }
+
+  /** The restore may have brought a node back that was gone when the deletion was decided. */
+  #mayBeRestored(): boolean {
+    return this.#world.timeline.nowMs - this.#world.restoredAtMs < this.#latenessMs;
   }
 
   /** A node that is Ready and sends heartbeats keeps its pods, although its taints were not removed yet. */

@@ -16,6 +16,8 @@ import { LimitWaits } from './limit-waits.ts';
 /** How late something may be: so much, so many latencies, and as long as requests waited for the limit of the client. */
 const slackMsMin = 6_500;
 const slackLatencies = 20;
+/** What was committed is known to the controller, and to its writes, after so many latencies. */
+const knownLatencies = 4;
 /** A node that renews its lease again is counted within this time. */
 const countedMs = 12_000;
 
@@ -93,8 +95,9 @@ export class DrillRun {
     if (this.#drill === undefined) return;
     const span = { fromMs: this.#fromMs, untilMs: world.timeline.nowMs };
     const slackMs = slackMsMin + slackLatencies * this.#options.latencyMsMax + Math.ceil(this.#waits.longestMs);
+    const knownMs = knownLatencies * this.#options.latencyMsMax;
     const { config: options, evictionRates: rates } = world;
-    const context = { drill: this.#drill, record: this.#record, span, options, rates, slackMs };
+    const context = { drill: this.#drill, record: this.#record, span, options, rates, slackMs, knownMs };
     for (const { invariant, subject, text } of findDrillViolations(context)) {
       report(invariant, subject, `${text} (drill ${this.#drill.name} from ${(span.fromMs / 1_000).toFixed(1)} s)`);
     }

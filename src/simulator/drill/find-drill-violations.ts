@@ -34,6 +34,8 @@ interface Context {
   readonly rates: readonly EvictionRate[];
   /** What is due is done within this time: latencies, a read of the lease, the rate limit of requests. */
   readonly slackMs: number;
+  /** A heartbeat that was committed so short a time before a write may not be known to the controller. */
+  readonly knownMs: number;
 }
 
 type Check = (context: Context) => readonly DrillViolation[];
@@ -105,10 +107,10 @@ function findUnnoticed(
   });
 }
 
-function findEarlyUnknowns({ record, options }: Context): readonly DrillViolation[] {
+function findEarlyUnknowns({ record, options, knownMs }: Context): readonly DrillViolation[] {
   return [...record.nodes].flatMap(([subject, { heartbeats, states }]) => {
     const early = states.find(({ byController, ready, atMs }, index) => {
-      const lastMs = heartbeats.findLast((heartbeatMs) => heartbeatMs <= atMs) ?? -Infinity;
+      const lastMs = heartbeats.findLast((heartbeatMs) => heartbeatMs <= atMs - knownMs) ?? -Infinity;
       const isNew = index > 0 && ready === 'Unknown' && states[index - 1]?.ready !== 'Unknown';
       return byController && isNew && atMs - lastMs < options.nodeMonitorGracePeriodMs - 1_000;
     });

@@ -49,6 +49,7 @@ function violates(name: string, { states, heartbeats, deletedAt, markedAt, accep
     options: { ...defaultControllerOptions, nodeMonitorGracePeriodMs: 24_000 },
     rates: [],
     slackMs: 7_000,
+    knownMs: 1_000,
   });
   return violations.some(({ invariant }) => invariant === name);
 }
@@ -84,6 +85,14 @@ test('a pod is not marked whose node was Ready all the time that a write takes',
   assert.deepEqual([90, 101, 114, 119, 121].map(isWrong), [true, false, false, false, true]);
   const short = [...silentFrom100, [103, 'True', []]] as const;
   assert.equal(violates('mark-has-reason', { states: short, heartbeats: [0, 76, 103], markedAt: 104 }), false);
+});
+
+test('a node is not Unknown within the grace period, unless a renewal came too late to be known', () => {
+  const isEarly = (...heartbeats: readonly number[]): boolean =>
+    violates('unknown-has-reason', { states: silentFrom100, heartbeats });
+  assert.equal(isEarly(0, 70), false);
+  assert.equal(isEarly(0, 70, 98.5), true);
+  assert.equal(isEarly(0, 70, 99.5), false);
 });
 
 test('the taint of a user is not held by renewals', () => {
