@@ -32,10 +32,10 @@ test('an observed and a paused node are untouched, until the policy and the anno
     world.fleet.cutOff(['a0', 'a1', 'b0']);
     await until('the neighbour is tainted', soonMs, async () => (await taints('a0')) === wanted);
     await until('the others look silent', soonMs, async () => {
-      const held = await controller.page('/metrics');
-      return /held_nodes\{reason="paused"\} 1$/m.test(held) && /held_nodes\{reason="observed"\} 1$/m.test(held);
+      const page = await controller.page('/metrics');
+      return /held_nodes\{reason="paused"\} 1$/m.test(page) && /act="mark-unknown"\} 1$/m.test(page);
     });
-    assert.deepEqual([await taints('a1'), await taints('b0')], ['', '']);
+    assert.deepEqual([await taints('a1'), await taints('b0')], ['', 'not-ready:NoSchedule'], 'as it registered');
     assert.match(await controller.page('/explain/nodes/b0?output=text'), /^ {2}policy +watched, mode Observe$/m);
     assert.match(await controller.page('/explain/nodes/a1?output=text'), /paused by an annotation of the node/);
 
