@@ -13,6 +13,19 @@ export interface Claim {
 
 const releasedDurationSeconds = 1;
 
+/** When a leader last noticed that the storage was restored from a backup: shows it to those that were cut off then. */
+const restoreAnnotation = 'nodelifecycle/storage-restored-at';
+
+export function restoreMarkOf(lease: Lease): string | undefined {
+  return lease.metadata.annotations?.[restoreAnnotation];
+}
+
+export function withRestoreMark(lease: Lease, mark: string | undefined): Lease {
+  if (mark === undefined || restoreMarkOf(lease) === mark) return lease;
+  const annotations = { ...lease.metadata.annotations, [restoreAnnotation]: mark };
+  return { ...lease, metadata: { ...lease.metadata, annotations } };
+}
+
 /** The lease of its first holder. Transitions start at 0 (client-go `tryAcquireOrRenew`, step 1). */
 export function buildFirstLease(claim: Claim): Lease {
   const { namespace, name } = claim;

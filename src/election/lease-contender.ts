@@ -12,20 +12,23 @@
  */
 import { ApiError, apiReason } from '../api/api-error.ts';
 import type { Lease } from '../api/lease.ts';
-import { isOlder } from '../api/resource-version.ts';
 import { callWithin } from '../supervision/call-within.ts';
 import { decideLease, type LeaseDecision, type ObservedLease, observeLease } from './decide-lease.ts';
-import { type Claim, buildFirstLease, buildReleasedLease, buildRenewedLease, buildTakenLease } from './build-lease.ts';
+import {
+  type Claim,
+  buildFirstLease,
+  buildReleasedLease,
+  buildRenewedLease,
+  buildTakenLease,
+  withRestoreMark,
+} from './build-lease.ts';
 import type { ElectionOptions, ElectionSettings } from './election-options.ts';
-import { elapsedMs, type Instant, instantOf, LeaseDeadline } from './lease-deadline.ts';
+import { instantOf, LeaseDeadline } from './lease-deadline.ts';
 import { slowpathTotal } from './metrics.ts';
+import { StorageContinuity } from './storage-continuity.ts';
 
 /** Minimum timeout of one request; otherwise half the renew deadline, so that one hung call leaves time for another. */
 const requestMsMin = 1_000;
-/** After a longer time without reading or writing the lease it is unknown whether the storage went back meanwhile. */
-const continuityMsMax = 30_000;
-/** A proxy that answers from an old state now and then must not cause one list of everything after the other. */
-const rollbackMsMin = 10_000;
 /** Maximum time to release the lease at exit, all attempts together. */
 const releaseMsMax = 5_000;
 /** A conflict while releasing means that an own renewal arrived late: read again and retry, at most this many times. */
@@ -38,14 +41,13 @@ export class LeaseContender {
   #lease: Lease | undefined;
   readonly #deadline: LeaseDeadline;
   #writeUnsettled = false;
-  /** The version and the time of the last response that contained the lease. */
-  #seen: { readonly version: string; readonly at: Instant } | undefined;
-  #rollbackAtMs = Number.NEGATIVE_INFINITY;
+  readonly #continuity: StorageContinuity;
 
   constructor(options: ElectionOptions, settings: ElectionSettings) {
     this.#options = options;
     this.#settings = settings;
     this.#deadline = new LeaseDeadline(options.clock, settings.renewDeadlineMs);
+    this.#continuity = new StorageContinuity(options.clock);
   }
 
   /** Monotonic time at which the last renewal expires; in the past, or minus infinity, while this process does not lead. */
@@ -154,7 +156,8 @@ export class LeaseContender {
   async #write(verb: 'create' | 'replace', lease: Lease, signal: AbortSignal): Promise<void> {
     const { api, clock } = this.#options;
     const sentAt = instantOf(clock);
-    const write = (signal: AbortSignal): Promise<Lease> => api[verb]('leases', lease, { signal });
+    const marked = withRestoreMark(lease, this.#continuity.mark);
+    const write = (signal: AbortSignal): Promise<Lease> => api[verb]('leases', marked, { signal });
     const unsettledBefore = this.#writeUnsettled;
     this.#writeUnsettled = true;
     try {
@@ -169,25 +172,8 @@ export class LeaseContender {
     this.#deadline.renewed(sentAt);
   }
 
-  /**
-   * The version of the lease only ever increases, unless the storage went back in time: etcd was restored from a backup.
-   * For the leader that is certain, because only it writes the lease; another replica may see the lease only after the
-   * leader renewed it, at a version that is newer again. A long gap counts as a restore, for the same reason; the wall clock
-   * shows it after a suspend.
-   */
   #checkContinuity(lease: Lease | undefined): void {
-    if (lease === undefined) return;
-    const version = lease.metadata.resourceVersion ?? '';
-    const at = instantOf(this.#options.clock);
-    const before = this.#seen;
-    const isBroken =
-      before !== undefined && (isOlder(version, before.version) || elapsedMs(before.at, at) > continuityMsMax);
-    // The version before is kept, so that what is too soon now is reported by a later response.
-    if (isBroken && at.monotonicMs - this.#rollbackAtMs < rollbackMsMin) return;
-    this.#seen = { version, at };
-    if (!isBroken) return;
-    this.#rollbackAtMs = at.monotonicMs;
-    this.#options.onRollback?.();
+    if (lease !== undefined && this.#continuity.observe(lease)) this.#options.onRollback?.();
   }
 
   #observe(observed: ObservedLease | undefined): void {

@@ -663,6 +663,49 @@ test('a standby that was suspended for half a minute assumes a restore, although
   assert.equal(rollbacks, 1);
 });
 
+test('a standby that was cut off during a restore learns of it from the mark of the leader, once', async () => {
+  const clock = new ManualClock();
+  const server = new LeaseServer(clock);
+  const rollbacks: string[] = [];
+  const contender = (name: string): Contender =>
+    new Contender(name, server, clock, { onRollback: () => rollbacks.push(name) }).start();
+  contender('leader');
+  await clock.advance(5_000);
+  const standby = contender('standby');
+  await clock.advance(2_000);
+  const backup = server.read();
+  await clock.advance(6_000);
+  standby.link.cut = true;
+  await clock.advance(1_000);
+  server.restore(backup);
+  await clock.advance(20_000);
+  assert.deepEqual(rollbacks, ['leader']);
+  standby.link.cut = false;
+  await clock.advance(60_000);
+  assert.deepEqual(rollbacks, ['leader', 'standby']);
+  contender('later');
+  await clock.advance(60_000);
+  assert.equal(rollbacks.length, 2, 'a process that starts lists everything anyway');
+});
+
+test('the mark of a restore stays in the lease when another replica takes it over', async () => {
+  const clock = new ManualClock();
+  const server = new LeaseServer(clock);
+  const leader = new Contender('leader', server, clock).start();
+  await clock.advance(5_000);
+  const backup = server.read();
+  await clock.advance(6_000);
+  server.restore(backup);
+  await clock.advance(6_000);
+  const markOf = (): string | undefined => server.lease?.metadata.annotations?.['nodelifecycle/storage-restored-at'];
+  const mark = markOf();
+  assert.ok(mark);
+  leader.link.cut = true;
+  new Contender('next', server, clock).start();
+  await clock.advance(60_000);
+  assert.deepEqual([server.holder, markOf()], ['next', mark]);
+});
+
 test('a proxy that answers with an old lease every other time causes no more than one report in ten seconds', async () => {
   const clock = new ManualClock();
   const server = new LeaseServer(clock);
