@@ -154,7 +154,7 @@ export class Stages {
     informers.pods.onChange('answers', ({ key }) => void pods.get(key));
     this.podResponses = pods;
     this.pods = overlaid(informers.pods.store, pods);
-    const writer = options.writer ?? new ApiWriter({ ...options, nodes, pods, decisions, signal: abortWrites });
+    const writer = options.writer ?? this.#makeWriter(pods, abortWrites);
     this.writer = this.policies.holding(writer);
     this.dependencies = { nodes, writer: this.writer, decisions, clock, meter };
     this.#liveNodes = this.#makeLiveNodes(abortWrites);
@@ -359,6 +359,14 @@ export class Stages {
       liveNode: (name) => this.#liveNodes.latest(name),
       fullDisruption: () => this.zones.fullDisruption,
     });
+  }
+
+  #makeWriter(pods: MutationCache<PodView>, signal: AbortSignal): ApiWriter {
+    const onNodeRead = (name: string): void => {
+      this.monitor.touch(name);
+      this.alarm.wakeUp();
+    };
+    return new ApiWriter({ ...this.#options, nodes: this.nodes, pods, decisions: this.decisions, onNodeRead, signal });
   }
 
   #makeLiveNodes(signal: AbortSignal): LiveNodes {

@@ -51,4 +51,12 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     seed: 8001772,
     found: 'a new leader deleted pods for a taint that another client had removed while no watch was open',
   },
+  {
+    seed: 9003743,
+    found: 'a node that a refused write showed to be Ready had no deadline until the resync',
+  },
+  {
+    seed: 9004533,
+    found: 'a pod that a restore of etcd brought back, after its deletion was accepted, stayed for minutes',
+  },
 ];

@@ -43,6 +43,8 @@ const acceptedMsMax = 300_000;
 interface Accepted {
   readonly uid: string;
   readonly atMs: number;
+  /** The cache has shown that the pod terminates: if it no longer does, etcd was restored from a backup. */
+  isSeen: boolean;
 }
 
 interface TaintEvictorOptions extends EvictionHoldsOptions {
@@ -146,9 +148,15 @@ export class TaintEvictor {
     }
   }
 
-  #isUnderWay(pod: PodView | undefined, { uid, atMs }: Accepted): boolean {
-    if (pod?.uid !== uid) return false;
-    return pod.terminating || this.#now().monotonicMs - atMs < acceptedMsMax;
+  #isUnderWay(pod: PodView | undefined, accepted: Accepted): boolean {
+    if (pod?.uid !== accepted.uid) return false;
+    accepted.isSeen ||= pod.terminating;
+    return pod.terminating || (!accepted.isSeen && this.#now().monotonicMs - accepted.atMs < acceptedMsMax);
+  }
+
+  #isBeingDeleted(pod: PodView): boolean {
+    const accepted = this.#evicted.get(podKey(pod));
+    return accepted !== undefined && this.#isUnderWay(pod, accepted);
   }
 
   /** A hold by a policy or a pause may have ended, of this node or, if undefined, of any: due deletions are checked now. */
@@ -227,13 +235,14 @@ export class TaintEvictor {
 
   #evaluate(pod: PodView, meeting: Meeting, now: Now): void {
     this.#dropOther(pod);
+    const isBeingDeleted = this.#isBeingDeleted(pod);
     const taints = this.#taints.get(pod.nodeName);
     const known = this.#timed.get(podKey(pod));
     if (taints.length === 0 && known === undefined) return;
     const boundMs = known?.boundMs ?? boundSinceMs(pod, meeting, now);
     const decision = decideEviction(pod, { taints, boundMs, earlier: known?.evictAt });
     if (decision.kind === 'stay') this.#cancel(pod, decision.why);
-    else if (this.#evicted.get(podKey(pod))?.uid !== pod.uid) this.#schedule(pod, boundMs, decision);
+    else if (!isBeingDeleted) this.#schedule(pod, boundMs, decision);
   }
 
   /** Drops state of another pod of the same name, or of this pod on another node. */
@@ -385,7 +394,8 @@ export class TaintEvictor {
     const { pods, meter, decisions, clock } = this.#options;
     const key = podKey(pod);
     // The watch may have delivered the deletion before the response: then nothing needs to be remembered.
-    if (pods.get(key)?.uid === pod.uid) this.#evicted.set(key, { uid: pod.uid, atMs: clock.monotonicMs() });
+    if (pods.get(key)?.uid === pod.uid)
+      this.#evicted.set(key, { uid: pod.uid, atMs: clock.monotonicMs(), isSeen: false });
     meter.add(podDeletionsTotal, 1);
     meter.observe(podDeletionDuration, Math.max(0, clock.monotonicMs() - atMs) / 1_000);
     decisions.note({ kind: 'pod-evicted', pod: key, node: pod.nodeName, taint, toleratedSeconds });

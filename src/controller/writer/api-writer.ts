@@ -24,6 +24,8 @@ export interface ApiWriterOptions {
   readonly pods: MutationCache<PodView>;
   readonly decisions: DecisionSink;
   readonly clock: Clock;
+  /** A refused write made this node be read: what it shows is in use before its event, and is to be evaluated. */
+  readonly onNodeRead?: (name: string) => void;
   /** Aborts requests in flight when the process must stop at once. */
   readonly signal: AbortSignal;
 }
@@ -113,7 +115,9 @@ export class ApiWriter implements ClosableWriter {
     const { api, decisions, signal } = this.#options;
     const { resource, name, uid } = targetOf(command);
     try {
-      return this.#remember(command, await api.get(resource, name, { signal })) === uid ? 'present' : 'gone';
+      const present = this.#remember(command, await api.get(resource, name, { signal })) === uid;
+      if (resource === 'nodes') this.#options.onNodeRead?.(name.name);
+      return present ? 'present' : 'gone';
     } catch (caught) {
       const error = asApiError(caught);
       if (isObjectMissing(error, resource, name.name)) return 'gone';

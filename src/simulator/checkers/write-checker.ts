@@ -49,6 +49,8 @@ export class WriteChecker {
   #latenessMs: number;
   #healthyMsMin = healthyMsMinDefault;
   readonly #heartbeats: Heartbeats;
+  /** When each node that was deleted came back; Infinity until then. */
+  readonly #absentUntilMs = new Map<string, number>();
   /** Since when each node is Ready, where it is. */
   readonly #readySince = new Map<string, number>();
   /** When each replica began to lead, and the time of its wall clock then. */
@@ -87,6 +89,7 @@ export class WriteChecker {
   }
 
   #note(name: string, node: Node | undefined): void {
+    this.#noteAbsence(name, node);
     this.#noteTaints(name, node);
     this.#noteReady(name, node);
     this.#noteReadiness();
@@ -135,6 +138,11 @@ export class WriteChecker {
     const silentMs = this.#heartbeats.longestSilenceMs(name, timeline.nowMs - this.#latenessMs);
     if (silentMs < graceMsMin - 2 * secondMs)
       this.#report('unknown-has-reason', name, `was silent for ${Math.round(silentMs / secondMs)} s at most`);
+  }
+
+  #noteAbsence(name: string, node: Node | undefined): void {
+    if (node === undefined) this.#absentUntilMs.set(name, Infinity);
+    else if (this.#absentUntilMs.get(name) === Infinity) this.#absentUntilMs.set(name, this.#world.timeline.nowMs);
   }
 
   #noteReady(name: string, node: Node | undefined): void {
@@ -224,7 +232,7 @@ export class WriteChecker {
     const node = pod.spec?.nodeName ?? '';
     this.counts.deletions += 1;
     const isOver = ['Succeeded', 'Failed'].includes(pod.status?.phase ?? '');
-    if (isOver || storage.get('nodes', { name: node }) === undefined || this.#mayBeRestored()) return;
+    if (isOver || storage.get('nodes', { name: node }) === undefined || this.#wasAbsent(node)) return;
     const isDue = (this.#spans.get(node) ?? []).some(
       (span) => this.#isDue(pod, span, timeline.nowMs) || this.#isDueByStamp(pod, span, process),
     );
@@ -237,9 +245,9 @@ export class WriteChecker {
     this.#checkHealthy(pod, node);
   }
 
-  /** The restore may have brought a node back that was gone when the deletion was decided. */
-  #mayBeRestored(): boolean {
-    return this.#world.timeline.nowMs - this.#world.restoredAtMs < this.#latenessMs;
+  /** It may have come back, also by a restore, after the deletion was decided. */
+  #wasAbsent(node: string): boolean {
+    return (this.#absentUntilMs.get(node) ?? -Infinity) > this.#world.timeline.nowMs - this.#latenessMs;
   }
 
   /** A node that is Ready and sends heartbeats keeps its pods, although its taints were not removed yet. */

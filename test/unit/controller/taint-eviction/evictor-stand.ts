@@ -45,6 +45,16 @@ export class EvictorStand {
   readonly #running = this.evictor.run(this.#life.signal);
   readonly #createdAt = formatTime(this.clock.nowMs());
 
+  /** The same, with an event. */
+  setPod(...stored: Parameters<EvictorStand['putPod']>): void {
+    const previous = this.pods.store.get(`d/${stored[0]}`);
+    const object = this.putPod(...stored);
+    const change = { key: podKey(object), object };
+    this.evictor.onPod(
+      previous === undefined ? { kind: 'added', ...change } : { kind: 'modified', previous, ...change },
+    );
+  }
+
   /** Why deletions were held, each as often as it was noted. */
   held(): readonly EvictionHold[] {
     return this.decisions.flatMap((decision) => (decision.kind === 'eviction-held' ? [decision.why] : []));

@@ -41,6 +41,19 @@ test('an unknown node is resynced from the times of its taints and pods', async 
   assert.deepEqual(stand.sent, deletion);
 });
 
+test('a pod whose accepted deletion a restore of etcd has undone is deleted again', async () => {
+  await using stand = new EvictorStand();
+  stand.setPod('p', tolerating(5));
+  stand.setTaints('n', taint);
+  await stand.advance(10);
+  assert.deepEqual(stand.sent, deletion);
+  stand.setPod('p', tolerating(5), { deletionTimestamp: '2026-01-02T03:04:05Z' });
+  await stand.advance(10);
+  stand.setPod('p', tolerating(5));
+  await stand.advance(10);
+  assert.deepEqual(stand.sent, [...deletion, ...deletion]);
+});
+
 test('a resync and a sweep without changes record, move and write nothing', async () => {
   await using stand = new EvictorStand();
   stand.putPod('p', tolerating(60));

@@ -119,6 +119,7 @@ async function refusedWith(error: ApiError, read: () => Promise<KubeObject>): Pr
   return writer.carryOut({ kind: 'delete-pod', pod: aPod('a') }, () => true);
 }
 
+const taint = { key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule' } as const;
 const plain404 = new ApiError({ reason: 'not-found', message: 'no backend', code: 404 });
 const webhook409 = new ApiError({ reason: 'conflict', message: 'denied by a webhook', code: 409 });
 const missing = new ApiError({
@@ -150,6 +151,29 @@ for (const { title, error, read, result } of [
   });
 }
 
+test('a node that a refused write made be read is reported, as its state is in use before its event', async () => {
+  const node = transformNode({ metadata: { name: 'n1', uid: 'u', resourceVersion: '5' } });
+  const nodes = new MutationCache<NodeView>(() => node);
+  const reported: (string | undefined)[] = [];
+  const writer = new ApiWriter({
+    api: {
+      get: () => Promise.resolve({ metadata: { name: 'n1', uid: 'u', resourceVersion: '9' } }),
+      patch: () => Promise.reject(webhook409),
+      delete: () => assert.fail('nothing is deleted'),
+    },
+    lanes: new PQueueLanes({ concurrencyMax: 1 }),
+    leadership: { holds: () => true },
+    nodes,
+    pods: noPodAnswers(),
+    decisions: { note: () => undefined },
+    onNodeRead: (name) => reported.push(nodes.get(name)?.resourceVersion),
+    clock: new ManualClock(),
+    signal: new AbortController().signal,
+  });
+  await writer.carryOut({ kind: 'change-taints', node, add: [taint], remove: [], lane: 'detection' }, () => true);
+  assert.deepEqual(reported, ['9']);
+});
+
 test('a node of the same name with another uid, which a refused write shows, is not used before its event', async () => {
   const old = transformNode({ metadata: { name: 'n1', uid: 'old', resourceVersion: '5' } });
   const created = { metadata: { name: 'n1', uid: 'new', resourceVersion: '9' } };
@@ -168,8 +192,7 @@ test('a node of the same name with another uid, which a refused write shows, is 
     clock: new ManualClock(),
     signal: new AbortController().signal,
   });
-  const add = [{ key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule' }] as const;
-  const command = { kind: 'change-taints', node: old, add, remove: [], lane: 'detection' } as const;
+  const command = { kind: 'change-taints', node: old, add: [taint], remove: [], lane: 'detection' } as const;
   assert.equal((await writer.carryOut(command, () => true)).result, 'gone');
   assert.equal(nodes.get('n1')?.uid, 'old');
 });
