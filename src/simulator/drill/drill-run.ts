@@ -94,10 +94,11 @@ export class DrillRun {
     const { world, report } = this.#options;
     if (this.#drill === undefined) return;
     const span = { fromMs: this.#fromMs, untilMs: world.timeline.nowMs };
-    const slackMs = slackMsMin + slackLatencies * this.#options.latencyMsMax + Math.ceil(this.#waits.longestMs);
+    const waitsMs = Math.ceil(this.#waits.longestMs);
+    const slackMs = slackMsMin + slackLatencies * this.#options.latencyMsMax + waitsMs;
     const knownMs = knownLatencies * this.#options.latencyMsMax;
     const { config: options, evictionRates: rates } = world;
-    const context = { drill: this.#drill, record: this.#record, span, options, rates, slackMs, knownMs };
+    const context = { drill: this.#drill, record: this.#record, span, options, rates, slackMs, knownMs, waitsMs };
     for (const { invariant, subject, text } of findDrillViolations(context)) {
       report(invariant, subject, `${text} (drill ${this.#drill.name} from ${(span.fromMs / 1_000).toFixed(1)} s)`);
     }

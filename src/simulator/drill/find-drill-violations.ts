@@ -36,6 +36,8 @@ interface Context {
   readonly slackMs: number;
   /** A heartbeat that was committed so short a time before a write may not be known to the controller. */
   readonly knownMs: number;
+  /** A request may have waited so long for the limit of the client. */
+  readonly waitsMs: number;
 }
 
 type Check = (context: Context) => readonly DrillViolation[];
@@ -147,8 +149,8 @@ function findWrongTaints(context: Context): readonly DrillViolation[] {
 }
 
 /** In a zone one taint follows the other at the rate. */
-function findTaintsAboveRate({ record, rates }: Context): readonly DrillViolation[] {
-  return findFastTaints(record.nodes.values(), rates, earlyMs).map(({ zone, beforeMs, atMs, tokens }) => {
+function findTaintsAboveRate({ record, rates, waitsMs }: Context): readonly DrillViolation[] {
+  return findFastTaints(record.nodes.values(), rates, earlyMs + waitsMs).map(({ zone, beforeMs, atMs, tokens }) => {
     const text = `NoExecute taints at ${seconds(beforeMs)} and ${seconds(atMs)}, with ${tokens.toFixed(2)} tokens in between`;
     return { invariant: 'taint-rate', subject: `zone ${zone}`, text };
   });

@@ -50,6 +50,7 @@ function violates(name: string, { states, heartbeats, deletedAt, markedAt, accep
     rates: [],
     slackMs: 7_000,
     knownMs: 1_000,
+    waitsMs: 0,
   });
   return violations.some(({ invariant }) => invariant === name);
 }
