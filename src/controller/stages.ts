@@ -362,7 +362,9 @@ export class Stages {
   }
 
   #makeWriter(pods: MutationCache<PodView>, signal: AbortSignal): ApiWriter {
+    // Only if nothing else evaluates it: the retry of the refused write is not to come before its backoff.
     const onNodeRead = (name: string): void => {
+      if (this.monitor.isCovered(name)) return;
       this.monitor.touch(name);
       this.alarm.wakeUp();
     };
