@@ -21,6 +21,17 @@ export interface Condition {
 /** Conditions that become Unknown together when a node's heartbeats stop, in the order in which they are written. */
 export const heartbeatConditionTypes = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'] as const;
 
+/**
+ * Conditions that mean that an administrator, or the kubelet at a shutdown, is emptying or stopping the node on purpose
+ * (KEP-5683). `MaintenancePlanned` only announces it.
+ */
+export const maintenanceConditions = [
+  'MaintenanceInProgress',
+  'DrainInProgress',
+  'Drained',
+  'GracefulNodeShutdownInProgress',
+] as const;
+
 export const neverUpdated = { reason: 'NodeStatusNeverUpdated', message: 'Kubelet never posted node status.' } as const;
 export const stoppedPosting = { reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' } as const;
 export const evictedByTaint = {

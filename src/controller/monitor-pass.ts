@@ -37,7 +37,7 @@ const restMs = 1;
 const unnoticedGraces = 2;
 
 interface MonitorPassOptions {
-  readonly policies: Pick<PolicyStage, 'current' | 'holdOf' | 'observe' | 'forget'>;
+  readonly policies: Pick<PolicyStage, 'current' | 'holdOf' | 'observe' | 'forget' | 'maintenance'>;
   readonly nodes: NodeSource;
   readonly store: Pick<StoreReader<NodeView>, 'keys' | 'get'>;
   readonly leases: { get(node: string): LeaseView | undefined };
@@ -188,8 +188,8 @@ export class MonitorPass {
 
   /** Whether a pass would find anything to evaluate. */
   hasWork(): boolean {
-    const { health, freshness } = this.#options;
-    return this.#touched.size > 0 || health.hasDue(freshness.nowMs());
+    const { health, freshness, policies } = this.#options;
+    return this.#touched.size > 0 || health.hasDue(freshness.nowMs()) || policies.maintenance.endsInMs() === 0;
   }
 
   run(): PassResult {
@@ -202,8 +202,9 @@ export class MonitorPass {
 
   /** Sorted, so that the order is deterministic. */
   #takeTouched(): readonly string[] {
-    const { health, freshness } = this.#options;
-    const names = [...new Set([...this.#touched, ...health.takeDue(freshness.nowMs())])].sort();
+    const { health, freshness, policies } = this.#options;
+    const due = [...health.takeDue(freshness.nowMs()), ...policies.maintenance.takeEnded()];
+    const names = [...new Set([...this.#touched, ...due])].sort();
     this.#touched.clear();
     return names;
   }
@@ -247,18 +248,22 @@ export class MonitorPass {
     transitions.conclude(node, { assessment, ready, isNew, record });
     if (assessment.kind === 'suspect')
       findings.toConfirm.push({ node: name, heartbeatAtMs: record?.heartbeatAtMs ?? -Infinity });
+    const isMaintained = policies.maintenance.observe(name, ready === 'True') !== undefined;
     if (ready === 'Unknown') this.#noteSilence(node, assessment, now);
     else outage.clear(name);
+    outage.setMaintained(name, isMaintained);
     if (assessment.kind === 'alive' && hasHeartbeat(ready, record)) findings.recovered.push(name);
-    this.#count(node, ready);
+    this.#count(node, ready, isMaintained);
     this.#noteReady(node, { uid: node.uid, ready, isSilent: assessment.kind === 'silent' });
     this.#noteUnnoticed(node, now);
     policies.observe(node, assessment.kind === 'alive' && ready === 'True');
   }
 
-  #count({ name, labels }: NodeView, ready: string): void {
+  /** A node that is not ready because of planned maintenance is no evidence of a disruption. */
+  #count({ name, labels }: NodeView, ready: string, isMaintained: boolean): void {
     const readiness = ready === 'True' ? 'ready' : 'unready';
-    this.#options.zones.place(name, zoneOf(labels), isExcludedFromDisruption(labels) ? 'excluded' : readiness);
+    const isExcluded = isExcludedFromDisruption(labels) || (isMaintained && readiness === 'unready');
+    this.#options.zones.place(name, zoneOf(labels), isExcluded ? 'excluded' : readiness);
   }
 
   /** Does not depend on assessments and deadlines, so that it detects what they miss. */

@@ -270,10 +270,11 @@ export class NodeLifecycle {
    */
   #waitMs(): number {
     const { options, clock } = this.#options;
-    const { health, freshness } = this.stages;
+    const { health, freshness, policies } = this.stages;
     const nowMs = clock.monotonicMs();
     const healthNowMs = freshness.nowMs();
-    const dueInMs = (health.nextDeadlineMs(healthNowMs + settledAheadMs) ?? Infinity) - healthNowMs;
+    const silenceInMs = (health.nextDeadlineMs(healthNowMs + settledAheadMs) ?? Infinity) - healthNowMs;
+    const dueInMs = Math.min(silenceInMs, policies.maintenance.endsInMs());
     const periodMs = this.#passedAtMs + options.current().nodeMonitorPeriodMs - nowMs;
     const nextMs = dueInMs <= periodMs + passGapMs ? dueInMs : periodMs;
     return Math.max(0, this.#wokeAtMs + passGapMs - nowMs, nextMs);
@@ -304,8 +305,14 @@ export class NodeLifecycle {
     const node = informers.nodes.store.get(name);
     if (nodeLifecycle) this.stages.monitor.resync(name);
     // Without passes, changes of policies and pauses are recorded here.
-    else if (node !== undefined) this.stages.policies.observe(node, readyOf(node) === 'True');
+    else if (node !== undefined) this.#observePolicies(node);
     if (taintEviction && node !== undefined) this.stages.evictor.resync(node);
+  }
+
+  #observePolicies(node: NodeView): void {
+    const isReady = readyOf(node) === 'True';
+    this.stages.policies.observe(node, isReady);
+    this.stages.policies.maintenance.observe(node.name, isReady);
   }
 
   /** Checks a part of the remembered entries against current state; all of them, in rounds. */
@@ -359,14 +366,20 @@ export class NodeLifecycle {
    */
   #onNode(change: Change<NodeView>): void {
     const { name } = change.object;
-    const { monitor, alarm } = this.stages;
+    const { monitor, alarm, policies } = this.stages;
     if (change.kind === 'deleted' && monitor.evaluated(name) === undefined) return this.#forgetUnseen(name);
     if (change.kind !== 'deleted') this.#observe(change.object);
-    if (change.kind === 'modified' && !affectsDecisions(change.previous, change.object)) return;
+    // On standbys too: a signal of maintenance without a time counts from when it was first seen.
+    policies.maintenanceOf(name);
+    if (change.kind === 'modified' && !this.#affectsDecisions(change.previous, change.object)) return;
     if (change.kind === 'modified') this.#applyPolicyChange(change.previous, change.object);
     monitor.touch(name);
     this.#enqueue(name);
     if (change.kind !== 'deleted' && readyOf(change.object) === 'True') alarm.wakeUp();
+  }
+
+  #affectsDecisions(before: NodeView, after: NodeView): boolean {
+    return affectsDecisions(before, after) || this.stages.policies.differInMaintenance(before, after);
   }
 
   /** If the node has another policy or pause now, its deadline moves, and what was held may be due. */

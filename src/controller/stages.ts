@@ -82,6 +82,9 @@ export interface NodeLifecycleOptions extends Ambient {
   readonly recorders: { readonly nodes: EventRecorder; readonly evictions: EventRecorder };
 }
 
+/** How long an act waits that follows the end of maintenance and comes before the pass that counts the node. */
+const uncountedRecheckMs = 100;
+
 type NodeEvictionHold = ReturnType<EvictionHoldsOptions['holdOf']>;
 
 /** Common dependencies of the acting stages. */
@@ -188,6 +191,23 @@ export class Stages {
     return Math.max(this.#heldByOutageMs(node), this.policies.heldForMs(node, act));
   }
 
+  /**
+   * Milliseconds for which planned maintenance still holds what follows from the health of this node; 0 if none does.
+   * At its end the next pass counts the node in its zone first: it may be one of many.
+   */
+  #heldByMaintenanceMs(node: string): number {
+    const maintenance = this.policies.maintenanceOf(node);
+    if (maintenance !== undefined) return Math.max(1, maintenance.untilMs - this.#options.clock.nowMs());
+    if (!this.policies.maintenance.has(node) || !this.#options.controllers.nodeLifecycle) return 0;
+    this.monitor.touch(node);
+    this.alarm.wakeUp();
+    return uncountedRecheckMs;
+  }
+
+  #maintenanceHold(node: string): NodeEvictionHold {
+    return this.#heldByMaintenanceMs(node) > 0 ? 'maintenance' : undefined;
+  }
+
   #heldByOutageMs(node: string): number {
     return Math.max(0, (this.outage.heldUntilMs(node) ?? -Infinity) - this.freshness.nowMs());
   }
@@ -249,6 +269,10 @@ export class Stages {
     return { ready: readyOf(node), hasRecentHeartbeat, neverPosted };
   }
 
+  #isInMaintenance(node: string): boolean {
+    return this.policies.maintenanceOf(node) !== undefined;
+  }
+
   /** Counted nodes that have sent a heartbeat and are not silent. */
   *#expectedSilences(): Iterable<ObservedSilence> {
     const now = this.healthNow();
@@ -257,7 +281,7 @@ export class Stages {
       const record = this.health.get(name);
       if (node === undefined || record === undefined || this.outage.isSilent(name)) continue;
       const { rule, graceMs } = graceOf(record, this.policies.current(name));
-      if (rule !== 'monitor' || isExcludedFromDisruption(node.labels)) continue;
+      if (rule !== 'monitor' || isExcludedFromDisruption(node.labels) || this.#isInMaintenance(name)) continue;
       const renewedAtMs = unobservedRenewalMs(record, this.leases.get(name), now);
       const isControlPlane = isControlPlaneNode(node.labels);
       yield { zone: zoneOf(node.labels), atMs: record.heartbeatAtMs + graceMs, isControlPlane, renewedAtMs };
@@ -333,7 +357,7 @@ export class Stages {
       readyOf,
       takeTransitionAgeMs: (node) => this.transitions.takeTransitionAgeMs(node),
       isPaused: () => this.#evictionHold() !== undefined,
-      heldForMs: (node) => this.#heldForMs(node, 'add-taints'),
+      heldForMs: (node) => Math.max(this.#heldForMs(node, 'add-taints'), this.#heldByMaintenanceMs(node)),
       fullDisruption: () => this.zones.fullDisruption,
     });
   }
@@ -355,7 +379,7 @@ export class Stages {
       healthOf: (node) => this.health.get(node),
       healthNowMs: () => this.freshness.nowMs(),
       isPaused: () => this.#evictionHold() !== undefined,
-      heldForMs: (node) => this.#heldForMs(node, 'delete-pods'),
+      heldForMs: (node) => Math.max(this.#heldForMs(node, 'delete-pods'), this.#heldByMaintenanceMs(node)),
       liveNode: (name) => this.#liveNodes.latest(name),
       fullDisruption: () => this.zones.fullDisruption,
     });
@@ -392,7 +416,12 @@ export class Stages {
       recorder: recorders.evictions,
       isCacheLate: () => this.#isCacheLate(),
       holdOf: (node) =>
-        this.#evictionHold() ?? this.#revocationComing(node) ?? this.#renewedLease(node) ?? this.#lateCache(),
+        // First: the others end after a live read of the node, which is no reason to evict during maintenance.
+        this.#maintenanceHold(node) ??
+        this.#evictionHold() ??
+        this.#revocationComing(node) ??
+        this.#renewedLease(node) ??
+        this.#lateCache(),
       policyHoldOf: (node) => this.#policyHoldOf(node),
       liveNode: (name) => this.#liveNodes.latest(name),
     });

@@ -313,6 +313,22 @@ export class ControllerWorld {
     if (node !== undefined) this.#storeNode({ ...node, metadata: { ...node.metadata, labels } });
   }
 
+  /**
+   * A condition of the node, besides those of its kubelet; undefined status: removes it. `at`: its lastTransitionTime;
+   * null: none.
+   */
+  setCondition(name: string, type: string, status: string | undefined, at: string | null = this.#timestamp()): void {
+    const node = this.node(name);
+    const others = (node.status?.conditions ?? []).filter((condition) => condition.type !== type);
+    const condition = { type, status: status ?? '', ...(at === null ? {} : { lastTransitionTime: at }) };
+    const conditions = status === undefined ? others : [...others, condition];
+    this.#storeNode({ ...node, status: { ...node.status, conditions } });
+  }
+
+  #timestamp(): string {
+    return formatTime(this.clock.nowMs());
+  }
+
   /** Sets the pause annotation; undefined: removes it. */
   annotatePause(name: string, value: string | undefined): void {
     const { metadata, ...rest } = this.node(name);

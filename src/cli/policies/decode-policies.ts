@@ -1,6 +1,7 @@
+import { maintenanceConditions } from '../../api/conditions.ts';
 import { parseGoDuration } from '../../api/go-duration.ts';
 import { listRequirements } from '../../api/label-selector.ts';
-import type { NodePolicy } from '../../controller/model/policy.ts';
+import type { MaintenanceRule, NodePolicy } from '../../controller/model/policy.ts';
 import type { PolicyInput } from './policy-schema.ts';
 
 /** Valid policies of a file as the controller uses them. */
@@ -12,7 +13,15 @@ export function decodePolicies(policies: readonly PolicyInput[]): readonly NodeP
     mode: policy.mode ?? 'Enforce',
     nodeMonitorGracePeriodMs: parseDuration(policy.nodeMonitorGracePeriod),
     nodeStartupGracePeriodMs: parseDuration(policy.nodeStartupGracePeriod),
+    maintenance: decodeMaintenance(policy.maintenance),
   }));
+}
+
+function decodeMaintenance(maintenance: PolicyInput['maintenance']): MaintenanceRule | undefined {
+  if (maintenance === undefined) return undefined;
+  const { conditions = maintenanceConditions, taints = [], maxDuration } = maintenance;
+  // Validated before: a duration of 0 holds nothing.
+  return { conditions, taints, maxDurationMs: parseGoDuration(maxDuration) ?? 0 };
 }
 
 function parseDuration(text: string | undefined): number | undefined {

@@ -2,6 +2,7 @@
 // OpenAPI schema can be generated from it. What relates several fields is in validate-policies.ts. The message of each
 // part says what is accepted; see describe-schema-issue.ts.
 import { z } from 'zod';
+import { maintenanceConditions } from '../../api/conditions.ts';
 import { goDurationText } from '../../api/go-duration.ts';
 
 /** Limits that keep a selection cheap and a status readable. */
@@ -39,6 +40,26 @@ const duration = z
   .regex(goDurationText, { error: 'a duration > 0 with a unit, such as 1m30s or 500ms' })
   .regex(/^[^-]*[1-9]/, { error: 'a duration > 0 with a unit, such as 1m30s or 500ms' });
 
+/** Limits that keep the evaluation of a node cheap. */
+const signalsMax = 20;
+const conditionTypeSchema = text(labelKey, 'the type of a condition, such as MaintenanceInProgress');
+const taintKeySchema = text(labelKey, 'the key of a taint, such as example.com/maintenance');
+
+function shortList<T extends z.ZodType>(item: T, what: string): z.ZodArray<T> {
+  const error = `a list of at most ${signalsMax} ${what}`;
+  return z.array(item, { error }).max(signalsMax, { error });
+}
+
+const maintenance = fields({
+  conditions: shortList(conditionTypeSchema, 'types of conditions')
+    .optional()
+    .describe(`Any of them that is True means maintenance. If not set: ${maintenanceConditions.join(', ')}`),
+  taints: shortList(taintKeySchema, 'keys of taints')
+    .optional()
+    .describe('Any of them, with any effect, means maintenance. None if not set'),
+  maxDuration: duration.describe('How long each of them counts, from its lastTransitionTime or timeAdded'),
+});
+
 const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const;
 const modes = ['Enforce', 'Observe', 'Paused'] as const;
 
@@ -75,6 +96,11 @@ const policySpecShape = {
     ),
   nodeMonitorGracePeriod: duration.optional().describe('As the setting of the same name, for these nodes'),
   nodeStartupGracePeriod: duration.optional().describe('As the setting of the same name, for these nodes'),
+  maintenance: maintenance
+    .optional()
+    .describe(
+      'What means planned maintenance: meanwhile these nodes get no NoExecute taint for their health, keep their pods, and do not count as disrupted',
+    ),
 } as const;
 
 export const policySchema = fields({

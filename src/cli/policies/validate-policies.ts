@@ -1,5 +1,7 @@
 // Rules between fields and between policies. Each policy is valid by itself.
+import { heartbeatConditionTypes } from '../../api/conditions.ts';
 import { parseGoDuration } from '../../api/go-duration.ts';
+import { healthTaintKeys } from '../../api/taints.ts';
 import { refusal } from './describe-schema-issue.ts';
 import type { PolicyInput } from './policy-schema.ts';
 
@@ -7,7 +9,12 @@ type RequirementInput = NonNullable<PolicyInput['nodeSelector']['matchExpression
 
 /** All problems of these policies; each names the field, what is accepted and the value. */
 export function validatePolicies(policies: readonly PolicyInput[]): readonly string[] {
-  return [...policies.flatMap(validateSelector), ...policies.flatMap(validateDurations), ...validateNames(policies)];
+  return [
+    ...policies.flatMap(validateSelector),
+    ...policies.flatMap(validateDurations),
+    ...policies.flatMap(validateMaintenance),
+    ...validateNames(policies),
+  ];
 }
 
 function validateSelector({ nodeSelector }: PolicyInput, index: number): readonly string[] {
@@ -25,11 +32,38 @@ const durationFields = ['nodeMonitorGracePeriod', 'nodeStartupGracePeriod'] as c
 
 /** A pattern cannot exclude durations that are too long, or too short to be a nanosecond. */
 function validateDurations(policy: PolicyInput, index: number): readonly string[] {
-  return durationFields.flatMap((field) => {
-    const text = policy[field];
-    const isValid = text === undefined || (parseGoDuration(text) ?? 0) > 0;
-    return isValid ? [] : [refusal(['policies', index, field], 'a duration > 0 and below 292 years', text)];
-  });
+  return durationFields.flatMap((field) => validateDuration(policy[field], ['policies', index, field]));
+}
+
+function validateDuration(text: string | undefined, path: readonly PropertyKey[]): readonly string[] {
+  const isValid = text === undefined || (parseGoDuration(text) ?? 0) > 0;
+  return isValid ? [] : [refusal(path, 'a duration > 0 and below 292 years', text)];
+}
+
+/** These become Unknown when the node becomes silent, so they cannot show that this was planned. */
+const healthConditions: ReadonlySet<string> = new Set(heartbeatConditionTypes);
+/** They follow from the health of the node, which they would hold. */
+const healthTaints: ReadonlySet<string> = new Set(healthTaintKeys);
+
+function validateMaintenance({ maintenance }: PolicyInput, index: number): readonly string[] {
+  if (maintenance === undefined) return [];
+  const path = ['policies', index, 'maintenance'];
+  const { conditions, taints = [], maxDuration } = maintenance;
+  const isEmpty = conditions?.length === 0 && taints.length === 0;
+  return [
+    ...validateDuration(maxDuration, [...path, 'maxDuration']),
+    ...(isEmpty ? [refusal(path, 'set with at least one condition or taint', maintenance)] : []),
+    ...(conditions ?? []).flatMap((type, place) => {
+      const isAccepted = !healthConditions.has(type);
+      return isAccepted
+        ? []
+        : [refusal([...path, 'conditions', place], `none of ${[...healthConditions].join(', ')}`, type)];
+    }),
+    ...taints.flatMap((key, place) => {
+      const isAccepted = !healthTaints.has(key);
+      return isAccepted ? [] : [refusal([...path, 'taints', place], `none of ${[...healthTaints].join(', ')}`, key)];
+    }),
+  ];
 }
 
 function validateValues({ operator, values }: RequirementInput, path: readonly PropertyKey[]): readonly string[] {

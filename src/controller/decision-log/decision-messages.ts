@@ -30,6 +30,8 @@ export const decisionMessages: Readonly<Record<Decision['kind'], string>> = {
   'policy-conflict': 'policies claim node equally, the default applies',
   'pause-annotation-changed': 'pause annotation of node changed',
   'act-withheld': 'act withheld by policy or pause',
+  'maintenance-began': 'planned maintenance of node began',
+  'maintenance-ended': 'planned maintenance of node ended',
   'labels-set': 'labels of node set',
   'pod-marked-not-ready': 'pod marked not ready',
   'eviction-scheduled': 'pod eviction scheduled',

@@ -1,5 +1,6 @@
 import { pauseAnnotation } from '../../api/node.ts';
 import { nodeLeaseNamespace } from '../../api/resources.ts';
+import { formatTime } from '../../api/timestamps.ts';
 import { zoneName } from '../../api/zone.ts';
 import {
   type BootEvidence,
@@ -74,6 +75,9 @@ const describers: Describers = {
     `node ${node}: annotation ${pauseAnnotation} ${value === null ? 'removed' : `is ${JSON.stringify(value)}: ${pauseReadings[reading]}`}`,
   'act-withheld': ({ node, act, mode, source }) =>
     `node ${node}: ${withheldActs[act]} ${mode === 'Observe' ? 'withheld (mode Observe)' : 'held (paused)'}: ${describeHoldSource(source)}`,
+  'maintenance-began': ({ node, policy, signals, untilMs }) =>
+    `node ${node}: planned maintenance (${signals.join(', ')}; policy ${policy}) until ${formatTime(untilMs)} at the latest: not counted in the disruption state of its zone, no NoExecute taint and no eviction for its health`,
+  'maintenance-ended': ({ node, why }) => `node ${node}: planned maintenance ended: ${maintenanceEnds[why]}`,
   'labels-set': ({ node, labels }) =>
     `node ${node}: labels set: ${Object.entries(labels)
       .map(([name, value]) => `${name}=${value}`)
@@ -121,6 +125,11 @@ const pauseReadings = {
   malformed: 'neither "true", "false" nor an RFC 3339 time, so the node is paused',
 } as const;
 
+const maintenanceEnds = {
+  cleared: 'no condition or taint means maintenance any more, or the policy changed',
+  maximum: 'its maximum duration is over',
+} as const;
+
 const withheldActs: Readonly<Record<NodeAct, string>> = {
   'mark-unknown': 'marking Ready=Unknown',
   'add-taints': 'adding taints',
@@ -145,6 +154,7 @@ const evictionHolds: Readonly<Record<EvictionHold, string>> = {
   'late-cache': 'a watch is stale, and a live read does not confirm the taint (late-cache)',
   'lease-is-renewed': 'the lease of the node is being renewed (lease-is-renewed)',
   observed: 'the policy of the node has mode Observe (observed)',
+  maintenance: 'the node is in planned maintenance (maintenance)',
   paused: 'the node is paused (paused)',
 };
 

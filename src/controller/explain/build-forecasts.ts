@@ -2,7 +2,7 @@
 import { healthTaintKeys, type Taint, taintKeys } from '../../api/taints.ts';
 import { type Toleration, tolerates } from '../../api/tolerations.ts';
 import type { EvictionMark } from '../model/node-state.ts';
-import { buildNodeHolds, estimatePauseEndMs } from './build-holds.ts';
+import { buildNodeHolds, estimateMaintenanceEndMs, estimatePauseEndMs } from './build-holds.ts';
 import { type Forecast, formatEstimate } from './format-time.ts';
 import { estimateSlotMs, type RateChange } from './estimate-slot.ts';
 import type {
@@ -62,7 +62,7 @@ export function buildEvictionForecast(
     const { taint, toleratedSeconds } = timedEviction;
     const atMs = isEvictionHeld(taint, circumstances)
       ? Infinity
-      : Math.max(timedEviction.atMs, estimatePauseEndMs(circumstances));
+      : Math.max(timedEviction.atMs, estimateEvictionFreeMs(taint, circumstances));
     const cause = { kind: 'taint', taint, toleratedSeconds } as const;
     return { pod, state: 'scheduled', cause, given: 'nothing-changes', atMs };
   }
@@ -178,10 +178,24 @@ function rateChange({ health, ratePerSecondIfSilent }: NodeFacts, { now }: Circu
 function estimateFreeAtMs(circumstances: Circumstances): number {
   const { leading, stale, fullDisruption, outageHold } = circumstances;
   if (!leading || fullDisruption || stale !== undefined) return Infinity;
-  return Math.max(outageHold?.untilMs ?? -Infinity, estimatePauseEndMs(circumstances));
+  return Math.max(
+    outageHold?.untilMs ?? -Infinity,
+    estimatePauseEndMs(circumstances),
+    estimateMaintenanceEndMs(circumstances),
+  );
+}
+
+/** When no pause, and for a taint for the health of the node no maintenance, holds the deletion of a pod any more. */
+function estimateEvictionFreeMs(taint: string, circumstances: Circumstances): number {
+  const maintenanceEndMs = isHealthTaint(taint) ? estimateMaintenanceEndMs(circumstances) : -Infinity;
+  return Math.max(estimatePauseEndMs(circumstances), maintenanceEndMs);
+}
+
+function isHealthTaint(taint: string): boolean {
+  return healthTaintKeys.some((key) => key === taint);
 }
 
 /** While stale or in a full disruption no pod is evicted for the health of its node. */
 function isEvictionHeld(taint: string, { leading, fullDisruption, stale }: Circumstances): boolean {
-  return !leading || ((fullDisruption || stale !== undefined) && healthTaintKeys.some((key) => key === taint));
+  return !leading || ((fullDisruption || stale !== undefined) && isHealthTaint(taint));
 }

@@ -3,7 +3,7 @@ import { nodeLeaseNamespace } from '../../api/resources.ts';
 import type { RateRule } from '../model/decisions.ts';
 import { controllerNames, type ControllerSelection } from '../model/options.ts';
 import type { Now } from '../model/node-state.ts';
-import type { HoldSource, NodeHold } from '../model/policy.ts';
+import type { HoldSource, Maintenance, NodeHold } from '../model/policy.ts';
 import { formatEstimate } from './format-time.ts';
 import type { Circumstances, Hold, NodeFacts, Unblocker, ZoneFacts } from './facts.ts';
 
@@ -29,10 +29,11 @@ export function buildPartHolds(parts: readonly Part[], { runs }: Circumstances):
 
 /** Holds that apply to all nodes. */
 export function buildHolds(circumstances: Circumstances): readonly Hold[] {
-  const { now, leading, shadow, leader, stale, fullDisruption, outageHold, nodeHold } = circumstances;
+  const { now, leading, shadow, leader, stale, fullDisruption, outageHold, nodeHold, maintenance } = circumstances;
   const holds: Hold[] = [];
   if (shadow) holds.push({ kind: 'shadow', unblockedBy: [{ kind: 'flag', flag: 'shadow', wanted: 'left out' }] });
   if (nodeHold !== undefined) holds.push(buildPolicyHold(nodeHold, now));
+  if (maintenance !== undefined) holds.push(buildMaintenanceHold(maintenance, now));
   if (!leading) holds.push({ kind: 'not-leader', unblockedBy: [{ kind: 'ask-leader', holder: leader }] });
   if (stale !== undefined) holds.push({ kind: 'stale', reason: stale, unblockedBy: [{ kind: 'contact-with-api' }] });
   if (fullDisruption)
@@ -55,6 +56,15 @@ function buildPolicyHold({ mode, source, untilMs }: NodeHold, now: Now): Hold {
   return { kind: 'paused', source, unblockedBy };
 }
 
+function buildMaintenanceHold({ policy, signals, untilMs }: Maintenance, now: Now): Hold {
+  const when = formatEstimate(toMonotonicMs(untilMs, now), now);
+  const unblockedBy: readonly Unblocker[] = [
+    { kind: 'maintenance-cleared', signals },
+    { kind: 'maintenance-maximum', when },
+  ];
+  return { kind: 'maintenance', policy, unblockedBy };
+}
+
 function unblockerOf(source: HoldSource): Unblocker {
   switch (source.kind) {
     case 'config-file':
@@ -74,6 +84,11 @@ function endOf(untilMs: number, now: Now): Unblocker {
 /** The end of a pause on the monotonic clock; -Infinity: nothing is paused; Infinity: no end is known. */
 export function estimatePauseEndMs({ nodeHold, now }: Pick<Circumstances, 'nodeHold' | 'now'>): number {
   return nodeHold?.mode === 'Paused' ? toMonotonicMs(nodeHold.untilMs, now) : -Infinity;
+}
+
+/** The latest end of planned maintenance on the monotonic clock; -Infinity: the node is not in maintenance. */
+export function estimateMaintenanceEndMs({ maintenance, now }: Pick<Circumstances, 'maintenance' | 'now'>): number {
+  return maintenance === undefined ? -Infinity : toMonotonicMs(maintenance.untilMs, now);
 }
 
 function toMonotonicMs(wallMs: number, now: Now): number {

@@ -11,6 +11,7 @@ import {
   buildHolds,
   buildNodeHolds,
   buildZoneHolds,
+  estimateMaintenanceEndMs,
   estimatePauseEndMs,
 } from './build-holds.ts';
 import { formatAction, formatEstimate, formatEviction } from './format-time.ts';
@@ -126,8 +127,11 @@ function taintCorrections({ taints }: NodeFacts, circumstances: Circumstances): 
   if (missing.length + surplus.length === 0) return [];
   const signed = (sign: string, { key, effect }: Taint): string => `${sign}${key}:${effect}`;
   const changes = [...missing.map((taint) => signed('+', taint)), ...surplus.map((taint) => signed('-', taint))];
-  // A pause holds additions only.
-  const atMs = Math.max(now.monotonicMs, missing.length > 0 ? estimatePauseEndMs(circumstances) : -Infinity);
+  // A pause holds additions only, and maintenance those with NoExecute: here one that replaces the other.
+  const pausedMs = missing.length > 0 ? estimatePauseEndMs(circumstances) : -Infinity;
+  const isReplaced = missing.some(({ effect }) => effect === 'NoExecute');
+  const maintainedMs = isReplaced ? estimateMaintenanceEndMs(circumstances) : -Infinity;
+  const atMs = Math.max(now.monotonicMs, pausedMs, maintainedMs);
   return [{ act: 'change-taints', subject: changes.join(' '), given: 'nothing-changes', atMs }];
 }
 

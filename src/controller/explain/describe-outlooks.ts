@@ -2,7 +2,7 @@
 import type { Taint } from '../../api/taints.ts';
 import type { PodGcReason } from '../model/decisions.ts';
 import { controllerNames } from '../model/options.ts';
-import { describeHoldSource, type PolicyCount } from '../model/policy.ts';
+import { describeHoldSource, type MaintenanceSignal, type PolicyCount } from '../model/policy.ts';
 import type { NodeOutlook } from './build-node-outlook.ts';
 import type { PodOutlook } from './build-pod-outlook.ts';
 import type { ZoneOutlook } from './build-zone-outlook.ts';
@@ -193,6 +193,8 @@ const holdReasons: Texts<'kind', Hold> = {
   observed: ({ policy }) =>
     `policy ${policy} has mode Observe: nothing is written, and what is shown here is what would be done`,
   paused: ({ source }) => `paused by ${describeHoldSource(source)}: only recovery goes on`,
+  maintenance: ({ policy }) =>
+    `in planned maintenance (policy ${policy}), so it gets no NoExecute taint and its pods are not evicted for its health`,
   stale: ({ reason }) => `watch streams are stale (${reason}), so node health evaluation is paused`,
   unconfirmed: () => 'it looks silent, and its lease could not be read from the API server',
   'not-run': ({ part }) => `this process does not run the ${part}, so its actions are not predicted here`,
@@ -209,6 +211,8 @@ const unblockers: Texts<'kind', Unblocker> = {
   time: ({ when }) => `the maximum hold ends ${estimateText(when)}`,
   setting: ({ setting, wanted }) => `${setting} set to ${wanted} in the config file`,
   annotation: ({ annotation }) => `annotation ${annotation} removed from the node`,
+  'maintenance-cleared': ({ signals }) => signals.map(clearedText).join(' and '),
+  'maintenance-maximum': ({ when }) => `the maximum of the maintenance is over ${estimateText(when)}`,
   'pause-ends': ({ when }) => `the pause ends ${estimateText(when)}`,
   permission: ({ needed }) => `RBAC grants ${needed}`,
   'nodes-ready': ({ zone, count }) =>
@@ -216,6 +220,10 @@ const unblockers: Texts<'kind', Unblocker> = {
   'api-answers': () => 'the API server answers',
   flag: ({ flag, wanted }) => `--${flag} ${wanted}`,
 };
+
+function clearedText({ kind, name }: MaintenanceSignal): string {
+  return kind === 'condition' ? `condition ${name} no longer True` : `taint ${name} removed`;
+}
 
 function evictionText({ pod, state, cause, when }: EvictionOutlook): string {
   return `${pod} ${causeText(cause)}; eviction ${state}: ${estimateText(when)}`;

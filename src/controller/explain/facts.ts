@@ -12,7 +12,7 @@ import type {
   ZoneArithmetic,
   SettingChange,
 } from '../model/decisions.ts';
-import type { HoldSource, NodeHold, PolicyMode } from '../model/policy.ts';
+import type { HoldSource, Maintenance, MaintenanceSignal, NodeHold, PolicyMode } from '../model/policy.ts';
 import type { ControllerName, ControllerSelection } from '../model/options.ts';
 import type { EvictionMark, HeartbeatChannel, Now } from '../model/node-state.ts';
 
@@ -35,6 +35,8 @@ export interface Circumstances {
   readonly outageHold: OutageHoldFacts | undefined;
   /** A policy or a pause that holds writes for the node; without a node, the pause of all nodes. */
   readonly nodeHold: NodeHold | undefined;
+  /** Planned maintenance of the node. */
+  readonly maintenance: Maintenance | undefined;
 }
 
 export interface OutageHoldFacts {
@@ -230,6 +232,9 @@ export type Unblocker =
   /** A setting of the config file. */
   | { readonly kind: 'setting'; readonly setting: string; readonly wanted: string }
   | { readonly kind: 'annotation'; readonly annotation: string }
+  /** All of them are gone: conditions no longer True, taints removed. */
+  | { readonly kind: 'maintenance-cleared'; readonly signals: readonly MaintenanceSignal[] }
+  | { readonly kind: 'maintenance-maximum'; readonly when: Estimate }
   | { readonly kind: 'pause-ends'; readonly when: Estimate }
   | { readonly kind: 'flag'; readonly flag: string; readonly wanted: 'above 0' | 'naming it' | 'left out' };
 
@@ -243,6 +248,8 @@ export type Hold = { readonly unblockedBy: readonly Unblocker[] } & (
   /** Predicted actions are decided, and not carried out. */
   | { readonly kind: 'observed'; readonly policy: string }
   | { readonly kind: 'paused'; readonly source: HoldSource }
+  /** NoExecute taints and evictions for the health of the node only. */
+  | { readonly kind: 'maintenance'; readonly policy: string }
   /** It looks silent in the caches, and its lease could not be read. */
   | { readonly kind: 'unconfirmed' }
   /** This controller does not run in this process. */

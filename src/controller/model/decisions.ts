@@ -119,6 +119,8 @@ export type EvictionHold =
   | 'late-cache'
   | 'node-is-ready'
   | 'lease-is-renewed'
+  /** Planned maintenance of the node. */
+  | 'maintenance'
   | PolicyEvictionHold;
 
 /** A policy or a pause holds all deletions of pods of the node, for whatever taint. */
@@ -179,6 +181,10 @@ export type Decision =
   | Of<'pause-annotation-changed', { node: string; value: string | null; reading: 'none' | 'paused' | 'malformed' }>
   /** A policy or a pause holds writes of this kind; noted once until the node recovers or the hold changes. */
   | Of<'act-withheld', { node: string; act: NodeAct; mode: NodeHold['mode']; source: HoldSource }>
+  /** Conditions or taints of the node mean planned maintenance by its policy, until this wall time at the latest. */
+  | Of<'maintenance-began', { node: string; policy: string; signals: readonly string[]; untilMs: number }>
+  /** `cleared`: before its maximum. */
+  | Of<'maintenance-ended', { node: string; why: 'cleared' | 'maximum' }>
   | Of<'labels-set', { node: string; labels: Labels }>
   | Of<'pod-marked-not-ready', { pod: string; node: string }>
   | Of<'eviction-scheduled', { pod: string; node: string; taint: string; toleratedSeconds: number; inMs: number }>

@@ -17,6 +17,39 @@ export interface NodePolicy {
   /** Undefined: the setting of the controller. */
   readonly nodeMonitorGracePeriodMs: number | undefined;
   readonly nodeStartupGracePeriodMs: number | undefined;
+  /** Undefined: nothing means planned maintenance. */
+  readonly maintenance: MaintenanceRule | undefined;
+}
+
+/** What means that a node is in planned maintenance. */
+export interface MaintenanceRule {
+  /** Types of conditions, while they are True. */
+  readonly conditions: readonly string[];
+  /** Keys of taints, of any effect. */
+  readonly taints: readonly string[];
+  /** How long each of them counts, from the time in it. */
+  readonly maxDurationMs: number;
+}
+
+/** A condition that is True, or a taint, that means planned maintenance. */
+export interface MaintenanceSignal {
+  readonly kind: 'condition' | 'taint';
+  /** Type of the condition, or key of the taint. */
+  readonly name: string;
+  /** Its `lastTransitionTime` or `timeAdded`, readable or not. */
+  readonly at: string | undefined;
+}
+
+/**
+ * A node in planned maintenance: it is no evidence of a disruption, gets no NoExecute taint for its health, and its pods
+ * are not evicted for its health.
+ */
+export interface Maintenance {
+  readonly policy: string;
+  /** Those whose maximum is not over: the maintenance ends early when all of them are gone. Never empty. */
+  readonly signals: readonly MaintenanceSignal[];
+  /** Wall time of the last of their ends; finite. */
+  readonly untilMs: number;
 }
 
 /** The grace periods in force for a node. */
@@ -76,4 +109,9 @@ export function describeHoldSource(source: HoldSource): string {
     case 'policy':
       return `policy ${source.policy}`;
   }
+}
+
+/** `condition MaintenanceInProgress` or `taint example.com/maintenance`. */
+export function describeSignal({ kind, name }: Pick<MaintenanceSignal, 'kind' | 'name'>): string {
+  return `${kind} ${name}`;
 }

@@ -39,6 +39,8 @@ interface SilentNode extends Silence {
   /** As it was reported. */
   readonly observed: ObservedSilence;
   readonly counts: boolean;
+  /** In planned maintenance: no evidence meanwhile. */
+  isMaintained: boolean;
   /** Estimated until the silence is classified, and final then. */
   atMs: number;
   outageClass: SilenceOutageClass | undefined;
@@ -89,8 +91,15 @@ export class OutageWatch {
   markSilent(node: string, observed: ObservedSilence, counts: boolean): void {
     if (this.#silent.has(node)) return;
     const { zone, atMs } = observed;
-    this.#silent.set(node, { zone, atMs, observed, counts, outageClass: undefined, holdSerial: undefined });
+    const unnamed = { isMaintained: false, outageClass: undefined, holdSerial: undefined };
+    this.#silent.set(node, { zone, atMs, observed, counts, ...unnamed });
     this.#unnamed.add(node);
+  }
+
+  /** Whether the node is in planned maintenance: if it is silent, it is no evidence while it is. */
+  setMaintained(node: string, isMaintained: boolean): void {
+    const silent = this.#silent.get(node);
+    if (silent !== undefined) silent.isMaintained = isMaintained;
   }
 
   /** The node sent a heartbeat, or no longer exists. */
@@ -229,8 +238,8 @@ export class OutageWatch {
   }
 
   *#countedSilences(delays: MarkDelays): Iterable<CountedSilence> {
-    for (const { zone, atMs, observed, counts } of this.#silent.values()) {
-      if (counts) yield { zone, atMs, isControlPlane: observed.isControlPlane === true };
+    for (const { zone, atMs, observed, counts, isMaintained } of this.#silent.values()) {
+      if (counts && !isMaintained) yield { zone, atMs, isControlPlane: observed.isControlPlane === true };
     }
     for (const living of this.#options.expectedSilences()) {
       const atMs = estimateSilenceMs(living, delays, this.#windowMs);

@@ -1,3 +1,4 @@
+import { healthTaintKeys } from '../../api/taints.ts';
 import type { Command } from '../model/commands.ts';
 import type { NodeAct } from '../model/policy.ts';
 
@@ -18,4 +19,10 @@ function nodeActOf(command: Extract<Command, { readonly node: unknown }>): NodeA
     case 'change-taints':
       return command.add.length === 0 ? 'remove-taints' : 'add-taints';
   }
+}
+
+/** Whether the write adds the NoExecute taint for the health of a node: maintenance holds it. */
+export function addsHealthTaint(command: Command): boolean {
+  if (command.kind !== 'change-taints') return false;
+  return command.add.some(({ key, effect }) => effect === 'NoExecute' && healthTaintKeys.some((own) => own === key));
 }

@@ -4,8 +4,11 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Live } from '../../ports/live.ts';
 import type { NodeSource } from '../model/commands.ts';
 import type { ControllerOptions } from '../model/options.ts';
-import type { GracePeriods, NodeHold, NodePolicy, PolicySelection } from '../model/policy.ts';
+import type { GracePeriods, Maintenance, NodeHold, NodePolicy, PolicySelection } from '../model/policy.ts';
+import { decideMaintenance } from './decide-maintenance.ts';
 import { decideNodeHold } from './decide-node-hold.ts';
+import { MaintenanceStarts } from './maintenance-starts.ts';
+import { selectMaintenanceSignals } from './select-maintenance-signals.ts';
 import { isSameSelection, selectPolicy } from './select-policy.ts';
 
 export type PolicyOptions = Pick<ControllerOptions, 'policies' | 'paused'> & GracePeriods;
@@ -13,7 +16,7 @@ export type PolicyOptions = Pick<ControllerOptions, 'policies' | 'paused'> & Gra
 interface NodePoliciesOptions {
   readonly options: Live<PolicyOptions>;
   readonly nodes: NodeSource;
-  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
 }
 
 interface Derived {
@@ -34,6 +37,7 @@ const byDefault: PolicySelection = { kind: 'default' };
 export class NodePolicies {
   readonly #options: NodePoliciesOptions;
   readonly #derived = new Map<string, Derived>();
+  readonly #starts = new MaintenanceStarts();
 
   constructor(options: NodePoliciesOptions) {
     this.#options = options;
@@ -58,9 +62,31 @@ export class NodePolicies {
     return decideNodeHold({ paused, policy: policyOf(selection), annotation, wallMs: clock.nowMs() });
   }
 
-  /** Whether these states of a node have different policies or pauses. */
+  /** The planned maintenance of this node now; undefined: it is not in maintenance, or its maximum is over. */
+  maintenanceOf(node: string): Maintenance | undefined {
+    const policy = policyOf(this.selectionOf(node));
+    const view = this.#options.nodes.get(node);
+    if (policy?.maintenance === undefined || view === undefined) {
+      if (this.#starts.size > 0) this.#starts.forget(node);
+      return undefined;
+    }
+    const { clock } = this.#options;
+    const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
+    const signals = selectMaintenanceSignals(policy.maintenance, view);
+    return decideMaintenance(policy, this.#starts.startsOf(view, signals, now), now.wallMs);
+  }
+
+  /** Whether these states of a node have different signals of maintenance, by the policy of the node now. */
+  differInMaintenance(before: NodeView, after: NodeView): boolean {
+    const rule = policyOf(this.selectionOf(after.name))?.maintenance;
+    if (rule === undefined) return false;
+    const [was, is] = [before, after].map((node) => JSON.stringify(selectMaintenanceSignals(rule, node)));
+    return was !== is;
+  }
+
+  /** Whether these states of a node have different policies, pauses or signals of maintenance. */
   differ(before: NodeView, after: NodeView): boolean {
-    if (before.pause !== after.pause) return true;
+    if (before.pause !== after.pause || this.differInMaintenance(before, after)) return true;
     const { policies } = this.#options.options.current();
     if (policies.length === 0) return false;
     return !isSameSelection(selectPolicy(before.labels, policies), selectPolicy(after.labels, policies));
@@ -68,10 +94,11 @@ export class NodePolicies {
 
   forget(node: string): void {
     this.#derived.delete(node);
+    this.#starts.forget(node);
   }
 
   get size(): number {
-    return this.#derived.size;
+    return Math.max(this.#derived.size, this.#starts.size);
   }
 
   #derive(node: string): Derived | undefined {

@@ -8,10 +8,11 @@ import type { Meter } from '../../ports/meter.ts';
 import type { ClosableWriter, NodeSource } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import type { ControllerOptions } from '../model/options.ts';
-import type { GracePeriods, NodeAct, NodeHold, PolicyCount, PolicySelection } from '../model/policy.ts';
+import type { GracePeriods, Maintenance, NodeAct, NodeHold, PolicyCount, PolicySelection } from '../model/policy.ts';
 import { ActHolds } from './act-holds.ts';
 import { buildPolicyCounts } from './build-policy-counts.ts';
 import { HoldingWriter } from './holding-writer.ts';
+import { MaintenanceWatch } from './maintenance-watch.ts';
 import { NodePolicies, type PolicyOptions } from './node-policies.ts';
 import { showPolicyNodes } from './policy-gauges.ts';
 import { PolicyJournal } from './policy-journal.ts';
@@ -25,12 +26,14 @@ interface PolicyStageOptions {
   readonly decisions: DecisionSink;
   readonly recorder: EventRecorder;
   readonly meter: Meter;
-  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
 }
 
 export class PolicyStage {
   /** The options with the shortest grace period of all policies: stale watches are detected in time for each node. */
   readonly strictest: Live<ControllerOptions>;
+  /** Nodes in planned maintenance. */
+  readonly maintenance: MaintenanceWatch;
   readonly #options: PolicyStageOptions;
   readonly #policies: NodePolicies;
   readonly #holds: ActHolds;
@@ -44,6 +47,7 @@ export class PolicyStage {
     this.#policies = new NodePolicies(options);
     this.#holds = new ActHolds({ ...options, policies: this.#policies });
     this.#journal = new PolicyJournal({ ...options, policies: this.#policies });
+    this.maintenance = new MaintenanceWatch({ ...options, maintenanceOf: (node) => this.maintenanceOf(node) });
     this.strictest = { current: () => this.#withShortestGrace() };
     this.#applied = options.options.current();
     showPolicyNodes(options.meter, () => this.counts());
@@ -51,7 +55,8 @@ export class PolicyStage {
 
   /** The writer that sends nothing that is held. */
   holding(writer: ClosableWriter): ClosableWriter {
-    return new HoldingWriter({ ...this.#options, writer, holds: this.#holds });
+    const maintenanceOf = (node: string): Maintenance | undefined => this.maintenanceOf(node);
+    return new HoldingWriter({ ...this.#options, writer, holds: this.#holds, maintenanceOf });
   }
 
   /** The grace periods of this node. */
@@ -66,6 +71,11 @@ export class PolicyStage {
   /** What holds writes for this node. Records nothing: for reports. */
   holdOf(node: string): NodeHold | undefined {
     return this.#policies.holdOf(node);
+  }
+
+  /** Planned maintenance, which holds NoExecute taints and evictions for the health of this node only. */
+  maintenanceOf(node: string): Maintenance | undefined {
+    return this.#policies.maintenanceOf(node);
   }
 
   /** What holds this write, which is about to be made. */
@@ -85,7 +95,12 @@ export class PolicyStage {
     if (isHealthy) this.#holds.recovered(node.name);
   }
 
-  /** Whether these states of a node have different policies or pauses. */
+  /** Whether these states of a node have different signals of maintenance, be it the time of one. */
+  differInMaintenance(before: NodeView, after: NodeView): boolean {
+    return this.#policies.differInMaintenance(before, after);
+  }
+
+  /** Whether these states of a node have different policies, pauses or signals of maintenance. */
   differ(before: NodeView, after: NodeView): boolean {
     return this.#policies.differ(before, after);
   }
@@ -114,11 +129,12 @@ export class PolicyStage {
     this.#policies.forget(node);
     this.#holds.forget(node);
     this.#journal.forget(node);
+    this.maintenance.forget(node);
   }
 
   /** Number of entries of the largest collection. */
   get size(): number {
-    return Math.max(this.#policies.size, this.#holds.size, this.#journal.size);
+    return Math.max(this.#policies.size, this.#holds.size, this.#journal.size, this.maintenance.size);
   }
 
   #withShortestGrace(): ControllerOptions {

@@ -10,7 +10,7 @@ import type { ZoneTable } from '../zones/zone-table.ts';
 
 export const heldNodes = gauge(
   'node_lifecycle_held_nodes',
-  'Number of nodes for which a due action is held, each counted under the first reason that applies. observed: its policy has mode Observe; paused: a policy, its annotation or the config file pauses it; unconfirmed: looks silent and waits for a live read of its lease; full-disruption: not ready while all zones are fully disrupted; outage: waits for a NoExecute taint or the marking of its pods and became silent together with most nodes of several zones; stale: waits for either while watch streams are stale; zone-stopped: the eviction rate of its zone is 0.',
+  'Number of nodes for which a due action is held, each counted under the first reason that applies. observed: its policy has mode Observe; paused: a policy, its annotation or the config file pauses it; maintenance: not ready in planned maintenance; unconfirmed: looks silent and waits for a live read of its lease; full-disruption: not ready while all zones are fully disrupted; outage: waits for a NoExecute taint or the marking of its pods and became silent together with most nodes of several zones; stale: waits for either while watch streams are stale; zone-stopped: the eviction rate of its zone is 0.',
   ['reason'],
 );
 
@@ -23,7 +23,7 @@ export function showHeldNodes(meter: Meter, sources: HeldNodesSources): void {
 }
 
 interface HeldNodesSources {
-  readonly policies: Pick<PolicyStage, 'heldModes' | 'holdOf'>;
+  readonly policies: Pick<PolicyStage, 'heldModes' | 'holdOf' | 'maintenance'>;
   readonly transitions: Pick<HealthTransitions, 'withheld'>;
   readonly zones: Pick<ZoneTable, 'zones' | 'plan' | 'fullDisruption'>;
   readonly outage: Pick<OutageWatch, 'isHeld'>;
@@ -35,6 +35,8 @@ interface HeldNodesSources {
 export interface WaitingFacts {
   /** For each node of which a policy or a pause withholds anything, the mode. Those nodes are in no other list. */
   readonly policyHeld: readonly NodeHold['mode'][];
+  /** Nodes in planned maintenance that are not Ready. Those nodes are in no later list. */
+  readonly maintained: number;
   /** Nodes that look silent and whose silence is not confirmed by a live read. */
   readonly withheld: number;
   readonly fullDisruption: boolean;
@@ -51,6 +53,7 @@ export interface WaitingFacts {
 /** Number of held nodes by reason; each node counts for the first reason that applies. Reasons as in `explain`. */
 export function classifyHeldNodes({
   policyHeld,
+  maintained,
   withheld,
   fullDisruption,
   unready,
@@ -63,6 +66,7 @@ export function classifyHeldNodes({
   return {
     observed,
     paused: policyHeld.length - observed,
+    maintenance: maintained,
     unconfirmed: withheld,
     'full-disruption': fullDisruption ? unready : 0,
     outage: fullDisruption ? 0 : waiting.length - others.length,
@@ -76,12 +80,13 @@ function readFacts(sources: HeldNodesSources): WaitingFacts {
   const waiting = [...new Set([...queues.keys(), ...marking.waiting()])];
   return {
     policyHeld: policies.heldModes(),
+    maintained: policies.maintenance.unready().filter((node) => policies.holdOf(node) === undefined).length,
     withheld: transitions.withheld,
     fullDisruption: zones.fullDisruption,
     unready: zones.zones().reduce((sum, zone) => sum + (zones.plan(zone)?.why.unready ?? 0), 0),
     stale: freshness.staleness() !== undefined,
     waiting: waiting
-      .filter((node) => policies.holdOf(node) === undefined)
+      .filter((node) => policies.holdOf(node) === undefined && !policies.maintenance.has(node))
       .map((node) => ({
         outageHeld: outage.isHeld(node),
         zoneStopped: queues.get(queues.zoneOf(node) ?? '')?.ratePerSecond === 0,

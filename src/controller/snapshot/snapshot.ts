@@ -70,6 +70,7 @@ export class LiveSnapshot {
       fullDisruption: stages.zones.fullDisruption,
       outageHold: this.#outageHold(node),
       nodeHold: stages.policies.holdOf(node ?? ''),
+      maintenance: stages.policies.maintenanceOf(node ?? ''),
     };
   }
 
@@ -92,7 +93,8 @@ export class LiveSnapshot {
     if (node === undefined) return undefined;
     const ready = readyOf(node);
     const zone = zoneOf(node.labels);
-    const counted = !isExcludedFromDisruption(node.labels);
+    const isMaintained = circumstances.maintenance !== undefined;
+    const counted = !isExcludedFromDisruption(node.labels) && !(isMaintained && ready !== 'True');
     return {
       node: name,
       ready,
@@ -103,7 +105,7 @@ export class LiveSnapshot {
       eviction: this.#eviction?.of(node),
       zone: this.#zone(zone),
       ratePerSecondIfSilent:
-        counted && ready === 'True' ? this.#rateAfterLoss(zone) : this.#queueFacts(zone).ratePerSecond,
+        counted && ready === 'True' && !isMaintained ? this.#rateAfterLoss(zone) : this.#queueFacts(zone).ratePerSecond,
       pods: informers.pods.store.byIndex(podsByNode, name).map((pod) => this.#brief(pod)),
       problems: [...(node.problems ?? []), ...this.#problemsOfLease(name)],
       history: stages.decisions.of(name).filter(isOfNode).map(toHistoryLine),

@@ -107,6 +107,7 @@ test('held nodes: stale watches', async () => {
 test('a node is counted under the first reason that applies', () => {
   const facts: WaitingFacts = {
     policyHeld: ['Observe', 'Paused', 'Paused'],
+    maintained: 5,
     withheld: 1,
     fullDisruption: false,
     unready: 9,
@@ -119,12 +120,12 @@ test('a node is counted under the first reason that applies', () => {
   const of = (over: Partial<WaitingFacts>): readonly number[] =>
     Object.values(classifyHeldNodes({ ...facts, ...over }));
   const waiting = [...facts.waiting, { outageHeld: true, zoneStopped: true }];
-  // observed, paused, unconfirmed, full-disruption, outage, stale, zone-stopped
-  assert.deepEqual(of({}), [1, 2, 1, 0, 0, 0, 3]);
-  assert.deepEqual(of({ stale: true }), [1, 2, 1, 0, 0, 7, 0]);
-  assert.deepEqual(of({ waiting }), [1, 2, 1, 0, 1, 0, 3]);
-  assert.deepEqual(of({ stale: true, waiting }), [1, 2, 1, 0, 1, 7, 0]);
-  assert.deepEqual(of({ stale: true, waiting, fullDisruption: true }), [1, 2, 1, 9, 0, 0, 0]);
+  // observed, paused, maintenance, unconfirmed, full-disruption, outage, stale, zone-stopped
+  assert.deepEqual(of({}), [1, 2, 5, 1, 0, 0, 0, 3]);
+  assert.deepEqual(of({ stale: true }), [1, 2, 5, 1, 0, 0, 7, 0]);
+  assert.deepEqual(of({ waiting }), [1, 2, 5, 1, 0, 1, 0, 3]);
+  assert.deepEqual(of({ stale: true, waiting }), [1, 2, 5, 1, 0, 1, 7, 0]);
+  assert.deepEqual(of({ stale: true, waiting, fullDisruption: true }), [1, 2, 5, 1, 9, 0, 0, 0]);
 });
 
 test('neither a gauge nor other state is kept for a vanished zone, whatever was queued in it', async () => {

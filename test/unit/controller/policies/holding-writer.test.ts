@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClosableWriter, Command } from '../../../../src/controller/model/commands.ts';
-import type { NodeAct, NodeHold } from '../../../../src/controller/model/policy.ts';
+import type { Maintenance, NodeAct, NodeHold } from '../../../../src/controller/model/policy.ts';
 import { HoldingWriter } from '../../../../src/controller/policies/holding-writer.ts';
 import { aNodeView, aPodView } from '../../../support/builders.ts';
 
@@ -49,7 +49,12 @@ for (const [command, act] of commands) {
       asked.push(`${name} ${kind}`);
       return hold;
     };
-    const holding = new HoldingWriter({ writer, holds: { check }, clock: { nowMs: () => 0 } });
+    const holding = new HoldingWriter({
+      writer,
+      holds: { check },
+      maintenanceOf: () => undefined,
+      clock: { nowMs: () => 0 },
+    });
     const outcome = await holding.carryOut(command, () => true);
     assert.deepEqual(asked, act === undefined ? [] : [`n ${act}`]);
     assert.deepEqual(outcome, act === undefined ? { result: 'written' } : { result: 'held', forMs: Infinity });
@@ -61,10 +66,29 @@ test('a hold that begins while a command waits stops it, and the end of a hold i
   const { writer, sent } = aWriter();
   let current: NodeHold | undefined;
   const holds = { check: () => current };
-  const holding = new HoldingWriter({ writer, holds, clock: { nowMs: () => 400 } });
+  const holding = new HoldingWriter({ writer, holds, maintenanceOf: () => undefined, clock: { nowMs: () => 400 } });
   const waiting = holding.carryOut({ kind: 'delete-pod', pod }, () => true);
   current = { ...hold, mode: 'Paused', untilMs: 1_000 };
   assert.deepEqual(await waiting, { result: 'unwanted' });
   assert.deepEqual(sent, []);
   assert.deepEqual(await holding.carryOut({ kind: 'delete-pod', pod }, () => true), { result: 'held', forMs: 600 });
+});
+
+test('maintenance holds the NoExecute taint for the health of the node and nothing else', async () => {
+  const maintenance: Maintenance = { policy: 'm', signals: [], untilMs: 1_000 };
+  const options = { holds: { check: () => undefined }, maintenanceOf: () => maintenance, clock: { nowMs: () => 400 } };
+  const health = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' };
+  const lane = 'tainting';
+  for (const [command] of commands) {
+    const { writer, sent } = aWriter();
+    await new HoldingWriter({ ...options, writer }).carryOut(command, () => true);
+    assert.deepEqual(sent, [command]);
+  }
+  for (const effect of ['NoSchedule', 'NoExecute']) {
+    const { writer } = aWriter();
+    const command: Command = { kind: 'change-taints', node, add: [{ ...health, effect }], remove: [], lane };
+    const outcome = await new HoldingWriter({ ...options, writer }).carryOut(command, () => true);
+    const held = { result: 'held', forMs: 600 };
+    assert.deepEqual(outcome, effect === 'NoExecute' ? held : { result: 'written' });
+  }
 });

@@ -14,7 +14,7 @@ class Stand {
   readonly policies = new NodePolicies({
     options: { current: () => this.options },
     nodes: { get: (name) => this.nodes.get(name) },
-    clock: { nowMs: () => 0 },
+    clock: { nowMs: () => 0, monotonicMs: () => 0 },
   });
 
   constructor() {

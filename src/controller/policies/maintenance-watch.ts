@@ -1,0 +1,95 @@
+import { KeyedHeap } from '../../queueing/keyed-heap.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { DecisionSink } from '../model/decisions.ts';
+import { describeSignal, type Maintenance } from '../model/policy.ts';
+
+interface MaintenanceWatchOptions {
+  /** From current state. */
+  readonly maintenanceOf: (node: string) => Maintenance | undefined;
+  readonly decisions: DecisionSink;
+  readonly clock: Pick<Clock, 'nowMs'>;
+}
+
+interface Episode {
+  readonly untilMs: number;
+  readonly isReady: boolean;
+}
+
+/**
+ * The nodes that the last evaluation found in planned maintenance, and when that ends for each: the end is no event, so
+ * the nodes are to be evaluated then. Records each begin and end once. Nothing is held because a node is in here.
+ */
+export class MaintenanceWatch {
+  readonly #options: MaintenanceWatchOptions;
+  readonly #episodes = new Map<string, Episode>();
+  /** Ends in wall time; each is taken once, and set again if the node is still in maintenance. */
+  readonly #ends = new KeyedHeap();
+
+  constructor(options: MaintenanceWatchOptions) {
+    this.#options = options;
+  }
+
+  /** The node is evaluated. Returns its maintenance: what is counted and what is remembered are then the same. */
+  observe(node: string, isReady: boolean): Maintenance | undefined {
+    const maintenance = this.#options.maintenanceOf(node);
+    if (maintenance === undefined) this.#end(node);
+    else this.#continue(node, maintenance, isReady);
+    return maintenance;
+  }
+
+  /** Whether the last evaluation found it in maintenance. */
+  has(node: string): boolean {
+    return this.#episodes.has(node);
+  }
+
+  /** Nodes in maintenance that were not Ready at their last evaluation. */
+  unready(): readonly string[] {
+    return [...this.#episodes].flatMap(([node, { isReady }]) => (isReady ? [] : [node]));
+  }
+
+  /** Milliseconds until the first end; Infinity without one. */
+  endsInMs(): number {
+    const dueMs = this.#ends.peek()?.dueMs ?? Infinity;
+    return Math.max(0, dueMs - this.#options.clock.nowMs());
+  }
+
+  /** Nodes whose maintenance is over: each is to be evaluated. */
+  takeEnded(): readonly string[] {
+    const nowMs = this.#options.clock.nowMs();
+    const ended: string[] = [];
+    for (let node = this.#ends.popDue(nowMs); node !== undefined; node = this.#ends.popDue(nowMs)) ended.push(node);
+    return ended;
+  }
+
+  forget(node: string): void {
+    this.#episodes.delete(node);
+    this.#ends.remove(node);
+  }
+
+  /** Number of nodes in maintenance. */
+  get size(): number {
+    return this.#episodes.size;
+  }
+
+  #continue(node: string, { policy, signals, untilMs }: Maintenance, isReady: boolean): void {
+    const isNew = !this.#episodes.has(node);
+    this.#episodes.set(node, { untilMs, isReady });
+    this.#ends.set(node, untilMs);
+    if (!isNew) return;
+    this.#options.decisions.note({
+      kind: 'maintenance-began',
+      node,
+      policy,
+      signals: signals.map(describeSignal),
+      untilMs,
+    });
+  }
+
+  #end(node: string): void {
+    const episode = this.#episodes.get(node);
+    if (episode === undefined) return;
+    this.forget(node);
+    const why = this.#options.clock.nowMs() < episode.untilMs ? 'cleared' : 'maximum';
+    this.#options.decisions.note({ kind: 'maintenance-ended', node, why });
+  }
+}

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { formatTime } from '../../../../src/api/timestamps.ts';
+import type { Now } from '../../../../src/controller/model/node-state.ts';
+import type { MaintenanceSignal } from '../../../../src/controller/model/policy.ts';
+import { decideMaintenance, parseSignalTime } from '../../../../src/controller/policies/decide-maintenance.ts';
+import { MaintenanceStarts } from '../../../../src/controller/policies/maintenance-starts.ts';
+import { selectMaintenanceSignals } from '../../../../src/controller/policies/select-maintenance-signals.ts';
+import { aNodeView, aPolicy } from '../../../support/builders.ts';
+
+const wallMs = Date.parse('2026-01-02T03:00:00Z');
+const at = (offsetMs: number): string => formatTime(wallMs + offsetMs);
+const rule = { conditions: ['Drained'], taints: ['example.com/m'], maxDurationMs: 60_000 };
+const policy = aPolicy({ name: 'p', maintenance: rule });
+const drained: MaintenanceSignal = { kind: 'condition', name: 'Drained', at: undefined };
+
+test('signals are True conditions and taints that the rule names, with their times', () => {
+  const conditions = [
+    { type: 'Drained', status: 'True', lastTransitionTime: at(0) },
+    { type: 'DrainInProgress', status: 'True' },
+  ];
+  const taints = [
+    { key: 'example.com/m', effect: 'NoSchedule', timeAdded: at(1_000) },
+    { key: 'example.com/m', effect: 'NoExecute' },
+    { key: 'example.com/other', effect: 'NoExecute' },
+  ];
+  assert.deepEqual(selectMaintenanceSignals(rule, { conditions, taints }), [
+    { kind: 'condition', name: 'Drained', at: at(0) },
+    { kind: 'taint', name: 'example.com/m', at: at(1_000) },
+    { kind: 'taint', name: 'example.com/m', at: undefined },
+  ]);
+  for (const status of ['False', 'Unknown', 'true', ''])
+    assert.deepEqual(selectMaintenanceSignals(rule, { conditions: [{ type: 'Drained', status }], taints: [] }), []);
+});
+
+test('the maximum counts from each signal: the last end counts, and those that are over do not hold', () => {
+  const other = { ...drained, name: 'Other' };
+  const started = [
+    { signal: drained, sinceMs: wallMs },
+    { signal: other, sinceMs: wallMs + 10_000 },
+  ];
+  const decide = (afterMs: number): unknown => decideMaintenance(policy, started, wallMs + afterMs);
+  assert.deepEqual(decide(0), { policy: 'p', signals: [drained, other], untilMs: wallMs + 70_000 });
+  assert.deepEqual(decide(60_000), { policy: 'p', signals: [other], untilMs: wallMs + 70_000 });
+  assert.equal(decide(70_000), undefined);
+  assert.equal(decideMaintenance(policy, [], wallMs), undefined);
+  assert.equal(decideMaintenance(aPolicy(), started, wallMs), undefined, 'no rule');
+});
+
+test('a time is used unless it is missing, malformed, or more than a minute in the future', () => {
+  assert.equal(parseSignalTime(at(-5_000), wallMs), wallMs - 5_000);
+  assert.equal(parseSignalTime(at(60_000), wallMs), wallMs + 60_000);
+  for (const text of [at(61_000), undefined, '', 'yesterday', '9999-12-31T00:00:00Z'])
+    assert.equal(parseSignalTime(text, wallMs), undefined, text);
+});
+
+test('a signal without a usable time counts from when it was first seen, and is remembered while it exists', () => {
+  const starts = new MaintenanceStarts();
+  const node = aNodeView({ name: 'n', uid: 'u' });
+  const startOf = (signal: MaintenanceSignal, afterMs: number, uid = 'u'): number | undefined => {
+    const now: Now = { wallMs: wallMs + afterMs, monotonicMs: 5_000 + afterMs };
+    return starts.startsOf({ ...node, uid }, [signal], now)[0]?.sinceMs;
+  };
+  const future = { ...drained, at: at(3_600_000) };
+  for (const signal of [drained, { ...drained, at: 'soon' }, future]) {
+    assert.equal(startOf(signal, 0), wallMs);
+    assert.equal(startOf(signal, 7_000), wallMs);
+    assert.equal(starts.size, 1);
+  }
+  assert.equal(
+    startOf(future, 3_600_000),
+    wallMs,
+    'a time in the future does not begin a second maximum when it comes',
+  );
+  assert.equal(startOf(drained, 8_000), wallMs + 8_000, 'another time is another signal');
+  assert.equal(startOf(drained, 9_000, 'other'), wallMs + 9_000, 'and so is one of another node of the same name');
+  assert.equal(startOf({ ...drained, at: at(0) }, 9_000), wallMs);
+  assert.equal(starts.size, 0, 'one with a time is not remembered');
+  startOf(drained, 0);
+  starts.startsOf(node, [], { wallMs, monotonicMs: 0 });
+  assert.equal(starts.size, 0, 'one that is gone is forgotten');
+});
+
+test('property: no signal holds longer than its maximum and the difference of clocks, whatever its time', () => {
+  const anyTime = fc.oneof(
+    fc.integer({ min: -200_000, max: 200_000 }).map(at),
+    fc.constantFrom(undefined, '', 'x', '9999-01-01T00:00:00Z', '0001-01-01T00:00:00Z'),
+  );
+  fc.assert(
+    fc.property(anyTime, fc.array(fc.integer({ min: 1, max: 20_000 }), { minLength: 1 }), (time, steps) => {
+      const starts = new MaintenanceStarts();
+      const signal = { ...drained, at: time };
+      let afterMs = 0;
+      for (const stepMs of [0, ...steps]) {
+        afterMs += stepMs;
+        const now = { wallMs: wallMs + afterMs, monotonicMs: afterMs };
+        const started = starts.startsOf(aNodeView({ name: 'n' }), [signal], now);
+        const maintenance = decideMaintenance(policy, started, now.wallMs);
+        if (maintenance !== undefined) assert.ok(afterMs <= rule.maxDurationMs + 60_000);
+        assert.ok((maintenance?.untilMs ?? 0) <= wallMs + rule.maxDurationMs + 60_000);
+      }
+    }),
+  );
+});
