@@ -99,11 +99,23 @@ describe('an informer that lists again', () => {
     await second.send(modified('n1', '101'));
     await second.fail('unavailable');
     await nextWatchAt('101');
-    await world.clock.advance(5_000);
+    await world.clock.advance(4_000);
     assert.equal(world.api.checks.length, 3);
     await world.api.checks[2]?.answer(versioned('40'));
     await world.clock.advance(retryMs);
     assert.equal(world.api.nextList().options.limit, 500);
+  });
+
+  test('a version that is not answered is read again', async () => {
+    await (await world.synced('n1')).fail('unavailable');
+    await nextWatchAt('100');
+    assert.equal(world.api.checks.length, 1);
+    await world.clock.advance(10_000);
+    assert.equal(world.api.checks.length, 2);
+    await world.api.checks[1]?.answer(versioned('40'));
+    assert.equal(rollbacks, 1);
+    await world.clock.advance(60_000);
+    assert.equal(world.api.checks.length, 2);
   });
 
   test('a change of the version restarts the count of failures', async () => {
