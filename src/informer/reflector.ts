@@ -262,7 +262,7 @@ export class Reflector<T extends object> {
     meter.observe(reflectorListDuration, this.#stepAgeMs() / 1_000, this.#labels);
     meter.observe(reflectorListItems, objects.size, this.#labels);
     replace(objects);
-    this.record.listed(version);
+    this.record.listed(version, this.#stepStartedAtMs);
     this.#failures = { version, count: 0 };
     this.#request = undefined;
     this.#showVersion();
