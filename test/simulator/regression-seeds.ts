@@ -67,4 +67,9 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     seed: 20006435,
     found: 'a standby that was suspended while its caches filled, during a restore of etcd, kept a node from before',
   },
+  {
+    seed: 30000425,
+    found:
+      'a replica whose lists hung during a restore of etcd kept a pod from before it, as no list showed the restore',
+  },
 ];

@@ -14,7 +14,8 @@ function policiesOf(seed: number): ReturnType<typeof planPolicies> {
 test('one seed of ten has policies, and no regression seed from before them', () => {
   const share = seeds.filter((seed) => policiesOf(seed).length > 0).length / seeds.length;
   assert.ok(share > 0.06 && share < 0.14, `${share}`);
-  for (const { seed } of regressionSeeds) assert.deepEqual(policiesOf(seed), [], `seed ${seed}`);
+  for (const { seed } of regressionSeeds.filter(({ seed }) => seed < 30_000_000))
+    assert.deepEqual(policiesOf(seed), [], `seed ${seed}`);
 });
 
 test('they begin and end within the span, and select nodes of the cluster', () => {
