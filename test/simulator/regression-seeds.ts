@@ -72,4 +72,8 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'a replica whose lists hung during a restore of etcd kept a pod from before it, as no list showed the restore',
   },
+  {
+    seed: 30009540,
+    found: 'a node whose lease could not be read was Unknown by the cache while a list of leases was in flight',
+  },
 ];
