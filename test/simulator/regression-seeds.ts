@@ -76,4 +76,8 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     seed: 30009540,
     found: 'a node whose lease could not be read was Unknown by the cache while a list of leases was in flight',
   },
+  {
+    seed: 40000590,
+    found: 'a pod was deleted for a taint that its node had in its last state that could be decoded, and no more',
+  },
 ];

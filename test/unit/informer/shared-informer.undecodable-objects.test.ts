@@ -40,6 +40,22 @@ describe('an object that cannot be decoded', () => {
     assert.deepEqual(skipped(), ['n2', 'n3']);
   });
 
+  test('is known as such until a later state is decoded, or the object is gone', async () => {
+    const isUndecoded = (): readonly boolean[] =>
+      ['n1', 'n2', 'n3', 'n4'].map((name) => world.informer.isUndecoded(name));
+    const stream = await world.synced('n1', 'n2', 'n3', 'n4');
+    const names = ['n1', 'n2', 'n3'];
+    await stream.send(...names.map((name, place) => undecodable('MODIFIED', only(name, String(101 + place)))));
+    assert.deepEqual(isUndecoded(), [true, true, true, false]);
+    await stream.send(modified('n1', '104'), undecodable('DELETED', only('n2', '105')));
+    assert.deepEqual(isUndecoded(), [false, false, true, false]);
+    await world.clock.advance(60_000);
+    await stream.send(expired);
+    const again = await world.api.nextWatch().accept();
+    await again.send(undecodable('ADDED', only('n1', '104')), added('n4', '90'), initialEnd('160'));
+    assert.deepEqual(isUndecoded(), [true, false, false, false], 'n3 is gone');
+  });
+
   test('in a DELETED event deletes the named object, but no later object of that name', async () => {
     const stream = await world.synced('n1', 'n2');
     await stream.send(undecodable('DELETED', only('n1', '101')));
