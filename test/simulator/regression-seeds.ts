@@ -80,4 +80,8 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     seed: 40000590,
     found: 'a pod was deleted for a taint that its node had in its last state that could be decoded, and no more',
   },
+  {
+    seed: 40003230,
+    found: 'a node became Unknown by a repeated write, although the live read after the refused one showed a heartbeat',
+  },
 ];
