@@ -346,11 +346,4 @@ export const furtherDefects: readonly Mutant[] = [
       },
     ],
   },
-  {
-    name: 'policy-not-asked-again',
-    what: 'pods are deleted after an operator paused the controller, because the deletions waited for a slot',
-    file: 'controller/policies/holding-writer.ts',
-    find: 'stillWanted() && holds.check(node, act) === undefined',
-    replace: 'stillWanted()',
-  },
 ];
