@@ -84,4 +84,8 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     seed: 40003230,
     found: 'a node became Unknown by a repeated write, although the live read after the refused one showed a heartbeat',
   },
+  {
+    seed: 40009116,
+    found: 'a pod whose deletion could not be decoded came back by a repeated earlier change that could',
+  },
 ];

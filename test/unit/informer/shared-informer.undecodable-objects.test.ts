@@ -65,6 +65,19 @@ describe('an object that cannot be decoded', () => {
     assert.equal(stream.closed, false);
   });
 
+  test('in a DELETED event stays deleted when an earlier change is repeated and can be decoded', async () => {
+    const stream = await world.synced('n1', 'n2');
+    await stream.send(undecodable('MODIFIED', only('n1', '101')), undecodable('DELETED', only('n1', '102')));
+    await stream.send(modified('n1', '101'));
+    assert.deepEqual(world.stored, ['n2@90']);
+    await world.clock.advance(60_000);
+    await stream.send(expired);
+    const again = await world.api.nextWatch().accept();
+    await again.send(added('n2', '90'), added('n3', '95'), undecodable('DELETED', only('n3', '103')));
+    await again.send(added('n3', '95'), initialEnd('160'));
+    assert.deepEqual(world.stored, ['n2@90']);
+  });
+
   test('in an initial state keeps the stored object of its name', async () => {
     const stream = await world.synced('n1', 'n2', 'n3');
     await world.clock.advance(60_000);
