@@ -139,10 +139,16 @@ export class Stages {
     this.#options = options;
     this.decisions = new DecisionLog(logger, meter, () => clock.nowMs());
     const nowMs = (): number => clock.monotonicMs();
-    this.nodes = new MutationCache((name) => informers.nodes.store.get(name), { nowMs });
+    this.nodes = new MutationCache((name) => informers.nodes.store.get(name), {
+      nowMs,
+      listSentAtMs: () => informers.nodes.status().lastListSentAtMs,
+    });
     const leaseOf = (name: string): LeaseView | undefined =>
       informers.leases.store.get(objectKey(nodeLeaseNamespace, name));
-    this.leases = new MutationCache(leaseOf, { nowMs });
+    this.leases = new MutationCache(leaseOf, {
+      nowMs,
+      listSentAtMs: () => informers.leases.status().lastListSentAtMs,
+    });
     this.policies = this.#makePolicies();
     this.canary = this.#makeCanary();
     this.freshness = this.#makeFreshness();
@@ -152,7 +158,11 @@ export class Stages {
     this.outage = this.#makeOutageWatch();
     this.queues = new ZoneTaintQueues(options.options, meter, clock);
     const { nodes, decisions } = this;
-    const pods = new MutationCache<PodView>((key) => informers.pods.store.get(key), { nowMs, keyOf: podKey });
+    const pods = new MutationCache<PodView>((key) => informers.pods.store.get(key), {
+      nowMs,
+      listSentAtMs: () => informers.pods.status().lastListSentAtMs,
+      keyOf: podKey,
+    });
     // A remembered response is dropped when the watch has caught up with it, not only at the next read.
     informers.pods.onChange('answers', ({ key }) => void pods.get(key));
     this.podResponses = pods;
@@ -248,7 +258,8 @@ export class Stages {
   }
 
   /** While the watches are observed after an interruption they are open, and deliver what changed. */
-  #isCacheLate(): boolean {
+  #isCacheLate(node: string): boolean {
+    if (this.#options.informers.nodes.isUndecoded(objectKey('', node))) return true;
     const why = this.freshness.staleness();
     return this.freshness.isStandingIn() || (why !== undefined && why !== 'observing');
   }
@@ -414,7 +425,7 @@ export class Stages {
       ...this.dependencies,
       pods: this.pods,
       recorder: recorders.evictions,
-      isCacheLate: () => this.#isCacheLate(),
+      isCacheLate: (node) => this.#isCacheLate(node),
       holdOf: (node) =>
         // First: the others end after a live read of the node, which is no reason to evict during maintenance.
         this.#maintenanceHold(node) ??

@@ -27,6 +27,8 @@ export interface InformerStatus {
   /** Monotonic time of the last frame (event, bookmark or page); undefined before the first. */
   readonly lastFrameAtMs: number | undefined;
   readonly lastListAtMs: number | undefined;
+  /** When the last complete state was requested: it contains every write that was answered before. */
+  readonly lastListSentAtMs?: number | undefined;
   readonly consecutiveFailures: number;
   readonly resourceVersion: string;
   readonly lastError: string | undefined;
@@ -45,6 +47,8 @@ export interface Informer<T> {
   hasSynced(): boolean;
   /** The current state; the object changes with it. */
   status(): InformerStatus;
+  /** The last state of this object that was received could not be decoded: the stored one, if any, is an earlier one. */
+  isUndecoded(key: ObjectKey): boolean;
   /**
    * For a caller that detected a dead connection: reopens the stream from its last version, without a relist. One that
    * was opened after this monotonic time is kept.
