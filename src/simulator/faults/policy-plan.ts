@@ -44,6 +44,6 @@ function drawPolicies(random: Random, nodes: readonly string[]): readonly NodePo
   const graceMs = oneOf(random, [undefined, 90_000, 120_000]);
   if (chosen.length === 0) return [];
   const selector = [{ key: hostname, operator: 'In', values: chosen }];
-  const graces = { nodeMonitorGracePeriodMs: graceMs, nodeStartupGracePeriodMs: undefined };
+  const graces = { nodeMonitorGracePeriodMs: graceMs, nodeStartupGracePeriodMs: undefined, maintenance: undefined };
   return [{ name: 'simulated', priority: 0, selector, mode, ...graces }];
 }

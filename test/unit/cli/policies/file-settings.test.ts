@@ -22,7 +22,7 @@ const duration = 'a duration > 0 with a unit, such as 1m30s or 500ms';
 const key = 'a label key, such as node.example.com/pool';
 const value = 'a label value: at most 63 letters, digits, -, _ and .';
 const name = 'a name of lower-case letters, digits, - and ., at most 253';
-const fields = 'name, priority, nodeSelector, mode, nodeMonitorGracePeriod, nodeStartupGracePeriod';
+const fields = 'name, priority, nodeSelector, mode, nodeMonitorGracePeriod, nodeStartupGracePeriod, maintenance';
 const at = 'policies[0].nodeSelector.matchExpressions[0]';
 const long = 'x'.repeat(64);
 

@@ -4,9 +4,8 @@ import fc from 'fast-check';
 import { formatTime } from '../../../../src/api/timestamps.ts';
 import type { Now } from '../../../../src/controller/model/node-state.ts';
 import type { MaintenanceSignal } from '../../../../src/controller/model/policy.ts';
-import { decideMaintenance, parseSignalTime } from '../../../../src/controller/policies/decide-maintenance.ts';
+import { decideMaintenance } from '../../../../src/controller/policies/decide-maintenance.ts';
 import { MaintenanceStarts } from '../../../../src/controller/policies/maintenance-starts.ts';
-import { selectMaintenanceSignals } from '../../../../src/controller/policies/select-maintenance-signals.ts';
 import { aNodeView, aPolicy } from '../../../support/builders.ts';
 
 const wallMs = Date.parse('2026-01-02T03:00:00Z');
@@ -14,46 +13,6 @@ const at = (offsetMs: number): string => formatTime(wallMs + offsetMs);
 const rule = { conditions: ['Drained'], taints: ['example.com/m'], maxDurationMs: 60_000 };
 const policy = aPolicy({ name: 'p', maintenance: rule });
 const drained: MaintenanceSignal = { kind: 'condition', name: 'Drained', at: undefined };
-
-test('signals are True conditions and taints that the rule names, with their times', () => {
-  const conditions = [
-    { type: 'Drained', status: 'True', lastTransitionTime: at(0) },
-    { type: 'DrainInProgress', status: 'True' },
-  ];
-  const taints = [
-    { key: 'example.com/m', effect: 'NoSchedule', timeAdded: at(1_000) },
-    { key: 'example.com/m', effect: 'NoExecute' },
-    { key: 'example.com/other', effect: 'NoExecute' },
-  ];
-  assert.deepEqual(selectMaintenanceSignals(rule, { conditions, taints }), [
-    { kind: 'condition', name: 'Drained', at: at(0) },
-    { kind: 'taint', name: 'example.com/m', at: at(1_000) },
-    { kind: 'taint', name: 'example.com/m', at: undefined },
-  ]);
-  for (const status of ['False', 'Unknown', 'true', ''])
-    assert.deepEqual(selectMaintenanceSignals(rule, { conditions: [{ type: 'Drained', status }], taints: [] }), []);
-});
-
-test('the maximum counts from each signal: the last end counts, and those that are over do not hold', () => {
-  const other = { ...drained, name: 'Other' };
-  const started = [
-    { signal: drained, sinceMs: wallMs },
-    { signal: other, sinceMs: wallMs + 10_000 },
-  ];
-  const decide = (afterMs: number): unknown => decideMaintenance(policy, started, wallMs + afterMs);
-  assert.deepEqual(decide(0), { policy: 'p', signals: [drained, other], untilMs: wallMs + 70_000 });
-  assert.deepEqual(decide(60_000), { policy: 'p', signals: [other], untilMs: wallMs + 70_000 });
-  assert.equal(decide(70_000), undefined);
-  assert.equal(decideMaintenance(policy, [], wallMs), undefined);
-  assert.equal(decideMaintenance(aPolicy(), started, wallMs), undefined, 'no rule');
-});
-
-test('a time is used unless it is missing, malformed, or more than a minute in the future', () => {
-  assert.equal(parseSignalTime(at(-5_000), wallMs), wallMs - 5_000);
-  assert.equal(parseSignalTime(at(60_000), wallMs), wallMs + 60_000);
-  for (const text of [at(61_000), undefined, '', 'yesterday', '9999-12-31T00:00:00Z'])
-    assert.equal(parseSignalTime(text, wallMs), undefined, text);
-});
 
 test('a signal without a usable time counts from when it was first seen, and is remembered while it exists', () => {
   const starts = new MaintenanceStarts();
