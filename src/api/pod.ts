@@ -144,12 +144,15 @@ export interface PodView {
   readonly ready: string | undefined;
   /** Reason of the condition `DisruptionTarget=True`; undefined without one. */
   readonly disruptionReason: string | undefined;
-  readonly createdAtMs: number;
-  /** Wall time of the binding, in seconds: a small integer needs no heap memory. Undefined if unknown. */
+  /** Wall time in seconds, as {@link boundAtSeconds}: a small integer needs no heap memory. 0 if unknown. */
+  readonly createdAtSeconds: number;
+  /** Wall time of the binding. Undefined if unknown. */
   readonly boundAtSeconds: number | undefined;
   /** Validation problems found while decoding. */
   readonly problems?: readonly string[];
 }
+
+const secondsMax = 2 ** 32 - 1;
 
 /** Transforms a pod while it is decoded. Never throws: a missing or malformed field becomes empty and is recorded. */
 export function transformPod(pod: Pod): PodView {
@@ -170,7 +173,7 @@ export function transformPod(pod: Pod): PodView {
     labels: fields.labels('metadata.labels', metadata['labels']),
     terminating: deletionTimestamp !== undefined && deletionTimestamp !== null,
     deletionGraceSeconds: fields.whole('metadata.deletionGracePeriodSeconds', deletionGracePeriodSeconds),
-    createdAtMs: fields.time('metadata.creationTimestamp', metadata['creationTimestamp']) ?? 0,
+    createdAtSeconds: wholeSeconds(fields.time('metadata.creationTimestamp', metadata['creationTimestamp']) ?? 0),
     boundAtSeconds: readBoundAtSeconds(fields, conditions),
     ready: findCondition(conditions, 'Ready')?.status,
     disruptionReason: disruption?.status === 'True' ? (disruption.reason ?? '') : undefined,
@@ -187,15 +190,20 @@ function readBoundAtSeconds(fields: FieldReader, conditions: readonly Condition[
   const scheduled = findCondition(conditions, 'PodScheduled');
   if (scheduled?.status !== 'True') return undefined;
   const ms = fields.time('status.conditions[PodScheduled].lastTransitionTime', scheduled.lastTransitionTime);
-  return ms === undefined ? undefined : Math.floor(ms / 1_000);
+  return ms === undefined ? undefined : wholeSeconds(ms);
+}
+
+/** An unsigned integer, which V8 keeps without a heap object until 2038. Times before 1970 are 0, and those after 2106 are that. */
+function wholeSeconds(ms: number): number {
+  return Math.min(Math.max(ms / 1_000, 0), secondsMax) >>> 0;
 }
 
 /**
  * Wall time from which the pod may have been on its node: its binding, or its creation if the binding time is unknown or
  * earlier. Undefined if neither is known.
  */
-export function boundAtMs({ boundAtSeconds = 0, createdAtMs }: PodView): number | undefined {
-  const atMs = Math.max(boundAtSeconds * 1_000, createdAtMs);
+export function boundAtMs({ boundAtSeconds = 0, createdAtSeconds }: PodView): number | undefined {
+  const atMs = Math.max(boundAtSeconds, createdAtSeconds) * 1_000;
   return atMs > 0 ? atMs : undefined;
 }
 

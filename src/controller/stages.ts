@@ -136,10 +136,16 @@ export class Stages {
     this.#options = options;
     this.decisions = new DecisionLog(logger, meter, () => clock.nowMs());
     const nowMs = (): number => clock.monotonicMs();
-    this.nodes = new MutationCache((name) => informers.nodes.store.get(name), { nowMs });
+    this.nodes = new MutationCache((name) => informers.nodes.store.get(name), {
+      nowMs,
+      listSentAtMs: () => informers.nodes.status().lastListSentAtMs,
+    });
     const leaseOf = (name: string): LeaseView | undefined =>
       informers.leases.store.get(objectKey(nodeLeaseNamespace, name));
-    this.leases = new MutationCache(leaseOf, { nowMs });
+    this.leases = new MutationCache(leaseOf, {
+      nowMs,
+      listSentAtMs: () => informers.leases.status().lastListSentAtMs,
+    });
     this.policies = this.#makePolicies();
     this.canary = this.#makeCanary();
     this.freshness = this.#makeFreshness();
@@ -149,7 +155,11 @@ export class Stages {
     this.outage = this.#makeOutageWatch();
     this.queues = new ZoneTaintQueues(options.options, meter, clock);
     const { nodes, decisions } = this;
-    const pods = new MutationCache<PodView>((key) => informers.pods.store.get(key), { nowMs, keyOf: podKey });
+    const pods = new MutationCache<PodView>((key) => informers.pods.store.get(key), {
+      nowMs,
+      listSentAtMs: () => informers.pods.status().lastListSentAtMs,
+      keyOf: podKey,
+    });
     // A remembered response is dropped when the watch has caught up with it, not only at the next read.
     informers.pods.onChange('answers', ({ key }) => void pods.get(key));
     this.podResponses = pods;

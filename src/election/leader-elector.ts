@@ -70,6 +70,18 @@ export class LeaderElector implements Leadership {
   }
 
   /**
+   * Reads the lease and acquires nothing until the signal aborts: for the time in which the caches of this process fill. A
+   * restore of etcd in that time is noticed, and the lease of a dead leader expires meanwhile. Never rejects.
+   */
+  async observe(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    while (!signal.aborted) {
+      await this.#contender.observe(signal);
+      await clock.sleep(this.#settings.retryPeriodMs, signal);
+    }
+  }
+
+  /**
    * Waits for leadership, then runs `lead` while it lasts. When the signal aborts: aborts `lead`, waits for it (at most
    * {@link drainMsMax}), releases the lease, and resolves with `stopped`; a `lead` that ends by itself counts the same.
    * When leadership is lost: aborts `lead`, waits likewise, and resolves with `lost`; the caller should exit. The lease is

@@ -47,7 +47,7 @@ export class LeaseContender {
     this.#options = options;
     this.#settings = settings;
     this.#deadline = new LeaseDeadline(options.clock, settings.renewDeadlineMs);
-    this.#continuity = new StorageContinuity(options.clock);
+    this.#continuity = new StorageContinuity(options.clock, settings.leaseDurationMs);
   }
 
   /** Monotonic time at which the last renewal expires; in the past, or minus infinity, while this process does not lead. */
@@ -108,6 +108,15 @@ export class LeaseContender {
     }
   }
 
+  /** Reads the lease once and acquires nothing. Never rejects. */
+  async observe(signal: AbortSignal): Promise<void> {
+    try {
+      this.#take(await this.#read(signal));
+    } catch (error) {
+      if (!signal.aborted) this.#log('debug', error, 'failed to read the lease');
+    }
+  }
+
   /** Fast path of the leader: writes on top of the last own write, without reading. False if not possible or if it failed. */
   async #renewWithoutReading(signal: AbortSignal): Promise<boolean> {
     if (this.#lease === undefined || this.holder !== this.#settings.identity || !this.holds()) return false;
@@ -129,14 +138,20 @@ export class LeaseContender {
     const paused = !leading && this.mayRenew();
     // The deadline passed during the read. A process that led must not write after it, not even to lead again.
     if (ledBefore && !leading && !paused) return;
-    const nowMs = this.#options.clock.monotonicMs();
-    this.#observe(observeLease(this.#observed, current, nowMs));
-    this.#lease = current;
-    this.#checkContinuity(current);
+    const nowMs = this.#take(current);
     const { identity, leaseDurationMs } = this.#settings;
     const decision = decideLease({ observed: this.#observed, identity, leading, paused, leaseDurationMs, nowMs });
     if (decision.next === 'wait') this.#yield(decision.reason);
     else await this.#apply(decision, current, signal);
+  }
+
+  /** Returns the time. */
+  #take(current: Lease | undefined): number {
+    const nowMs = this.#options.clock.monotonicMs();
+    this.#observe(observeLease(this.#observed, current, nowMs));
+    this.#lease = current;
+    this.#checkContinuity(current);
+    return nowMs;
   }
 
   #yield(reason: string): void {

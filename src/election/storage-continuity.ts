@@ -5,8 +5,6 @@ import type { Clock } from '../ports/clock.ts';
 import { restoreMarkOf } from './build-lease.ts';
 import { elapsedMs, type Instant, instantOf } from './lease-deadline.ts';
 
-/** After a longer time without reading or writing the lease it is unknown whether the storage went back meanwhile. */
-const continuityMsMax = 30_000;
 /** A proxy that answers from an old state now and then must not cause one list of everything after the other. */
 const restoresMsMin = 10_000;
 
@@ -23,13 +21,16 @@ interface Seen {
  */
 export class StorageContinuity {
   readonly #clock: Clock;
+  readonly #gapMsMax: number;
   /** The last response that contained the lease. */
   #seen: Seen | undefined;
   #mark: string | undefined;
   #restoredAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(clock: Clock) {
+  /** After `gapMsMax` without the lease it is unknown whether the storage went back meanwhile. */
+  constructor(clock: Clock, gapMsMax: number) {
     this.#clock = clock;
+    this.#gapMsMax = gapMsMax;
   }
 
   /** The latest mark of a restore, of this process or in the lease: to be written into the lease. */
@@ -43,7 +44,8 @@ export class StorageContinuity {
     const isMarked = this.#takeMark(lease, seen.at);
     const before = this.#seen;
     const isBack = before !== undefined && isOlder(seen.version, before.version);
-    const mayBeRestored = before !== undefined && (isBack || isMarked || isGap(before, seen));
+    const mayBeRestored =
+      before !== undefined && (isBack || isMarked || elapsedMs(before.at, seen.at) > this.#gapMsMax);
     // The version before is kept, so that what is too soon now is reported by a later response.
     if (mayBeRestored && this.#sinceRestoreMs(seen.at) < restoresMsMin) return false;
     this.#seen = seen;
@@ -58,14 +60,10 @@ export class StorageContinuity {
     const mark = restoreMarkOf(lease);
     if (mark === undefined || mark === this.#mark) return false;
     this.#mark = mark;
-    return this.#sinceRestoreMs(at) > continuityMsMax;
+    return this.#sinceRestoreMs(at) > this.#gapMsMax;
   }
 
   #sinceRestoreMs({ monotonicMs }: Instant): number {
     return monotonicMs - this.#restoredAtMs;
   }
-}
-
-function isGap(before: Seen, seen: Seen): boolean {
-  return elapsedMs(before.at, seen.at) > continuityMsMax;
 }

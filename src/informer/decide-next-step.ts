@@ -23,10 +23,10 @@ export type ListAttempt = 'pages' | 'pages-again' | 'whole';
 
 /**
  * `failing`: {@link failuresMax} streams in a row failed at one version. `rolled-back`: the API server is at an older
- * version than the stream. `requested`: by a caller of `relist`.
+ * version than the stream. `unverified`: whether it is could not be read. `requested`: by a caller of `relist`.
  */
 type RelistCause = 'expired' | 'refused' | 'failing' | RelistRequest;
-export type RelistRequest = 'rolled-back' | 'requested' | 'undecodable';
+export type RelistRequest = 'rolled-back' | 'unverified' | 'requested' | 'undecodable';
 
 /** Consecutive failures at one resourceVersion after which a relist at no resourceVersion follows. */
 const failuresMax = 3;

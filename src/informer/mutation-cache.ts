@@ -19,6 +19,8 @@ interface MutationCacheOptions<T> {
   readonly keyOf?: (view: T) => string;
   /** Monotonic. Without it entries do not expire. */
   readonly nowMs?: () => number;
+  /** When the state of the store was requested as a whole: it contains what was remembered before, or a restore undid it. */
+  readonly listSentAtMs?: () => number | undefined;
   /** Maximum age of an entry that the store does not reach. */
   readonly keepMsMax?: number;
 }
@@ -31,13 +33,14 @@ export const mutationEntriesMax = 10_000;
  * Objects as the API server has them, including the results of writes and live reads (client-go `MutationCache`): until
  * the watch has delivered that version or a later one, the result overlays the store. Otherwise a decision in that time
  * would be taken twice, or on outdated state. Versions of one resource are compared as numbers. An entry is removed when
- * the store reaches it, when an object that was seen in the store is deleted, when the store is rolled back, and after
- * {@link MutationCacheOptions.keepMsMax}; beyond {@link mutationEntriesMax} entries the oldest are removed.
+ * the store reaches it, when an object that was seen in the store is deleted, when the store is rolled back, when the store
+ * was listed since, and after {@link MutationCacheOptions.keepMsMax}; beyond {@link mutationEntriesMax} entries the oldest are removed.
  */
 export class MutationCache<T extends Named> {
   readonly #fromStore: (name: string) => T | undefined;
   readonly #keyOf: (view: T) => string;
   readonly #nowMs: () => number;
+  readonly #listSentAtMs: () => number | undefined;
   readonly #keepMsMax: number;
   readonly #entries = new Map<string, Entry<T>>();
 
@@ -45,6 +48,7 @@ export class MutationCache<T extends Named> {
     this.#fromStore = fromStore;
     this.#keyOf = options.keyOf ?? (({ name }) => name);
     this.#nowMs = options.nowMs ?? (() => 0);
+    this.#listSentAtMs = options.listSentAtMs ?? (() => undefined);
     this.#keepMsMax = options.keepMsMax ?? mutationKeepMsMax;
   }
 
@@ -89,6 +93,7 @@ export class MutationCache<T extends Named> {
 
   #isNewer(entry: Entry<T>, fromStore: T | undefined): boolean {
     if (this.#nowMs() - entry.atMs > this.#keepMsMax) return false;
+    if (entry.atMs < (this.#listSentAtMs() ?? -Infinity)) return false;
     // An object never seen in the store may not have arrived yet; one that was seen has been deleted.
     if (fromStore === undefined) return entry.stored === undefined;
     const { resourceVersion } = fromStore;

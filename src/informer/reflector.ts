@@ -262,7 +262,7 @@ export class Reflector<T extends object> {
     meter.observe(reflectorListDuration, this.#stepAgeMs() / 1_000, this.#labels);
     meter.observe(reflectorListItems, objects.size, this.#labels);
     replace(objects);
-    this.record.listed(version);
+    this.record.listed(version, this.#stepStartedAtMs);
     this.#failures = { version, count: 0 };
     this.#request = undefined;
     this.#showVersion();
@@ -311,8 +311,10 @@ export class Reflector<T extends object> {
    * then is never delivered, and nothing shows it once the storage has passed that version: it is compared at once.
    */
   async #checkVersion({ resourceVersion }: StreamStep, { signal }: WatchGuard): Promise<void> {
-    const version = await readStorageVersion(this.#options, signal);
-    if (version === undefined) return;
+    const read = await readStorageVersion(this.#options, signal);
+    if (read === undefined) return;
+    if (read === 'unknown') return this.#startOver('unverified');
+    const { version } = read;
     this.#options.onVersion?.(version);
     if (!isOlder(version, resourceVersion)) return;
     this.noticeRollback();

@@ -8,6 +8,7 @@ export class StreamRecord implements InformerStatus {
   synced = false;
   lastFrameAtMs: number | undefined;
   lastListAtMs: number | undefined;
+  lastListSentAtMs: number | undefined;
   consecutiveFailures = 0;
   resourceVersion = '';
   lastError: string | undefined;
@@ -22,8 +23,9 @@ export class StreamRecord implements InformerStatus {
     this.consecutiveFailures = 0;
   }
 
-  listed(resourceVersion: string): void {
+  listed(resourceVersion: string, sentAtMs: number): void {
     this.lastListAtMs = this.#clock.monotonicMs();
+    this.lastListSentAtMs = sentAtMs;
     this.synced = true;
     this.resourceVersion = resourceVersion;
     this.state = 'watching';

@@ -29,6 +29,7 @@ import type { Ending, Leadership } from '../ports/leadership.ts';
 import type { Live } from '../ports/live.ts';
 import type { Random } from '../ports/random.ts';
 import type { WriteLanes } from '../ports/write-lanes.ts';
+import { LinkedAbort } from '../supervision/linked-abort.ts';
 import { ApiCanaryLease } from './canary-lease.ts';
 import { makeInformers, type NodeInformers } from './informers.ts';
 import { ApiLiveLeases } from './live-leases.ts';
@@ -168,7 +169,7 @@ export class Manager {
     this.#broadcasterEnded = this.#broadcaster?.run(this.#eventsStop.signal) ?? Promise.resolve();
     signal.addEventListener('abort', () => this.#beginStopping());
     try {
-      await this.#untilSynced(signal);
+      await this.#observeUntilSynced(signal);
       return await this.#lead(signal);
     } finally {
       this.#beginStopping();
@@ -211,6 +212,15 @@ export class Manager {
     this.#eventsStop.abort();
     await this.#broadcasterEnded;
     await this.#broadcaster?.flush(this.#leadership().holds() ? flushMsMax : 0);
+  }
+
+  async #observeUntilSynced(signal: AbortSignal): Promise<void> {
+    const syncing = new LinkedAbort(signal);
+    const observing = this.#elector?.observe(syncing.signal);
+    await this.#untilSynced(signal);
+    syncing.abort();
+    syncing.release();
+    await observing;
   }
 
   async #untilSynced(signal: AbortSignal): Promise<void> {

@@ -4,6 +4,7 @@ import type { Random } from '../ports/random.ts';
 import { type ClusterPlan, planCluster } from './cluster/cluster-plan.ts';
 import { between, chance, oneOf } from './draw.ts';
 import { planFaults } from './faults/fault-plan.ts';
+import { planPolicies } from './faults/policy-plan.ts';
 import type { PlannedFault } from './faults/world-fault.ts';
 
 export interface RunPlan {
@@ -26,10 +27,12 @@ export function planRun(seed: number): RunPlan {
   const cluster = planCluster(random);
   const untilMs = startMs + oneOf(random, [60_000, 180_000, 400_000]);
   const silent = planSilence(random, cluster, untilMs);
+  const span = { fromMs: startMs, untilMs };
+  const faults = [...planFaults(random, cluster, span), ...planPolicies(seed, cluster, span)];
   return {
     seed,
     cluster,
-    faults: planFaults(random, cluster, { fromMs: startMs, untilMs }),
+    faults: faults.sort((a, b) => a.atMs - b.atMs),
     fromMs: startMs,
     untilMs,
     silent,

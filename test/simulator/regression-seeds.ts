@@ -59,4 +59,17 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     seed: 9004533,
     found: 'a pod that a restore of etcd brought back, after its deletion was accepted, stayed for minutes',
   },
+  {
+    seed: 20006191,
+    found: 'a node kept a NoExecute taint that only the answer to a write showed, which a restore of etcd undid',
+  },
+  {
+    seed: 20006435,
+    found: 'a standby that was suspended while its caches filled, during a restore of etcd, kept a node from before',
+  },
+  {
+    seed: 30000425,
+    found:
+      'a replica whose lists hung during a restore of etcd kept a pod from before it, as no list showed the restore',
+  },
 ];

@@ -27,7 +27,7 @@ export function aPodView(over: Partial<PodView> = {}): PodView {
     tolerations: [],
     ready: 'True',
     disruptionReason: undefined,
-    createdAtMs: 0,
+    createdAtSeconds: 0,
     boundAtSeconds: undefined,
     ...over,
   };

@@ -97,8 +97,10 @@ export interface ListCall {
 /** An API server whose responses are given by the test, one call after the other. */
 export class ScriptedReader implements KubeReader {
   readonly #waiting: (WatchCall | ListCall)[] = [];
-  /** Unanswered reads of the version of the storage, by the streams that continue from one. */
+  /** Reads of the version of the storage, by the streams that continue from one. */
   readonly checks: ListCall[] = [];
+  /** The test answers them; otherwise each has an answer at once, which shows nothing. */
+  holdsChecks = false;
   calls = 0;
 
   get(): Promise<KubeObject> {
@@ -109,8 +111,9 @@ export class ScriptedReader implements KubeReader {
     const { promise, resolve, reject } = Promise.withResolvers<ListPage>();
     const call = { verb: 'list' as const, resource, options };
     const list: ListCall = { ...call, answer: async (page) => then(() => resolve(page)), refuse: refuser(reject) };
-    if (options.limit === 1) this.checks.push(list);
-    else this.#arrive(list);
+    if (options.limit !== 1) this.#arrive(list);
+    else if (this.holdsChecks) this.checks.push(list);
+    else resolve({ metadata: {}, items: [] });
     rejectOnAbort(options.signal, reject);
     return promise;
   }

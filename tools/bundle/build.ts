@@ -1,5 +1,5 @@
-// `npm run build [-- FOLDER]`: bundles the program and all packages as JavaScript, so that it runs without node_modules. The
-// folder (dist) is copied into the image and packed by `npm pack`, as a package without dependencies.
+// `npm run build [-- FOLDER]`: bundles the program and all packages as JavaScript, so that it runs without node_modules:
+// `nlc.js`, and in `chunks` what its commands load. The folder (dist) is copied into the image and packed by `npm pack`, as a package without dependencies.
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build, type Metafile } from 'esbuild';
@@ -31,8 +31,10 @@ async function bundle(folder: string): Promise<Metafile> {
     absWorkingDir: root,
     entryPoints: { nlc: 'src/cli/main.ts' },
     outdir: folder,
-    // Bundled into one file; dynamic imports of commands are still evaluated lazily.
     bundle: true,
+    // What the controller does not run is not loaded: V8 keeps the source of every loaded file in memory.
+    splitting: true,
+    chunkNames: 'chunks/[name]-[hash]',
     platform: 'node',
     format: 'esm',
     target: 'node24',

@@ -5,7 +5,7 @@
 import { webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
-import type * as X509 from '@peculiar/x509';
+import type { x509 as X509 } from './x509-package.ts';
 
 interface ServingCertificateOptions {
   /** Additional subject alternative names, besides those of every API server. */
@@ -100,11 +100,7 @@ async function privateKeyPem(keys: webcrypto.CryptoKeyPair): Promise<string> {
   return ['-----BEGIN PRIVATE KEY-----', ...lines, '-----END PRIVATE KEY-----', ''].join('\n');
 }
 
-/**
- * Imports the X.509 package on first use: it costs some 150 ms and 24 MB, which a server on plain HTTP does not need.
- * Its dependency container requires the `Reflect` metadata API to be loaded first.
- */
+/** Imports the X.509 package on first use: it costs some 150 ms and 24 MB, which a server on plain HTTP does not need. */
 async function loadX509(): Promise<typeof X509> {
-  await import('reflect-metadata');
-  return import('@peculiar/x509');
+  return (await import('./x509-package.ts')).x509;
 }

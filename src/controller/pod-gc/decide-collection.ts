@@ -85,7 +85,9 @@ export function isHeldByFinalizers(pod: Pick<PodView, 'phase' | 'terminating' | 
 function compareForCollection(a: PodView, b: PodView): number {
   const evicted = Number(isEvicted(b)) - Number(isEvicted(a));
   if (evicted !== 0) return evicted;
-  return a.createdAtMs - b.createdAtMs || compareText(a.name, b.name) || compareText(a.namespace, b.namespace);
+  return (
+    a.createdAtSeconds - b.createdAtSeconds || compareText(a.name, b.name) || compareText(a.namespace, b.namespace)
+  );
 }
 
 function isEvicted({ phase, reason }: PodView): boolean {

@@ -1,10 +1,12 @@
 // Checks every request of the replicas when it is sent.
 import type { Lease } from '../../api/lease.ts';
 import type { NodeView } from '../../api/node.ts';
+import type { PodView } from '../../api/pod.ts';
 import type { Stages } from '../../controller/stages.ts';
 import { objectKey } from '../../api/object-key.ts';
-import { healthTaintKeys, noExecuteTaints } from '../../api/taints.ts';
+import { diffTaints, healthTaintKeys, noExecuteTaints } from '../../api/taints.ts';
 import type { Replica, Run } from '../cluster/replica.ts';
+import { nodesOf } from '../faults/policy-plan.ts';
 import { isWrite, type RequestLine } from '../network/network.ts';
 import type { World } from '../world.ts';
 import type { Report } from './violation.ts';
@@ -110,9 +112,8 @@ export class RequestChecker {
   #checkReason({ name, run }: Replica, line: RequestLine): void {
     if (run === undefined) return;
     const why =
-      line.verb === 'patch' && line.resource === 'nodes' && line.subresource === 'status'
-        ? whyNotUnknown(run, line.name)
-        : whyNotDeleted(run, line);
+      whyHeld(this.#world.config, run, line) ??
+      (isUnknown(line) ? whyNotUnknown(run, line.name) : whyNotDeleted(run, line));
     if (why !== undefined)
       this.#report('write-still-wanted', line.name, `${describe(line)} by ${name} although ${why}`);
   }
@@ -147,6 +148,38 @@ export class RequestChecker {
   }
 }
 
+/** By the settings as they are now. Pods that are over, or whose node is gone, are not held by a policy. */
+function whyHeld({ policies, paused }: World['config'], run: Run, line: RequestLine): string | undefined {
+  const node = nodeOf(run, line);
+  if (node === undefined) return undefined;
+  const mode = policies.find((policy) => nodesOf(policy).includes(node))?.mode;
+  if (mode === 'Observe') return 'the policy of the node has mode Observe';
+  return (paused || mode === 'Paused') && isWorse(run, line) ? 'the node is paused' : undefined;
+}
+
+function isWorse({ manager }: Run, line: RequestLine): boolean {
+  if (line.resource === 'pods' || isUnknown(line)) return true;
+  const before = manager.lifecycle.stages.nodes.get(line.name)?.taints ?? [];
+  return diffTaints(line.taints ?? [], before).add.length > 0;
+}
+
+/** The node that exists and that a write to a node, or to a pod that is not over, is about. */
+function nodeOf({ manager }: Run, { resource, name }: RequestLine): string | undefined {
+  const { nodes, pods } = manager.informers;
+  const pod = resource === 'pods' ? pods.store.get(objectKey('default', name)) : undefined;
+  const node = pod === undefined || isOver(pod) ? undefined : pod.nodeName;
+  const subject = resource === 'nodes' ? name : node;
+  return subject === undefined || nodes.store.get(subject) === undefined ? undefined : subject;
+}
+
+function isUnknown({ verb, resource, subresource }: RequestLine): boolean {
+  return verb === 'patch' && resource === 'nodes' && subresource === 'status';
+}
+
+function isOver({ terminating, phase }: PodView): boolean {
+  return terminating || phase === 'Succeeded' || phase === 'Failed';
+}
+
 function whyNotUnknown({ manager }: Run, name: string): string | undefined {
   const { stages } = manager.lifecycle;
   const node = stages.nodes.get(name);
@@ -162,8 +195,9 @@ function whyNotDeleted({ manager }: Run, { verb, resource, name }: RequestLine):
   if (verb !== 'delete' || resource !== 'pods') return undefined;
   const pod = manager.informers.pods.store.get(objectKey('default', name));
   const node = pod === undefined ? undefined : manager.informers.nodes.store.get(pod.nodeName);
-  const isOver = pod?.terminating === true || ['Succeeded', 'Failed'].includes(pod?.phase ?? '');
-  return node === undefined || isOver ? undefined : whyNotEvicted(manager.lifecycle.stages, node);
+  return pod === undefined || node === undefined || isOver(pod)
+    ? undefined
+    : whyNotEvicted(manager.lifecycle.stages, node);
 }
 
 function whyNotEvicted(stages: Stages, node: NodeView): string | undefined {

@@ -3,6 +3,7 @@
 import type { ApiError } from '../../api/api-error.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import type { ResourceName } from '../../api/resources.ts';
+import type { Taint } from '../../api/taints.ts';
 import type { UndecodableObject, WatchEvent } from '../../ports/kube-reader.ts';
 import type { Random } from '../../ports/random.ts';
 import { between } from '../draw.ts';
@@ -20,6 +21,8 @@ export interface RequestLine {
   readonly subresource?: 'status' | undefined;
   /** Of a deletion: the object that it is meant for. */
   readonly uid?: string;
+  /** Of a patch of `spec.taints`: the list that it sets. */
+  readonly taints?: readonly Taint[];
 }
 
 export function isWrite({ verb }: RequestLine): boolean {

@@ -5,6 +5,7 @@ import { ApiError } from '../../api/api-error.ts';
 import { copyJson } from '../../api/copy-json.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import type { ResourceName } from '../../api/resources.ts';
+import type { Taint } from '../../api/taints.ts';
 import type {
   KubeReader,
   ListOptions,
@@ -137,7 +138,11 @@ export class SimulatedClient implements KubeReader, KubeWriter {
   ): Promise<KubeObject> {
     const { subresource } = options;
     const body = { ...patch, body: copyJson(patch.body), subresource };
-    const line = this.#line('patch', resource, name.name, subresource);
+    const taints = taintsIn(patch.body);
+    const line = {
+      ...this.#line('patch', resource, name.name, subresource),
+      ...(taints === undefined ? {} : { taints }),
+    };
     const { by } = this.#options;
     const carryOut = (server: SimulatedApiServer) => server.patch(by, resource, name, body);
     return this.#send({ line, ...callOptions(options), carryOut });
@@ -229,4 +234,11 @@ function abortedError(message = 'aborted by the caller'): ApiError {
 
 function undecodableError(): ApiError {
   return new ApiError({ reason: 'internal', message: 'the object in the response cannot be decoded' });
+}
+
+/** Undefined: the patch does not change them. */
+function taintsIn(body: unknown): readonly Taint[] | undefined {
+  if (typeof body !== 'object' || body === null || !('spec' in body)) return undefined;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the patches of nodes are those of the controller
+  return (body.spec as { readonly taints?: readonly Taint[] | null }).taints ?? undefined;
 }

@@ -331,4 +331,26 @@ export const furtherDefects: readonly Mutant[] = [
     replace:
       'this.#options.marker.evaluateNode(name);\n    this.#options.recorder.record(nodeNotReady(node));\n    return forget;',
   },
+  // policies
+  {
+    name: 'policy-not-asked',
+    what: 'the nodes of a policy with mode Observe or Paused are marked, tainted and evicted',
+    file: 'controller/policies/holding-writer.ts',
+    find: 'const hold = holds.check(node, act);',
+    replace: 'const hold: ReturnType<typeof holds.check> = undefined as never;',
+    also: [
+      {
+        file: 'controller/policies/holding-writer.ts',
+        find: 'stillWanted() && holds.check(node, act) === undefined',
+        replace: 'stillWanted()',
+      },
+    ],
+  },
+  {
+    name: 'policy-not-asked-again',
+    what: 'pods are deleted after an operator paused the controller, because the deletions waited for a slot',
+    file: 'controller/policies/holding-writer.ts',
+    find: 'stillWanted() && holds.check(node, act) === undefined',
+    replace: 'stillWanted()',
+  },
 ];

@@ -12,12 +12,14 @@ const at = (version: number | string, name = 'a'): View => ({ name, resourceVers
 describe('the mutation cache', () => {
   let store: Map<string, View>;
   let nowMs: number;
+  let listSentAtMs: number | undefined;
   let cache: MutationCache<View>;
 
   beforeEach(() => {
     store = new Map();
     nowMs = 0;
-    cache = new MutationCache((name) => store.get(name), { nowMs: () => nowMs });
+    listSentAtMs = undefined;
+    cache = new MutationCache((name) => store.get(name), { nowMs: () => nowMs, listSentAtMs: () => listSentAtMs });
   });
 
   const show = (version: number | string): Map<string, View> => store.set('a', at(version));
@@ -35,6 +37,19 @@ describe('the mutation cache', () => {
     assert.equal(cache.size, 0);
     show(101);
     assert.equal(version(), '101');
+  });
+
+  test('drops an entry when the store was listed since: a restore of etcd undid the write', () => {
+    show(9);
+    nowMs = 1_000;
+    cache.remember(at(9), at(100));
+    listSentAtMs = 1_000;
+    assert.equal(version(), '100', 'the list may have been answered before the write');
+    listSentAtMs = 1_001;
+    assert.equal(version(), '9');
+    nowMs = 2_000;
+    cache.remember(at(9), at(10));
+    assert.equal(version(), '10');
   });
 
   test('drops entries that the store has passed', () => {

@@ -64,6 +64,7 @@ describe('an informer that lists again', () => {
   });
 
   test('a stream that continues from a version that the storage has not reached ends, and a list follows', async () => {
+    world.api.holdsChecks = true;
     const stream = await world.synced('n1', 'n2');
     assert.equal(world.api.checks.length, 0, 'the version of a list that was just read needs no check');
     await stream.fail('unavailable');
@@ -81,15 +82,17 @@ describe('an informer that lists again', () => {
   });
 
   test('a stream continues from a version that the storage has reached', async () => {
+    world.api.holdsChecks = true;
     const stream = await world.synced('n1');
     await stream.end();
-    await world.clock.advance(retryMs);
+    await world.clock.advance(5_000);
     const second = await nextWatchAt('100');
     await world.api.checks[0]?.answer(versioned('100'));
     assert.deepEqual([second.closed, world.api.waiting, world.relists('rolled-back'), rollbacks], [false, 0, 0, 0]);
   });
 
   test('a version that could not be read is read again while the stream is open, and not after it', async () => {
+    world.api.holdsChecks = true;
     const refusal = new ApiError({ reason: 'unavailable', message: 'scripted' });
     await (await world.synced('n1')).fail('unavailable');
     const second = await nextWatchAt('100');
@@ -99,11 +102,49 @@ describe('an informer that lists again', () => {
     await second.send(modified('n1', '101'));
     await second.fail('unavailable');
     await nextWatchAt('101');
-    await world.clock.advance(5_000);
+    await world.clock.advance(4_000);
     assert.equal(world.api.checks.length, 3);
     await world.api.checks[2]?.answer(versioned('40'));
     await world.clock.advance(retryMs);
     assert.equal(world.api.nextList().options.limit, 500);
+  });
+
+  test('a version that is not answered is read again', async () => {
+    world.api.holdsChecks = true;
+    await (await world.synced('n1')).fail('unavailable');
+    await nextWatchAt('100');
+    assert.equal(world.api.checks.length, 1);
+    await world.clock.advance(10_000);
+    assert.equal(world.api.checks.length, 2);
+    await world.api.checks[1]?.answer(versioned('40'));
+    assert.equal(rollbacks, 1);
+    await world.clock.advance(60_000);
+    assert.equal(world.api.checks.length, 2);
+  });
+
+  test('a version that is not answered for 15 s is unknown, and a list follows', async () => {
+    world.api.holdsChecks = true;
+    await (await world.synced('n1')).fail('unavailable');
+    const second = await nextWatchAt('100');
+    await world.clock.advance(14_000);
+    assert.deepEqual([second.closed, world.relists('unverified')], [false, 0]);
+    await world.clock.advance(1_000);
+    assert.equal(second.closed, true);
+    await world.clock.advance(retryMs);
+    await answerRestored(world.api.nextList());
+    assert.equal(world.relists('unverified'), 1);
+  });
+
+  test('a version that may not be read leaves the stream as it is', async () => {
+    world.api.holdsChecks = true;
+    const refusal = new ApiError({ reason: 'forbidden', message: 'scripted' });
+    await (await world.synced('n1')).fail('unavailable');
+    const second = await nextWatchAt('100');
+    for (let checks = 0; checks < 6; checks += 1) {
+      await world.api.checks[checks]?.refuse(refusal);
+      await world.clock.advance(5_000);
+    }
+    assert.deepEqual([second.closed, world.relists('unverified')], [false, 0]);
   });
 
   test('a change of the version restarts the count of failures', async () => {

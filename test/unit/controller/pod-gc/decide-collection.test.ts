@@ -30,14 +30,14 @@ test('the view keeps what the collector needs: the reason of a status and the gr
 
 test('terminated: the surplus is deleted, evicted pods first, then by age, name and namespace', () => {
   const pods = [
-    aPod('young', { phase: 'Succeeded', createdAtMs: 9 }),
-    aPod('b', { phase: 'Failed', createdAtMs: 5 }),
-    aPod('a', { phase: 'Failed', createdAtMs: 5, namespace: 'zoo' }),
-    aPod('a', { phase: 'Succeeded', createdAtMs: 5, namespace: 'ant' }),
-    aPod('evicted', { phase: 'Failed', reason: 'Evicted', createdAtMs: 10 }),
+    aPod('young', { phase: 'Succeeded', createdAtSeconds: 9 }),
+    aPod('b', { phase: 'Failed', createdAtSeconds: 5 }),
+    aPod('a', { phase: 'Failed', createdAtSeconds: 5, namespace: 'zoo' }),
+    aPod('a', { phase: 'Succeeded', createdAtSeconds: 5, namespace: 'ant' }),
+    aPod('evicted', { phase: 'Failed', reason: 'Evicted', createdAtSeconds: 10 }),
     // The reason alone is not enough: only a failed pod was evicted.
-    aPod('said-so', { phase: 'Succeeded', reason: 'Evicted', createdAtMs: 20 }),
-    aPod('strange', { phase: 'Hovering', createdAtMs: 1 }),
+    aPod('said-so', { phase: 'Succeeded', reason: 'Evicted', createdAtSeconds: 20 }),
+    aPod('strange', { phase: 'Hovering', createdAtSeconds: 1 }),
   ];
   const { terminated, pods: order } = decideTerminated(pods, 1);
   assert.equal(terminated, 7);
@@ -57,7 +57,7 @@ test('terminated: never a running pod, never below the threshold, and always the
   const arbitraryPod = fc.record({
     phase: fc.constantFrom('Pending', 'Running', 'Unknown', 'Succeeded', 'Failed'),
     reason: fc.constantFrom('', 'Evicted'),
-    createdAtMs: fc.nat(5),
+    createdAtSeconds: fc.nat(5),
   });
   fc.assert(
     fc.property(fc.array(arbitraryPod, { maxLength: 30 }), fc.integer({ min: 1, max: 12 }), (overs, threshold) => {
@@ -67,8 +67,8 @@ test('terminated: never a running pod, never below the threshold, and always the
       const kept = finished.filter((pod) => !gone.includes(pod));
       assert.ok(gone.every((pod) => finished.includes(pod)));
       assert.equal(kept.length, Math.min(finished.length, threshold));
-      const rank = ({ phase, reason, createdAtMs }: PodView): number =>
-        (phase === 'Failed' && reason === 'Evicted' ? 0 : 100) + createdAtMs;
+      const rank = ({ phase, reason, createdAtSeconds }: PodView): number =>
+        (phase === 'Failed' && reason === 'Evicted' ? 0 : 100) + createdAtSeconds;
       for (const stays of kept) for (const goes of gone) assert.ok(rank(goes) <= rank(stays));
     }),
   );
@@ -110,7 +110,7 @@ test('a pod held by finalizers alone is counted, but not deleted again', () => {
   // Still waiting for a kubelet that does not exist, or not marked Failed yet: a deletion has an effect.
   assert.ok(fallsUnder('orphaned', aPod('waiting', { ...held, deletionGraceSeconds: 30 }), noNodes));
   assert.ok(fallsUnder('orphaned', aPod('running', { ...held, phase: 'Running' }), noNodes));
-  const surplus = decideTerminated([aPod('held', held), aPod('other', { phase: 'Failed', createdAtMs: 9 })], 1);
+  const surplus = decideTerminated([aPod('held', held), aPod('other', { phase: 'Failed', createdAtSeconds: 9 })], 1);
   assert.deepEqual([surplus.terminated, surplus.pods], [2, []]);
 });
 

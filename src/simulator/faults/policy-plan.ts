@@ -1,0 +1,49 @@
+// Policies that an operator adds and removes while the faults last. They have a random source of their own, so that the seeds
+// without them have the story that they had before.
+import type { NodePolicy, PolicyMode } from '../../controller/model/policy.ts';
+import { SeededRandom } from '../../kubelet/faults/seeded-random.ts';
+import type { Random } from '../../ports/random.ts';
+import type { ClusterPlan } from '../cluster/cluster-plan.ts';
+import { between, chance, oneOf } from '../draw.ts';
+import type { PlannedFault } from './world-fault.ts';
+
+/** With this source the seeds for which `docs/simulator.md` or the regression seeds say what they find have no policies. */
+const source = 0x1_68;
+const share = 0.1;
+const changesMax = 4;
+
+const hostname = 'kubernetes.io/hostname';
+
+/** None for most seeds. All end with the span. */
+export function planPolicies(
+  seed: number,
+  { nodes }: ClusterPlan,
+  span: { readonly fromMs: number; readonly untilMs: number },
+): readonly PlannedFault[] {
+  const random = new SeededRandom(seed ^ source);
+  if (!chance(random, share)) return [];
+  return Array.from({ length: changesMax }, () => {
+    const atMs = Math.round(between(random, span.fromMs, span.untilMs));
+    const forMs = Math.round(between(random, 0, span.untilMs - atMs));
+    const policies = drawPolicies(
+      random,
+      nodes.map(({ name }) => name),
+    );
+    return { atMs, forMs, fault: { kind: 'settings', change: { policies, paused: chance(random, 0.2) } } };
+  });
+}
+
+/** The nodes that the policy selects by name. */
+export function nodesOf({ selector }: NodePolicy): readonly string[] {
+  return selector.flatMap(({ key, values }) => (key === hostname ? (values ?? []) : []));
+}
+
+function drawPolicies(random: Random, nodes: readonly string[]): readonly NodePolicy[] {
+  const chosen = nodes.filter(() => chance(random, 0.4));
+  const mode = oneOf<PolicyMode>(random, ['Observe', 'Paused', 'Enforce']);
+  const graceMs = oneOf(random, [undefined, 90_000, 120_000]);
+  if (chosen.length === 0) return [];
+  const selector = [{ key: hostname, operator: 'In', values: chosen }];
+  const graces = { nodeMonitorGracePeriodMs: graceMs, nodeStartupGracePeriodMs: undefined };
+  return [{ name: 'simulated', priority: 0, selector, mode, ...graces }];
+}

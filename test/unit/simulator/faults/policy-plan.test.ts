@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { planPolicies } from '../../../../src/simulator/faults/policy-plan.ts';
+import { planRun } from '../../../../src/simulator/run-plan.ts';
+import { regressionSeeds } from '../../../simulator/regression-seeds.ts';
+
+const seeds = Array.from({ length: 400 }, (_, index) => index + 1);
+const span = { fromMs: 30_000, untilMs: 90_000 };
+
+function policiesOf(seed: number): ReturnType<typeof planPolicies> {
+  return planPolicies(seed, planRun(seed).cluster, span);
+}
+
+test('one seed of ten has policies, and no regression seed from before them', () => {
+  const share = seeds.filter((seed) => policiesOf(seed).length > 0).length / seeds.length;
+  assert.ok(share > 0.06 && share < 0.14, `${share}`);
+  for (const { seed } of regressionSeeds.filter(({ seed }) => seed < 30_000_000))
+    assert.deepEqual(policiesOf(seed), [], `seed ${seed}`);
+});
+
+test('they begin and end within the span, and select nodes of the cluster', () => {
+  for (const seed of seeds) {
+    const names = new Set(planRun(seed).cluster.nodes.map(({ name }) => name));
+    for (const { atMs, forMs, fault } of policiesOf(seed)) {
+      assert.ok(atMs >= span.fromMs && atMs + forMs <= span.untilMs, `seed ${seed}`);
+      assert.ok(fault.kind === 'settings');
+      const selected = fault.change.policies?.flatMap(({ selector }) => selector.flatMap(({ values }) => values ?? []));
+      assert.ok(
+        selected?.every((name) => names.has(name)),
+        `seed ${seed}`,
+      );
+    }
+  }
+});
