@@ -5,6 +5,7 @@ import {
   type BootEvidence,
   type BreakerClosing,
   describeBreakerCount,
+  describeBreakerOpening,
   type Decision,
   type DepartureReason,
   describeControlPlane,
@@ -76,8 +77,8 @@ const describers: Describers = {
     `node ${node}: annotation ${pauseAnnotation} ${value === null ? 'removed' : `is ${JSON.stringify(value)}: ${pauseReadings[reading]}`}`,
   'act-withheld': ({ node, act, mode, source }) =>
     `node ${node}: ${withheldActs[act]} ${mode === 'Observe' ? 'withheld (mode Observe)' : 'held (paused)'}: ${describeHoldSource(source)}`,
-  'breaker-opened': ({ policy, count }) =>
-    `breaker of policy ${policy} open: ${describeBreakerCount(count)}; no further NoExecute taint and no further eviction for the health of its nodes`,
+  'breaker-opened': (opening) =>
+    `breaker of policy ${opening.policy} open: ${describeBreakerOpening(opening)}; no further NoExecute taint and no further eviction for the health of its nodes`,
   'breaker-closed': ({ policy, why, openMs, count }) =>
     `breaker of policy ${policy} closed after ${seconds(openMs)}: ${breakerEndings[why]}${count === null ? '' : `; ${describeBreakerCount(count)}`}`,
   'labels-set': ({ node, labels }) =>

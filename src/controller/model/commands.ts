@@ -107,7 +107,10 @@ export function nextAfterWrite(outcome: WriteOutcome, ifUnwanted: WorkOutcome): 
   }
 }
 
-/** A change of policies, of the node's labels or of its pause evaluates the node again; the end of a time does not. */
+/**
+ * A change of policies, of the node's labels or of its pause, and a breaker that closes, evaluate the node again; the end of
+ * a time does not.
+ */
 export function evaluateAfterHold(forMs: number): WorkOutcome {
   return Number.isFinite(forMs) ? { next: 'requeue', afterMs: Math.max(0, forMs) } : forget;
 }

@@ -69,6 +69,11 @@ export function describeControlPlane({ together, of, evidence }: OutageArithmeti
   return evidence === 'silent' ? `${counts} although the API server answers` : counts;
 }
 
+/** Why a breaker is open, for a sentence. */
+export function describeBreakerOpening({ inherited, count }: BreakerOpening): string {
+  return `${describeBreakerCount(count)}${inherited ? ', and more than that within the cooldown before this leader' : ''}`;
+}
+
 /** The numbers of a breaker, for a sentence. */
 export function describeBreakerCount({ nodes, unhealthy, exempt, limit }: BreakerCount): string {
   const reset = exempt === 0 ? '' : ` (${exempt} of them do not count because of a reset)`;
@@ -134,6 +139,14 @@ export type PolicyEvictionHold = 'observed' | 'paused';
 /** The numbers with which a breaker opened or closed. */
 export interface BreakerCount extends UnhealthyCount {
   readonly limit: number;
+}
+
+/** A breaker that opened. */
+export interface BreakerOpening {
+  readonly policy: string;
+  /** The previous leader opened it, and its cooldown goes on. */
+  readonly inherited: boolean;
+  readonly count: BreakerCount;
 }
 
 /** A breaker that closed. */
@@ -202,7 +215,7 @@ export type Decision =
   /** A policy or a pause holds writes of this kind; noted once until the node recovers or the hold changes. */
   | Of<'act-withheld', { node: string; act: NodeAct; mode: NodeHold['mode']; source: HoldSource }>
   /** Too many nodes of the policy are unhealthy: no further one is tainted NoExecute, and no further pod is evicted. */
-  | Of<'breaker-opened', { policy: string; count: BreakerCount }>
+  | Of<'breaker-opened', BreakerOpening>
   | Of<'breaker-closed', BreakerClosing>
   | Of<'labels-set', { node: string; labels: Labels }>
   | Of<'pod-marked-not-ready', { pod: string; node: string }>

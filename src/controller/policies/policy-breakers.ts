@@ -7,6 +7,7 @@ import type { BreakerClosing, BreakerCount, DecisionSink } from '../model/decisi
 import type { Now } from '../model/node-state.ts';
 import type { BreakerHold, BreakerStatus, NodePolicy, PolicyLimits } from '../model/policy.ts';
 import { decideBreaker, endOfBreakerMs, isReset, limitOf, type OpenBreaker } from './decide-breaker.ts';
+import { decideInheritedBreaker } from './decide-inherited-breaker.ts';
 import { breakerClosed, breakerOpened } from './events.ts';
 import type { NodePolicies, PolicyOptions } from './node-policies.ts';
 import type { UnhealthyTally } from './unhealthy-tally.ts';
@@ -14,7 +15,7 @@ import type { UnhealthyTally } from './unhealthy-tally.ts';
 interface PolicyBreakersOptions {
   readonly options: Live<Pick<PolicyOptions, 'policies'>>;
   readonly policies: Pick<NodePolicies, 'selectionOf'>;
-  readonly tally: Pick<UnhealthyTally, 'of' | 'isKept' | 'refresh' | 'nextResetMs' | 'unhealthyOf'>;
+  readonly tally: Pick<UnhealthyTally, 'of' | 'isKept' | 'refresh' | 'nextResetMs' | 'unhealthyOf' | 'readyNodesOf'>;
   /** A breaker opened, closed, or is to close at another time: {@link PolicyBreakers.evaluate} is to be called soon. */
   readonly onChange: () => void;
   readonly decisions: DecisionSink;
@@ -33,6 +34,8 @@ export class PolicyBreakers {
   readonly #open = new Map<string, OpenBreaker>();
   /** Policies whose breaker closed since the last evaluation. */
   readonly #closed = new Set<string>();
+  /** What the previous leader left open has been looked for. */
+  #isTakenOver = false;
 
   constructor(options: PolicyBreakersOptions) {
     this.#options = options;
@@ -42,12 +45,14 @@ export class PolicyBreakers {
   holdOf(node: string): BreakerHold | undefined {
     const selection = this.#options.policies.selectionOf(node);
     if (selection.kind !== 'policy' || !isLimited(selection.policy)) return undefined;
+    this.#takeOver();
     const open = this.#decide(selection.policy);
     return open && { mode: 'Breaker', untilMs: this.#endMs(open, selection.policy.limits) };
   }
 
   /** Opens and closes breakers by the current counts. */
   decide(): void {
+    this.#takeOver();
     for (const policy of this.#limited()) this.#decide(policy);
   }
 
@@ -92,6 +97,19 @@ export class PolicyBreakers {
     return open.flatMap(({ policy }) => [...this.#options.tally.unhealthyOf(policy)]);
   }
 
+  /** Once: the cooldowns that began under the previous leader go on. */
+  #takeOver(): void {
+    if (this.#isTakenOver) return;
+    this.#isTakenOver = true;
+    for (const policy of this.#limited()) {
+      const { name, limits } = policy;
+      const count = this.#options.tally.of(name);
+      const open = decideInheritedBreaker(this.#options.tally.readyNodesOf(name), count, limits, this.#now());
+      if (open !== undefined) this.#open.set(name, open);
+      if (open !== undefined) this.#noteOpened(policy, true);
+    }
+  }
+
   #limited(): readonly LimitedPolicy[] {
     return this.#options.options.current().policies.filter(isLimited);
   }
@@ -113,10 +131,14 @@ export class PolicyBreakers {
       const why = isReset(before, policy.limits, this.#now()) ? 'reset' : 'cooldown-over';
       this.#noteClosed(before, { policy: policy.name, why, count: countOf(this.#status(policy)) });
     } else if (after !== undefined && after.openedAtMs !== before?.openedAtMs) {
-      const opened = { policy: policy.name, count: countOf(this.#status(policy)) };
-      this.#options.decisions.note({ kind: 'breaker-opened', ...opened });
-      this.#options.recorder.record(breakerOpened(opened));
+      this.#noteOpened(policy, false);
     }
+  }
+
+  #noteOpened(policy: LimitedPolicy, inherited: boolean): void {
+    const opened = { policy: policy.name, inherited, count: countOf(this.#status(policy)) };
+    this.#options.decisions.note({ kind: 'breaker-opened', ...opened });
+    this.#options.recorder.record(breakerOpened(opened));
   }
 
   #noteClosed({ openedAtMs }: OpenBreaker, closing: Omit<BreakerClosing, 'openMs'>): void {

@@ -1,9 +1,11 @@
 import { findCondition } from '../../api/conditions.ts';
+import type { NodeView } from '../../api/node.ts';
 import { parseTimestamp } from '../../api/timestamps.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Live } from '../../ports/live.ts';
 import type { NodeSource } from '../model/commands.ts';
 import type { NodePolicy, UnhealthyCount } from '../model/policy.ts';
+import type { ReadyNode } from './decide-inherited-breaker.ts';
 import type { NodePolicies, PolicyOptions } from './node-policies.ts';
 
 interface UnhealthyTallyOptions {
@@ -18,6 +20,8 @@ interface UnhealthyTallyOptions {
 }
 
 interface Member {
+  /** Another node may have the same name later. */
+  readonly uid: string;
   readonly policy: string;
   /** Since when it is unhealthy, by wall time; undefined: healthy. */
   readonly sinceMs: number | undefined;
@@ -93,6 +97,16 @@ export class UnhealthyTally {
       if (member.policy === policy && member.sinceMs !== undefined) yield node;
   }
 
+  /** The healthy nodes of this policy whose conditions show since when. The same cost. */
+  *readyNodesOf(policy: string): Iterable<ReadyNode> {
+    for (const [name, member] of this.#members) {
+      if (member.policy !== policy || member.sinceMs !== undefined) continue;
+      const node = this.#options.nodes.get(name);
+      const sinceMs = node && readySinceMs(node);
+      if (node !== undefined && sinceMs !== undefined) yield { sinceMs, createdAtMs: node.createdAtMs };
+    }
+  }
+
   /** Nodes that are known keep the time since which they are unhealthy. */
   #countAll(policies: readonly NodePolicy[]): void {
     const { names, isHealthy } = this.#options;
@@ -112,27 +126,27 @@ export class UnhealthyTally {
     this.#nextResetMs = Math.min(Infinity, ...resets.filter((atMs) => atMs > nowMs));
   }
 
-  #place(node: string, isHealthy: boolean, known: Member | undefined): void {
-    const policy = this.#limitedPolicyOf(node);
-    this.remove(node);
-    if (policy === undefined) return;
-    const sinceMs = isHealthy ? undefined : this.#sinceMs(node, known);
-    const member = { policy: policy.name, sinceMs, isExempt: this.#isExempt(sinceMs, policy) };
-    this.#members.set(node, member);
+  #place(name: string, isHealthy: boolean, known: Member | undefined): void {
+    const node = this.#options.nodes.get(name);
+    const policy = node && this.#limitedPolicyOf(name);
+    this.remove(name);
+    if (node === undefined || policy === undefined) return;
+    const sinceMs = isHealthy ? undefined : this.#sinceMs(node, known?.uid === node.uid ? known : undefined);
+    const member = { uid: node.uid, policy: policy.name, sinceMs, isExempt: this.#isExempt(sinceMs, policy) };
+    this.#members.set(name, member);
     this.#add(member, 1);
   }
 
   #limitedPolicyOf(node: string): NodePolicy | undefined {
-    if (this.#options.nodes.get(node) === undefined) return undefined;
     const selection = this.#options.policies.selectionOf(node);
     return selection.kind === 'policy' && selection.policy.limits !== undefined ? selection.policy : undefined;
   }
 
   /** A node that is unhealthy when it is first counted has been so for as long as its condition says. */
-  #sinceMs(node: string, known: Member | undefined): number {
+  #sinceMs(node: NodeView, known: Member | undefined): number {
     const nowMs = this.#options.clock.nowMs();
     if (known !== undefined) return known.sinceMs ?? nowMs;
-    const ready = findCondition(this.#options.nodes.get(node)?.conditions ?? [], 'Ready');
+    const ready = findCondition(node.conditions, 'Ready');
     const changedAtMs = ready === undefined || ready.status === 'True' ? undefined : ready.lastTransitionTime;
     return Math.min(nowMs, parseTimestamp(changedAtMs) ?? nowMs);
   }
@@ -150,4 +164,10 @@ export class UnhealthyTally {
     if (sinceMs !== undefined) counts.unhealthy += nodes;
     if (isExempt) counts.exempt += nodes;
   }
+}
+
+/** By the clock of the kubelet. */
+function readySinceMs({ conditions }: NodeView): number | undefined {
+  const ready = findCondition(conditions, 'Ready');
+  return ready?.status === 'True' ? parseTimestamp(ready.lastTransitionTime) : undefined;
 }
