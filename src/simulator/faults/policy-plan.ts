@@ -23,11 +23,7 @@ interface Span {
 }
 
 /** None for most seeds. All end with the span. */
-export function planPolicies(
-  seed: number,
-  { nodes }: ClusterPlan,
-  span: Span,
-): readonly PlannedFault[] {
+export function planPolicies(seed: number, { nodes }: ClusterPlan, span: Span): readonly PlannedFault[] {
   const random = new SeededRandom(seed ^ source);
   if (!chance(random, share)) return planLimits(seed, nodes, span);
   return Array.from({ length: changesMax }, () => {

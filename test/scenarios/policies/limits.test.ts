@@ -58,7 +58,12 @@ test('opens above max(40 %, 3), holds, cools down, closes, and then the rest is 
   assert.equal(world.podReady(`pod-${a3}`), 'False');
   assert.equal(world.evicted().includes(`pod-${a3}`), false);
   assert.deepEqual(world.decided('breaker-opened'), [
-    { kind: 'breaker-opened', policy: 'pool-a', count: { nodes: 8, unhealthy: 4, exempt: 0, limit: 3 } },
+    {
+      kind: 'breaker-opened',
+      policy: 'pool-a',
+      inherited: false,
+      count: { nodes: 8, unhealthy: 4, exempt: 0, limit: 3 },
+    },
   ]);
   assert.equal(gauge(world, 'breaker_open'), 1);
   assert.equal(gauge(world, 'unhealthy_nodes'), 4);
@@ -276,14 +281,97 @@ test('a new leader finds it open, tainted nothing, and keeps a reset', async () 
   assert.equal(world.decided('breaker-opened').length, 2);
 });
 
-test('a new leader does not continue a cooldown', async () => {
+test('a new leader goes on with a cooldown, until it would have ended', async () => {
   await using world = aPool();
+  await world.advance(300);
+  await world.silentFor(60, ...pool.slice(0, 4));
+  world.recover(a0);
+  await world.advance(60);
+  await world.restart();
+  await world.advance(cooldownSeconds - 61);
+  assert.deepEqual(world.tainted(pool), []);
+  assert.deepEqual(world.evicted(), []);
+  await world.advance(3);
+  assert.deepEqual(world.tainted(pool), [a1, a2, a3].slice(0, world.tainted(pool).length));
+  await world.advance(5);
+  assert.deepEqual(world.tainted(pool), [a1, a2, a3]);
+  assert.deepEqual(
+    world.decided('breaker-opened').map(({ inherited, count }) => [inherited, count.unhealthy]),
+    [
+      [false, 4],
+      [true, 3],
+    ],
+  );
+});
+
+test('a new leader whose nodes recovered before the cooldown, or were created within it, finds no breaker open', async () => {
+  await using world = aPool();
+  await world.silentFor(60, a0, a1, a2);
+  await world.restart();
+  await world.advance(20);
+  assert.equal(world.decided('breaker-opened').length, 0);
+  assert.deepEqual(world.tainted(pool), [a0, a1, a2]);
+});
+
+test('a reset ends a cooldown that a new leader went on with', async () => {
+  await using world = aPool();
+  await world.advance(300);
   await world.silentFor(60, ...pool.slice(0, 4));
   world.recover(a0);
   await world.advance(10);
   await world.restart();
-  await world.advance(20);
+  await world.advance(10);
+  assert.deepEqual(world.tainted(pool), []);
+  changeLimits(world, { resetAtMs: world.clock.nowMs() });
+  await world.advance(5);
   assert.deepEqual(world.tainted(pool), [a1, a2, a3]);
+  await world.restart();
+  await world.advance(5);
+  assert.equal(world.decided('breaker-opened').length, 2, 'the next leader does not open it again');
+});
+
+test('a node that is deleted and created again under its name is not exempt from the limit by a reset', async () => {
+  await using world = aPool();
+  await world.silentFor(60, ...pool.slice(0, 4));
+  changeLimits(world, { resetAtMs: world.clock.nowMs() });
+  await world.advance(10);
+  assert.equal(gauge(world, 'breaker_open'), 0);
+  const labels = world.node(a0).metadata.labels ?? {};
+  world.addNode(a0, { ready: 'False' }); // without a deletion event in between, as after a list
+  world.setLabels(a0, labels);
+  await world.advance(2);
+  const [status] = world.lifecycle.stages.policies.counts();
+  assert.deepEqual([status?.breaker?.unhealthy, status?.breaker?.exempt], [4, 3]);
+});
+
+test('a step of the wall clock neither ends a breaker nor extends its cooldown', async () => {
+  for (const stepMs of [3_600_000, -3_600_000]) {
+    await using world = aPool();
+    await world.silentFor(60, ...pool.slice(0, 4));
+    world.clock.jumpWall(stepMs);
+    await world.advance(60);
+    assert.deepEqual(world.tainted(pool), [], `${stepMs}`);
+    world.recover(a0);
+    await world.advance(10);
+    world.clock.jumpWall(-2 * stepMs);
+    await world.advance(cooldownSeconds - 12);
+    assert.deepEqual(world.tainted(pool), [], `${stepMs}`);
+    await world.advance(10);
+    assert.deepEqual(world.tainted(pool), [a1, a2, a3], `${stepMs}`);
+  }
+});
+
+test('a write of recovery is sent while it is open, also one that was waiting', async () => {
+  await using world = aPool();
+  await world.silentFor(60, a0);
+  assert.deepEqual(world.tainted(pool), [a0]);
+  const release = world.holdLane('recovery');
+  world.recover(a0);
+  for (const node of [a1, a2, a3, a4]) world.post(node, 'False');
+  await world.advance(2);
+  release();
+  await world.advance(2);
+  assert.deepEqual(world.taints(a0), []);
 });
 
 test('mode Paused holds more, and its nodes count; what is due is done when both have ended', async () => {
