@@ -16,7 +16,7 @@ interface UnhealthyTallyOptions {
   readonly names: () => Iterable<string>;
   /** Ready, with a heartbeat within the grace period. */
   readonly isHealthy: (node: string) => boolean;
-  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
 }
 
 interface Member {
@@ -31,12 +31,15 @@ interface Member {
 
 type Counts = { -readonly [K in keyof UnhealthyCount]: number };
 
+/** All nodes are counted again after this time, whatever events were missed. */
+const recountMs = 60_000;
+
 const none: UnhealthyCount = { nodes: 0, unhealthy: 0, exempt: 0 };
 
 /**
  * Counts the unhealthy nodes of each policy that has limits. The first {@link UnhealthyTally.of}, and the first one after
- * a change of the policies, counts all nodes; after that an update costs the same in a cluster of any size. Nothing is
- * remembered without limits, nor before the first use: a standby counts nothing.
+ * a change of the policies, counts all nodes, and so does one a minute; an update costs the same in a cluster of any size.
+ * Nothing is remembered without limits, nor before the first use: a standby counts nothing.
  */
 export class UnhealthyTally {
   readonly #options: UnhealthyTallyOptions;
@@ -44,6 +47,8 @@ export class UnhealthyTally {
   readonly #counts = new Map<string, Counts>();
   /** The policies for which the counts are. */
   #policies: readonly NodePolicy[] | undefined;
+  /** When all nodes were counted, on the monotonic clock. */
+  #countedAtMs = -Infinity;
   /** When a reset in the future takes effect, by wall time. */
   #nextResetMs = Infinity;
 
@@ -72,10 +77,14 @@ export class UnhealthyTally {
     return this.#counts.get(policy) ?? none;
   }
 
-  /** Counts all nodes if the policies changed or a reset takes effect; without limits everything is dropped. */
+  /**
+   * Counts all nodes if the policies changed or a reset takes effect, and once a minute; without limits everything is dropped.
+   */
   refresh(): void {
-    const { policies } = this.#options.options.current();
-    if (this.#policies !== policies || this.#options.clock.nowMs() >= this.#nextResetMs) this.#countAll(policies);
+    const { options, clock } = this.#options;
+    const { policies } = options.current();
+    const isCurrent = this.#policies === policies && clock.nowMs() < this.#nextResetMs;
+    if (!isCurrent || clock.monotonicMs() >= this.#countedAtMs + recountMs) this.#countAll(policies);
   }
 
   /** The node was evaluated. A node that does not exist is removed. Ignored until the counts are kept. */
@@ -116,6 +125,7 @@ export class UnhealthyTally {
     this.#members.clear();
     this.#counts.clear();
     this.#policies = hasLimits ? policies : undefined;
+    this.#countedAtMs = this.#options.clock.monotonicMs();
     this.#findNextReset(policies);
     for (const [node, healthy] of counted) this.#place(node, healthy, known.get(node));
   }
