@@ -253,7 +253,8 @@ export class Stages {
   }
 
   /** While the watches are observed after an interruption they are open, and deliver what changed. */
-  #isCacheLate(): boolean {
+  #isCacheLate(node: string): boolean {
+    if (this.#options.informers.nodes.isUndecoded(objectKey('', node))) return true;
     const why = this.freshness.staleness();
     return this.freshness.isStandingIn() || (why !== undefined && why !== 'observing');
   }
@@ -417,7 +418,7 @@ export class Stages {
       ...this.dependencies,
       pods: this.pods,
       recorder: recorders.evictions,
-      isCacheLate: () => this.#isCacheLate(),
+      isCacheLate: (node) => this.#isCacheLate(node),
       holdOf: (node) =>
         this.#evictionHold() ??
         this.#breakerHold(node) ??

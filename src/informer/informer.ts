@@ -47,6 +47,8 @@ export interface Informer<T> {
   hasSynced(): boolean;
   /** The current state; the object changes with it. */
   status(): InformerStatus;
+  /** The last state of this object that was received could not be decoded: the stored one, if any, is an earlier one. */
+  isUndecoded(key: ObjectKey): boolean;
   /**
    * For a caller that detected a dead connection: reopens the stream from its last version, without a relist. One that
    * was opened after this monotonic time is kept.

@@ -1,5 +1,6 @@
 import { messageOf } from '../api/api-error.ts';
 import type { KubeObject, ObjectMeta } from '../api/meta.ts';
+import { keyOf, type ObjectKey } from '../api/object-key.ts';
 import type { ObjectEventType, UndecodableObject } from '../ports/kube-reader.ts';
 import { type ObjectVersion, isStale } from './decide-staleness.ts';
 import type { Identify } from './diff-stores.ts';
@@ -51,6 +52,8 @@ export class ObjectReader<View extends object> {
   readonly #options: ObjectReaderOptions<KubeObject, View>;
   readonly #labels: { readonly resource: string };
   readonly #interner = new ValueInterner();
+  /** Objects whose last state could not be decoded. */
+  readonly #undecoded = new Set<ObjectKey>();
 
   constructor(options: ObjectReaderOptions<KubeObject, View>) {
     this.#options = options;
@@ -67,6 +70,8 @@ export class ObjectReader<View extends object> {
     try {
       const view = this.#options.transform(raw);
       this.malformed.report(name, this.#options.problemsOf?.(view));
+      // Nearly always empty: skips building and hashing the key.
+      if (this.#undecoded.size > 0) this.#undecoded.delete(keyOf(name));
       return { ...name, object: this.#withInternedValues(view) };
     } catch (error) {
       // Transforms do not throw; one that does must not affect other objects.
@@ -78,7 +83,25 @@ export class ObjectReader<View extends object> {
   skip({ metadata, problem }: UndecodableObject): Unreadable {
     const skipped = new Unreadable(metadata);
     this.malformed.reportSkipped('object', skipped.name, problem);
+    if (skipped.name !== undefined) this.#undecoded.add(keyOf(skipped.name));
     return skipped;
+  }
+
+  /** See {@link Informer.isUndecoded}. */
+  isUndecoded(key: ObjectKey): boolean {
+    return this.#undecoded.has(key);
+  }
+
+  /** The object is deleted. */
+  forget(name: NamespacedName): void {
+    this.malformed.forget(name);
+    if (this.#undecoded.size > 0) this.#undecoded.delete(keyOf(name));
+  }
+
+  /** Drops the state of objects that are gone. */
+  keepOnly(objects: { has(key: ObjectKey): boolean }): void {
+    this.malformed.keepOnly(objects);
+    for (const key of this.#undecoded) if (!objects.has(key)) this.#undecoded.delete(key);
   }
 
   /** Whether a newer state of the same key is known. Counts the stale events. `reached` is the version of the stream before. */

@@ -1,7 +1,7 @@
 // An informer keeps a local, read-only copy of one resource and reports changed keys. The copy consists of small
 // views: an object as received lives only while it is decoded. Many listeners can share one informer.
 import type { KubeObject } from '../api/meta.ts';
-import { keyOf, objectKey } from '../api/object-key.ts';
+import { keyOf, type ObjectKey, objectKey } from '../api/object-key.ts';
 import type { ResourceName } from '../api/resources.ts';
 import type { KubeReader, Selection } from '../ports/kube-reader.ts';
 import type { Random } from '../ports/random.ts';
@@ -85,6 +85,10 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
     return this.#reflector.record;
   }
 
+  isUndecoded(key: ObjectKey): boolean {
+    return this.#reader.isUndecoded(key);
+  }
+
   reopen(openedByMs?: number): void {
     this.#reflector.reopen(openedByMs);
   }
@@ -156,7 +160,7 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
     const { identity } = this.#options;
     const changes = diffStores(this.#store.contents(), objects, identity);
     this.#store.replaceAll(objects);
-    this.#reader.malformed.keepOnly(objects);
+    this.#reader.keepOnly(objects);
     this.#options.meter.set(storeObjects, this.#store.size, this.#labels);
     this.#listeners.deliver(changes);
     this.#synced.resolve();
@@ -199,7 +203,7 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
 
   /** An object that is not in the store was never delivered, so its deletion is not delivered either. */
   #delete(received: NamespacedObject<View>, previous: View | undefined): readonly Change<View>[] {
-    this.#reader.malformed.forget(received);
+    this.#reader.forget(received);
     if (previous === undefined) return [];
     this.#store.delete(received);
     return [{ kind: 'deleted', key: keyOf(received), object: received.object }];

@@ -153,15 +153,23 @@ export class WatchHandler<T extends object> {
     }
   }
 
-  /** An added or modified object keeps its stored state; a deletion is applied if the object's name is known. */
+  /**
+   * An added or modified object keeps its stored state; a deletion is applied if the object's name is known. An earlier
+   * change that is repeated, and can be decoded then, does not bring it back.
+   */
   #skip(type: ObjectEventType | undefined, skipped: Unreadable): void {
     const { name } = skipped;
     const initial = this.#initialObjects;
     if (type === 'ADDED' || type === 'MODIFIED') {
       if (initial !== undefined) keepInState(initial, skipped, this.#options.stored);
     } else if (type === undefined || name === undefined) this.#mayMissDeletion = true;
-    else if (initial === undefined) this.#deltas.push({ type, object: skipped, reached: this.#reached });
-    else initial.delete(name);
+    else if (initial === undefined) {
+      this.#deltas.push({ type, object: skipped, reached: this.#reached });
+      this.#advance(skipped.resourceVersion);
+    } else {
+      initial.delete(name);
+      this.#lastChangeVersion = laterOf(this.#lastChangeVersion, skipped.resourceVersion);
+    }
   }
 
   /**

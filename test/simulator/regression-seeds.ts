@@ -72,4 +72,20 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'a replica whose lists hung during a restore of etcd kept a pod from before it, as no list showed the restore',
   },
+  {
+    seed: 30009540,
+    found: 'a node whose lease could not be read was Unknown by the cache while a list of leases was in flight',
+  },
+  {
+    seed: 40000590,
+    found: 'a pod was deleted for a taint that its node had in its last state that could be decoded, and no more',
+  },
+  {
+    seed: 40003230,
+    found: 'a node became Unknown by a repeated write, although the live read after the refused one showed a heartbeat',
+  },
+  {
+    seed: 40009116,
+    found: 'a pod whose deletion could not be decoded came back by a repeated earlier change that could',
+  },
 ];

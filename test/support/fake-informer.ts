@@ -14,6 +14,8 @@ export class FakeInformer<T> implements Informer<T>, StoreReader<T> {
   /** The objects that a list from the API server would return. */
   onRelist: () => void = () => undefined;
   readonly noticedVersions: string[] = [];
+  /** Keys of objects whose last state could not be decoded. */
+  readonly undecoded = new Set<string>();
   readonly #items = new Map<string, T>();
   readonly #indexes: Readonly<Record<string, (object: T) => readonly string[]>>;
   readonly #listeners = new Set<(change: Change<T>) => void>();
@@ -44,6 +46,10 @@ export class FakeInformer<T> implements Informer<T>, StoreReader<T> {
     const indexOf = this.#indexes[index];
     if (indexOf === undefined) throw new RangeError(`${this.name} has no index ${index}`);
     return [...this.#items.values()].filter((object) => indexOf(object).includes(value));
+  }
+
+  isUndecoded(key: string): boolean {
+    return this.undecoded.has(key);
   }
 
   set(key: string, object: T): void {

@@ -52,9 +52,11 @@ export class DecisionLog implements DecisionSink {
   }
 
   #keep(subject: string, noted: NotedDecision): void {
-    const history = this.#history.get(subject) ?? [];
-    history.push(noted);
-    if (history.length > historyPerSubjectMax) history.shift();
+    const known = this.#history.get(subject);
+    known?.push(noted);
+    if (known !== undefined && known.length > historyPerSubjectMax) known.shift();
+    // Most subjects have one decision, and an array that is pushed to has room for seventeen.
+    const history = known ?? [noted];
     this.#history.delete(subject); // most recently used last
     this.#history.set(subject, history);
     if (this.#history.size > subjectsMax) this.#forgetOldest();

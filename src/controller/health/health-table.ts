@@ -59,10 +59,13 @@ export class HealthTable {
     return record;
   }
 
-  /** Whether the node is silent, by its record. Changes nothing. */
+  /**
+   * Whether the node is silent, by its record and by what this state of it shows: that of a live read may not have been
+   * observed yet. Changes nothing.
+   */
   evaluate(node: NodeView, now: Now): HealthAssessment {
     const known = this.#records.get(node.name);
-    const record = known?.uid === node.uid ? known : buildRecord(undefined, { node, lease: undefined }, now);
+    const record = buildRecord(known, { node, lease: known?.uid === node.uid ? known.lease : undefined }, now);
     const assessment = assessNode(node, record, now, this.#graces.current(node.name));
     if (assessment.kind !== 'silent' || assessment.conditions.length === 0) return assessment;
     return this.#confirmed.get(node.name) === record.heartbeatAtMs ? assessment : { ...assessment, kind: 'suspect' };

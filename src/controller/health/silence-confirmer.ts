@@ -66,7 +66,8 @@ export class SilenceConfirmer {
   readonly #holds = new Map<string, Hold>();
   #forbiddenSinceMs: number | undefined;
   #singles = 0;
-  #listing = false;
+  /** The nodes for which all leases are being listed. */
+  #listing: ReadonlySet<string> | undefined;
   #answers: SilenceAnswer[] = [];
 
   constructor(options: SilenceConfirmerOptions) {
@@ -130,7 +131,7 @@ export class SilenceConfirmer {
   }
 
   #startReads(): void {
-    if (this.#waiting.size === 0 || this.#listing) return;
+    if (this.#waiting.size === 0 || this.#listing !== undefined) return;
     const suspects = [...this.#waiting].map(([node, heartbeatAtMs]) => ({ node, heartbeatAtMs: heartbeatAtMs }));
     const isLastRead = suspects.some(({ node }) => this.#holds.get(node)?.isLastRead === true);
     const single = !isLastRead && this.#singles + suspects.length <= singleReadsMax;
@@ -156,7 +157,7 @@ export class SilenceConfirmer {
 
   /** If the list fails, each lease is read separately, in batches, as long as reads succeed. */
   async #readAll(suspects: readonly Suspect[]): Promise<void> {
-    this.#listing = true;
+    this.#listing = new Set(suspects.map(({ node }) => node));
     try {
       const live = await this.#options.live.readAll();
       for (const suspect of suspects) {
@@ -166,7 +167,7 @@ export class SilenceConfirmer {
       if (!(error instanceof ApiError)) throw error;
       await this.#readEach(suspects, error);
     } finally {
-      this.#listing = false;
+      this.#listing = undefined;
       this.#startReads();
     }
   }
@@ -236,14 +237,14 @@ export class SilenceConfirmer {
     const sinceMs = Math.min(hold.sinceMs, commonSinceMs);
     const isOver = nowMs - sinceMs >= this.#options.options.current().leaseConfirmationHoldMs;
     if (!isOver || this.#options.freshness.staleness() !== undefined) return 'unconfirmed';
-    if (this.#mayListFirst(hold)) return 'list';
+    if (this.#mayListFirst(node, hold)) return 'list';
     this.#options.decisions.note({ kind: 'silence-confirmed-by-cache', node, why, heldMs: nowMs - sinceMs });
     return 'silent';
   }
 
-  /** Once, unless all leases are being listed already. */
-  #mayListFirst(hold: Hold): boolean {
-    const may = !this.#listing && hold.isLastRead !== true;
+  /** Once, unless the list in flight is for this node too. That for other nodes may have been sent too early for it. */
+  #mayListFirst(node: string, hold: Hold): boolean {
+    const may = this.#listing?.has(node) !== true && hold.isLastRead !== true;
     if (may) hold.isLastRead = true;
     return may;
   }

@@ -42,6 +42,10 @@ export abstract class ShadowInformer<T> implements Informer<T>, StoreReader<T> {
     return this.#behind.status();
   }
 
+  isUndecoded(key: ObjectKey): boolean {
+    return this.#behind.isUndecoded(key);
+  }
+
   reopen(openedByMs?: number): void {
     this.#behind.reopen(openedByMs);
   }

@@ -26,8 +26,8 @@ export interface EvictionHoldsOptions {
   readonly holdOf: (node: string) => EvictionHold | undefined;
   /** What holds all deletions of pods of this node, for whatever taint. Absent: nothing ever does. */
   readonly policyHoldOf?: (node: string) => PolicyHold | undefined;
-  /** The cache may lack changes of nodes that others made some time ago: a watch is not open, or delivers nothing. */
-  readonly isCacheLate: () => boolean;
+  /** The cache may lack changes of this node that others made some time ago: a watch is not open, delivers nothing, or brought a state that cannot be decoded. */
+  readonly isCacheLate: (node: string) => boolean;
   /** A recent live read of the node; undefined while there is none, and then one is started. */
   readonly liveNode: (node: string) => LiveNode | undefined;
   readonly decisions: DecisionSink;
@@ -58,14 +58,14 @@ export class EvictionHolds {
   reasonFor({ node, released }: TimedEviction, taint: string): EvictionHold | undefined {
     const policyHold = this.#policyHoldOf(node);
     if (policyHold !== undefined) return policyHold.why;
-    const why = isHealthTaint(taint) ? this.#options.holdOf(node) : this.#lateCache();
+    const why = isHealthTaint(taint) ? this.#options.holdOf(node) : this.#lateCache(node);
     const isReleased =
       why !== undefined && released?.why === why && isOfKind(taint, released.kind) && this.#nowMs() < released.untilMs;
     return isReleased ? undefined : why;
   }
 
-  #lateCache(): EvictionHold | undefined {
-    return this.#options.isCacheLate() ? 'late-cache' : undefined;
+  #lateCache(node: string): EvictionHold | undefined {
+    return this.#options.isCacheLate(node) ? 'late-cache' : undefined;
   }
 
   /** To be called when the deletion is due, and again as the result says. */

@@ -53,8 +53,8 @@ export class WriteChecker {
   readonly #absentUntilMs = new Map<string, number>();
   /** Since when each node is Ready, where it is. */
   readonly #readySince = new Map<string, number>();
-  /** When each replica began to lead, and the time of its wall clock then. */
-  readonly #leadsSince = new Map<string, { readonly atMs: number; readonly wallMs: number }>();
+  /** Since when each replica is the holder of the lease, and how far its wall clock was ahead at most in its renewals since. */
+  readonly #leadsSince = new Map<string, { readonly atMs: number; readonly aheadMs: number }>();
   /** By uid: when the pod was created. */
   readonly #created = new Map<string, number>();
   /** NoExecute taints and pod deletions of this controller so far. */
@@ -213,8 +213,10 @@ export class WriteChecker {
     const { storage, timeline } = this.#world;
     const before: Lease | undefined = previous && storage.decode('leases', previous);
     const after: Lease = storage.decode('leases', object);
-    const wallMs = this.#world.machines.get(process)?.wallMs() ?? NaN;
-    if (holderOf(before) !== holderOf(after)) this.#leadsSince.set(process, { atMs: timeline.nowMs, wallMs });
+    const aheadMs = (this.#world.machines.get(process)?.wallMs() ?? NaN) - timeline.nowMs;
+    const known = holderOf(before) === holderOf(after) ? this.#leadsSince.get(process) : undefined;
+    const { atMs } = known ?? { atMs: timeline.nowMs };
+    this.#leadsSince.set(process, { atMs, aheadMs: Math.max(aheadMs, known?.aheadMs ?? -Infinity) });
   }
 
   #onPod(change: StoreChange, process: string): void {
@@ -279,14 +281,15 @@ export class WriteChecker {
   }
 
   /**
-   * A new leader counts from the time in the taint and that of the binding, by its own wall clock: that of the moment
-   * when it began to lead, as a countdown that runs is not affected by a step, or the current one.
+   * A new leader counts from the time in the taint and that of the binding, by its own wall clock: the current one, or that of
+   * a renewal, as a countdown that runs is not affected by a step. The first renewal may be committed long before the leader
+   * has an answer to one.
    */
   #isDueByStamp(pod: Pod, { taint, fromMs }: TaintSpan, process: string): boolean {
     const nowMs = this.#world.machines.get(process)?.wallMs();
     const leads = this.#leadsSince.get(process);
     if (nowMs === undefined || leads === undefined || leads.atMs <= fromMs) return false;
-    const wallMs = Math.max(nowMs, leads.wallMs + this.#world.timeline.nowMs - leads.atMs);
+    const wallMs = Math.max(nowMs, this.#world.timeline.nowMs + leads.aheadMs);
     const addedMs = parseTimestamp(taint.timeAdded) ?? Infinity;
     const boundMs = parseTimestamp(pod.metadata.creationTimestamp) ?? -Infinity;
     return wallMs - Math.max(addedMs, boundMs) >= (secondsTolerated(pod, taint) ?? 0) * secondMs;

@@ -54,6 +54,19 @@ test('a stale cache gets conflict: the node is read live, and no write of anothe
   assert.deepEqual(world.taints('a-0'), ['dedicated:NoSchedule', 'unreachable:NoExecute', 'unreachable:NoSchedule']);
 });
 
+test('a refused write of Unknown is not repeated if the node that is read then shows a heartbeat', async () => {
+  await using world = await aWorld().running(1);
+  world.post('a-0', 'True');
+  await world.silentFor(20, 'a-0');
+  world.nodesFrozen = true;
+  world.post('a-0', 'True');
+  await world.advance(100);
+  const [first] = world.writes.filter(({ name }) => name === 'a-0');
+  assert.match(JSON.stringify(first?.body), /Unknown/);
+  const seconds = first?.atSeconds ?? 0;
+  assert.ok(seconds > 100 && seconds < 108, `${seconds} s: a grace period of 50 s after the read, at 51 s`);
+});
+
 test('a taint of this controller is not written twice while the cache does not have it yet', async () => {
   await using world = aWorld().start();
   await world.silentFor(49, 'a-0');

@@ -327,3 +327,30 @@ test('lists replace a watch: a pod whose node stays silent is deleted after a li
   );
   assert.deepEqual(held, []);
 });
+
+for (const { title, isRemoved, isReadable, evicted } of [
+  {
+    title: 'was removed: the live read shows it, and no pod is deleted',
+    isRemoved: true,
+    isReadable: true,
+    evicted: 0,
+  },
+  { title: 'stays: the live read confirms it, and the pod is deleted', isRemoved: false, isReadable: true, evicted: 1 },
+  { title: 'is unknown while the node cannot be read', isRemoved: false, isReadable: false, evicted: 0 },
+])
+  test(`a node whose last state cannot be decoded: a taint of another client that ${title}`, async () => {
+    await using world = aWorld();
+    const taint = { key: 'example.com/maintenance', effect: 'NoExecute' };
+    const forAMinute = [{ key: taint.key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 60 }];
+    world.addPod('patient', 'a-0', [{ operator: 'Exists', key: 'node.kubernetes.io/unreachable' }, ...forAMinute]);
+    await world.running(30);
+    world.setTaints('a-0', [taint]);
+    await world.advance(5);
+    assert.deepEqual(world.evicted(), ['impatient']);
+    world.nodesFrozen = true;
+    world.nodes.undecoded.add('a-0');
+    if (isRemoved) world.setTaints('a-0', []);
+    if (!isReadable) world.failNext('get', 'nodes', 'unavailable', 1_000);
+    await world.advance(120);
+    assert.deepEqual(world.evicted(), evicted === 0 ? ['impatient'] : ['impatient', 'patient']);
+  });

@@ -347,13 +347,6 @@ export const furtherDefects: readonly Mutant[] = [
     ],
   },
   {
-    name: 'policy-not-asked-again',
-    what: 'pods are deleted after an operator paused the controller, because the deletions waited for a slot',
-    file: 'controller/policies/holding-writer.ts',
-    find: 'stillWanted() && holds.check(node, act, evicts) === undefined',
-    replace: 'stillWanted()',
-  },
-  {
     name: 'breaker-not-asked',
     what: 'nodes are tainted and pods evicted although more nodes of the policy are unhealthy than its limits allow',
     file: 'controller/policies/policy-stage.ts',

@@ -40,6 +40,22 @@ describe('an object that cannot be decoded', () => {
     assert.deepEqual(skipped(), ['n2', 'n3']);
   });
 
+  test('is known as such until a later state is decoded, or the object is gone', async () => {
+    const isUndecoded = (): readonly boolean[] =>
+      ['n1', 'n2', 'n3', 'n4'].map((name) => world.informer.isUndecoded(name));
+    const stream = await world.synced('n1', 'n2', 'n3', 'n4');
+    const names = ['n1', 'n2', 'n3'];
+    await stream.send(...names.map((name, place) => undecodable('MODIFIED', only(name, String(101 + place)))));
+    assert.deepEqual(isUndecoded(), [true, true, true, false]);
+    await stream.send(modified('n1', '104'), undecodable('DELETED', only('n2', '105')));
+    assert.deepEqual(isUndecoded(), [false, false, true, false]);
+    await world.clock.advance(60_000);
+    await stream.send(expired);
+    const again = await world.api.nextWatch().accept();
+    await again.send(undecodable('ADDED', only('n1', '104')), added('n4', '90'), initialEnd('160'));
+    assert.deepEqual(isUndecoded(), [true, false, false, false], 'n3 is gone');
+  });
+
   test('in a DELETED event deletes the named object, but no later object of that name', async () => {
     const stream = await world.synced('n1', 'n2');
     await stream.send(undecodable('DELETED', only('n1', '101')));
@@ -47,6 +63,19 @@ describe('an object that cannot be decoded', () => {
     await stream.send(undecodable('DELETED', only('n2', '80', 'uid-of-an-earlier-n2')));
     assert.deepEqual(world.stored, ['n2@90']);
     assert.equal(stream.closed, false);
+  });
+
+  test('in a DELETED event stays deleted when an earlier change is repeated and can be decoded', async () => {
+    const stream = await world.synced('n1', 'n2');
+    await stream.send(undecodable('MODIFIED', only('n1', '101')), undecodable('DELETED', only('n1', '102')));
+    await stream.send(modified('n1', '101'));
+    assert.deepEqual(world.stored, ['n2@90']);
+    await world.clock.advance(60_000);
+    await stream.send(expired);
+    const again = await world.api.nextWatch().accept();
+    await again.send(added('n2', '90'), added('n3', '95'), undecodable('DELETED', only('n3', '103')));
+    await again.send(added('n3', '95'), initialEnd('160'));
+    assert.deepEqual(world.stored, ['n2@90']);
   });
 
   test('in an initial state keeps the stored object of its name', async () => {

@@ -164,6 +164,21 @@ describe('confirming that nodes are silent', () => {
     assert.equal(found('silent'), 1);
   });
 
+  test('a lease that cannot be read waits for a list of its own while another list is in flight', async () => {
+    const error = new ApiError({ reason: 'unavailable', message: 'scripted', code: 503 });
+    const listed: ((leases: ReadonlyMap<string, LeaseRead>) => void)[] = [];
+    readOne = (node) => ({ takesMs: node === 'n1' ? 5_000 : 0, answer: { kind: 'unreadable', error } });
+    readAll = () => new Promise((resolve) => listed.push(resolve));
+    for (let passedMs = 0; passedMs <= holdMs; passedMs += 5_000) {
+      ask(['n0', 'n1']);
+      await clock.advance(5_000);
+    }
+    assert.deepEqual([found('silent'), listed.length], [0, 1], 'the hold of n1 is over, and the list is for n0');
+    listed[0]?.(new Map());
+    await clock.advance(0);
+    assert.deepEqual([found('silent'), listed.length], [1, 2]);
+  });
+
   test('a process that was stopped while a read was under way does not count that time as a hold', async () => {
     readAll = () => new Promise(() => undefined);
     const nodes = names(20);
