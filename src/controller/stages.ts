@@ -193,9 +193,12 @@ export class Stages {
     return { monotonicMs: this.freshness.nowMs(), wallMs: this.#options.clock.nowMs() };
   }
 
-  /** Milliseconds for which the path-failure hold, a policy or a pause still holds this act; 0 if nothing does. */
-  #heldForMs(node: string, act: NodeAct): number {
-    return Math.max(this.#heldByOutageMs(node), this.policies.heldForMs(node, act));
+  /**
+   * Milliseconds for which the path-failure hold, a policy, a pause or, where it `evicts`, a breaker still holds this act;
+   * 0 if nothing does.
+   */
+  #heldForMs(node: string, act: NodeAct, evicts: boolean): number {
+    return Math.max(this.#heldByOutageMs(node), this.policies.heldForMs(node, act, evicts));
   }
 
   #heldByOutageMs(node: string): number {
@@ -203,10 +206,22 @@ export class Stages {
   }
 
   #policyHoldOf(node: string): ReturnType<NonNullable<EvictionHoldsOptions['policyHoldOf']>> {
-    const hold = this.policies.check(node, 'delete-pods');
+    const hold = this.policies.check(node, 'delete-pods', false);
     if (hold === undefined) return undefined;
     const forMs = Math.max(0, hold.untilMs - this.#options.clock.nowMs());
     return { why: hold.mode === 'Observe' ? 'observed' : 'paused', forMs };
+  }
+
+  /** It comes before holds that a live read ends: no evidence about one node ends a breaker. */
+  #breakerHold(node: string): NodeEvictionHold {
+    return this.policies.check(node, 'delete-pods', true)?.mode === 'Breaker' ? 'breaker' : undefined;
+  }
+
+  /** Ready, and not silent. Where another controller detects failures, Ready alone counts. */
+  #isHealthy(name: string): boolean {
+    const node = this.nodes.get(name);
+    if (node === undefined || readyOf(node) !== 'True') return false;
+    return !this.#options.controllers.nodeLifecycle || this.health.evaluate(node, this.healthNow()).kind === 'alive';
   }
 
   #evictionHold(): NodeEvictionHold {
@@ -281,6 +296,8 @@ export class Stages {
       ...this.#options,
       nodes: this.nodes,
       names: () => informers.nodes.store.keys(),
+      isHealthy: (node) => this.#isHealthy(node),
+      onBreakerChange: () => this.alarm.wakeUp(),
       decisions: this.decisions,
       recorder: recorders.nodes,
     });
@@ -344,7 +361,7 @@ export class Stages {
       readyOf,
       takeTransitionAgeMs: (node) => this.transitions.takeTransitionAgeMs(node),
       isPaused: () => this.#evictionHold() !== undefined,
-      heldForMs: (node) => this.#heldForMs(node, 'add-taints'),
+      heldForMs: (node) => this.#heldForMs(node, 'add-taints', true),
       fullDisruption: () => this.zones.fullDisruption,
     });
   }
@@ -366,7 +383,7 @@ export class Stages {
       healthOf: (node) => this.health.get(node),
       healthNowMs: () => this.freshness.nowMs(),
       isPaused: () => this.#evictionHold() !== undefined,
-      heldForMs: (node) => this.#heldForMs(node, 'delete-pods'),
+      heldForMs: (node) => this.#heldForMs(node, 'delete-pods', true),
       liveNode: (name) => this.#liveNodes.latest(name),
       fullDisruption: () => this.zones.fullDisruption,
     });
@@ -403,7 +420,11 @@ export class Stages {
       recorder: recorders.evictions,
       isCacheLate: (node) => this.#isCacheLate(node),
       holdOf: (node) =>
-        this.#evictionHold() ?? this.#revocationComing(node) ?? this.#renewedLease(node) ?? this.#lateCache(),
+        this.#evictionHold() ??
+        this.#breakerHold(node) ??
+        this.#revocationComing(node) ??
+        this.#renewedLease(node) ??
+        this.#lateCache(),
       policyHoldOf: (node) => this.#policyHoldOf(node),
       liveNode: (name) => this.#liveNodes.latest(name),
     });
@@ -417,7 +438,7 @@ export class Stages {
       heartbeatAtMs: (node) => this.health.get(node)?.heartbeatAtMs,
       // A stale watch may not show that a kubelet is back, whose status must not be overwritten.
       isPaused: () => this.freshness.staleness() !== undefined,
-      heldForMs: (node) => this.#heldForMs(node, 'mark-pods-not-ready'),
+      heldForMs: (node) => this.#heldForMs(node, 'mark-pods-not-ready', false),
       clock,
       meter,
     });

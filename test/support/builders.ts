@@ -67,6 +67,7 @@ export function aPolicy(over: Partial<NodePolicy> = {}): NodePolicy {
     mode: 'Enforce',
     nodeMonitorGracePeriodMs: undefined,
     nodeStartupGracePeriodMs: undefined,
+    limits: undefined,
     ...over,
   };
 }

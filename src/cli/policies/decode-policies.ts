@@ -1,7 +1,10 @@
 import { parseGoDuration } from '../../api/go-duration.ts';
 import { listRequirements } from '../../api/label-selector.ts';
-import type { NodePolicy } from '../../controller/model/policy.ts';
+import { parseTimestamp } from '../../api/timestamps.ts';
+import type { NodePolicy, PolicyLimits } from '../../controller/model/policy.ts';
 import type { PolicyInput } from './policy-schema.ts';
+
+const cooldownDefaultMs = 300_000;
 
 /** Valid policies of a file as the controller uses them. */
 export function decodePolicies(policies: readonly PolicyInput[]): readonly NodePolicy[] {
@@ -12,7 +15,16 @@ export function decodePolicies(policies: readonly PolicyInput[]): readonly NodeP
     mode: policy.mode ?? 'Enforce',
     nodeMonitorGracePeriodMs: parseDuration(policy.nodeMonitorGracePeriod),
     nodeStartupGracePeriodMs: parseDuration(policy.nodeStartupGracePeriod),
+    limits: policy.limits && decodeLimits(policy.limits),
   }));
+}
+
+function decodeLimits({ maxUnhealthy, cooldown, resetAt }: NonNullable<PolicyInput['limits']>): PolicyLimits {
+  return {
+    maxUnhealthy: { percent: maxUnhealthy.percent, count: maxUnhealthy.count },
+    cooldownMs: parseDuration(cooldown) ?? cooldownDefaultMs,
+    resetAtMs: parseTimestamp(resetAt),
+  };
 }
 
 function parseDuration(text: string | undefined): number | undefined {

@@ -1,17 +1,19 @@
 import { formatGoDuration } from '../../api/go-duration.ts';
 import type { LabelRequirement } from '../../api/label-selector.ts';
-import type { NodePolicy } from '../../controller/model/policy.ts';
+import { formatTime } from '../../api/timestamps.ts';
+import { describeMaxUnhealthy, type NodePolicy } from '../../controller/model/policy.ts';
 
 /** A policy in one line, for a list of changed settings; `not set` without one. */
 export function describePolicy(policy: NodePolicy | undefined): string {
   if (policy === undefined) return 'not set';
-  const { priority, mode, selector, nodeMonitorGracePeriodMs, nodeStartupGracePeriodMs } = policy;
+  const { priority, mode, selector, nodeMonitorGracePeriodMs, nodeStartupGracePeriodMs, limits } = policy;
   return [
     `priority ${priority}`,
     mode,
     selector.map(describeRequirement).join(' and '),
     ...describeGrace('nodeMonitorGracePeriod', nodeMonitorGracePeriodMs),
     ...describeGrace('nodeStartupGracePeriod', nodeStartupGracePeriodMs),
+    ...describeLimits(limits),
   ].join(', ');
 }
 
@@ -21,4 +23,11 @@ function describeRequirement({ key, operator, values }: LabelRequirement): strin
 
 function describeGrace(field: string, ms: number | undefined): readonly string[] {
   return ms === undefined ? [] : [`${field} ${formatGoDuration(ms)}`];
+}
+
+function describeLimits(limits: NodePolicy['limits']): readonly string[] {
+  if (limits === undefined) return [];
+  const { maxUnhealthy, cooldownMs, resetAtMs } = limits;
+  const reset = resetAtMs === undefined ? [] : [`resetAt ${formatTime(resetAtMs)}`];
+  return [`maxUnhealthy ${describeMaxUnhealthy(maxUnhealthy)}`, `cooldown ${formatGoDuration(cooldownMs)}`, ...reset];
 }

@@ -1,5 +1,6 @@
 // Rules between fields and between policies. Each policy is valid by itself.
 import { parseGoDuration } from '../../api/go-duration.ts';
+import { parseTimestamp } from '../../api/timestamps.ts';
 import { refusal } from './describe-schema-issue.ts';
 import type { PolicyInput } from './policy-schema.ts';
 
@@ -7,7 +8,12 @@ type RequirementInput = NonNullable<PolicyInput['nodeSelector']['matchExpression
 
 /** All problems of these policies; each names the field, what is accepted and the value. */
 export function validatePolicies(policies: readonly PolicyInput[]): readonly string[] {
-  return [...policies.flatMap(validateSelector), ...policies.flatMap(validateDurations), ...validateNames(policies)];
+  return [
+    ...policies.flatMap(validateSelector),
+    ...policies.flatMap(validateDurations),
+    ...policies.flatMap(validateLimits),
+    ...validateNames(policies),
+  ];
 }
 
 function validateSelector({ nodeSelector }: PolicyInput, index: number): readonly string[] {
@@ -26,10 +32,26 @@ const durationFields = ['nodeMonitorGracePeriod', 'nodeStartupGracePeriod'] as c
 /** A pattern cannot exclude durations that are too long, or too short to be a nanosecond. */
 function validateDurations(policy: PolicyInput, index: number): readonly string[] {
   return durationFields.flatMap((field) => {
-    const text = policy[field];
-    const isValid = text === undefined || (parseGoDuration(text) ?? 0) > 0;
-    return isValid ? [] : [refusal(['policies', index, field], 'a duration > 0 and below 292 years', text)];
+    return validateDuration(policy[field], ['policies', index, field]);
   });
+}
+
+function validateDuration(text: string | undefined, path: readonly PropertyKey[]): readonly string[] {
+  const isValid = text === undefined || (parseGoDuration(text) ?? 0) > 0;
+  return isValid ? [] : [refusal(path, 'a duration > 0 and below 292 years', text)];
+}
+
+function validateLimits({ limits }: PolicyInput, index: number): readonly string[] {
+  if (limits === undefined) return [];
+  const path = ['policies', index, 'limits'];
+  const { maxUnhealthy, cooldown, resetAt } = limits;
+  const isEmpty = maxUnhealthy.percent === undefined && maxUnhealthy.count === undefined;
+  const isTime = resetAt === undefined || parseTimestamp(resetAt) !== undefined;
+  return [
+    ...(isEmpty ? [refusal([...path, 'maxUnhealthy'], 'percent, count or both', maxUnhealthy)] : []),
+    ...validateDuration(cooldown, [...path, 'cooldown']),
+    ...(isTime ? [] : [refusal([...path, 'resetAt'], 'an RFC 3339 time, such as 2026-11-23T18:00:00Z', resetAt)]),
+  ];
 }
 
 function validateValues({ operator, values }: RequirementInput, path: readonly PropertyKey[]): readonly string[] {

@@ -30,6 +30,8 @@ export const decisionMessages: Readonly<Record<Decision['kind'], string>> = {
   'policy-conflict': 'policies claim node equally, the default applies',
   'pause-annotation-changed': 'pause annotation of node changed',
   'act-withheld': 'act withheld by policy or pause',
+  'breaker-opened': 'breaker open, NoExecute taints and evictions of policy held',
+  'breaker-closed': 'breaker closed, NoExecute taints and evictions of policy resumed',
   'labels-set': 'labels of node set',
   'pod-marked-not-ready': 'pod marked not ready',
   'eviction-scheduled': 'pod eviction scheduled',

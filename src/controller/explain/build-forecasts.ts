@@ -2,7 +2,7 @@
 import { healthTaintKeys, type Taint, taintKeys } from '../../api/taints.ts';
 import { type Toleration, tolerates } from '../../api/tolerations.ts';
 import type { EvictionMark } from '../model/node-state.ts';
-import { buildNodeHolds, estimatePauseEndMs } from './build-holds.ts';
+import { buildNodeHolds, estimateBreakerEndMs, estimatePauseEndMs } from './build-holds.ts';
 import { type Forecast, formatEstimate } from './format-time.ts';
 import { estimateSlotMs, type RateChange } from './estimate-slot.ts';
 import type {
@@ -62,7 +62,7 @@ export function buildEvictionForecast(
     const { taint, toleratedSeconds } = timedEviction;
     const atMs = isEvictionHeld(taint, circumstances)
       ? Infinity
-      : Math.max(timedEviction.atMs, estimatePauseEndMs(circumstances));
+      : Math.max(timedEviction.atMs, estimatePauseEndMs(circumstances), estimateHealthHoldMs(taint, circumstances));
     const cause = { kind: 'taint', taint, toleratedSeconds } as const;
     return { pod, state: 'scheduled', cause, given: 'nothing-changes', atMs };
   }
@@ -178,7 +178,13 @@ function rateChange({ health, ratePerSecondIfSilent }: NodeFacts, { now }: Circu
 function estimateFreeAtMs(circumstances: Circumstances): number {
   const { leading, stale, fullDisruption, outageHold } = circumstances;
   if (!leading || fullDisruption || stale !== undefined) return Infinity;
-  return Math.max(outageHold?.untilMs ?? -Infinity, estimatePauseEndMs(circumstances));
+  const breakerEndMs = estimateBreakerEndMs(circumstances);
+  return Math.max(outageHold?.untilMs ?? -Infinity, estimatePauseEndMs(circumstances), breakerEndMs);
+}
+
+/** An open breaker holds evictions for the health of the node only. */
+function estimateHealthHoldMs(taint: string, circumstances: Circumstances): number {
+  return healthTaintKeys.some((key) => key === taint) ? estimateBreakerEndMs(circumstances) : -Infinity;
 }
 
 /** While stale or in a full disruption no pod is evicted for the health of its node. */

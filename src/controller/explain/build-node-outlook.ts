@@ -11,6 +11,7 @@ import {
   buildHolds,
   buildNodeHolds,
   buildZoneHolds,
+  estimateBreakerEndMs,
   estimatePauseEndMs,
 } from './build-holds.ts';
 import { formatAction, formatEstimate, formatEviction } from './format-time.ts';
@@ -126,8 +127,10 @@ function taintCorrections({ taints }: NodeFacts, circumstances: Circumstances): 
   if (missing.length + surplus.length === 0) return [];
   const signed = (sign: string, { key, effect }: Taint): string => `${sign}${key}:${effect}`;
   const changes = [...missing.map((taint) => signed('+', taint)), ...surplus.map((taint) => signed('-', taint))];
-  // A pause holds additions only.
-  const atMs = Math.max(now.monotonicMs, missing.length > 0 ? estimatePauseEndMs(circumstances) : -Infinity);
+  const isSwap = missing.some(({ effect }) => effect === 'NoExecute');
+  // A pause holds additions only, and a breaker those of NoExecute taints.
+  const pausedUntilMs = missing.length > 0 ? estimatePauseEndMs(circumstances) : -Infinity;
+  const atMs = Math.max(now.monotonicMs, pausedUntilMs, isSwap ? estimateBreakerEndMs(circumstances) : -Infinity);
   return [{ act: 'change-taints', subject: changes.join(' '), given: 'nothing-changes', atMs }];
 }
 

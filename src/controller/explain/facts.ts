@@ -4,6 +4,7 @@ import type { Toleration } from '../../api/tolerations.ts';
 import type { ZoneCondition } from '../../api/zone.ts';
 import type { InformerStatus } from '../../informer/informer.ts';
 import type {
+  BreakerCount,
   Decision,
   GraceRule,
   OutageArithmetic,
@@ -12,7 +13,7 @@ import type {
   ZoneArithmetic,
   SettingChange,
 } from '../model/decisions.ts';
-import type { HoldSource, NodeHold, PolicyMode } from '../model/policy.ts';
+import type { BreakerStatus, HoldSource, NodeHold, PolicyMode } from '../model/policy.ts';
 import type { ControllerName, ControllerSelection } from '../model/options.ts';
 import type { EvictionMark, HeartbeatChannel, Now } from '../model/node-state.ts';
 
@@ -35,6 +36,8 @@ export interface Circumstances {
   readonly outageHold: OutageHoldFacts | undefined;
   /** A policy or a pause that holds writes for the node; without a node, the pause of all nodes. */
   readonly nodeHold: NodeHold | undefined;
+  /** The open breaker of the policy of the node; without a node, undefined. */
+  readonly breaker: BreakerStatus | undefined;
 }
 
 export interface OutageHoldFacts {
@@ -231,6 +234,14 @@ export type Unblocker =
   | { readonly kind: 'setting'; readonly setting: string; readonly wanted: string }
   | { readonly kind: 'annotation'; readonly annotation: string }
   | { readonly kind: 'pause-ends'; readonly when: Estimate }
+  | { readonly kind: 'cooldown-ends'; readonly when: Estimate }
+  /** So many unhealthy nodes of the policy recover or are deleted, and the cooldown passes. */
+  | {
+      readonly kind: 'nodes-healthy';
+      readonly policy: string;
+      readonly count: number;
+      readonly cooldownSeconds: number;
+    }
   | { readonly kind: 'flag'; readonly flag: string; readonly wanted: 'above 0' | 'naming it' | 'left out' };
 
 /** Why a wanted action does not happen, and what would end that: any one of the unblockers. */
@@ -243,6 +254,8 @@ export type Hold = { readonly unblockedBy: readonly Unblocker[] } & (
   /** Predicted actions are decided, and not carried out. */
   | { readonly kind: 'observed'; readonly policy: string }
   | { readonly kind: 'paused'; readonly source: HoldSource }
+  /** No NoExecute taint and no eviction for the health of the nodes of this policy. */
+  | ({ readonly kind: 'breaker'; readonly policy: string } & BreakerCount)
   /** It looks silent in the caches, and its lease could not be read. */
   | { readonly kind: 'unconfirmed' }
   /** This controller does not run in this process. */

@@ -17,6 +17,27 @@ export interface NodePolicy {
   /** Undefined: the setting of the controller. */
   readonly nodeMonitorGracePeriodMs: number | undefined;
   readonly nodeStartupGracePeriodMs: number | undefined;
+  /** Undefined: none. */
+  readonly limits: PolicyLimits | undefined;
+}
+
+/**
+ * How many nodes of a policy may be unhealthy. Above that its breaker opens: no further node of the policy gets a NoExecute
+ * taint, and no further pod is evicted, for the health of its node.
+ */
+export interface PolicyLimits {
+  readonly maxUnhealthy: MaxUnhealthy;
+  /** How long the breaker stays open when the number is back at the limit or below. */
+  readonly cooldownMs: number;
+  /** Wall time: an opening until then is reset, and nodes that were unhealthy then do not count until they recover. */
+  readonly resetAtMs: number | undefined;
+}
+
+/** At least one is set; of both the greater number is the limit. */
+export interface MaxUnhealthy {
+  /** Of the nodes to which the policy applies, from 1 to 100. */
+  readonly percent: number | undefined;
+  readonly count: number | undefined;
 }
 
 /** The grace periods in force for a node. */
@@ -56,6 +77,36 @@ export interface NodeHold {
   readonly untilMs: number;
 }
 
+/** The breaker of the policy of a node is open, which holds NoExecute taints and evictions for the health of the node. */
+export interface BreakerHold {
+  readonly mode: 'Breaker';
+  /** Wall time of its end; Infinity: while too many nodes are unhealthy, no end is known. */
+  readonly untilMs: number;
+}
+
+/** The nodes of a policy with limits. */
+export interface UnhealthyCount {
+  /** Number of nodes to which the policy applies. */
+  readonly nodes: number;
+  /** Those that are not Ready, or silent. */
+  readonly unhealthy: number;
+  /** Those of the unhealthy that do not count, because of a reset. */
+  readonly exempt: number;
+}
+
+/** The limits of a policy and the state of its breaker. */
+export interface BreakerStatus extends UnhealthyCount {
+  readonly policy: string;
+  /** More than this opens the breaker. */
+  readonly limit: number;
+  readonly maxUnhealthy: MaxUnhealthy;
+  readonly cooldownMs: number;
+  /** Wall time of its opening; undefined: closed. */
+  readonly openedAtMs: number | undefined;
+  /** Wall time of its end; Infinity: while too many nodes are unhealthy; undefined: closed. */
+  readonly untilMs: number | undefined;
+}
+
 /** How many nodes a policy claims. */
 export interface PolicyCount {
   readonly policy: string;
@@ -64,6 +115,8 @@ export interface PolicyCount {
   readonly nodes: number;
   /** Number of nodes that it and another policy claim equally. */
   readonly conflicts: number;
+  /** Only with limits, and only of a process that acts on them. */
+  readonly breaker?: BreakerStatus;
 }
 
 /** The source of a hold, for a sentence. */
@@ -76,4 +129,10 @@ export function describeHoldSource(source: HoldSource): string {
     case 'policy':
       return `policy ${source.policy}`;
   }
+}
+
+/** `40 %, at least 3`. */
+export function describeMaxUnhealthy({ percent, count }: MaxUnhealthy): string {
+  if (percent === undefined) return String(count);
+  return count === undefined ? `${percent} %` : `${percent} %, at least ${count}`;
 }

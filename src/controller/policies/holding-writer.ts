@@ -1,16 +1,19 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { ClosableWriter, Command, StillWanted, WriteOutcome } from '../model/commands.ts';
-import type { ActHolds } from './act-holds.ts';
+import type { BreakerHold, NodeAct, NodeHold } from '../model/policy.ts';
 import { classifyAct } from './classify-act.ts';
 
 interface HoldingWriterOptions {
   readonly writer: ClosableWriter;
-  readonly holds: Pick<ActHolds, 'check'>;
+  readonly holds: {
+    /** What holds this write; `evicts`: see {@link classifyAct}. */
+    check(node: string, act: NodeAct, evicts: boolean): Pick<NodeHold | BreakerHold, 'untilMs'> | undefined;
+  };
   readonly clock: Pick<Clock, 'nowMs'>;
 }
 
 /**
- * Sends no write that a policy or a pause holds, whatever the stages decide: the check is made when a command is given
+ * Sends no write that a policy, a pause or a breaker holds, whatever the stages decide: the check is made when a command is given
  * and again immediately before its request.
  */
 export class HoldingWriter implements ClosableWriter {
@@ -24,10 +27,10 @@ export class HoldingWriter implements ClosableWriter {
     const { writer, holds, clock } = this.#options;
     const target = classifyAct(command);
     if (target === undefined) return writer.carryOut(command, stillWanted);
-    const { node, act } = target;
-    const hold = holds.check(node, act);
+    const { node, act, evicts } = target;
+    const hold = holds.check(node, act, evicts);
     if (hold !== undefined) return Promise.resolve({ result: 'held', forMs: hold.untilMs - clock.nowMs() });
-    return writer.carryOut(command, () => stillWanted() && holds.check(node, act) === undefined);
+    return writer.carryOut(command, () => stillWanted() && holds.check(node, act, evicts) === undefined);
   }
 
   close(): void {

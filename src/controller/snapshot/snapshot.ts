@@ -70,6 +70,7 @@ export class LiveSnapshot {
       fullDisruption: stages.zones.fullDisruption,
       outageHold: this.#outageHold(node),
       nodeHold: stages.policies.holdOf(node ?? ''),
+      breaker: node === undefined ? undefined : stages.policies.breakerOf(node),
     };
   }
 

@@ -9,6 +9,8 @@ const hold: NodeHold = { mode: 'Observe', source: { kind: 'policy', policy: 'o' 
 const node = aNodeView({ name: 'n' });
 const pod = aPodView({ nodeName: 'n' });
 const taint = { key: 'k', effect: 'NoExecute' };
+const ofHealth = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' };
+const noSchedule = { ...ofHealth, effect: 'NoSchedule' };
 
 /** Every command, and the act that it counts as; undefined: not because of the node. */
 const commands: readonly (readonly [Command, NodeAct | undefined])[] = [
@@ -67,4 +69,34 @@ test('a hold that begins while a command waits stops it, and the end of a hold i
   assert.deepEqual(await waiting, { result: 'unwanted' });
   assert.deepEqual(sent, []);
   assert.deepEqual(await holding.carryOut({ kind: 'delete-pod', pod }, () => true), { result: 'held', forMs: 600 });
+});
+
+/** Whether a breaker applies to each command. */
+const evicting: readonly (readonly [Command, boolean])[] = [
+  [{ kind: 'set-node-conditions', node, conditions: [] }, false],
+  [{ kind: 'change-taints', node, add: [ofHealth], remove: [], lane: 'tainting' }, true],
+  [{ kind: 'change-taints', node, add: [noSchedule, ofHealth], remove: [taint], lane: 'tainting' }, true],
+  [{ kind: 'change-taints', node, add: [noSchedule], remove: [], lane: 'tainting' }, false],
+  [{ kind: 'change-taints', node, add: [taint], remove: [], lane: 'tainting' }, false],
+  [{ kind: 'change-taints', node, add: [], remove: [ofHealth], lane: 'recovery' }, false],
+  [{ kind: 'mark-pod-not-ready', pod, atMs: 0 }, false],
+  [{ kind: 'mark-pod-disrupted', pod, atMs: 0, forHealth: true }, true],
+  [{ kind: 'mark-pod-lost', pod, forHealth: true }, true],
+  [{ kind: 'delete-pod', pod, forHealth: true }, true],
+  [{ kind: 'delete-pod', pod, forHealth: false }, false],
+  [{ kind: 'delete-pod', pod }, false],
+];
+
+test('a breaker applies to NoExecute taints and evictions for the health of the node', async () => {
+  for (const [command, isEvicting] of evicting) {
+    const asked: boolean[] = [];
+    const holds = {
+      check: (_node: string, _act: NodeAct, evicts: boolean): undefined => {
+        asked.push(evicts);
+      },
+    };
+    const holding = new HoldingWriter({ writer: aWriter().writer, holds, clock: { nowMs: () => 0 } });
+    await holding.carryOut(command, () => true);
+    assert.deepEqual(asked, [isEvicting, isEvicting], JSON.stringify(command));
+  }
 });
