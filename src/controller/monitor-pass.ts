@@ -37,7 +37,10 @@ const restMs = 1;
 const unnoticedGraces = 2;
 
 interface MonitorPassOptions {
-  readonly policies: Pick<PolicyStage, 'current' | 'holdOf' | 'observe' | 'forget' | 'maintenance'>;
+  readonly policies: Pick<
+    PolicyStage,
+    'current' | 'holdOf' | 'observe' | 'evaluateBreakers' | 'forget' | 'maintenance'
+  >;
   readonly nodes: NodeSource;
   readonly store: Pick<StoreReader<NodeView>, 'keys' | 'get'>;
   readonly leases: { get(node: string): LeaseView | undefined };
@@ -211,13 +214,15 @@ export class MonitorPass {
 
   /** All nodes have been evaluated: evaluates the zones and collects the actions. */
   #conclude(names: readonly string[], findings: Findings, startedAtMs: number): PassResult {
-    const { clock, meter, outage } = this.#options;
+    const { clock, meter, outage, policies } = this.#options;
     outage.evaluate();
     const disruption = this.#evaluateZones();
+    const released = policies.evaluateBreakers();
     this.#noteHeld();
     meter.observe(allNodesHealthDuration, (clock.monotonicMs() - startedAtMs) / 1_000);
     // Entering or leaving a full disruption concerns all nodes: taints are removed, or may be added again.
-    const toReconcile = disruption === 'unchanged' ? names : [...this.#known.keys()];
+    const evaluated = released.length === 0 ? names : [...new Set([...names, ...released])];
+    const toReconcile = disruption === 'unchanged' ? evaluated : [...this.#known.keys()];
     return { ...findings, toReconcile };
   }
 

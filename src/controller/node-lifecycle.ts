@@ -258,8 +258,11 @@ export class NodeLifecycle {
   /** False if the deadline has not come after all: the clock stood still meanwhile, or the node sent a heartbeat. */
   #isPassDue(): boolean {
     const { options, clock } = this.#options;
+    const { monitor, policies } = this.stages;
     return (
-      this.stages.monitor.hasWork() || clock.monotonicMs() - this.#passedAtMs >= options.current().nodeMonitorPeriodMs
+      monitor.hasWork() ||
+      policies.breakersDueInMs() === 0 ||
+      clock.monotonicMs() - this.#passedAtMs >= options.current().nodeMonitorPeriodMs
     );
   }
 
@@ -276,7 +279,7 @@ export class NodeLifecycle {
     const silenceInMs = (health.nextDeadlineMs(healthNowMs + settledAheadMs) ?? Infinity) - healthNowMs;
     const dueInMs = Math.min(silenceInMs, policies.maintenance.endsInMs());
     const periodMs = this.#passedAtMs + options.current().nodeMonitorPeriodMs - nowMs;
-    const nextMs = dueInMs <= periodMs + passGapMs ? dueInMs : periodMs;
+    const nextMs = Math.min(dueInMs <= periodMs + passGapMs ? dueInMs : periodMs, policies.breakersDueInMs());
     return Math.max(0, this.#wokeAtMs + passGapMs - nowMs, nextMs);
   }
 
@@ -294,9 +297,17 @@ export class NodeLifecycle {
       await clock.sleep(resync.waitMs(clock.monotonicMs()), signal);
       if (signal.aborted) return;
       for (const name of resync.take(clock.monotonicMs())) this.#resync(name);
+      this.#evaluateBreakers();
       if (this.stages.monitor.hasWork()) this.stages.alarm.wakeUp();
       this.#continueSweep();
     }
+  }
+
+  /** Without passes, as where another controller detects failures. */
+  #evaluateBreakers(): void {
+    const { controllers, options } = this.#options;
+    const { nodeLifecycle, taintEviction } = runningParts(controllers, options.current());
+    if (!nodeLifecycle && taintEviction) this.stages.policies.evaluateBreakers();
   }
 
   #resync(name: string): void {
@@ -366,13 +377,14 @@ export class NodeLifecycle {
    */
   #onNode(change: Change<NodeView>): void {
     const { name } = change.object;
-    const { monitor, alarm, policies } = this.stages;
+    const { monitor, policies, alarm } = this.stages;
     if (change.kind === 'deleted' && monitor.evaluated(name) === undefined) return this.#forgetUnseen(name);
     if (change.kind !== 'deleted') this.#observe(change.object);
     // On standbys too: a signal of maintenance without a time counts from when it was first seen.
     policies.maintenanceOf(name);
     if (change.kind === 'modified' && !this.#affectsDecisions(change.previous, change.object)) return;
     if (change.kind === 'modified') this.#applyPolicyChange(change.previous, change.object);
+    policies.recount(name);
     monitor.touch(name);
     this.#enqueue(name);
     if (change.kind !== 'deleted' && readyOf(change.object) === 'True') alarm.wakeUp();

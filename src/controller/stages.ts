@@ -196,9 +196,12 @@ export class Stages {
     return { monotonicMs: this.freshness.nowMs(), wallMs: this.#options.clock.nowMs() };
   }
 
-  /** Milliseconds for which the path-failure hold, a policy or a pause still holds this act; 0 if nothing does. */
-  #heldForMs(node: string, act: NodeAct): number {
-    return Math.max(this.#heldByOutageMs(node), this.policies.heldForMs(node, act));
+  /**
+   * Milliseconds for which the path-failure hold, a policy, a pause or, where it `evicts`, a breaker still holds this act;
+   * 0 if nothing does.
+   */
+  #heldForMs(node: string, act: NodeAct, evicts: boolean): number {
+    return Math.max(this.#heldByOutageMs(node), this.policies.heldForMs(node, act, evicts));
   }
 
   /**
@@ -223,10 +226,22 @@ export class Stages {
   }
 
   #policyHoldOf(node: string): ReturnType<NonNullable<EvictionHoldsOptions['policyHoldOf']>> {
-    const hold = this.policies.check(node, 'delete-pods');
+    const hold = this.policies.modeHold(node, 'delete-pods');
     if (hold === undefined) return undefined;
     const forMs = Math.max(0, hold.untilMs - this.#options.clock.nowMs());
     return { why: hold.mode === 'Observe' ? 'observed' : 'paused', forMs };
+  }
+
+  /** It comes before holds that a live read ends: no evidence about one node ends a breaker. */
+  #breakerHold(node: string): NodeEvictionHold {
+    return this.policies.breakerHoldOf(node) === undefined ? undefined : 'breaker';
+  }
+
+  /** Ready, and not silent. Where another controller detects failures, Ready alone counts. */
+  #isHealthy(name: string): boolean {
+    const node = this.nodes.get(name);
+    if (node === undefined || readyOf(node) !== 'True') return false;
+    return !this.#options.controllers.nodeLifecycle || this.health.evaluate(node, this.healthNow()).kind === 'alive';
   }
 
   #evictionHold(): NodeEvictionHold {
@@ -305,6 +320,8 @@ export class Stages {
       ...this.#options,
       nodes: this.nodes,
       names: () => informers.nodes.store.keys(),
+      isHealthy: (node) => this.#isHealthy(node),
+      onBreakerChange: () => this.alarm.wakeUp(),
       decisions: this.decisions,
       recorder: recorders.nodes,
     });
@@ -368,7 +385,7 @@ export class Stages {
       readyOf,
       takeTransitionAgeMs: (node) => this.transitions.takeTransitionAgeMs(node),
       isPaused: () => this.#evictionHold() !== undefined,
-      heldForMs: (node) => Math.max(this.#heldForMs(node, 'add-taints'), this.#heldByMaintenanceMs(node)),
+      heldForMs: (node) => Math.max(this.#heldForMs(node, 'add-taints', true), this.#heldByMaintenanceMs(node)),
       fullDisruption: () => this.zones.fullDisruption,
     });
   }
@@ -390,7 +407,7 @@ export class Stages {
       healthOf: (node) => this.health.get(node),
       healthNowMs: () => this.freshness.nowMs(),
       isPaused: () => this.#evictionHold() !== undefined,
-      heldForMs: (node) => Math.max(this.#heldForMs(node, 'delete-pods'), this.#heldByMaintenanceMs(node)),
+      heldForMs: (node) => Math.max(this.#heldForMs(node, 'delete-pods', true), this.#heldByMaintenanceMs(node)),
       liveNode: (name) => this.#liveNodes.latest(name),
       fullDisruption: () => this.zones.fullDisruption,
     });
@@ -430,6 +447,7 @@ export class Stages {
         // First: the others end after a live read of the node, which is no reason to evict during maintenance.
         this.#maintenanceHold(node) ??
         this.#evictionHold() ??
+        this.#breakerHold(node) ??
         this.#revocationComing(node) ??
         this.#renewedLease(node) ??
         this.#lateCache(),
@@ -446,7 +464,7 @@ export class Stages {
       heartbeatAtMs: (node) => this.health.get(node)?.heartbeatAtMs,
       // A stale watch may not show that a kubelet is back, whose status must not be overwritten.
       isPaused: () => this.freshness.staleness() !== undefined,
-      heldForMs: (node) => this.#heldForMs(node, 'mark-pods-not-ready'),
+      heldForMs: (node) => this.#heldForMs(node, 'mark-pods-not-ready', false),
       clock,
       meter,
     });

@@ -68,6 +68,7 @@ export function aPolicy(over: Partial<NodePolicy> = {}): NodePolicy {
     nodeMonitorGracePeriodMs: undefined,
     nodeStartupGracePeriodMs: undefined,
     maintenance: undefined,
+    limits: undefined,
     ...over,
   };
 }

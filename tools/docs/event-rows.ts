@@ -5,7 +5,7 @@ import { cancellingDeletion, markingForDeletion } from '../../src/controller/tai
 import { nodeNotReady, nodeRegistered, nodeRemoved } from '../../src/controller/health/events.ts';
 import { actsHeld, actsResumed, zoneFailure } from '../../src/controller/outage/events.ts';
 import { deletingAllPods, nodeControllerEviction } from '../../src/controller/pod-eviction-mode/events.ts';
-import { malformedPause } from '../../src/controller/policies/events.ts';
+import { breakerClosed, breakerOpened, malformedPause } from '../../src/controller/policies/events.ts';
 import { podNodeNotReady } from '../../src/controller/pod-readiness/events.ts';
 import { evaluationPaused, evaluationResumed } from '../../src/controller/freshness/events.ts';
 import { becameLeader, stoppedLeading } from '../../src/election/events.ts';
@@ -60,6 +60,8 @@ const zoneSilent = {
 } satisfies ZoneFailureDetails;
 const pathSilent = { ...zoneSilent, outage: 'ControlPlanePathFailure', together: 54, of: 60, zonesStruck: 3 } as const;
 
+const breakerCount = { nodes: 40, unhealthy: 18, exempt: 0, limit: 16 } as const;
+
 export const controllerEvents: readonly EventRow[] = [
   row(
     nodes,
@@ -91,6 +93,18 @@ export const controllerEvents: readonly EventRow[] = [
     malformedPause,
     [{ ...node, pause: 'VALUE' }],
     'The value of the pause annotation of a node cannot be read; once for each value',
+  ),
+  row(
+    nodes,
+    breakerOpened,
+    [{ policy: 'POLICY', inherited: false, count: breakerCount }],
+    'More nodes of a policy are unhealthy than its limits allow, or a new leader goes on with the cooldown',
+  ),
+  row(
+    nodes,
+    breakerClosed,
+    [{ policy: 'POLICY', why: 'cooldown-over', openMs: 720_000, count: { ...breakerCount, unhealthy: 2 } }],
+    'The cooldown is over, the breaker was reset, or the policy has no limits any more',
   ),
   row(nodes, deletingAllPods, [node], 'Eviction mode: the pods of a node are about to be deleted'),
   row(

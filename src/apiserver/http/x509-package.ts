@@ -1,4 +1,4 @@
-// The X.509 package as a module of ours, which can be imported on first use: of a bundled CommonJS package `import()` has
+// The X.509 package behind an ES module, which can be imported on first use: of a bundled CommonJS package `import()` has
 // no named exports. Its dependency container requires the `Reflect` metadata API to be loaded first.
 import 'reflect-metadata';
 

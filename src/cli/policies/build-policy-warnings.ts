@@ -10,6 +10,7 @@ export function buildPolicyWarnings(policies: readonly NodePolicy[]): readonly s
   return [
     ...policies.flatMap(warnOfShortGrace),
     ...policies.flatMap(warnOfEmptySelection),
+    ...policies.flatMap(warnOfLimitOfNone),
     ...policies.flatMap((policy, index) => warnOfEqualClaims(policy, index, policies)),
   ];
 }
@@ -27,6 +28,16 @@ function warnOfShortGrace({ name, nodeMonitorGracePeriodMs }: NodePolicy, index:
 function warnOfEmptySelection({ name, selector }: NodePolicy, index: number): readonly string[] {
   if (isSatisfiable(selector)) return [];
   return [`policies[${index}].nodeSelector (policy ${name}) matches no node: its requirements contradict each other`];
+}
+
+/** A percent of few nodes is less than one node. */
+function warnOfLimitOfNone({ name, limits }: NodePolicy, index: number): readonly string[] {
+  const { percent, count } = limits?.maxUnhealthy ?? {};
+  if (percent === undefined || percent === 100 || count !== undefined) return [];
+  return [
+    `policies[${index}].limits.maxUnhealthy (policy ${name}) has no count: where the policy applies to fewer than ` +
+      `${Math.ceil(100 / percent)} nodes the limit is 0, and one unhealthy node opens the breaker; set count too`,
+  ];
 }
 
 /** Evident from priorities and selectors alone; whether a node matches both is known only in the cluster. */

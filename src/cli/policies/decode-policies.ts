@@ -1,8 +1,11 @@
 import { maintenanceConditions } from '../../api/conditions.ts';
 import { parseGoDuration } from '../../api/go-duration.ts';
 import { listRequirements } from '../../api/label-selector.ts';
-import type { MaintenanceRule, NodePolicy } from '../../controller/model/policy.ts';
+import { parseTimestamp } from '../../api/timestamps.ts';
+import type { MaintenanceRule, NodePolicy, PolicyLimits } from '../../controller/model/policy.ts';
 import type { PolicyInput } from './policy-schema.ts';
+
+const cooldownDefaultMs = 300_000;
 
 /** Valid policies of a file as the controller uses them. */
 export function decodePolicies(policies: readonly PolicyInput[]): readonly NodePolicy[] {
@@ -14,6 +17,7 @@ export function decodePolicies(policies: readonly PolicyInput[]): readonly NodeP
     nodeMonitorGracePeriodMs: parseDuration(policy.nodeMonitorGracePeriod),
     nodeStartupGracePeriodMs: parseDuration(policy.nodeStartupGracePeriod),
     maintenance: decodeMaintenance(policy.maintenance),
+    limits: policy.limits && decodeLimits(policy.limits),
   }));
 }
 
@@ -22,6 +26,14 @@ function decodeMaintenance(maintenance: PolicyInput['maintenance']): Maintenance
   const { conditions = maintenanceConditions, taints = [], maxDuration } = maintenance;
   // Validated before: a duration of 0 holds nothing.
   return { conditions, taints, maxDurationMs: parseGoDuration(maxDuration) ?? 0 };
+}
+
+function decodeLimits({ maxUnhealthy, cooldown, resetAt }: NonNullable<PolicyInput['limits']>): PolicyLimits {
+  return {
+    maxUnhealthy: { percent: maxUnhealthy.percent, count: maxUnhealthy.count },
+    cooldownMs: parseDuration(cooldown) ?? cooldownDefaultMs,
+    resetAtMs: parseTimestamp(resetAt),
+  };
 }
 
 function parseDuration(text: string | undefined): number | undefined {

@@ -1,11 +1,12 @@
 import { formatGoDuration } from '../../api/go-duration.ts';
 import type { LabelRequirement } from '../../api/label-selector.ts';
-import type { MaintenanceRule, NodePolicy } from '../../controller/model/policy.ts';
+import { formatTime } from '../../api/timestamps.ts';
+import { describeMaxUnhealthy, type MaintenanceRule, type NodePolicy } from '../../controller/model/policy.ts';
 
 /** A policy in one line, for a list of changed settings; `not set` without one. */
 export function describePolicy(policy: NodePolicy | undefined): string {
   if (policy === undefined) return 'not set';
-  const { priority, mode, selector, nodeMonitorGracePeriodMs, nodeStartupGracePeriodMs, maintenance } = policy;
+  const { priority, mode, selector, nodeMonitorGracePeriodMs, nodeStartupGracePeriodMs, maintenance, limits } = policy;
   return [
     `priority ${priority}`,
     mode,
@@ -13,6 +14,7 @@ export function describePolicy(policy: NodePolicy | undefined): string {
     ...describeGrace('nodeMonitorGracePeriod', nodeMonitorGracePeriodMs),
     ...describeGrace('nodeStartupGracePeriod', nodeStartupGracePeriodMs),
     ...describeMaintenance(maintenance),
+    ...describeLimits(limits),
   ].join(', ');
 }
 
@@ -28,4 +30,11 @@ function describeMaintenance(rule: MaintenanceRule | undefined): readonly string
   if (rule === undefined) return [];
   const { conditions, taints, maxDurationMs } = rule;
   return [`maintenance [${[...conditions, ...taints].join(' ')}] for ${formatGoDuration(maxDurationMs)} at most`];
+}
+
+function describeLimits(limits: NodePolicy['limits']): readonly string[] {
+  if (limits === undefined) return [];
+  const { maxUnhealthy, cooldownMs, resetAtMs } = limits;
+  const reset = resetAtMs === undefined ? [] : [`resetAt ${formatTime(resetAtMs)}`];
+  return [`maxUnhealthy ${describeMaxUnhealthy(maxUnhealthy)}`, `cooldown ${formatGoDuration(cooldownMs)}`, ...reset];
 }

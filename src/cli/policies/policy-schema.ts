@@ -9,6 +9,7 @@ import { goDurationText } from '../../api/go-duration.ts';
 export const policiesMax = 100;
 const requirementsMax = 20;
 const valuesMax = 100;
+const nodesMax = 1_000_000;
 
 const dnsSubdomain = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const labelName = '[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';
@@ -60,6 +61,29 @@ const maintenance = fields({
   maxDuration: duration.describe('How long each of them counts, from its lastTransitionTime or timeAdded'),
 });
 
+const resetAt = 'an RFC 3339 time, such as 2026-11-23T18:00:00Z';
+const rfc3339Text = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
+
+function integer(min: number, max: number): z.ZodNumber {
+  const error = `an integer from ${min} to ${max}`;
+  return z.int({ error }).min(min, { error }).max(max, { error });
+}
+
+const limits = fields({
+  maxUnhealthy: fields({
+    percent: integer(1, 100).optional().describe('Percent of the nodes of the policy, rounded down'),
+    count: integer(1, nodesMax).optional().describe('Number of nodes'),
+  }).describe(
+    'More unhealthy nodes than the greater of both open the breaker: no further NoExecute taint, no further eviction',
+  ),
+  cooldown: duration
+    .optional()
+    .describe('How long the breaker stays open when not too many nodes are unhealthy any more; 5m if not set'),
+  resetAt: text(rfc3339Text, resetAt)
+    .optional()
+    .describe('Closes a breaker that opened until this time; nodes that were unhealthy then count when they recovered'),
+});
+
 const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const;
 const modes = ['Enforce', 'Observe', 'Paused'] as const;
 
@@ -101,6 +125,7 @@ const policySpecShape = {
     .describe(
       'What means planned maintenance: meanwhile these nodes get no NoExecute taint for their health, keep their pods, and do not count as disrupted',
     ),
+  limits: limits.optional().describe('How many of these nodes may be unhealthy while others are tainted and evicted'),
 } as const;
 
 export const policySchema = fields({

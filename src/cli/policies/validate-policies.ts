@@ -2,6 +2,7 @@
 import { heartbeatConditionTypes } from '../../api/conditions.ts';
 import { parseGoDuration } from '../../api/go-duration.ts';
 import { healthTaintKeys } from '../../api/taints.ts';
+import { parseTimestamp } from '../../api/timestamps.ts';
 import { refusal } from './describe-schema-issue.ts';
 import type { PolicyInput } from './policy-schema.ts';
 
@@ -13,6 +14,7 @@ export function validatePolicies(policies: readonly PolicyInput[]): readonly str
     ...policies.flatMap(validateSelector),
     ...policies.flatMap(validateDurations),
     ...policies.flatMap(validateMaintenance),
+    ...policies.flatMap(validateLimits),
     ...validateNames(policies),
   ];
 }
@@ -63,6 +65,19 @@ function validateMaintenance({ maintenance }: PolicyInput, index: number): reado
       const isAccepted = !healthTaints.has(key);
       return isAccepted ? [] : [refusal([...path, 'taints', place], `none of ${[...healthTaints].join(', ')}`, key)];
     }),
+  ];
+}
+
+function validateLimits({ limits }: PolicyInput, index: number): readonly string[] {
+  if (limits === undefined) return [];
+  const path = ['policies', index, 'limits'];
+  const { maxUnhealthy, cooldown, resetAt } = limits;
+  const isEmpty = maxUnhealthy.percent === undefined && maxUnhealthy.count === undefined;
+  const isTime = resetAt === undefined || parseTimestamp(resetAt) !== undefined;
+  return [
+    ...(isEmpty ? [refusal([...path, 'maxUnhealthy'], 'percent, count or both', maxUnhealthy)] : []),
+    ...validateDuration(cooldown, [...path, 'cooldown']),
+    ...(isTime ? [] : [refusal([...path, 'resetAt'], 'an RFC 3339 time, such as 2026-11-23T18:00:00Z', resetAt)]),
   ];
 }
 

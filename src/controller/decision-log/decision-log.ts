@@ -84,6 +84,7 @@ const warningKinds: ReadonlySet<Decision['kind']> = new Set([
   'frames-stand-in',
   'lists-stand-in',
   'policy-conflict',
+  'breaker-opened',
 ]);
 
 function isWarning(decision: Decision): boolean {

@@ -32,6 +32,8 @@ export const decisionMessages: Readonly<Record<Decision['kind'], string>> = {
   'act-withheld': 'act withheld by policy or pause',
   'maintenance-began': 'planned maintenance of node began',
   'maintenance-ended': 'planned maintenance of node ended',
+  'breaker-opened': 'breaker open, NoExecute taints and evictions of policy held',
+  'breaker-closed': 'breaker closed, NoExecute taints and evictions of policy resumed',
   'labels-set': 'labels of node set',
   'pod-marked-not-ready': 'pod marked not ready',
   'eviction-scheduled': 'pod eviction scheduled',

@@ -4,6 +4,9 @@ import { formatTime } from '../../api/timestamps.ts';
 import { zoneName } from '../../api/zone.ts';
 import {
   type BootEvidence,
+  type BreakerClosing,
+  describeBreakerCount,
+  describeBreakerOpening,
   type Decision,
   type DepartureReason,
   describeControlPlane,
@@ -78,6 +81,10 @@ const describers: Describers = {
   'maintenance-began': ({ node, policy, signals, untilMs }) =>
     `node ${node}: planned maintenance (${signals.join(', ')}; policy ${policy}) until ${formatTime(untilMs)} at the latest: not counted in the disruption state of its zone, no NoExecute taint and no eviction for its health`,
   'maintenance-ended': ({ node, why }) => `node ${node}: planned maintenance ended: ${maintenanceEnds[why]}`,
+  'breaker-opened': (opening) =>
+    `breaker of policy ${opening.policy} open: ${describeBreakerOpening(opening)}; no further NoExecute taint and no further eviction for the health of its nodes`,
+  'breaker-closed': ({ policy, why, openMs, count }) =>
+    `breaker of policy ${policy} closed after ${seconds(openMs)}: ${breakerEndings[why]}${count === null ? '' : `; ${describeBreakerCount(count)}`}`,
   'labels-set': ({ node, labels }) =>
     `node ${node}: labels set: ${Object.entries(labels)
       .map(([name, value]) => `${name}=${value}`)
@@ -111,6 +118,12 @@ const describers: Describers = {
     `evaluation of ${subject} failed (${stage}), a defect of this controller; retrying: ${message}`,
   'write-failed': ({ write, subject, reason }) =>
     `${write} of ${subject} failed (${reason}); evaluated again, and repeated if still needed`,
+};
+
+const breakerEndings: Readonly<Record<BreakerClosing['why'], string>> = {
+  'cooldown-over': 'not too many nodes were unhealthy for the cooldown',
+  reset: 'it was reset',
+  'limits-removed': 'the policy has no limits any more',
 };
 
 const heldReasons = {
@@ -153,6 +166,7 @@ const evictionHolds: Readonly<Record<EvictionHold, string>> = {
   'node-is-ready': 'the node is Ready and its taint is about to be removed (node-is-ready)',
   'late-cache': 'a watch is stale, and a live read does not confirm the taint (late-cache)',
   'lease-is-renewed': 'the lease of the node is being renewed (lease-is-renewed)',
+  breaker: 'the breaker of the policy of the node is open (breaker)',
   observed: 'the policy of the node has mode Observe (observed)',
   maintenance: 'the node is in planned maintenance (maintenance)',
   paused: 'the node is paused (paused)',

@@ -2,7 +2,7 @@
 import { healthTaintKeys, type Taint, taintKeys } from '../../api/taints.ts';
 import { type Toleration, tolerates } from '../../api/tolerations.ts';
 import type { EvictionMark } from '../model/node-state.ts';
-import { buildNodeHolds, estimateMaintenanceEndMs, estimatePauseEndMs } from './build-holds.ts';
+import { buildNodeHolds, estimateBreakerEndMs, estimateMaintenanceEndMs, estimatePauseEndMs } from './build-holds.ts';
 import { type Forecast, formatEstimate } from './format-time.ts';
 import { estimateSlotMs, type RateChange } from './estimate-slot.ts';
 import type {
@@ -62,7 +62,7 @@ export function buildEvictionForecast(
     const { taint, toleratedSeconds } = timedEviction;
     const atMs = isEvictionHeld(taint, circumstances)
       ? Infinity
-      : Math.max(timedEviction.atMs, estimateEvictionFreeMs(taint, circumstances));
+      : Math.max(timedEviction.atMs, estimatePauseEndMs(circumstances), estimateHealthHoldMs(taint, circumstances));
     const cause = { kind: 'taint', taint, toleratedSeconds } as const;
     return { pod, state: 'scheduled', cause, given: 'nothing-changes', atMs };
   }
@@ -181,14 +181,16 @@ function estimateFreeAtMs(circumstances: Circumstances): number {
   return Math.max(
     outageHold?.untilMs ?? -Infinity,
     estimatePauseEndMs(circumstances),
+    estimateBreakerEndMs(circumstances),
     estimateMaintenanceEndMs(circumstances),
   );
 }
 
-/** When no pause, and for a taint for the health of the node no maintenance, holds the deletion of a pod any more. */
-function estimateEvictionFreeMs(taint: string, circumstances: Circumstances): number {
-  const maintenanceEndMs = isHealthTaint(taint) ? estimateMaintenanceEndMs(circumstances) : -Infinity;
-  return Math.max(estimatePauseEndMs(circumstances), maintenanceEndMs);
+/** An open breaker and planned maintenance hold evictions for the health of the node only. */
+function estimateHealthHoldMs(taint: string, circumstances: Circumstances): number {
+  return isHealthTaint(taint)
+    ? Math.max(estimateBreakerEndMs(circumstances), estimateMaintenanceEndMs(circumstances))
+    : -Infinity;
 }
 
 function isHealthTaint(taint: string): boolean {

@@ -3,7 +3,7 @@ import { nodeLeaseNamespace } from '../../api/resources.ts';
 import type { RateRule } from '../model/decisions.ts';
 import { controllerNames, type ControllerSelection } from '../model/options.ts';
 import type { Now } from '../model/node-state.ts';
-import type { HoldSource, Maintenance, NodeHold } from '../model/policy.ts';
+import type { BreakerStatus, HoldSource, Maintenance, NodeHold } from '../model/policy.ts';
 import { formatEstimate } from './format-time.ts';
 import type { Circumstances, Hold, NodeFacts, Unblocker, ZoneFacts } from './facts.ts';
 
@@ -29,11 +29,13 @@ export function buildPartHolds(parts: readonly Part[], { runs }: Circumstances):
 
 /** Holds that apply to all nodes. */
 export function buildHolds(circumstances: Circumstances): readonly Hold[] {
-  const { now, leading, shadow, leader, stale, fullDisruption, outageHold, nodeHold, maintenance } = circumstances;
+  const { now, leading, shadow, leader, stale, fullDisruption, outageHold, nodeHold, maintenance, breaker } =
+    circumstances;
   const holds: Hold[] = [];
   if (shadow) holds.push({ kind: 'shadow', unblockedBy: [{ kind: 'flag', flag: 'shadow', wanted: 'left out' }] });
   if (nodeHold !== undefined) holds.push(buildPolicyHold(nodeHold, now));
   if (maintenance !== undefined) holds.push(buildMaintenanceHold(maintenance, now));
+  if (breaker !== undefined) holds.push(buildBreakerHold(breaker, now));
   if (!leading) holds.push({ kind: 'not-leader', unblockedBy: [{ kind: 'ask-leader', holder: leader }] });
   if (stale !== undefined) holds.push({ kind: 'stale', reason: stale, unblockedBy: [{ kind: 'contact-with-api' }] });
   if (fullDisruption)
@@ -79,6 +81,28 @@ function unblockerOf(source: HoldSource): Unblocker {
 /** `untilMs`: wall time. */
 function endOf(untilMs: number, now: Now): Unblocker {
   return { kind: 'pause-ends', when: formatEstimate(toMonotonicMs(untilMs, now), now) };
+}
+
+function buildBreakerHold(breaker: BreakerStatus, now: Now): Hold {
+  const { policy, nodes, unhealthy, exempt, limit } = breaker;
+  const reset: Unblocker = {
+    kind: 'setting',
+    setting: `policies[${policy}].limits.resetAt`,
+    wanted: 'the current time',
+  };
+  return { kind: 'breaker', policy, nodes, unhealthy, exempt, limit, unblockedBy: [endOfBreaker(breaker, now), reset] };
+}
+
+function endOfBreaker(breaker: BreakerStatus, now: Now): Unblocker {
+  const { policy, unhealthy, exempt, limit, cooldownMs, untilMs = Infinity } = breaker;
+  if (Number.isFinite(untilMs))
+    return { kind: 'cooldown-ends', when: formatEstimate(toMonotonicMs(untilMs, now), now) };
+  return { kind: 'nodes-healthy', policy, count: unhealthy - exempt - limit, cooldownSeconds: cooldownMs / 1_000 };
+}
+
+/** The end of an open breaker on the monotonic clock; -Infinity: closed; Infinity: no end is known. */
+export function estimateBreakerEndMs({ breaker, now }: Pick<Circumstances, 'breaker' | 'now'>): number {
+  return breaker === undefined ? -Infinity : toMonotonicMs(breaker.untilMs ?? -Infinity, now);
 }
 
 /** The end of a pause on the monotonic clock; -Infinity: nothing is paused; Infinity: no end is known. */

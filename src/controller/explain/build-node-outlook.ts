@@ -11,6 +11,7 @@ import {
   buildHolds,
   buildNodeHolds,
   buildZoneHolds,
+  estimateBreakerEndMs,
   estimateMaintenanceEndMs,
   estimatePauseEndMs,
 } from './build-holds.ts';
@@ -127,11 +128,11 @@ function taintCorrections({ taints }: NodeFacts, circumstances: Circumstances): 
   if (missing.length + surplus.length === 0) return [];
   const signed = (sign: string, { key, effect }: Taint): string => `${sign}${key}:${effect}`;
   const changes = [...missing.map((taint) => signed('+', taint)), ...surplus.map((taint) => signed('-', taint))];
-  // A pause holds additions only, and maintenance those with NoExecute: here one that replaces the other.
-  const pausedMs = missing.length > 0 ? estimatePauseEndMs(circumstances) : -Infinity;
-  const isReplaced = missing.some(({ effect }) => effect === 'NoExecute');
-  const maintainedMs = isReplaced ? estimateMaintenanceEndMs(circumstances) : -Infinity;
-  const atMs = Math.max(now.monotonicMs, pausedMs, maintainedMs);
+  const isSwap = missing.some(({ effect }) => effect === 'NoExecute');
+  // A pause holds additions only; a breaker and maintenance those of NoExecute taints.
+  const pausedUntilMs = missing.length > 0 ? estimatePauseEndMs(circumstances) : -Infinity;
+  const heldUntilMs = Math.max(estimateBreakerEndMs(circumstances), estimateMaintenanceEndMs(circumstances));
+  const atMs = Math.max(now.monotonicMs, pausedUntilMs, isSwap ? heldUntilMs : -Infinity);
   return [{ act: 'change-taints', subject: changes.join(' '), given: 'nothing-changes', atMs }];
 }
 

@@ -1,8 +1,15 @@
 // Outlooks as text: the same values as the JSON.
 import type { Taint } from '../../api/taints.ts';
-import type { PodGcReason } from '../model/decisions.ts';
+import { formatTime } from '../../api/timestamps.ts';
+import { describeBreakerCount, type PodGcReason } from '../model/decisions.ts';
 import { controllerNames } from '../model/options.ts';
-import { describeHoldSource, type MaintenanceSignal, type PolicyCount } from '../model/policy.ts';
+import {
+  type BreakerStatus,
+  describeHoldSource,
+  describeMaxUnhealthy,
+  type MaintenanceSignal,
+  type PolicyCount,
+} from '../model/policy.ts';
 import type { NodeOutlook } from './build-node-outlook.ts';
 import type { PodOutlook } from './build-pod-outlook.ts';
 import type { ZoneOutlook } from './build-zone-outlook.ts';
@@ -195,6 +202,8 @@ const holdReasons: Texts<'kind', Hold> = {
   paused: ({ source }) => `paused by ${describeHoldSource(source)}: only recovery goes on`,
   maintenance: ({ policy }) =>
     `in planned maintenance (policy ${policy}), so it gets no NoExecute taint and its pods are not evicted for its health`,
+  breaker: ({ policy, ...count }) =>
+    `the breaker of policy ${policy} is open: ${describeBreakerCount(count)}; its nodes get no NoExecute taint, and no pod is evicted for the health of its node`,
   stale: ({ reason }) => `watch streams are stale (${reason}), so node health evaluation is paused`,
   unconfirmed: () => 'it looks silent, and its lease could not be read from the API server',
   'not-run': ({ part }) => `this process does not run the ${part}, so its actions are not predicted here`,
@@ -213,6 +222,9 @@ const unblockers: Texts<'kind', Unblocker> = {
   annotation: ({ annotation }) => `annotation ${annotation} removed from the node`,
   'maintenance-cleared': ({ signals }) => signals.map(clearedText).join(' and '),
   'maintenance-maximum': ({ when }) => `the maximum of the maintenance is over ${estimateText(when)}`,
+  'cooldown-ends': ({ when }) => `the cooldown ends ${estimateText(when)}`,
+  'nodes-healthy': ({ policy, count, cooldownSeconds }) =>
+    `${count} of the unhealthy nodes of policy ${policy} healthy again, and then a cooldown of ${secondsText(cooldownSeconds)}`,
   'pause-ends': ({ when }) => `the pause ends ${estimateText(when)}`,
   permission: ({ needed }) => `RBAC grants ${needed}`,
   'nodes-ready': ({ zone, count }) =>
@@ -355,9 +367,17 @@ function configFileRows({ configFile }: StatusOutlook): readonly Row[] {
   ];
 }
 
-function policyCountText({ policy, mode, nodes, conflicts }: PolicyCount): string {
+function policyCountText({ policy, mode, nodes, conflicts, breaker }: PolicyCount): string {
   const equal = conflicts === 0 ? '' : `; ${conflicts} nodes are claimed equally by another policy`;
-  return `${policy}: mode ${mode}, applies to ${nodes} nodes${equal}`;
+  return `${policy}: mode ${mode}, applies to ${nodes} nodes${equal}${breaker === undefined ? '' : `; ${breakerText(breaker)}`}`;
+}
+
+function breakerText(breaker: BreakerStatus): string {
+  const { maxUnhealthy, openedAtMs, untilMs = Infinity } = breaker;
+  const limit = `${describeBreakerCount(breaker)} (${describeMaxUnhealthy(maxUnhealthy)})`;
+  if (openedAtMs === undefined) return `${limit}, breaker closed`;
+  const end = Number.isFinite(untilMs) ? `, closes at ${formatTime(untilMs)}` : '';
+  return `${limit}, breaker open since ${formatTime(openedAtMs)}${end}`;
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Toleration } from '../../api/tolerations.ts';
 import type { ZoneCondition } from '../../api/zone.ts';
 import type { InformerStatus } from '../../informer/informer.ts';
 import type {
+  BreakerCount,
   Decision,
   GraceRule,
   OutageArithmetic,
@@ -12,7 +13,14 @@ import type {
   ZoneArithmetic,
   SettingChange,
 } from '../model/decisions.ts';
-import type { HoldSource, Maintenance, MaintenanceSignal, NodeHold, PolicyMode } from '../model/policy.ts';
+import type {
+  BreakerStatus,
+  HoldSource,
+  Maintenance,
+  MaintenanceSignal,
+  NodeHold,
+  PolicyMode,
+} from '../model/policy.ts';
 import type { ControllerName, ControllerSelection } from '../model/options.ts';
 import type { EvictionMark, HeartbeatChannel, Now } from '../model/node-state.ts';
 
@@ -37,6 +45,8 @@ export interface Circumstances {
   readonly nodeHold: NodeHold | undefined;
   /** Planned maintenance of the node. */
   readonly maintenance: Maintenance | undefined;
+  /** The open breaker of the policy of the node; without a node, undefined. */
+  readonly breaker: BreakerStatus | undefined;
 }
 
 export interface OutageHoldFacts {
@@ -236,6 +246,14 @@ export type Unblocker =
   | { readonly kind: 'maintenance-cleared'; readonly signals: readonly MaintenanceSignal[] }
   | { readonly kind: 'maintenance-maximum'; readonly when: Estimate }
   | { readonly kind: 'pause-ends'; readonly when: Estimate }
+  | { readonly kind: 'cooldown-ends'; readonly when: Estimate }
+  /** So many unhealthy nodes of the policy recover or are deleted, and the cooldown passes. */
+  | {
+      readonly kind: 'nodes-healthy';
+      readonly policy: string;
+      readonly count: number;
+      readonly cooldownSeconds: number;
+    }
   | { readonly kind: 'flag'; readonly flag: string; readonly wanted: 'above 0' | 'naming it' | 'left out' };
 
 /** Why a wanted action does not happen, and what would end that: any one of the unblockers. */
@@ -250,6 +268,8 @@ export type Hold = { readonly unblockedBy: readonly Unblocker[] } & (
   | { readonly kind: 'paused'; readonly source: HoldSource }
   /** NoExecute taints and evictions for the health of the node only. */
   | { readonly kind: 'maintenance'; readonly policy: string }
+  /** No NoExecute taint and no eviction for the health of the nodes of this policy. */
+  | ({ readonly kind: 'breaker'; readonly policy: string } & BreakerCount)
   /** It looks silent in the caches, and its lease could not be read. */
   | { readonly kind: 'unconfirmed' }
   /** This controller does not run in this process. */

@@ -24,7 +24,13 @@ export type Command =
     }
   | { readonly kind: 'set-node-labels'; readonly node: NodeView; readonly labels: Labels }
   | { readonly kind: 'mark-pod-not-ready'; readonly pod: PodView; readonly atMs: number }
-  | { readonly kind: 'mark-pod-disrupted'; readonly pod: PodView; readonly atMs: number }
+  | {
+      readonly kind: 'mark-pod-disrupted';
+      readonly pod: PodView;
+      readonly atMs: number;
+      /** As of the deletion that follows. */
+      readonly forHealth?: boolean;
+    }
   | {
       readonly kind: 'mark-pod-failed';
       readonly pod: PodView;
@@ -34,7 +40,7 @@ export type Command =
       readonly regardlessOfNode: boolean;
     }
   /** Sets status.reason to NodeLost. */
-  | { readonly kind: 'mark-pod-lost'; readonly pod: PodView }
+  | { readonly kind: 'mark-pod-lost'; readonly pod: PodView; readonly forHealth?: boolean }
   | {
       readonly kind: 'delete-pod';
       readonly pod: PodView;
@@ -44,6 +50,8 @@ export type Command =
       readonly lane?: WriteLane;
       /** Not because of the state of its node: a hold of the node does not apply. */
       readonly regardlessOfNode?: boolean;
+      /** It evicts the pod for the health of its node, so that an open breaker applies. */
+      readonly forHealth?: boolean;
     };
 
 /** Reason and message of a DisruptionTarget condition. */
@@ -54,7 +62,7 @@ export interface DisruptionWords {
 
 /**
  * Result of a command. `gone`: a read confirmed that the object no longer exists. `unwanted`: the reason for the write
- * had ended before the request was sent; nothing was sent. `held`: a policy or a pause holds it; nothing was sent, and the
+ * had ended before the request was sent; nothing was sent. `held`: a policy, a pause or a breaker holds it; nothing was sent, and the
  * stage evaluates again when the hold ends, or after `forMs` (Infinity: no end is known).
  */
 export type WriteOutcome =
@@ -99,7 +107,10 @@ export function nextAfterWrite(outcome: WriteOutcome, ifUnwanted: WorkOutcome): 
   }
 }
 
-/** A change of policies, of the node's labels or of its pause evaluates the node again; the end of a time does not. */
+/**
+ * A change of policies, of the node's labels or of its pause, and a breaker that closes, evaluate the node again; the end of
+ * a time does not.
+ */
 export function evaluateAfterHold(forMs: number): WorkOutcome {
   return Number.isFinite(forMs) ? { next: 'requeue', afterMs: Math.max(0, forMs) } : forget;
 }

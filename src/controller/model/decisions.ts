@@ -5,7 +5,7 @@ import type { ApiReason } from '../../api/api-error.ts';
 import type { Labels } from '../../api/topology.ts';
 import type { ZoneCondition } from '../../api/zone.ts';
 import type { StaleReason } from './freshness.ts';
-import type { HoldSource, NodeAct, NodeHold } from './policy.ts';
+import type { HoldSource, NodeAct, NodeHold, UnhealthyCount } from './policy.ts';
 
 /** Which rule set the grace period in force. */
 export type GraceRule = 'monitor' | 'startup';
@@ -69,6 +69,17 @@ export function describeControlPlane({ together, of, evidence }: OutageArithmeti
   return evidence === 'silent' ? `${counts} although the API server answers` : counts;
 }
 
+/** Why a breaker is open, for a sentence. */
+export function describeBreakerOpening({ inherited, count }: BreakerOpening): string {
+  return `${describeBreakerCount(count)}${inherited ? ', and more than that within the cooldown before this leader' : ''}`;
+}
+
+/** The numbers of a breaker, for a sentence. */
+export function describeBreakerCount({ nodes, unhealthy, exempt, limit }: BreakerCount): string {
+  const reset = exempt === 0 ? '' : ` (${exempt} of them do not count because of a reset)`;
+  return `${unhealthy} of ${nodes} nodes unhealthy${reset}, limit ${limit}`;
+}
+
 /** Why node health evaluation is paused, for a sentence. */
 export function describeStaleness(reason: StaleReason): string {
   switch (reason) {
@@ -111,7 +122,7 @@ export type BootEvidence = 'same' | 'changed' | 'unknown';
  * Why deletions of pods for the health of their node are held. `node-is-ready`: the taint still exists and is about to
  * be removed. `lease-is-renewed`: the node is not Ready in the cache, but its lease is being renewed.
  * `late-cache`: a watch is stale, or lists replace it, so that the cache may not show that the node recovered, or that
- * another client removed its taint.
+ * another client removed its taint. `breaker`: the breaker of its policy is open.
  */
 export type EvictionHold =
   | 'full-disruption'
@@ -121,10 +132,34 @@ export type EvictionHold =
   | 'lease-is-renewed'
   /** Planned maintenance of the node. */
   | 'maintenance'
+  | 'breaker'
   | PolicyEvictionHold;
 
 /** A policy or a pause holds all deletions of pods of the node, for whatever taint. */
 export type PolicyEvictionHold = 'observed' | 'paused';
+
+/** The numbers with which a breaker opened or closed. */
+export interface BreakerCount extends UnhealthyCount {
+  readonly limit: number;
+}
+
+/** A breaker that opened. */
+export interface BreakerOpening {
+  readonly policy: string;
+  /** The previous leader opened it, and its cooldown goes on. */
+  readonly inherited: boolean;
+  readonly count: BreakerCount;
+}
+
+/** A breaker that closed. */
+export interface BreakerClosing {
+  readonly policy: string;
+  readonly why: 'cooldown-over' | 'reset' | 'limits-removed';
+  /** How long it was open. */
+  readonly openMs: number;
+  /** Null where the policy has no limits any more. */
+  readonly count: BreakerCount | null;
+}
 
 /** A changed setting, with its values as text. */
 export interface SettingChange {
@@ -185,6 +220,9 @@ export type Decision =
   | Of<'maintenance-began', { node: string; policy: string; signals: readonly string[]; untilMs: number }>
   /** `cleared`: before its maximum. */
   | Of<'maintenance-ended', { node: string; why: 'cleared' | 'maximum' }>
+  /** Too many nodes of the policy are unhealthy: no further one is tainted NoExecute, and no further pod is evicted. */
+  | Of<'breaker-opened', BreakerOpening>
+  | Of<'breaker-closed', BreakerClosing>
   | Of<'labels-set', { node: string; labels: Labels }>
   | Of<'pod-marked-not-ready', { pod: string; node: string }>
   | Of<'eviction-scheduled', { pod: string; node: string; taint: string; toleratedSeconds: number; inMs: number }>

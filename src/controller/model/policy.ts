@@ -19,6 +19,8 @@ export interface NodePolicy {
   readonly nodeStartupGracePeriodMs: number | undefined;
   /** Undefined: nothing means planned maintenance. */
   readonly maintenance: MaintenanceRule | undefined;
+  /** Undefined: none. */
+  readonly limits: PolicyLimits | undefined;
 }
 
 /** What means that a node is in planned maintenance. */
@@ -50,6 +52,25 @@ export interface Maintenance {
   readonly signals: readonly MaintenanceSignal[];
   /** Wall time of the last of their ends; finite. */
   readonly untilMs: number;
+}
+
+/**
+ * How many nodes of a policy may be unhealthy. Above that its breaker opens: no further node of the policy gets a NoExecute
+ * taint, and no further pod is evicted, for the health of its node.
+ */
+export interface PolicyLimits {
+  readonly maxUnhealthy: MaxUnhealthy;
+  /** How long the breaker stays open when the number is back at the limit or below. */
+  readonly cooldownMs: number;
+  /** Wall time: an opening until then is reset, and nodes that were unhealthy then do not count until they recover. */
+  readonly resetAtMs: number | undefined;
+}
+
+/** At least one is set; of both the greater number is the limit. */
+export interface MaxUnhealthy {
+  /** Of the nodes to which the policy applies, from 1 to 100. */
+  readonly percent: number | undefined;
+  readonly count: number | undefined;
 }
 
 /** The grace periods in force for a node. */
@@ -89,6 +110,36 @@ export interface NodeHold {
   readonly untilMs: number;
 }
 
+/** The breaker of the policy of a node is open, which holds NoExecute taints and evictions for the health of the node. */
+export interface BreakerHold {
+  readonly mode: 'Breaker';
+  /** Wall time of its end; Infinity: while too many nodes are unhealthy, no end is known. */
+  readonly untilMs: number;
+}
+
+/** The nodes of a policy with limits. */
+export interface UnhealthyCount {
+  /** Number of nodes to which the policy applies. */
+  readonly nodes: number;
+  /** Those that are not Ready, or silent. */
+  readonly unhealthy: number;
+  /** Those of the unhealthy that do not count, because of a reset. */
+  readonly exempt: number;
+}
+
+/** The limits of a policy and the state of its breaker. */
+export interface BreakerStatus extends UnhealthyCount {
+  readonly policy: string;
+  /** More than this opens the breaker. */
+  readonly limit: number;
+  readonly maxUnhealthy: MaxUnhealthy;
+  readonly cooldownMs: number;
+  /** Wall time of its opening; undefined: closed. */
+  readonly openedAtMs: number | undefined;
+  /** Wall time of its end; Infinity: while too many nodes are unhealthy; undefined: closed. */
+  readonly untilMs: number | undefined;
+}
+
 /** How many nodes a policy claims. */
 export interface PolicyCount {
   readonly policy: string;
@@ -97,6 +148,8 @@ export interface PolicyCount {
   readonly nodes: number;
   /** Number of nodes that it and another policy claim equally. */
   readonly conflicts: number;
+  /** Only with limits, and only of a process that acts on them. */
+  readonly breaker?: BreakerStatus;
 }
 
 /** The source of a hold, for a sentence. */
@@ -114,4 +167,10 @@ export function describeHoldSource(source: HoldSource): string {
 /** `condition MaintenanceInProgress` or `taint example.com/maintenance`. */
 export function describeSignal({ kind, name }: Pick<MaintenanceSignal, 'kind' | 'name'>): string {
   return `${kind} ${name}`;
+}
+
+/** `40 %, at least 3`. */
+export function describeMaxUnhealthy({ percent, count }: MaxUnhealthy): string {
+  if (percent === undefined) return String(count);
+  return count === undefined ? `${percent} %` : `${percent} %, at least ${count}`;
 }

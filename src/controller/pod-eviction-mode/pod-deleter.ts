@@ -114,7 +114,8 @@ export class PodDeleter {
    */
   async #writeReason(pod: PodView, task: Task): Promise<WorkOutcome> {
     const { writer } = this.#options;
-    const outcome = await writer.carryOut({ kind: 'mark-pod-lost', pod }, () => this.#isStillWanted(pod));
+    const command = { kind: 'mark-pod-lost', pod, forHealth: true } as const;
+    const outcome = await writer.carryOut(command, () => this.#isStillWanted(pod));
     if (outcome.result === 'gone' || outcome.result === 'not-leader') return this.#drop(podKey(pod), task);
     if (isStopped(outcome)) return { next: 'requeue', afterMs: heldRecheckMs };
     const isContested = outcome.result === 'failed' && outcome.reason === 'conflict';
@@ -128,7 +129,8 @@ export class PodDeleter {
     if (!task.announced) this.#options.recorder.record(nodeControllerEviction(pod));
     task.announced = true;
     const stillWanted = (): boolean => this.#isStillWanted(pod) && this.#leaves(pod);
-    return this.#after(pod, task, await this.#options.writer.carryOut({ kind: 'delete-pod', pod }, stillWanted));
+    const command = { kind: 'delete-pod', pod, forHealth: true } as const;
+    return this.#after(pod, task, await this.#options.writer.carryOut(command, stillWanted));
   }
 
   /** Whether evictions are paused or held for this node. */

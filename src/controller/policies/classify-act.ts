@@ -2,12 +2,24 @@ import { healthTaintKeys } from '../../api/taints.ts';
 import type { Command } from '../model/commands.ts';
 import type { NodeAct } from '../model/policy.ts';
 
+interface NodeWrite {
+  readonly node: string;
+  readonly act: NodeAct;
+  /** It evicts pods for the health of the node, or is the NoExecute taint that does. */
+  readonly evicts: boolean;
+}
+
 /** The node that a write is about, and its kind; undefined: not because of a node, so no hold of a node applies. */
-export function classifyAct(command: Command): { readonly node: string; readonly act: NodeAct } | undefined {
-  if ('node' in command) return { node: command.node.name, act: nodeActOf(command) };
+export function classifyAct(command: Command): NodeWrite | undefined {
+  if ('node' in command) return { node: command.node.name, act: nodeActOf(command), evicts: addsHealthTaint(command) };
   if ('regardlessOfNode' in command && command.regardlessOfNode) return undefined;
   const act = command.kind === 'mark-pod-not-ready' ? 'mark-pods-not-ready' : 'delete-pods';
-  return { node: command.pod.nodeName, act };
+  return { node: command.pod.nodeName, act, evicts: 'forHealth' in command && command.forHealth };
+}
+
+function addsHealthTaint(command: Command): boolean {
+  if (command.kind !== 'change-taints') return false;
+  return command.add.some(({ key, effect }) => effect === 'NoExecute' && healthTaintKeys.some((own) => own === key));
 }
 
 function nodeActOf(command: Extract<Command, { readonly node: unknown }>): NodeAct {
@@ -19,10 +31,4 @@ function nodeActOf(command: Extract<Command, { readonly node: unknown }>): NodeA
     case 'change-taints':
       return command.add.length === 0 ? 'remove-taints' : 'add-taints';
   }
-}
-
-/** Whether the write adds the NoExecute taint for the health of a node: maintenance holds it. */
-export function addsHealthTaint(command: Command): boolean {
-  if (command.kind !== 'change-taints') return false;
-  return command.add.some(({ key, effect }) => effect === 'NoExecute' && healthTaintKeys.some((own) => own === key));
 }

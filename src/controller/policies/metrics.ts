@@ -12,6 +12,24 @@ export const policyConflictNodes = gauge(
   ['policy'],
 );
 
+export const policyUnhealthyNodes = gauge(
+  'node_lifecycle_policy_unhealthy_nodes',
+  'Number of nodes of the policy that are not Ready or silent. Only for policies with limits, and only on the leader.',
+  ['policy'],
+);
+
+export const policyUnhealthyLimit = gauge(
+  'node_lifecycle_policy_unhealthy_nodes_limit',
+  'Number of unhealthy nodes of the policy above which its breaker opens. Only for policies with limits, and only on the leader.',
+  ['policy'],
+);
+
+export const policyBreakerOpen = gauge(
+  'node_lifecycle_policy_breaker_open',
+  '1 while the breaker of the policy is open, so that its nodes get no NoExecute taint and no pod is evicted for the health of its node, 0 otherwise. Only for policies with limits, and only on the leader.',
+  ['policy'],
+);
+
 export const withheldActs = counter(
   'node_lifecycle_withheld_acts_total',
   'Number of acts that a policy in mode Observe withheld, by policy and kind of act: each kind once for each node until the node recovers or its policy changes.',

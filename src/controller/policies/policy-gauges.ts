@@ -1,6 +1,14 @@
 import type { Labels, Meter } from '../../ports/meter.ts';
 import type { PolicyCount } from '../model/policy.ts';
-import { policyConflictNodes, policyNodes } from './metrics.ts';
+import {
+  policyBreakerOpen,
+  policyConflictNodes,
+  policyNodes,
+  policyUnhealthyLimit,
+  policyUnhealthyNodes,
+} from './metrics.ts';
+
+const ofBreaker = [policyUnhealthyNodes, policyUnhealthyLimit, policyBreakerOpen] as const;
 
 /** Sets the gauges of policies at each scrape. Costs time proportional to the nodes; nothing without policies. */
 export function showPolicyNodes(meter: Meter, counts: () => readonly PolicyCount[]): void {
@@ -11,13 +19,23 @@ export function showPolicyNodes(meter: Meter, counts: () => readonly PolicyCount
     for (const count of shown) {
       meter.set(policyNodes, count.nodes, labelsOf(count));
       meter.set(policyConflictNodes, count.conflicts, { policy: count.policy });
+      showBreaker(meter, count);
     }
   });
 }
 
+function showBreaker(meter: Meter, { policy, breaker }: PolicyCount): void {
+  if (breaker === undefined) return;
+  meter.set(policyUnhealthyNodes, breaker.unhealthy, { policy });
+  meter.set(policyUnhealthyLimit, breaker.limit, { policy });
+  meter.set(policyBreakerOpen, breaker.untilMs === undefined ? 0 : 1, { policy });
+}
+
 function forgetCount(meter: Meter, count: PolicyCount): void {
+  const { policy, breaker } = count;
   meter.forget(policyNodes, labelsOf(count));
-  meter.forget(policyConflictNodes, { policy: count.policy });
+  meter.forget(policyConflictNodes, { policy });
+  if (breaker !== undefined) for (const metric of ofBreaker) meter.forget(metric, { policy });
 }
 
 function labelsOf({ policy, mode }: PolicyCount): Labels {

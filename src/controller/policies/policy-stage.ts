@@ -8,21 +8,36 @@ import type { Meter } from '../../ports/meter.ts';
 import type { ClosableWriter, NodeSource } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import type { ControllerOptions } from '../model/options.ts';
-import type { GracePeriods, Maintenance, NodeAct, NodeHold, PolicyCount, PolicySelection } from '../model/policy.ts';
+import type {
+  BreakerHold,
+  BreakerStatus,
+  GracePeriods,
+  Maintenance,
+  NodeAct,
+  NodeHold,
+  PolicyCount,
+  PolicySelection,
+} from '../model/policy.ts';
 import { ActHolds } from './act-holds.ts';
 import { buildPolicyCounts } from './build-policy-counts.ts';
 import { HoldingWriter } from './holding-writer.ts';
 import { MaintenanceWatch } from './maintenance-watch.ts';
 import { NodePolicies, type PolicyOptions } from './node-policies.ts';
+import { PolicyBreakers } from './policy-breakers.ts';
 import { showPolicyNodes } from './policy-gauges.ts';
 import { PolicyJournal } from './policy-journal.ts';
 import { selectShortestGrace } from './select-shortest-grace.ts';
+import { UnhealthyTally } from './unhealthy-tally.ts';
 
 interface PolicyStageOptions {
   readonly options: Live<ControllerOptions>;
   readonly nodes: NodeSource;
   /** Names of all nodes. */
   readonly names: () => Iterable<string>;
+  /** Ready, with a heartbeat within the grace period. */
+  readonly isHealthy: (node: string) => boolean;
+  /** {@link PolicyStage.evaluateBreakers} is to be called soon. */
+  readonly onBreakerChange: () => void;
   readonly decisions: DecisionSink;
   readonly recorder: EventRecorder;
   readonly meter: Meter;
@@ -38,6 +53,8 @@ export class PolicyStage {
   readonly #policies: NodePolicies;
   readonly #holds: ActHolds;
   readonly #journal: PolicyJournal;
+  readonly #tally: UnhealthyTally;
+  readonly #breakers: PolicyBreakers;
   #applied: PolicyOptions;
   /** Saves the computation, because it is read for each heartbeat. */
   #shortest: { readonly of: ControllerOptions; readonly options: ControllerOptions } | undefined;
@@ -48,6 +65,13 @@ export class PolicyStage {
     this.#holds = new ActHolds({ ...options, policies: this.#policies });
     this.#journal = new PolicyJournal({ ...options, policies: this.#policies });
     this.maintenance = new MaintenanceWatch({ ...options, maintenanceOf: (node) => this.maintenanceOf(node) });
+    this.#tally = new UnhealthyTally({ ...options, policies: this.#policies });
+    this.#breakers = new PolicyBreakers({
+      ...options,
+      policies: this.#policies,
+      tally: this.#tally,
+      onChange: options.onBreakerChange,
+    });
     this.strictest = { current: () => this.#withShortestGrace() };
     this.#applied = options.options.current();
     showPolicyNodes(options.meter, () => this.counts());
@@ -55,8 +79,7 @@ export class PolicyStage {
 
   /** The writer that sends nothing that is held. */
   holding(writer: ClosableWriter): ClosableWriter {
-    const maintenanceOf = (node: string): Maintenance | undefined => this.maintenanceOf(node);
-    return new HoldingWriter({ ...this.#options, writer, holds: this.#holds, maintenanceOf });
+    return new HoldingWriter({ ...this.#options, writer, holds: this });
   }
 
   /** The grace periods of this node. */
@@ -78,26 +101,69 @@ export class PolicyStage {
     return this.#policies.maintenanceOf(node);
   }
 
-  /** What holds this write, which is about to be made. */
-  check(node: string, act: NodeAct): NodeHold | undefined {
+  /**
+   * What holds this write, which is about to be made. `evicts`: it evicts pods for the health of the node, or is the
+   * NoExecute taint that does.
+   */
+  check(node: string, act: NodeAct, evicts: boolean): NodeHold | Maintenance | BreakerHold | undefined {
+    const hold = this.modeHold(node, act);
+    if (hold !== undefined || !evicts) return hold;
+    return this.breakerHoldOf(node) ?? this.maintenanceOf(node);
+  }
+
+  /** The mode of its policy or the pause that holds this write, which is about to be made. */
+  modeHold(node: string, act: NodeAct): NodeHold | undefined {
     return this.#holds.check(node, act);
   }
 
   /** Milliseconds for which this write, which is about to be made, is held; 0: not held. */
-  heldForMs(node: string, act: NodeAct): number {
-    const hold = this.#holds.check(node, act);
+  heldForMs(node: string, act: NodeAct, evicts: boolean): number {
+    const hold = this.check(node, act, evicts);
     return hold === undefined ? 0 : Math.max(1, hold.untilMs - this.#options.clock.nowMs());
   }
 
   /** The node is evaluated. `isHealthy`: Ready, with a heartbeat within its grace period. */
   observe(node: NodeView, isHealthy: boolean): void {
     this.#journal.observe(node);
+    this.#tally.update(node.name, isHealthy);
     if (isHealthy) this.#holds.recovered(node.name);
   }
 
   /** Whether these states of a node have different signals of maintenance, be it the time of one. */
   differInMaintenance(before: NodeView, after: NodeView): boolean {
     return this.#policies.differInMaintenance(before, after);
+  }
+
+  /** The node changed between two evaluations, or was deleted: it is counted, and the breakers are evaluated, at once. */
+  recount(node: string): void {
+    if (!this.#tally.isKept) return;
+    this.#tally.update(node, this.#options.isHealthy(node));
+    this.#breakers.decide();
+  }
+
+  /** All nodes have been evaluated. Returns the unhealthy nodes whose breaker closed: what was held may be due. */
+  evaluateBreakers(): readonly string[] {
+    return this.#breakers.evaluate();
+  }
+
+  /** Milliseconds until a breaker may close without any change of a node; Infinity: never. */
+  breakersDueInMs(): number {
+    return this.#breakers.dueInMs();
+  }
+
+  /** The open breaker of the policy of this node, as of now. */
+  breakerHoldOf(node: string): BreakerHold | undefined {
+    return this.#breakers.holdOf(node);
+  }
+
+  /** The open breaker that holds NoExecute taints and evictions for the health of this node. For reports. */
+  breakerOf(node: string): BreakerStatus | undefined {
+    return this.#breakers.openOf(node);
+  }
+
+  /** Unhealthy nodes whose breaker is open; undefined: no policy has limits. */
+  breakerHeld(): readonly string[] | undefined {
+    return this.#tally.isKept ? this.#breakers.held() : undefined;
   }
 
   /** Whether these states of a node have different policies, pauses or signals of maintenance. */
@@ -116,7 +182,12 @@ export class PolicyStage {
   counts(): readonly PolicyCount[] {
     const { options, names } = this.#options;
     if (options.current().policies.length === 0) return [];
-    return buildPolicyCounts(options.current().policies, names(), (name) => this.#policies.selectionOf(name));
+    const counts = buildPolicyCounts(options.current().policies, names(), (name) => this.#policies.selectionOf(name));
+    const breakers = new Map(this.#breakers.statuses().map((breaker) => [breaker.policy, breaker]));
+    return counts.map((count) => {
+      const breaker = breakers.get(count.policy);
+      return breaker === undefined ? count : { ...count, breaker };
+    });
   }
 
   /** The mode of the hold of each node of which anything is withheld now. */
@@ -126,6 +197,7 @@ export class PolicyStage {
 
   /** The node no longer exists. */
   forget(node: string): void {
+    this.#tally.remove(node);
     this.#policies.forget(node);
     this.#holds.forget(node);
     this.#journal.forget(node);
@@ -134,7 +206,7 @@ export class PolicyStage {
 
   /** Number of entries of the largest collection. */
   get size(): number {
-    return Math.max(this.#policies.size, this.#holds.size, this.#journal.size, this.maintenance.size);
+    return Math.max(this.#policies.size, this.#holds.size, this.#journal.size, this.maintenance.size, this.#tally.size);
   }
 
   #withShortestGrace(): ControllerOptions {

@@ -10,21 +10,24 @@ import type { ZoneTable } from '../zones/zone-table.ts';
 
 export const heldNodes = gauge(
   'node_lifecycle_held_nodes',
-  'Number of nodes for which a due action is held, each counted under the first reason that applies. observed: its policy has mode Observe; paused: a policy, its annotation or the config file pauses it; maintenance: not ready in planned maintenance; unconfirmed: looks silent and waits for a live read of its lease; full-disruption: not ready while all zones are fully disrupted; outage: waits for a NoExecute taint or the marking of its pods and became silent together with most nodes of several zones; stale: waits for either while watch streams are stale; zone-stopped: the eviction rate of its zone is 0.',
+  'Number of nodes for which a due action is held, each counted under the first reason that applies. observed: its policy has mode Observe; paused: a policy, its annotation or the config file pauses it; maintenance: not ready in planned maintenance; breaker: unhealthy while the breaker of its policy is open, only with limits; unconfirmed: looks silent and waits for a live read of its lease; full-disruption: not ready while all zones are fully disrupted; outage: waits for a NoExecute taint or the marking of its pods and became silent together with most nodes of several zones; stale: waits for either while watch streams are stale; zone-stopped: the eviction rate of its zone is 0.',
   ['reason'],
 );
 
 /** Updates the gauge on every scrape. Costs time proportional to the nodes that wait; nothing while none waits. */
 export function showHeldNodes(meter: Meter, sources: HeldNodesSources): void {
+  let shown: readonly string[] = [];
   meter.onRead(() => {
     const held = classifyHeldNodes(readFacts(sources));
+    for (const reason of shown) if (held[reason] === undefined) meter.forget(heldNodes, { reason });
+    shown = Object.keys(held);
     for (const [reason, count] of Object.entries(held)) meter.set(heldNodes, count, { reason });
   });
 }
 
 interface HeldNodesSources {
-  readonly policies: Pick<PolicyStage, 'heldModes' | 'holdOf' | 'maintenance'>;
-  readonly transitions: Pick<HealthTransitions, 'withheld'>;
+  readonly policies: Pick<PolicyStage, 'heldModes' | 'holdOf' | 'maintenance' | 'breakerHeld'>;
+  readonly transitions: Pick<HealthTransitions, 'withheld' | 'isWithheld'>;
   readonly zones: Pick<ZoneTable, 'zones' | 'plan' | 'fullDisruption'>;
   readonly outage: Pick<OutageWatch, 'isHeld'>;
   readonly freshness: Pick<Freshness, 'staleness'>;
@@ -37,6 +40,8 @@ export interface WaitingFacts {
   readonly policyHeld: readonly NodeHold['mode'][];
   /** Nodes in planned maintenance that are not Ready. Those nodes are in no later list. */
   readonly maintained: number;
+  /** Number of unhealthy nodes whose breaker is open and that are in no other list; undefined: no policy has limits. */
+  readonly breakerHeld: number | undefined;
   /** Nodes that look silent and whose silence is not confirmed by a live read. */
   readonly withheld: number;
   readonly fullDisruption: boolean;
@@ -54,6 +59,7 @@ export interface WaitingFacts {
 export function classifyHeldNodes({
   policyHeld,
   maintained,
+  breakerHeld,
   withheld,
   fullDisruption,
   unready,
@@ -67,6 +73,7 @@ export function classifyHeldNodes({
     observed,
     paused: policyHeld.length - observed,
     maintenance: maintained,
+    ...(breakerHeld === undefined ? {} : { breaker: fullDisruption ? 0 : breakerHeld }),
     unconfirmed: withheld,
     'full-disruption': fullDisruption ? unready : 0,
     outage: fullDisruption ? 0 : waiting.length - others.length,
@@ -78,18 +85,27 @@ export function classifyHeldNodes({
 function readFacts(sources: HeldNodesSources): WaitingFacts {
   const { policies, transitions, zones, outage, freshness, queues, marking } = sources;
   const waiting = [...new Set([...queues.keys(), ...marking.waiting()])];
+  const breakerHeld = policies.breakerHeld()?.filter((node) => isOnlyByBreaker(node, sources));
+  const heldByBreaker = new Set(breakerHeld);
   return {
     policyHeld: policies.heldModes(),
     maintained: policies.maintenance.unready().filter((node) => policies.holdOf(node) === undefined).length,
+    breakerHeld: breakerHeld?.length,
     withheld: transitions.withheld,
     fullDisruption: zones.fullDisruption,
     unready: zones.zones().reduce((sum, zone) => sum + (zones.plan(zone)?.why.unready ?? 0), 0),
     stale: freshness.staleness() !== undefined,
     waiting: waiting
-      .filter((node) => policies.holdOf(node) === undefined && !policies.maintenance.has(node))
+      .filter(
+        (node) => policies.holdOf(node) === undefined && !policies.maintenance.has(node) && !heldByBreaker.has(node),
+      )
       .map((node) => ({
         outageHeld: outage.isHeld(node),
         zoneStopped: queues.get(queues.zoneOf(node) ?? '')?.ratePerSecond === 0,
       })),
   };
+}
+
+function isOnlyByBreaker(node: string, { policies, transitions }: HeldNodesSources): boolean {
+  return policies.holdOf(node) === undefined && !policies.maintenance.has(node) && !transitions.isWithheld(node);
 }

@@ -37,7 +37,10 @@ export interface SnapshotSources {
     readonly podGc: Pick<PodGarbageCollector, 'roundFromMs' | 'quarantineEndsAtMs' | 'missingNodes'>;
     readonly outage: Pick<OutageWatch, 'hold' | 'heldUntilMs'>;
     readonly freshness: Pick<Freshness, 'nowMs' | 'staleness'>;
-    readonly policies: Pick<PolicyStage, 'selectionOf' | 'current' | 'holdOf' | 'maintenanceOf' | 'counts'>;
+    readonly policies: Pick<
+      PolicyStage,
+      'selectionOf' | 'current' | 'holdOf' | 'maintenanceOf' | 'breakerOf' | 'counts'
+    >;
   };
   readonly informers: {
     readonly nodes: Informer<NodeView>;

@@ -71,6 +71,7 @@ export class LiveSnapshot {
       outageHold: this.#outageHold(node),
       nodeHold: stages.policies.holdOf(node ?? ''),
       maintenance: stages.policies.maintenanceOf(node ?? ''),
+      breaker: node === undefined ? undefined : stages.policies.breakerOf(node),
     };
   }
 

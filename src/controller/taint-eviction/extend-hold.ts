@@ -5,8 +5,8 @@ import type { EvictionHold } from '../model/decisions.ts';
  * The maximum hold of each reason, in milliseconds. After that the node is read live and the result decides: at once
  * where lists replace a watch (`late-cache`), because they show a recovery late. `stale`
  * and `full-disruption` are bounded where they are detected, not here: while they last, there is no better evidence;
- * `maintenance` is bounded by its policy.
- * `observed` and `paused` are an administrator's decision, which no evidence ends.
+ * `maintenance` is bounded by its policy, and `breaker` ends with the number of unhealthy nodes. `observed` and `paused` are an
+ * administrator's decision, which no evidence ends.
  */
 const holdMaximumMs: Readonly<Record<EvictionHold, number>> = {
   'node-is-ready': 5 * 60_000,
@@ -15,6 +15,7 @@ const holdMaximumMs: Readonly<Record<EvictionHold, number>> = {
   'full-disruption': Infinity,
   stale: Infinity,
   maintenance: Infinity,
+  breaker: Infinity,
   observed: Infinity,
   paused: Infinity,
 };

@@ -361,14 +361,15 @@ export class TaintEvictor {
   async #evict(pod: PodView, eviction: TimedEviction, evictAt: EvictAt): Promise<WorkOutcome> {
     const { writer, recorder, clock } = this.#options;
     const stillWanted: StillWanted = () => this.#isStillWanted(pod, eviction, evictAt);
+    const forHealth = isHealthTaint(evictAt.taint);
     if (!eviction.announced) recorder.record(markingForDeletion(pod));
     eviction.announced = true;
     if (pod.disruptionReason !== evictedByTaint.reason) {
-      const command = { kind: 'mark-pod-disrupted', pod, atMs: clock.nowMs() } as const;
+      const command = { kind: 'mark-pod-disrupted', pod, atMs: clock.nowMs(), forHealth } as const;
       const marked = await writer.carryOut(command, stillWanted);
       if (marked.result !== 'written' && !isUnpatchable(marked)) return this.#after(pod, evictAt, marked);
     }
-    return this.#after(pod, evictAt, await writer.carryOut({ kind: 'delete-pod', pod }, stillWanted));
+    return this.#after(pod, evictAt, await writer.carryOut({ kind: 'delete-pod', pod, forHealth }, stillWanted));
   }
 
   /** It was not cancelled or moved, no hold applies, and the pod is not terminating. */

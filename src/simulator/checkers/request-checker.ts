@@ -5,6 +5,8 @@ import type { PodView } from '../../api/pod.ts';
 import type { Stages } from '../../controller/stages.ts';
 import { objectKey } from '../../api/object-key.ts';
 import { diffTaints, healthTaintKeys, noExecuteTaints } from '../../api/taints.ts';
+import { readyOf } from '../../controller/health/assess-node.ts';
+import type { NodePolicy } from '../../controller/model/policy.ts';
 import type { Replica, Run } from '../cluster/replica.ts';
 import { nodesOf } from '../faults/policy-plan.ts';
 import { isWrite, type RequestLine } from '../network/network.ts';
@@ -152,9 +154,36 @@ export class RequestChecker {
 function whyHeld({ policies, paused }: World['config'], run: Run, line: RequestLine): string | undefined {
   const node = nodeOf(run, line);
   if (node === undefined) return undefined;
-  const mode = policies.find((policy) => nodesOf(policy).includes(node))?.mode;
-  if (mode === 'Observe') return 'the policy of the node has mode Observe';
-  return (paused || mode === 'Paused') && isWorse(run, line) ? 'the node is paused' : undefined;
+  const policy = policies.find((known) => nodesOf(known).includes(node));
+  if (policy?.mode === 'Observe') return 'the policy of the node has mode Observe';
+  if ((paused || policy?.mode === 'Paused') && isWorse(run, line)) return 'the node is paused';
+  return policy !== undefined && isForHealth(run, line, node) ? whyLimited(policy, run) : undefined;
+}
+
+/** A NoExecute taint for the health of the node, or the eviction of a pod for such taints only. */
+function isForHealth({ manager }: Run, line: RequestLine, node: string): boolean {
+  const carried = manager.lifecycle.stages.nodes.get(node)?.taints ?? [];
+  if (line.resource === 'pods') return line.verb === 'delete' && noExecuteTaints(carried).every(isHealthTaint);
+  if (isUnknown(line)) return false;
+  return noExecuteTaints(diffTaints(line.taints ?? [], carried).add).some(isHealthTaint);
+}
+
+function isHealthTaint({ key }: { readonly key: string }): boolean {
+  return healthTaintKeys.some((known) => known === key);
+}
+
+/** Only nodes count of which every cache says that they are not Ready: a silence that is not written is left out. */
+function whyLimited(policy: NodePolicy, { manager }: Run): string | undefined {
+  if (policy.limits === undefined) return undefined;
+  const { percent = 0, count = 0 } = policy.limits.maxUnhealthy;
+  const { store } = manager.informers.nodes;
+  const existing = nodesOf(policy).filter((name) => store.get(name) !== undefined);
+  const isUnready = (node: NodeView | undefined): boolean => node !== undefined && readyOf(node) !== 'True';
+  const unready = existing.filter(
+    (name) => isUnready(store.get(name)) && isUnready(manager.lifecycle.stages.nodes.get(name)),
+  );
+  const isTooMany = unready.length > Math.max((existing.length * percent) / 100, count);
+  return isTooMany ? `${unready.length} of ${existing.length} nodes of its policy are not Ready` : undefined;
 }
 
 function isWorse({ manager }: Run, line: RequestLine): boolean {
@@ -203,7 +232,7 @@ function whyNotDeleted({ manager }: Run, { verb, resource, name }: RequestLine):
 function whyNotEvicted(stages: Stages, node: NodeView): string | undefined {
   const taints = noExecuteTaints(node.taints);
   if (taints.length === 0) return 'its node has no NoExecute taint';
-  if (!taints.every(({ key }) => healthTaintKeys.some((known) => known === key))) return undefined;
+  if (!taints.every(isHealthTaint)) return undefined;
   if (stages.zones.fullDisruption) return 'all zones are fully disrupted';
   return stages.freshness.staleness() === undefined ? undefined : 'the watches are stale';
 }

@@ -81,10 +81,14 @@ export class DrillRecord {
     for (const pod of storage.list('pods')) this.#addPod(pod, false);
   }
 
-  /** The controller sent a patch of this node or pod. */
+  /**
+   * The controller sent a patch of this node or pod. One of a pod whose deletion was accepted does not count: the watch may
+   * show an earlier change after it.
+   */
   notePatch(resource: string, name: string): void {
-    const record = resource === 'nodes' ? this.nodes.get(name) : this.pods.get(this.#uids.get(name) ?? '');
-    if (record !== undefined) record.writes.sent += 1;
+    const pod = resource === 'nodes' ? undefined : this.pods.get(this.#uids.get(name) ?? '');
+    const record = resource === 'nodes' ? this.nodes.get(name) : pod;
+    if (record !== undefined && pod?.deletion === undefined) record.writes.sent += 1;
   }
 
   #onCommit(resource: string, change: StoreChange, { process }: Requester): void {

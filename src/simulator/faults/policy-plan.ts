@@ -1,6 +1,6 @@
 // Policies that an operator adds and removes while the faults last. They have a random source of their own, so that the seeds
 // without them have the story that they had before.
-import type { NodePolicy, PolicyMode } from '../../controller/model/policy.ts';
+import type { NodePolicy, PolicyLimits, PolicyMode } from '../../controller/model/policy.ts';
 import { SeededRandom } from '../../kubelet/faults/seeded-random.ts';
 import type { Random } from '../../ports/random.ts';
 import type { ClusterPlan } from '../cluster/cluster-plan.ts';
@@ -10,18 +10,22 @@ import type { PlannedFault } from './world-fault.ts';
 /** With this source the seeds for which `docs/simulator.md` or the regression seeds say what they find have no policies. */
 const source = 0x1_68;
 const share = 0.1;
+/** The same for policies with limits, which other seeds have. */
+const limitsSource = 0x2_29;
+const limitsShare = 0.05;
 const changesMax = 4;
 
 const hostname = 'kubernetes.io/hostname';
 
+interface Span {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
 /** None for most seeds. All end with the span. */
-export function planPolicies(
-  seed: number,
-  { nodes }: ClusterPlan,
-  span: { readonly fromMs: number; readonly untilMs: number },
-): readonly PlannedFault[] {
+export function planPolicies(seed: number, { nodes }: ClusterPlan, span: Span): readonly PlannedFault[] {
   const random = new SeededRandom(seed ^ source);
-  if (!chance(random, share)) return [];
+  if (!chance(random, share)) return planLimits(seed, nodes, span);
   return Array.from({ length: changesMax }, () => {
     const atMs = Math.round(between(random, span.fromMs, span.untilMs));
     const forMs = Math.round(between(random, 0, span.untilMs - atMs));
@@ -43,7 +47,38 @@ function drawPolicies(random: Random, nodes: readonly string[]): readonly NodePo
   const mode = oneOf<PolicyMode>(random, ['Observe', 'Paused', 'Enforce']);
   const graceMs = oneOf(random, [undefined, 90_000, 120_000]);
   if (chosen.length === 0) return [];
-  const selector = [{ key: hostname, operator: 'In', values: chosen }];
-  const graces = { nodeMonitorGracePeriodMs: graceMs, nodeStartupGracePeriodMs: undefined, maintenance: undefined };
-  return [{ name: 'simulated', priority: 0, selector, mode, ...graces }];
+  const graces = { nodeMonitorGracePeriodMs: graceMs, nodeStartupGracePeriodMs: undefined };
+  return [{ ...policyOf(chosen, mode), ...graces }];
+}
+
+function policyOf(chosen: readonly string[], mode: PolicyMode): NodePolicy {
+  return {
+    name: 'simulated',
+    priority: 0,
+    selector: [{ key: hostname, operator: 'In', values: chosen }],
+    mode,
+    nodeMonitorGracePeriodMs: undefined,
+    nodeStartupGracePeriodMs: undefined,
+    maintenance: undefined,
+    limits: undefined,
+  };
+}
+
+/** A policy with limits for most nodes, twice, each for half of the span. */
+function planLimits(seed: number, nodes: ClusterPlan['nodes'], { fromMs, untilMs }: Span): readonly PlannedFault[] {
+  const random = new SeededRandom(seed ^ limitsSource);
+  if (!chance(random, limitsShare)) return [];
+  const forMs = Math.floor((untilMs - fromMs) / 2);
+  return [fromMs, fromMs + forMs].map((atMs) => {
+    const chosen = nodes.map(({ name }) => name).filter(() => chance(random, 0.8));
+    const policies = chosen.length === 0 ? [] : [{ ...policyOf(chosen, 'Enforce'), limits: drawLimits(random) }];
+    return { atMs, forMs, fault: { kind: 'settings', change: { policies } } };
+  });
+}
+
+function drawLimits(random: Random): PolicyLimits {
+  const percent = oneOf(random, [undefined, 20, 50]);
+  const count = percent === undefined || chance(random, 0.3) ? oneOf(random, [1, 2]) : undefined;
+  const cooldownMs = oneOf(random, [1_000, 20_000, 60_000]);
+  return { maxUnhealthy: { percent, count }, cooldownMs, resetAtMs: undefined };
 }

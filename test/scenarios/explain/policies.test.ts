@@ -103,3 +103,44 @@ test('held nodes are counted by reason, and under no other', async () => {
   await world.advance(20);
   assert.ok([...world.meter.read()].every(([key, count]) => !key.includes('held_nodes') || count === 0));
 });
+
+const limited = aPolicy({
+  name: 'pool',
+  limits: { maxUnhealthy: { percent: 40, count: 3 }, cooldownMs: 120_000, resetAtMs: undefined },
+});
+
+test('an open breaker is a hold with its numbers, and no taint is expected until nodes recover', async () => {
+  await using world = aZonedWorld({ a: 8, b: 8 }, { policies: [limited] }).start();
+  world.addPod('pod', 'a-0', [{ operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 90 }]);
+  await world.silentFor(55, 'a-0');
+  await world.silentFor(60, 'a-1', 'a-2', 'a-3', 'a-4');
+  const held = /held {7}the breaker of policy pool is open: 5 of 8 nodes unhealthy, limit 3; /u;
+  for (const node of ['a-0', 'a-1']) assert.match(pageOf(world, node), held);
+  assert.match(
+    pageOf(world, 'a-1'),
+    /would end: 2 of the unhealthy nodes of policy pool healthy again, and then a cooldown of 120s, or policies\[pool\]\.limits\.resetAt set to the current time in the config file/u,
+  );
+  assert.equal(explainNode(world, 'a-1').noExecuteTaint?.when.inSeconds, null);
+  assert.equal(explainPod(world, 'pod').eviction?.when.inSeconds, null);
+  assert.doesNotMatch(pageOf(world, 'b-0'), /breaker/u);
+  assert.match(
+    describeStatus(statusOf(world)),
+    /pool: mode Enforce, applies to 8 nodes; 5 of 8 nodes unhealthy, limit 3 \(40 %, at least 3\), breaker open since/u,
+  );
+});
+
+test('in the cooldown the taint and the eviction are expected at its end, and other keys are not held', async () => {
+  await using world = aZonedWorld({ a: 8, b: 8 }, { policies: [limited], nodeEvictionRate: 10 }).start();
+  world.addPod('pod', 'a-0', [{ operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 100 }]);
+  await world.silentFor(55, 'a-0');
+  await world.silentFor(60, 'a-1', 'a-2', 'a-3');
+  world.recover('a-3');
+  await world.advance(20);
+  assert.match(pageOf(world, 'a-1'), /would end: the cooldown ends in about 100s/u);
+  assert.equal(Math.round(explainNode(world, 'a-1').noExecuteTaint?.when.inSeconds ?? 0), 100);
+  assert.equal(Math.round(explainPod(world, 'pod').eviction?.when.inSeconds ?? 0), 100);
+  assert.match(describeStatus(statusOf(world)), /breaker open since .*, closes at /u);
+  await world.advance(101);
+  assert.doesNotMatch(pageOf(world, 'a-1'), /the breaker of policy/u);
+  assert.match(describeStatus(statusOf(world)), /limit 3 \(40 %, at least 3\), breaker closed/u);
+});

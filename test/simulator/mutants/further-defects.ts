@@ -336,14 +336,21 @@ export const furtherDefects: readonly Mutant[] = [
     name: 'policy-not-asked',
     what: 'the nodes of a policy with mode Observe or Paused are marked, tainted and evicted',
     file: 'controller/policies/holding-writer.ts',
-    find: 'const hold = holds.check(node, act);',
+    find: 'const hold = holds.check(node, act, evicts);',
     replace: 'const hold: ReturnType<typeof holds.check> = undefined as never;',
     also: [
       {
         file: 'controller/policies/holding-writer.ts',
-        find: 'stillWanted() && holds.check(node, act) === undefined',
+        find: 'stillWanted() && holds.check(node, act, evicts) === undefined',
         replace: 'stillWanted()',
       },
     ],
+  },
+  {
+    name: 'breaker-not-asked',
+    what: 'nodes are tainted and pods evicted although more nodes of the policy are unhealthy than its limits allow',
+    file: 'controller/policies/policy-stage.ts',
+    find: 'this.#holds.check(node, act) ?? (evicts ? this.#breakers.holdOf(node) : undefined)',
+    replace: 'this.#holds.check(node, act)',
   },
 ];

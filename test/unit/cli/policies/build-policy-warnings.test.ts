@@ -60,3 +60,13 @@ test('policies that can claim one node equally are a warning', () => {
   assert.deepEqual(pair([exists('a')], [exists('b'), exists('c')]), [], 'different numbers of requirements');
   assert.deepEqual(pair([isIn('a', 'x')], [isIn('a', 'y')]), [], 'no node matches both');
 });
+
+test('a percent without a count is a warning: the limit of a few nodes is 0', () => {
+  const withMax = (percent: number | undefined, count: number | undefined): readonly string[] =>
+    buildPolicyWarnings([
+      aPolicy({ limits: { maxUnhealthy: { percent, count }, cooldownMs: 1_000, resetAtMs: undefined } }),
+    ]);
+  assert.match(withMax(30, undefined)[0] ?? '', /fewer than 4 nodes the limit is 0, and one unhealthy node opens/u);
+  assert.deepEqual(withMax(30, 1), []);
+  assert.deepEqual(withMax(undefined, 1), []);
+});

@@ -18,11 +18,19 @@ function withRequirement(requirement: unknown): Readonly<Record<string, unknown>
   return aPolicyWith({ nodeSelector: { matchExpressions: [requirement] } });
 }
 
+/** Valid limits with these fields changed. */
+function withLimits(over: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return aPolicyWith({ limits: { maxUnhealthy: { percent: 40 }, ...over } });
+}
+
+const inLimits = 'policies[0].limits.maxUnhealthy';
+const time = 'an RFC 3339 time, such as 2026-11-23T18:00:00Z';
 const duration = 'a duration > 0 with a unit, such as 1m30s or 500ms';
 const key = 'a label key, such as node.example.com/pool';
 const value = 'a label value: at most 63 letters, digits, -, _ and .';
 const name = 'a name of lower-case letters, digits, - and ., at most 253';
-const fields = 'name, priority, nodeSelector, mode, nodeMonitorGracePeriod, nodeStartupGracePeriod, maintenance';
+const fields =
+  'name, priority, nodeSelector, mode, nodeMonitorGracePeriod, nodeStartupGracePeriod, maintenance, limits';
 const at = 'policies[0].nodeSelector.matchExpressions[0]';
 const long = 'x'.repeat(64);
 
@@ -121,6 +129,33 @@ const malformed: readonly (readonly [unknown, string])[] = [
     'policies[0].nodeStartupGracePeriod: must be a duration > 0 and below 292 years (got "9999999h")',
   ],
   [aPolicyWith({ maxUnhealthy: '40%' }), `policies[0].maxUnhealthy: unknown field; accepted: ${fields}`],
+  [aPolicyWith({ limits: '40%' }), 'policies[0].limits: must be a mapping (got "40%")'],
+  [aPolicyWith({ limits: {} }), `${inLimits}: must be a mapping (missing)`],
+  [withLimits({ maxUnhealthy: '40%' }), `${inLimits}: must be a mapping (got "40%")`],
+  [withLimits({ maxUnhealthy: {} }), `${inLimits}: must be percent, count or both (got {})`],
+  [
+    withLimits({ maxUnhealthy: { percent: '40%' } }),
+    `${inLimits}.percent: must be an integer from 1 to 100 (got "40%")`,
+  ],
+  [withLimits({ maxUnhealthy: { percent: 0 } }), `${inLimits}.percent: must be an integer from 1 to 100 (got 0)`],
+  [withLimits({ maxUnhealthy: { percent: 101 } }), `${inLimits}.percent: must be an integer from 1 to 100 (got 101)`],
+  [withLimits({ maxUnhealthy: { percent: 2.5 } }), `${inLimits}.percent: must be an integer from 1 to 100 (got 2.5)`],
+  [withLimits({ maxUnhealthy: { count: -1 } }), `${inLimits}.count: must be an integer from 1 to 1000000 (got -1)`],
+  [withLimits({ maxUnhealthy: { count: null } }), `${inLimits}.count: must be an integer from 1 to 1000000 (got null)`],
+  [withLimits({ maxUnhealthy: { share: 3 } }), `${inLimits}.share: unknown field; accepted: percent, count`],
+  [withLimits({ cooldown: 300 }), `policies[0].limits.cooldown: must be ${duration} (got 300)`],
+  [withLimits({ cooldown: '0s' }), `policies[0].limits.cooldown: must be ${duration} (got "0s")`],
+  [
+    withLimits({ cooldown: '9999999h' }),
+    'policies[0].limits.cooldown: must be a duration > 0 and below 292 years (got "9999999h")',
+  ],
+  [withLimits({ resetAt: 'now' }), `policies[0].limits.resetAt: must be ${time} (got "now")`],
+  [withLimits({ resetAt: '2026-11-23' }), `policies[0].limits.resetAt: must be ${time} (got "2026-11-23")`],
+  [
+    withLimits({ resetAt: '2026-13-23T18:00:00Z' }),
+    `policies[0].limits.resetAt: must be ${time} (got "2026-13-23T18:00:00Z")`,
+  ],
+  [withLimits({ reset: true }), 'policies[0].limits.reset: unknown field; accepted: maxUnhealthy, cooldown, resetAt'],
 ];
 
 for (const [policy, problem] of malformed) {
@@ -172,6 +207,7 @@ test('a policy with all fields', () => {
     mode: 'Observe',
     nodeMonitorGracePeriod: '1m30s',
     nodeStartupGracePeriod: '500ms',
+    limits: { maxUnhealthy: { percent: 40, count: 3 }, cooldown: '10m', resetAt: '2026-11-23T19:00:00+01:00' },
   };
   assert.deepEqual(readFileSettings({ policies: [policy] }).settings.policies, [
     {
@@ -185,6 +221,11 @@ test('a policy with all fields', () => {
       mode: 'Observe',
       nodeMonitorGracePeriodMs: 90_000,
       nodeStartupGracePeriodMs: 500,
+      limits: {
+        maxUnhealthy: { percent: 40, count: 3 },
+        cooldownMs: 600_000,
+        resetAtMs: Date.parse('2026-11-23T18:00:00Z'),
+      },
     },
   ]);
 });
@@ -195,4 +236,14 @@ test('what a policy does not set is undefined, its mode is Enforce and its prior
   assert.equal(policy.priority, 0);
   assert.equal(policy.nodeMonitorGracePeriodMs, undefined);
   assert.equal(policy.nodeStartupGracePeriodMs, undefined);
+  assert.equal(policy.limits, undefined);
+});
+
+test('the cooldown is 5 minutes if it is not set', () => {
+  const [policy] = readFileSettings({ policies: [withLimits({})] }).settings.policies;
+  assert.deepEqual(policy?.limits, {
+    maxUnhealthy: { percent: 40, count: undefined },
+    cooldownMs: 300_000,
+    resetAtMs: undefined,
+  });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClosableWriter, Command } from '../../../../src/controller/model/commands.ts';
-import type { Maintenance, NodeAct, NodeHold } from '../../../../src/controller/model/policy.ts';
+import type { NodeAct, NodeHold } from '../../../../src/controller/model/policy.ts';
 import { HoldingWriter } from '../../../../src/controller/policies/holding-writer.ts';
 import { aNodeView, aPodView } from '../../../support/builders.ts';
 
@@ -9,6 +9,8 @@ const hold: NodeHold = { mode: 'Observe', source: { kind: 'policy', policy: 'o' 
 const node = aNodeView({ name: 'n' });
 const pod = aPodView({ nodeName: 'n' });
 const taint = { key: 'k', effect: 'NoExecute' };
+const ofHealth = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' };
+const noSchedule = { ...ofHealth, effect: 'NoSchedule' };
 
 /** Every command, and the act that it counts as; undefined: not because of the node. */
 const commands: readonly (readonly [Command, NodeAct | undefined])[] = [
@@ -49,12 +51,7 @@ for (const [command, act] of commands) {
       asked.push(`${name} ${kind}`);
       return hold;
     };
-    const holding = new HoldingWriter({
-      writer,
-      holds: { check },
-      maintenanceOf: () => undefined,
-      clock: { nowMs: () => 0 },
-    });
+    const holding = new HoldingWriter({ writer, holds: { check }, clock: { nowMs: () => 0 } });
     const outcome = await holding.carryOut(command, () => true);
     assert.deepEqual(asked, act === undefined ? [] : [`n ${act}`]);
     assert.deepEqual(outcome, act === undefined ? { result: 'written' } : { result: 'held', forMs: Infinity });
@@ -66,7 +63,7 @@ test('a hold that begins while a command waits stops it, and the end of a hold i
   const { writer, sent } = aWriter();
   let current: NodeHold | undefined;
   const holds = { check: () => current };
-  const holding = new HoldingWriter({ writer, holds, maintenanceOf: () => undefined, clock: { nowMs: () => 400 } });
+  const holding = new HoldingWriter({ writer, holds, clock: { nowMs: () => 400 } });
   const waiting = holding.carryOut({ kind: 'delete-pod', pod }, () => true);
   current = { ...hold, mode: 'Paused', untilMs: 1_000 };
   assert.deepEqual(await waiting, { result: 'unwanted' });
@@ -74,21 +71,32 @@ test('a hold that begins while a command waits stops it, and the end of a hold i
   assert.deepEqual(await holding.carryOut({ kind: 'delete-pod', pod }, () => true), { result: 'held', forMs: 600 });
 });
 
-test('maintenance holds the NoExecute taint for the health of the node and nothing else', async () => {
-  const maintenance: Maintenance = { policy: 'm', signals: [], untilMs: 1_000 };
-  const options = { holds: { check: () => undefined }, maintenanceOf: () => maintenance, clock: { nowMs: () => 400 } };
-  const health = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' };
-  const lane = 'tainting';
-  for (const [command] of commands) {
-    const { writer, sent } = aWriter();
-    await new HoldingWriter({ ...options, writer }).carryOut(command, () => true);
-    assert.deepEqual(sent, [command]);
-  }
-  for (const effect of ['NoSchedule', 'NoExecute']) {
-    const { writer } = aWriter();
-    const command: Command = { kind: 'change-taints', node, add: [{ ...health, effect }], remove: [], lane };
-    const outcome = await new HoldingWriter({ ...options, writer }).carryOut(command, () => true);
-    const held = { result: 'held', forMs: 600 };
-    assert.deepEqual(outcome, effect === 'NoExecute' ? held : { result: 'written' });
+/** Whether a breaker applies to each command. */
+const evicting: readonly (readonly [Command, boolean])[] = [
+  [{ kind: 'set-node-conditions', node, conditions: [] }, false],
+  [{ kind: 'change-taints', node, add: [ofHealth], remove: [], lane: 'tainting' }, true],
+  [{ kind: 'change-taints', node, add: [noSchedule, ofHealth], remove: [taint], lane: 'tainting' }, true],
+  [{ kind: 'change-taints', node, add: [noSchedule], remove: [], lane: 'tainting' }, false],
+  [{ kind: 'change-taints', node, add: [taint], remove: [], lane: 'tainting' }, false],
+  [{ kind: 'change-taints', node, add: [], remove: [ofHealth], lane: 'recovery' }, false],
+  [{ kind: 'mark-pod-not-ready', pod, atMs: 0 }, false],
+  [{ kind: 'mark-pod-disrupted', pod, atMs: 0, forHealth: true }, true],
+  [{ kind: 'mark-pod-lost', pod, forHealth: true }, true],
+  [{ kind: 'delete-pod', pod, forHealth: true }, true],
+  [{ kind: 'delete-pod', pod, forHealth: false }, false],
+  [{ kind: 'delete-pod', pod }, false],
+];
+
+test('a breaker applies to NoExecute taints and evictions for the health of the node', async () => {
+  for (const [command, isEvicting] of evicting) {
+    const asked: boolean[] = [];
+    const holds = {
+      check: (_node: string, _act: NodeAct, evicts: boolean): undefined => {
+        asked.push(evicts);
+      },
+    };
+    const holding = new HoldingWriter({ writer: aWriter().writer, holds, clock: { nowMs: () => 0 } });
+    await holding.carryOut(command, () => true);
+    assert.deepEqual(asked, [isEvicting, isEvicting], JSON.stringify(command));
   }
 });

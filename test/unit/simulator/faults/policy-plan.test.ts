@@ -11,9 +11,18 @@ function policiesOf(seed: number): ReturnType<typeof planPolicies> {
   return planPolicies(seed, planRun(seed).cluster, span);
 }
 
-test('one seed of ten has policies, and no regression seed from before them', () => {
-  const share = seeds.filter((seed) => policiesOf(seed).length > 0).length / seeds.length;
+function hasLimits(seed: number): boolean {
+  return policiesOf(seed).some(
+    ({ fault }) => fault.kind === 'settings' && fault.change.policies?.some(({ limits }) => limits !== undefined),
+  );
+}
+
+test('one seed of ten has policies, one of twenty limits, and no regression seed from before them', () => {
+  const share = seeds.filter((seed) => policiesOf(seed).length > 0 && !hasLimits(seed)).length / seeds.length;
   assert.ok(share > 0.06 && share < 0.14, `${share}`);
+  const limited = seeds.filter(hasLimits).length / seeds.length;
+  assert.ok(limited > 0.02 && limited < 0.08, `${limited}`);
+  for (const { seed } of regressionSeeds) assert.ok(!hasLimits(seed), `seed ${seed}`);
   for (const { seed } of regressionSeeds.filter(({ seed }) => seed < 30_000_000))
     assert.deepEqual(policiesOf(seed), [], `seed ${seed}`);
 });

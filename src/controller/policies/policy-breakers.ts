@@ -1,0 +1,193 @@
+// The breakers of policies with limits. Their state follows from the number of unhealthy nodes at each call, and is
+// checked immediately before each write, so nothing is sent after the number has risen above the limit.
+import type { Clock } from '../../ports/clock.ts';
+import type { EventRecorder } from '../../ports/event-recorder.ts';
+import type { Live } from '../../ports/live.ts';
+import type { BreakerClosing, BreakerCount, DecisionSink } from '../model/decisions.ts';
+import type { Now } from '../model/node-state.ts';
+import type { BreakerHold, BreakerStatus, NodePolicy, PolicyLimits } from '../model/policy.ts';
+import { decideBreaker, endOfBreakerMs, isReset, limitOf, type OpenBreaker } from './decide-breaker.ts';
+import { decideInheritedBreaker } from './decide-inherited-breaker.ts';
+import { breakerClosed, breakerOpened } from './events.ts';
+import type { NodePolicies, PolicyOptions } from './node-policies.ts';
+import type { UnhealthyTally } from './unhealthy-tally.ts';
+
+interface PolicyBreakersOptions {
+  readonly options: Live<Pick<PolicyOptions, 'policies'>>;
+  readonly policies: Pick<NodePolicies, 'selectionOf'>;
+  readonly tally: Pick<UnhealthyTally, 'of' | 'isKept' | 'refresh' | 'nextResetMs' | 'unhealthyOf' | 'readyNodesOf'>;
+  /** A breaker opened, closed, or is to close at another time: {@link PolicyBreakers.evaluate} is to be called soon. */
+  readonly onChange: () => void;
+  readonly decisions: DecisionSink;
+  readonly recorder: EventRecorder;
+  readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
+}
+
+/** A policy that has limits. */
+interface LimitedPolicy extends NodePolicy {
+  readonly limits: PolicyLimits;
+}
+
+export class PolicyBreakers {
+  readonly #options: PolicyBreakersOptions;
+  /** By the name of the policy. */
+  readonly #open = new Map<string, OpenBreaker>();
+  /** Policies whose breaker closed since the last evaluation. */
+  readonly #closed = new Set<string>();
+  /** What the previous leader left open has been looked for. */
+  #isTakenOver = false;
+
+  constructor(options: PolicyBreakersOptions) {
+    this.#options = options;
+  }
+
+  /** What holds NoExecute taints and evictions for the health of this node now. Cheap: called before each request. */
+  holdOf(node: string): BreakerHold | undefined {
+    const selection = this.#options.policies.selectionOf(node);
+    if (selection.kind !== 'policy' || !isLimited(selection.policy)) return undefined;
+    this.#takeOver();
+    const open = this.#decide(selection.policy);
+    return open && { mode: 'Breaker', untilMs: this.#endMs(open, selection.policy.limits) };
+  }
+
+  /** Opens and closes breakers by the current counts. */
+  decide(): void {
+    this.#takeOver();
+    for (const policy of this.#limited()) this.#decide(policy);
+  }
+
+  /** Evaluates all breakers. Returns the unhealthy nodes of those that closed since the last call. */
+  evaluate(): readonly string[] {
+    if (this.#options.tally.isKept) this.#options.tally.refresh();
+    this.decide();
+    this.#forgetRemoved();
+    const released = [...this.#closed].flatMap((policy) => [...this.#options.tally.unhealthyOf(policy)]);
+    this.#closed.clear();
+    return released;
+  }
+
+  /** Milliseconds until {@link evaluate} may have another result without any change of a node; Infinity: never. */
+  dueInMs(): number {
+    const { tally, clock } = this.#options;
+    if (this.#closed.size > 0) return 0;
+    const now = this.#now();
+    const ends = this.#limited().map(({ name, limits }) => {
+      const open = this.#open.get(name);
+      return open === undefined ? Infinity : endOfBreakerMs(open, limits) - now.monotonicMs;
+    });
+    return Math.max(0, Math.min(tally.nextResetMs - clock.nowMs(), ...ends));
+  }
+
+  /** The state of each breaker, for reports. Records nothing; empty on a standby, which counts nothing. */
+  statuses(): readonly BreakerStatus[] {
+    return this.#options.tally.isKept ? this.#limited().map((policy) => this.#status(policy)) : [];
+  }
+
+  /** The same for the policy of this node; undefined if it has no limits, or its breaker is closed. */
+  openOf(node: string): BreakerStatus | undefined {
+    const selection = this.#options.policies.selectionOf(node);
+    if (selection.kind !== 'policy') return undefined;
+    const { name } = selection.policy;
+    return this.statuses().find(({ policy, untilMs }) => policy === name && untilMs !== undefined);
+  }
+
+  /** Unhealthy nodes of policies whose breaker is open, for reports. */
+  held(): readonly string[] {
+    const open = this.statuses().filter(({ untilMs }) => untilMs !== undefined);
+    return open.flatMap(({ policy }) => [...this.#options.tally.unhealthyOf(policy)]);
+  }
+
+  /** Once: the cooldowns that began under the previous leader go on. */
+  #takeOver(): void {
+    if (this.#isTakenOver) return;
+    this.#isTakenOver = true;
+    for (const policy of this.#limited()) {
+      const { name, limits } = policy;
+      const count = this.#options.tally.of(name);
+      const open = decideInheritedBreaker(this.#options.tally.readyNodesOf(name), count, limits, this.#now());
+      if (open !== undefined) this.#open.set(name, open);
+      if (open !== undefined) this.#noteOpened(policy, true);
+    }
+  }
+
+  #limited(): readonly LimitedPolicy[] {
+    return this.#options.options.current().policies.filter(isLimited);
+  }
+
+  #decide(policy: LimitedPolicy): OpenBreaker | undefined {
+    const { name, limits } = policy;
+    const before = this.#open.get(name);
+    const after = decideBreaker(before, this.#options.tally.of(name), limits, this.#now());
+    if (after === before) return after;
+    if (after === undefined) this.#open.delete(name);
+    else this.#open.set(name, after);
+    this.#note(policy, before, after);
+    this.#options.onChange();
+    return after;
+  }
+
+  #note(policy: LimitedPolicy, before: OpenBreaker | undefined, after: OpenBreaker | undefined): void {
+    if (after === undefined && before !== undefined) {
+      const why = isReset(before, policy.limits, this.#now()) ? 'reset' : 'cooldown-over';
+      this.#noteClosed(before, { policy: policy.name, why, count: countOf(this.#status(policy)) });
+    } else if (after !== undefined && after.openedAtMs !== before?.openedAtMs) {
+      this.#noteOpened(policy, false);
+    }
+  }
+
+  #noteOpened(policy: LimitedPolicy, inherited: boolean): void {
+    const opened = { policy: policy.name, inherited, count: countOf(this.#status(policy)) };
+    this.#options.decisions.note({ kind: 'breaker-opened', ...opened });
+    this.#options.recorder.record(breakerOpened(opened));
+  }
+
+  #noteClosed({ openedAtMs }: OpenBreaker, closing: Omit<BreakerClosing, 'openMs'>): void {
+    const closed = { ...closing, openMs: Math.max(0, this.#now().wallMs - openedAtMs) };
+    this.#closed.add(closing.policy);
+    this.#options.decisions.note({ kind: 'breaker-closed', ...closed });
+    this.#options.recorder.record(breakerClosed(closed));
+  }
+
+  /** The policy was removed, or has no limits any more: nothing is held. */
+  #forgetRemoved(): void {
+    const limited = new Set(this.#limited().map(({ name }) => name));
+    for (const [policy, open] of this.#open) {
+      if (limited.has(policy)) continue;
+      this.#open.delete(policy);
+      this.#noteClosed(open, { policy, why: 'limits-removed', count: null });
+    }
+  }
+
+  #status({ name, limits }: LimitedPolicy): BreakerStatus {
+    const count = this.#options.tally.of(name);
+    const open = decideBreaker(this.#open.get(name), count, limits, this.#now());
+    return {
+      policy: name,
+      ...count,
+      limit: limitOf(limits.maxUnhealthy, count.nodes),
+      maxUnhealthy: limits.maxUnhealthy,
+      cooldownMs: limits.cooldownMs,
+      openedAtMs: open?.openedAtMs,
+      untilMs: open && this.#endMs(open, limits),
+    };
+  }
+
+  /** By wall time. */
+  #endMs(open: OpenBreaker, limits: PolicyLimits): number {
+    const now = this.#now();
+    return now.wallMs + endOfBreakerMs(open, limits) - now.monotonicMs;
+  }
+
+  #now(): Now {
+    const { clock } = this.#options;
+    return { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
+  }
+}
+
+function countOf({ nodes, unhealthy, exempt, limit }: BreakerStatus): BreakerCount {
+  return { nodes, unhealthy, exempt, limit };
+}
+
+function isLimited(policy: NodePolicy): policy is LimitedPolicy {
+  return policy.limits !== undefined;
+}
