@@ -65,7 +65,11 @@ export class PolicyStage {
     this.#holds = new ActHolds({ ...options, policies: this.#policies });
     this.#journal = new PolicyJournal({ ...options, policies: this.#policies });
     this.maintenance = new MaintenanceWatch({ ...options, maintenanceOf: (node) => this.maintenanceOf(node) });
-    this.#tally = new UnhealthyTally({ ...options, policies: this.#policies });
+    this.#tally = new UnhealthyTally({
+      ...options,
+      policies: this.#policies,
+      isHealthy: (node) => this.#countsAsHealthy(node, options.isHealthy(node)),
+    });
     this.#breakers = new PolicyBreakers({
       ...options,
       policies: this.#policies,
@@ -125,8 +129,13 @@ export class PolicyStage {
   /** The node is evaluated. `isHealthy`: Ready, with a heartbeat within its grace period. */
   observe(node: NodeView, isHealthy: boolean): void {
     this.#journal.observe(node);
-    this.#tally.update(node.name, isHealthy);
+    this.#tally.update(node.name, this.#countsAsHealthy(node.name, isHealthy));
     if (isHealthy) this.#holds.recovered(node.name);
+  }
+
+  /** A node in planned maintenance is no evidence of a common cause. */
+  #countsAsHealthy(node: string, isHealthy: boolean): boolean {
+    return isHealthy || (this.#tally.isKept && this.maintenanceOf(node) !== undefined);
   }
 
   /** Whether these states of a node have different signals of maintenance, be it the time of one. */
@@ -137,7 +146,7 @@ export class PolicyStage {
   /** The node changed between two evaluations, or was deleted: it is counted, and the breakers are evaluated, at once. */
   recount(node: string): void {
     if (!this.#tally.isKept) return;
-    this.#tally.update(node, this.#options.isHealthy(node));
+    this.#tally.update(node, this.#countsAsHealthy(node, this.#options.isHealthy(node)));
     this.#breakers.decide();
   }
 

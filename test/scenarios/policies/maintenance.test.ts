@@ -293,6 +293,22 @@ test('explain shows why, until when, and what ends it', async () => {
   assert.deepEqual(explainNode(world, 'a-0').holds, []);
 });
 
+test('nodes in maintenance do not count for the limit of unhealthy nodes, and do when it ends', async () => {
+  const limits = { maxUnhealthy: { percent: undefined, count: 2 }, cooldownMs: 60_000, resetAtMs: undefined };
+  const limited = [aPolicy({ name: 'pool', maintenance: rule, limits })];
+  await using world = aZonedWorld(sizes, { policies: limited }).start();
+  begin(world, 'a-0', 'a-1', 'a-2');
+  await world.silentFor(300, 'a-0', 'a-1', 'a-2', 'a-3');
+  const isTainted = (node: string): boolean => world.taints(node).includes('unreachable:NoExecute');
+  assert.deepEqual(['a-0', 'a-1', 'a-2', 'a-3'].map(isTainted), [false, false, false, true]);
+  await world.advance(400);
+  assert.ok(world.kinds().includes('breaker-opened'), 'four of the pool are unhealthy now');
+  assert.deepEqual(['a-0', 'a-1', 'a-2'].map(isTainted), [false, false, false]);
+  world.recover('a-0', 'a-3');
+  await world.advance(120);
+  assert.deepEqual(['a-1', 'a-2'].map(isTainted), [true, true], 'the breaker closed');
+});
+
 test('nothing is remembered of a node that no longer exists', async () => {
   await using world = aZonedWorld(sizes, { policies }).start();
   world.setCondition('a-0', inProgress, 'True', null);

@@ -23,6 +23,11 @@ function withLimits(over: Readonly<Record<string, unknown>>): Readonly<Record<st
   return aPolicyWith({ limits: { maxUnhealthy: { percent: 40 }, ...over } });
 }
 
+function withMaintenance(over: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return aPolicyWith({ maintenance: { maxDuration: '1h', ...over } });
+}
+
+const inMaintenance = 'policies[0].maintenance';
 const inLimits = 'policies[0].limits.maxUnhealthy';
 const time = 'an RFC 3339 time, such as 2026-11-23T18:00:00Z';
 const duration = 'a duration > 0 with a unit, such as 1m30s or 500ms';
@@ -129,6 +134,37 @@ const malformed: readonly (readonly [unknown, string])[] = [
     'policies[0].nodeStartupGracePeriod: must be a duration > 0 and below 292 years (got "9999999h")',
   ],
   [aPolicyWith({ maxUnhealthy: '40%' }), `policies[0].maxUnhealthy: unknown field; accepted: ${fields}`],
+  [aPolicyWith({ maintenance: true }), `${inMaintenance}: must be a mapping (got true)`],
+  [aPolicyWith({ maintenance: {} }), `${inMaintenance}.maxDuration: must be ${duration} (missing)`],
+  [withMaintenance({ maxDuration: 60 }), `${inMaintenance}.maxDuration: must be ${duration} (got 60)`],
+  [
+    withMaintenance({ maxDuration: '9999999h' }),
+    `${inMaintenance}.maxDuration: must be a duration > 0 and below 292 years (got "9999999h")`,
+  ],
+  [
+    withMaintenance({ conditions: [] }),
+    `${inMaintenance}: must be set with at least one condition or taint (got {"conditions":[],"maxDuration":"1h"})`,
+  ],
+  [
+    withMaintenance({ conditions: 'Drained' }),
+    `${inMaintenance}.conditions: must be a list of at most 20 types of conditions (got "Drained")`,
+  ],
+  [
+    withMaintenance({ conditions: ['Ready'] }),
+    `${inMaintenance}.conditions[0]: must be none of Ready, MemoryPressure, DiskPressure, PIDPressure (got "Ready")`,
+  ],
+  [
+    withMaintenance({ taints: ['node.kubernetes.io/unreachable'] }),
+    `${inMaintenance}.taints[0]: must be none of node.kubernetes.io/unreachable, node.kubernetes.io/not-ready (got "node.kubernetes.io/unreachable")`,
+  ],
+  [
+    withMaintenance({ taints: ['a b'] }),
+    `${inMaintenance}.taints[0]: must be the key of a taint, such as example.com/maintenance (got "a b")`,
+  ],
+  [
+    withMaintenance({ annotations: [] }),
+    `${inMaintenance}.annotations: unknown field; accepted: conditions, taints, maxDuration`,
+  ],
   [aPolicyWith({ limits: '40%' }), 'policies[0].limits: must be a mapping (got "40%")'],
   [aPolicyWith({ limits: {} }), `${inLimits}: must be a mapping (missing)`],
   [withLimits({ maxUnhealthy: '40%' }), `${inLimits}: must be a mapping (got "40%")`],
@@ -207,6 +243,7 @@ test('a policy with all fields', () => {
     mode: 'Observe',
     nodeMonitorGracePeriod: '1m30s',
     nodeStartupGracePeriod: '500ms',
+    maintenance: { conditions: ['Rebooting'], taints: ['example.com/m'], maxDuration: '2h' },
     limits: { maxUnhealthy: { percent: 40, count: 3 }, cooldown: '10m', resetAt: '2026-11-23T19:00:00+01:00' },
   };
   assert.deepEqual(readFileSettings({ policies: [policy] }).settings.policies, [
@@ -221,6 +258,7 @@ test('a policy with all fields', () => {
       mode: 'Observe',
       nodeMonitorGracePeriodMs: 90_000,
       nodeStartupGracePeriodMs: 500,
+      maintenance: { conditions: ['Rebooting'], taints: ['example.com/m'], maxDurationMs: 7_200_000 },
       limits: {
         maxUnhealthy: { percent: 40, count: 3 },
         cooldownMs: 600_000,
@@ -237,6 +275,15 @@ test('what a policy does not set is undefined, its mode is Enforce and its prior
   assert.equal(policy.nodeMonitorGracePeriodMs, undefined);
   assert.equal(policy.nodeStartupGracePeriodMs, undefined);
   assert.equal(policy.limits, undefined);
+});
+
+test('maintenance is what KEP-5683 calls it if no conditions are set', () => {
+  const [policy] = readFileSettings({ policies: [withMaintenance({})] }).settings.policies;
+  assert.deepEqual(policy?.maintenance, {
+    conditions: ['MaintenanceInProgress', 'DrainInProgress', 'Drained', 'GracefulNodeShutdownInProgress'],
+    taints: [],
+    maxDurationMs: 3_600_000,
+  });
 });
 
 test('the cooldown is 5 minutes if it is not set', () => {
