@@ -31,17 +31,26 @@ async function runOne({ from, selection, trace, shrinks }: SimOptions): Promise<
 async function runSeeds(seeds: readonly number[], shrinks: boolean): Promise<Tally> {
   const tally: Tally = { seeds: 0, failed: 0, virtualMs: 0, taints: 0, deletions: 0 };
   for (const seed of seeds) {
-    const plan = planRun(seed);
-    const result = await runPlan(plan);
     tally.seeds += 1;
-    tally.virtualMs += result.virtualMs;
-    tally.taints += result.taints;
-    tally.deletions += result.deletions;
-    if (result.violation === undefined) continue;
+    const problem = await runOne(seed, tally, shrinks).catch(
+      // Of the simulator itself: the seeds after it are run all the same.
+      (error: unknown) => `seed ${seed}: the simulator failed: ${error instanceof Error ? error.stack : String(error)}`,
+    );
+    if (problem === undefined) continue;
     tally.failed += 1;
-    process.stdout.write(`${await describeViolation(plan, result.violation, shrinks)}\n`);
+    process.stdout.write(`${problem}\n`);
   }
   return tally;
+}
+
+/** The violation as it is printed; undefined: none. */
+async function runOne(seed: number, tally: Tally, shrinks: boolean): Promise<string | undefined> {
+  const plan = planRun(seed);
+  const { violation, virtualMs, taints, deletions } = await runPlan(plan);
+  tally.virtualMs += virtualMs;
+  tally.taints += taints;
+  tally.deletions += deletions;
+  return violation === undefined ? undefined : describeViolation(plan, violation, shrinks);
 }
 
 /** One process for every `jobs`-th seed; its last line is its tally. */
