@@ -32,7 +32,7 @@ async function runSeeds(seeds: readonly number[], shrinks: boolean): Promise<Tal
   const tally: Tally = { seeds: 0, failed: 0, virtualMs: 0, taints: 0, deletions: 0 };
   for (const seed of seeds) {
     tally.seeds += 1;
-    const problem = await runOne(seed, tally, shrinks).catch(
+    const problem = await checkSeed(seed, tally, shrinks).catch(
       // Of the simulator itself: the seeds after it are run all the same.
       (error: unknown) => `seed ${seed}: the simulator failed: ${error instanceof Error ? error.stack : String(error)}`,
     );
@@ -44,7 +44,7 @@ async function runSeeds(seeds: readonly number[], shrinks: boolean): Promise<Tal
 }
 
 /** The violation as it is printed; undefined: none. */
-async function runOne(seed: number, tally: Tally, shrinks: boolean): Promise<string | undefined> {
+async function checkSeed(seed: number, tally: Tally, shrinks: boolean): Promise<string | undefined> {
   const plan = planRun(seed);
   const { violation, virtualMs, taints, deletions } = await runPlan(plan);
   tally.virtualMs += virtualMs;

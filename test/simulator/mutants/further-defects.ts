@@ -350,7 +350,7 @@ export const furtherDefects: readonly Mutant[] = [
     name: 'breaker-not-asked',
     what: 'nodes are tainted and pods evicted although more nodes of the policy are unhealthy than its limits allow',
     file: 'controller/policies/policy-stage.ts',
-    find: 'this.#holds.check(node, act) ?? (evicts ? this.#breakers.holdOf(node) : undefined)',
-    replace: 'this.#holds.check(node, act)',
+    find: 'return this.breakerHoldOf(node) ?? this.maintenanceOf(node);',
+    replace: 'return this.maintenanceOf(node);',
   },
 ];
