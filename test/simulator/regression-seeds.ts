@@ -88,4 +88,8 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     seed: 40009116,
     found: 'a pod whose deletion could not be decoded came back by a repeated earlier change that could',
   },
+  {
+    seed: 50005890,
+    found: 'a longer grace period, set while the watches were quiet, paused the evaluation of all nodes for seconds',
+  },
 ];

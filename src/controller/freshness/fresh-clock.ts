@@ -39,6 +39,11 @@ export class FreshClock {
     this.#contactAtMs = nowMs;
   }
 
+  /** The longest gap that counts, until the next contact: the limits may have been changed since the last one. */
+  get contactMsMax(): number {
+    return this.#limits.contactMsMax;
+  }
+
   /** Total time in which the clock stood still. */
   staleMs(nowMs: number): number {
     return this.#staleMs + (nowMs - this.#contactAtMs) - this.#seenSinceContact(nowMs);

@@ -54,6 +54,11 @@ export class WatchFreshness implements Freshness {
     this.#lists = new StandInLists([options.nodes, options.leases]);
   }
 
+  /** In time for the limit in force, which may be that of a shorter grace period until the next contact. */
+  get #probeAfterMs(): number {
+    return Math.min(this.#plan.probeAfterMs, this.#clock.contactMsMax / 2);
+  }
+
   /** Read at every heartbeat; computed again when the grace period changed. */
   get #plan(): FreshnessPlan {
     const { nodeMonitorGracePeriodMs: graceMs } = this.#options.options.current();
@@ -104,7 +109,7 @@ export class WatchFreshness implements Freshness {
       if (this.#needsProbe()) await this.#probe(signal);
       this.#report();
       this.#standIn();
-      await clock.sleep(this.#plan.checkEveryMs, signal);
+      await clock.sleep(Math.min(this.#plan.checkEveryMs, this.#clock.contactMsMax / 4), signal);
     }
   }
 
@@ -135,7 +140,7 @@ export class WatchFreshness implements Freshness {
     const quietMs = nowMs - this.#clock.lastContactAtMs();
     // Lists are requested only from an API server that answers, and frames alone do not show that.
     const isAnswerOld = this.#stale.exceedsHold && nowMs - this.#answeredAtMs > evidenceMsMax / 2;
-    return this.#clock.awaitsFirstContact() || quietMs >= this.#plan.probeAfterMs || isAnswerOld;
+    return this.#clock.awaitsFirstContact() || quietMs >= this.#probeAfterMs || isAnswerOld;
   }
 
   async #probe(signal: AbortSignal): Promise<void> {

@@ -35,6 +35,18 @@ test('a longer grace period leaves no earlier deadline due', async () => {
   assert.equal(world.ready('a-0'), 'Unknown');
 });
 
+test('a longer grace period pauses no evaluation while the API server answers', async () => {
+  for (let offsetMs = 0; offsetMs < 3_000; offsetMs += 250) {
+    await using world = aZonedWorld({ a: 4, b: 3 }, { nodeMonitorGracePeriodMs: 20_000 }).start();
+    await world.advance(12);
+    world.loseFrames();
+    await world.advance(10 + offsetMs / 1_000);
+    world.changeOptions({ nodeMonitorGracePeriodMs: 100_000 });
+    await world.advance(20);
+    assert.ok(!world.kinds().includes('evaluation-paused'), `changed ${offsetMs} ms later`);
+  }
+});
+
 test('a longer grace period does not revert what was written', async () => {
   await using world = aWorldWithOneSilent();
   await world.advance(61);
