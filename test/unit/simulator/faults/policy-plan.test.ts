@@ -22,7 +22,8 @@ test('one seed of ten has policies, one of twenty limits, and no regression seed
   assert.ok(share > 0.06 && share < 0.14, `${share}`);
   const limited = seeds.filter(hasLimits).length / seeds.length;
   assert.ok(limited > 0.02 && limited < 0.08, `${limited}`);
-  for (const { seed } of regressionSeeds) assert.ok(!hasLimits(seed), `seed ${seed}`);
+  for (const { seed } of regressionSeeds.filter(({ seed }) => seed < 50_000_000))
+    assert.ok(!hasLimits(seed), `seed ${seed}`);
   for (const { seed } of regressionSeeds.filter(({ seed }) => seed < 30_000_000))
     assert.deepEqual(policiesOf(seed), [], `seed ${seed}`);
 });
