@@ -1,6 +1,9 @@
 /** RFC 3339 text to and from milliseconds. Pure: no function reads a clock. */
 
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
+/** Two clocks of a cluster may differ by this much: a time that another client wrote is believed within it. */
+export const clockSkewMs = 60_000;
+
 /** Four-digit years: others cannot be formatted as RFC 3339. */
 const msLimits = { min: Date.parse('0000-01-01T00:00:00Z'), max: Date.parse('9999-12-31T23:59:59.999Z') } as const;
 

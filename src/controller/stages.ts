@@ -212,8 +212,6 @@ export class Stages {
     const maintenance = this.policies.maintenanceOf(node);
     if (maintenance !== undefined) return Math.max(1, maintenance.untilMs - this.#options.clock.nowMs());
     if (!this.policies.maintenance.has(node) || !this.#options.controllers.nodeLifecycle) return 0;
-    this.monitor.touch(node);
-    this.alarm.wakeUp();
     return uncountedRecheckMs;
   }
 

@@ -27,7 +27,10 @@ export interface InformerStatus {
   /** Monotonic time of the last frame (event, bookmark or page); undefined before the first. */
   readonly lastFrameAtMs: number | undefined;
   readonly lastListAtMs: number | undefined;
-  /** When the last complete state was requested: it contains every write that was answered before. */
+  /**
+   * When the last complete state was requested, if the most recent one was: it contains every write that was answered
+   * before.
+   */
   readonly lastListSentAtMs?: number | undefined;
   readonly consecutiveFailures: number;
   readonly resourceVersion: string;

@@ -249,20 +249,25 @@ export class Reflector<T extends object> {
           this.record.frameReceived();
         },
       });
-      this.#replace({ objects, resourceVersion });
+      this.#replace({ objects, resourceVersion }, this.#mostRecentAtMs());
       return { end: { kind: 'listed' } };
     } catch (error) {
       return requestFailure(error, pagesRead > 0);
     }
   }
 
-  #replace({ objects, resourceVersion: version }: CompleteState<T>): void {
+  /** The state that this step reads is the most recent of this time; undefined if it may be older. */
+  #mostRecentAtMs(): number | undefined {
+    return isConsistent(this.#step) ? this.#stepStartedAtMs : undefined;
+  }
+
+  #replace({ objects, resourceVersion: version }: CompleteState<T>, sentAtMs: number | undefined): void {
     const { meter, replace } = this.#options;
     meter.add(reflectorLists, 1, this.#labels);
     meter.observe(reflectorListDuration, this.#stepAgeMs() / 1_000, this.#labels);
     meter.observe(reflectorListItems, objects.size, this.#labels);
     replace(objects);
-    this.record.listed(version, this.#stepStartedAtMs);
+    this.record.listed(version, sentAtMs);
     this.#failures = { version, count: 0 };
     this.#request = undefined;
     this.#showVersion();
@@ -374,8 +379,9 @@ export class Reflector<T extends object> {
       initialCount === undefined ? batch.some(isReadable) : (handler.initialCount ?? Infinity) > initialCount;
     if (isProgress) guard.frameReceived();
     if (replaced !== undefined) {
+      const sentAtMs = this.#mostRecentAtMs();
       this.#step = { kind: 'watch', resourceVersion: replaced.resourceVersion };
-      this.#replace(replaced);
+      this.#replace(replaced, sentAtMs);
     }
     if (mayMissDeletion) this.#suspectMissedDeletion();
     if (!handler.following) return error;

@@ -23,7 +23,8 @@ export class StreamRecord implements InformerStatus {
     this.consecutiveFailures = 0;
   }
 
-  listed(resourceVersion: string, sentAtMs: number): void {
+  /** `sentAtMs` is undefined if the server may have sent an older state than its most recent. */
+  listed(resourceVersion: string, sentAtMs: number | undefined): void {
     this.lastListAtMs = this.#clock.monotonicMs();
     this.lastListSentAtMs = sentAtMs;
     this.synced = true;

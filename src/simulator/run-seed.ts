@@ -19,7 +19,9 @@ import { type Surroundings, World } from './world.ts';
 
 /** After the faults everything has to be as it should be within this time. */
 const settleMsMax = 900_000;
-/** After that, for this time, nothing may be written. */
+/** For so long after the faults pods may still be placed on silent nodes; each is tolerated there for up to 300 s. */
+const pinnedMs = 420_000;
+/** When everything is as it should be, nothing may be written for this time. */
 const quietMs = 130_000;
 /** At the end of that, all requests are counted: Events of a new leader have been written. */
 const countedMs = 60_000;
@@ -169,6 +171,7 @@ class SeedRun {
     let quietSinceMs = fromMs;
     const isQuiet = (): boolean => {
       this.#recovery.check();
+      if (timeline.nowMs - fromMs >= pinnedMs) this.world.workload.stopPinning();
       const isDisturbed = this.#disturbance() !== undefined;
       this.#requests.forgetWrites();
       if (isDisturbed) quietSinceMs = timeline.nowMs;

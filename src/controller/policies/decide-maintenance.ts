@@ -1,10 +1,7 @@
 // Decides whether a node is in planned maintenance, and until when. Each signal counts for the maximum from its own
 // start, so a signal that remains from an earlier maintenance does not shorten a later one.
-import { parseTimestamp } from '../../api/timestamps.ts';
+import { clockSkewMs, parseTimestamp } from '../../api/timestamps.ts';
 import type { Maintenance, MaintenanceSignal, NodePolicy } from '../model/policy.ts';
-
-/** Another client's clock may be this much ahead of the clock of the controller. */
-const clockSkewMs = 60_000;
 
 /**
  * The wall time in a signal; undefined if it is missing, malformed, or further in the future than clocks differ: then it

@@ -1,24 +1,20 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { ClosableWriter, Command, StillWanted, WriteOutcome } from '../model/commands.ts';
-import type { BreakerHold, Maintenance, NodeAct, NodeHold } from '../model/policy.ts';
+import type { NodeAct } from '../model/policy.ts';
 import { classifyAct } from './classify-act.ts';
 
 interface HoldingWriterOptions {
   readonly writer: ClosableWriter;
   readonly holds: {
     /** What holds this write; `evicts`: see {@link classifyAct}. */
-    check(
-      node: string,
-      act: NodeAct,
-      evicts: boolean,
-    ): Pick<NodeHold | BreakerHold | Maintenance, 'untilMs'> | undefined;
+    check(node: string, act: NodeAct, evicts: boolean): { readonly untilMs: number } | undefined;
   };
   readonly clock: Pick<Clock, 'nowMs'>;
 }
 
 /**
- * Sends no write that a policy, a pause, a breaker or maintenance holds, whatever the stages decide: the check is made when a command is given
- * and again immediately before its request.
+ * Sends no write that a policy, a pause, a breaker or maintenance holds, whatever the stages decide: the check is made
+ * when a command is given and again immediately before its request.
  */
 export class HoldingWriter implements ClosableWriter {
   readonly #options: HoldingWriterOptions;

@@ -26,7 +26,10 @@ export interface EvictionHoldsOptions {
   readonly holdOf: (node: string) => EvictionHold | undefined;
   /** What holds all deletions of pods of this node, for whatever taint. Absent: nothing ever does. */
   readonly policyHoldOf?: (node: string) => PolicyHold | undefined;
-  /** The cache may lack changes of this node that others made some time ago: a watch is not open, delivers nothing, or brought a state that cannot be decoded. */
+  /**
+   * The cache may lack changes of this node that others made some time ago: a watch is not open, delivers nothing, or
+   * brought a state that cannot be decoded.
+   */
   readonly isCacheLate: (node: string) => boolean;
   /** A recent live read of the node; undefined while there is none, and then one is started. */
   readonly liveNode: (node: string) => LiveNode | undefined;

@@ -1,12 +1,9 @@
 import type { NodeView } from '../../api/node.ts';
 import { noExecuteTaints, type Taint } from '../../api/taints.ts';
-import { parseTimestamp } from '../../api/timestamps.ts';
+import { clockSkewMs, parseTimestamp } from '../../api/timestamps.ts';
 import { countFromStamp } from './count-from-stamp.ts';
 import type { RunningTaint } from './decide-eviction.ts';
 import type { Now } from '../model/node-state.ts';
-
-/** A taint may appear this much older than its node, because two clocks set the times. Older times are not used. */
-const clockSkewMs = 60_000;
 
 type TaintedNode = Pick<NodeView, 'name' | 'taints' | 'createdAtMs'>;
 
@@ -60,7 +57,7 @@ export class TaintClock {
 
 const none: readonly RunningTaint[] = [];
 
-/** Wall time. */
+/** Wall time. A taint may appear a little older than its node; a time long before its node is not used. */
 function stampOf({ timeAdded }: Taint, { createdAtMs }: TaintedNode, { wallMs }: Now): number {
   const stampMs = parseTimestamp(timeAdded);
   return stampMs === undefined || stampMs < createdAtMs - clockSkewMs ? wallMs : stampMs;

@@ -74,6 +74,7 @@ export class Workload {
   readonly #options: WorkloadOptions;
   #created = 0;
   #live = 0;
+  #pins = true;
 
   constructor(options: WorkloadOptions) {
     this.#options = options;
@@ -99,9 +100,14 @@ export class Workload {
     const next = placed?.[this.#created];
     if (next !== undefined) return next;
     if (placed !== undefined) return { ...oneOf(random, placed), node: nameOf(oneOf(random, nodes)) };
-    const isPinned = chance(random, pinnedShare);
+    const isPinned = chance(random, pinnedShare) && this.#pins;
     const node = nameOf(oneOf(random, isPinned ? this.#options.storage.list('nodes') : nodes));
     return { ...anyTemplate(random), node };
+  }
+
+  /** No further pod ignores the taints of nodes: a silent node that got one again and again would never be quiet. */
+  stopPinning(): void {
+    this.#pins = false;
   }
 
   /** The storage was replaced. */

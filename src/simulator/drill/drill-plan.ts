@@ -178,16 +178,12 @@ function planTaints(random: Random, cluster: DrillCluster): Drill | undefined {
 }
 
 /** No node renews its lease. */
-function planOutage(_random: Random, { nodes, graceMs }: DrillCluster): Drill {
+function planOutage(_random: Random, { nodes, graceMs }: DrillCluster): Drill | undefined {
   const forMs = graceMs + 60_000;
   const names = nodes.map(({ name }) => name);
-  return {
-    name: 'outage',
-    acts: [silenceOf(names, 100, forMs)],
-    durationMs: forMs + tailMs,
-    stuck: [],
-    mayBeHeld: true,
-  };
+  const acts = [silenceOf(names, 100, forMs)];
+  const durationMs = forMs + tailMs;
+  return names.length === 0 ? undefined : { name: 'outage', acts, durationMs, stuck: [], mayBeHeld: true };
 }
 
 /** Of most nodes together, and of most nodes of more than one zone, where there are several. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { ApiError } from '../../../src/api/api-error.ts';
 import type { ListCall, ScriptedStream } from '../../support/scripted-reader.ts';
-import { anObject, bookmark, modified, ScriptedInformer } from '../../support/scripted-informer.ts';
+import { added, anObject, bookmark, initialEnd, modified, ScriptedInformer } from '../../support/scripted-informer.ts';
 import type { WatchEvent } from '../../../src/ports/kube-reader.ts';
 
 const quietMs = 90_000;
@@ -196,6 +196,17 @@ describe('an informer that lists again', () => {
     await answerRestored(world.api.nextList());
     assert.equal(world.relists('requested'), 1);
     assert.equal(world.informer.status().lastListAtMs, askedAtMs);
+  });
+
+  test('a state that the server sent for a version is no proof that a write was undone: it may be older', async () => {
+    const stream = await world.synced('n1');
+    assert.equal(typeof world.informer.status().lastListSentAtMs, 'number', 'without a version it is the most recent');
+    await stream.send({ type: 'ERROR', object: { code: 410, reason: 'Expired' } });
+    await world.clock.advance(retryMs);
+    const again = await nextWatchAt('100');
+    await again.send(added('n1', '90'), initialEnd('100'));
+    assert.equal(world.relists('expired'), 1);
+    assert.equal(world.informer.status().lastListSentAtMs, undefined);
   });
 
   test('consecutive relists are one list', async () => {

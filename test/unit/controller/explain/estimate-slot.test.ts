@@ -89,24 +89,30 @@ test('nodes that join earlier count, a rate may change meanwhile, and no node is
   const changes = times.map((ms) => ms + 0.5);
   const arrivals = fc.array(times, { minLength: 1, maxLength: 6 });
   fc.assert(
-    fc.property(rates, rates, arrivals, fc.tuple(changes, times), (before, after, unsorted, [changeMs, notBeforeMs]) => {
-      const arrivalsMs = unsorted.toSorted((a, b) => a - b);
-      const queue = new RateLimitedQueue(new TokenBucket(before, 1, 0));
-      queue.tryTakeToken(0);
-      const conditions = { notBeforeMs, change: { atMs: changeMs, ratePerSecond: after } };
-      const predicted = estimateSlotMs(lineOf(queue, 0), arrivalsMs, conditions);
-      const served = new Map<string, number>();
-      let nowMs = 0;
-      for (const atMs of [...new Set([...arrivalsMs, changeMs, 1e9])].sort((a, b) => a - b)) {
-        for (const [key, turnMs] of serveAll(queue, Math.max(nowMs, notBeforeMs), atMs)) served.set(key, turnMs);
-        nowMs = atMs;
-        if (atMs === changeMs) queue.swapRate(after, atMs);
-        for (const [place, arrivalMs] of arrivalsMs.entries()) if (arrivalMs === atMs) queue.add(`n${place}`, atMs);
-      }
-      const servedMs = served.get(`n${arrivalsMs.length - 1}`) ?? Infinity;
-      if (servedMs === Infinity) assert.equal(predicted, Infinity);
-      else assert.ok(Math.abs(predicted - servedMs) < 0.01, `${predicted} is not ${servedMs}`);
-    }),
+    fc.property(
+      rates,
+      rates,
+      arrivals,
+      fc.tuple(changes, times),
+      (before, after, unsorted, [changeMs, notBeforeMs]) => {
+        const arrivalsMs = unsorted.toSorted((a, b) => a - b);
+        const queue = new RateLimitedQueue(new TokenBucket(before, 1, 0));
+        queue.tryTakeToken(0);
+        const conditions = { notBeforeMs, change: { atMs: changeMs, ratePerSecond: after } };
+        const predicted = estimateSlotMs(lineOf(queue, 0), arrivalsMs, conditions);
+        const served = new Map<string, number>();
+        let nowMs = 0;
+        for (const atMs of [...new Set([...arrivalsMs, changeMs, 1e9])].sort((a, b) => a - b)) {
+          for (const [key, turnMs] of serveAll(queue, Math.max(nowMs, notBeforeMs), atMs)) served.set(key, turnMs);
+          nowMs = atMs;
+          if (atMs === changeMs) queue.swapRate(after, atMs);
+          for (const [place, arrivalMs] of arrivalsMs.entries()) if (arrivalMs === atMs) queue.add(`n${place}`, atMs);
+        }
+        const servedMs = served.get(`n${arrivalsMs.length - 1}`) ?? Infinity;
+        if (servedMs === Infinity) assert.equal(predicted, Infinity);
+        else assert.ok(Math.abs(predicted - servedMs) < 0.01, `${predicted} is not ${servedMs}`);
+      },
+    ),
     { numRuns: 1_000 },
   );
 });

@@ -50,3 +50,11 @@ test('where the cluster is too small for one of the newest drills, the seed has 
   assert.ok(!names.includes('rate-change'));
   assert.ok(names.includes('unseen-deletions'));
 });
+
+test('a cluster in which every node is silent has no drill that makes nodes silent', () => {
+  const silent: DrillCluster = { ...cluster, nodes: [], silentIn: new Map([['a', 9]]) };
+  for (const seed of seeds) {
+    for (const { fault } of drawDrill(seed, silent)?.acts ?? [])
+      assert.ok(fault.kind !== 'node' || fault.names.length > 0, `seed ${seed}`);
+  }
+});
