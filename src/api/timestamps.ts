@@ -1,7 +1,7 @@
 /** RFC 3339 text to and from milliseconds. Pure: no function reads a clock. */
 
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
-/** Two clocks of a cluster may differ by this much: a time that another client wrote is believed within it. */
+/** Two clocks of a cluster may differ by this much: a time that another client wrote is used within it. */
 export const clockSkewMs = 60_000;
 
 /** Four-digit years: others cannot be formatted as RFC 3339. */
