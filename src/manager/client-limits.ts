@@ -18,7 +18,16 @@ export const freshnessLimits: ClientLimits = {
   retriesMax: 0,
   requestTimeoutMs: freshnessTimeoutMs,
 };
-export const eventLimits: ClientLimits = { qps: 10, burst: 20 };
+const eventLimitsMin = { qps: 10, burst: 20 } as const;
+
+/**
+ * Half of the limits of `main`, besides them: in an outage a node and each of its pods has an Event for every write, and
+ * who raises `--kube-api-qps` for a large cluster wants to read of all of them.
+ */
+export function eventLimits({ qps, burst }: Pick<ClientLimits, 'qps' | 'burst'>): ClientLimits {
+  return { qps: Math.max(eventLimitsMin.qps, qps / 2), burst: Math.max(eventLimitsMin.burst, Math.floor(burst / 2)) };
+}
+
 /** One write every few seconds needs no limit. */
 export const canaryLimits: ClientLimits = { qps: 0, burst: 0, retriesMax: 0, requestTimeoutMs: freshnessTimeoutMs };
 

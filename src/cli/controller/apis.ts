@@ -48,9 +48,10 @@ export function makeReadingApis(dependencies: ApiDependencies, { mayWrite, decid
 }
 
 export function makeWritingApis(dependencies: ApiDependencies, { mayWrite }: Replica): WritingApis {
+  const { kubeApiQps: qps, kubeApiBurst: burst } = dependencies.config;
   return {
     // An Event is a write like any other: one that was queued before leadership was lost must not be sent.
-    events: makeApi(dependencies, { ...eventLimits, mayWrite }),
+    events: makeApi(dependencies, { ...eventLimits({ qps, burst }), mayWrite }),
     // The elector writes back the lease that it read, so it reads the complete object, as JSON.
     election: makeApi(dependencies, electionLimits(dependencies.config.leaderElectRenewDeadlineMs)),
     canary: makeApi(dependencies, { ...canaryLimits, mayWrite }),

@@ -84,7 +84,7 @@ export class Replica {
         main: client('main', this.#options.limits, mayWrite),
         freshness: client('freshness', freshnessLimits, mayWrite),
         writing: {
-          events: client('events', eventLimits, mayWrite),
+          events: client('events', eventLimits(this.#options.limits), mayWrite),
           election: client('election', electionLimits(config().leaderElectRenewDeadlineMs)),
           canary: client('canary', canaryLimits, mayWrite),
         },
