@@ -1,7 +1,7 @@
 // One run of a seed: faults, then time to settle, then quiet. Ends at the first violation.
 import { uncoveredNodes } from '../controller/health/metrics.ts';
 import { describe, RequestChecker } from './checkers/request-checker.ts';
-import { type Divergence, findDivergences } from './checkers/find-divergences.ts';
+import { findDivergences } from './checkers/find-divergences.ts';
 import { QuietChecker } from './checkers/quiet-checker.ts';
 import { RecoveryChecker } from './checkers/recovery-checker.ts';
 import { SizeChecker } from './checkers/size-checker.ts';
@@ -67,6 +67,8 @@ class SeedRun {
   readonly #quiet: QuietChecker;
   readonly #recovery: RecoveryChecker;
   readonly #silent: ReadonlySet<string>;
+  /** At the last check of {@link #settle}. */
+  #isDivergent = false;
   readonly #drill: DrillRun;
   #violation: Violation | undefined;
   #settledMs: number | undefined;
@@ -172,7 +174,7 @@ class SeedRun {
     const isQuiet = (): boolean => {
       this.#recovery.check();
       if (timeline.nowMs - fromMs >= pinnedMs) this.world.workload.stopPinning();
-      const isDisturbed = this.#disturbance() !== undefined;
+      const isDisturbed = this.#isDisturbed();
       this.#requests.forgetWrites();
       if (isDisturbed) quietSinceMs = timeline.nowMs;
       const forMs = timeline.nowMs - quietSinceMs;
@@ -198,11 +200,14 @@ class SeedRun {
     this.#drill.end();
   }
 
-  /** What keeps the world from being quiet: a write, or something that is not as it should be. */
-  #disturbance(): Divergence | undefined {
-    const write = this.#requests.lastClusterWrite;
-    if (write !== undefined) return { subject: write.name, text: `${describe(write)} was sent` };
-    return findDivergences(this.world, this.#silent)[0];
+  /**
+   * Something keeps the world from being quiet: a write, or something that is not as it should be at two checks in a row.
+   * At one, the frame of a heartbeat may be on its way.
+   */
+  #isDisturbed(): boolean {
+    const wasDivergent = this.#isDivergent;
+    this.#isDivergent = findDivergences(this.world, this.#silent).length > 0;
+    return this.#requests.lastClusterWrite !== undefined || (wasDivergent && this.#isDivergent);
   }
 
   #reportUnsettled(): void {

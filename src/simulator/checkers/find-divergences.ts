@@ -12,7 +12,7 @@ import type { Storage } from '../server/storage.ts';
 import type { World } from '../world.ts';
 
 /** Something that differs from what it should be; the subject is a node, a pod or a replica. */
-export interface Divergence {
+interface Divergence {
   readonly subject: string;
   readonly text: string;
 }
