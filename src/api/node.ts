@@ -5,8 +5,16 @@ import type { KubeObject } from './meta.ts';
 import { type Taint, taintTexts, taintTimes } from './taints.ts';
 import type { Labels } from './topology.ts';
 
-/** Holds what makes the node or its pods worse: `"true"`, or until an RFC 3339 time. The only annotation that is read. */
+/** Holds what makes the node or its pods worse: `"true"`, or until an RFC 3339 time. */
 export const pauseAnnotation = 'nodelifecycle/paused';
+/** Set by a fencing agent or a person: the boot ID of the boot that was ended by force. */
+export const fencedAnnotation = 'nodelifecycle/fenced';
+/** Set by the controller with the taint out-of-service: the boot ID and the evidence that it was fenced. */
+export const outOfServiceAnnotation = 'nodelifecycle/out-of-service-evidence';
+/** The annotations that are read: others are not decoded from protobuf. */
+export const nodeAnnotations: readonly string[] = [pauseAnnotation, fencedAnnotation, outOfServiceAnnotation];
+/** With the value `allowed`: the controller may add the taint out-of-service to this node. */
+export const outOfServiceLabel = 'nodelifecycle/out-of-service';
 
 /** A Node as on the wire; only the fields that are read or written. */
 export interface Node extends KubeObject {
@@ -55,6 +63,10 @@ export interface NodeView {
   readonly bootID: string;
   /** The value of {@link pauseAnnotation}; absent without it. */
   readonly pause?: string;
+  /** The value of {@link fencedAnnotation}; absent without it. */
+  readonly fenced?: string;
+  /** The value of {@link outOfServiceAnnotation}; absent without it. */
+  readonly outOfService?: string;
   /** Validation problems found while decoding. */
   readonly problems?: readonly string[];
 }
@@ -79,7 +91,14 @@ export function transformNode(node: Node): NodeView {
     conditions: fields.replaceUnreadableTimes('status.conditions', conditions, conditionTimes, null),
     bootID: fields.text('status.nodeInfo.bootID', fields.part('status.nodeInfo', status['nodeInfo'])['bootID']),
   };
-  const pause = mapOf(metadata['annotations'])[pauseAnnotation];
+  const annotated = withAnnotations(view, mapOf(metadata['annotations']));
+  return fields.problems === undefined ? annotated : { ...annotated, problems: fields.problems };
+}
+
+/** Most nodes have none of these annotations, and then no field for them. */
+function withAnnotations(view: NodeView, annotations: Readonly<Record<string, unknown>>): NodeView {
+  const { [pauseAnnotation]: pause, [fencedAnnotation]: fenced, [outOfServiceAnnotation]: outOfService } = annotations;
   const paused = typeof pause === 'string' ? { ...view, pause } : view;
-  return fields.problems === undefined ? paused : { ...paused, problems: fields.problems };
+  const withFenced = typeof fenced === 'string' ? { ...paused, fenced } : paused;
+  return typeof outOfService === 'string' ? { ...withFenced, outOfService } : withFenced;
 }

@@ -23,6 +23,15 @@ export const taintKeys = {
   unschedulable: 'node.kubernetes.io/unschedulable',
 } as const;
 
+/**
+ * The node is down for certain: pods that are being deleted there are deleted by force, and their volumes detached. Added by
+ * an administrator, or by this controller where a policy says so.
+ */
+export const outOfServiceTaintKey = 'node.kubernetes.io/out-of-service';
+
+/** Set by the node controller of a cloud while the machine is shut down. */
+export const fencingTaints: readonly string[] = ['node.cloudprovider.kubernetes.io/shutdown'];
+
 /** The two NoExecute keys for a node's health. A node never has both. */
 export type HealthTaintKey = typeof taintKeys.notReady | typeof taintKeys.unreachable;
 

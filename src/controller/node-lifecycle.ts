@@ -27,6 +27,7 @@ import * as podGc from './pod-gc/metrics.ts';
 import * as podReadiness from './pod-readiness/metrics.ts';
 import * as freshness from './freshness/metrics.ts';
 import { type NodeLifecycleOptions, Stages } from './stages.ts';
+import * as outOfService from './out-of-service/metrics.ts';
 import * as policies from './policies/metrics.ts';
 import * as tainting from './tainting/metrics.ts';
 import * as zones from './zones/metrics.ts';
@@ -50,7 +51,19 @@ export type { NodeLifecycleOptions } from './stages.ts';
 
 /** All metrics of the controller. */
 export const controllerMetrics: readonly MetricDefinition[] = [
-  ...metricsOf(health, zones, tainting, taintEviction, podReadiness, freshness, outage, podGc, policies, workQueues),
+  ...metricsOf(
+    health,
+    zones,
+    tainting,
+    taintEviction,
+    podReadiness,
+    freshness,
+    outage,
+    podGc,
+    outOfService,
+    policies,
+    workQueues,
+  ),
   decisionsTotal,
   heldNodes,
   collectionEntries,

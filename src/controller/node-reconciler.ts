@@ -19,6 +19,7 @@ import type { HealthTransitions } from './health/health-transitions.ts';
 import type { LabelKeeper } from './labels/label-keeper.ts';
 import type { MonitorPass } from './monitor-pass.ts';
 import type { OutageWatch } from './outage/outage-watch.ts';
+import type { OutOfServiceTainter } from './out-of-service/out-of-service-tainter.ts';
 import type { PodMarker } from './pod-readiness/pod-marker.ts';
 import type { NoScheduleTainter } from './tainting/no-schedule-tainter.ts';
 import type { ZoneTable } from './zones/zone-table.ts';
@@ -45,6 +46,7 @@ interface NodeReconcilerOptions {
   readonly noSchedule: NoScheduleTainter;
   /** Evicts pods: by NoExecute taints, or in eviction mode by deleting them. */
   readonly noExecute: PodMover;
+  readonly outOfService: Pick<OutOfServiceTainter, 'reconcile' | 'forget' | 'size'>;
   readonly labels: LabelKeeper;
   readonly marker: Pick<PodMarker, 'evaluateNode'>;
   /** The health clock, which stands still while watches are stale. */
@@ -75,22 +77,27 @@ export class NodeReconciler {
     return outcome;
   }
 
-  /** Number of nodes with a write of Unknown that was not answered. */
-  get unanswered(): number {
-    return this.#unanswered.size;
+  /** Number of nodes that it remembers, as those with a write of Unknown that was not answered. */
+  get remembered(): number {
+    return Math.max(this.#unanswered.size, this.#options.outOfService.size);
   }
 
   /** The node no longer exists. */
   forget(name: string): void {
     this.#unanswered.forget(name);
+    this.#options.outOfService.forget(name);
   }
 
   async #reconcile(work: NodeWork, name: string): Promise<WorkOutcome> {
-    const { noSchedule, labels, zones } = this.#options;
+    const { noSchedule, labels, outOfService, zones } = this.#options;
     this.#settleUnanswered(name);
     switch (work) {
       case 'recovery':
-        return firstUnsettled([await this.#reconcileNoExecute(name), await noSchedule.reconcile(name, 'removals')]);
+        return firstUnsettled([
+          await this.#reconcileNoExecute(name),
+          await noSchedule.reconcile(name, 'removals'),
+          await outOfService.reconcile(name),
+        ]);
       case 'detection': {
         const written = await this.#writeSilence(name);
         if (written.next !== 'forget') return written;
@@ -98,7 +105,8 @@ export class NodeReconciler {
         // A node that has recovered meanwhile is in the recovery queue.
         const added = this.#isReady(name) ? forget : await noSchedule.reconcile(name, 'all');
         // In a full disruption the node is in the recovery queue too, which removes its NoExecute taint.
-        return firstUnsettled([added, zones.fullDisruption ? forget : await this.#reconcileNoExecute(name)]);
+        const evicted = zones.fullDisruption ? forget : await this.#reconcileNoExecute(name);
+        return firstUnsettled([added, evicted, await outOfService.reconcile(name)]);
       }
       case 'housekeeping':
         return firstUnsettled([await noSchedule.reconcile(name, 'additions'), await labels.reconcile(name)]);

@@ -38,6 +38,7 @@ import { NodeReconciler } from './node-reconciler.ts';
 import { NodeWorkLoops } from './node-work/node-work-loops.ts';
 import type { ControllerOptions, ControllerSelection, PodGcOptions } from './model/options.ts';
 import type { ObservedSilence } from './outage/estimate-silences.ts';
+import { OutOfServiceTainter } from './out-of-service/out-of-service-tainter.ts';
 import { OutageWatch } from './outage/outage-watch.ts';
 import { PolicyStage } from './policies/policy-stage.ts';
 import { PodEvictor } from './pod-eviction-mode/pod-evictor.ts';
@@ -118,6 +119,7 @@ export class Stages {
   /** Undefined in taint mode. */
   readonly podEvictor: PodEvictor | undefined;
   readonly evictor: TaintEvictor;
+  readonly outOfService: OutOfServiceTainter;
   readonly marking: PodMarkingQueues;
   readonly marker: PodMarker;
   readonly podGc: PodGarbageCollector;
@@ -176,6 +178,7 @@ export class Stages {
     this.podEvictor = options.options.current().taintBasedEvictions ? undefined : this.#makePodEvictor();
     this.noExecute = this.podEvictor ?? this.#makeNoExecuteTainter();
     this.evictor = this.#makeTaintEvictor();
+    this.outOfService = this.#makeOutOfServiceTainter();
     this.marking = this.#makePodMarkingQueues();
     this.marking.onEarlier(() => this.serving.wakeUp());
     this.marker = this.#makeMarker();
@@ -383,8 +386,24 @@ export class Stages {
       readyOf,
       takeTransitionAgeMs: (node) => this.transitions.takeTransitionAgeMs(node),
       isPaused: () => this.#evictionHold() !== undefined,
-      heldForMs: (node) => Math.max(this.#heldForMs(node, 'add-taints', true), this.#heldByMaintenanceMs(node)),
+      heldForMs: (node) => this.#noExecuteHeldForMs(node),
       fullDisruption: () => this.zones.fullDisruption,
+    });
+  }
+
+  #noExecuteHeldForMs(node: string): number {
+    return Math.max(this.#heldForMs(node, 'add-taints', true), this.#heldByMaintenanceMs(node));
+  }
+
+  #makeOutOfServiceTainter(): OutOfServiceTainter {
+    const { recorders, writer } = this.#options;
+    return new OutOfServiceTainter({
+      ...this.dependencies,
+      recorder: recorders.nodes,
+      // A shadow compares what both would do, and kube-controller-manager adds no such taint.
+      ruleOf: (node) => (writer === undefined ? this.policies.outOfServiceOf(node) : undefined),
+      isSilent: (node) => this.health.evaluate(node, this.healthNow()).kind === 'silent',
+      heldForMs: (node) => (this.#evictionHold() === undefined ? this.#noExecuteHeldForMs(node) : Infinity),
     });
   }
 
@@ -502,6 +521,7 @@ export class Stages {
     const { health, transitions, zones, outage, monitor, noExecute, marker, freshness, dependencies } = this;
     const reconciler = new NodeReconciler({
       ...dependencies,
+      outOfService: this.outOfService,
       health,
       transitions,
       zones,

@@ -69,6 +69,7 @@ export function aPolicy(over: Partial<NodePolicy> = {}): NodePolicy {
     nodeStartupGracePeriodMs: undefined,
     maintenance: undefined,
     limits: undefined,
+    outOfService: undefined,
     ...over,
   };
 }

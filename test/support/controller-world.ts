@@ -331,10 +331,14 @@ export class ControllerWorld {
 
   /** Sets the pause annotation; undefined: removes it. */
   annotatePause(name: string, value: string | undefined): void {
-    const { metadata, ...rest } = this.node(name);
-    const { annotations: _annotations, ...others } = metadata;
-    const annotations = value === undefined ? {} : { annotations: { [pauseAnnotation]: value } };
-    this.#storeNode({ ...rest, metadata: { ...others, ...annotations } });
+    this.annotate(name, pauseAnnotation, value);
+  }
+
+  /** Sets an annotation of a node; undefined: removes it. */
+  annotate(name: string, key: string, value: string | undefined): void {
+    const node = this.node(name);
+    const annotations = mergeTexts(node.metadata.annotations, { [key]: value ?? null });
+    this.#storeNode({ ...node, metadata: { ...node.metadata, annotations } });
   }
 
   failNext(verb: Failure['verb'], resource: string, reason: ApiReason, left = 1, butDone = false): void {
@@ -564,8 +568,12 @@ export class ControllerWorld {
     }
     const body = write.body as { spec?: { taints: Taint[] | null }; status?: { conditions: Condition[] } };
     const conditions = mergeConditions(stored.status?.conditions, body.status?.conditions ?? []);
-    const { labels } = (write.body as { metadata: { labels?: Record<string, string> } }).metadata;
-    const metadata = { ...stored.metadata, labels: { ...stored.metadata.labels, ...labels } };
+    const { labels, annotations } = (write.body as { metadata: Record<'labels' | 'annotations', Texts> }).metadata;
+    const metadata = {
+      ...stored.metadata,
+      labels: mergeTexts(stored.metadata.labels, labels),
+      annotations: mergeTexts(stored.metadata.annotations, annotations),
+    };
     const patched = { ...stored, metadata, status: { ...stored.status, conditions } };
     if (write.resource === 'pods') this.#storePod(patched as Pod);
     else
@@ -576,6 +584,14 @@ export class ControllerWorld {
       );
     return (write.resource === 'pods' ? this.#apiPods.get(write.name) : this.#apiNodes.get(write.name)) ?? stored;
   }
+}
+
+type Texts = Readonly<Record<string, string | null>> | undefined;
+
+/** null removes. */
+function mergeTexts(stored: Texts, patch: Texts): Record<string, string> {
+  const merged = Object.entries({ ...stored, ...patch });
+  return Object.fromEntries(merged.flatMap(([key, value]) => (value === null ? [] : [[key, value]])));
 }
 
 function notFound(resource: string, name: string): ApiError {

@@ -5,6 +5,7 @@ import { cancellingDeletion, markingForDeletion } from '../../src/controller/tai
 import { nodeNotReady, nodeRegistered, nodeRemoved } from '../../src/controller/health/events.ts';
 import { actsHeld, actsResumed, zoneFailure } from '../../src/controller/outage/events.ts';
 import { deletingAllPods, nodeControllerEviction } from '../../src/controller/pod-eviction-mode/events.ts';
+import { addedOutOfService, backInService, neverFenced } from '../../src/controller/out-of-service/events.ts';
 import { breakerClosed, breakerOpened, malformedPause } from '../../src/controller/policies/events.ts';
 import { podNodeNotReady } from '../../src/controller/pod-readiness/events.ts';
 import { evaluationPaused, evaluationResumed } from '../../src/controller/freshness/events.ts';
@@ -93,6 +94,19 @@ export const controllerEvents: readonly EventRow[] = [
     malformedPause,
     [{ ...node, pause: 'VALUE' }],
     'The value of the pause annotation of a node cannot be read; once for each value',
+  ),
+  row(
+    nodes,
+    addedOutOfService,
+    [node, 'taint node.cloudprovider.kubernetes.io/shutdown'],
+    'A policy and a label allow the taint out-of-service, and it is proven that the node was fenced',
+  ),
+  row(nodes, backInService, [node], 'A node with the taint out-of-service reports another boot ID'),
+  row(
+    nodes,
+    neverFenced,
+    [node, 'annotation nodelifecycle/fenced'],
+    'A node with the taint out-of-service is Ready in the boot that was said to be fenced; once for each return',
   ),
   row(
     nodes,

@@ -1,4 +1,4 @@
-import { pauseAnnotation } from '../../api/node.ts';
+import { nodeAnnotations } from '../../api/node.ts';
 import type { ListMeta, ObjectMeta, Status, StatusCause } from '../../api/meta.ts';
 import { PartInterner } from './string-interner.ts';
 import type { ProtobufReader } from './protobuf-reader.ts';
@@ -49,24 +49,24 @@ export class ProtobufMeta {
         meta.labels = joined(meta.labels, this.#readLabels(from, reader.skipRun(tag, end), sharing));
       else if (tag === metaTags.name) meta.name = nameOf(reader, sharing);
       else if (tag === metaTags.uid) meta.uid = nameOf(reader, sharing);
-      else if (tag === metaTags.annotations && sharing === 'few') this.#pause(meta);
+      else if (tag === metaTags.annotations && sharing === 'few') this.#annotation(meta);
       else this.#field(meta, tag);
     }
     reader.exit(end);
     return meta.creationTimestamp === '' ? withoutCreation(meta) : meta;
   }
 
-  /** Of the annotations only the pause of a node is decoded. */
-  #pause(meta: Mutable<ObjectMeta>): void {
+  /** Of the annotations only those of a node that the controller reads are decoded. */
+  #annotation(meta: Mutable<ObjectMeta>): void {
     const reader = this.#source;
-    let isPause = false;
+    let key: string | undefined;
     let value = '';
     reader.message((tag) => {
-      if (tag === 0x0a) isPause = reader.textIs(pauseAnnotation);
-      else if (tag === 0x12 && isPause) value = reader.freshText();
+      if (tag === 0x0a) key = reader.textIn(nodeAnnotations);
+      else if (tag === 0x12 && key !== undefined) value = reader.freshText();
       else reader.skip(tag);
     });
-    if (isPause) meta.annotations = { [pauseAnnotation]: value };
+    if (key !== undefined) meta.annotations = { ...meta.annotations, [key]: value };
   }
 
   /** The metadata of a bookmark: its annotations mark the end of the initial events. */

@@ -151,7 +151,17 @@ export class ProtobufReader implements Words {
 
   /** Whether the field's bytes equal `wanted` (ASCII). Moves past the field either way. */
   textIs(wanted: string): boolean {
+    return this.#equals(this.#enterText(), wanted);
+  }
+
+  /** The one of these texts (ASCII) that the field's bytes equal, or undefined. Moves past the field either way. */
+  textIn(wanted: readonly string[]): string | undefined {
     const from = this.#enterText();
+    return wanted.find((text) => this.#equals(from, text));
+  }
+
+  /** Compares the bytes up to the current position without making a string. */
+  #equals(from: number, wanted: string): boolean {
     if (this.at - from !== wanted.length) return false;
     for (let index = 0; index < wanted.length; index += 1) {
       if (this.bytes[from + index] !== wanted.charCodeAt(index)) return false;

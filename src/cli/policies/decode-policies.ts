@@ -1,8 +1,9 @@
 import { maintenanceConditions } from '../../api/conditions.ts';
 import { parseGoDuration } from '../../api/go-duration.ts';
 import { listRequirements } from '../../api/label-selector.ts';
+import { fencingTaints } from '../../api/taints.ts';
 import { parseTimestamp } from '../../api/timestamps.ts';
-import type { MaintenanceRule, NodePolicy, PolicyLimits } from '../../controller/model/policy.ts';
+import type { MaintenanceRule, NodePolicy, OutOfServiceRule, PolicyLimits } from '../../controller/model/policy.ts';
 import type { PolicyInput } from './policy-schema.ts';
 
 const cooldownDefaultMs = 300_000;
@@ -18,6 +19,7 @@ export function decodePolicies(policies: readonly PolicyInput[]): readonly NodeP
     nodeStartupGracePeriodMs: parseDuration(policy.nodeStartupGracePeriod),
     maintenance: decodeMaintenance(policy.maintenance),
     limits: policy.limits && decodeLimits(policy.limits),
+    outOfService: policy.outOfService && decodeOutOfService(policy.outOfService),
   }));
 }
 
@@ -34,6 +36,10 @@ function decodeLimits({ maxUnhealthy, cooldown, resetAt }: NonNullable<PolicyInp
     cooldownMs: parseDuration(cooldown) ?? cooldownDefaultMs,
     resetAtMs: parseTimestamp(resetAt),
   };
+}
+
+function decodeOutOfService(rule: NonNullable<PolicyInput['outOfService']>): OutOfServiceRule {
+  return { conditions: rule.conditions ?? [], taints: rule.taints ?? fencingTaints };
 }
 
 function parseDuration(text: string | undefined): number | undefined {

@@ -1,12 +1,14 @@
 import { formatGoDuration } from '../../api/go-duration.ts';
 import type { LabelRequirement } from '../../api/label-selector.ts';
+import { fencedAnnotation } from '../../api/node.ts';
 import { formatTime } from '../../api/timestamps.ts';
 import { describeMaxUnhealthy, type MaintenanceRule, type NodePolicy } from '../../controller/model/policy.ts';
 
 /** A policy in one line, for a list of changed settings; `not set` without one. */
 export function describePolicy(policy: NodePolicy | undefined): string {
   if (policy === undefined) return 'not set';
-  const { priority, mode, selector, nodeMonitorGracePeriodMs, nodeStartupGracePeriodMs, maintenance, limits } = policy;
+  const { priority, mode, selector, nodeMonitorGracePeriodMs, nodeStartupGracePeriodMs } = policy;
+  const { maintenance, limits, outOfService } = policy;
   return [
     `priority ${priority}`,
     mode,
@@ -15,6 +17,7 @@ export function describePolicy(policy: NodePolicy | undefined): string {
     ...describeGrace('nodeStartupGracePeriod', nodeStartupGracePeriodMs),
     ...describeMaintenance(maintenance),
     ...describeLimits(limits),
+    ...describeOutOfService(outOfService),
   ].join(', ');
 }
 
@@ -30,6 +33,11 @@ function describeMaintenance(rule: MaintenanceRule | undefined): readonly string
   if (rule === undefined) return [];
   const { conditions, taints, maxDurationMs } = rule;
   return [`maintenance [${[...conditions, ...taints].join(' ')}] for ${formatGoDuration(maxDurationMs)} at most`];
+}
+
+function describeOutOfService(rule: NodePolicy['outOfService']): readonly string[] {
+  if (rule === undefined) return [];
+  return [`outOfService if fenced by [${[...rule.conditions, ...rule.taints, fencedAnnotation].join(' ')}]`];
 }
 
 function describeLimits(limits: NodePolicy['limits']): readonly string[] {

@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { maintenanceConditions } from '../../api/conditions.ts';
 import { goDurationText } from '../../api/go-duration.ts';
+import { fencingTaints } from '../../api/taints.ts';
 
 /** Limits that keep a selection cheap and a status readable. */
 export const policiesMax = 100;
@@ -59,6 +60,17 @@ const maintenance = fields({
     .optional()
     .describe('Any of them, with any effect, means maintenance. None if not set'),
   maxDuration: duration.describe('How long each of them counts, from its lastTransitionTime or timeAdded'),
+});
+
+const outOfService = fields({
+  conditions: shortList(conditionTypeSchema, 'types of conditions')
+    .optional()
+    .describe(
+      'Any of them that is True, and became so after the last status of the kubelet, proves that the node was fenced. None if not set',
+    ),
+  taints: shortList(taintKeySchema, 'keys of taints')
+    .optional()
+    .describe(`Any of them, with any effect, proves that the node was fenced. If not set: ${fencingTaints.join(', ')}`),
 });
 
 const resetAt = 'an RFC 3339 time, such as 2026-11-23T18:00:00Z';
@@ -126,6 +138,11 @@ const policySpecShape = {
       'What means planned maintenance: meanwhile these nodes get no NoExecute taint for their health, keep their pods, and do not count as disrupted',
     ),
   limits: limits.optional().describe('How many of these nodes may be unhealthy while others are tainted and evicted'),
+  outOfService: outOfService
+    .optional()
+    .describe(
+      'Adds the taint out-of-service to an unreachable node with the label nodelifecycle/out-of-service=allowed, if it is proven that it was fenced',
+    ),
 } as const;
 
 export const policySchema = fields({

@@ -1,7 +1,7 @@
 // Rules between fields and between policies. Each policy is valid by itself.
 import { heartbeatConditionTypes } from '../../api/conditions.ts';
 import { parseGoDuration } from '../../api/go-duration.ts';
-import { healthTaintKeys } from '../../api/taints.ts';
+import { healthTaintKeys, outOfServiceTaintKey } from '../../api/taints.ts';
 import { parseTimestamp } from '../../api/timestamps.ts';
 import { refusal } from './describe-schema-issue.ts';
 import type { PolicyInput } from './policy-schema.ts';
@@ -15,6 +15,7 @@ export function validatePolicies(policies: readonly PolicyInput[]): readonly str
     ...policies.flatMap(validateDurations),
     ...policies.flatMap(validateMaintenance),
     ...policies.flatMap(validateLimits),
+    ...policies.flatMap(validateOutOfService),
     ...validateNames(policies),
   ];
 }
@@ -55,17 +56,30 @@ function validateMaintenance({ maintenance }: PolicyInput, index: number): reado
   return [
     ...validateDuration(maxDuration, [...path, 'maxDuration']),
     ...(isEmpty ? [refusal(path, 'set with at least one condition or taint', maintenance)] : []),
-    ...(conditions ?? []).flatMap((type, place) => {
-      const isAccepted = !healthConditions.has(type);
-      return isAccepted
-        ? []
-        : [refusal([...path, 'conditions', place], `none of ${[...healthConditions].join(', ')}`, type)];
-    }),
-    ...taints.flatMap((key, place) => {
-      const isAccepted = !healthTaints.has(key);
-      return isAccepted ? [] : [refusal([...path, 'taints', place], `none of ${[...healthTaints].join(', ')}`, key)];
-    }),
+    ...validateNone(conditions, healthConditions, [...path, 'conditions']),
+    ...validateNone(taints, healthTaints, [...path, 'taints']),
   ];
+}
+
+/** What follows from silence proves no fencing, and no more does the taint that it would add. */
+const silenceTaints: ReadonlySet<string> = new Set([...healthTaintKeys, outOfServiceTaintKey]);
+
+function validateOutOfService({ outOfService }: PolicyInput, index: number): readonly string[] {
+  const path = ['policies', index, 'outOfService'];
+  return [
+    ...validateNone(outOfService?.conditions, healthConditions, [...path, 'conditions']),
+    ...validateNone(outOfService?.taints, silenceTaints, [...path, 'taints']),
+  ];
+}
+
+function validateNone(
+  values: readonly string[] | undefined,
+  refused: ReadonlySet<string>,
+  path: readonly PropertyKey[],
+): readonly string[] {
+  return (values ?? []).flatMap((value, place) => {
+    return refused.has(value) ? [refusal([...path, place], `none of ${[...refused].join(', ')}`, value)] : [];
+  });
 }
 
 function validateLimits({ limits }: PolicyInput, index: number): readonly string[] {

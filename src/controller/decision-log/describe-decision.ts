@@ -81,6 +81,12 @@ const describers: Describers = {
   'maintenance-began': ({ node, policy, signals, untilMs }) =>
     `node ${node}: planned maintenance (${signals.join(', ')}; policy ${policy}) until ${formatTime(untilMs)} at the latest: not counted in the disruption state of its zone, no NoExecute taint and no eviction for its health`,
   'maintenance-ended': ({ node, why }) => `node ${node}: planned maintenance ended: ${maintenanceEnds[why]}`,
+  'out-of-service-added': ({ node, evidence, bootID }) =>
+    `node ${node}: taint out-of-service added: ${evidence} proves that boot ${bootID} was fenced`,
+  'out-of-service-removed': ({ node, bootID, fenced }) =>
+    `node ${node}: taint out-of-service removed: back with boot ${bootID}, after ${fenced}`,
+  'never-fenced': ({ node, evidence, bootID }) =>
+    `node ${node}: Ready with boot ${bootID}, which ${evidence} said was fenced: the taint out-of-service stays`,
   'breaker-opened': (opening) =>
     `breaker of policy ${opening.policy} open: ${describeBreakerOpening(opening)}; no further NoExecute taint and no further eviction for the health of its nodes`,
   'breaker-closed': ({ policy, why, openMs, count }) =>

@@ -27,7 +27,7 @@ const notEvaluated = { lastHeartbeat: null, grace: null, silence: null };
 /** Current state of a node, the wanted state, the holds, and the next action with its time. */
 export function buildNodeOutlook(facts: NodeFacts, circumstances: Circumstances) {
   const { now, runs } = circumstances;
-  const { node, ready, counted, health, policy, taints, zone, pods, problems, history } = facts;
+  const { node, ready, counted, health, policy, outOfService, taints, zone, pods, problems, history } = facts;
   const forecast = buildNodeForecast(facts, circumstances);
   const { taint, eviction } = forecast;
   const evictions = buildEvictionForecasts(facts, forecast, circumstances);
@@ -41,6 +41,8 @@ export function buildNodeOutlook(facts: NodeFacts, circumstances: Circumstances)
     silence,
     /** Null: there are no policies. */
     policy,
+    /** Null: no policy or label allows the taint out-of-service, and no record of it exists. */
+    outOfService: outOfService.kind === 'none' ? null : outOfService,
     zone: buildZoneOutlook(zone, now),
     counted,
     /** `wanted` is null where this process does not manage taints. */

@@ -1,4 +1,5 @@
 // Outlooks as text: the same values as the JSON.
+import { outOfServiceAnnotation } from '../../api/node.ts';
 import type { Taint } from '../../api/taints.ts';
 import { formatTime } from '../../api/timestamps.ts';
 import { describeBreakerCount, type PodGcReason } from '../model/decisions.ts';
@@ -81,6 +82,7 @@ export function describeNodeOutlook(outlook: NodeOutlook): string {
       ...holdRows(holds),
       ['heartbeat', heartbeatText(outlook)],
       ['policy', policyText(outlook)],
+      ['fencing', outlook.outOfService && textOf(fencingTexts, 'kind', outlook.outOfService)],
       ['zone', `${zoneText(zone)}${counted ? '' : '; this node does not count in it'}`],
       ['taints', `has ${taintsText(taints.carried)}; ${wanted}`],
       ['queue', queueText(outlook)],
@@ -271,6 +273,22 @@ function policyText({ policy }: NodeOutlook): string | null {
   if (policy.conflict.length === 0) return 'default: no policy selects this node';
   return `default: ${policy.conflict.join(' and ')} have equal priority and equally many requirements`;
 }
+
+const fencingTexts: Texts<'kind', NonNullable<NodeOutlook['outOfService']>> = {
+  foreign: () => 'another client added the taint out-of-service',
+  unproven: () => 'nothing proves that it was fenced: no taint out-of-service',
+  malformed: () => `the annotation ${outOfServiceAnnotation} is malformed: the taint out-of-service stays as it is`,
+  'no-boot-id': ({ evidence }) => `${evidence}; no taint out-of-service, because the node reported no boot ID`,
+  'not-unreachable': ({ evidence }) =>
+    `${evidence}; the taint out-of-service follows its NoExecute taint as unreachable`,
+  due: ({ evidence }) => `${evidence}; the taint out-of-service is due`,
+  'in-place': ({ record }) =>
+    `out of service since ${record.addedAt} (${record.evidence}), until it has another boot ID`,
+  'removed-by-other': ({ record }) => `another client removed the taint out-of-service of boot ${record.bootID}`,
+  'same-boot': ({ record }) =>
+    `Ready with boot ${record.bootID}, so it was not fenced, although ${record.evidence} said so: the taint out-of-service stays`,
+  back: () => 'it has another boot ID: the taint out-of-service is to be removed',
+};
 
 function queueText({ line, zone }: NodeOutlook): string | null {
   return line && `${line.ahead} ahead, ${line.waiting} waiting; ${bucketText(zone, 'tokens left')}`;

@@ -21,6 +21,7 @@ import type {
   NodeHold,
   PolicyMode,
 } from '../model/policy.ts';
+import type { OutOfServiceState } from '../model/out-of-service.ts';
 import type { ControllerName, ControllerSelection } from '../model/options.ts';
 import type { EvictionMark, HeartbeatChannel, Now } from '../model/node-state.ts';
 
@@ -156,6 +157,8 @@ export interface NodeFacts {
   readonly health: HealthFacts | undefined;
   /** Null: there are no policies. */
   readonly policy: PolicyFacts | null;
+  /** Whether it has, gets or loses the taint out-of-service. */
+  readonly outOfService: OutOfServiceState;
   readonly taints: TaintFacts;
   /** Undefined in taint mode. */
   readonly eviction: NodeEvictionFacts | undefined;

@@ -6,6 +6,8 @@ export function affectsDecisions(before: NodeView, after: NodeView): boolean {
     before.uid !== after.uid ||
     before.unschedulable !== after.unschedulable ||
     before.pause !== after.pause ||
+    before.fenced !== after.fenced ||
+    before.outOfService !== after.outOfService ||
     fingerprint(before) !== fingerprint(after) ||
     !sameLabels(before.labels, after.labels)
   );

@@ -20,6 +20,8 @@ export type Command =
       readonly node: NodeView;
       readonly add: readonly Taint[];
       readonly remove: readonly Taint[];
+      /** Written with the taints; null removes one. */
+      readonly annotations?: Readonly<Record<string, string | null>>;
       readonly lane: WriteLane;
     }
   | { readonly kind: 'set-node-labels'; readonly node: NodeView; readonly labels: Labels }

@@ -220,6 +220,12 @@ export type Decision =
   | Of<'maintenance-began', { node: string; policy: string; signals: readonly string[]; untilMs: number }>
   /** `cleared`: before its maximum. */
   | Of<'maintenance-ended', { node: string; why: 'cleared' | 'maximum' }>
+  /** `bootID`: of the boot that the evidence proves to be fenced. */
+  | Of<'out-of-service-added', { node: string; evidence: string; bootID: string }>
+  /** `bootID`: of the boot in which the node is back; `fenced`: of the one before. */
+  | Of<'out-of-service-removed', { node: string; bootID: string; fenced: string }>
+  /** The node is Ready in the boot that was said to be fenced. */
+  | Of<'never-fenced', { node: string; evidence: string; bootID: string }>
   /** Too many nodes of the policy are unhealthy: no further one is tainted NoExecute, and no further pod is evicted. */
   | Of<'breaker-opened', BreakerOpening>
   | Of<'breaker-closed', BreakerClosing>

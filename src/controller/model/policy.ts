@@ -21,6 +21,16 @@ export interface NodePolicy {
   readonly maintenance: MaintenanceRule | undefined;
   /** Undefined: none. */
   readonly limits: PolicyLimits | undefined;
+  /** Undefined: the taint out-of-service is never added. */
+  readonly outOfService: OutOfServiceRule | undefined;
+}
+
+/** What proves that a node was fenced, besides the annotation that names its boot. */
+export interface OutOfServiceRule {
+  /** Types of conditions, while they are True and not older than the last status of the kubelet. */
+  readonly conditions: readonly string[];
+  /** Keys of taints, of any effect. */
+  readonly taints: readonly string[];
 }
 
 /** What means that a node is in planned maintenance. */

@@ -24,7 +24,7 @@ interface NodeWorkLoopsOptions {
     /** The node no longer exists. */
     forget(name: string): void;
     /** Number of nodes that it remembers. */
-    readonly unanswered: number;
+    readonly remembered: number;
   };
   readonly decisions: DecisionSink;
   readonly clock: Clock;
@@ -56,7 +56,7 @@ export class NodeWorkLoops {
 
   /** Number of entries of the largest queue. */
   get size(): number {
-    return Math.max(this.#options.reconciler.unanswered, ...works.map((work) => this.#queues[work].remembered));
+    return Math.max(this.#options.reconciler.remembered, ...works.map((work) => this.#queues[work].remembered));
   }
 
   /** Runs until the signal aborts, then waits for the workers. */

@@ -4,11 +4,8 @@
 import { findCondition } from '../../api/conditions.ts';
 import type { NodeView } from '../../api/node.ts';
 import type { PodView } from '../../api/pod.ts';
-import type { Taint } from '../../api/taints.ts';
+import { outOfServiceTaintKey, type Taint } from '../../api/taints.ts';
 import type { PodGcReason } from '../model/decisions.ts';
-
-/** Added to a node by an administrator: the node is down and its volumes may be detached. */
-const outOfServiceTaintKey = 'node.kubernetes.io/out-of-service';
 
 export type NodeLookup = (name: string) => Pick<NodeView, 'conditions' | 'taints'> | undefined;
 

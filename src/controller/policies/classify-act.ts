@@ -1,4 +1,4 @@
-import { healthTaintKeys } from '../../api/taints.ts';
+import { healthTaintKeys, outOfServiceTaintKey } from '../../api/taints.ts';
 import type { Command } from '../model/commands.ts';
 import type { NodeAct } from '../model/policy.ts';
 
@@ -17,9 +17,11 @@ export function classifyAct(command: Command): NodeWrite | undefined {
   return { node: command.pod.nodeName, act, evicts: 'forHealth' in command && command.forHealth };
 }
 
+const evictingKeys: ReadonlySet<string> = new Set([...healthTaintKeys, outOfServiceTaintKey]);
+
 function addsHealthTaint(command: Command): boolean {
   if (command.kind !== 'change-taints') return false;
-  return command.add.some(({ key, effect }) => effect === 'NoExecute' && healthTaintKeys.some((own) => own === key));
+  return command.add.some(({ key, effect }) => effect === 'NoExecute' && evictingKeys.has(key));
 }
 
 function nodeActOf(command: Extract<Command, { readonly node: unknown }>): NodeAct {

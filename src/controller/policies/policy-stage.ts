@@ -15,6 +15,7 @@ import type {
   Maintenance,
   NodeAct,
   NodeHold,
+  OutOfServiceRule,
   PolicyCount,
   PolicySelection,
 } from '../model/policy.ts';
@@ -103,6 +104,12 @@ export class PolicyStage {
   /** Planned maintenance, which holds NoExecute taints and evictions for the health of this node only. */
   maintenanceOf(node: string): Maintenance | undefined {
     return this.#policies.maintenanceOf(node);
+  }
+
+  /** Which nodes of the policy of this node may get the taint out-of-service; undefined: it may not. */
+  outOfServiceOf(node: string): OutOfServiceRule | undefined {
+    const selection = this.#policies.selectionOf(node);
+    return selection.kind === 'policy' ? selection.policy.outOfService : undefined;
   }
 
   /**

@@ -13,6 +13,7 @@ import type { HealthRecord } from '../health/health-record.ts';
 import type { HealthTable } from '../health/health-table.ts';
 import type { ControllerOptions, ControllerSelection, PodGcOptions } from '../model/options.ts';
 import type { OutageWatch } from '../outage/outage-watch.ts';
+import type { OutOfServiceTainter } from '../out-of-service/out-of-service-tainter.ts';
 import type { PolicyStage } from '../policies/policy-stage.ts';
 import type { PodEvictor } from '../pod-eviction-mode/pod-evictor.ts';
 import type { PodGarbageCollector } from '../pod-gc/pod-garbage-collector.ts';
@@ -37,6 +38,7 @@ export interface SnapshotSources {
     readonly podGc: Pick<PodGarbageCollector, 'roundFromMs' | 'quarantineEndsAtMs' | 'missingNodes'>;
     readonly outage: Pick<OutageWatch, 'hold' | 'heldUntilMs'>;
     readonly freshness: Pick<Freshness, 'nowMs' | 'staleness'>;
+    readonly outOfService: Pick<OutOfServiceTainter, 'assess'>;
     readonly policies: Pick<
       PolicyStage,
       'selectionOf' | 'current' | 'holdOf' | 'maintenanceOf' | 'breakerOf' | 'counts'

@@ -102,6 +102,7 @@ export class LiveSnapshot {
       counted,
       health: this.#health(node, circumstances),
       policy: buildPolicyFacts(this.#sources.options.current().policies, stages.policies.selectionOf(name)),
+      outOfService: stages.outOfService.assess(node),
       taints: buildTaintFacts(node, ready, circumstances),
       eviction: this.#eviction?.of(node),
       zone: this.#zone(zone),

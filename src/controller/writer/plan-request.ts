@@ -38,17 +38,8 @@ export function planRequest(command: Command): PatchRequest | DeleteRequest {
       const body = { metadata: guardOf(node), ...planTaintRepairs(node), status: { conditions } };
       return { verb: 'patch', resource: 'nodes', name: node.name, subresource: 'status', body };
     }
-    case 'change-taints': {
-      const { node } = command;
-      // spec.taints has no merge key: the list is replaced, which is why the resourceVersion must be in the patch.
-      const taints = changeTaints(node.taints, command);
-      const body = {
-        metadata: guardOf(node),
-        spec: { taints: taints.length === 0 ? null : taints },
-        ...planStatusRepairs(node),
-      };
-      return { verb: 'patch', resource: 'nodes', name: node.name, body };
-    }
+    case 'change-taints':
+      return taintChange(command);
     case 'set-node-labels': {
       const { node, labels } = command;
       // Labels merge by key, so the uid is sufficient.
@@ -68,15 +59,26 @@ export function planRequest(command: Command): PatchRequest | DeleteRequest {
   }
 }
 
-/** A taint change without an effect on the list: not worth a request. */
+/** A taint change without an effect on the list, and without annotations: not worth a request. */
 export function changesNothing(command: Command): boolean {
-  return (
-    command.kind === 'change-taints' && equalTaints(command.node.taints, changeTaints(command.node.taints, command))
-  );
+  if (command.kind !== 'change-taints' || command.annotations !== undefined) return false;
+  return equalTaints(command.node.taints, changeTaints(command.node.taints, command));
 }
 
 function guardOf({ uid, resourceVersion }: { readonly uid: string; readonly resourceVersion: string }): object {
   return { uid, resourceVersion };
+}
+
+/** spec.taints has no merge key: the list is replaced, which is why the resourceVersion must be in the patch. */
+function taintChange(command: Extract<Command, { kind: 'change-taints' }>): PatchRequest {
+  const { node, annotations } = command;
+  const taints = changeTaints(node.taints, command);
+  const body = {
+    metadata: { ...guardOf(node), ...(annotations === undefined ? {} : { annotations }) },
+    spec: { taints: taints.length === 0 ? null : taints },
+    ...planStatusRepairs(node),
+  };
+  return { verb: 'patch', resource: 'nodes', name: node.name, body };
 }
 
 function podStatus(pod: PodView, condition: object): PatchRequest {

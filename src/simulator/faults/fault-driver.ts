@@ -32,6 +32,8 @@ export class FaultDriver {
   #repairs = 0;
   /** When the wall clock of a machine was last set back. */
   readonly #setBackAtMs = new Map<string, number>();
+  /** When it was last resumed after a suspend. */
+  readonly #resumedAtMs = new Map<string, number>();
   /** Faults by which leases cannot be decoded. */
   #undecodable = 0;
 
@@ -132,11 +134,12 @@ export class FaultDriver {
     }
   }
 
-  /** No process can notice a suspend if the wall clock is set back meanwhile, or without a check in between. */
+  /** No process can notice a suspend if the wall clock is set back meanwhile, or before or after it without a check in between. */
   #stepWall(name: string, byMs: number): void {
     const machine = this.#world.machines.get(name);
     const isChecked = this.#world.replicas.get(name)?.run?.process.isPaused !== true;
-    if (machine?.isSuspended !== false || (byMs < 0 && !isChecked)) return;
+    const resumedMs = this.#world.timeline.nowMs - (this.#resumedAtMs.get(name) ?? -Infinity);
+    if (machine?.isSuspended !== false || (byMs < 0 && !(isChecked && resumedMs >= clockCheckedMs))) return;
     machine.stepWall(byMs);
     if (byMs < 0) this.#setBackAtMs.set(name, this.#world.timeline.nowMs);
   }
@@ -154,6 +157,7 @@ export class FaultDriver {
     const resume = this.#pause(name);
     return () => {
       machine.wakeUp();
+      this.#resumedAtMs.set(name, this.#world.timeline.nowMs);
       resume();
     };
   }

@@ -61,6 +61,7 @@ function policyOf(chosen: readonly string[], mode: PolicyMode): NodePolicy {
     nodeStartupGracePeriodMs: undefined,
     maintenance: undefined,
     limits: undefined,
+    outOfService: undefined,
   };
 }
 

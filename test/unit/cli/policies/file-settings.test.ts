@@ -35,7 +35,7 @@ const key = 'a label key, such as node.example.com/pool';
 const value = 'a label value: at most 63 letters, digits, -, _ and .';
 const name = 'a name of lower-case letters, digits, - and ., at most 253';
 const fields =
-  'name, priority, nodeSelector, mode, nodeMonitorGracePeriod, nodeStartupGracePeriod, maintenance, limits';
+  'name, priority, nodeSelector, mode, nodeMonitorGracePeriod, nodeStartupGracePeriod, maintenance, limits, outOfService';
 const at = 'policies[0].nodeSelector.matchExpressions[0]';
 const long = 'x'.repeat(64);
 
@@ -191,6 +191,19 @@ const malformed: readonly (readonly [unknown, string])[] = [
     withLimits({ resetAt: '2026-13-23T18:00:00Z' }),
     `policies[0].limits.resetAt: must be ${time} (got "2026-13-23T18:00:00Z")`,
   ],
+  [aPolicyWith({ outOfService: true }), 'policies[0].outOfService: must be a mapping (got true)'],
+  [
+    aPolicyWith({ outOfService: { conditions: ['Ready'] } }),
+    'policies[0].outOfService.conditions[0]: must be none of Ready, MemoryPressure, DiskPressure, PIDPressure (got "Ready")',
+  ],
+  [
+    aPolicyWith({ outOfService: { taints: ['node.kubernetes.io/out-of-service'] } }),
+    'policies[0].outOfService.taints[0]: must be none of node.kubernetes.io/unreachable, node.kubernetes.io/not-ready, node.kubernetes.io/out-of-service (got "node.kubernetes.io/out-of-service")',
+  ],
+  [
+    aPolicyWith({ outOfService: { after: '10m' } }),
+    'policies[0].outOfService.after: unknown field; accepted: conditions, taints',
+  ],
   [withLimits({ reset: true }), 'policies[0].limits.reset: unknown field; accepted: maxUnhealthy, cooldown, resetAt'],
 ];
 
@@ -245,6 +258,7 @@ test('a policy with all fields', () => {
     nodeStartupGracePeriod: '500ms',
     maintenance: { conditions: ['Rebooting'], taints: ['example.com/m'], maxDuration: '2h' },
     limits: { maxUnhealthy: { percent: 40, count: 3 }, cooldown: '10m', resetAt: '2026-11-23T19:00:00+01:00' },
+    outOfService: { conditions: ['Fenced'], taints: ['example.com/off'] },
   };
   assert.deepEqual(readFileSettings({ policies: [policy] }).settings.policies, [
     {
@@ -264,6 +278,7 @@ test('a policy with all fields', () => {
         cooldownMs: 600_000,
         resetAtMs: Date.parse('2026-11-23T18:00:00Z'),
       },
+      outOfService: { conditions: ['Fenced'], taints: ['example.com/off'] },
     },
   ]);
 });
@@ -284,6 +299,11 @@ test('maintenance is what KEP-5683 calls it if no conditions are set', () => {
     taints: [],
     maxDurationMs: 3_600_000,
   });
+});
+
+test('a node is fenced if its cloud has shut it down, if nothing else is set', () => {
+  const [policy] = readFileSettings({ policies: [aPolicyWith({ outOfService: {} })] }).settings.policies;
+  assert.deepEqual(policy?.outOfService, { conditions: [], taints: ['node.cloudprovider.kubernetes.io/shutdown'] });
 });
 
 test('the cooldown is 5 minutes if it is not set', () => {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ProtobufObjects } from '../../../../src/adapters/wire/protobuf-objects.ts';
 import { ProtobufReader } from '../../../../src/adapters/wire/protobuf-reader.ts';
-import { transformNode } from '../../../../src/api/node.ts';
+import { type NodeView, transformNode } from '../../../../src/api/node.ts';
 import { entry, field, message } from '../../../support/protobuf-writer.ts';
 
-function pauseOf(...annotations: readonly (readonly [string, string])[]): string | undefined {
+function decode(...annotations: readonly (readonly [string, string])[]): NodeView {
   const entries = annotations.map(([key, value]) => entry(12, key, value));
   const meta = message(field(1, 'worker'), entry(11, 'pool', 'edge'), ...entries, field(5, 'uid'));
   const bytes = message(field(1, meta));
@@ -13,10 +13,14 @@ function pauseOf(...annotations: readonly (readonly [string, string])[]): string
   source.begin(bytes, 0, bytes.length);
   const view = transformNode(new ProtobufObjects(source).read('nodes', bytes.length));
   assert.deepEqual([view.name, view.uid, view.labels], ['worker', 'uid', { pool: 'edge' }]);
-  return view.pause;
+  return view;
 }
 
-test('of the annotations of a node only the pause is decoded', () => {
+function pauseOf(...annotations: readonly (readonly [string, string])[]): string | undefined {
+  return decode(...annotations).pause;
+}
+
+test('of the annotations of a node those that are read are decoded', () => {
   assert.equal(pauseOf(), undefined);
   assert.equal(pauseOf(['volumes.example.com/attached', 'true']), undefined);
   assert.equal(pauseOf(['nodelifecycle/paused', 'true']), 'true');
@@ -26,4 +30,10 @@ test('of the annotations of a node only the pause is decoded', () => {
   );
   assert.equal(pauseOf(['nodelifecycle/paused', '']), '');
   assert.equal(pauseOf(['nodelifecycle/pausedX', 'true'], ['nodelifecycle/pause', 'true']), undefined);
+  const fenced = decode(
+    ['nodelifecycle/out-of-service-evidence', '{}'],
+    ['a', 'b'],
+    ['nodelifecycle/fenced', 'boot-1'],
+  );
+  assert.deepEqual([fenced.pause, fenced.fenced, fenced.outOfService], [undefined, 'boot-1', '{}']);
 });

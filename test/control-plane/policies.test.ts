@@ -1,0 +1,202 @@
+// Policies on a real kube-apiserver: pools with settings of their own side by side, under one controller.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { fencedAnnotation, outOfServiceAnnotation, outOfServiceLabel, pauseAnnotation } from '../../src/api/node.ts';
+import { formatTime } from '../../src/api/timestamps.ts';
+import { ConfigMapFolder } from '../support/config-map-folder.ts';
+import { NlcProcess } from '../support/nlc-process.ts';
+import { type ControlPlane, startControlPlane } from './control-plane.ts';
+import { ScriptedCluster } from './scripted-cluster.ts';
+import { waitUntil } from './wait-until.ts';
+
+const soon = { timeoutMs: 30_000 };
+const graceMs = 8_000;
+const merge = { contentType: 'application/merge-patch+json' } as const;
+const strategic = { contentType: 'application/strategic-merge-patch+json' } as const;
+const wanted = ['unreachable:NoExecute', 'unreachable:NoSchedule'];
+
+/** Pool to its nodes, two zones. */
+const pools = {
+  base: ['base-0', 'base-1', 'base-2', 'base-3', 'base-4', 'base-5'],
+  patient: ['patient-0', 'patient-1', 'patient-2'],
+  watched: ['watched-0', 'watched-1', 'watched-2'],
+  limited: ['limited-0', 'limited-1', 'limited-2', 'limited-3', 'limited-4'],
+  kept: ['kept-0', 'kept-1', 'kept-2'],
+  fenced: ['fenced-0', 'fenced-1', 'fenced-2'],
+} as const;
+
+const configOf = (cooldown: string): string => `apiVersion: nodelifecycle/v1alpha1
+kind: ControllerConfiguration
+nodeMonitorPeriod: 1s
+nodeMonitorGracePeriod: ${graceMs}ms
+nodeEvictionRate: 10
+secondaryNodeEvictionRate: 10
+largeClusterSizeThreshold: 0
+unhealthyZoneThreshold: 1
+controlPlanePathFailureHold: 0s
+policies:
+  - { name: patient, nodeSelector: { matchLabels: { pool: patient } }, nodeMonitorGracePeriod: 25s }
+  - { name: watched, nodeSelector: { matchLabels: { pool: watched } }, mode: Observe }
+  - name: limited
+    nodeSelector: { matchLabels: { pool: limited } }
+    limits: { maxUnhealthy: { percent: 20, count: 1 }, cooldown: ${cooldown} }
+  - name: kept
+    nodeSelector: { matchLabels: { pool: kept } }
+    maintenance: { conditions: [MaintenanceInProgress], maxDuration: 30s }
+  - name: fenced
+    nodeSelector: { matchLabels: { pool: fenced } }
+    outOfService: {}
+`;
+
+let plane: ControlPlane;
+let cluster: ScriptedCluster;
+let controller: NlcProcess | undefined;
+const mount = new ConfigMapFolder(configOf('5s'));
+
+before(async () => {
+  plane = await startControlPlane({ auditLevel: 'Metadata' });
+  cluster = new ScriptedCluster(plane.client());
+  for (const [pool, names] of Object.entries(pools))
+    for (const [place, name] of names.entries()) await cluster.addNode(name, `z${place % 2}`, { labels: { pool } });
+  for (const name of Object.values(pools).flat()) await cluster.addPod(`on-${name}`, name, []);
+  cluster.start();
+});
+
+after(async () => {
+  await controller?.kill();
+  await cluster.stop();
+  await plane.stop();
+  mount.remove();
+});
+
+/** Names of objects that the controller wrote: nodes and pods, not Events and leases. */
+function writtenNames(): readonly string[] {
+  return readFileSync(plane.auditLogFile ?? '', 'utf8')
+    .split('\n')
+    .filter((line) => line.includes('"userAgent":"node-lifecycle-controller/'))
+    .filter((line) => /"verb":"(create|update|patch|delete)"/.test(line))
+    .flatMap((line) => /"resource":"(?:nodes|pods)"[^}]*"name":"([^"]+)"/.exec(line)?.[1] ?? []);
+}
+
+async function annotate(name: string, annotations: Readonly<Record<string, string | null>>): Promise<void> {
+  await plane.client().must('PATCH', `/api/v1/nodes/${name}`, { metadata: { annotations } }, merge);
+}
+
+async function untilTainted(...names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    await waitUntil(`${name} has both taints`, soon, async () => {
+      const taints = await cluster.taints(name);
+      return wanted.every((taint) => taints.includes(taint));
+    });
+  }
+}
+
+async function isTainted(name: string): Promise<boolean> {
+  return (await cluster.taints(name)).includes('unreachable:NoExecute');
+}
+
+async function start(): Promise<NlcProcess> {
+  const running = NlcProcess.controller(plane.kubeconfigFile, `--config=${mount.file}`);
+  controller = running;
+  await waitUntil('leading', soon, () => running.said('leading'));
+  await cluster.untilClean(
+    ...Object.values(pools)
+      .flat()
+      .filter((name) => !name.startsWith('watched')),
+  );
+  return running;
+}
+
+test('each pool behaves by its own policy', { timeout: 300_000 }, async (t) => {
+  const running = await start();
+
+  await t.test('a longer grace period, Observe, and a pause of one node', async () => {
+    await annotate('base-1', { [pauseAnnotation]: 'true' });
+    const silentAtMs = Date.now();
+    for (const name of ['base-0', 'base-1', 'patient-0', 'watched-0']) cluster.stopHeartbeats(name);
+    await untilTainted('base-0');
+    assert.equal(await cluster.ready('patient-0'), 'True');
+    assert.ok(Date.now() - silentAtMs < 20_000);
+    await untilTainted('patient-0');
+    assert.ok(Date.now() - silentAtMs >= 24_000, `after ${Date.now() - silentAtMs} ms`);
+    assert.deepEqual([await cluster.ready('base-1'), await cluster.taints('base-1')], ['True', []]);
+    assert.ok((await cluster.pod('on-base-1')) !== undefined);
+    assert.deepEqual(
+      writtenNames().filter((name) => name.includes('watched')),
+      [],
+      'by the audit log',
+    );
+    assert.match(await running.page('/metrics'), /withheld_acts_total\{policy="watched",act="mark-unknown"\} 1\n/);
+    await annotate('base-1', { [pauseAnnotation]: null });
+    await untilTainted('base-1');
+  });
+
+  await t.test('a breaker opens above its limit, holds, and closes after its cooldown', async () => {
+    for (const name of pools.limited.slice(0, 3)) cluster.stopHeartbeats(name);
+    for (const name of pools.limited.slice(0, 3))
+      await waitUntil(`${name} is Unknown`, soon, async () => (await cluster.ready(name)) === 'Unknown');
+    await waitUntil('the breaker is open', soon, async () => {
+      return /policy_breaker_open\{policy="limited"\} 1\n/.test(await running.page('/metrics'));
+    });
+    const tainted = await Promise.all(pools.limited.map(isTainted));
+    assert.ok(tainted.filter(Boolean).length <= 1, 'at most the one within the limit');
+    await cluster.resumeHeartbeats('limited-1');
+    await cluster.resumeHeartbeats('limited-2');
+    await untilTainted('limited-0');
+    assert.match(await running.page('/metrics'), /policy_breaker_open\{policy="limited"\} 0\n/);
+  });
+
+  await t.test('a node in maintenance is Unknown and keeps its pods until the maximum', async () => {
+    const at = formatTime(Date.now());
+    const condition = { type: 'MaintenanceInProgress', status: 'True', reason: 'Planned', message: 'reboot' };
+    const conditions = [{ ...condition, lastHeartbeatTime: at, lastTransitionTime: at }];
+    await plane.client().must('PATCH', '/api/v1/nodes/kept-0/status', { status: { conditions } }, strategic);
+    const begunAtMs = Date.now();
+    cluster.stopHeartbeats('kept-0');
+    await waitUntil('Unknown', soon, async () => (await cluster.ready('kept-0')) === 'Unknown');
+    assert.match(await running.page('/explain/nodes/kept-0?output=text'), /in planned maintenance \(policy kept\)/);
+    assert.equal(await isTainted('kept-0'), false);
+    await untilTainted('kept-0');
+    assert.ok(Date.now() - begunAtMs >= 29_000, `after ${Date.now() - begunAtMs} ms`);
+  });
+
+  await t.test('out-of-service with evidence that the boot was fenced, and never without', async () => {
+    for (const name of ['fenced-0', 'fenced-1']) {
+      const labels = { [outOfServiceLabel]: 'allowed' };
+      await plane.client().must('PATCH', `/api/v1/nodes/${name}`, { metadata: { labels } }, merge);
+      cluster.stopHeartbeats(name);
+    }
+    await untilTainted('fenced-0', 'fenced-1');
+    await annotate('fenced-1', { [fencedAnnotation]: 'boot-of-another-node' });
+    await annotate('fenced-0', { [fencedAnnotation]: 'boot-of-fenced-0' });
+    await waitUntil('out of service', soon, async () => {
+      return (await cluster.taints('fenced-0')).includes('out-of-service:NoExecute');
+    });
+    const { metadata } = await plane
+      .client()
+      .must<{ readonly metadata: { readonly annotations: Readonly<Record<string, string>> } }>(
+        'GET',
+        '/api/v1/nodes/fenced-0',
+      );
+    assert.match(metadata.annotations[outOfServiceAnnotation] ?? '', /"bootID":"boot-of-fenced-0"/);
+    const explained = await running.page('/explain/nodes/fenced-0?output=text');
+    assert.match(explained, /fencing +out of service since .*annotation nodelifecycle\/fenced/);
+    assert.match(
+      await running.page('/explain/nodes/fenced-1?output=text'),
+      /fencing +nothing proves that it was fenced/,
+    );
+    assert.deepEqual(await cluster.taints('fenced-1'), wanted);
+
+    const status = { nodeInfo: { bootID: 'another-boot' } };
+    await plane.client().must('PATCH', '/api/v1/nodes/fenced-0/status', { status }, merge);
+    await cluster.resumeHeartbeats('fenced-0');
+    await cluster.untilClean('fenced-0');
+    const events = (await cluster.events()).filter(({ involvedObject }) => involvedObject.name === 'fenced-0');
+    for (const reason of ['NodeOutOfService', 'NodeBackInService'])
+      assert.ok(
+        events.some((event) => event.reason === reason),
+        `Event ${reason}`,
+      );
+  });
+});

@@ -1,0 +1,188 @@
+// The taint out-of-service: added to a node that is proven to be fenced, removed when it is back with another boot ID.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fencedAnnotation, outOfServiceAnnotation, outOfServiceLabel } from '../../../src/api/node.ts';
+import type { Taint } from '../../../src/api/taints.ts';
+import { aPolicy } from '../../support/builders.ts';
+import type { ControllerWorld } from '../../support/controller-world.ts';
+import { explainNode } from '../../support/explained.ts';
+import { aZonedWorld } from '../../support/zoned-world.ts';
+
+const shutdown: Taint = { key: 'node.cloudprovider.kubernetes.io/shutdown', effect: 'NoSchedule' };
+const outOfService = { conditions: ['Fenced'], taints: [shutdown.key] };
+const policies = [aPolicy({ name: 'pool', outOfService })];
+const sizes = { a: 6, b: 6 };
+const added = 'node_lifecycle_out_of_service_taints_total{change="added"}';
+const removed = 'node_lifecycle_out_of_service_taints_total{change="removed"}';
+
+function allow(world: ControllerWorld, ...nodes: readonly string[]): ControllerWorld {
+  for (const name of nodes) {
+    const { labels } = world.node(name).metadata;
+    world.setLabels(name, { ...labels, [outOfServiceLabel]: 'allowed' });
+  }
+  return world;
+}
+
+function outOf(world: ControllerWorld, name: string): readonly Taint[] {
+  return (world.node(name).spec?.taints ?? []).filter(({ key }) => key === 'node.kubernetes.io/out-of-service');
+}
+
+function recordOf(world: ControllerWorld, name: string): unknown {
+  const text = world.node(name).metadata.annotations?.[outOfServiceAnnotation];
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+function addTaint(world: ControllerWorld, name: string, taint: Taint): void {
+  world.setTaints(name, [...(world.node(name).spec?.taints ?? []), taint]);
+}
+
+/** The cloud shuts the machine down, which its node controller shows with a taint. */
+async function shutDown(world: ControllerWorld, name: string): Promise<void> {
+  addTaint(world, name, shutdown);
+  await world.silentFor(70, name);
+}
+
+test('a node that the cloud has shut down is out of service once it is evicted, and back with another boot ID', async () => {
+  await using world = allow(aZonedWorld(sizes, { policies }), 'a-0', 'a-1').start();
+  world.goSilent('a-1');
+  await shutDown(world, 'a-0');
+  assert.deepEqual(
+    outOf(world, 'a-0').map(({ value, effect }) => [value, effect]),
+    [['node-lifecycle-controller', 'NoExecute']],
+  );
+  const { bootID, evidence } = recordOf(world, 'a-0') as Record<string, string>;
+  assert.deepEqual([bootID, evidence], ['boot-a-0', `taint ${shutdown.key}`]);
+  assert.deepEqual(outOf(world, 'a-1'), [], 'silence alone proves nothing');
+  assert.equal(world.meter.read().get(added), 1);
+  assert.match(
+    world.nodeEventsOf('NodeOutOfService').join(),
+    /^Added the taint out-of-service: taint .*shutdown proves/,
+  );
+  await world.advance(600);
+  assert.equal(world.meter.read().get(added), 1, 'once');
+
+  world.reboot('a-0', 'boot-2');
+  world.recover('a-0');
+  await world.advance(2);
+  assert.deepEqual([outOf(world, 'a-0'), recordOf(world, 'a-0')], [[], undefined]);
+  assert.deepEqual(
+    world.taints('a-0'),
+    ['node.cloudprovider.kubernetes.io/shutdown:NoSchedule'],
+    'that of the cloud is left alone',
+  );
+  assert.equal(world.meter.read().get(removed), 1);
+  assert.equal(world.nodeEventsOf('NodeBackInService').length, 1);
+});
+
+test('without the label, or without the field of the policy, nothing is added', async () => {
+  await using world = allow(aZonedWorld(sizes, { policies: [aPolicy()] }), 'a-0').start();
+  addTaint(world, 'a-1', shutdown);
+  await shutDown(world, 'a-0');
+  world.changeOptions({ policies });
+  world.setLabels('a-0', { ...world.node('a-0').metadata.labels, [outOfServiceLabel]: 'no' });
+  await world.silentFor(120, 'a-1');
+  assert.deepEqual([outOf(world, 'a-0'), outOf(world, 'a-1')], [[], []]);
+  allow(world, 'a-1');
+  await world.advance(2);
+  assert.equal(outOf(world, 'a-1').length, 1, 'the label is added to a node that is down');
+});
+
+test('a person who names the boot proves that it was fenced; a name that remains proves nothing later', async () => {
+  await using world = allow(aZonedWorld(sizes, { policies }), 'a-0').start();
+  world.annotate('a-0', fencedAnnotation, 'boot-a-0');
+  await world.silentFor(70, 'a-0');
+  assert.equal(outOf(world, 'a-0').length, 1);
+  world.reboot('a-0', 'boot-2');
+  world.recover('a-0');
+  await world.advance(10);
+  await world.silentFor(200, 'a-0');
+  assert.equal(world.ready('a-0'), 'Unknown');
+  assert.deepEqual(outOf(world, 'a-0'), []);
+  assert.equal(explainNode(world, 'a-0').outOfService?.kind, 'unproven');
+});
+
+test('a node that returns in the same boot was not fenced: the taint stays, and it is reported once', async () => {
+  await using world = allow(aZonedWorld(sizes, { policies }), 'a-0').start();
+  await shutDown(world, 'a-0');
+  world.recover('a-0');
+  await world.advance(300);
+  assert.equal(world.ready('a-0'), 'True');
+  assert.equal(outOf(world, 'a-0').length, 1);
+  assert.equal(world.nodeEventsOf('NodeWasNotFenced').length, 1);
+  assert.equal(explainNode(world, 'a-0').outOfService?.kind, 'same-boot');
+});
+
+test('a taint that a person removed is not added again, and one that a person added is never removed', async () => {
+  await using world = allow(aZonedWorld(sizes, { policies }), 'a-0', 'b-0').start();
+  await shutDown(world, 'a-0');
+  world.setTaints(
+    'a-0',
+    (world.node('a-0').spec?.taints ?? []).filter(({ key }) => !key.endsWith('out-of-service')),
+  );
+  addTaint(world, 'b-0', { key: 'node.kubernetes.io/out-of-service', value: 'nodeshutdown', effect: 'NoExecute' });
+  await shutDown(world, 'b-0');
+  await world.advance(120);
+  assert.deepEqual(outOf(world, 'a-0'), []);
+  assert.equal(recordOf(world, 'b-0'), undefined);
+  world.reboot('b-0', 'boot-2');
+  world.recover('b-0');
+  await world.advance(60);
+  assert.equal(outOf(world, 'b-0').length, 1);
+});
+
+test('another leader removes it, also without the policy, and after a write whose response was lost', async () => {
+  await using world = allow(aZonedWorld(sizes, { policies }), 'a-0').start();
+  await shutDown(world, 'a-0');
+  world.changeOptions({ policies: [] });
+  world.reboot('a-0', 'boot-2');
+  world.failNext('patch', 'nodes', 'timeout', 2, true);
+  world.recover('a-0');
+  await world.advance(120);
+  assert.deepEqual([outOf(world, 'a-0'), recordOf(world, 'a-0')], [[], undefined]);
+});
+
+test('a pause of the node holds it; it follows when that ends', async () => {
+  await using world = allow(aZonedWorld(sizes, { policies }), 'a-0').start();
+  await world.silentFor(70, 'a-0');
+  assert.ok(world.taints('a-0').includes('unreachable:NoExecute'));
+  world.annotatePause('a-0', 'true');
+  addTaint(world, 'a-0', shutdown);
+  await world.advance(120);
+  assert.deepEqual(outOf(world, 'a-0'), []);
+  world.annotatePause('a-0', undefined);
+  await world.advance(20);
+  assert.equal(outOf(world, 'a-0').length, 1);
+});
+
+test('of a node whose taint a person replaced only the record is removed', async () => {
+  await using world = allow(aZonedWorld(sizes, { policies }), 'a-0').start();
+  await shutDown(world, 'a-0');
+  const taints = world.node('a-0').spec?.taints ?? [];
+  world.setTaints(
+    'a-0',
+    taints.map((taint) => (taint.key.endsWith('out-of-service') ? { ...taint, value: 'nodeshutdown' } : taint)),
+  );
+  world.reboot('a-0', 'boot-2');
+  world.recover('a-0');
+  await world.advance(5);
+  assert.equal(recordOf(world, 'a-0'), undefined);
+  assert.deepEqual(
+    outOf(world, 'a-0').map(({ value }) => value),
+    ['nodeshutdown'],
+  );
+});
+
+test('an open breaker holds it', async () => {
+  const limits = { maxUnhealthy: { percent: undefined, count: 2 }, cooldownMs: 60_000, resetAtMs: undefined };
+  const limited = [aPolicy({ name: 'pool', outOfService, limits })];
+  await using world = allow(aZonedWorld(sizes, { policies: limited }), 'a-0').start();
+  await world.silentFor(70, 'a-0');
+  assert.ok(world.taints('a-0').includes('unreachable:NoExecute'));
+  await world.silentFor(60, 'a-1', 'a-2');
+  addTaint(world, 'a-0', shutdown);
+  await world.advance(60);
+  assert.deepEqual(outOf(world, 'a-0'), []);
+  world.recover('a-1', 'a-2');
+  await world.advance(80);
+  assert.equal(outOf(world, 'a-0').length, 1);
+});
