@@ -39,7 +39,7 @@ const unnoticedGraces = 2;
 interface MonitorPassOptions {
   readonly policies: Pick<
     PolicyStage,
-    'current' | 'holdOf' | 'observe' | 'evaluateBreakers' | 'forget' | 'maintenance'
+    'current' | 'zoneOf' | 'holdOf' | 'observe' | 'evaluateBreakers' | 'forget' | 'maintenance'
   >;
   readonly nodes: NodeSource;
   readonly store: Pick<StoreReader<NodeView>, 'keys' | 'get'>;
@@ -265,10 +265,11 @@ export class MonitorPass {
   }
 
   /** A node that is not ready because of planned maintenance is no evidence of a disruption. */
-  #count({ name, labels }: NodeView, ready: string, isMaintained: boolean): void {
+  #count(node: NodeView, ready: string, isMaintained: boolean): void {
+    const { zones, policies } = this.#options;
     const readiness = ready === 'True' ? 'ready' : 'unready';
-    const isExcluded = isExcludedFromDisruption(labels) || (isMaintained && readiness === 'unready');
-    this.#options.zones.place(name, zoneOf(labels), isExcluded ? 'excluded' : readiness);
+    const isExcluded = isExcludedFromDisruption(node.labels) || (isMaintained && readiness === 'unready');
+    zones.place(node.name, policies.zoneOf(node), isExcluded ? 'excluded' : readiness);
   }
 
   /** Does not depend on assessments and deadlines, so that it detects what they miss. */
@@ -301,8 +302,8 @@ export class MonitorPass {
   }
 
   #register(node: NodeView): void {
-    const { decisions, recorder } = this.#options;
-    const zone = zoneOf(node.labels);
+    const { decisions, recorder, policies } = this.#options;
+    const zone = policies.zoneOf(node);
     this.#restoreSpentTokens(node, zone);
     recorder.record(nodeRegistered(node));
     decisions.note({ kind: 'node-registered', node: node.name, zone });

@@ -1,7 +1,6 @@
 // The writes for one node: conditions of a silent node, NoSchedule taints, the NoExecute taint, and labels. Each step
 // evaluates the node as the previous step left it, and again immediately before its request.
 import type { NodeView } from '../api/node.ts';
-import { zoneOf } from '../api/topology.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { Meter } from '../ports/meter.ts';
@@ -43,6 +42,7 @@ interface NodeReconcilerOptions {
   readonly outage: Pick<OutageWatch, 'outageClassOf'>;
   readonly zones: Pick<ZoneTable, 'fullDisruption'>;
   readonly monitor: Pick<MonitorPass, 'evaluated'>;
+  readonly zoneOf: (node: NodeView) => string;
   readonly noSchedule: NoScheduleTainter;
   /** Evicts pods: by NoExecute taints, or in eviction mode by deleting them. */
   readonly noExecute: PodMover;
@@ -118,7 +118,7 @@ export class NodeReconciler {
     const { nodes, noExecute, zones, clock } = this.#options;
     const node = nodes.get(name);
     if (node === undefined || zones.fullDisruption || this.#awaitsPass(node)) return;
-    const writing = noExecute.start?.(node, zoneOf(node.labels));
+    const writing = noExecute.start?.(node, this.#options.zoneOf(node));
     if (writing === undefined) return;
     const over = new AbortController();
     await Promise.race([writing, clock.sleep(taintTogetherMsMax, over.signal)]);
@@ -194,7 +194,9 @@ export class NodeReconciler {
     const { nodes, noExecute, zones } = this.#options;
     const node = nodes.get(name);
     if (node === undefined || this.#awaitsPass(node)) return forget;
-    return zones.fullDisruption ? noExecute.revokeNoExecute(node) : noExecute.reconcile(node, zoneOf(node.labels));
+    return zones.fullDisruption
+      ? noExecute.revokeNoExecute(node)
+      : noExecute.reconcile(node, this.#options.zoneOf(node));
   }
 }
 

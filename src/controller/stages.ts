@@ -156,9 +156,9 @@ export class Stages {
     this.freshness = this.#makeFreshness();
     this.health = new HealthTable(this.policies);
     this.transitions = new HealthTransitions({ decisions: this.decisions, meter, clock });
-    this.zones = new ZoneTable(options.options, meter);
+    this.zones = new ZoneTable((zone) => this.policies.zoneOptions(zone), meter);
     this.outage = this.#makeOutageWatch();
-    this.queues = new ZoneTaintQueues(options.options, meter, clock);
+    this.queues = new ZoneTaintQueues((zone) => this.policies.zoneOptions(zone), meter, clock);
     const { nodes, decisions } = this;
     const pods = new MutationCache<PodView>((key) => informers.pods.store.get(key), {
       nowMs,
@@ -417,6 +417,7 @@ export class Stages {
       podsByNode,
       daemonSets: informers.daemonSets.store,
       queues: this.queues,
+      zoneOf: (node) => this.policies.zoneOf(node),
       serving: this.serving,
       recorder: recorders.nodes,
       evictionsTotal,
@@ -474,10 +475,10 @@ export class Stages {
   }
 
   #makePodMarkingQueues(): PodMarkingQueues {
-    const { options, clock, meter } = this.#options;
+    const { clock, meter } = this.#options;
     return new PodMarkingQueues({
-      options,
-      zoneOf: (node) => zoneOf(this.nodes.get(node)?.labels ?? {}),
+      optionsOf: (zone) => this.policies.zoneOptions(zone),
+      zoneOf: (name) => this.policies.zoneOf(this.nodes.get(name) ?? { name, labels: {} }),
       heartbeatAtMs: (node) => this.health.get(node)?.heartbeatAtMs,
       // A stale watch may not show that a kubelet is back, whose status must not be overwritten.
       isPaused: () => this.freshness.staleness() !== undefined,
@@ -522,6 +523,7 @@ export class Stages {
     const reconciler = new NodeReconciler({
       ...dependencies,
       outOfService: this.outOfService,
+      zoneOf: (node) => this.policies.zoneOf(node),
       health,
       transitions,
       zones,

@@ -8,7 +8,7 @@ export interface RateLimit {
 
 interface RateLimitedQueuesOptions {
   /** The limit of a new queue, read at its creation; a queue of a zone that was not known before has a full bucket. */
-  readonly limit: () => RateLimit;
+  readonly limit: (zone: string) => RateLimit;
   /** Called with every change in the length of a queue; undefined when the queue is dropped. */
   readonly onLength: (zone: string, length: number | undefined) => void;
 }
@@ -83,7 +83,7 @@ export class RateLimitedQueues {
   }
 
   #takeBucket(zone: string, nowMs: number): TokenBucket {
-    const { ratePerSecond, burst } = this.#options.limit();
+    const { ratePerSecond, burst } = this.#options.limit(zone);
     const bucket = this.#spent.get(zone) ?? new TokenBucket(ratePerSecond, burst, nowMs);
     bucket.resize(ratePerSecond, burst, nowMs);
     this.#spent.delete(zone);
@@ -128,7 +128,7 @@ export class RateLimitedQueues {
     const queue = this.#queues.get(zone);
     if (queue === undefined) return;
     this.#ending.add(zone);
-    queue.swapRate(this.#options.limit().ratePerSecond, nowMs);
+    queue.swapRate(this.#options.limit(zone).ratePerSecond, nowMs);
     this.#dropIfEnded(zone);
   }
 

@@ -70,6 +70,7 @@ export function aPolicy(over: Partial<NodePolicy> = {}): NodePolicy {
     maintenance: undefined,
     limits: undefined,
     outOfService: undefined,
+    zones: undefined,
     ...over,
   };
 }

@@ -102,7 +102,7 @@ export class FunctionWorld implements World {
     const tally = { ready, unready: readyConditions.length - ready };
     const threshold = unhealthyZoneThreshold ?? defaultControllerOptions.unhealthyZoneThreshold;
     const options = { ...defaultControllerOptions, unhealthyZoneThreshold: threshold };
-    const zone = planRates(new Map([[namelessZone, tally]]), options).zones[0];
+    const zone = planRates(new Map([[namelessZone, tally]]), () => options).zones[0];
     this.#answer('state', upstreamZoneState(zone?.condition ?? 'initial'));
     this.#answer('unhealthy', zone?.why.unready);
   }

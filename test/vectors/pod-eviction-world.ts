@@ -84,7 +84,7 @@ export class PodEvictionWorld implements World {
     this.#time = new VectorClock(given.t0);
     this.#api = new RecordingApi(this.#time);
     this.#health = new HealthTable({ current: () => options });
-    this.#queues = new ZoneTaintQueues({ current: () => options }, this.#meter, this.#time.clock);
+    this.#queues = new ZoneTaintQueues(() => options, this.#meter, this.#time.clock);
     this.#evictor = this.#newEvictor();
     this.#populate(given);
     if (given.queueItem !== undefined) this.#enqueueNode(given.queueItem);
@@ -113,6 +113,7 @@ export class PodEvictionWorld implements World {
       podsByNode,
       daemonSets: this.#daemonSets,
       queues: this.#queues,
+      zoneOf: ({ labels }) => zoneOf(labels),
       serving: { wakeUp: () => undefined },
       readyOf,
       healthOf: (node) => this.#health.get(node),

@@ -3,7 +3,14 @@ import { parseGoDuration } from '../../api/go-duration.ts';
 import { listRequirements } from '../../api/label-selector.ts';
 import { fencingTaints } from '../../api/taints.ts';
 import { parseTimestamp } from '../../api/timestamps.ts';
-import type { MaintenanceRule, NodePolicy, OutOfServiceRule, PolicyLimits } from '../../controller/model/policy.ts';
+import type {
+  MaintenanceRule,
+  NodePolicy,
+  OutOfServiceRule,
+  PolicyLimits,
+  PolicyZones,
+  ZoneSettings,
+} from '../../controller/model/policy.ts';
 import type { PolicyInput } from './policy-schema.ts';
 
 const cooldownDefaultMs = 300_000;
@@ -20,6 +27,7 @@ export function decodePolicies(policies: readonly PolicyInput[]): readonly NodeP
     maintenance: decodeMaintenance(policy.maintenance),
     limits: policy.limits && decodeLimits(policy.limits),
     outOfService: policy.outOfService && decodeOutOfService(policy.outOfService),
+    zones: decodeZones(policy),
   }));
 }
 
@@ -36,6 +44,23 @@ function decodeLimits({ maxUnhealthy, cooldown, resetAt }: NonNullable<PolicyInp
     cooldownMs: parseDuration(cooldown) ?? cooldownDefaultMs,
     resetAtMs: parseTimestamp(resetAt),
   };
+}
+
+const zoneFields = [
+  'nodeEvictionRate',
+  'secondaryNodeEvictionRate',
+  'fullDisruptionEvictionRate',
+  'largeClusterSizeThreshold',
+  'unhealthyZoneThreshold',
+  'podMarkingRate',
+] as const satisfies readonly (keyof ZoneSettings)[];
+
+/** Undefined: no field is set that is about zones. */
+function decodeZones(policy: PolicyInput): PolicyZones | undefined {
+  const set = zoneFields.flatMap((field) => (policy[field] === undefined ? [] : [[field, policy[field]] as const]));
+  const { failureDomain } = policy;
+  if (failureDomain === undefined && set.length === 0) return undefined;
+  return { failureDomain, settings: Object.fromEntries(set) };
 }
 
 function decodeOutOfService(rule: NonNullable<PolicyInput['outOfService']>): OutOfServiceRule {

@@ -8,7 +8,7 @@ import { describeMaxUnhealthy, type MaintenanceRule, type NodePolicy } from '../
 export function describePolicy(policy: NodePolicy | undefined): string {
   if (policy === undefined) return 'not set';
   const { priority, mode, selector, nodeMonitorGracePeriodMs, nodeStartupGracePeriodMs } = policy;
-  const { maintenance, limits, outOfService } = policy;
+  const { maintenance, limits, outOfService, zones } = policy;
   return [
     `priority ${priority}`,
     mode,
@@ -18,6 +18,7 @@ export function describePolicy(policy: NodePolicy | undefined): string {
     ...describeMaintenance(maintenance),
     ...describeLimits(limits),
     ...describeOutOfService(outOfService),
+    ...describeZones(zones),
   ].join(', ');
 }
 
@@ -33,6 +34,13 @@ function describeMaintenance(rule: MaintenanceRule | undefined): readonly string
   if (rule === undefined) return [];
   const { conditions, taints, maxDurationMs } = rule;
   return [`maintenance [${[...conditions, ...taints].join(' ')}] for ${formatGoDuration(maxDurationMs)} at most`];
+}
+
+function describeZones(zones: NodePolicy['zones']): readonly string[] {
+  if (zones === undefined) return [];
+  const { failureDomain, settings } = zones;
+  const domain = failureDomain === undefined ? [] : [`failureDomain [${failureDomain.join(' ')}]`];
+  return [...domain, ...Object.entries(settings).map(([field, value]) => `${field} ${value}`)];
 }
 
 function describeOutOfService(rule: NodePolicy['outOfService']): readonly string[] {

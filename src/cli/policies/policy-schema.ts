@@ -42,6 +42,11 @@ const duration = z
   .regex(goDurationText, { error: 'a duration > 0 with a unit, such as 1m30s or 500ms' })
   .regex(/^[^-]*[1-9]/, { error: 'a duration > 0 with a unit, such as 1m30s or 500ms' });
 
+function integer(min: number, max: number): z.ZodNumber {
+  const error = `an integer from ${min} to ${max}`;
+  return z.int({ error }).min(min, { error }).max(max, { error });
+}
+
 /** Limits that keep the evaluation of a node cheap. */
 const signalsMax = 20;
 const conditionTypeSchema = text(labelKey, 'the type of a condition, such as MaintenanceInProgress');
@@ -73,13 +78,38 @@ const outOfService = fields({
     .describe(`Any of them, with any effect, proves that the node was fenced. If not set: ${fencingTaints.join(', ')}`),
 });
 
+const domainKeysMax = 5;
+const rate = number(0, Infinity);
+
+function number(min: number, max: number): z.ZodNumber {
+  const error = max === Infinity ? `a number >= ${min}` : `a number from ${min} to ${max}`;
+  return z
+    .number({ error })
+    .min(min, { error })
+    .max(max === Infinity ? Number.MAX_VALUE : max, { error });
+}
+
+/** Each of them gives the nodes of the policy zones of their own. */
+const zones = {
+  failureDomain: list(keySchema, domainKeysMax, 'label keys')
+    .optional()
+    .describe('Labels whose values form a zone of these nodes; region and zone if not set'),
+  nodeEvictionRate: rate.optional().describe('As the setting of the same name, in the zones of these nodes'),
+  secondaryNodeEvictionRate: rate.optional().describe('As the setting of the same name, in the zones of these nodes'),
+  fullDisruptionEvictionRate: rate.optional().describe('As the setting of the same name, in the zones of these nodes'),
+  largeClusterSizeThreshold: integer(0, nodesMax)
+    .optional()
+    .describe('As the setting of the same name, in the zones of these nodes'),
+  unhealthyZoneThreshold: number(0, 1)
+    .optional()
+    .describe('As the setting of the same name, in the zones of these nodes'),
+  podMarkingRate: number(0.001, 1_000_000)
+    .optional()
+    .describe('As the setting of the same name, in the zones of these nodes'),
+} as const;
+
 const resetAt = 'an RFC 3339 time, such as 2026-11-23T18:00:00Z';
 const rfc3339Text = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
-
-function integer(min: number, max: number): z.ZodNumber {
-  const error = `an integer from ${min} to ${max}`;
-  return z.int({ error }).min(min, { error }).max(max, { error });
-}
 
 const limits = fields({
   maxUnhealthy: fields({
@@ -132,6 +162,7 @@ const policySpecShape = {
     ),
   nodeMonitorGracePeriod: duration.optional().describe('As the setting of the same name, for these nodes'),
   nodeStartupGracePeriod: duration.optional().describe('As the setting of the same name, for these nodes'),
+  ...zones,
   maintenance: maintenance
     .optional()
     .describe(

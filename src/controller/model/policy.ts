@@ -23,6 +23,26 @@ export interface NodePolicy {
   readonly limits: PolicyLimits | undefined;
   /** Undefined: the taint out-of-service is never added. */
   readonly outOfService: OutOfServiceRule | undefined;
+  /** Undefined: its nodes are in the same zones as those of other policies. */
+  readonly zones: PolicyZones | undefined;
+}
+
+/** The nodes of a policy with this have zones of their own. */
+export interface PolicyZones {
+  /** Keys of labels whose values form a zone together; undefined: region and zone. */
+  readonly failureDomain: readonly string[] | undefined;
+  /** What replaces the settings of the controller in these zones. */
+  readonly settings: Partial<ZoneSettings>;
+}
+
+/** See the options of the same names. */
+export interface ZoneSettings {
+  readonly nodeEvictionRate: number;
+  readonly secondaryNodeEvictionRate: number;
+  readonly fullDisruptionEvictionRate: number | undefined;
+  readonly largeClusterSizeThreshold: number;
+  readonly unhealthyZoneThreshold: number;
+  readonly podMarkingRate: number;
 }
 
 /** What proves that a node was fenced, besides the annotation that names its boot. */

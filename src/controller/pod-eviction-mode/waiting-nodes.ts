@@ -1,7 +1,6 @@
 // Nodes that are not Ready wait twice: for the end of the pod eviction timeout, and then in their zone's queue for a
 // token. At the end of each the node is evaluated again: heartbeats received meanwhile count.
 import type { NodeView } from '../../api/node.ts';
-import { zoneOf } from '../../api/topology.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { KeyedHeap } from '../../queueing/keyed-heap.ts';
 import type { RateLimitedQueue } from '../../queueing/rate-limited-queue.ts';
@@ -30,6 +29,7 @@ export interface WaitingNodesOptions {
   readonly options: Live<Pick<EvictionModeOptions, 'podEvictionTimeoutMs'>>;
   readonly nodes: NodeSource;
   readonly queues: ZoneQueues;
+  readonly zoneOf: (node: NodeView) => string;
   /** Woken when a node gets a deadline. */
   readonly serving: Pick<Alarm, 'wakeUp'>;
   readonly decisions: DecisionSink;
@@ -145,7 +145,7 @@ export class WaitingNodes {
       const node = this.#options.nodes.get(name);
       if (node === undefined || this.#stepsOut(node)) continue;
       const decision = this.decide(node);
-      if (decision.kind === 'evict') this.queue(node, zoneOf(node.labels), decision.unreadyMs);
+      if (decision.kind === 'evict') this.queue(node, this.#options.zoneOf(node), decision.unreadyMs);
     }
   }
 

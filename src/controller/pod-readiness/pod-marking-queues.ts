@@ -3,14 +3,13 @@ import type { Meter } from '../../ports/meter.ts';
 import { type RateLimit, RateLimitedQueues } from '../../queueing/rate-limited-queues.ts';
 import type { RateLimitedQueue } from '../../queueing/rate-limited-queue.ts';
 import { markingQueueLength, markingQueueOldest } from './metrics.ts';
-import type { Live } from '../../ports/live.ts';
 import type { ControllerOptions } from '../model/options.ts';
 
 /** Interval of checks for the end of the hold of one node. */
 const heldNodeRecheckMs = 1_000;
 
 interface PodMarkingQueuesOptions {
-  readonly options: Live<Pick<ControllerOptions, 'podMarkingRate'>>;
+  readonly optionsOf: (zone: string) => Pick<ControllerOptions, 'podMarkingRate'>;
   readonly zoneOf: (node: string) => string;
   /** The node's last heartbeat: a slot applies to the silence since then, and to no later one. */
   readonly heartbeatAtMs: (node: string) => number | undefined;
@@ -36,7 +35,7 @@ export class PodMarkingQueues {
     this.#options = options;
     const { meter } = options;
     this.#queues = new RateLimitedQueues({
-      limit: () => limitOf(options.options.current()),
+      limit: (zone) => limitOf(options.optionsOf(zone)),
       onLength: (zone, length) => {
         if (length === undefined || length === 0) {
           meter.forget(markingQueueLength, { zone });
@@ -129,14 +128,20 @@ export class PodMarkingQueues {
     if (this.isPaused()) return;
     for (const zone of this.#queues.zones()) {
       const queue = this.#queues.get(zone);
-      if (queue !== undefined) this.#serveQueue(queue, wants, takeSlot);
+      if (queue === undefined) continue;
+      this.#resize(zone, queue);
+      this.#serveQueue(queue, wants, takeSlot);
     }
+  }
+
+  /** To the limit of now. */
+  #resize(zone: string, queue: RateLimitedQueue): void {
+    const { ratePerSecond, burst } = limitOf(this.#options.optionsOf(zone));
+    queue.resize(ratePerSecond, burst, this.#options.clock.monotonicMs());
   }
 
   #serveQueue(queue: RateLimitedQueue, wants: (node: string) => boolean, takeSlot: (node: string) => void): void {
     const nowMs = this.#options.clock.monotonicMs();
-    const { ratePerSecond, burst } = limitOf(this.#options.options.current());
-    queue.resize(ratePerSecond, burst, nowMs);
     for (let node = queue.peekDue(nowMs); node !== undefined; node = queue.peekDue(nowMs)) {
       const wanted = wants(node);
       const heldMs = wanted ? this.#options.heldForMs(node) : 0;

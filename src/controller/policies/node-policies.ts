@@ -7,6 +7,7 @@ import type { ControllerOptions } from '../model/options.ts';
 import type { GracePeriods, Maintenance, NodeHold, NodePolicy, PolicySelection } from '../model/policy.ts';
 import { decideMaintenance } from './decide-maintenance.ts';
 import { decideNodeHold } from './decide-node-hold.ts';
+import { deriveZone } from './derive-zone.ts';
 import { MaintenanceStarts } from './maintenance-starts.ts';
 import { selectMaintenanceSignals } from './select-maintenance-signals.ts';
 import { isSameSelection, selectPolicy } from './select-policy.ts';
@@ -25,6 +26,7 @@ interface Derived {
   readonly options: PolicyOptions;
   readonly selection: PolicySelection;
   readonly graces: GracePeriods;
+  readonly zone: string;
 }
 
 const byDefault: PolicySelection = { kind: 'default' };
@@ -50,6 +52,13 @@ export class NodePolicies {
   /** The grace periods of this node: those of its policy, and else those of the controller. */
   gracesOf(node: string): GracePeriods {
     return this.#derive(node)?.graces ?? this.#options.options.current();
+  }
+
+  /** The zone in which this node counts. */
+  zoneOf({ name, labels }: Pick<NodeView, 'name' | 'labels'>): string {
+    const derived = this.#derive(name);
+    if (derived?.labels === labels) return derived.zone;
+    return deriveZone(labels, selectPolicy(labels, this.#options.options.current().policies));
   }
 
   /** What holds writes for this node and its pods now. A node that does not exist is held by a pause of all nodes only. */
@@ -115,7 +124,8 @@ export class NodePolicies {
     }
     if (known?.labels === labels && known.options === options) return known;
     const selection = selectPolicy(labels, options.policies);
-    const derived = { labels, options, selection, graces: mergeGraces(options, policyOf(selection)) };
+    const graces = mergeGraces(options, policyOf(selection));
+    const derived = { labels, options, selection, graces, zone: deriveZone(labels, selection) };
     this.#derived.set(node, derived);
     return derived;
   }

@@ -21,6 +21,7 @@ import type {
 } from '../model/policy.ts';
 import { ActHolds } from './act-holds.ts';
 import { buildPolicyCounts } from './build-policy-counts.ts';
+import { deriveZoneOptions } from './derive-zone.ts';
 import { HoldingWriter } from './holding-writer.ts';
 import { MaintenanceWatch } from './maintenance-watch.ts';
 import { NodePolicies, type PolicyOptions } from './node-policies.ts';
@@ -104,6 +105,16 @@ export class PolicyStage {
   /** Planned maintenance, which holds NoExecute taints and evictions for the health of this node only. */
   maintenanceOf(node: string): Maintenance | undefined {
     return this.#policies.maintenanceOf(node);
+  }
+
+  /** The zone in which this node counts, and whose rate and rules apply to it. */
+  zoneOf(node: Pick<NodeView, 'name' | 'labels'>): string {
+    return this.#policies.zoneOf(node);
+  }
+
+  /** The options in force in this zone: those of the controller, or what the policy whose zone it is sets. */
+  zoneOptions(zone: string): ControllerOptions {
+    return deriveZoneOptions(zone, this.#options.options.current());
   }
 
   /** Which nodes of the policy of this node may get the taint out-of-service; undefined: it may not. */

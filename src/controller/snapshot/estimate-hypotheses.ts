@@ -1,9 +1,8 @@
 // Results of the rules of the stages for hypothetical input. The functions that decide are used, so that an explanation
 // always matches the behaviour.
-import type { ControllerOptions } from '../model/options.ts';
 import { decidePodEviction, type NodeReadiness } from '../pod-eviction-mode/decide-pod-eviction.ts';
 import { classifyZone, type ZoneTally } from '../zones/classify-zone.ts';
-import { planRates } from '../zones/plan-rates.ts';
+import { planRates, type RateOptions } from '../zones/plan-rates.ts';
 
 /** How many unready nodes of this zone would have to become ready for it to be normal; undefined if it is. */
 export function estimateRecoveriesToNormal(tally: ZoneTally, unhealthyZoneThreshold: number): number | undefined {
@@ -18,12 +17,12 @@ export function estimateRecoveriesToNormal(tally: ZoneTally, unhealthyZoneThresh
 export function estimateRateAfterLoss(
   zone: string,
   tallies: ReadonlyMap<string, ZoneTally>,
-  options: ControllerOptions,
+  optionsOf: (zone: string) => RateOptions,
 ): number {
   const tally = tallies.get(zone) ?? { ready: 1, unready: 0 };
   const after = { ready: Math.max(0, tally.ready - 1), unready: tally.unready + 1 };
-  const plan = planRates(new Map([...tallies, [zone, after]]), options);
-  return plan.zones.find((planned) => planned.zone === zone)?.ratePerSecond ?? options.nodeEvictionRate;
+  const plan = planRates(new Map([...tallies, [zone, after]]), optionsOf);
+  return plan.zones.find((planned) => planned.zone === zone)?.ratePerSecond ?? optionsOf(zone).nodeEvictionRate;
 }
 
 interface EvictionTimes {

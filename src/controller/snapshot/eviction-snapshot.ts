@@ -1,7 +1,6 @@
 // The current state of eviction mode, for explanations. Keeps no state.
 import type { NodeView } from '../../api/node.ts';
 import type { PodView } from '../../api/pod.ts';
-import { zoneOf } from '../../api/topology.ts';
 import { estimateEvictionDueMs } from './estimate-hypotheses.ts';
 import type { EvictedNodesFacts, NodeEvictionFacts } from '../explain/facts.ts';
 import { graceOf, readyOf } from '../health/assess-node.ts';
@@ -56,7 +55,7 @@ export class EvictionSnapshot {
   #duesBefore(node: NodeView, dueMs: number): readonly number[] {
     const others = this.#evictor.notQueued();
     const place = others.indexOf(node.name);
-    const zone = zoneOf(node.labels);
+    const zone = this.#sources.stages.policies.zoneOf(node);
     return others
       .slice(0, place < 0 ? others.length : place)
       .filter((name) => this.#zoneOfNode(name) === zone)
@@ -66,6 +65,6 @@ export class EvictionSnapshot {
 
   #zoneOfNode(name: string): string | undefined {
     const node = this.#sources.informers.nodes.store.get(name);
-    return node && zoneOf(node.labels);
+    return node && this.#sources.stages.policies.zoneOf(node);
   }
 }

@@ -41,7 +41,7 @@ export interface SnapshotSources {
     readonly outOfService: Pick<OutOfServiceTainter, 'assess'>;
     readonly policies: Pick<
       PolicyStage,
-      'selectionOf' | 'current' | 'holdOf' | 'maintenanceOf' | 'breakerOf' | 'counts'
+      'selectionOf' | 'current' | 'zoneOf' | 'zoneOptions' | 'holdOf' | 'maintenanceOf' | 'breakerOf' | 'counts'
     >;
   };
   readonly informers: {

@@ -4,7 +4,7 @@ import { formatMicroTime } from '../../api/timestamps.ts';
 import { objectKey } from '../../api/object-key.ts';
 import { nodeLeaseNamespace } from '../../api/resources.ts';
 import { podKey, type PodView } from '../../api/pod.ts';
-import { isExcludedFromDisruption, zoneOf } from '../../api/topology.ts';
+import { isExcludedFromDisruption } from '../../api/topology.ts';
 import { zoneName } from '../../api/zone.ts';
 import type { Informer } from '../../informer/informer.ts';
 import type { NotedDecision } from '../decision-log/decision-log.ts';
@@ -93,7 +93,7 @@ export class LiveSnapshot {
     const node = informers.nodes.store.get(name);
     if (node === undefined) return undefined;
     const ready = readyOf(node);
-    const zone = zoneOf(node.labels);
+    const zone = stages.policies.zoneOf(node);
     const isMaintained = circumstances.maintenance !== undefined;
     const counted = !isExcludedFromDisruption(node.labels) && !(isMaintained && ready !== 'True');
     return {
@@ -202,7 +202,7 @@ export class LiveSnapshot {
   }
 
   #zone(zone: string): ZoneFacts {
-    const { options, stages } = this.#sources;
+    const { stages } = this.#sources;
     const arithmetic = stages.zones.plan(zone)?.why;
     return {
       zone: zoneName(zone),
@@ -212,7 +212,7 @@ export class LiveSnapshot {
       recoveriesToNormal:
         arithmetic === undefined
           ? undefined
-          : estimateRecoveriesToNormal(arithmetic, options.current().unhealthyZoneThreshold),
+          : estimateRecoveriesToNormal(arithmetic, stages.policies.zoneOptions(zone).unhealthyZoneThreshold),
     };
   }
 
@@ -229,12 +229,12 @@ export class LiveSnapshot {
   }
 
   #rateAfterLoss(zone: string): number {
-    const { options, stages } = this.#sources;
+    const { stages } = this.#sources;
     const tallies = stages.zones.zones().flatMap((name): (readonly [string, ZoneTally])[] => {
       const why = stages.zones.plan(name)?.why;
       return why === undefined ? [] : [[name, why]];
     });
-    return estimateRateAfterLoss(zone, new Map(tallies), options.current());
+    return estimateRateAfterLoss(zone, new Map(tallies), (each) => stages.policies.zoneOptions(each));
   }
 
   #brief(pod: PodView): PodBrief {

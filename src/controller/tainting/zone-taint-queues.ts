@@ -3,7 +3,6 @@ import type { Meter } from '../../ports/meter.ts';
 import { RateLimitedQueues } from '../../queueing/rate-limited-queues.ts';
 import type { ControllerOptions } from '../model/options.ts';
 import { evictionsTotal, taintQueueDepth, taintQueueOldest, zoneEvictionTokens } from './metrics.ts';
-import type { Live } from '../../ports/live.ts';
 
 /** One taint at a time: the rate applies to every time window, however short. */
 const burst = 1;
@@ -12,12 +11,12 @@ const burst = 1;
 export class ZoneTaintQueues extends RateLimitedQueues {
   /** The rate is read when a queue is created; the evaluation of zones changes it later. */
   constructor(
-    options: Live<Pick<ControllerOptions, 'nodeEvictionRate'>>,
+    optionsOf: (zone: string) => Pick<ControllerOptions, 'nodeEvictionRate'>,
     meter: Meter,
     clock: Pick<Clock, 'monotonicMs'>,
   ) {
     super({
-      limit: () => ({ ratePerSecond: options.current().nodeEvictionRate, burst }),
+      limit: (zone) => ({ ratePerSecond: optionsOf(zone).nodeEvictionRate, burst }),
       onLength: (zone, length) => {
         meter.add(evictionsTotal, 0, { zone });
         if (length === undefined) forgetZone(meter, zone);

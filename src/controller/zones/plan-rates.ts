@@ -17,7 +17,7 @@ export interface Plan {
   readonly zones: readonly ZonePlan[];
 }
 
-type RateOptions = Pick<
+export type RateOptions = Pick<
   ControllerOptions,
   | 'nodeEvictionRate'
   | 'secondaryNodeEvictionRate'
@@ -27,14 +27,15 @@ type RateOptions = Pick<
 >;
 
 /** Condition and rate of every zone, evaluated together (upstream `handleDisruption`). */
-export function planRates(tallies: ReadonlyMap<string, ZoneTally>, options: RateOptions): Plan {
+export function planRates(tallies: ReadonlyMap<string, ZoneTally>, optionsOf: (zone: string) => RateOptions): Plan {
   const evaluated = [...tallies].map(([zone, tally]) => {
-    return { zone, tally, condition: classifyZone(tally, options.unhealthyZoneThreshold) };
+    const options = optionsOf(zone);
+    return { zone, tally, options, condition: classifyZone(tally, options.unhealthyZoneThreshold) };
   });
   // A zone without counted nodes is left out.
   const counted = evaluated.filter(({ tally }) => tally.ready + tally.unready > 0);
   const fullDisruption = counted.length > 0 && counted.every(({ condition }) => condition === 'fully-disrupted');
-  const zones = evaluated.map(({ zone, tally, condition }) => {
+  const zones = evaluated.map(({ zone, tally, options, condition }) => {
     const rule = fullDisruption ? 'full-disruption' : ruleFor(condition, tally, options);
     return { zone, condition, ratePerSecond: rateOf(rule, options), why: arithmetic(tally, rule, options) };
   });

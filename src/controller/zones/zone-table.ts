@@ -1,10 +1,8 @@
 import type { ZoneCondition } from '../../api/zone.ts';
 import type { Meter } from '../../ports/meter.ts';
-import type { ControllerOptions } from '../model/options.ts';
 import type { ZoneTally } from './classify-zone.ts';
 import { unhealthyNodesInZone, zoneEvictionRate, zoneHealth, zoneSize, zoneState } from './metrics.ts';
-import { type Plan, planRates, type ZonePlan } from './plan-rates.ts';
-import type { Live } from '../../ports/live.ts';
+import { type Plan, planRates, type RateOptions, type ZonePlan } from './plan-rates.ts';
 
 type Standing = 'ready' | 'unready' | 'excluded';
 
@@ -44,14 +42,15 @@ export interface Evaluation {
  * size of the cluster; zones without nodes are removed, and excluded nodes keep a zone without counting in it.
  */
 export class ZoneTable {
-  readonly #options: Live<ControllerOptions>;
+  readonly #optionsOf: (zone: string) => RateOptions;
   readonly #meter: Meter;
   readonly #members = new Map<string, Membership>();
   readonly #zones = new Map<string, Zone>();
   #fullDisruption = false;
 
-  constructor(options: Live<ControllerOptions>, meter: Meter) {
-    this.#options = options;
+  /** `optionsOf`: as they are now. */
+  constructor(optionsOf: (zone: string) => RateOptions, meter: Meter) {
+    this.#optionsOf = optionsOf;
     this.#meter = meter;
   }
 
@@ -108,7 +107,7 @@ export class ZoneTable {
   /** Evaluates all zones together and returns what changed since the last call. */
   evaluate(): Evaluation {
     const vanished = this.#dropEmpty();
-    const plan = planRates(this.#tallies(), this.#options.current());
+    const plan = planRates(this.#tallies(), this.#optionsOf);
     const fullDisruption = fullDisruptionChange(this.#fullDisruption, plan.fullDisruption);
     this.#fullDisruption = plan.fullDisruption;
     return { changes: this.#adopt(plan), vanished, fullDisruption };

@@ -62,6 +62,7 @@ function policyOf(chosen: readonly string[], mode: PolicyMode): NodePolicy {
     maintenance: undefined,
     limits: undefined,
     outOfService: undefined,
+    zones: undefined,
   };
 }
 

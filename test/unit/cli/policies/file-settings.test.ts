@@ -35,7 +35,7 @@ const key = 'a label key, such as node.example.com/pool';
 const value = 'a label value: at most 63 letters, digits, -, _ and .';
 const name = 'a name of lower-case letters, digits, - and ., at most 253';
 const fields =
-  'name, priority, nodeSelector, mode, nodeMonitorGracePeriod, nodeStartupGracePeriod, maintenance, limits, outOfService';
+  'name, priority, nodeSelector, mode, nodeMonitorGracePeriod, nodeStartupGracePeriod, failureDomain, nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionEvictionRate, largeClusterSizeThreshold, unhealthyZoneThreshold, podMarkingRate, maintenance, limits, outOfService';
 const at = 'policies[0].nodeSelector.matchExpressions[0]';
 const long = 'x'.repeat(64);
 
@@ -191,6 +191,23 @@ const malformed: readonly (readonly [unknown, string])[] = [
     withLimits({ resetAt: '2026-13-23T18:00:00Z' }),
     `policies[0].limits.resetAt: must be ${time} (got "2026-13-23T18:00:00Z")`,
   ],
+  [
+    aPolicyWith({ failureDomain: 'rack' }),
+    'policies[0].failureDomain: must be a list of 1 to 5 label keys (got "rack")',
+  ],
+  [aPolicyWith({ failureDomain: [] }), 'policies[0].failureDomain: must be a list of 1 to 5 label keys (got [])'],
+  [aPolicyWith({ failureDomain: ['a b'] }), `policies[0].failureDomain[0]: must be ${key} (got "a b")`],
+  [aPolicyWith({ nodeEvictionRate: '1' }), 'policies[0].nodeEvictionRate: must be a number >= 0 (got "1")'],
+  [aPolicyWith({ nodeEvictionRate: -1 }), 'policies[0].nodeEvictionRate: must be a number >= 0 (got -1)'],
+  [
+    aPolicyWith({ unhealthyZoneThreshold: 1.5 }),
+    'policies[0].unhealthyZoneThreshold: must be a number from 0 to 1 (got 1.5)',
+  ],
+  [
+    aPolicyWith({ largeClusterSizeThreshold: 0.5 }),
+    'policies[0].largeClusterSizeThreshold: must be an integer from 0 to 1000000 (got 0.5)',
+  ],
+  [aPolicyWith({ podMarkingRate: 0 }), 'policies[0].podMarkingRate: must be a number from 0.001 to 1000000 (got 0)'],
   [aPolicyWith({ outOfService: true }), 'policies[0].outOfService: must be a mapping (got true)'],
   [
     aPolicyWith({ outOfService: { conditions: ['Ready'] } }),
@@ -245,6 +262,20 @@ test('without the settings, and with empty ones, there are no policies and no pa
     assert.deepEqual(readFileSettings(content), { settings: { policies: [], paused: false }, problems: [] });
 });
 
+const zoneSettings = {
+  nodeEvictionRate: 2,
+  secondaryNodeEvictionRate: 0.5,
+  fullDisruptionEvictionRate: 0,
+  largeClusterSizeThreshold: 10,
+  unhealthyZoneThreshold: 0.4,
+  podMarkingRate: 5,
+};
+
+test('one setting of zones is enough for zones of its own, and replaces that one only', () => {
+  const [policy] = readFileSettings({ policies: [aPolicyWith({ nodeEvictionRate: 1 })] }).settings.policies;
+  assert.deepEqual(policy?.zones, { failureDomain: undefined, settings: { nodeEvictionRate: 1 } });
+});
+
 test('a policy with all fields', () => {
   const policy = {
     name: 'edge.eu',
@@ -259,6 +290,8 @@ test('a policy with all fields', () => {
     maintenance: { conditions: ['Rebooting'], taints: ['example.com/m'], maxDuration: '2h' },
     limits: { maxUnhealthy: { percent: 40, count: 3 }, cooldown: '10m', resetAt: '2026-11-23T19:00:00+01:00' },
     outOfService: { conditions: ['Fenced'], taints: ['example.com/off'] },
+    failureDomain: ['example.com/rack'],
+    ...zoneSettings,
   };
   assert.deepEqual(readFileSettings({ policies: [policy] }).settings.policies, [
     {
@@ -279,6 +312,7 @@ test('a policy with all fields', () => {
         resetAtMs: Date.parse('2026-11-23T18:00:00Z'),
       },
       outOfService: { conditions: ['Fenced'], taints: ['example.com/off'] },
+      zones: { failureDomain: ['example.com/rack'], settings: zoneSettings },
     },
   ]);
 });

@@ -135,10 +135,17 @@ test('the predicted rate after a loss is the rate of the zone once it has lost t
     ['a', { ready: 3, unready: 2 }],
     ['b', { ready: 1, unready: 0 }],
   ]);
-  assert.equal(estimateRateAfterLoss('a', tallies, defaultControllerOptions), 0, 'three of five: a small zone stops');
-  const actual = estimateRateAfterLoss('b', tallies, defaultControllerOptions);
+  assert.equal(
+    estimateRateAfterLoss('a', tallies, () => defaultControllerOptions),
+    0,
+    'three of five: a small zone stops',
+  );
+  const actual = estimateRateAfterLoss('b', tallies, () => defaultControllerOptions);
   assert.equal(actual, 0.1, 'a fully disrupted zone among others');
-  assert.equal(estimateRateAfterLoss('b', new Map([['b', { ready: 1, unready: 0 }]]), defaultControllerOptions), 0);
+  assert.equal(
+    estimateRateAfterLoss('b', new Map([['b', { ready: 1, unready: 0 }]]), () => defaultControllerOptions),
+    0,
+  );
   assert.equal(tallies.get('a')?.ready, 3, 'nothing was changed');
 });
 
@@ -162,7 +169,7 @@ for (const [ready, unready, others, reading] of readings) {
   test(`the arithmetic of ${ready} ready and ${unready} unready reads: ${reading}`, () => {
     const rest = Object.entries(others).map(([zone, [r, u]]) => [zone, { ready: r, unready: u }] as const);
     const tallies = new Map([['a', { ready, unready }], ...rest]);
-    const plan = planRates(tallies, defaultControllerOptions).zones.find(({ zone }) => zone === 'a');
+    const plan = planRates(tallies, () => defaultControllerOptions).zones.find(({ zone }) => zone === 'a');
     assert.ok(plan);
     assert.equal(describeArithmetic(plan.why, plan.condition, plan.ratePerSecond), reading);
   });
@@ -170,7 +177,7 @@ for (const [ready, unready, others, reading] of readings) {
 
 test('a queue that a flag has stopped is started by that flag', () => {
   const options = { ...defaultControllerOptions, nodeEvictionRate: 0 };
-  const plan = planRates(new Map([['a', { ready: 5, unready: 1 }]]), options).zones[0];
+  const plan = planRates(new Map([['a', { ready: 5, unready: 1 }]]), () => options).zones[0];
   assert.ok(plan);
   const queue: QueueFacts = { nodes: ['n'], tokens: 0, nextTokenAtMs: Infinity, ratePerSecond: plan.ratePerSecond };
   const facts = { zone: 'a', condition: plan.condition, arithmetic: plan.why, queue, recoveriesToNormal: undefined };

@@ -55,7 +55,7 @@ export class EvictionWorld {
 
   constructor(options: { readonly ratePerSecond?: number; readonly timeoutSeconds?: number } = {}) {
     this.lines = new ZoneTaintQueues(
-      { current: () => ({ nodeEvictionRate: options.ratePerSecond ?? 10_000 }) },
+      () => ({ nodeEvictionRate: options.ratePerSecond ?? 10_000 }),
       this.meter,
       this.clock,
     );
@@ -66,6 +66,7 @@ export class EvictionWorld {
       podsByNode: 'node',
       daemonSets: this.daemonSets,
       queues: this.lines,
+      zoneOf: ({ labels }) => zoneOf(labels),
       serving: { wakeUp: () => undefined },
       writer: this.#writer(),
       decisions: { note: (decision) => this.decisions.push(decision) },
