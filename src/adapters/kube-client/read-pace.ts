@@ -2,8 +2,13 @@
 const busyArrivalsPerSecond = 50;
 /** A busy stream is read once in this time, so an event waits that long at most. */
 export const readEveryMs = 100;
-/** A read of this size may have left something behind: libuv reads 64 KiB at once. */
+/**
+ * A read of this size may have left something behind: libuv reads 64 KiB at once. Nor does a pause bring more: the kernel's
+ * buffer holds little more, and when it is full the sender waits, so that a pause would limit the rate of the stream.
+ */
 export const fullReadBytes = 48 * 1024;
+/** A shorter pause saves nothing, and an initial list takes the longer for it. */
+const pauseMsMin = 5;
 const measureMs = 1_000;
 
 interface ReadPaceOptions {
@@ -26,6 +31,9 @@ export class ReadPace {
   #bytesPerArrival = 1;
   #readAtMs = -Infinity;
   #readFromByte = 0;
+  /** Of the last pause. */
+  #pausedAtMs = -Infinity;
+  #pausedAtByte = 0;
 
   constructor(options: ReadPaceOptions) {
     this.#options = options;
@@ -44,11 +52,20 @@ export class ReadPace {
     this.#readFromByte = bytes;
   }
 
-  /** Milliseconds until a busy stream is read next; 0 or less: at once. */
+  /** Milliseconds until a busy stream is read next; 0 or less: at once. To be called once after each read. */
   waitMs(nowMs: number, bytes: number): number {
-    const dueMs = this.#readAtMs + readEveryMs;
     if (bytes - this.#readFromByte >= fullReadBytes) return 0;
+    const dueMs = this.#readAtMs + this.#pauseMs(nowMs, bytes);
     return this.#options.decidesBy(dueMs) ? 0 : dueMs - nowMs;
+  }
+
+  /** How long the stream takes for {@link fullReadBytes}, at the rate since the last pause; 0: no pause. */
+  #pauseMs(nowMs: number, bytes: number): number {
+    const bytesPerMs = (bytes - this.#pausedAtByte) / Math.max(1, nowMs - this.#pausedAtMs);
+    this.#pausedAtMs = nowMs;
+    this.#pausedAtByte = bytes;
+    const pauseMs = Math.min(readEveryMs, fullReadBytes / Math.max(1, bytesPerMs));
+    return pauseMs < pauseMsMin ? 0 : pauseMs;
   }
 
   /** One read of a busy stream brings many arrivals, whose number is estimated from their size. */

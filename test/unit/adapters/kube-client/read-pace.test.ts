@@ -63,3 +63,37 @@ test('the rest of a large read is read at once', () => {
   assert.equal(pace.waitMs(1_001, fullReadBytes), 0);
   assert.equal(pace.waitMs(1_001, fullReadBytes - 1), readEveryMs - 1);
 });
+
+/** Reads a stream of which the kernel buffers 128 KiB while it is not read. Returns how long it took. */
+function readAll(totalBytes: number, bytesPerMs: number): number {
+  const pace = new ReadPace({ decidesBy: () => false });
+  let nowMs = 0;
+  let buffered = 0;
+  let sent = 0;
+  const pass = (ms: number): void => {
+    const added = Math.min(128 * 1024 - buffered, ms * bytesPerMs, totalBytes - sent);
+    nowMs += ms;
+    buffered += added;
+    sent += added;
+  };
+  for (let readBytes = 0; readBytes < totalBytes; ) {
+    if (pace.isBusy(nowMs, readBytes)) {
+      pass(Math.max(0, pace.waitMs(nowMs, readBytes)));
+      pace.noteRead(nowMs, readBytes);
+    }
+    // What arrives while the read is handled is read next.
+    pass(0.5);
+    const read = Math.min(64 * 1024, buffered);
+    buffered -= read;
+    readBytes += read;
+  }
+  return nowMs;
+}
+
+test('a stream that sends much is not slowed down by the size of the buffer', () => {
+  for (const bytesPerMs of [1_000, 5_000, 20_000]) {
+    const totalBytes = bytesPerMs * 20_000;
+    const tookMs = readAll(totalBytes, bytesPerMs);
+    assert.ok(tookMs < 1.2 * 20_000, `${tookMs} ms at ${bytesPerMs} bytes/ms`);
+  }
+});
