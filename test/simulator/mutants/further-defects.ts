@@ -283,8 +283,9 @@ export const furtherDefects: readonly Mutant[] = [
     name: 'eviction-rate-read-once',
     what: 'a changed --node-eviction-rate has no effect until a restart',
     file: 'controller/zones/zone-table.ts',
-    find: 'this.#options = options;',
-    replace: 'const fixed = options.current();\n    this.#options = { current: () => fixed };',
+    find: 'this.#optionsOf = optionsOf;',
+    replace:
+      'const first = new Map();\n    this.#optionsOf = (zone) => first.get(zone) ?? first.set(zone, optionsOf(zone)).get(zone);',
   },
   // what is remembered, and what is sent for nothing
   {
