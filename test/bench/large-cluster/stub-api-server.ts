@@ -3,6 +3,7 @@
 // Everything else is counted: a healthy cluster needs no other request.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { Kind } from '../cluster-objects.ts';
 import { bookmarkChunk, eventTemplate, initialBlocks, writeEvent } from '../watch-events.ts';
 import { LagSampler } from './lag-sampler.ts';
@@ -55,10 +56,10 @@ function serve({ nodes, pods, renewalsPerSecond, controller }: StubOptions): voi
     const kind = (['nodes', 'pods', 'leases'] as const).find((name) => pathname.endsWith(`/${name}`));
     if (leaderPath.test(pathname)) return leader.answer(request, response);
     if (kind !== undefined && searchParams.get('watch') === 'true') return watch(kind, searchParams, response);
+    if (pathname.endsWith('/events')) return json(response, 201, JSON.parse(await text(request)) as object);
     request.resume();
     // The controller reads one lease to see that the API server answers while no heartbeats arrive.
     if (kind === 'leases') return json(response, 200, emptyLeaseList(version));
-    if (pathname.endsWith('/events')) return json(response, 201, {});
     const what = `${request.method} ${(request.url ?? '').replaceAll(/\d{5,}/gu, 'N')}`;
     unexpected.set(what, (unexpected.get(what) ?? 0) + 1);
     json(response, 404, { kind: 'Status', status: 'Failure', reason: 'NotFound', code: 404 });

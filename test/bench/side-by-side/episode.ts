@@ -1,5 +1,5 @@
 // What the watches showed of a set of nodes since they were silenced.
-import type { LastRenewals } from './load-protocol.ts';
+import type { LastHeartbeats } from './load-protocol.ts';
 
 /** Names of nodes or pods, and when a change was first seen, in milliseconds of Unix time. */
 type Times = Map<string, number>;
@@ -29,8 +29,8 @@ export class Episode {
   }
 
   /** From the expiry of each node's grace period to Unknown. */
-  detectionMs(renewedAtMs: LastRenewals, graceMs: number): readonly number[] {
-    return [...this.unknownAtMs].map(([node, atMs]) => atMs - ((renewedAtMs[node] ?? Number.NaN) + graceMs));
+  detectionMs(heartbeatAtMs: LastHeartbeats, graceMs: number): readonly number[] {
+    return [...this.unknownAtMs].map(([node, atMs]) => atMs - ((heartbeatAtMs[node] ?? Number.NaN) + graceMs));
   }
 
   /** From Unknown to the NoExecute taint, for each node. */

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { podNames } from './cluster-names.ts';
 import { forEachConcurrently } from './for-each-concurrently.ts';
 import type { LoadMeter } from './load-meter.ts';
-import { type LastRenewals, unixMs } from './load-protocol.ts';
+import { type LastHeartbeats, unixMs } from './load-protocol.ts';
 import type { LoadRequests } from './load-requests.ts';
 import { RenewalSchedule } from './renewal-schedule.ts';
 
@@ -15,10 +15,11 @@ const restartsAtOnce = 64;
 
 interface Kubelet {
   leaseVersion: string;
-  /** When the last renewal was accepted. */
-  renewedAtMs: number;
+  /** When the last heartbeat was accepted: a renewal, or a status, which is one too. */
+  heartbeatAtMs: number;
   isSilent: boolean;
   renewing: Promise<void> | undefined;
+  posting: Promise<void> | undefined;
 }
 
 interface KubeletsOptions {
@@ -38,7 +39,8 @@ export class Kubelets {
   }
 
   add(node: string, leaseVersion: string): void {
-    this.#kubelets.set(node, { leaseVersion, renewedAtMs: unixMs(), isSilent: false, renewing: undefined });
+    const idle = { isSilent: false, renewing: undefined, posting: undefined };
+    this.#kubelets.set(node, { leaseVersion, heartbeatAtMs: unixMs(), ...idle });
   }
 
   /** Runs until the process ends. */
@@ -50,17 +52,17 @@ export class Kubelets {
     void this.#postStatus();
   }
 
-  /** Resolves when no renewal is in flight. */
+  /** Resolves when no heartbeat is in flight. */
   async pause(): Promise<void> {
     this.#isPaused = true;
     await answered([...this.#kubelets.values()]);
   }
 
-  async silence(nodes: readonly string[]): Promise<LastRenewals> {
+  async silence(nodes: readonly string[]): Promise<LastHeartbeats> {
     const kubelets = nodes.map((node) => this.#kubelet(node));
     for (const kubelet of kubelets) kubelet.isSilent = true;
     await answered(kubelets);
-    return Object.fromEntries(nodes.map((node) => [node, this.#kubelet(node).renewedAtMs]));
+    return Object.fromEntries(nodes.map((node) => [node, this.#kubelet(node).heartbeatAtMs]));
   }
 
   /** Resolves when all nodes and their pods have reported that they are ready. */
@@ -104,7 +106,7 @@ export class Kubelets {
     const sentAtMs = performance.now();
     try {
       kubelet.leaseVersion = await requests.renewLease(node, kubelet.leaseVersion);
-      kubelet.renewedAtMs = unixMs();
+      kubelet.heartbeatAtMs = unixMs();
       meter.renewed(performance.now() - sentAtMs);
     } catch (error) {
       meter.failed(error);
@@ -117,7 +119,17 @@ export class Kubelets {
       await sleep(statusEveryMs / nodes.length);
       const [node = '', kubelet] = nodes[next] ?? [];
       if (kubelet === undefined || kubelet.isSilent || this.#isPaused) continue;
-      this.#options.requests.postNode(node, true).catch((error: unknown) => this.#options.meter.failed(error));
+      kubelet.posting = this.#postOnce(node, kubelet);
+    }
+  }
+
+  async #postOnce(node: string, kubelet: Kubelet): Promise<void> {
+    const { requests, meter } = this.#options;
+    try {
+      await requests.postNode(node, true);
+      kubelet.heartbeatAtMs = unixMs();
+    } catch (error) {
+      meter.failed(error);
     }
   }
 
@@ -128,7 +140,7 @@ export class Kubelets {
   }
 }
 
-/** Resolves when no renewal of these nodes is in flight. */
+/** Resolves when no heartbeat of these nodes is in flight. */
 async function answered(kubelets: readonly Kubelet[]): Promise<void> {
-  for (const { renewing } of kubelets) await renewing;
+  for (const { renewing, posting } of kubelets) await Promise.all([renewing, posting]);
 }

@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 import type {
   ClusterSize,
-  LastRenewals,
+  LastHeartbeats,
   LoadAnswer,
   LoadCall,
   LoadFigures,
@@ -48,8 +48,8 @@ export class LoadProcess implements LoadGenerator {
     await this.#call('pause');
   }
 
-  async silence(nodes: readonly string[]): Promise<LastRenewals> {
-    return (await this.#call('silence', nodes)) as LastRenewals;
+  async silence(nodes: readonly string[]): Promise<LastHeartbeats> {
+    return (await this.#call('silence', nodes)) as LastHeartbeats;
   }
 
   async resume(nodes: readonly string[]): Promise<void> {

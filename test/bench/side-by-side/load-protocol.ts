@@ -34,8 +34,8 @@ export interface LoadFigures {
   readonly latency: Delays;
 }
 
-/** Names of nodes, and when the last renewal of each was accepted, in milliseconds of Unix time. */
-export type LastRenewals = Readonly<Record<string, number>>;
+/** Names of nodes, and when the last renewal or status of each was accepted, in milliseconds of Unix time. */
+export type LastHeartbeats = Readonly<Record<string, number>>;
 
 export interface LoadGenerator {
   /** Creates nodes, leases and pods, and posts their status. */
@@ -44,8 +44,8 @@ export interface LoadGenerator {
   run(): Promise<void>;
   /** Stops all renewals. */
   pause(): Promise<void>;
-  /** Stops the renewals of these nodes. */
-  silence(nodes: readonly string[]): Promise<LastRenewals>;
+  /** Stops the renewals and the status of these nodes. */
+  silence(nodes: readonly string[]): Promise<LastHeartbeats>;
   /** Continues them: each node renews its lease and posts that it and its pods are ready. */
   resume(nodes: readonly string[]): Promise<void>;
   figures(): Promise<LoadFigures>;

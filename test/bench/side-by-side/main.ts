@@ -6,7 +6,7 @@ import { type Contender, contenders } from './contenders.ts';
 import { type Measured, measureContender } from './measure-contender.ts';
 import { type Options, parseOptions, usage } from './options.ts';
 import { makePlan } from './plan.ts';
-import { printRun, type Run, writeRuns } from './report.ts';
+import { printRun, readRuns, type Run, writeRuns } from './report.ts';
 import { Stand } from './stand.ts';
 
 /** Above this number of cores used by other programs, figures do not compare with those of other runs. */
@@ -21,10 +21,15 @@ async function main(): Promise<number> {
     console.log(usage);
     return 0;
   }
-  const runs: Run[] = [];
-  for (const nodes of options.sizes) runs.push(await runSize(nodes, options));
+  const runs = options.from.length > 0 ? readRuns(options.from) : await measureSizes(options);
   writeRuns(runs, options);
   return runs.every(({ rows }) => rows.every(({ problems }) => problems.length === 0)) ? 0 : 1;
+}
+
+async function measureSizes(options: Options): Promise<readonly Run[]> {
+  const runs: Run[] = [];
+  for (const nodes of options.sizes) runs.push(await runSize(nodes, options));
+  return runs;
 }
 
 function optionsOrError(): Options | undefined {

@@ -7,7 +7,7 @@ import { steadyLimits } from './assess-saturation.ts';
 import { nodeNames } from './cluster-names.ts';
 import type { Episode } from './episode.ts';
 import type { FigureCollector } from './figures.ts';
-import type { LastRenewals } from './load-protocol.ts';
+import type { LastHeartbeats } from './load-protocol.ts';
 import { shortGraceMs } from './plan.ts';
 import { renewEveryMs, RenewalSchedule } from './renewal-schedule.ts';
 import type { Stand } from './stand.ts';
@@ -17,7 +17,7 @@ const batchTimeoutMs = shortGraceMs + 60_000;
 
 interface Batch {
   readonly episode: Episode;
-  readonly renewedAtMs: LastRenewals;
+  readonly heartbeatAtMs: LastHeartbeats;
 }
 
 export async function measureDetection(stand: Stand, collector: FigureCollector): Promise<void> {
@@ -29,8 +29,8 @@ export async function measureDetection(stand: Stand, collector: FigureCollector)
   }
   for (const { episode } of batches) await completed(episode);
   const load = await stand.load.figures();
-  for (const { episode, renewedAtMs } of batches) {
-    const detection = episode.detectionMs(renewedAtMs, shortGraceMs);
+  for (const { episode, heartbeatAtMs } of batches) {
+    const detection = episode.detectionMs(heartbeatAtMs, shortGraceMs);
     const tainting = episode.taintingMs();
     const values = {
       detectionP50: percentile(detection, 0.5) / 1_000,
@@ -54,7 +54,7 @@ function selectBatch({ nodes, batchNodes, windows }: Stand['plan'], window: numb
 
 async function silence({ observer, load, plan }: Stand, nodes: readonly string[]): Promise<Batch> {
   const episode = observer.begin(nodes, plan.podsPerNode);
-  return { episode, renewedAtMs: await load.silence(nodes) };
+  return { episode, heartbeatAtMs: await load.silence(nodes) };
 }
 
 async function completed(episode: Episode): Promise<void> {

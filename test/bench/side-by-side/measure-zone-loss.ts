@@ -31,8 +31,8 @@ async function loseNodes(stand: Stand, nodes: readonly string[], collector: Figu
   await load.figures();
   const episode = observer.begin(nodes, plan.podsPerNode);
   const writesBefore = await acceptedWrites(stand.client, podStatus);
-  const renewedAtMs = await load.silence(nodes);
-  const lastExpiryMs = Math.max(...Object.values(renewedAtMs)) + shortGraceMs;
+  const heartbeatAtMs = await load.silence(nodes);
+  const lastExpiryMs = Math.max(...Object.values(heartbeatAtMs)) + shortGraceMs;
   await completed(episode);
   await sleep(settleMs);
   const values = {

@@ -12,6 +12,7 @@ export const usage = `npm run bench:side-by-side -- [options]
   --sizes LIST        the sizes (default 500,1000,2000,5000)
   --svg FILE          where --growth draws the figures (default docs/performance/growth.svg)
   --json FILE         also writes all figures, with every window
+  --from FILES        measures nothing: the tables and the growth of earlier runs, from their --json files, comma-separated
   --markdown FILE     also writes the table as markdown
 `;
 
@@ -26,6 +27,8 @@ export interface Options {
   readonly growth: boolean;
   readonly svg: string;
   readonly json: string | undefined;
+  /** Files of earlier runs, which are not measured again. */
+  readonly from: readonly string[];
   readonly markdown: string | undefined;
   readonly help: boolean;
 }
@@ -43,6 +46,7 @@ export function parseOptions(argv: readonly string[]): Options {
       sizes: { type: 'string', default: '500,1000,2000,5000' },
       svg: { type: 'string', default: 'docs/performance/growth.svg' },
       json: { type: 'string' },
+      from: { type: 'string', default: '' },
       markdown: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
@@ -52,7 +56,8 @@ export function parseOptions(argv: readonly string[]): Options {
     ? values.sizes.split(',').map((text) => wholeNumber('--sizes', text, nodesMin))
     : [wholeNumber('--nodes', values.nodes, nodesMin)];
   const podsPerNode = wholeNumber('--pods-per-node', values['pods-per-node'], 1);
-  return { sizes, podsPerNode, first: contenderOf(values.first), quick, growth, svg, json, markdown, help };
+  const from = values.from.split(',').filter((file) => file !== '');
+  return { sizes, podsPerNode, first: contenderOf(values.first), quick, growth, svg, json, from, markdown, help };
 }
 
 function wholeNumber(name: string, text: string, min: number): number {

@@ -1,5 +1,5 @@
 // The output of the bench: tables on the terminal, and files.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describeMachine } from '../describe-machine.ts';
 import { formatChart } from '../format-chart.ts';
@@ -32,6 +32,14 @@ export function writeRuns(runs: readonly Run[], { growth, svg, json, markdown }:
   if (json === undefined) return;
   const content = { machine: describeMachine(), at: new Date().toISOString(), runs, exponents };
   writeInFolder(json, `${JSON.stringify(content, undefined, 2)}\n`);
+}
+
+/** The runs in files that {@link writeRuns} wrote, by number of nodes. */
+export function readRuns(files: readonly string[]): readonly Run[] {
+  const runs = files.flatMap(
+    (file) => (JSON.parse(readFileSync(file, 'utf8')) as { readonly runs: readonly Run[] }).runs,
+  );
+  return runs.toSorted((a, b) => a.nodes - b.nodes);
 }
 
 function section(run: Run): string {

@@ -18,3 +18,8 @@ test('invalid values are rejected with what is accepted', () => {
   assert.throws(() => parseOptions(['--first=a']), /--first: must be one of kube-controller-manager, nlc \(got a\)/u);
   assert.throws(() => parseOptions(['--fast']), /--fast/u);
 });
+
+test('--from names the files of earlier runs', () => {
+  assert.deepEqual(parseOptions([]).from, []);
+  assert.deepEqual(parseOptions(['--growth', '--from=a.json,b.json']).from, ['a.json', 'b.json']);
+});
