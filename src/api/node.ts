@@ -11,8 +11,15 @@ export const pauseAnnotation = 'nodelifecycle/paused';
 export const fencedAnnotation = 'nodelifecycle/fenced';
 /** Set by the controller with the taint out-of-service: the boot ID and the evidence that it was fenced. */
 export const outOfServiceAnnotation = 'nodelifecycle/out-of-service-evidence';
+/** Set by the controller with the taint of the same name: how often the node was kept, and until when it is. */
+export const flappingAnnotation = 'nodelifecycle/flapping';
 /** The annotations that are read: others are not decoded from protobuf. */
-export const nodeAnnotations: readonly string[] = [pauseAnnotation, fencedAnnotation, outOfServiceAnnotation];
+export const nodeAnnotations: readonly string[] = [
+  pauseAnnotation,
+  fencedAnnotation,
+  outOfServiceAnnotation,
+  flappingAnnotation,
+];
 /** With the value `allowed`: the controller may add the taint out-of-service to this node. */
 export const outOfServiceLabel = 'nodelifecycle/out-of-service';
 
@@ -67,6 +74,8 @@ export interface NodeView {
   readonly fenced?: string;
   /** The value of {@link outOfServiceAnnotation}; absent without it. */
   readonly outOfService?: string;
+  /** The value of {@link flappingAnnotation}; absent without it. */
+  readonly flapping?: string;
   /** Validation problems found while decoding. */
   readonly problems?: readonly string[];
 }
@@ -97,8 +106,10 @@ export function transformNode(node: Node): NodeView {
 
 /** Most nodes have none of these annotations, and then no field for them. */
 function withAnnotations(view: NodeView, annotations: Readonly<Record<string, unknown>>): NodeView {
-  const { [pauseAnnotation]: pause, [fencedAnnotation]: fenced, [outOfServiceAnnotation]: outOfService } = annotations;
+  const { [pauseAnnotation]: pause, [fencedAnnotation]: fenced } = annotations;
+  const { [outOfServiceAnnotation]: outOfService, [flappingAnnotation]: flapping } = annotations;
   const paused = typeof pause === 'string' ? { ...view, pause } : view;
   const withFenced = typeof fenced === 'string' ? { ...paused, fenced } : paused;
-  return typeof outOfService === 'string' ? { ...withFenced, outOfService } : withFenced;
+  const withRecord = typeof outOfService === 'string' ? { ...withFenced, outOfService } : withFenced;
+  return typeof flapping === 'string' ? { ...withRecord, flapping } : withRecord;
 }

@@ -29,6 +29,9 @@ export const taintKeys = {
  */
 export const outOfServiceTaintKey = 'node.kubernetes.io/out-of-service';
 
+/** With NoSchedule: the node recovered so often that it gets no new pods for a while. Of this controller only. */
+export const flappingTaintKey = 'nodelifecycle/flapping';
+
 /** Set by the node controller of a cloud while the machine is shut down. */
 export const fencingTaints: readonly string[] = ['node.cloudprovider.kubernetes.io/shutdown'];
 

@@ -5,12 +5,14 @@ import type { LeaseView } from '../api/lease.ts';
 import type { NodeView } from '../api/node.ts';
 import { parseTimestamp } from '../api/timestamps.ts';
 import { isControlPlaneNode, isExcludedFromDisruption, zoneOf } from '../api/topology.ts';
+import { zoneLevels } from '../api/zone.ts';
 import type { StoreReader } from '../informer/informer.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { Freshness } from './model/freshness.ts';
 import type { NodeSource } from './model/commands.ts';
+import type { FlappingWatch } from './flapping/flapping-watch.ts';
 import type { DecisionSink } from './model/decisions.ts';
 import { readyOf } from './health/assess-node.ts';
 import { nodeRegistered, nodeRemoved } from './health/events.ts';
@@ -41,6 +43,7 @@ interface MonitorPassOptions {
     PolicyStage,
     'current' | 'zoneOf' | 'holdOf' | 'observe' | 'evaluateBreakers' | 'forget' | 'maintenance'
   >;
+  readonly flapping: Pick<FlappingWatch, 'endsInMs' | 'takeEnded'>;
   readonly nodes: NodeSource;
   readonly store: Pick<StoreReader<NodeView>, 'keys' | 'get'>;
   readonly leases: { get(node: string): LeaseView | undefined };
@@ -191,8 +194,9 @@ export class MonitorPass {
 
   /** Whether a pass would find anything to evaluate. */
   hasWork(): boolean {
-    const { health, freshness, policies } = this.#options;
-    return this.#touched.size > 0 || health.hasDue(freshness.nowMs()) || policies.maintenance.endsInMs() === 0;
+    const { health, freshness, policies, flapping } = this.#options;
+    if (policies.maintenance.endsInMs() === 0 || flapping.endsInMs() === 0) return true;
+    return this.#touched.size > 0 || health.hasDue(freshness.nowMs());
   }
 
   run(): PassResult {
@@ -205,8 +209,8 @@ export class MonitorPass {
 
   /** Sorted, so that the order is deterministic. */
   #takeTouched(): readonly string[] {
-    const { health, freshness, policies } = this.#options;
-    const due = [...health.takeDue(freshness.nowMs()), ...policies.maintenance.takeEnded()];
+    const { health, freshness, policies, flapping } = this.#options;
+    const due = [...health.takeDue(freshness.nowMs()), ...policies.maintenance.takeEnded(), ...flapping.takeEnded()];
     const names = [...new Set([...this.#touched, ...due])].sort();
     this.#touched.clear();
     return names;
@@ -387,18 +391,28 @@ export class MonitorPass {
 
   /** Records once for each stop of a zone that nodes wait and none is served, and why. */
   #noteHeld(): void {
-    const { queues, zones, decisions } = this.#options;
+    const { zones, decisions } = this.#options;
     if (zones.fullDisruption) return; // recorded once for all zones, whose queues are empty
-    for (const zone of queues.zones()) {
-      const waiting = queues.get(zone)?.size ?? 0;
-      const plan = zones.plan(zone);
-      const held = waiting > 0 && plan?.ratePerSecond === 0;
-      if (!held) this.#heldNoted.delete(zone);
-      else if (this.#heldNoted.get(zone) !== plan.why.rule) {
-        this.#heldNoted.set(zone, plan.why.rule);
-        decisions.note({ kind: 'taints-held', zone, waiting, why: plan.why });
-      }
+    const stopped = this.#stoppedZones();
+    for (const zone of this.#heldNoted.keys()) if (!stopped.has(zone)) this.#heldNoted.delete(zone);
+    for (const [zone, waiting] of stopped) {
+      const why = zones.plan(zone)?.why;
+      if (why === undefined || this.#heldNoted.get(zone) === why.rule) continue;
+      this.#heldNoted.set(zone, why.rule);
+      decisions.note({ kind: 'taints-held', zone, waiting, why });
     }
+  }
+
+  /** The zones whose rate is 0, and how many nodes wait for that: of a zone that is not stopped those may wait for its outer zone. */
+  #stoppedZones(): ReadonlyMap<string, number> {
+    const { queues, zones } = this.#options;
+    const stopped = new Map<string, number>();
+    for (const queued of queues.zones()) {
+      const waiting = queues.get(queued)?.size ?? 0;
+      const zone = zoneLevels(queued).find((level) => zones.plan(level)?.ratePerSecond === 0);
+      if (waiting > 0 && zone !== undefined) stopped.set(zone, (stopped.get(zone) ?? 0) + waiting);
+    }
+    return stopped;
   }
 
   #now(): Now {

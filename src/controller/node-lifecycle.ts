@@ -27,6 +27,7 @@ import * as podGc from './pod-gc/metrics.ts';
 import * as podReadiness from './pod-readiness/metrics.ts';
 import * as freshness from './freshness/metrics.ts';
 import { type NodeLifecycleOptions, Stages } from './stages.ts';
+import * as flapping from './flapping/metrics.ts';
 import * as outOfService from './out-of-service/metrics.ts';
 import * as policies from './policies/metrics.ts';
 import * as tainting from './tainting/metrics.ts';
@@ -61,6 +62,7 @@ export const controllerMetrics: readonly MetricDefinition[] = [
     outage,
     podGc,
     outOfService,
+    flapping,
     policies,
     workQueues,
   ),
@@ -286,11 +288,11 @@ export class NodeLifecycle {
    */
   #waitMs(): number {
     const { options, clock } = this.#options;
-    const { health, freshness, policies } = this.stages;
+    const { health, freshness, policies, flapping } = this.stages;
     const nowMs = clock.monotonicMs();
     const healthNowMs = freshness.nowMs();
     const silenceInMs = (health.nextDeadlineMs(healthNowMs + settledAheadMs) ?? Infinity) - healthNowMs;
-    const dueInMs = Math.min(silenceInMs, policies.maintenance.endsInMs());
+    const dueInMs = Math.min(silenceInMs, policies.maintenance.endsInMs(), flapping.endsInMs());
     const periodMs = this.#passedAtMs + options.current().nodeMonitorPeriodMs - nowMs;
     const nextMs = Math.min(dueInMs <= periodMs + passGapMs ? dueInMs : periodMs, policies.breakersDueInMs());
     return Math.max(0, this.#wokeAtMs + passGapMs - nowMs, nextMs);
@@ -397,10 +399,17 @@ export class NodeLifecycle {
     policies.maintenanceOf(name);
     if (change.kind === 'modified' && !this.#affectsDecisions(change.previous, change.object)) return;
     if (change.kind === 'modified') this.#applyPolicyChange(change.previous, change.object);
+    this.#countRecovery(name);
     policies.recount(name);
     monitor.touch(name);
     this.#enqueue(name);
     if (change.kind !== 'deleted' && readyOf(change.object) === 'True') alarm.wakeUp();
+  }
+
+  /** On standbys too: a new leader goes on counting. */
+  #countRecovery(name: string): void {
+    const node = this.stages.nodes.get(name);
+    if (node !== undefined) this.stages.flapping.observe(node);
   }
 
   #affectsDecisions(before: NodeView, after: NodeView): boolean {

@@ -7,6 +7,7 @@ import type { Meter } from '../ports/meter.ts';
 import type { Freshness } from './model/freshness.ts';
 import { backOffAtLeast, forget, type WorkOutcome } from '../queueing/work-queue.ts';
 import { type CommandWriter, evaluateAfterHold, mayHaveBeenDone, type NodeSource } from './model/commands.ts';
+import type { FlappingTainter } from './flapping/flapping-tainter.ts';
 import type { NodeWork } from './node-work/decide-node-work.ts';
 import type { DecisionSink } from './model/decisions.ts';
 import { readyOf } from './health/assess-node.ts';
@@ -47,6 +48,7 @@ interface NodeReconcilerOptions {
   /** Evicts pods: by NoExecute taints, or in eviction mode by deleting them. */
   readonly noExecute: PodMover;
   readonly outOfService: Pick<OutOfServiceTainter, 'reconcile' | 'forget' | 'size'>;
+  readonly flapping: Pick<FlappingTainter, 'reconcile' | 'forget' | 'size'>;
   readonly labels: LabelKeeper;
   readonly marker: Pick<PodMarker, 'evaluateNode'>;
   /** The health clock, which stands still while watches are stale. */
@@ -79,34 +81,39 @@ export class NodeReconciler {
 
   /** Number of nodes that it remembers, as those with a write of Unknown that was not answered. */
   get remembered(): number {
-    return Math.max(this.#unanswered.size, this.#options.outOfService.size);
+    return Math.max(this.#unanswered.size, this.#options.outOfService.size, this.#options.flapping.size);
   }
 
   /** The node no longer exists. */
   forget(name: string): void {
     this.#unanswered.forget(name);
     this.#options.outOfService.forget(name);
+    this.#options.flapping.forget(name);
   }
 
   async #reconcile(work: NodeWork, name: string): Promise<WorkOutcome> {
-    const { noSchedule, labels, outOfService, zones } = this.#options;
+    const { noSchedule, labels, outOfService, flapping, zones } = this.#options;
     this.#settleUnanswered(name);
     switch (work) {
-      case 'recovery':
-        return firstUnsettled([
-          await this.#reconcileNoExecute(name),
-          await noSchedule.reconcile(name, 'removals'),
-          await outOfService.reconcile(name),
-        ]);
+      case 'recovery': {
+        const evicted = await this.#reconcileNoExecute(name);
+        const keeping = flapping.reconcile(name);
+        const kept = keeping === undefined ? undefined : await keeping;
+        const removed = kept?.isReplacing === true ? forget : await noSchedule.reconcile(name, 'removals');
+        return firstUnsettled([evicted, removed, await outOfService.reconcile(name), kept?.work ?? forget]);
+      }
       case 'detection': {
         const written = await this.#writeSilence(name);
-        if (written.next !== 'forget') return written;
+        const keeping = flapping.reconcile(name);
+        const kept = keeping === undefined ? forget : (await keeping).work;
+        // A pause may hold the conditions for long, and holds no release.
+        if (written.next !== 'forget') return written.next === 'backoff' || kept.next === 'forget' ? written : kept;
         await this.#taintAtOnce(name);
         // A node that has recovered meanwhile is in the recovery queue.
         const added = this.#isReady(name) ? forget : await noSchedule.reconcile(name, 'all');
         // In a full disruption the node is in the recovery queue too, which removes its NoExecute taint.
         const evicted = zones.fullDisruption ? forget : await this.#reconcileNoExecute(name);
-        return firstUnsettled([added, evicted, await outOfService.reconcile(name)]);
+        return firstUnsettled([added, evicted, await outOfService.reconcile(name), kept]);
       }
       case 'housekeeping':
         return firstUnsettled([await noSchedule.reconcile(name, 'additions'), await labels.reconcile(name)]);

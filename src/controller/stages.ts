@@ -27,6 +27,8 @@ import type { EvictionHoldsOptions } from './taint-eviction/eviction-holds.ts';
 import { podsByNode, TaintEvictor } from './taint-eviction/taint-evictor.ts';
 import { graceOf, readyOf } from './health/assess-node.ts';
 import { unobservedRenewalMs } from './health/estimate-unobserved-renewal.ts';
+import { FlappingTainter } from './flapping/flapping-tainter.ts';
+import { FlappingWatch } from './flapping/flapping-watch.ts';
 import { HealthTable } from './health/health-table.ts';
 import { SilenceConfirmer } from './health/silence-confirmer.ts';
 import { HealthTransitions } from './health/health-transitions.ts';
@@ -120,6 +122,8 @@ export class Stages {
   readonly podEvictor: PodEvictor | undefined;
   readonly evictor: TaintEvictor;
   readonly outOfService: OutOfServiceTainter;
+  /** Nodes that recover often, and are kept from new pods. */
+  readonly flapping: FlappingWatch;
   readonly marking: PodMarkingQueues;
   readonly marker: PodMarker;
   readonly podGc: PodGarbageCollector;
@@ -179,6 +183,7 @@ export class Stages {
     this.noExecute = this.podEvictor ?? this.#makeNoExecuteTainter();
     this.evictor = this.#makeTaintEvictor();
     this.outOfService = this.#makeOutOfServiceTainter();
+    this.flapping = this.#makeFlappingWatch();
     this.marking = this.#makePodMarkingQueues();
     this.marking.onEarlier(() => this.serving.wakeUp());
     this.marker = this.#makeMarker();
@@ -407,6 +412,19 @@ export class Stages {
     });
   }
 
+  #makeFlappingWatch(): FlappingWatch {
+    const { options, informers, writer, clock } = this.#options;
+    return new FlappingWatch({
+      options,
+      clock,
+      names: () => informers.nodes.store.keys(),
+      selectionOf: (node) => this.policies.selectionOf(node),
+      isMaintained: (node) => this.#isInMaintenance(node),
+      // A shadow compares what both would do, and kube-controller-manager keeps no flapping node.
+      isEnabled: writer === undefined,
+    });
+  }
+
   #makePodEvictor(): PodEvictor {
     const { options, informers, recorders } = this.#options;
     if (informers.daemonSets === undefined) throw new TypeError('eviction mode: an informer of DaemonSets is required');
@@ -507,9 +525,9 @@ export class Stages {
   }
 
   #makeMonitor(): MonitorPass {
-    const { health, transitions, zones, outage, queues, marking, leases, freshness, policies } = this;
+    const { health, transitions, zones, outage, queues, marking, leases, freshness, policies, flapping } = this;
     const { informers, recorders } = this.#options;
-    const stages = { health, transitions, zones, outage, queues, marking, leases, freshness, policies };
+    const stages = { health, transitions, zones, outage, queues, marking, leases, freshness, policies, flapping };
     return new MonitorPass({
       ...this.dependencies,
       ...stages,
@@ -523,6 +541,11 @@ export class Stages {
     const reconciler = new NodeReconciler({
       ...dependencies,
       outOfService: this.outOfService,
+      flapping: new FlappingTainter({
+        ...dependencies,
+        watch: this.flapping,
+        recorder: this.#options.recorders.nodes,
+      }),
       zoneOf: (node) => this.policies.zoneOf(node),
       health,
       transitions,

@@ -26,12 +26,19 @@ export class RateLimitedQueue {
   readonly #backoff = new Backoff(retryLimits);
   /** Outlives the queue, see RateLimitedQueues. */
   readonly bucket: TokenBucket;
+  /** The own bucket, and that of the outer zone: an action takes a token of each. */
+  readonly #buckets: readonly TokenBucket[];
   readonly #onEarlier: () => void;
   #nextPosition = 0;
+  #grantedAtMs = -Infinity;
 
-  /** `onEarlier` is called when {@link nextDueMs} may have decreased. */
-  constructor(bucket: TokenBucket, onEarlier: () => void = () => undefined) {
+  /**
+   * `onEarlier` is called when {@link nextDueMs} may have decreased. `outer`: a bucket that other queues use too, and that has to
+   * grant each action as well.
+   */
+  constructor(bucket: TokenBucket, onEarlier: () => void = () => undefined, outer?: TokenBucket) {
     this.bucket = bucket;
+    this.#buckets = outer === undefined ? [bucket] : [bucket, outer];
     this.#onEarlier = onEarlier;
   }
 
@@ -39,8 +46,14 @@ export class RateLimitedQueue {
     return this.#entries.size;
   }
 
+  /** At most so many actions per second; 0: stopped by one of its buckets. */
   get ratePerSecond(): number {
-    return this.bucket.ratePerSecond;
+    return Math.min(...this.#buckets.map(({ ratePerSecond }) => ratePerSecond));
+  }
+
+  /** When the last token was taken; -Infinity: never. */
+  get grantedAtMs(): number {
+    return this.#grantedAtMs;
   }
 
   has(key: string): boolean {
@@ -116,21 +129,26 @@ export class RateLimitedQueue {
   /** The first time at which a key is due and a token is available; Infinity if that needs another call first. */
   nextDueMs(nowMs: number): number {
     const dueMs = this.peekDue(nowMs) === undefined ? this.#postponed.peek()?.dueMs : nowMs;
-    return dueMs === undefined ? Infinity : Math.max(dueMs, this.bucket.nextAtMs(nowMs));
+    return dueMs === undefined ? Infinity : Math.max(dueMs, this.nextTokenAtMs(nowMs));
   }
 
+  /** Takes a token of each bucket, or none. */
   tryTakeToken(nowMs: number): boolean {
-    return this.bucket.tryTake(nowMs);
+    if (!this.#buckets.every((bucket) => bucket.canTake(nowMs))) return false;
+    for (const bucket of this.#buckets) bucket.tryTake(nowMs);
+    this.#grantedAtMs = nowMs;
+    return true;
   }
 
   tokens(nowMs: number): number {
-    return this.bucket.available(nowMs);
+    return Math.min(...this.#buckets.map((bucket) => bucket.available(nowMs)));
   }
 
   nextTokenAtMs(nowMs: number): number {
-    return this.bucket.nextAtMs(nowMs);
+    return Math.max(...this.#buckets.map((bucket) => bucket.nextAtMs(nowMs)));
   }
 
+  /** Of the own bucket, as is {@link resize}. */
   swapRate(ratePerSecond: number, nowMs: number): void {
     this.bucket.swapRate(ratePerSecond, nowMs);
     this.#onEarlier();
@@ -142,12 +160,12 @@ export class RateLimitedQueue {
 
   /** Another process took an action at that time. */
   restoreSpent(spentAtMs: number, nowMs: number): void {
-    this.bucket.restoreSpent(spentAtMs, nowMs);
+    for (const bucket of this.#buckets) bucket.restoreSpent(spentAtMs, nowMs);
   }
 
-  /** The action that the token was taken for certainly did not happen. */
-  returnToken(nowMs: number): void {
-    this.bucket.returnToken(nowMs);
+  /** The action for which a token was taken at that time certainly did not happen. */
+  returnToken(nowMs: number, takenAtMs = nowMs): void {
+    for (const bucket of this.#buckets) bucket.returnToken(nowMs, takenAtMs);
     this.#onEarlier();
   }
 }

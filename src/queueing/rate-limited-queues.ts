@@ -11,6 +11,11 @@ interface RateLimitedQueuesOptions {
   readonly limit: (zone: string) => RateLimit;
   /** Called with every change in the length of a queue; undefined when the queue is dropped. */
   readonly onLength: (zone: string, length: number | undefined) => void;
+  /**
+   * The outer zone of a zone, always the same one: an action in a zone needs a token of its outer zone too, which has a queue
+   * without keys for its bucket. Absent: zones have one level.
+   */
+  readonly outerOf?: (zone: string) => string | undefined;
 }
 
 /** Queues of keys that wait for a rate-limited action, one per zone, each with its own token bucket. A key is in one queue only. */
@@ -47,6 +52,27 @@ export class RateLimitedQueues {
     return [...this.#zoneOf.keys()];
   }
 
+  /** All zones in the order in which they are to be served: of those of one outer zone, that with the oldest last token first. */
+  inServingOrder(): readonly string[] {
+    return this.zones().toSorted((a, b) => this.#compareOrder(a, b));
+  }
+
+  /** This zone and those that need tokens of the same outer zone, in the order in which they are to be served. */
+  competing(zone: string): readonly string[] {
+    const outer = this.#outerOf(zone);
+    return outer === undefined ? [zone] : this.inServingOrder().filter((other) => this.#outerOf(other) === outer);
+  }
+
+  #compareOrder(a: string, b: string): number {
+    const groups = compare(this.#outerOf(a) ?? a, this.#outerOf(b) ?? b);
+    const grantedAtMs = (zone: string): number => this.#queues.get(zone)?.grantedAtMs ?? -Infinity;
+    return groups || compare(grantedAtMs(a), grantedAtMs(b)) || compare(a, b);
+  }
+
+  #outerOf(zone: string): string | undefined {
+    return this.#options.outerOf?.(zone);
+  }
+
   get(zone: string): RateLimitedQueue | undefined {
     return this.#queues.get(zone);
   }
@@ -72,11 +98,14 @@ export class RateLimitedQueues {
   /** The queue of this zone, which exists; created if necessary. */
   ensure(zone: string, nowMs: number): RateLimitedQueue {
     this.#ending.delete(zone);
+    const outer = this.#outerOf(zone);
+    const shared = outer === undefined ? undefined : this.ensure(outer, nowMs).bucket;
     const known = this.#queues.get(zone);
     if (known !== undefined) return known;
-    const queue = new RateLimitedQueue(this.#takeBucket(zone, nowMs), () => {
+    const onEarlier = (): void => {
       for (const listener of this.#listeners) listener();
-    });
+    };
+    const queue = new RateLimitedQueue(this.#takeBucket(zone, nowMs), onEarlier, shared);
     this.#queues.set(zone, queue);
     this.#reportLength(zone);
     return queue;
@@ -144,10 +173,22 @@ export class RateLimitedQueues {
 
   #dropIfEnded(zone: string): void {
     const queue = this.#queues.get(zone);
-    if (!this.#ending.has(zone) || queue?.size !== 0) return;
+    if (!this.#ending.has(zone) || queue?.size !== 0 || this.#isShared(zone)) return;
     this.#ending.delete(zone);
     this.#spent.set(zone, queue.bucket);
     this.#queues.delete(zone);
     this.#options.onLength(zone, undefined);
+    const outer = this.#outerOf(zone);
+    if (outer !== undefined) this.#dropIfEnded(outer);
   }
+
+  /** A queue takes tokens of its bucket, because this is its outer zone. */
+  #isShared(zone: string): boolean {
+    return [...this.#queues.keys()].some((other) => this.#outerOf(other) === zone);
+  }
+}
+
+function compare<T extends number | string>(a: T, b: T): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }

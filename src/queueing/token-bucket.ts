@@ -13,6 +13,8 @@ export class TokenBucket {
   #sinceMs: number;
   /** The latest action of another process that counts against this bucket; cleared by the next own action. */
   #restoredAtMs: number | undefined;
+  /** When the last token was taken. */
+  #takenAtMs = -Infinity;
 
   constructor(ratePerSecond: number, burst: number, nowMs: number) {
     this.#ratePerSecond = ratePerSecond;
@@ -35,12 +37,18 @@ export class TokenBucket {
     return this.#ratePerSecond <= 0 || this.available(nowMs) >= this.#burst;
   }
 
+  /** Whether {@link tryTake} would take a token. */
+  canTake(nowMs: number): boolean {
+    return this.#isWhole(this.available(nowMs), nowMs);
+  }
+
   tryTake(nowMs: number): boolean {
     const available = this.available(nowMs);
     if (!this.#isWhole(available, nowMs)) return false;
     this.#tokens = Math.max(0, available - 1);
     this.#sinceMs = nowMs;
     this.#restoredAtMs = undefined;
+    this.#takenAtMs = nowMs;
     return true;
   }
 
@@ -50,9 +58,12 @@ export class TokenBucket {
     return available >= 1 - tolerance - (roundingMs * this.#ratePerSecond) / 1_000;
   }
 
-  /** Returns a token whose action did not happen. */
-  returnToken(nowMs: number): void {
-    if (this.#ratePerSecond <= 0) return;
+  /**
+   * Returns a token that was taken at that time and whose action did not happen. If another one was taken since, the bucket
+   * would not be fuller without this one: a full bucket gains nothing while it waits. Then nothing is returned.
+   */
+  returnToken(nowMs: number, takenAtMs = nowMs): void {
+    if (this.#ratePerSecond <= 0 || this.#takenAtMs > takenAtMs) return;
     this.#tokens = Math.min(this.#burst, this.available(nowMs) + 1);
     this.#sinceMs = nowMs;
   }

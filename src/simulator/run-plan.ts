@@ -4,6 +4,7 @@ import type { Random } from '../ports/random.ts';
 import { type ClusterPlan, planCluster } from './cluster/cluster-plan.ts';
 import { between, chance, oneOf } from './draw.ts';
 import { planFaults } from './faults/fault-plan.ts';
+import { planFlapping } from './faults/flapping-plan.ts';
 import { planPolicies } from './faults/policy-plan.ts';
 import type { PlannedFault } from './faults/world-fault.ts';
 
@@ -11,7 +12,7 @@ export interface RunPlan {
   readonly seed: number;
   readonly cluster: ClusterPlan;
   readonly faults: readonly PlannedFault[];
-  /** Faults begin after the first of these times and have ended at the second. */
+  /** Faults begin after the first of these times and have ended at the second; a policy may last longer. */
   readonly fromMs: number;
   readonly untilMs: number;
   /** Nodes that become silent before the faults end and stay silent. In every zone a node stays ready. */
@@ -28,7 +29,10 @@ export function planRun(seed: number): RunPlan {
   const untilMs = startMs + oneOf(random, [60_000, 180_000, 400_000]);
   const silent = planSilence(random, cluster, untilMs);
   const span = { fromMs: startMs, untilMs };
-  const faults = [...planFaults(random, cluster, span), ...planPolicies(seed, cluster, span)];
+  const policies = planPolicies(seed, cluster, span);
+  // Of two policies at once the later settings would replace the earlier ones.
+  const flapping = policies.length === 0 ? planFlapping(seed, cluster, span) : [];
+  const faults = [...planFaults(random, cluster, span), ...policies, ...flapping];
   return {
     seed,
     cluster,

@@ -3,6 +3,7 @@ import { uncoveredNodes } from '../controller/health/metrics.ts';
 import { describe, RequestChecker } from './checkers/request-checker.ts';
 import { findDivergences } from './checkers/find-divergences.ts';
 import { QuietChecker } from './checkers/quiet-checker.ts';
+import { FlappingChecker } from './checkers/flapping-checker.ts';
 import { RecoveryChecker } from './checkers/recovery-checker.ts';
 import { SizeChecker } from './checkers/size-checker.ts';
 import type { Report, Violation } from './checkers/violation.ts';
@@ -66,6 +67,7 @@ class SeedRun {
   readonly #sizes: SizeChecker;
   readonly #quiet: QuietChecker;
   readonly #recovery: RecoveryChecker;
+  readonly #flapping: FlappingChecker;
   readonly #silent: ReadonlySet<string>;
   /** At the last check of {@link #settle}. */
   #isDivergent = false;
@@ -97,6 +99,7 @@ class SeedRun {
     this.#writes = new WriteChecker(this.world, this.#report, { latenessMs, heartbeats });
     this.#podFailures = new PodFailureChecker(this.world, this.#report, latenessMs);
     this.#recovery = new RecoveryChecker(this.world, this.#report);
+    this.#flapping = new FlappingChecker(this.world, this.#report);
     this.#quiet = new QuietChecker(this.#report);
     this.#sizes = new SizeChecker(this.world, this.#report, rememberedMs);
     this.#drill = new DrillRun({
@@ -173,6 +176,7 @@ class SeedRun {
     let quietSinceMs = fromMs;
     const isQuiet = (): boolean => {
       this.#recovery.check();
+      this.#flapping.check();
       if (timeline.nowMs - fromMs >= pinnedMs) this.world.workload.stopPinning();
       const isDisturbed = this.#isDisturbed();
       this.#requests.forgetWrites();

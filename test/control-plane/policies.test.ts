@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { fencedAnnotation, outOfServiceAnnotation, outOfServiceLabel, pauseAnnotation } from '../../src/api/node.ts';
+import {
+  fencedAnnotation,
+  flappingAnnotation,
+  outOfServiceAnnotation,
+  outOfServiceLabel,
+  pauseAnnotation,
+} from '../../src/api/node.ts';
 import { formatTime } from '../../src/api/timestamps.ts';
 import { ConfigMapFolder } from '../support/config-map-folder.ts';
 import { NlcProcess } from '../support/nlc-process.ts';
@@ -24,6 +30,7 @@ const pools = {
   limited: ['limited-0', 'limited-1', 'limited-2', 'limited-3', 'limited-4'],
   kept: ['kept-0', 'kept-1', 'kept-2'],
   fenced: ['fenced-0', 'fenced-1', 'fenced-2'],
+  flapping: ['flapping-0', 'flapping-1', 'flapping-2'],
 } as const;
 
 const configOf = (cooldown: string): string => `apiVersion: nodelifecycle/v1alpha1
@@ -47,6 +54,9 @@ policies:
   - name: fenced
     nodeSelector: { matchLabels: { pool: fenced } }
     outOfService: {}
+  - name: flapping
+    nodeSelector: { matchLabels: { pool: flapping } }
+    flapping: { recoveries: 2, within: 10m }
 `;
 
 let plane: ControlPlane;
@@ -198,5 +208,20 @@ test('each pool behaves by its own policy', { timeout: 300_000 }, async (t) => {
         events.some((event) => event.reason === reason),
         `Event ${reason}`,
       );
+  });
+
+  await t.test('a node that recovered twice is kept from new pods, until the annotation is removed', async () => {
+    const name = 'flapping-0';
+    for (let left = 2; left > 0; left -= 1) {
+      cluster.stopHeartbeats(name);
+      await untilTainted(name);
+      await cluster.resumeHeartbeats(name);
+      await waitUntil('recovered', soon, async () => (await cluster.taints(name)).every((taint) => !wanted.includes(taint)));
+    }
+    assert.deepEqual(await cluster.taints(name), [`${flappingAnnotation}:NoSchedule`]);
+    assert.match(await running.page(`/explain/nodes/${name}?output=text`), /flapping +no new pods until .* \(level 1\)/);
+    await annotate(name, { [flappingAnnotation]: null });
+    await cluster.untilClean(name);
+    assert.match(await running.page('/metrics'), /flapping_recoveries_total\{policy="flapping",result="kept"\} 1\n/);
   });
 });

@@ -71,6 +71,7 @@ export function aPolicy(over: Partial<NodePolicy> = {}): NodePolicy {
     limits: undefined,
     outOfService: undefined,
     zones: undefined,
+    flapping: undefined,
     ...over,
   };
 }

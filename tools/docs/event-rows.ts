@@ -6,6 +6,7 @@ import { nodeNotReady, nodeRegistered, nodeRemoved } from '../../src/controller/
 import { actsHeld, actsResumed, zoneFailure } from '../../src/controller/outage/events.ts';
 import { deletingAllPods, nodeControllerEviction } from '../../src/controller/pod-eviction-mode/events.ts';
 import { addedOutOfService, backInService, neverFenced } from '../../src/controller/out-of-service/events.ts';
+import { keptFlapping, malformedFlapping, releasedFlapping } from '../../src/controller/flapping/events.ts';
 import { breakerClosed, breakerOpened, malformedPause } from '../../src/controller/policies/events.ts';
 import { podNodeNotReady } from '../../src/controller/pod-readiness/events.ts';
 import { evaluationPaused, evaluationResumed } from '../../src/controller/freshness/events.ts';
@@ -107,6 +108,19 @@ export const controllerEvents: readonly EventRow[] = [
     neverFenced,
     [node, 'annotation nodelifecycle/fenced'],
     'A node with the taint out-of-service is Ready in the boot that was said to be fenced; once for each return',
+  ),
+  row(
+    nodes,
+    keptFlapping,
+    [node, { recoveries: 3, rule: { withinMs: 3_600_000 }, untilMs: Date.parse('2026-11-24T12:35:00Z') }],
+    'A node of a policy with `flapping` recovered so often that it gets no new pods for a while; at each such recovery',
+  ),
+  row(nodes, releasedFlapping, [node, 'WHY'], 'A node that was kept from new pods gets them again'),
+  row(
+    nodes,
+    malformedFlapping,
+    [{ ...node, flapping: 'VALUE' }],
+    'The annotation of a node that is kept from new pods cannot be read, so that it is removed with the taint',
   ),
   row(
     nodes,

@@ -11,6 +11,7 @@ import type {
   PolicyZones,
   ZoneSettings,
 } from '../../controller/model/policy.ts';
+import { decodeFlapping } from './decode-flapping.ts';
 import type { PolicyInput } from './policy-schema.ts';
 
 const cooldownDefaultMs = 300_000;
@@ -28,6 +29,7 @@ export function decodePolicies(policies: readonly PolicyInput[]): readonly NodeP
     limits: policy.limits && decodeLimits(policy.limits),
     outOfService: policy.outOfService && decodeOutOfService(policy.outOfService),
     zones: decodeZones(policy),
+    flapping: policy.flapping && decodeFlapping(policy.flapping),
   }));
 }
 
@@ -58,9 +60,10 @@ const zoneFields = [
 /** Undefined: no field is set that is about zones. */
 function decodeZones(policy: PolicyInput): PolicyZones | undefined {
   const set = zoneFields.flatMap((field) => (policy[field] === undefined ? [] : [[field, policy[field]] as const]));
-  const { failureDomain } = policy;
+  const { failureDomain, outerFailureDomain } = policy;
   if (failureDomain === undefined && set.length === 0) return undefined;
-  return { failureDomain, settings: Object.fromEntries(set) };
+  const outer = outerFailureDomain === undefined ? {} : { outerFailureDomain };
+  return { failureDomain, ...outer, settings: Object.fromEntries(set) };
 }
 
 function decodeOutOfService(rule: NonNullable<PolicyInput['outOfService']>): OutOfServiceRule {

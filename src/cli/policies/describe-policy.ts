@@ -8,7 +8,7 @@ import { describeMaxUnhealthy, type MaintenanceRule, type NodePolicy } from '../
 export function describePolicy(policy: NodePolicy | undefined): string {
   if (policy === undefined) return 'not set';
   const { priority, mode, selector, nodeMonitorGracePeriodMs, nodeStartupGracePeriodMs } = policy;
-  const { maintenance, limits, outOfService, zones } = policy;
+  const { maintenance, limits, outOfService, zones, flapping } = policy;
   return [
     `priority ${priority}`,
     mode,
@@ -19,6 +19,7 @@ export function describePolicy(policy: NodePolicy | undefined): string {
     ...describeLimits(limits),
     ...describeOutOfService(outOfService),
     ...describeZones(zones),
+    ...describeFlapping(flapping),
   ].join(', ');
 }
 
@@ -38,9 +39,18 @@ function describeMaintenance(rule: MaintenanceRule | undefined): readonly string
 
 function describeZones(zones: NodePolicy['zones']): readonly string[] {
   if (zones === undefined) return [];
-  const { failureDomain, settings } = zones;
+  const { failureDomain, outerFailureDomain, settings } = zones;
   const domain = failureDomain === undefined ? [] : [`failureDomain [${failureDomain.join(' ')}]`];
-  return [...domain, ...Object.entries(settings).map(([field, value]) => `${field} ${value}`)];
+  const outer = outerFailureDomain === undefined ? [] : [`outerFailureDomain [${outerFailureDomain.join(' ')}]`];
+  return [...domain, ...outer, ...Object.entries(settings).map(([field, value]) => `${field} ${value}`)];
+}
+
+function describeFlapping(rule: NodePolicy['flapping']): readonly string[] {
+  if (rule === undefined) return [];
+  const { recoveries, withinMs, initialMs, maxMs, budget } = rule;
+  const kept = `${formatGoDuration(initialMs)} to ${formatGoDuration(maxMs)}`;
+  const when = `${recoveries} recoveries within ${formatGoDuration(withinMs)}`;
+  return [`flapping at ${when}: kept for ${kept}, budget ${describeMaxUnhealthy(budget)}`];
 }
 
 function describeOutOfService(rule: NodePolicy['outOfService']): readonly string[] {

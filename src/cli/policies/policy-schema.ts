@@ -94,6 +94,9 @@ const zones = {
   failureDomain: list(keySchema, domainKeysMax, 'label keys')
     .optional()
     .describe('Labels whose values form a zone of these nodes; region and zone if not set'),
+  outerFailureDomain: list(keySchema, domainKeysMax, 'label keys')
+    .optional()
+    .describe('Labels whose values form an outer zone around these zones: a NoExecute taint needs a token of both'),
   nodeEvictionRate: rate.optional().describe('As the setting of the same name, in the zones of these nodes'),
   secondaryNodeEvictionRate: rate.optional().describe('As the setting of the same name, in the zones of these nodes'),
   fullDisruptionEvictionRate: rate.optional().describe('As the setting of the same name, in the zones of these nodes'),
@@ -124,6 +127,23 @@ const limits = fields({
   resetAt: text(rfc3339Text, resetAt)
     .optional()
     .describe('Closes a breaker that opened until this time; nodes that were unhealthy then count when they recovered'),
+});
+
+const recoveriesMax = 100;
+
+const flapping = fields({
+  recoveries: integer(2, recoveriesMax).describe('So many recoveries within the window mean that the node flaps'),
+  within: duration.describe('The window; a node that does not recover for this time flaps no longer'),
+  initial: duration
+    .optional()
+    .describe('How long the node is kept after the recovery with which it flaps, doubled with each further one; 5m if not set'),
+  max: duration.optional().describe('How long it is kept at most after a recovery; 1h if not set'),
+  budget: fields({
+    percent: integer(1, 100).optional().describe('Percent of the nodes of the policy, rounded down'),
+    count: integer(1, nodesMax).optional().describe('Number of nodes'),
+  })
+    .optional()
+    .describe('The greater of both is how many nodes are kept at once; percent 10 and count 1 if not set'),
 });
 
 const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const;
@@ -173,6 +193,11 @@ const policySpecShape = {
     .optional()
     .describe(
       'Adds the taint out-of-service to an unreachable node with the label nodelifecycle/out-of-service=allowed, if it is proven that it was fenced',
+    ),
+  flapping: flapping
+    .optional()
+    .describe(
+      'Keeps a node that recovers often from new pods for a growing time, by the taint nodelifecycle/flapping:NoSchedule',
     ),
 } as const;
 

@@ -5,6 +5,7 @@ import { healthTaintKeys, outOfServiceTaintKey } from '../../api/taints.ts';
 import { parseTimestamp } from '../../api/timestamps.ts';
 import { refusal } from './describe-schema-issue.ts';
 import type { PolicyInput } from './policy-schema.ts';
+import { validateFlapping } from './validate-flapping.ts';
 
 type RequirementInput = NonNullable<PolicyInput['nodeSelector']['matchExpressions']>[number];
 
@@ -16,6 +17,8 @@ export function validatePolicies(policies: readonly PolicyInput[]): readonly str
     ...policies.flatMap(validateMaintenance),
     ...policies.flatMap(validateLimits),
     ...policies.flatMap(validateOutOfService),
+    ...policies.flatMap(validateOuterDomain),
+    ...policies.flatMap(validateFlapping),
     ...validateNames(policies),
   ];
 }
@@ -70,6 +73,14 @@ function validateOutOfService({ outOfService }: PolicyInput, index: number): rea
     ...validateNone(outOfService?.conditions, healthConditions, [...path, 'conditions']),
     ...validateNone(outOfService?.taints, silenceTaints, [...path, 'taints']),
   ];
+}
+
+/** A label of both levels would say the same twice. */
+function validateOuterDomain({ failureDomain, outerFailureDomain }: PolicyInput, index: number): readonly string[] {
+  if (outerFailureDomain === undefined) return [];
+  const path = ['policies', index, 'outerFailureDomain'];
+  if (failureDomain === undefined) return [refusal(path, 'absent without failureDomain', outerFailureDomain)];
+  return validateNone(outerFailureDomain, new Set(failureDomain), path);
 }
 
 function validateNone(

@@ -88,6 +88,7 @@ const warningKinds: ReadonlySet<Decision['kind']> = new Set([
 ]);
 
 function isWarning(decision: Decision): boolean {
+  if (decision.kind === 'flapping-released') return decision.why === 'malformed' || decision.why === 'too-long';
   if (decision.kind === 'pause-annotation-changed') return decision.reading === 'malformed';
   const dependsOnRights = decision.kind === 'confirmation-held' || decision.kind === 'orphans-kept';
   return dependsOnRights ? decision.why === 'not-permitted' : warningKinds.has(decision.kind);

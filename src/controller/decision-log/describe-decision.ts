@@ -17,6 +17,7 @@ import {
   type RateRule,
   type ZoneArithmetic,
 } from '../model/decisions.ts';
+import { describeFlappingEnd, describeRecoveries } from '../model/flapping.ts';
 import { describeHoldSource, type NodeAct } from '../model/policy.ts';
 
 /** The key under which the decision is kept: a pod, a node, a zone, or `cluster`. */
@@ -87,6 +88,11 @@ const describers: Describers = {
     `node ${node}: taint out-of-service removed: back with boot ${bootID}, after ${fenced}`,
   'never-fenced': ({ node, evidence, bootID }) =>
     `node ${node}: Ready with boot ${bootID}, which ${evidence} said was fenced: the taint out-of-service stays`,
+  'flapping-kept': ({ node, policy, level, recoveries, withinMs, untilMs }) =>
+    `node ${node}: ${describeRecoveries(recoveries, { withinMs })} (policy ${policy}): no new pods until ${formatTime(untilMs)}, level ${level}`,
+  'flapping-not-kept': ({ node, policy, recoveries, withinMs, kept, limit }) =>
+    `node ${node}: ${describeRecoveries(recoveries, { withinMs })}, and is not kept: policy ${policy} keeps ${kept} nodes of at most ${limit}`,
+  'flapping-released': ({ node, why }) => `node ${node}: gets new pods again: ${describeFlappingEnd(why)}`,
   'breaker-opened': (opening) =>
     `breaker of policy ${opening.policy} open: ${describeBreakerOpening(opening)}; no further NoExecute taint and no further eviction for the health of its nodes`,
   'breaker-closed': ({ policy, why, openMs, count }) =>

@@ -47,8 +47,8 @@ export function buildNodeForecast(facts: NodeFacts, circumstances: Circumstances
 }
 
 /** A node that no longer exists keeps its place in the queue, and its pods are deleted when it is served. */
-export function buildLostNodeForecast(node: string, { queue }: ZoneFacts, circumstances: Circumstances): NodeForecast {
-  const atMs = estimateNodeSlotMs(node, queue, { atMs: circumstances.now.monotonicMs }, circumstances);
+export function buildLostNodeForecast(node: string, zone: ZoneFacts, circumstances: Circumstances): NodeForecast {
+  const atMs = estimateNodeSlotMs(node, zone, { atMs: circumstances.now.monotonicMs }, circumstances);
   return { eviction: { mark: 'to-be-evicted', given: 'nothing-changes', due: null, atMs } };
 }
 
@@ -97,7 +97,7 @@ export function buildTolerance(
 function buildTaintForecast(facts: NodeFacts, circumstances: Circumstances): NodeForecast['taint'] {
   const { node, zone, ready, health, taints } = facts;
   if (taints.rationedKey !== undefined) {
-    const atMs = estimateNodeSlotMs(node, zone.queue, { atMs: circumstances.now.monotonicMs }, circumstances);
+    const atMs = estimateNodeSlotMs(node, zone, { atMs: circumstances.now.monotonicMs }, circumstances);
     return { key: taints.rationedKey, given: 'nothing-changes', atMs };
   }
   if (health === undefined || ready === 'Unknown' || ready === 'False') return undefined;
@@ -105,7 +105,7 @@ function buildTaintForecast(facts: NodeFacts, circumstances: Circumstances): Nod
   const isUnconfirmed = buildNodeHolds(facts).length > 0;
   const atMs = isUnconfirmed
     ? Infinity
-    : estimateNodeSlotMs(node, zone.queue, { atMs: change.atMs, change }, circumstances);
+    : estimateNodeSlotMs(node, zone, { atMs: change.atMs, change }, circumstances);
   return { key: taintKeys.unreachable, given: 'no-heartbeat', atMs };
 }
 
@@ -138,7 +138,7 @@ function evictionSlotMs(
   if (dueAtMs === undefined || (becomesSilent && buildNodeHolds(facts).length > 0)) return Infinity;
   const atMs = Math.max(dueAtMs, circumstances.now.monotonicMs);
   const change = becomesSilent ? rateChange(facts, circumstances) : undefined;
-  return estimateNodeSlotMs(node, zone.queue, { atMs, beforeMs, change }, circumstances);
+  return estimateNodeSlotMs(node, zone, { atMs, beforeMs, change }, circumstances);
 }
 
 /** How a node that is not queued yet will be queued. */
@@ -150,19 +150,26 @@ interface Joining {
   readonly change?: RateChange | undefined;
 }
 
-/** When this node is served in its zone's queue. */
+/** When this node is served in its zone's queue: with a token of its zone and one of the outer zone. */
 function estimateNodeSlotMs(
   node: string,
-  queue: QueueFacts,
+  { queue, outer }: ZoneFacts,
   { atMs, beforeMs = [], change }: Joining,
   circumstances: Circumstances,
 ): number {
-  const notBeforeMs = estimateFreeAtMs(circumstances);
   const ahead = queue.nodes.indexOf(node);
   const queuedMs = queue.nodes.map(() => -Infinity);
-  return ahead >= 0
-    ? estimateSlotMs(queue, queuedMs.slice(0, ahead + 1), { notBeforeMs, change: undefined })
-    : estimateSlotMs(queue, [...queuedMs, ...beforeMs, atMs], { notBeforeMs, change });
+  const arrivalsMs = ahead >= 0 ? queuedMs.slice(0, ahead + 1) : [...queuedMs, ...beforeMs, atMs];
+  const conditions = { notBeforeMs: estimateFreeAtMs(circumstances), change: ahead >= 0 ? undefined : change };
+  const slotMs = estimateSlotMs(queue, arrivalsMs, conditions);
+  if (outer === undefined) return slotMs;
+  // Its zones take its tokens one after the other.
+  const othersMs = outer.competing.flatMap((waiting) => queuedTimes(Math.min(waiting, arrivalsMs.length)));
+  return Math.max(slotMs, estimateSlotMs(outer.queue, [...othersMs, ...arrivalsMs], conditions));
+}
+
+function queuedTimes(nodes: number): readonly number[] {
+  return Array.from({ length: nodes }, () => -Infinity);
 }
 
 /** The rate of its zone when this node, and no other, becomes silent. */

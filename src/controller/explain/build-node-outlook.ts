@@ -1,4 +1,4 @@
-import { sameTaint, type Taint } from '../../api/taints.ts';
+import { flappingTaintKey, sameTaint, type Taint } from '../../api/taints.ts';
 import {
   type Action,
   buildEvictionForecast,
@@ -27,7 +27,7 @@ const notEvaluated = { lastHeartbeat: null, grace: null, silence: null };
 /** Current state of a node, the wanted state, the holds, and the next action with its time. */
 export function buildNodeOutlook(facts: NodeFacts, circumstances: Circumstances) {
   const { now, runs } = circumstances;
-  const { node, ready, counted, health, policy, outOfService, taints, zone, pods, problems, history } = facts;
+  const { node, ready, counted, health, policy, outOfService, flapping, taints, zone, pods, problems, history } = facts;
   const forecast = buildNodeForecast(facts, circumstances);
   const { taint, eviction } = forecast;
   const evictions = buildEvictionForecasts(facts, forecast, circumstances);
@@ -43,10 +43,17 @@ export function buildNodeOutlook(facts: NodeFacts, circumstances: Circumstances)
     policy,
     /** Null: no policy or label allows the taint out-of-service, and no record of it exists. */
     outOfService: outOfService.kind === 'none' ? null : outOfService,
+    /** Only if it recovered within the window of its policy, is kept, or is to be released. */
+    ...(flapping.state.kind === 'none' && flapping.recoveries === 0 ? {} : { flapping }),
     zone: buildZoneOutlook(zone, now),
+    /** Only where its zone has an outer zone, which must allow a NoExecute taint too. */
+    ...(zone.outer === undefined ? {} : { outerZone: buildZoneOutlook(zone.outer, now) }),
     counted,
     /** `wanted` is null where this process does not manage taints. */
-    taints: { carried: taints.carried, wanted: runs.nodeLifecycle ? taints.wanted : null },
+    taints: {
+      carried: taints.carried,
+      wanted: runs.nodeLifecycle ? [...taints.wanted, ...selectFlappingTaints(facts)] : null,
+    },
     /** Null: not queued. */
     line: ahead < 0 ? null : { ahead, waiting: zone.queue.nodes.length },
     holds: [
@@ -54,6 +61,7 @@ export function buildNodeOutlook(facts: NodeFacts, circumstances: Circumstances)
       ...buildEvictionPartHolds(circumstances),
       ...buildNodeHolds(facts),
       ...buildZoneHolds(zone),
+      ...(zone.outer === undefined ? [] : buildZoneHolds(zone.outer)),
     ],
     next: formatAction(buildNodeActions(facts, forecast, evictions, circumstances), now),
     /** Null: it has the taint, or there is no cause, as in eviction mode. */
@@ -106,7 +114,7 @@ function buildNodeActions(
   if (!circumstances.leading) return [];
   const actions: Action[] = [];
   if (circumstances.runs.nodeLifecycle) actions.push(...taintCorrections(facts, circumstances));
-  if (circumstances.runs.nodeLifecycle) actions.push(...markings(facts, circumstances));
+  if (circumstances.runs.nodeLifecycle) actions.push(...markings(facts, circumstances), ...releases(facts, circumstances));
   if (facts.taints.rationedKey !== undefined && taint !== undefined) {
     const { key, given, atMs } = taint;
     actions.push({ act: 'add-taint', subject: `${key}:NoExecute`, given, atMs });
@@ -136,6 +144,24 @@ function taintCorrections({ taints }: NodeFacts, circumstances: Circumstances): 
   const heldUntilMs = Math.max(estimateBreakerEndMs(circumstances), estimateMaintenanceEndMs(circumstances));
   const atMs = Math.max(now.monotonicMs, pausedUntilMs, isSwap ? heldUntilMs : -Infinity);
   return [{ act: 'change-taints', subject: changes.join(' '), given: 'nothing-changes', atMs }];
+}
+
+/** The taint of a node that is kept, or is to be kept. */
+function selectFlappingTaints({ flapping }: NodeFacts): readonly Taint[] {
+  const isWanted = flapping.state.kind === 'kept' || flapping.state.kind === 'due';
+  return isWanted ? [{ key: flappingTaintKey, effect: 'NoSchedule' }] : [];
+}
+
+/** The change of the taint of a node that flaps. */
+function releases({ flapping }: NodeFacts, circumstances: Circumstances): readonly Action[] {
+  const { now } = circumstances;
+  const { state } = flapping;
+  const change = (sign: string, atMs: number): readonly Action[] => {
+    return [{ act: 'change-taints', subject: `${sign}${flappingTaintKey}:NoSchedule`, given: 'nothing-changes', atMs }];
+  };
+  if (state.kind === 'none') return [];
+  if (state.kind === 'due') return change('+', Math.max(now.monotonicMs, estimatePauseEndMs(circumstances)));
+  return change('-', state.kind === 'kept' ? now.monotonicMs + state.record.untilMs - now.wallMs : now.monotonicMs);
 }
 
 function markings(facts: NodeFacts, circumstances: Circumstances): readonly Action[] {

@@ -1,8 +1,9 @@
 // Outlooks as text: the same values as the JSON.
-import { outOfServiceAnnotation } from '../../api/node.ts';
-import type { Taint } from '../../api/taints.ts';
+import { flappingAnnotation, outOfServiceAnnotation } from '../../api/node.ts';
+import { flappingTaintKey, type Taint } from '../../api/taints.ts';
 import { formatTime } from '../../api/timestamps.ts';
 import { describeBreakerCount, type PodGcReason } from '../model/decisions.ts';
+import { describeFlappingEnd, describeRecoveries } from '../model/flapping.ts';
 import { controllerNames } from '../model/options.ts';
 import {
   type BreakerStatus,
@@ -83,7 +84,9 @@ export function describeNodeOutlook(outlook: NodeOutlook): string {
       ['heartbeat', heartbeatText(outlook)],
       ['policy', policyText(outlook)],
       ['fencing', outlook.outOfService && textOf(fencingTexts, 'kind', outlook.outOfService)],
+      ['flapping', flappingText(outlook)],
       ['zone', `${zoneText(zone)}${counted ? '' : '; this node does not count in it'}`],
+      ['zone', outlook.outerZone === undefined ? null : `${zoneText(outlook.outerZone)}; both zones must allow the taint`],
       ['taints', `has ${taintsText(taints.carried)}; ${wanted}`],
       ['queue', queueText(outlook)],
       ['NoExecute', noExecuteTaint && `${noExecuteTaint.key}: ${conditionalText(noExecuteTaint)}`],
@@ -290,8 +293,25 @@ const fencingTexts: Texts<'kind', NonNullable<NodeOutlook['outOfService']>> = {
   back: () => 'it has another boot ID: the taint out-of-service is to be removed',
 };
 
-function queueText({ line, zone }: NodeOutlook): string | null {
-  return line && `${line.ahead} ahead, ${line.waiting} waiting; ${bucketText(zone, 'tokens left')}`;
+function flappingText({ node, flapping }: NodeOutlook): string | null {
+  if (flapping === undefined) return null;
+  const { state, recoveries, rule } = flapping;
+  const count = rule === undefined ? '' : describeRecoveries(recoveries, rule);
+  switch (state.kind) {
+    case 'none':
+      return `${count}; it is kept from new pods at ${rule?.recoveries} recoveries`;
+    case 'due':
+      return `${describeRecoveries(state.due.recoveries, state.rule)}: the taint ${flappingTaintKey} is due`;
+    case 'kept':
+      return `no new pods until ${state.record.until} (level ${state.record.level}); ${count}; to end it: kubectl annotate node ${node} ${flappingAnnotation}-`;
+    default:
+      return `the taint ${flappingTaintKey} is to be removed: ${describeFlappingEnd(state.kind)}`;
+  }
+}
+
+function queueText({ line, zone, outerZone }: NodeOutlook): string | null {
+  const outer = outerZone === undefined ? '' : `; ${outerZone.zone}: ${bucketText(outerZone, 'tokens left')}`;
+  return line && `${line.ahead} ahead, ${line.waiting} waiting; ${bucketText(zone, 'tokens left')}${outer}`;
 }
 
 function bucketText({ line: { tokens, nextToken } }: ZoneOutlook, unit: string): string {
@@ -385,9 +405,11 @@ function configFileRows({ configFile }: StatusOutlook): readonly Row[] {
   ];
 }
 
-function policyCountText({ policy, mode, nodes, conflicts, breaker }: PolicyCount): string {
+function policyCountText({ policy, mode, nodes, conflicts, breaker, flapping }: PolicyCount): string {
   const equal = conflicts === 0 ? '' : `; ${conflicts} nodes are claimed equally by another policy`;
-  return `${policy}: mode ${mode}, applies to ${nodes} nodes${equal}${breaker === undefined ? '' : `; ${breakerText(breaker)}`}`;
+  const limited = breaker === undefined ? '' : `; ${breakerText(breaker)}`;
+  const kept = flapping === undefined ? '' : `; ${flapping.kept} flapping nodes kept of at most ${flapping.limit}`;
+  return `${policy}: mode ${mode}, applies to ${nodes} nodes${equal}${limited}${kept}`;
 }
 
 function breakerText(breaker: BreakerStatus): string {

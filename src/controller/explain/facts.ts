@@ -21,6 +21,7 @@ import type {
   NodeHold,
   PolicyMode,
 } from '../model/policy.ts';
+import type { FlappingFacts } from '../model/flapping.ts';
 import type { OutOfServiceState } from '../model/out-of-service.ts';
 import type { ControllerName, ControllerSelection } from '../model/options.ts';
 import type { EvictionMark, HeartbeatChannel, Now } from '../model/node-state.ts';
@@ -75,6 +76,13 @@ export interface ZoneFacts {
   readonly queue: QueueFacts;
   /** How many of its unready nodes would have to become ready for the zone to be normal; undefined if it is. */
   readonly recoveriesToNormal: number | undefined;
+  /** Its outer zone, which must allow each NoExecute taint too; absent: it has none. */
+  readonly outer?: OuterZoneFacts;
+}
+
+export interface OuterZoneFacts extends ZoneFacts {
+  /** Numbers of the nodes that wait in its other zones, and need its tokens too. */
+  readonly competing: readonly number[];
 }
 
 export interface HealthFacts {
@@ -159,6 +167,8 @@ export interface NodeFacts {
   readonly policy: PolicyFacts | null;
   /** Whether it has, gets or loses the taint out-of-service. */
   readonly outOfService: OutOfServiceState;
+  /** Whether it recovers often, and is kept from new pods. */
+  readonly flapping: FlappingFacts;
   readonly taints: TaintFacts;
   /** Undefined in taint mode. */
   readonly eviction: NodeEvictionFacts | undefined;

@@ -8,6 +8,7 @@ export function affectsDecisions(before: NodeView, after: NodeView): boolean {
     before.pause !== after.pause ||
     before.fenced !== after.fenced ||
     before.outOfService !== after.outOfService ||
+    before.flapping !== after.flapping ||
     fingerprint(before) !== fingerprint(after) ||
     !sameLabels(before.labels, after.labels)
   );

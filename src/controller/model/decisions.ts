@@ -4,6 +4,7 @@
 import type { ApiReason } from '../../api/api-error.ts';
 import type { Labels } from '../../api/topology.ts';
 import type { ZoneCondition } from '../../api/zone.ts';
+import type { FlappingEnd } from './flapping.ts';
 import type { StaleReason } from './freshness.ts';
 import type { HoldSource, NodeAct, NodeHold, UnhealthyCount } from './policy.ts';
 
@@ -226,6 +227,17 @@ export type Decision =
   | Of<'out-of-service-removed', { node: string; bootID: string; fenced: string }>
   /** The node is Ready in the boot that was said to be fenced. */
   | Of<'never-fenced', { node: string; evidence: string; bootID: string }>
+  /** It recovered so often that it gets no new pods until this wall time; noted for each recovery. */
+  | Of<
+      'flapping-kept',
+      { node: string; policy: string; level: number; recoveries: number; withinMs: number; untilMs: number }
+    >
+  /** The same, and the budget of the policy is used up: so many nodes are kept, and at most so many. */
+  | Of<
+      'flapping-not-kept',
+      { node: string; policy: string; recoveries: number; withinMs: number; kept: number; limit: number }
+    >
+  | Of<'flapping-released', { node: string; why: FlappingEnd }>
   /** Too many nodes of the policy are unhealthy: no further one is tainted NoExecute, and no further pod is evicted. */
   | Of<'breaker-opened', BreakerOpening>
   | Of<'breaker-closed', BreakerClosing>

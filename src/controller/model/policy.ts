@@ -23,6 +23,8 @@ export interface NodePolicy {
   readonly limits: PolicyLimits | undefined;
   /** Undefined: the taint out-of-service is never added. */
   readonly outOfService: OutOfServiceRule | undefined;
+  /** Undefined: no node is kept because it recovers often. */
+  readonly flapping: FlappingRule | undefined;
   /** Undefined: its nodes are in the same zones as those of other policies. */
   readonly zones: PolicyZones | undefined;
 }
@@ -31,6 +33,8 @@ export interface NodePolicy {
 export interface PolicyZones {
   /** Keys of labels whose values form a zone together; undefined: region and zone. */
   readonly failureDomain: readonly string[] | undefined;
+  /** Keys of labels whose values form an outer zone, which must allow each NoExecute taint too; absent: one level. */
+  readonly outerFailureDomain?: readonly string[];
   /** What replaces the settings of the controller in these zones. */
   readonly settings: Partial<ZoneSettings>;
 }
@@ -43,6 +47,18 @@ export interface ZoneSettings {
   readonly largeClusterSizeThreshold: number;
   readonly unhealthyZoneThreshold: number;
   readonly podMarkingRate: number;
+}
+
+/** When a node that recovers often is kept from new pods, and for how long. */
+export interface FlappingRule {
+  /** So many recoveries within {@link withinMs}: the node flaps, until it does not recover for that time. */
+  readonly recoveries: number;
+  readonly withinMs: number;
+  /** How long it is kept after the recovery with which it flaps; doubled with each further one. */
+  readonly initialMs: number;
+  readonly maxMs: number;
+  /** At most so many nodes of the policy are kept at once. */
+  readonly budget: MaxUnhealthy;
 }
 
 /** What proves that a node was fenced, besides the annotation that names its boot. */
@@ -180,6 +196,8 @@ export interface PolicyCount {
   readonly conflicts: number;
   /** Only with limits, and only of a process that acts on them. */
   readonly breaker?: BreakerStatus;
+  /** Only with a rule for flapping nodes: how many are kept, and at most. */
+  readonly flapping?: { readonly kept: number; readonly limit: number };
 }
 
 /** The source of a hold, for a sentence. */

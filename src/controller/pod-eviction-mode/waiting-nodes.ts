@@ -13,7 +13,7 @@ import type { EvictionModeOptions } from '../model/options.ts';
 
 /** The queues in which nodes wait: one per zone, each with its own token bucket. */
 interface ZoneQueues {
-  zones(): readonly string[];
+  inServingOrder(): readonly string[];
   get(zone: string): RateLimitedQueue | undefined;
   /** Number of nodes ahead; undefined if the node is already in that queue. It is removed from any other. */
   add(node: string, zone: string, nowMs: number): number | undefined;
@@ -119,7 +119,7 @@ export class WaitingNodes {
   /** Queues nodes whose timeout has ended, and serves nodes as far as the tokens of each zone allow. */
   serve(takeSlot: (name: string, zone: string) => void): void {
     this.#queueDue();
-    for (const zone of this.#options.queues.zones()) this.#serveZone(zone, takeSlot);
+    for (const zone of this.#options.queues.inServingOrder()) this.#serveZone(zone, takeSlot);
   }
 
   /** Whether no node waits for the end of its timeout or for a token. */

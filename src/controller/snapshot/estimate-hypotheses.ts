@@ -1,5 +1,6 @@
 // Results of the rules of the stages for hypothetical input. The functions that decide are used, so that an explanation
 // always matches the behaviour.
+import { zoneLevels } from '../../api/zone.ts';
 import { decidePodEviction, type NodeReadiness } from '../pod-eviction-mode/decide-pod-eviction.ts';
 import { classifyZone, type ZoneTally } from '../zones/classify-zone.ts';
 import { planRates, type RateOptions } from '../zones/plan-rates.ts';
@@ -13,16 +14,21 @@ export function estimateRecoveriesToNormal(tally: ZoneTally, unhealthyZoneThresh
   return undefined;
 }
 
-/** Evictions per second in this zone if one of its ready nodes became unready and nothing else changed. */
+/** Evictions per second in this zone, as far as its outer zone allows, if one of its ready nodes became unready and nothing else changed. */
 export function estimateRateAfterLoss(
   zone: string,
   tallies: ReadonlyMap<string, ZoneTally>,
   optionsOf: (zone: string) => RateOptions,
 ): number {
-  const tally = tallies.get(zone) ?? { ready: 1, unready: 0 };
-  const after = { ready: Math.max(0, tally.ready - 1), unready: tally.unready + 1 };
-  const plan = planRates(new Map([...tallies, [zone, after]]), optionsOf);
-  return plan.zones.find((planned) => planned.zone === zone)?.ratePerSecond ?? optionsOf(zone).nodeEvictionRate;
+  const levels = zoneLevels(zone);
+  const after = levels.map((level) => [level, afterLoss(tallies.get(level))] as const);
+  const plan = planRates(new Map([...tallies, ...after]), optionsOf);
+  const rates = levels.map((level) => plan.zones.find((planned) => planned.zone === level)?.ratePerSecond);
+  return Math.min(...rates.map((rate) => rate ?? optionsOf(zone).nodeEvictionRate));
+}
+
+function afterLoss({ ready, unready }: ZoneTally = { ready: 1, unready: 0 }): ZoneTally {
+  return { ready: Math.max(0, ready - 1), unready: unready + 1 };
 }
 
 interface EvictionTimes {

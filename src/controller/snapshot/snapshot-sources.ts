@@ -9,6 +9,7 @@ import type { Freshness } from '../model/freshness.ts';
 import type { DecisionLog } from '../decision-log/decision-log.ts';
 import type { TaintEvictor } from '../taint-eviction/taint-evictor.ts';
 import type { ConfigFileFacts } from '../explain/facts.ts';
+import type { FlappingWatch } from '../flapping/flapping-watch.ts';
 import type { HealthRecord } from '../health/health-record.ts';
 import type { HealthTable } from '../health/health-table.ts';
 import type { ControllerOptions, ControllerSelection, PodGcOptions } from '../model/options.ts';
@@ -29,8 +30,8 @@ export interface SnapshotSources {
   /** The running stages; a NodeLifecycle has them all. */
   readonly stages: {
     readonly decisions: Pick<DecisionLog, 'of'>;
-    readonly zones: Pick<ZoneTable, 'zones' | 'plan' | 'condition' | 'fullDisruption'>;
-    readonly queues: Pick<ZoneTaintQueues, 'get' | 'zoneOf'>;
+    readonly zones: Pick<ZoneTable, 'zonesOfAllLevels' | 'plan' | 'condition' | 'fullDisruption'>;
+    readonly queues: Pick<ZoneTaintQueues, 'get' | 'zoneOf' | 'competing'>;
     readonly health: Pick<HealthTable, 'get'>;
     readonly evictor: Pick<TaintEvictor, 'timedEviction' | 'countdownsOf' | 'scheduled'>;
     /** Undefined in taint mode. */
@@ -39,6 +40,7 @@ export interface SnapshotSources {
     readonly outage: Pick<OutageWatch, 'hold' | 'heldUntilMs'>;
     readonly freshness: Pick<Freshness, 'nowMs' | 'staleness'>;
     readonly outOfService: Pick<OutOfServiceTainter, 'assess'>;
+    readonly flapping: Pick<FlappingWatch, 'factsOf' | 'usages'>;
     readonly policies: Pick<
       PolicyStage,
       'selectionOf' | 'current' | 'zoneOf' | 'zoneOptions' | 'holdOf' | 'maintenanceOf' | 'breakerOf' | 'counts'

@@ -5,7 +5,7 @@ import { objectKey } from '../../api/object-key.ts';
 import { nodeLeaseNamespace } from '../../api/resources.ts';
 import { podKey, type PodView } from '../../api/pod.ts';
 import { isExcludedFromDisruption } from '../../api/topology.ts';
-import { zoneName } from '../../api/zone.ts';
+import { outerZoneOf, zoneName } from '../../api/zone.ts';
 import type { Informer } from '../../informer/informer.ts';
 import type { NotedDecision } from '../decision-log/decision-log.ts';
 import { estimateRateAfterLoss, estimateRecoveriesToNormal } from './estimate-hypotheses.ts';
@@ -33,6 +33,7 @@ import { buildZoneOutlook, type ZoneOutlook } from '../explain/build-zone-outloo
 import type { StatusOutlook } from '../explain/describe-outlooks.ts';
 import { formatEstimate, formatPast, toSeconds } from '../explain/format-time.ts';
 import type { Now } from '../model/node-state.ts';
+import type { PolicyCount } from '../model/policy.ts';
 import { graceOf, readyOf } from '../health/assess-node.ts';
 import { runningParts } from '../model/options.ts';
 import { collectionFacts, podGcFacts } from './pod-gc-snapshot.ts';
@@ -103,11 +104,12 @@ export class LiveSnapshot {
       health: this.#health(node, circumstances),
       policy: buildPolicyFacts(this.#sources.options.current().policies, stages.policies.selectionOf(name)),
       outOfService: stages.outOfService.assess(node),
+      flapping: stages.flapping.factsOf(node),
       taints: buildTaintFacts(node, ready, circumstances),
       eviction: this.#eviction?.of(node),
       zone: this.#zone(zone),
       ratePerSecondIfSilent:
-        counted && ready === 'True' && !isMaintained ? this.#rateAfterLoss(zone) : this.#queueFacts(zone).ratePerSecond,
+        counted && ready === 'True' && !isMaintained ? this.#rateAfterLoss(zone) : (stages.queues.get(zone)?.ratePerSecond ?? 0),
       pods: informers.pods.store.byIndex(podsByNode, name).map((pod) => this.#brief(pod)),
       problems: [...(node.problems ?? []), ...this.#problemsOfLease(name)],
       history: stages.decisions.of(name).filter(isOfNode).map(toHistoryLine),
@@ -131,7 +133,7 @@ export class LiveSnapshot {
 
   /** By name. */
   zones(): readonly ZoneOutlook[] {
-    return this.#sources.stages.zones.zones().map((zone) => buildZoneOutlook(this.#zone(zone), this.#now));
+    return this.#sources.stages.zones.zonesOfAllLevels().map((zone) => buildZoneOutlook(this.#zone(zone), this.#now));
   }
 
   status(): StatusOutlook {
@@ -150,7 +152,7 @@ export class LiveSnapshot {
       configFile: this.#sources.configFile?.() ?? null,
       holds: [...buildHolds(circumstances), ...zones.flatMap(({ holds }) => holds)],
       informers: [nodes, leases, pods, ...(daemonSets ? [daemonSets] : [])].map((informer) => toFacts(informer, now)),
-      policies: stages.policies.counts(),
+      policies: this.#policyCounts(),
       zones,
       waiting: zones.reduce((sum, { line: queue }) => sum + queue.waiting, 0),
       evictions: formatScheduled([...stages.evictor.scheduled().values()], now),
@@ -158,6 +160,15 @@ export class LiveSnapshot {
       podGc: runs.podGc ? podGcFacts(this.#sources, circumstances) : null,
       history: stages.decisions.of('cluster').map(toHistoryLine),
     };
+  }
+
+  #policyCounts(): readonly PolicyCount[] {
+    const { policies, flapping } = this.#sources.stages;
+    const usages = flapping.usages();
+    return policies.counts().map((count) => {
+      const usage = usages.get(count.policy);
+      return usage === undefined ? count : { ...count, flapping: usage };
+    });
   }
 
   get #now(): Now {
@@ -204,7 +215,9 @@ export class LiveSnapshot {
   #zone(zone: string): ZoneFacts {
     const { stages } = this.#sources;
     const arithmetic = stages.zones.plan(zone)?.why;
+    const outer = outerZoneOf(zone);
     return {
+      ...(outer === undefined ? {} : { outer: { ...this.#zone(outer), competing: this.#competing(zone) } }),
       zone: zoneName(zone),
       condition: stages.zones.condition(zone),
       arithmetic,
@@ -216,21 +229,29 @@ export class LiveSnapshot {
     };
   }
 
+  /** Numbers of the nodes that wait in the other zones of its outer zone. */
+  #competing(zone: string): readonly number[] {
+    const { queues } = this.#sources.stages;
+    const others = queues.competing(zone).filter((other) => other !== zone);
+    return others.map((other) => queues.get(other)?.size ?? 0);
+  }
+
+  /** Of the zone itself: its outer zone has a bucket of its own. */
   #queueFacts(zone: string): QueueFacts {
     const nowMs = this.#sources.clock.monotonicMs();
     const queue = this.#sources.stages.queues.get(zone);
     if (queue === undefined) return stopped;
     return {
       nodes: queue.keysInOrder(),
-      tokens: queue.tokens(nowMs),
-      nextTokenAtMs: queue.nextTokenAtMs(nowMs),
-      ratePerSecond: queue.ratePerSecond,
+      tokens: queue.bucket.available(nowMs),
+      nextTokenAtMs: queue.bucket.nextAtMs(nowMs),
+      ratePerSecond: queue.bucket.ratePerSecond,
     };
   }
 
   #rateAfterLoss(zone: string): number {
     const { stages } = this.#sources;
-    const tallies = stages.zones.zones().flatMap((name): (readonly [string, ZoneTally])[] => {
+    const tallies = stages.zones.zonesOfAllLevels().flatMap((name): (readonly [string, ZoneTally])[] => {
       const why = stages.zones.plan(name)?.why;
       return why === undefined ? [] : [[name, why]];
     });

@@ -64,6 +64,14 @@ interface Write {
   readonly done: Promise<void>;
 }
 
+/** A token that was taken for a node. */
+interface Slot {
+  readonly queue: RateLimitedQueue;
+  readonly takenAtMs: number;
+  /** With the NoSchedule taints that are due. */
+  readonly together: boolean;
+}
+
 export class NoExecuteTainter {
   readonly #options: NoExecuteTainterOptions;
   /** Taint writes in flight, by node. */
@@ -145,7 +153,7 @@ export class NoExecuteTainter {
     if (isPaused()) return queues.size === 0 ? Infinity : heldRecheckMs;
     const nowMs = this.#nowMs();
     let nextMs = Infinity;
-    for (const zone of queues.zones()) {
+    for (const zone of queues.inServingOrder()) {
       this.#serveZone(zone);
       if (!this.#isBusy(zone)) nextMs = Math.min(nextMs, queues.get(zone)?.nextDueMs(nowMs) ?? Infinity);
     }
@@ -175,7 +183,7 @@ export class NoExecuteTainter {
       else if (node === undefined || this.#need(node).need !== 'add') this.check(name);
       else if (this.#options.heldForMs(name) > 0) this.#hold(name, queue);
       else if (this.#isBusy(zone) || !queue.tryTakeToken(nowMs)) return;
-      else this.#begin(node, zone, { queue, together: name === together });
+      else this.#begin(node, zone, { queue, takenAtMs: nowMs, together: name === together });
     }
   }
 
@@ -191,17 +199,13 @@ export class NoExecuteTainter {
     return writes >= writesAtOnceMax;
   }
 
-  #begin(
-    node: NodeView,
-    zone: string,
-    { queue, together }: { readonly queue: RateLimitedQueue; readonly together: boolean },
-  ): void {
+  #begin(node: NodeView, zone: string, { queue, takenAtMs, together }: Slot): void {
     queue.begin(node.name);
     const done = this.#taint(node, zone, together && queue.failures(node.name) === 0).then((outcome) => {
       this.#underway.delete(node.name);
-      this.#conclude(node.name, queue, outcome);
+      this.#conclude(node.name, { queue, takenAtMs }, outcome);
       if (outcome.result === 'not-leader') return;
-      this.#serveZone(zone);
+      for (const next of this.#options.queues.competing(zone)) this.#serveZone(next);
       this.#options.serving.wakeUp();
     });
     this.#underway.set(node.name, { zone, done });
@@ -223,11 +227,11 @@ export class NoExecuteTainter {
   }
 
   /** Only a write that may have been applied spends its token. A node without the taint keeps its place. */
-  #conclude(name: string, queue: RateLimitedQueue, outcome: WriteOutcome): void {
+  #conclude(name: string, { queue, takenAtMs }: Omit<Slot, 'together'>, outcome: WriteOutcome): void {
     const { queues } = this.#options;
     const nowMs = this.#nowMs();
     if (outcome.result === 'written') return void queues.remove(name);
-    if (!mayHaveBeenDone(outcome)) queue.returnToken(nowMs);
+    if (!mayHaveBeenDone(outcome)) queue.returnToken(nowMs, takenAtMs);
     const current = queues.queueOf(name);
     if (outcome.result === 'unwanted' || outcome.result === 'held') current?.postpone(name, nowMs + unwantedRetryMs);
     else current?.retry(name, nowMs, outcome.result === 'failed' ? outcome.retryAfterMs : undefined);

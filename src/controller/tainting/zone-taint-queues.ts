@@ -1,3 +1,4 @@
+import { isOuterZone, outerZoneOf } from '../../api/zone.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Meter } from '../../ports/meter.ts';
 import { RateLimitedQueues } from '../../queueing/rate-limited-queues.ts';
@@ -17,7 +18,9 @@ export class ZoneTaintQueues extends RateLimitedQueues {
   ) {
     super({
       limit: (zone) => ({ ratePerSecond: optionsOf(zone).nodeEvictionRate, burst }),
+      outerOf: outerZoneOf,
       onLength: (zone, length) => {
+        if (isOuterZone(zone)) return length === undefined ? forgetZone(meter, zone) : undefined;
         meter.add(evictionsTotal, 0, { zone });
         if (length === undefined) forgetZone(meter, zone);
         else meter.set(taintQueueDepth, length, { zone });
@@ -30,6 +33,8 @@ export class ZoneTaintQueues extends RateLimitedQueues {
     for (const zone of this.zones()) {
       const queue = this.get(zone);
       meter.set(zoneEvictionTokens, queue?.tokens(nowMs) ?? 0, { zone });
+      // No node waits in it: it only grants tokens to its zones.
+      if (isOuterZone(zone)) continue;
       meter.set(taintQueueOldest, (nowMs - (queue?.oldestSinceMs() ?? nowMs)) / 1_000, { zone });
     }
   }

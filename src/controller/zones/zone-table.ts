@@ -1,4 +1,4 @@
-import type { ZoneCondition } from '../../api/zone.ts';
+import { isOuterZone, type ZoneCondition, zoneLevels } from '../../api/zone.ts';
 import type { Meter } from '../../ports/meter.ts';
 import type { ZoneTally } from './classify-zone.ts';
 import { unhealthyNodesInZone, zoneEvictionRate, zoneHealth, zoneSize, zoneState } from './metrics.ts';
@@ -39,7 +39,8 @@ export interface Evaluation {
 
 /**
  * Counts nodes by zone as they change, and evaluates zones on request. The cost of an update does not depend on the
- * size of the cluster; zones without nodes are removed, and excluded nodes keep a zone without counting in it.
+ * size of the cluster; zones without nodes are removed, and excluded nodes keep a zone without counting in it. A node counts in
+ * its zone and in the outer zone of that, if it has one.
  */
 export class ZoneTable {
   readonly #optionsOf: (zone: string) => RateOptions;
@@ -67,7 +68,12 @@ export class ZoneTable {
     return this.#members.get(node)?.zone;
   }
 
+  /** The zones of the nodes, without outer zones. */
   zones(): readonly string[] {
+    return this.zonesOfAllLevels().filter((zone) => !isOuterZone(zone));
+  }
+
+  zonesOfAllLevels(): readonly string[] {
     return [...this.#zones.keys()].sort();
   }
 
@@ -85,8 +91,10 @@ export class ZoneTable {
     if (known?.zone === zone && known.standing === standing) return;
     this.remove(node);
     this.#members.set(node, { zone, standing });
-    const entry = this.#zones.get(zone) ?? this.#begin(zone);
-    entry.members[standing] += 1;
+    for (const level of zoneLevels(zone)) {
+      const entry = this.#zones.get(level) ?? this.#begin(level);
+      entry.members[standing] += 1;
+    }
   }
 
   #begin(zone: string): Zone {
@@ -100,8 +108,10 @@ export class ZoneTable {
     const known = this.#members.get(node);
     if (known === undefined) return;
     this.#members.delete(node);
-    const zone = this.#zones.get(known.zone);
-    if (zone !== undefined) zone.members[known.standing] -= 1;
+    for (const level of zoneLevels(known.zone)) {
+      const zone = this.#zones.get(level);
+      if (zone !== undefined) zone.members[known.standing] -= 1;
+    }
   }
 
   /** Evaluates all zones together and returns what changed since the last call. */
@@ -114,7 +124,7 @@ export class ZoneTable {
   }
 
   #tallies(): ReadonlyMap<string, ZoneTally> {
-    return new Map(this.zones().map((zone) => [zone, this.#zones.get(zone)?.members ?? { ready: 0, unready: 0 }]));
+    return new Map(this.zonesOfAllLevels().map((zone) => [zone, this.#zones.get(zone)?.members ?? { ready: 0, unready: 0 }]));
   }
 
   #adopt(plan: Plan): readonly ZoneChange[] {
@@ -131,7 +141,7 @@ export class ZoneTable {
   }
 
   #dropEmpty(): readonly string[] {
-    const vanished = this.zones().filter((zone) => isEmpty(this.#zones.get(zone)));
+    const vanished = this.zonesOfAllLevels().filter((zone) => isEmpty(this.#zones.get(zone)));
     for (const zone of vanished) {
       this.#zones.delete(zone);
       for (const metric of [zoneSize, zoneHealth, unhealthyNodesInZone, zoneEvictionRate])

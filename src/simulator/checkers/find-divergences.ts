@@ -3,7 +3,7 @@ import type { KubeObject } from '../../api/meta.ts';
 import type { Node } from '../../api/node.ts';
 import type { Pod } from '../../api/pod.ts';
 import { type ResourceName, nodeLeaseNamespace } from '../../api/resources.ts';
-import { healthTaintKeys, type Taint } from '../../api/taints.ts';
+import { flappingTaintKey, healthTaintKeys, type Taint } from '../../api/taints.ts';
 import { tolerates } from '../../api/tolerations.ts';
 import type { StoreReader } from '../../informer/informer.ts';
 import type { Replica, Run } from '../cluster/replica.ts';
@@ -45,6 +45,8 @@ function nodeDivergences(node: Node, isSilent: boolean): readonly Divergence[] {
   if (ready !== wantedReady) divergences.push({ subject: name, text: `Ready is ${ready}, not ${wantedReady}` });
   if (shown.join() !== wanted.join())
     divergences.push({ subject: name, text: `taints are [${shown.join(', ')}], not [${wanted.join(', ')}]` });
+  if ((node.spec?.taints ?? []).some(({ key }) => key === flappingTaintKey))
+    divergences.push({ subject: name, text: `has the taint ${flappingTaintKey}` });
   return divergences;
 }
 

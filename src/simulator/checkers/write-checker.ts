@@ -2,7 +2,7 @@
 import type { Lease } from '../../api/lease.ts';
 import type { Node } from '../../api/node.ts';
 import type { Pod } from '../../api/pod.ts';
-import { hasTaint, healthTaintKeys, type Taint, taintKeys } from '../../api/taints.ts';
+import { flappingTaintKey, hasTaint, healthTaintKeys, type Taint, taintKeys } from '../../api/taints.ts';
 import { parseTimestamp } from '../../api/timestamps.ts';
 import { tolerates } from '../../api/tolerations.ts';
 import type { StoreChange } from '../../apiserver/storage/store-change.ts';
@@ -22,7 +22,7 @@ interface TaintSpan {
   untilMs: number;
 }
 
-const ownKeys: ReadonlySet<string> = new Set(Object.values(taintKeys));
+const ownKeys: ReadonlySet<string> = new Set([...Object.values(taintKeys), flappingTaintKey]);
 
 /** The node is Ready and renews its lease for so long: its pods are not deleted for its health. Holds have a maximum. */
 const healthyMsMinDefault = 90_000;

@@ -51,7 +51,8 @@ function drawPolicies(random: Random, nodes: readonly string[]): readonly NodePo
   return [{ ...policyOf(chosen, mode), ...graces }];
 }
 
-function policyOf(chosen: readonly string[], mode: PolicyMode): NodePolicy {
+/** A policy for these nodes that sets nothing. */
+export function policyOf(chosen: readonly string[], mode: PolicyMode): NodePolicy {
   return {
     name: 'simulated',
     priority: 0,
@@ -63,6 +64,7 @@ function policyOf(chosen: readonly string[], mode: PolicyMode): NodePolicy {
     limits: undefined,
     outOfService: undefined,
     zones: undefined,
+    flapping: undefined,
   };
 }
 

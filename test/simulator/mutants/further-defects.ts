@@ -354,4 +354,18 @@ export const furtherDefects: readonly Mutant[] = [
     find: 'return this.breakerHoldOf(node) ?? this.maintenanceOf(node);',
     replace: 'return this.maintenanceOf(node);',
   },
+  {
+    name: 'flapping-without-end',
+    what: 'a node that flapped gets no new pods until a person removes the annotation',
+    file: 'controller/flapping/assess-flapping.ts',
+    find: "return record.untilMs <= wallMs ? { kind: 'over' } : { kind: 'kept', record };",
+    replace: "return { kind: 'kept', record };",
+  },
+  {
+    name: 'flapping-at-the-first-recovery',
+    what: 'a node that failed once gets no new pods for minutes',
+    file: 'controller/flapping/decide-level.ts',
+    find: 'countRecoveries(before.atMs, rule, nowMs) + 1 >= rule.recoveries',
+    replace: 'countRecoveries(before.atMs, rule, nowMs) + 1 >= 1',
+  },
 ];

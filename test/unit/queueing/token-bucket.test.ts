@@ -113,3 +113,14 @@ test('property: any window allows at most rate x window + burst, for any sequenc
     }),
   );
 });
+
+test('a returned token grants nothing if another one was taken since', () => {
+  const bucket = new TokenBucket(0.1, 1, 0);
+  assert.ok(bucket.tryTake(0));
+  assert.ok(bucket.tryTake(10_000));
+  bucket.returnToken(11_000, 0);
+  assert.equal(bucket.canTake(11_000), false, 'the actions at 10 s and 11 s would exceed the rate');
+  assert.equal(bucket.nextAtMs(11_000), 20_000);
+  bucket.returnToken(12_000, 10_000);
+  assert.ok(bucket.canTake(12_000), 'the last one did not happen');
+});

@@ -35,7 +35,7 @@ const key = 'a label key, such as node.example.com/pool';
 const value = 'a label value: at most 63 letters, digits, -, _ and .';
 const name = 'a name of lower-case letters, digits, - and ., at most 253';
 const fields =
-  'name, priority, nodeSelector, mode, nodeMonitorGracePeriod, nodeStartupGracePeriod, failureDomain, nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionEvictionRate, largeClusterSizeThreshold, unhealthyZoneThreshold, podMarkingRate, maintenance, limits, outOfService';
+  'name, priority, nodeSelector, mode, nodeMonitorGracePeriod, nodeStartupGracePeriod, failureDomain, outerFailureDomain, nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionEvictionRate, largeClusterSizeThreshold, unhealthyZoneThreshold, podMarkingRate, maintenance, limits, outOfService, flapping';
 const at = 'policies[0].nodeSelector.matchExpressions[0]';
 const long = 'x'.repeat(64);
 
@@ -197,6 +197,18 @@ const malformed: readonly (readonly [unknown, string])[] = [
   ],
   [aPolicyWith({ failureDomain: [] }), 'policies[0].failureDomain: must be a list of 1 to 5 label keys (got [])'],
   [aPolicyWith({ failureDomain: ['a b'] }), `policies[0].failureDomain[0]: must be ${key} (got "a b")`],
+  [
+    aPolicyWith({ failureDomain: ['rack'], outerFailureDomain: 'hall' }),
+    'policies[0].outerFailureDomain: must be a list of 1 to 5 label keys (got "hall")',
+  ],
+  [
+    aPolicyWith({ outerFailureDomain: ['hall'] }),
+    'policies[0].outerFailureDomain: must be absent without failureDomain (got ["hall"])',
+  ],
+  [
+    aPolicyWith({ failureDomain: ['hall', 'rack'], outerFailureDomain: ['hall'] }),
+    'policies[0].outerFailureDomain[0]: must be none of hall, rack (got "hall")',
+  ],
   [aPolicyWith({ nodeEvictionRate: '1' }), 'policies[0].nodeEvictionRate: must be a number >= 0 (got "1")'],
   [aPolicyWith({ nodeEvictionRate: -1 }), 'policies[0].nodeEvictionRate: must be a number >= 0 (got -1)'],
   [
@@ -290,7 +302,9 @@ test('a policy with all fields', () => {
     maintenance: { conditions: ['Rebooting'], taints: ['example.com/m'], maxDuration: '2h' },
     limits: { maxUnhealthy: { percent: 40, count: 3 }, cooldown: '10m', resetAt: '2026-11-23T19:00:00+01:00' },
     outOfService: { conditions: ['Fenced'], taints: ['example.com/off'] },
+    flapping: { recoveries: 3, within: '1h', initial: '2m', max: '30m', budget: { count: 2 } },
     failureDomain: ['example.com/rack'],
+    outerFailureDomain: ['example.com/hall'],
     ...zoneSettings,
   };
   assert.deepEqual(readFileSettings({ policies: [policy] }).settings.policies, [
@@ -312,7 +326,18 @@ test('a policy with all fields', () => {
         resetAtMs: Date.parse('2026-11-23T18:00:00Z'),
       },
       outOfService: { conditions: ['Fenced'], taints: ['example.com/off'] },
-      zones: { failureDomain: ['example.com/rack'], settings: zoneSettings },
+      zones: {
+        failureDomain: ['example.com/rack'],
+        outerFailureDomain: ['example.com/hall'],
+        settings: zoneSettings,
+      },
+      flapping: {
+        recoveries: 3,
+        withinMs: 3_600_000,
+        initialMs: 120_000,
+        maxMs: 1_800_000,
+        budget: { percent: undefined, count: 2 },
+      },
     },
   ]);
 });

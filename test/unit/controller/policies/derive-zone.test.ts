@@ -34,6 +34,12 @@ test('the labels of the failure domain form the zone, in their order; a missing 
   assert.equal(zoneIn(edge({ failureDomain: ['example.com/none', 'example.com/rack'] })), 'edge:/r12');
 });
 
+test('with an outer level the name begins with the values of the outer labels', () => {
+  const racks = { failureDomain: ['example.com/rack'], outerFailureDomain: ['topology.kubernetes.io/zone'] };
+  assert.equal(zoneIn(edge(racks)), 'edge:a:r12');
+  assert.equal(zoneIn(edge({ ...racks, outerFailureDomain: ['example.com/none', 'example.com/cell'] })), 'edge:/c3:r12');
+});
+
 test('a zone of a policy has what the policy sets, every other zone the options of the controller', () => {
   const settings = { nodeEvictionRate: 5, unhealthyZoneThreshold: 0.9 };
   const options = { ...defaultControllerOptions, policies: [edge({ settings })] };
@@ -42,5 +48,6 @@ test('a zone of a policy has what the policy sets, every other zone the options 
   const inForce = deriveZoneOptions('edge:r12', options);
   assert.deepEqual([inForce.nodeEvictionRate, inForce.unhealthyZoneThreshold], [5, 0.9]);
   assert.equal(inForce.secondaryNodeEvictionRate, options.secondaryNodeEvictionRate);
+  assert.equal(deriveZoneOptions('edge:a:*', options).nodeEvictionRate, 5, 'an outer zone has the same');
   assert.equal(deriveZoneOptions('gone:r12', options).nodeEvictionRate, options.nodeEvictionRate);
 });

@@ -1,0 +1,35 @@
+import type { EventDraft } from '../../api/event.ts';
+import { flappingAnnotation, type NodeView } from '../../api/node.ts';
+import { formatTime } from '../../api/timestamps.ts';
+import { describeRecoveries } from '../model/flapping.ts';
+import type { FlappingRule } from '../model/policy.ts';
+
+type NodeIdentity = Pick<NodeView, 'name' | 'uid'>;
+
+function about({ name, uid }: NodeIdentity): EventDraft['about'] {
+  return { apiVersion: 'v1', kind: 'Node', name, uid };
+}
+
+interface Keeping {
+  readonly recoveries: number;
+  readonly rule: Pick<FlappingRule, 'withinMs'>;
+  /** Wall time. */
+  readonly untilMs: number;
+}
+
+/** At each recovery after which the node is kept. */
+export function keptFlapping(node: NodeIdentity, { recoveries, rule, untilMs }: Keeping): EventDraft {
+  const message = `${describeRecoveries(recoveries, rule)}: the node gets no new pods until ${formatTime(untilMs)} (taint ${flappingAnnotation}); kubectl annotate node ${node.name} ${flappingAnnotation}- ends it`;
+  return { about: about(node), type: 'Warning', reason: 'NodeFlapping', message };
+}
+
+/** `why`: a clause. */
+export function releasedFlapping(node: NodeIdentity, why: string): EventDraft {
+  const message = `Removed the taint ${flappingAnnotation}: ${why}`;
+  return { about: about(node), type: 'Normal', reason: 'NodeNoLongerKept', message };
+}
+
+export function malformedFlapping(node: NodeIdentity & Pick<NodeView, 'flapping'>): EventDraft {
+  const message = `Annotation ${flappingAnnotation} must be {"level":N,"until":"RFC 3339 time"} (got ${JSON.stringify(node.flapping ?? '')}); the taint and the annotation are removed`;
+  return { about: about(node), type: 'Warning', reason: 'MalformedFlappingAnnotation', message };
+}

@@ -1,0 +1,198 @@
+// Keeps nodes that recover often from new pods for a while: a NoSchedule taint takes the place of the health taints. No pod is
+// evicted, and NoExecute taints are removed as from any other node.
+import { flappingAnnotation, type NodeView } from '../../api/node.ts';
+import { flappingTaintKey, type Taint } from '../../api/taints.ts';
+import { formatTime } from '../../api/timestamps.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { EventRecorder } from '../../ports/event-recorder.ts';
+import type { Meter } from '../../ports/meter.ts';
+import { backOffAtLeast, forget, type WorkOutcome } from '../../queueing/work-queue.ts';
+import {
+  type Command,
+  type CommandWriter,
+  mayHaveBeenDone,
+  nextAfterWrite,
+  type NodeSource,
+  type WriteOutcome,
+} from '../model/commands.ts';
+import type { DecisionSink } from '../model/decisions.ts';
+import {
+  type AppliedFlappingRule,
+  describeFlappingEnd,
+  type DueKeeping,
+  type FlappingEnd,
+  type FlappingState,
+} from '../model/flapping.ts';
+import { keptFlapping, malformedFlapping, releasedFlapping } from './events.ts';
+import type { FlappingWatch } from './flapping-watch.ts';
+import { showFlappingNodes } from './flapping-gauge.ts';
+import { flappingRecoveries } from './metrics.ts';
+import { formatRecord } from './parse-flapping-record.ts';
+import { isHealthTaint, isReady } from './recovery-history.ts';
+
+/** The removal of the health taints waits for this taint at most so long after the recovery. */
+const togetherMsMax = 5_000;
+
+interface FlappingTainterOptions {
+  readonly watch: FlappingWatch;
+  readonly nodes: NodeSource;
+  readonly writer: CommandWriter;
+  readonly decisions: DecisionSink;
+  readonly recorder: EventRecorder;
+  readonly meter: Meter;
+  readonly clock: Clock;
+}
+
+export interface FlappingOutcome {
+  /** Whether the node is to be evaluated again. */
+  readonly work: WorkOutcome;
+  /** The write that removes the health taints and adds this one is about to be repeated: they are not to be removed before. */
+  readonly isReplacing: boolean;
+}
+
+type TaintCommand = Extract<Command, { readonly kind: 'change-taints' }>;
+type Due = Extract<FlappingState, { readonly kind: 'due' }>;
+
+/** A write for which no response was received. */
+interface Unanswered {
+  readonly text: string;
+  readonly onWritten: () => void;
+}
+
+const settled: FlappingOutcome = { work: forget, isReplacing: false };
+
+export class FlappingTainter {
+  readonly #options: FlappingTainterOptions;
+  readonly #unanswered = new Map<string, Unanswered>();
+
+  constructor(options: FlappingTainterOptions) {
+    this.#options = options;
+    showFlappingNodes(options.meter, () => options.watch.usages());
+  }
+
+  /** What the current state of this node requires; undefined: nothing is to be written. */
+  reconcile(name: string): Promise<FlappingOutcome> | undefined {
+    const { nodes, watch } = this.#options;
+    const node = nodes.get(name);
+    if (node === undefined) return undefined;
+    const state = watch.observe(node);
+    this.#settleUnanswered(node, state);
+    if (state.kind === 'none' || state.kind === 'kept') return undefined;
+    return state.kind === 'due' ? this.#keep(node, state) : this.#release(node, state.kind);
+  }
+
+  /** The node no longer exists. */
+  forget(name: string): void {
+    this.#options.watch.forget(name);
+    this.#unanswered.delete(name);
+  }
+
+  /** Number of nodes that it remembers. */
+  get size(): number {
+    return Math.max(this.#options.watch.size, this.#unanswered.size);
+  }
+
+  async #keep(node: NodeView, state: Due): Promise<FlappingOutcome> {
+    const { watch } = this.#options;
+    const { policy, rule, due } = state;
+    if (!watch.kept.reserve(node.name, state)) {
+      this.#noteOverBudget(node.name, state);
+      return settled;
+    }
+    const untilMs = this.#wallMsOf(due.untilMs);
+    const text = formatRecord(due.level, untilMs);
+    const onWritten = (): void => this.#noteKept(node, { policy, rule, due, untilMs });
+    const outcome = await this.#options.writer.carryOut(this.#addition(node, text), () => this.#isStillDue(node, due));
+    if (outcome.result === 'written') this.#settle(node.name, onWritten);
+    if (mayHaveBeenDone(outcome) && this.#exists(node)) this.#unanswered.set(node.name, { text, onWritten });
+    const work = nextAfterWrite(outcome, backOffAtLeast(undefined));
+    return { work, isReplacing: this.#isReplacing(outcome, due) };
+  }
+
+  /** Always with the taint, also where the node has it: to be kept for longer is held as an addition is. */
+  #addition(node: NodeView, text: string): TaintCommand {
+    const timeAdded = formatTime(this.#options.clock.nowMs());
+    const taint: Taint = { key: flappingTaintKey, effect: 'NoSchedule', timeAdded };
+    const remove = node.taints.filter(isHealthTaint);
+    const annotations = { [flappingAnnotation]: text };
+    return { kind: 'change-taints', node, add: [taint], remove, annotations, lane: 'recovery' };
+  }
+
+  /** From current state, immediately before the request: the same node, Ready, after the same recovery. */
+  #isStillDue({ name, uid }: NodeView, { level, recoveredAtMs }: DueKeeping): boolean {
+    const { nodes, watch } = this.#options;
+    const node = nodes.get(name);
+    if (node?.uid !== uid || !isReady(node)) return false;
+    const state = watch.assess(node);
+    if (state.kind !== 'due' || state.due.level !== level || state.due.recoveredAtMs !== recoveredAtMs) return false;
+    return watch.kept.allows(name, state);
+  }
+
+  #isReplacing(outcome: WriteOutcome, { recoveredAtMs }: DueKeeping): boolean {
+    if (outcome.result !== 'failed' && outcome.result !== 'unwanted') return false;
+    const waitMs = outcome.result === 'failed' ? (outcome.retryAfterMs ?? 0) : 0;
+    return this.#options.clock.monotonicMs() + waitMs < recoveredAtMs + togetherMsMax;
+  }
+
+  async #release(node: NodeView, why: FlappingEnd): Promise<FlappingOutcome> {
+    const { writer, watch, nodes } = this.#options;
+    const remove = node.taints.filter(({ key }) => key === flappingTaintKey);
+    const annotations = { [flappingAnnotation]: null };
+    const command = { kind: 'change-taints', node, add: [], remove, annotations, lane: 'recovery' } as const;
+    const outcome = await writer.carryOut(command, () => {
+      const current = nodes.get(node.name);
+      return current?.uid === node.uid && watch.assess(current).kind === why;
+    });
+    if (outcome.result === 'written') this.#noteReleased(node, why);
+    return { work: nextAfterWrite(outcome, backOffAtLeast(undefined)), isReplacing: false };
+  }
+
+  /** The response to a write was lost, and the node shows now that it was applied. */
+  #settleUnanswered({ name, flapping }: NodeView, { kind }: FlappingState): void {
+    const unanswered = this.#unanswered.get(name);
+    if (unanswered !== undefined && flapping === unanswered.text) this.#settle(name, unanswered.onWritten);
+    else if (kind !== 'due') this.#unanswered.delete(name);
+  }
+
+  #settle(name: string, onWritten: () => void): void {
+    this.#unanswered.delete(name);
+    onWritten();
+  }
+
+  #exists({ name, uid }: NodeView): boolean {
+    return this.#options.nodes.get(name)?.uid === uid;
+  }
+
+  #wallMsOf(monotonicMs: number): number {
+    const { clock } = this.#options;
+    return clock.nowMs() + monotonicMs - clock.monotonicMs();
+  }
+
+  #noteKept(node: NodeView, kept: AppliedFlappingRule & { readonly due: DueKeeping; readonly untilMs: number }): void {
+    const { meter, decisions, recorder } = this.#options;
+    const { policy, rule, due, untilMs } = kept;
+    const { level, recoveries } = due;
+    meter.add(flappingRecoveries, 1, { policy, result: 'kept' });
+    const { withinMs } = rule;
+    decisions.note({ kind: 'flapping-kept', node: node.name, policy, level, recoveries, withinMs, untilMs });
+    recorder.record(keptFlapping(node, { recoveries, rule, untilMs }));
+  }
+
+  #noteReleased(node: NodeView, why: FlappingEnd): void {
+    const { decisions, recorder, watch } = this.#options;
+    if (why === 'malformed') watch.reset(node.name);
+    decisions.note({ kind: 'flapping-released', node: node.name, why });
+    recorder.record(why === 'malformed' ? malformedFlapping(node) : releasedFlapping(node, describeFlappingEnd(why)));
+  }
+
+  /** Final for this recovery: the node has pods by the time at which another one is released. */
+  #noteOverBudget(node: string, state: Due): void {
+    const { meter, decisions, watch } = this.#options;
+    const { policy, rule, due } = state;
+    watch.settle(node);
+    meter.add(flappingRecoveries, 1, { policy, result: 'over_budget' });
+    const { recoveries } = due;
+    const { withinMs } = rule;
+    decisions.note({ kind: 'flapping-not-kept', node, policy, recoveries, withinMs, ...watch.kept.usage(state) });
+  }
+}

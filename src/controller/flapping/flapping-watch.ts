@@ -1,0 +1,136 @@
+import type { NodeView } from '../../api/node.ts';
+import { KeyedHeap } from '../../queueing/keyed-heap.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Live } from '../../ports/live.ts';
+import type { AppliedFlappingRule, FlappingFacts, FlappingState } from '../model/flapping.ts';
+import type { Now } from '../model/node-state.ts';
+import type { NodePolicy, PolicySelection } from '../model/policy.ts';
+import { assessFlapping, isTaintedFlapping } from './assess-flapping.ts';
+import { type BudgetUsage, KeptNodes } from './kept-nodes.ts';
+import { RecoveryHistory } from './recovery-history.ts';
+
+interface FlappingWatchOptions {
+  readonly options: Live<{ readonly policies: readonly NodePolicy[] }>;
+  /** Names of all nodes. */
+  readonly names: () => Iterable<string>;
+  readonly selectionOf: (node: string) => PolicySelection;
+  /** In planned maintenance: the recovery of such a node does not count. */
+  readonly isMaintained: (node: string) => boolean;
+  /** False: neither taint nor annotation has a meaning for this process. */
+  readonly isEnabled: boolean;
+  readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
+}
+
+const none: FlappingState = { kind: 'none' };
+
+/**
+ * Which nodes flap, which of them are kept, and when that ends for each. On standbys too, so that a new leader goes on
+ * counting. Nothing is remembered of nodes whose policy has no rule for it.
+ */
+export class FlappingWatch {
+  readonly kept: KeptNodes;
+  readonly #options: FlappingWatchOptions;
+  readonly #history = new RecoveryHistory();
+  /** Ends in wall time; each is taken once, and set again while it is in the future. */
+  readonly #ends = new KeyedHeap();
+
+  constructor(options: FlappingWatchOptions) {
+    this.#options = options;
+    this.kept = new KeptNodes({
+      ...options,
+      policyOf: (node) => this.#policyOf(node)?.name,
+      isDue: (node) => this.#history.dueOf(node, this.#now()) !== undefined,
+    });
+  }
+
+  /** This is the state of the node now. Level-triggered: may be called at any time. */
+  observe(node: NodeView): FlappingState {
+    if (!this.#options.isEnabled) return none;
+    const { name } = node;
+    const applied = this.#appliedTo(name);
+    if (applied === undefined) this.#history.forget(name);
+    else {
+      const isMaintained = this.#options.isMaintained(name);
+      this.#history.observe(node, { rule: applied.rule, now: this.#now(), isMaintained });
+    }
+    this.kept.note(name, isTaintedFlapping(node));
+    const state = this.assess(node);
+    // One that has come is handled now, and again by the resync.
+    if (state.kind === 'kept') this.#ends.set(name, state.record.untilMs);
+    else this.#ends.remove(name);
+    return state;
+  }
+
+  /** What this state of the node requires. Changes nothing. */
+  assess(node: NodeView): FlappingState {
+    if (!this.#options.isEnabled) return none;
+    const { monotonicMs, wallMs } = this.#now();
+    const due = this.#history.dueOf(node.name, { monotonicMs });
+    return assessFlapping(node, { applied: this.#appliedTo(node.name), due, wallMs });
+  }
+
+  /** For reports. */
+  factsOf(node: NodeView): FlappingFacts {
+    const rule = this.#appliedTo(node.name)?.rule;
+    const recoveries = rule === undefined ? 0 : this.#history.recoveriesOf(node.name, rule, this.#now());
+    return { state: this.assess(node), recoveries, rule };
+  }
+
+  /** Of each policy with a rule, by name. */
+  usages(): ReadonlyMap<string, BudgetUsage> {
+    const ruled = this.#options.options.current().policies.flatMap(({ name, flapping: rule }) => {
+      return rule === undefined ? [] : [{ policy: name, rule }];
+    });
+    return new Map(ruled.map((applied) => [applied.policy, this.kept.usage(applied)]));
+  }
+
+  /** The node is not kept after its last recovery. */
+  settle(node: string): void {
+    this.#history.settle(node);
+  }
+
+  /** Counting starts again. */
+  reset(node: string): void {
+    this.#history.reset(node);
+  }
+
+  /** Milliseconds until the first end; Infinity without one. */
+  endsInMs(): number {
+    const dueMs = this.#ends.peek()?.dueMs ?? Infinity;
+    return Math.max(0, dueMs - this.#options.clock.nowMs());
+  }
+
+  /** Nodes that are kept no longer: each is to be evaluated. */
+  takeEnded(): readonly string[] {
+    const nowMs = this.#options.clock.nowMs();
+    const ended: string[] = [];
+    for (let node = this.#ends.popDue(nowMs); node !== undefined; node = this.#ends.popDue(nowMs)) ended.push(node);
+    return ended;
+  }
+
+  forget(node: string): void {
+    this.#history.forget(node);
+    this.kept.forget(node);
+    this.#ends.remove(node);
+  }
+
+  /** Number of entries of the largest collection. */
+  get size(): number {
+    return Math.max(this.#history.size, this.kept.size, this.#ends.size);
+  }
+
+  #appliedTo(node: string): AppliedFlappingRule | undefined {
+    const policy = this.#policyOf(node);
+    return policy?.flapping === undefined ? undefined : { policy: policy.name, rule: policy.flapping };
+  }
+
+  #policyOf(node: string): NodePolicy | undefined {
+    const selection = this.#options.selectionOf(node);
+    return selection.kind === 'policy' ? selection.policy : undefined;
+  }
+
+  #now(): Now {
+    const { clock } = this.#options;
+    return { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
+  }
+}

@@ -1,0 +1,194 @@
+import { findCondition } from '../../api/conditions.ts';
+import type { NodeView } from '../../api/node.ts';
+import { healthTaintKeys, type Taint } from '../../api/taints.ts';
+import { clockSkewMs } from '../../api/timestamps.ts';
+import type { Now } from '../model/node-state.ts';
+import type { DueKeeping, FlappingRecord } from '../model/flapping.ts';
+import type { FlappingRule } from '../model/policy.ts';
+import { isTaintedFlapping } from './assess-flapping.ts';
+import { countRecoveries, decideLevel, isStillFlapping, keptForMs } from './decide-level.ts';
+import { parseRecord } from './parse-flapping-record.ts';
+
+/** Older ones change nothing: a rule counts at most so many. */
+const recoveriesMax = 100;
+
+/** A node that is not Ready and has a health taint, until it is Ready without one. */
+interface Impairment {
+  /** In planned maintenance meanwhile: its recovery does not count. */
+  isPlanned: boolean;
+  /** Since when it is Ready, on the monotonic clock; undefined: it is not. */
+  readyAtMs: number | undefined;
+}
+
+interface History {
+  readonly uid: string;
+  impairment: Impairment | undefined;
+  /** On the monotonic clock, oldest first. */
+  recoveriesMs: readonly number[];
+  level: number;
+  due: DueKeeping | undefined;
+  /** The value of the annotation that was adopted last, and what it says. */
+  adopted: { readonly text: string; readonly record: FlappingRecord } | undefined;
+}
+
+interface Observation {
+  readonly rule: FlappingRule;
+  readonly now: Now;
+  /** In planned maintenance. */
+  readonly isMaintained: boolean;
+}
+
+/**
+ * The recoveries of nodes, as every replica observes them: a node that was Ready, was not Ready and had a health taint, and
+ * is Ready without one. Only what was observed counts: a missed recovery keeps a node later, never for nothing. What the node
+ * shows is followed: the level in its annotation, and its removal by another client, with which counting starts again.
+ */
+export class RecoveryHistory {
+  /** By name: the uid of each node that was Ready once. The first time is no recovery. */
+  readonly #seenReady = new Map<string, string>();
+  readonly #histories = new Map<string, History>();
+
+  /** Level-triggered: may be called with the same state any number of times. */
+  observe(node: NodeView, observation: Observation): void {
+    const history = this.#historyOf(node);
+    const isCleared = !this.#adopt(node, history, observation);
+    if (isCleared) this.reset(node.name);
+    const current = isCleared ? this.#historyOf(node) : history;
+    if (isReady(node)) this.#recover(node, current, observation);
+    else this.#impair(node, current, observation.isMaintained);
+    this.#keep(node.name, current, observation);
+  }
+
+  /** The recovery after which the node is to be kept, while that lasts. */
+  dueOf(node: string, { monotonicMs }: Pick<Now, 'monotonicMs'>): DueKeeping | undefined {
+    const due = this.#histories.get(node)?.due;
+    return due === undefined || due.untilMs <= monotonicMs ? undefined : due;
+  }
+
+  /** Number of completed recoveries within the window. */
+  recoveriesOf(node: string, rule: FlappingRule, { monotonicMs }: Pick<Now, 'monotonicMs'>): number {
+    const history = this.#histories.get(node);
+    return history === undefined ? 0 : countRecoveries(history.recoveriesMs, rule, monotonicMs);
+  }
+
+  /** It is not kept after its last recovery. */
+  settle(node: string): void {
+    const history = this.#histories.get(node);
+    if (history !== undefined) history.due = undefined;
+  }
+
+  /** Counting starts again. */
+  reset(node: string): void {
+    this.#histories.delete(node);
+  }
+
+  /** The node no longer exists, or no policy counts its recoveries. */
+  forget(node: string): void {
+    this.#histories.delete(node);
+    this.#seenReady.delete(node);
+  }
+
+  get size(): number {
+    return Math.max(this.#seenReady.size, this.#histories.size);
+  }
+
+  /** Of this node, not of an earlier one of its name. */
+  #historyOf({ name, uid }: NodeView): History {
+    const known = this.#histories.get(name);
+    if (known?.uid === uid) return known;
+    return { uid, impairment: undefined, recoveriesMs: [], level: 0, due: undefined, adopted: undefined };
+  }
+
+  /** Follows the annotation of the node. False: another client removed the annotation or the taint. */
+  #adopt(node: NodeView, history: History, { rule, now }: Observation): boolean {
+    const { flapping: text } = node;
+    if (isTaintedFlapping(node) !== (text !== undefined)) return false;
+    const { adopted } = history;
+    if (text === adopted?.text) return true;
+    if (text === undefined) {
+      history.adopted = undefined;
+      // The controller removes both at the end; clocks of replicas differ.
+      return adopted === undefined || adopted.record.untilMs - clockSkewMs <= now.wallMs;
+    }
+    const record = parseRecord(text);
+    if (record === undefined) return true;
+    history.adopted = { text, record };
+    history.level = record.level;
+    history.due = undefined;
+    this.#seenReady.set(node.name, node.uid);
+    // A process that did not observe the recovery derives its time.
+    if (history.recoveriesMs.length === 0 && history.impairment === undefined)
+      history.recoveriesMs = [recoveredAtMs(record, rule, now)];
+    return true;
+  }
+
+  #impair(node: NodeView, history: History, isMaintained: boolean): void {
+    // The next recovery decides.
+    history.due = undefined;
+    const wasReady = this.#seenReady.get(node.name) === node.uid;
+    if (history.impairment === undefined && wasReady && hasHealthTaint(node))
+      history.impairment = { isPlanned: false, readyAtMs: undefined };
+    if (history.impairment === undefined) return;
+    history.impairment.readyAtMs = undefined;
+    history.impairment.isPlanned ||= isMaintained;
+  }
+
+  #recover(node: NodeView, history: History, { rule, now }: Observation): void {
+    this.#seenReady.set(node.name, node.uid);
+    const { impairment } = history;
+    if (impairment === undefined) return;
+    if (impairment.readyAtMs === undefined) {
+      impairment.readyAtMs = now.monotonicMs;
+      history.due = impairment.isPlanned ? undefined : this.#decideDue(history, rule, now.monotonicMs);
+    }
+    if (hasHealthTaint(node)) return;
+    history.impairment = undefined;
+    if (impairment.isPlanned) return;
+    const before = toRecoveries(history);
+    // Adopted with the write that removed the health taints: then the record has the level of this recovery.
+    const isRecorded = history.due === undefined && history.adopted !== undefined;
+    if (!isRecorded) history.level = decideLevel(before, rule, impairment.readyAtMs);
+    history.recoveriesMs = [...history.recoveriesMs, impairment.readyAtMs].slice(-recoveriesMax);
+  }
+
+  #decideDue(history: History, rule: FlappingRule, nowMs: number): DueKeeping | undefined {
+    const level = decideLevel(toRecoveries(history), rule, nowMs);
+    if (level === 0) return undefined;
+    const recoveries = countRecoveries(history.recoveriesMs, rule, nowMs) + 1;
+    return { level, recoveries, recoveredAtMs: nowMs, untilMs: nowMs + keptForMs(level, rule) };
+  }
+
+  /** Remembers only what may change a later decision. */
+  #keep(name: string, history: History, { rule, now }: Observation): void {
+    const { monotonicMs } = now;
+    if (history.due !== undefined && history.due.untilMs <= monotonicMs) history.due = undefined;
+    if (!isStillFlapping(toRecoveries(history), rule, monotonicMs)) history.level = 0;
+    const isOld = countRecoveries(history.recoveriesMs.slice(-1), rule, monotonicMs) === 0;
+    if (isOld) history.recoveriesMs = [];
+    const isEmpty = isOld && history.level === 0 && history.impairment === undefined;
+    if (isEmpty && history.adopted === undefined && history.due === undefined) this.#histories.delete(name);
+    else this.#histories.set(name, history);
+  }
+}
+
+/** On the monotonic clock; not in the future. */
+function recoveredAtMs({ level, untilMs }: FlappingRecord, rule: FlappingRule, { monotonicMs, wallMs }: Now): number {
+  return monotonicMs - Math.max(0, wallMs - (untilMs - keptForMs(level, rule)));
+}
+
+function toRecoveries({ recoveriesMs, level, adopted }: History): Parameters<typeof decideLevel>[0] {
+  return { atMs: recoveriesMs, level, isKept: adopted !== undefined };
+}
+
+export function isReady({ conditions }: Pick<NodeView, 'conditions'>): boolean {
+  return findCondition(conditions, 'Ready')?.status === 'True';
+}
+
+function hasHealthTaint({ taints }: NodeView): boolean {
+  return taints.some(isHealthTaint);
+}
+
+/** Of either effect. */
+export function isHealthTaint({ key }: Pick<Taint, 'key'>): boolean {
+  return healthTaintKeys.some((known) => known === key);
+}

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { KeptNodes } from '../../../../src/controller/flapping/kept-nodes.ts';
+
+function stand(nodes: number) {
+  const due = new Set<string>();
+  const clock = { atMs: 0, monotonicMs: (): number => clock.atMs };
+  const size = { nodes };
+  const kept = new KeptNodes({
+    policyOf: (node) => (node.startsWith('n') ? 'p' : 'other'),
+    names: () => Array.from({ length: size.nodes }, (_, place) => `n${place}`),
+    isDue: (node) => due.has(node),
+    clock,
+  });
+  return { kept, due, clock, size };
+}
+
+function ruleOf(percent: number | undefined, count: number | undefined) {
+  const rule = { recoveries: 2, withinMs: 1, initialMs: 1, maxMs: 1, budget: { percent, count } };
+  return { policy: 'p', rule };
+}
+
+test('a place is reserved at once, and free again when the node is not due any more', () => {
+  const { kept, due } = stand(10);
+  due.add('n0').add('n1');
+  assert.equal(kept.reserve('n0', ruleOf(undefined, 1)), true);
+  assert.equal(kept.reserve('n1', ruleOf(undefined, 1)), false);
+  assert.equal(kept.allows('n0', ruleOf(undefined, 1)), true, 'its own place does not count against it');
+  due.delete('n0');
+  assert.equal(kept.reserve('n1', ruleOf(undefined, 1)), true);
+});
+
+test('a kept node keeps its place, also where the budget became smaller, and counts until it is released', () => {
+  const { kept } = stand(10);
+  for (const node of ['n0', 'n1', 'x0']) kept.note(node, true);
+  assert.deepEqual(kept.usage(ruleOf(undefined, 2)), { kept: 2, limit: 2 });
+  assert.equal(kept.allows('n1', ruleOf(undefined, 1)), true);
+  assert.equal(kept.allows('n2', ruleOf(undefined, 2)), false);
+  kept.note('n0', false);
+  assert.equal(kept.allows('n2', ruleOf(undefined, 2)), true);
+  kept.forget('n1');
+  assert.equal(kept.size, 1);
+});
+
+test('the nodes of the policy are counted again after a second', () => {
+  const { kept, clock, size } = stand(10);
+  assert.equal(kept.usage(ruleOf(10, undefined)).limit, 1);
+  size.nodes = 40;
+  assert.equal(kept.usage(ruleOf(10, undefined)).limit, 1);
+  clock.atMs = 1_000;
+  assert.equal(kept.usage(ruleOf(10, undefined)).limit, 4);
+});
