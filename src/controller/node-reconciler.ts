@@ -91,33 +91,45 @@ export class NodeReconciler {
     this.#options.flapping.forget(name);
   }
 
-  async #reconcile(work: NodeWork, name: string): Promise<WorkOutcome> {
-    const { noSchedule, labels, outOfService, flapping, zones } = this.#options;
+  #reconcile(work: NodeWork, name: string): Promise<WorkOutcome> {
     this.#settleUnanswered(name);
     switch (work) {
-      case 'recovery': {
-        const evicted = await this.#reconcileNoExecute(name);
-        const keeping = flapping.reconcile(name);
-        const kept = keeping === undefined ? undefined : await keeping;
-        const removed = kept?.isReplacing === true ? forget : await noSchedule.reconcile(name, 'removals');
-        return firstUnsettled([evicted, removed, await outOfService.reconcile(name), kept?.work ?? forget]);
-      }
-      case 'detection': {
-        const written = await this.#writeSilence(name);
-        const keeping = flapping.reconcile(name);
-        const kept = keeping === undefined ? forget : (await keeping).work;
-        // A pause may hold the conditions for long, and holds no release.
-        if (written.next !== 'forget') return written.next === 'backoff' || kept.next === 'forget' ? written : kept;
-        await this.#taintAtOnce(name);
-        // A node that has recovered meanwhile is in the recovery queue.
-        const added = this.#isReady(name) ? forget : await noSchedule.reconcile(name, 'all');
-        // In a full disruption the node is in the recovery queue too, which removes its NoExecute taint.
-        const evicted = zones.fullDisruption ? forget : await this.#reconcileNoExecute(name);
-        return firstUnsettled([added, evicted, await outOfService.reconcile(name), kept]);
-      }
+      case 'recovery':
+        return this.#revert(name);
+      case 'detection':
+        return this.#detect(name);
       case 'housekeeping':
-        return firstUnsettled([await noSchedule.reconcile(name, 'additions'), await labels.reconcile(name)]);
+        return this.#complete(name);
     }
+  }
+
+  async #complete(name: string): Promise<WorkOutcome> {
+    const { noSchedule, labels } = this.#options;
+    return firstUnsettled([await noSchedule.reconcile(name, 'additions'), await labels.reconcile(name)]);
+  }
+
+  async #revert(name: string): Promise<WorkOutcome> {
+    const { noSchedule, outOfService, flapping } = this.#options;
+    const evicted = await this.#reconcileNoExecute(name);
+    const keeping = flapping.reconcile(name);
+    const kept = keeping === undefined ? undefined : await keeping;
+    const removed = kept?.isReplacing === true ? forget : await noSchedule.reconcile(name, 'removals');
+    return firstUnsettled([evicted, removed, await outOfService.reconcile(name), kept?.work ?? forget]);
+  }
+
+  async #detect(name: string): Promise<WorkOutcome> {
+    const { noSchedule, outOfService, flapping, zones } = this.#options;
+    const written = await this.#writeSilence(name);
+    const keeping = flapping.reconcile(name);
+    const kept = keeping === undefined ? forget : (await keeping).work;
+    // A pause may hold the conditions for long, and holds no release.
+    if (written.next !== 'forget') return written.next === 'backoff' || kept.next === 'forget' ? written : kept;
+    await this.#taintAtOnce(name);
+    // A node that has recovered meanwhile is in the recovery queue.
+    const added = this.#isReady(name) ? forget : await noSchedule.reconcile(name, 'all');
+    // In a full disruption the node is in the recovery queue too, which removes its NoExecute taint.
+    const evicted = zones.fullDisruption ? forget : await this.#reconcileNoExecute(name);
+    return firstUnsettled([added, evicted, await outOfService.reconcile(name), kept]);
   }
 
   /** A NoExecute taint that is being written brings the NoSchedule taint along, unless it waits behind other writes. */

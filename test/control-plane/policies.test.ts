@@ -216,10 +216,15 @@ test('each pool behaves by its own policy', { timeout: 300_000 }, async (t) => {
       cluster.stopHeartbeats(name);
       await untilTainted(name);
       await cluster.resumeHeartbeats(name);
-      await waitUntil('recovered', soon, async () => (await cluster.taints(name)).every((taint) => !wanted.includes(taint)));
+      await waitUntil('recovered', soon, async () =>
+        (await cluster.taints(name)).every((taint) => !wanted.includes(taint)),
+      );
     }
     assert.deepEqual(await cluster.taints(name), [`${flappingAnnotation}:NoSchedule`]);
-    assert.match(await running.page(`/explain/nodes/${name}?output=text`), /flapping +no new pods until .* \(level 1\)/);
+    assert.match(
+      await running.page(`/explain/nodes/${name}?output=text`),
+      /flapping +no new pods until .* \(level 1\)/,
+    );
     await annotate(name, { [flappingAnnotation]: null });
     await cluster.untilClean(name);
     assert.match(await running.page('/metrics'), /flapping_recoveries_total\{policy="flapping",result="kept"\} 1\n/);

@@ -136,7 +136,9 @@ const flapping = fields({
   within: duration.describe('The window; a node that does not recover for this time flaps no longer'),
   initial: duration
     .optional()
-    .describe('How long the node is kept after the recovery with which it flaps, doubled with each further one; 5m if not set'),
+    .describe(
+      'How long the node is kept after the recovery with which it flaps, doubled with each further one; 5m if not set',
+    ),
   max: duration.optional().describe('How long it is kept at most after a recovery; 1h if not set'),
   budget: fields({
     percent: integer(1, 100).optional().describe('Percent of the nodes of the policy, rounded down'),

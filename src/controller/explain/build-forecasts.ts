@@ -14,7 +14,6 @@ import type {
   NodeEvictionFacts,
   NodeFacts,
   PodBrief,
-  QueueFacts,
   ZoneFacts,
 } from './facts.ts';
 
@@ -103,9 +102,7 @@ function buildTaintForecast(facts: NodeFacts, circumstances: Circumstances): Nod
   if (health === undefined || ready === 'Unknown' || ready === 'False') return undefined;
   const change = rateChange(facts, circumstances);
   const isUnconfirmed = buildNodeHolds(facts).length > 0;
-  const atMs = isUnconfirmed
-    ? Infinity
-    : estimateNodeSlotMs(node, zone, { atMs: change.atMs, change }, circumstances);
+  const atMs = isUnconfirmed ? Infinity : estimateNodeSlotMs(node, zone, { atMs: change.atMs, change }, circumstances);
   return { key: taintKeys.unreachable, given: 'no-heartbeat', atMs };
 }
 

@@ -16,10 +16,19 @@ import {
   estimatePauseEndMs,
 } from './build-holds.ts';
 import { formatAction, formatEstimate, formatEviction } from './format-time.ts';
-import { buildZoneOutlook } from './build-zone-outlook.ts';
+import { buildZoneOutlook, type ZoneOutlook } from './build-zone-outlook.ts';
+import type { FlappingFacts } from '../model/flapping.ts';
+import type { Now } from '../model/node-state.ts';
 import type { Circumstances, NodeFacts } from './facts.ts';
 
 export type NodeOutlook = ReturnType<typeof buildNodeOutlook>;
+
+interface RareParts {
+  /** The zone around its zone, which must allow a NoExecute taint too. */
+  readonly outerZone?: ZoneOutlook;
+  /** It recovered within the window of its policy, is kept from new pods, or is to be released. */
+  readonly flapping?: FlappingFacts;
+}
 
 const evictionsShownMax = 50;
 const notEvaluated = { lastHeartbeat: null, grace: null, silence: null };
@@ -27,7 +36,7 @@ const notEvaluated = { lastHeartbeat: null, grace: null, silence: null };
 /** Current state of a node, the wanted state, the holds, and the next action with its time. */
 export function buildNodeOutlook(facts: NodeFacts, circumstances: Circumstances) {
   const { now, runs } = circumstances;
-  const { node, ready, counted, health, policy, outOfService, flapping, taints, zone, pods, problems, history } = facts;
+  const { node, ready, counted, health, policy, outOfService, taints, zone, pods, problems, history } = facts;
   const forecast = buildNodeForecast(facts, circumstances);
   const { taint, eviction } = forecast;
   const evictions = buildEvictionForecasts(facts, forecast, circumstances);
@@ -43,11 +52,8 @@ export function buildNodeOutlook(facts: NodeFacts, circumstances: Circumstances)
     policy,
     /** Null: no policy or label allows the taint out-of-service, and no record of it exists. */
     outOfService: outOfService.kind === 'none' ? null : outOfService,
-    /** Only if it recovered within the window of its policy, is kept, or is to be released. */
-    ...(flapping.state.kind === 'none' && flapping.recoveries === 0 ? {} : { flapping }),
     zone: buildZoneOutlook(zone, now),
-    /** Only where its zone has an outer zone, which must allow a NoExecute taint too. */
-    ...(zone.outer === undefined ? {} : { outerZone: buildZoneOutlook(zone.outer, now) }),
+    ...buildRareParts(facts, now),
     counted,
     /** `wanted` is null where this process does not manage taints. */
     taints: {
@@ -60,8 +66,7 @@ export function buildNodeOutlook(facts: NodeFacts, circumstances: Circumstances)
       ...buildHolds(circumstances),
       ...buildEvictionPartHolds(circumstances),
       ...buildNodeHolds(facts),
-      ...buildZoneHolds(zone),
-      ...(zone.outer === undefined ? [] : buildZoneHolds(zone.outer)),
+      ...[zone, ...(zone.outer === undefined ? [] : [zone.outer])].flatMap(buildZoneHolds),
     ],
     next: formatAction(buildNodeActions(facts, forecast, evictions, circumstances), now),
     /** Null: it has the taint, or there is no cause, as in eviction mode. */
@@ -86,6 +91,15 @@ export function buildNodeOutlook(facts: NodeFacts, circumstances: Circumstances)
     problems,
     history,
   } as const;
+}
+
+/** What most nodes do not have. */
+function buildRareParts({ zone: { outer }, flapping }: NodeFacts, now: Now): RareParts {
+  const isUnknown = flapping.state.kind === 'none' && flapping.recoveries === 0;
+  return {
+    ...(outer === undefined ? {} : { outerZone: buildZoneOutlook(outer, now) }),
+    ...(isUnknown ? {} : { flapping }),
+  };
 }
 
 /** Earliest first; pods with equal times by name, so that the order is deterministic. */
@@ -114,7 +128,8 @@ function buildNodeActions(
   if (!circumstances.leading) return [];
   const actions: Action[] = [];
   if (circumstances.runs.nodeLifecycle) actions.push(...taintCorrections(facts, circumstances));
-  if (circumstances.runs.nodeLifecycle) actions.push(...markings(facts, circumstances), ...releases(facts, circumstances));
+  if (circumstances.runs.nodeLifecycle)
+    actions.push(...markings(facts, circumstances), ...releases(facts, circumstances));
   if (facts.taints.rationedKey !== undefined && taint !== undefined) {
     const { key, given, atMs } = taint;
     actions.push({ act: 'add-taint', subject: `${key}:NoExecute`, given, atMs });

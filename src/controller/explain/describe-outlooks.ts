@@ -86,7 +86,10 @@ export function describeNodeOutlook(outlook: NodeOutlook): string {
       ['fencing', outlook.outOfService && textOf(fencingTexts, 'kind', outlook.outOfService)],
       ['flapping', flappingText(outlook)],
       ['zone', `${zoneText(zone)}${counted ? '' : '; this node does not count in it'}`],
-      ['zone', outlook.outerZone === undefined ? null : `${zoneText(outlook.outerZone)}; both zones must allow the taint`],
+      [
+        'zone',
+        outlook.outerZone === undefined ? null : `${zoneText(outlook.outerZone)}; both zones must allow the taint`,
+      ],
       ['taints', `has ${taintsText(taints.carried)}; ${wanted}`],
       ['queue', queueText(outlook)],
       ['NoExecute', noExecuteTaint && `${noExecuteTaint.key}: ${conditionalText(noExecuteTaint)}`],
@@ -296,17 +299,14 @@ const fencingTexts: Texts<'kind', NonNullable<NodeOutlook['outOfService']>> = {
 function flappingText({ node, flapping }: NodeOutlook): string | null {
   if (flapping === undefined) return null;
   const { state, recoveries, rule } = flapping;
+  if (state.kind === 'due') return `${describeRecoveries(state.due.recoveries, state.rule)}: the taint is due`;
+  if (state.kind !== 'none' && state.kind !== 'kept')
+    return `the taint ${flappingTaintKey} is to be removed: ${describeFlappingEnd(state.kind)}`;
   const count = rule === undefined ? '' : describeRecoveries(recoveries, rule);
-  switch (state.kind) {
-    case 'none':
-      return `${count}; it is kept from new pods at ${rule?.recoveries} recoveries`;
-    case 'due':
-      return `${describeRecoveries(state.due.recoveries, state.rule)}: the taint ${flappingTaintKey} is due`;
-    case 'kept':
-      return `no new pods until ${state.record.until} (level ${state.record.level}); ${count}; to end it: kubectl annotate node ${node} ${flappingAnnotation}-`;
-    default:
-      return `the taint ${flappingTaintKey} is to be removed: ${describeFlappingEnd(state.kind)}`;
-  }
+  if (state.kind === 'none') return `${count}; it is kept from new pods at ${rule?.recoveries} recoveries`;
+  const { until, level } = state.record;
+  const clear = `kubectl annotate node ${node} ${flappingAnnotation}-`;
+  return `no new pods until ${until} (level ${level}); ${count}; to end it: ${clear}`;
 }
 
 function queueText({ line, zone, outerZone }: NodeOutlook): string | null {

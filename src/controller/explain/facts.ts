@@ -80,7 +80,7 @@ export interface ZoneFacts {
   readonly outer?: OuterZoneFacts;
 }
 
-export interface OuterZoneFacts extends ZoneFacts {
+interface OuterZoneFacts extends ZoneFacts {
   /** Numbers of the nodes that wait in its other zones, and need its tokens too. */
   readonly competing: readonly number[];
 }

@@ -5,7 +5,7 @@ import type { FlappingRule } from '../model/policy.ts';
 export const levelMax = 64;
 
 /** The recoveries of a node before the current one. Times are on the monotonic clock. */
-export interface Recoveries {
+interface Recoveries {
   /** When it recovered, oldest first. */
   readonly atMs: readonly number[];
   /** The level of the last recovery; 0: it did not flap. */

@@ -43,7 +43,7 @@ interface FlappingTainterOptions {
   readonly clock: Clock;
 }
 
-export interface FlappingOutcome {
+interface FlappingOutcome {
   /** Whether the node is to be evaluated again. */
   readonly work: WorkOutcome;
   /** The write that removes the health taints and adds this one is about to be repeated: they are not to be removed before. */
@@ -182,7 +182,8 @@ export class FlappingTainter {
     const { decisions, recorder, watch } = this.#options;
     if (why === 'malformed') watch.reset(node.name);
     decisions.note({ kind: 'flapping-released', node: node.name, why });
-    recorder.record(why === 'malformed' ? malformedFlapping(node) : releasedFlapping(node, describeFlappingEnd(why)));
+    if (why === 'malformed') recorder.record(malformedFlapping(node));
+    else recorder.record(releasedFlapping(node, describeFlappingEnd(why)));
   }
 
   /** Final for this recovery: the node has pods by the time at which another one is released. */

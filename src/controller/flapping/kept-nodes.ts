@@ -40,6 +40,7 @@ export class KeptNodes {
   note(node: string, isKept: boolean): void {
     if (isKept) this.#kept.add(node);
     else this.#kept.delete(node);
+    if (isKept || !this.#options.isDue(node)) this.#reserved.delete(node);
   }
 
   /** Reserves a place for the node. False: the budget is used up by other nodes. */
@@ -72,8 +73,7 @@ export class KeptNodes {
   }
 
   #dropSettled(): void {
-    for (const node of this.#reserved)
-      if (this.#kept.has(node) || !this.#options.isDue(node)) this.#reserved.delete(node);
+    for (const node of this.#reserved) if (!this.#options.isDue(node)) this.#reserved.delete(node);
   }
 
   #count(nodes: Iterable<string>, policy: string): number {

@@ -109,7 +109,7 @@ export class LiveSnapshot {
       eviction: this.#eviction?.of(node),
       zone: this.#zone(zone),
       ratePerSecondIfSilent:
-        counted && ready === 'True' && !isMaintained ? this.#rateAfterLoss(zone) : (stages.queues.get(zone)?.ratePerSecond ?? 0),
+        counted && ready === 'True' && !isMaintained ? this.#rateAfterLoss(zone) : this.#rateOf(zone),
       pods: informers.pods.store.byIndex(podsByNode, name).map((pod) => this.#brief(pod)),
       problems: [...(node.problems ?? []), ...this.#problemsOfLease(name)],
       history: stages.decisions.of(name).filter(isOfNode).map(toHistoryLine),
@@ -247,6 +247,11 @@ export class LiveSnapshot {
       nextTokenAtMs: queue.bucket.nextAtMs(nowMs),
       ratePerSecond: queue.bucket.ratePerSecond,
     };
+  }
+
+  /** As far as its outer zone allows. */
+  #rateOf(zone: string): number {
+    return this.#sources.stages.queues.get(zone)?.ratePerSecond ?? 0;
   }
 
   #rateAfterLoss(zone: string): number {

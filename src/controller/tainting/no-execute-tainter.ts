@@ -205,7 +205,7 @@ export class NoExecuteTainter {
       this.#underway.delete(node.name);
       this.#conclude(node.name, { queue, takenAtMs }, outcome);
       if (outcome.result === 'not-leader') return;
-      for (const next of this.#options.queues.competing(zone)) this.#serveZone(next);
+      for (const waiting of this.#options.queues.competing(zone)) this.#serveZone(waiting);
       this.#options.serving.wakeUp();
     });
     this.#underway.set(node.name, { zone, done });

@@ -124,7 +124,9 @@ export class ZoneTable {
   }
 
   #tallies(): ReadonlyMap<string, ZoneTally> {
-    return new Map(this.zonesOfAllLevels().map((zone) => [zone, this.#zones.get(zone)?.members ?? { ready: 0, unready: 0 }]));
+    return new Map(
+      this.zonesOfAllLevels().map((zone) => [zone, this.#zones.get(zone)?.members ?? { ready: 0, unready: 0 }]),
+    );
   }
 
   #adopt(plan: Plan): readonly ZoneChange[] {

@@ -45,9 +45,13 @@ function nodeDivergences(node: Node, isSilent: boolean): readonly Divergence[] {
   if (ready !== wantedReady) divergences.push({ subject: name, text: `Ready is ${ready}, not ${wantedReady}` });
   if (shown.join() !== wanted.join())
     divergences.push({ subject: name, text: `taints are [${shown.join(', ')}], not [${wanted.join(', ')}]` });
-  if ((node.spec?.taints ?? []).some(({ key }) => key === flappingTaintKey))
-    divergences.push({ subject: name, text: `has the taint ${flappingTaintKey}` });
-  return divergences;
+  return [...divergences, ...flappingDivergences(node)];
+}
+
+/** Its time is over. */
+function flappingDivergences({ metadata, spec }: Node): readonly Divergence[] {
+  const isKept = (spec?.taints ?? []).some(({ key }) => key === flappingTaintKey);
+  return isKept ? [{ subject: metadata.name ?? '', text: `has the taint ${flappingTaintKey}` }] : [];
 }
 
 /** Pods on a silent node that do not tolerate its taint for ever are marked as deleted; the toleration has expired. */

@@ -64,8 +64,7 @@ export class FlappingChecker {
     if (!isKept(after) || textOf(before) === textOf(after)) return;
     const recoveries = this.#recoveries.get(name) ?? 0;
     if (!isReady(before)) this.#report('flapping-has-reason', name, 'is kept, and is not Ready');
-    if (recoveries < recoveriesMin)
-      this.#report('flapping-has-reason', name, `is kept after ${recoveries} recoveries`);
+    if (recoveries < recoveriesMin) this.#report('flapping-has-reason', name, `is kept after ${recoveries} recoveries`);
   }
 
   /** Each write is seen: what a replica observed is among it. */

@@ -46,7 +46,11 @@ function planFlaps(random: Random, name: string, { fromMs, untilMs }: Span): rea
   for (let left = flapsMax; left > 0; left -= 1) {
     const forMs = Math.round(between(random, 12_000, 25_000));
     if (atMs + forMs < untilMs)
-      planned.push({ atMs, forMs, fault: { kind: 'node', names: [name], fault: { kind: 'unhealthy', reason: 'flapping' } } });
+      planned.push({
+        atMs,
+        forMs,
+        fault: { kind: 'node', names: [name], fault: { kind: 'unhealthy', reason: 'flapping' } },
+      });
     atMs += forMs + Math.round(between(random, 12_000, 30_000));
   }
   return planned;

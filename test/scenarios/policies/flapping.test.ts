@@ -69,7 +69,10 @@ test('the third recovery keeps the node from new pods for 5 minutes, and the end
   assert.deepEqual(world.taints('a-0'), [keptTaint]);
   assert.deepEqual([recordOf(world, 'a-0').level, Math.round(leftS(world, 'a-0'))], [1, 295]);
   assert.equal(world.meter.read().get('node_lifecycle_flapping_nodes{policy="pool"}'), 1);
-  assert.match(world.nodeEventsOf('NodeFlapping').join(), /^recovered 3 times within 3600s: .* kubectl annotate node a-0/);
+  assert.match(
+    world.nodeEventsOf('NodeFlapping').join(),
+    /^recovered 3 times within 3600s: .* kubectl annotate node a-0/,
+  );
   const before = writesTo(world, 'a-0');
   await world.advance(290);
   assert.deepEqual([isKept(world, 'a-0'), writesTo(world, 'a-0')], [true, before], 'nothing is written meanwhile');
@@ -199,7 +202,10 @@ test('beyond the budget a node is not kept, and not later either', async () => {
   assert.deepEqual([isKept(world, 'a-0'), isKept(world, 'a-1')], [true, false]);
   const [refused, ...more] = world.decided('flapping-not-kept');
   assert.deepEqual([refused?.node, refused?.kept, refused?.limit, more], ['a-1', 1, 1, []]);
-  assert.equal(world.meter.read().get('node_lifecycle_flapping_recoveries_total{policy="pool",result="over_budget"}'), 1);
+  assert.equal(
+    world.meter.read().get('node_lifecycle_flapping_recoveries_total{policy="pool",result="over_budget"}'),
+    1,
+  );
   await world.advance(400);
   assert.deepEqual([isKept(world, 'a-0'), isKept(world, 'a-1')], [false, false]);
   await flap(world, 'a-1');
@@ -216,7 +222,10 @@ test('nodes that recover at one moment do not exceed the budget', async () => {
     await world.advance(5);
   }
   assert.equal(nodes.filter((node) => isKept(world, node)).length, 2, '34 % of 6');
-  assert.deepEqual(nodes.map((node) => world.ready(node)), ['True', 'True', 'True', 'True']);
+  assert.deepEqual(
+    nodes.map((node) => world.ready(node)),
+    ['True', 'True', 'True', 'True'],
+  );
 });
 
 test('without the field, the policy, or a policy that selects the node, kept nodes are released within a second', async () => {
@@ -229,6 +238,7 @@ test('without the field, the policy, or a policy that selects the node, kept nod
   for (const [place, remove] of removals.entries()) {
     const name = `a-${place}`;
     world.changeOptions({ policies: policiesWith() });
+    await world.advance(1);
     await flap(world, name, 3);
     assert.equal(isKept(world, name), true, name);
     remove(name);
@@ -334,7 +344,10 @@ test('nodes of no such policy and healthy nodes are never touched', async () => 
   await using world = aWorld().start();
   await flap(world, 'b-0', 5);
   await world.advance(120);
-  assert.equal(world.writes.some(({ body }) => JSON.stringify(body ?? {}).includes(flappingAnnotation)), false);
+  assert.equal(
+    world.writes.some(({ body }) => JSON.stringify(body ?? {}).includes(flappingAnnotation)),
+    false,
+  );
   assert.equal(writesTo(world, 'a-1'), 0);
   assert.equal(explainNode(world, 'a-1').flapping, undefined);
 });
@@ -342,7 +355,10 @@ test('nodes of no such policy and healthy nodes are never touched', async () => 
 test('explain and status say why, until when, and how to end it', async () => {
   await using world = aWorld().start();
   await flap(world, 'a-0', 2);
-  assert.match(describeNodeOutlook(explainNode(world, 'a-0')), /flapping {3}recovered 2 times within 3600s; it is kept .* at 3/);
+  assert.match(
+    describeNodeOutlook(explainNode(world, 'a-0')),
+    /flapping {3}recovered 2 times within 3600s; it is kept .* at 3/,
+  );
   await flap(world, 'a-0');
   const text = describeNodeOutlook(explainNode(world, 'a-0'));
   const { until } = recordOf(world, 'a-0');
@@ -352,8 +368,14 @@ test('explain and status say why, until when, and how to end it', async () => {
     ),
     text,
   );
-  assert.match(text, /taints {5}has nodelifecycle\/flapping:NoSchedule; should have nodelifecycle\/flapping:NoSchedule/);
-  assert.match(describeStatus(statusOf(world)), /pool: mode Enforce, applies to 6 nodes; 1 flapping nodes kept of at most 1/);
+  assert.match(
+    text,
+    /taints {5}has nodelifecycle\/flapping:NoSchedule; should have nodelifecycle\/flapping:NoSchedule/,
+  );
+  assert.match(
+    describeStatus(statusOf(world)),
+    /pool: mode Enforce, applies to 6 nodes; 1 flapping nodes kept of at most 1/,
+  );
   const { kind, level } = world.decided('flapping-kept')[0] ?? { kind: '', level: 0 };
   assert.deepEqual([kind, level], ['flapping-kept', 1]);
 });

@@ -25,7 +25,11 @@ test('a node flaps with the last recovery that the rule asks for, within the win
 test('each further recovery raises the level, until it did not recover for the window', () => {
   assert.equal(levelAt(70, { atMs: [10 * minute], level: 1 }), 2);
   assert.equal(levelAt(71, { atMs: [10 * minute], level: 4 }), 0);
-  assert.equal(levelAt(500, { atMs: [10 * minute], level: 4, isKept: true }), 5, 'it is kept for longer than the window');
+  assert.equal(
+    levelAt(500, { atMs: [10 * minute], level: 4, isKept: true }),
+    5,
+    'it is kept for longer than the window',
+  );
   assert.equal(levelAt(1, { atMs: [0], level: 64 }), 64, 'the highest one');
 });
 

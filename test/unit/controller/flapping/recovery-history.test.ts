@@ -41,7 +41,12 @@ class Stand {
 
   /** Not Ready with a taint, Ready with it, and Ready without it, in 10 s each. */
   flap(): this {
-    return this.after(10).see('False', { taints: notReady }).after(10).see('True', { taints: notReady }).after(1).see('True');
+    return this.after(10)
+      .see('False', { taints: notReady })
+      .after(10)
+      .see('True', { taints: notReady })
+      .after(1)
+      .see('True');
   }
 
   due(): readonly [level: number, recoveries: number, forS: number] | undefined {

@@ -37,7 +37,10 @@ test('the labels of the failure domain form the zone, in their order; a missing 
 test('with an outer level the name begins with the values of the outer labels', () => {
   const racks = { failureDomain: ['example.com/rack'], outerFailureDomain: ['topology.kubernetes.io/zone'] };
   assert.equal(zoneIn(edge(racks)), 'edge:a:r12');
-  assert.equal(zoneIn(edge({ ...racks, outerFailureDomain: ['example.com/none', 'example.com/cell'] })), 'edge:/c3:r12');
+  assert.equal(
+    zoneIn(edge({ ...racks, outerFailureDomain: ['example.com/none', 'example.com/cell'] })),
+    'edge:/c3:r12',
+  );
 });
 
 test('a zone of a policy has what the policy sets, every other zone the options of the controller', () => {
