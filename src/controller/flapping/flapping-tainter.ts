@@ -53,6 +53,12 @@ interface FlappingOutcome {
 type TaintCommand = Extract<Command, { readonly kind: 'change-taints' }>;
 type Due = Extract<FlappingState, { readonly kind: 'due' }>;
 
+interface Kept extends AppliedFlappingRule {
+  readonly due: DueKeeping;
+  /** Wall time. */
+  readonly untilMs: number;
+}
+
 /** A write for which no response was received. */
 interface Unanswered {
   readonly text: string;
@@ -101,8 +107,9 @@ export class FlappingTainter {
     }
     const untilMs = this.#wallMsOf(due.untilMs);
     const text = formatRecord(due.level, untilMs);
-    const onWritten = (): void => this.#noteKept(node, { policy, rule, due, untilMs });
-    const outcome = await this.#options.writer.carryOut(this.#addition(node, text), () => this.#isStillDue(node, due));
+    const command = this.#addition(node, text);
+    const onWritten = (): void => this.#noteKept(command, { policy, rule, due, untilMs });
+    const outcome = await this.#options.writer.carryOut(command, () => this.#isStillDue(node, due));
     if (outcome.result === 'written') this.#settle(node.name, onWritten);
     if (mayHaveBeenDone(outcome) && this.#exists(node)) this.#unanswered.set(node.name, { text, onWritten });
     const work = nextAfterWrite(outcome, backOffAtLeast(undefined));
@@ -168,8 +175,12 @@ export class FlappingTainter {
     return clock.nowMs() + monotonicMs - clock.monotonicMs();
   }
 
-  #noteKept(node: NodeView, kept: AppliedFlappingRule & { readonly due: DueKeeping; readonly untilMs: number }): void {
+  #noteKept({ node, remove }: TaintCommand, kept: Kept): void {
     const { meter, decisions, recorder } = this.#options;
+    const added = node.taints.some(({ key }) => key === flappingTaintKey) ? [] : [`${flappingTaintKey}:NoSchedule`];
+    const removed = remove.map(({ key, effect }) => `${key}:${effect}`);
+    if (added.length + removed.length > 0)
+      decisions.note({ kind: 'taints-changed', node: node.name, added, removed, why: 'node-ready' });
     const { policy, rule, due, untilMs } = kept;
     const { level, recoveries } = due;
     meter.add(flappingRecoveries, 1, { policy, result: 'kept' });

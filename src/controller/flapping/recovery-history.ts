@@ -38,6 +38,15 @@ interface Observation {
   readonly isMaintained: boolean;
 }
 
+interface Recorded {
+  readonly isRecorded: boolean;
+}
+
+interface Begin extends Recorded {
+  readonly rule: FlappingRule;
+  readonly nowMs: number;
+}
+
 /**
  * The recoveries of nodes, as every replica observes them: a node that was Ready, was not Ready and had a health taint, and
  * is Ready without one. Only what was observed counts: a missed recovery keeps a node later, never for nothing. What the node
@@ -50,13 +59,13 @@ export class RecoveryHistory {
 
   /** Level-triggered: may be called with the same state any number of times. */
   observe(node: NodeView, observation: Observation): void {
-    const history = this.#historyOf(node);
-    const isCleared = !this.#adopt(node, history, observation);
-    if (isCleared) this.reset(node.name);
-    const current = isCleared ? this.#historyOf(node) : history;
-    if (isReady(node)) this.#recover(node, current, observation);
-    else this.#impair(node, current, observation.isMaintained);
-    this.#keep(node.name, current, observation);
+    const known = this.#historyOf(node);
+    const mark = this.#adopt(node, known, observation);
+    if (mark === 'cleared') this.reset(node.name);
+    const history = mark === 'cleared' ? this.#historyOf(node) : known;
+    if (isReady(node)) this.#recover(node, history, { ...observation, isRecorded: mark === 'adopted' });
+    else this.#impair(node, history, observation.isMaintained);
+    this.#keep(node.name, history, observation);
   }
 
   /** The recovery after which the node is to be kept, while that lasts. */
@@ -99,19 +108,20 @@ export class RecoveryHistory {
     return { uid, impairment: undefined, recoveriesMs: [], level: 0, due: undefined, adopted: undefined };
   }
 
-  /** Follows the annotation of the node. False: another client removed the annotation or the taint. */
-  #adopt(node: NodeView, history: History, { rule, now }: Observation): boolean {
+  /** Follows the annotation of the node. `cleared`: another client removed the annotation or the taint. */
+  #adopt(node: NodeView, history: History, { rule, now }: Observation): 'same' | 'adopted' | 'cleared' {
     const { flapping: text } = node;
-    if (isTaintedFlapping(node) !== (text !== undefined)) return false;
+    if (isTaintedFlapping(node) !== (text !== undefined)) return 'cleared';
     const { adopted } = history;
-    if (text === adopted?.text) return true;
+    if (text === adopted?.text) return 'same';
     if (text === undefined) {
       history.adopted = undefined;
       // The controller removes both at the end; clocks of replicas differ.
-      return adopted === undefined || adopted.record.untilMs - clockSkewMs <= now.wallMs;
+      const isOver = adopted === undefined || adopted.record.untilMs - clockSkewMs <= now.wallMs;
+      return isOver ? 'same' : 'cleared';
     }
     const record = parseRecord(text);
-    if (record === undefined) return true;
+    if (record === undefined) return 'same';
     history.adopted = { text, record };
     history.level = record.level;
     history.due = undefined;
@@ -119,7 +129,7 @@ export class RecoveryHistory {
     // A process that did not observe the recovery derives its time.
     if (history.recoveriesMs.length === 0 && history.impairment === undefined)
       history.recoveriesMs = [recoveredAtMs(record, rule, now)];
-    return true;
+    return 'adopted';
   }
 
   #impair(node: NodeView, history: History, isMaintained: boolean): void {
@@ -133,22 +143,30 @@ export class RecoveryHistory {
     history.impairment.isPlanned ||= isMaintained;
   }
 
-  #recover(node: NodeView, history: History, { rule, now }: Observation): void {
+  /** The node is Ready. `isRecorded`: what is observed with it is the record of this recovery. */
+  #recover(node: NodeView, history: History, { rule, now, isRecorded }: Observation & Recorded): void {
     this.#seenReady.set(node.name, node.uid);
     const { impairment } = history;
     if (impairment === undefined) return;
-    if (impairment.readyAtMs === undefined) {
-      impairment.readyAtMs = now.monotonicMs;
-      history.due = impairment.isPlanned ? undefined : this.#decideDue(history, rule, now.monotonicMs);
-    }
-    if (hasHealthTaint(node)) return;
+    const nowMs = now.monotonicMs;
+    impairment.readyAtMs ??= this.#begin(history, impairment, { rule, nowMs, isRecorded });
+    if (!hasHealthTaint(node)) this.#complete(history, impairment, rule);
+  }
+
+  /** Decides whether the node is to be kept after this recovery, if it has no record of it yet. Returns its time. */
+  #begin(history: History, { isPlanned }: Impairment, { rule, nowMs, isRecorded }: Begin): number {
+    if (!isPlanned && !isRecorded) history.due = this.#decideDue(history, rule, nowMs);
+    return nowMs;
+  }
+
+  /** The health taints are gone. */
+  #complete(history: History, { isPlanned, readyAtMs = 0 }: Impairment, rule: FlappingRule): void {
     history.impairment = undefined;
-    if (impairment.isPlanned) return;
-    const before = toRecoveries(history);
-    // Adopted with the write that removed the health taints: then the record has the level of this recovery.
+    if (isPlanned) return;
+    // A record that was written for it has its level.
     const isRecorded = history.due === undefined && history.adopted !== undefined;
-    if (!isRecorded) history.level = decideLevel(before, rule, impairment.readyAtMs);
-    history.recoveriesMs = [...history.recoveriesMs, impairment.readyAtMs].slice(-recoveriesMax);
+    if (!isRecorded) history.level = decideLevel(toRecoveries(history), rule, readyAtMs);
+    history.recoveriesMs = [...history.recoveriesMs, readyAtMs].slice(-recoveriesMax);
   }
 
   #decideDue(history: History, rule: FlappingRule, nowMs: number): DueKeeping | undefined {

@@ -125,6 +125,16 @@ test('the record on the node is followed: by a leader, a standby, and a new proc
   }
 });
 
+test('a standby that sees the recovery and its record at once does not count it twice', () => {
+  const stand = aFlappingNode();
+  stand.after(10).see('False', { taints: notReady });
+  stand.after(10).see('True', { taints: kept, flapping: formatRecord(2, wallStartMs + 500 * second) });
+  assert.deepEqual([stand.due(), stand.counted()], [undefined, 3]);
+  stand.after(10).see('False', { taints: [...kept, ...notReady], flapping: stand.node.flapping ?? '' });
+  stand.after(10).see('True', { taints: [...kept, ...notReady], flapping: stand.node.flapping ?? '' });
+  assert.equal(stand.due()?.[0], 3);
+});
+
 test('at its end the record is removed and the level is remembered, until the window since the recovery is over', () => {
   const text = formatRecord(2, wallStartMs + 120 * second);
   // It recovered at 0 s, by its level and end.
