@@ -19,7 +19,7 @@ interface Keeping {
 
 /** At each recovery after which the node is kept. */
 export function keptFlapping(node: NodeIdentity, { recoveries, rule, untilMs }: Keeping): EventDraft {
-  const message = `${describeRecoveries(recoveries, rule)}: the node gets no new pods until ${formatTime(untilMs)} (taint ${flappingAnnotation}); kubectl annotate node ${node.name} ${flappingAnnotation}- ends it`;
+  const message = `The node ${describeRecoveries(recoveries, rule)}: it gets no new pods until ${formatTime(untilMs)} (taint ${flappingAnnotation}); kubectl annotate node ${node.name} ${flappingAnnotation}- ends it`;
   return { about: about(node), type: 'Warning', reason: 'NodeFlapping', message };
 }
 

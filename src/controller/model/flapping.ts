@@ -52,7 +52,7 @@ export interface FlappingFacts {
 
 /** `recovered 3 times within 3600s`. */
 export function describeRecoveries(recoveries: number, { withinMs }: Pick<FlappingRule, 'withinMs'>): string {
-  return `recovered ${recoveries} times within ${Math.round(withinMs / 1_000)}s`;
+  return `recovered ${recoveries} ${recoveries === 1 ? 'time' : 'times'} within ${Math.round(withinMs / 1_000)}s`;
 }
 
 /** Why a node is kept no longer, for a sentence. */

@@ -71,7 +71,7 @@ test('the third recovery keeps the node from new pods for 5 minutes, and the end
   assert.equal(world.meter.read().get('node_lifecycle_flapping_nodes{policy="pool"}'), 1);
   assert.match(
     world.nodeEventsOf('NodeFlapping').join(),
-    /^recovered 3 times within 3600s: .* kubectl annotate node a-0/,
+    /^The node recovered 3 times within 3600s: .* kubectl annotate node a-0/,
   );
   const before = writesTo(world, 'a-0');
   await world.advance(290);

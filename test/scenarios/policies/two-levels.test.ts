@@ -140,6 +140,21 @@ test('explain names the level that stops a node', async () => {
   assert.equal(noExecuteTaint?.when.at, null);
 });
 
+test('eviction mode: the pods of one node of the hall are deleted at a time', async () => {
+  const options = { taintBasedEvictions: false, podEvictionTimeoutMs: 10_000 };
+  await using world = aWorld(twoLevels, options).start();
+  const nodes = ['a-0', 'a-1', 'a-4', 'a-8'];
+  for (const name of [...nodes, 'b-0']) world.addPod(`pod-${name}`, name);
+  await world.silentFor(120, ...nodes, 'b-0');
+  const times = nodes.map((name) => world.evictedAtSeconds(`pod-${name}`) ?? NaN).sort((x, y) => x - y);
+  for (const [place, atSeconds] of times.entries())
+    assert.ok(place === 0 || atSeconds - (times[place - 1] ?? 0) >= 9.999, times.join(' '));
+  assert.ok(
+    Math.abs((world.evictedAtSeconds('pod-b-0') ?? NaN) - (times[0] ?? 0)) < 1,
+    'another zone is not concerned',
+  );
+});
+
 test('live: an outer level is added and removed, and no node that waits is lost', async () => {
   await using world = aWorld(oneLevel, { nodeEvictionRate: 0.01 }).start();
   await world.silentFor(60, 'a-0', 'a-1', 'a-4', 'a-5');
