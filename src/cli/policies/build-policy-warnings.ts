@@ -11,6 +11,7 @@ export function buildPolicyWarnings(policies: readonly NodePolicy[]): readonly s
     ...policies.flatMap(warnOfShortGrace),
     ...policies.flatMap(warnOfEmptySelection),
     ...policies.flatMap(warnOfLimitOfNone),
+    ...policies.flatMap(warnOfBudgetOfNone),
     ...policies.flatMap((policy, index) => warnOfEqualClaims(policy, index, policies)),
   ];
 }
@@ -37,6 +38,16 @@ function warnOfLimitOfNone({ name, limits }: NodePolicy, index: number): readonl
   return [
     `policies[${index}].limits.maxUnhealthy (policy ${name}) has no count: where the policy applies to fewer than ` +
       `${Math.ceil(100 / percent)} nodes the limit is 0, and one unhealthy node opens the breaker; set count too`,
+  ];
+}
+
+/** The same for a budget. */
+function warnOfBudgetOfNone({ name, flapping }: NodePolicy, index: number): readonly string[] {
+  const { percent, count } = flapping?.budget ?? {};
+  if (percent === undefined || percent === 100 || count !== undefined) return [];
+  return [
+    `policies[${index}].flapping.budget (policy ${name}) has no count: where the policy applies to fewer than ` +
+      `${Math.ceil(100 / percent)} nodes none of them is kept from new pods; set count too`,
   ];
 }
 

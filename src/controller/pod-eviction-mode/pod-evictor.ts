@@ -4,6 +4,7 @@
 import type { NodeView } from '../../api/node.ts';
 import type { PodView } from '../../api/pod.ts';
 import { healthTaintKeys, type Taint } from '../../api/taints.ts';
+import { zoneLevels } from '../../api/zone.ts';
 import type { Change, StoreReader } from '../../informer/informer.ts';
 import type { Meter, MetricDefinition } from '../../ports/meter.ts';
 import { backOffAtLeast, forget, type WorkOutcome } from '../../queueing/work-queue.ts';
@@ -203,7 +204,7 @@ export class PodEvictor {
     const node = nodes.get(name);
     if (node === undefined) return this.#sendAll({ name }, zone, 'node-gone');
     this.#evicted.set(name, node.uid);
-    meter.add(evictionsTotal, 1, { zone });
+    for (const level of zoneLevels(zone)) meter.add(evictionsTotal, 1, { zone: level });
     this.#sendAll(node, zone, 'node-evicted');
   }
 

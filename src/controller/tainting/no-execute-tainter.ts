@@ -3,6 +3,7 @@
 import type { NodeView } from '../../api/node.ts';
 import type { Taint, TaintChange } from '../../api/taints.ts';
 import { formatTime } from '../../api/timestamps.ts';
+import { zoneLevels } from '../../api/zone.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Meter } from '../../ports/meter.ts';
 import type { RateLimitedQueue } from '../../queueing/rate-limited-queue.ts';
@@ -239,7 +240,7 @@ export class NoExecuteTainter {
 
   #count(node: string, zone: string): void {
     const { meter, takeTransitionAgeMs } = this.#options;
-    meter.add(evictionsTotal, 1, { zone });
+    for (const level of zoneLevels(zone)) meter.add(evictionsTotal, 1, { zone: level });
     const ageMs = takeTransitionAgeMs(node);
     if (ageMs !== undefined) meter.observe(taintLatency, ageMs / 1_000);
   }

@@ -20,7 +20,6 @@ export class ZoneTaintQueues extends RateLimitedQueues {
       limit: (zone) => ({ ratePerSecond: optionsOf(zone).nodeEvictionRate, burst }),
       outerOf: outerZoneOf,
       onLength: (zone, length) => {
-        if (isOuterZone(zone)) return length === undefined ? forgetZone(meter, zone) : undefined;
         meter.add(evictionsTotal, 0, { zone });
         if (length === undefined) forgetZone(meter, zone);
         else meter.set(taintQueueDepth, length, { zone });
@@ -31,12 +30,21 @@ export class ZoneTaintQueues extends RateLimitedQueues {
 
   #show(meter: Meter, nowMs: number): void {
     for (const zone of this.zones()) {
-      const queue = this.get(zone);
-      meter.set(zoneEvictionTokens, queue?.tokens(nowMs) ?? 0, { zone });
-      // No node waits in it: it only grants tokens to its zones.
-      if (isOuterZone(zone)) continue;
-      meter.set(taintQueueOldest, (nowMs - (queue?.oldestSinceMs() ?? nowMs)) / 1_000, { zone });
+      const sinceMs = this.#waitingFor(zone).flatMap((each) => this.get(each)?.oldestSinceMs() ?? []);
+      meter.set(zoneEvictionTokens, this.get(zone)?.tokens(nowMs) ?? 0, { zone });
+      meter.set(taintQueueOldest, (nowMs - Math.min(nowMs, ...sinceMs)) / 1_000, { zone });
+      if (isOuterZone(zone)) this.#showOuterDepth(meter, zone);
     }
+  }
+
+  #showOuterDepth(meter: Meter, zone: string): void {
+    const depth = this.#waitingFor(zone).reduce((sum, each) => sum + (this.get(each)?.size ?? 0), 0);
+    meter.set(taintQueueDepth, depth, { zone });
+  }
+
+  /** The zones whose nodes wait for tokens of this one: itself, or the zones of an outer zone. */
+  #waitingFor(zone: string): readonly string[] {
+    return isOuterZone(zone) ? this.zones().filter((inner) => outerZoneOf(inner) === zone) : [zone];
   }
 }
 

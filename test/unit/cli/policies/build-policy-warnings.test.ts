@@ -70,3 +70,12 @@ test('a percent without a count is a warning: the limit of a few nodes is 0', ()
   assert.deepEqual(withMax(30, 1), []);
   assert.deepEqual(withMax(undefined, 1), []);
 });
+
+test('a budget with a percent only keeps none of a few nodes, which is a warning', () => {
+  const withBudget = (percent: number | undefined, count: number | undefined): readonly string[] => {
+    const rule = { recoveries: 3, withinMs: 1, initialMs: 1, maxMs: 1, budget: { percent, count } };
+    return buildPolicyWarnings([aPolicy({ flapping: rule })]);
+  };
+  assert.match(withBudget(10, undefined)[0] ?? '', /flapping\.budget .* fewer than 10 nodes none of them is kept/u);
+  assert.deepEqual([withBudget(10, 1), withBudget(undefined, 1), withBudget(100, undefined)], [[], [], []]);
+});
