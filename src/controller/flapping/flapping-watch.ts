@@ -36,11 +36,7 @@ export class FlappingWatch {
 
   constructor(options: FlappingWatchOptions) {
     this.#options = options;
-    this.kept = new KeptNodes({
-      ...options,
-      policyOf: (node) => this.#policyOf(node)?.name,
-      isDue: (node) => this.#history.dueOf(node, this.#now()) !== undefined,
-    });
+    this.kept = new KeptNodes({ ...options, policyOf: (node) => this.#policyOf(node)?.name });
   }
 
   /** This is the state of the node now. Level-triggered: may be called at any time. */
@@ -53,8 +49,8 @@ export class FlappingWatch {
       const isMaintained = this.#options.isMaintained(name);
       this.#history.observe(node, { rule: applied.rule, now: this.#now(), isMaintained });
     }
-    this.kept.note(name, isTaintedFlapping(node));
     const state = this.assess(node);
+    this.kept.note(name, { isKept: isTaintedFlapping(node), isDue: state.kind === 'due' });
     // One that has come is handled now, and again by the resync.
     if (state.kind === 'kept') this.#ends.set(name, state.record.untilMs);
     else this.#ends.remove(name);

@@ -16,70 +16,85 @@ interface KeptNodesOptions {
   readonly policyOf: (node: string) => string | undefined;
   /** Names of all nodes. */
   readonly names: () => Iterable<string>;
-  /** The node is to be kept, and is not yet. */
-  readonly isDue: (node: string) => boolean;
   readonly clock: Pick<Clock, 'monotonicMs'>;
+}
+
+interface Place {
+  readonly policy: string | undefined;
+  /** False: it is about to get the taint. */
+  readonly isKept: boolean;
 }
 
 /**
  * Which nodes have the taint, as far as their last observation shows, and which are about to get it: so many of a policy use
- * up its budget.
+ * up its budget. An update and a question cost the same for any number of them.
  */
 export class KeptNodes {
   readonly #options: KeptNodesOptions;
-  readonly #kept = new Set<string>();
-  /** Each has a place in the budget until it is kept or no longer due. */
-  readonly #reserved = new Set<string>();
+  readonly #places = new Map<string, Place>();
+  /** Of each policy: the places, and those of them that are kept. */
+  readonly #counts = new Map<string | undefined, { places: number; kept: number }>();
   #sizes: { readonly atMs: number; readonly byPolicy: ReadonlyMap<string, number> } | undefined;
 
   constructor(options: KeptNodesOptions) {
     this.#options = options;
   }
 
-  /** The node was observed with or without the taint. */
-  note(node: string, isKept: boolean): void {
-    if (isKept) this.#kept.add(node);
-    else this.#kept.delete(node);
-    if (isKept || !this.#options.isDue(node)) this.#reserved.delete(node);
+  /** The node was observed with or without the taint. A place is reserved only while it is due. */
+  note(node: string, { isKept, isDue }: { readonly isKept: boolean; readonly isDue: boolean }): void {
+    if (isKept) this.#set(node, true);
+    else if (isDue && this.#places.has(node)) this.#set(node, false);
+    else this.forget(node);
   }
 
   /** Reserves a place for the node. False: the budget is used up by other nodes. */
   reserve(node: string, applied: AppliedFlappingRule): boolean {
     if (!this.allows(node, applied)) return false;
-    this.#reserved.add(node);
+    if (!this.#places.has(node)) this.#set(node, false);
     return true;
   }
 
   /** Whether the node may be kept: it is already, or others leave a place. */
   allows(node: string, { policy, rule }: AppliedFlappingRule): boolean {
-    if (this.#kept.has(node)) return true;
-    this.#dropSettled();
-    const others = new Set([...this.#kept, ...this.#reserved]);
-    others.delete(node);
-    return this.#count(others, policy) < budgetOf(rule, this.#sizeOf(policy));
+    const own = this.#places.get(node);
+    if (own?.isKept === true) return true;
+    const others = this.#countOf(policy).places - (own?.policy === policy ? 1 : 0);
+    return others < budgetOf(rule, this.#sizeOf(policy));
   }
 
   usage({ policy, rule }: AppliedFlappingRule): BudgetUsage {
-    return { kept: this.#count(this.#kept, policy), limit: budgetOf(rule, this.#sizeOf(policy)) };
+    return { kept: this.#countOf(policy).kept, limit: budgetOf(rule, this.#sizeOf(policy)) };
   }
 
   forget(node: string): void {
-    this.#kept.delete(node);
-    this.#reserved.delete(node);
+    const place = this.#places.get(node);
+    if (place === undefined) return;
+    this.#places.delete(node);
+    this.#add(place, -1);
   }
 
+  /** Number of nodes that have a place. */
   get size(): number {
-    return Math.max(this.#kept.size, this.#reserved.size);
+    return this.#places.size;
   }
 
-  #dropSettled(): void {
-    for (const node of this.#reserved) if (!this.#options.isDue(node)) this.#reserved.delete(node);
+  #set(node: string, isKept: boolean): void {
+    this.forget(node);
+    const place = { policy: this.#options.policyOf(node), isKept };
+    this.#places.set(node, place);
+    this.#add(place, 1);
   }
 
-  #count(nodes: Iterable<string>, policy: string): number {
-    let count = 0;
-    for (const node of nodes) if (this.#options.policyOf(node) === policy) count += 1;
-    return count;
+  #add({ policy, isKept }: Place, nodes: 1 | -1): void {
+    const count = this.#countOf(policy);
+    count.places += nodes;
+    count.kept += isKept ? nodes : 0;
+    if (count.places === 0) this.#counts.delete(policy);
+    else this.#counts.set(policy, count);
+  }
+
+  #countOf(policy: string | undefined): { places: number; kept: number } {
+    return this.#counts.get(policy) ?? { places: 0, kept: 0 };
   }
 
   #sizeOf(policy: string): number {
