@@ -222,6 +222,17 @@ export class PolicyStage {
     return this.#holds.nodes().flatMap((node) => this.holdOf(node)?.mode ?? []);
   }
 
+  /** Nodes for which a mode, a pause, planned maintenance or a breaker holds something now. */
+  heldNodes(): ReadonlySet<string> {
+    const byMode = this.#holds.nodes().filter((node) => this.holdOf(node) !== undefined);
+    return new Set([...byMode, ...this.maintenance.unready(), ...(this.breakerHeld() ?? [])]);
+  }
+
+  /** Ready, with a heartbeat within the grace period. */
+  isHealthy(node: string): boolean {
+    return this.#options.isHealthy(node);
+  }
+
   /** The node no longer exists. */
   forget(node: string): void {
     this.#tally.remove(node);

@@ -70,6 +70,7 @@ export class LiveSnapshot {
       fullDisruption: stages.zones.fullDisruption,
       outageHold: this.#outageHold(node),
       nodeHold: stages.policies.holdOf(node ?? ''),
+      policySource: options.current().policySource,
       maintenance: stages.policies.maintenanceOf(node ?? ''),
       breaker: node === undefined ? undefined : stages.policies.breakerOf(node),
     };
@@ -101,7 +102,7 @@ export class LiveSnapshot {
       ready,
       counted,
       health: this.#health(node, circumstances),
-      policy: buildPolicyFacts(this.#sources.options.current().policies, stages.policies.selectionOf(name)),
+      policy: buildPolicyFacts(this.#sources.options.current(), stages.policies.selectionOf(name)),
       outOfService: stages.outOfService.assess(node),
       taints: buildTaintFacts(node, ready, circumstances),
       eviction: this.#eviction?.of(node),
@@ -136,7 +137,7 @@ export class LiveSnapshot {
 
   status(): StatusOutlook {
     const { stages, informers } = this.#sources;
-    const { nodes, leases, pods, daemonSets } = informers;
+    const { nodes, leases, pods, daemonSets, policies } = informers;
     const circumstances = this.#circumstances();
     const { now, mode, runs, leading, shadow, leader } = circumstances;
     const zones = this.zones();
@@ -149,8 +150,11 @@ export class LiveSnapshot {
       leader,
       configFile: this.#sources.configFile?.() ?? null,
       holds: [...buildHolds(circumstances), ...zones.flatMap(({ holds }) => holds)],
-      informers: [nodes, leases, pods, ...(daemonSets ? [daemonSets] : [])].map((informer) => toFacts(informer, now)),
+      informers: [nodes, leases, pods, daemonSets, policies].flatMap((informer) =>
+        informer === undefined ? [] : [toFacts(informer, now)],
+      ),
       policies: stages.policies.counts(),
+      ...this.#policyObjects(),
       zones,
       waiting: zones.reduce((sum, { line: queue }) => sum + queue.waiting, 0),
       evictions: formatScheduled([...stages.evictor.scheduled().values()], now),
@@ -158,6 +162,11 @@ export class LiveSnapshot {
       podGc: runs.podGc ? podGcFacts(this.#sources, circumstances) : null,
       history: stages.decisions.of('cluster').map(toHistoryLine),
     };
+  }
+
+  #policyObjects(): Pick<StatusOutlook, 'policyObjects'> {
+    const policyObjects = this.#sources.policyObjects?.();
+    return policyObjects === undefined ? {} : { policyObjects };
   }
 
   get #now(): Now {
