@@ -1,35 +1,66 @@
 import type { PodView } from '../../api/pod.ts';
 import type { StoreReader } from '../../informer/informer.ts';
-import type { PolicyFigures } from '../model/policy.ts';
+import type { PolicyFigures, PolicySelection } from '../model/policy.ts';
 import type { PolicyStage } from '../policies/policy-stage.ts';
 import type { TaintEvictor } from '../taint-eviction/taint-evictor.ts';
 
 interface PolicyFiguresSources {
   readonly stages: {
-    readonly policies: Pick<PolicyStage, 'counts' | 'selectionOf' | 'heldNodes' | 'isHealthy'>;
+    readonly policies: Pick<PolicyStage, 'inForce' | 'selectionOf' | 'heldNodes' | 'isHealthy'>;
     readonly evictor: Pick<TaintEvictor, 'scheduled'>;
   };
   readonly nodes: Pick<StoreReader<unknown>, 'keys'>;
   readonly pods: Pick<StoreReader<PodView>, 'get'>;
 }
 
-/** The figures of each policy by its name. Costs time proportional to the nodes and to the scheduled evictions. */
-export function countPolicyFigures({ stages, nodes, pods }: PolicyFiguresSources): ReadonlyMap<string, PolicyFigures> {
+/** Nodes or pods of one step. */
+const stepSize = 64;
+
+const none = { nodes: 0, conflicts: 0, unhealthy: 0, held: 0, pendingEvictions: 0 } as const;
+type Figure = keyof typeof none;
+type Counts = Record<Figure, number>;
+
+/**
+ * The figures of each policy by its name, in steps, because they cost time proportional to the nodes and to the scheduled
+ * evictions. What changes meanwhile is counted as before or as after its change.
+ */
+export function* countPolicyFigures(
+  sources: PolicyFiguresSources,
+): Generator<undefined, ReadonlyMap<string, PolicyFigures>> {
+  const { policies } = sources.stages;
+  const counts = new Map<string, Counts>();
+  let steps = 0;
+  for (const [node, figure] of listFigures(sources)) {
+    add(counts, policies.selectionOf(node), figure);
+    steps += 1;
+    if (steps % stepSize === 0) yield;
+  }
+  return new Map(
+    policies.inForce().map((each): [string, PolicyFigures] => {
+      return [each.policy, { ...none, ...counts.get(each.policy), ...each }];
+    }),
+  );
+}
+
+/** Each node with each figure for which it counts, once for each pod that waits for its eviction. */
+function* listFigures({ stages, nodes, pods }: PolicyFiguresSources): Generator<readonly [node: string, Figure]> {
   const { policies, evictor } = stages;
-  const unhealthy = new Map<string, number>();
-  const held = new Map<string, number>();
-  const pending = new Map<string, number>();
-  const count = (counts: Map<string, number>, node: string): void => {
-    const selection = policies.selectionOf(node);
-    if (selection.kind === 'policy') counts.set(selection.policy.name, (counts.get(selection.policy.name) ?? 0) + 1);
-  };
-  for (const node of nodes.keys()) if (!policies.isHealthy(node)) count(unhealthy, node);
-  for (const node of policies.heldNodes()) count(held, node);
-  for (const pod of evictor.scheduled().keys()) count(pending, pods.get(pod)?.nodeName ?? '');
-  const figuresOf = (policy: string): Pick<PolicyFigures, 'unhealthy' | 'held' | 'pendingEvictions'> => ({
-    unhealthy: unhealthy.get(policy) ?? 0,
-    held: held.get(policy) ?? 0,
-    pendingEvictions: pending.get(policy) ?? 0,
-  });
-  return new Map(policies.counts().map((counted) => [counted.policy, { ...counted, ...figuresOf(counted.policy) }]));
+  for (const node of nodes.keys()) {
+    yield [node, 'nodes'];
+    if (!policies.isHealthy(node)) yield [node, 'unhealthy'];
+  }
+  for (const node of policies.heldNodes()) yield [node, 'held'];
+  for (const pod of evictor.scheduled().keys()) yield [pods.get(pod)?.nodeName ?? '', 'pendingEvictions'];
+}
+
+function add(counts: Map<string, Counts>, selection: PolicySelection, figure: Figure): void {
+  if (selection.kind === 'policy') increment(counts, selection.policy.name, figure);
+  if (selection.kind === 'conflict' && figure === 'nodes')
+    for (const { name } of selection.policies) increment(counts, name, 'conflicts');
+}
+
+function increment(counts: Map<string, Counts>, policy: string, figure: Figure): void {
+  const known = counts.get(policy) ?? { ...none };
+  known[figure] += 1;
+  counts.set(policy, known);
 }

@@ -16,9 +16,11 @@ interface Finding {
   readonly message: string;
 }
 
+const countFields = ['nodes', 'unhealthyNodes', 'heldNodes', 'pendingEvictions', 'breaker'] as const;
+
 /**
- * `current`: the status on the API server, whose transition times are kept. `figures` is undefined if no version of the
- * object is in force.
+ * `current`: the status on the API server, whose transition times are kept. `figures` is undefined if its nodes have not
+ * been counted yet: then the counts stay as they are.
  */
 export function buildPolicyStatus(
   assessment: PolicyAssessment,
@@ -27,13 +29,19 @@ export function buildPolicyStatus(
   nowMs: number,
 ): JsonMap {
   const { object, inForce } = assessment;
-  const findings = [buildAccepted(assessment), buildDegraded(figures)];
+  const accepted = toCondition(buildAccepted(assessment), object, current, nowMs);
+  if (inForce === undefined) {
+    const degraded = toCondition(buildDegraded(none), object, current, nowMs);
+    return { observedGeneration: object.generation, ...countsOf(none), conditions: [accepted, degraded] };
+  }
+  const { mode, priority } = inForce.policy;
+  const own = { observedGeneration: object.generation, mode, priority };
+  if (figures === undefined)
+    return { ...own, ...keptCounts(current), conditions: [accepted, ...keptDegraded(current)] };
   return {
-    observedGeneration: object.generation,
-    ...(inForce === undefined ? {} : { mode: inForce.policy.mode, priority: inForce.policy.priority }),
+    ...own,
     ...countsOf(figures),
-    ...(figures?.breaker === undefined ? {} : { breaker: figures.breaker.untilMs === undefined ? 'Closed' : 'Open' }),
-    conditions: findings.map((finding) => toCondition(finding, object, current, nowMs)),
+    conditions: [accepted, toCondition(buildDegraded(figures), object, current, nowMs)],
   };
 }
 
@@ -48,8 +56,11 @@ export function buildAccepted({ object, reason, problems, inForce }: PolicyAsses
   return { type: 'Accepted', status: 'False', reason, message: shorten(message) };
 }
 
-function buildDegraded(figures: PolicyFigures | undefined): Finding {
-  const { breaker, conflicts = 0 } = figures ?? {};
+type Counts = Pick<PolicyFigures, 'nodes' | 'unhealthy' | 'held' | 'pendingEvictions' | 'conflicts' | 'breaker'>;
+
+const none: Counts = { nodes: 0, unhealthy: 0, held: 0, pendingEvictions: 0, conflicts: 0 };
+
+function buildDegraded({ breaker, conflicts }: Counts): Finding {
   const isOpen = breaker?.untilMs !== undefined;
   const messages = [
     ...(isOpen ? [`the breaker is open: ${describeBreakerCount(breaker)}`] : []),
@@ -65,9 +76,18 @@ function buildDegraded(figures: PolicyFigures | undefined): Finding {
   };
 }
 
-function countsOf(figures: PolicyFigures | undefined): JsonMap {
-  const { nodes = 0, unhealthy = 0, held = 0, pendingEvictions = 0 } = figures ?? {};
-  return { nodes, unhealthyNodes: unhealthy, heldNodes: held, pendingEvictions };
+function countsOf({ nodes, unhealthy, held, pendingEvictions, breaker }: Counts): JsonMap {
+  const state = breaker === undefined ? {} : { breaker: breaker.untilMs === undefined ? 'Closed' : 'Open' };
+  return { nodes, unhealthyNodes: unhealthy, heldNodes: held, pendingEvictions, ...state };
+}
+
+function keptCounts(current: JsonMap): JsonMap {
+  const known = countFields.filter((field) => current[field] !== undefined);
+  return Object.fromEntries(known.map((field) => [field, current[field]]));
+}
+
+function keptDegraded(current: JsonMap): readonly JsonMap[] {
+  return mapsOf(current['conditions']).filter(({ type }) => type === 'Degraded');
 }
 
 /** `lastTransitionTime` is when the status changed, not the reason or the message. */

@@ -29,6 +29,8 @@ interface PolicyObjectsOptions extends Ambient, PolicyAdoption {
 }
 
 const evaluateEveryMs = 60_000;
+/** Time between two evaluations, at least: each change of a policy evaluates every node. */
+const evaluateGapMs = 250;
 
 export class PolicyObjects {
   readonly #options: PolicyObjectsOptions;
@@ -57,6 +59,7 @@ export class PolicyObjects {
       } catch (error) {
         this.#options.logger.error({ err: error }, 'evaluation of NodeLifecyclePolicy objects failed');
       }
+      await this.#options.clock.sleep(evaluateGapMs, signal);
     }
   }
 

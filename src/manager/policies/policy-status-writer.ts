@@ -16,13 +16,15 @@ import type { PolicyAssessment, PolicyAssessments } from './decide-policies-in-f
 import { policyNotAccepted } from './events.ts';
 import { policyStatusWrites } from './metrics.ts';
 
-/** Counts change all the time in an outage: the time between two passes. */
-const statusPeriodMs = 5_000;
-/** A new assessment is written sooner. */
-const statusGapMs = 500;
+/** Counts change all the time in an outage: the time between two of them. */
+const countPeriodMs = 5_000;
+/** Time between two passes, at least and at most: a new assessment is written soon, whatever wake-up was missed. */
+const passGapMs = 500;
+const passPeriodMs = 60_000;
 /** Writes of one pass: very many objects do not delay the next count. The next pass begins after the last written one. */
 const writesMax = 25;
-/** Counting the nodes takes at most this share of the time. */
+/** Nodes are counted for this long at once, and for this share of the time. */
+const countingMsMax = 4;
 const countingShareMax = 0.005;
 
 interface PolicyStatusWriterOptions extends Ambient {
@@ -31,8 +33,8 @@ interface PolicyStatusWriterOptions extends Ambient {
   readonly recorder: EventRecorder;
   readonly store: Pick<StoreReader<PolicyObject>, 'get'>;
   readonly assessments: () => PolicyAssessments;
-  /** By the name of the policy. */
-  readonly figures: () => ReadonlyMap<string, PolicyFigures>;
+  /** By the name of the policy, counted in steps. */
+  readonly figures: () => Generator<undefined, ReadonlyMap<string, PolicyFigures>>;
 }
 
 /** A status that this replica has written, until the informer delivers it. */
@@ -52,6 +54,7 @@ export class PolicyStatusWriter {
   /** Versions whose Event was recorded, by uid. */
   readonly #reported = new Map<string, number>();
   #lastWritten = '';
+  #figures: ReadonlyMap<string, PolicyFigures> = new Map();
 
   constructor(options: PolicyStatusWriterOptions) {
     this.#options = options;
@@ -65,32 +68,59 @@ export class PolicyStatusWriter {
 
   /** Runs until the signal aborts, and a request in flight has ended: it has a short time limit. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, logger } = this.#options;
+    await Promise.all([this.#keepCounting(signal), this.#keepWriting(signal)]);
+  }
+
+  async #keepCounting(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const startedAtMs = clock.monotonicMs();
-      try {
-        await this.#pass(signal);
-      } catch (error) {
-        logger.error({ err: error }, 'evaluation of the status of NodeLifecyclePolicy objects failed');
+      await this.#logged(this.#count(signal));
+      this.#alarm.wakeUp();
+      await this.#options.clock.sleep(countPeriodMs, signal);
+    }
+  }
+
+  async #keepWriting(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#logged(this.#pass(signal));
+      await this.#alarm.wait(passPeriodMs, signal);
+      await this.#options.clock.sleep(passGapMs, signal);
+    }
+  }
+
+  async #logged(work: Promise<void>): Promise<void> {
+    try {
+      await work;
+    } catch (error) {
+      this.#options.logger.error({ err: error }, 'evaluation of the status of NodeLifecyclePolicy objects failed');
+    }
+  }
+
+  /** In slices, so that no heartbeat waits for it in a cluster of any size. */
+  async #count(signal: AbortSignal): Promise<void> {
+    const { assessments, figures, clock } = this.#options;
+    if (assessments().size === 0) return;
+    const counting = figures();
+    let fromMs = clock.monotonicMs();
+    while (!signal.aborted) {
+      const step = counting.next();
+      if (step.done === true) {
+        this.#figures = step.value;
+        return;
       }
-      const restMs = Math.max(statusPeriodMs - (clock.monotonicMs() - startedAtMs), statusGapMs);
-      await this.#alarm.wait(restMs, signal);
-      await clock.sleep(statusGapMs, signal);
+      const spentMs = clock.monotonicMs() - fromMs;
+      if (spentMs < countingMsMax) continue;
+      await clock.sleep(spentMs / countingShareMax, signal);
+      fromMs = clock.monotonicMs();
     }
   }
 
   async #pass(signal: AbortSignal): Promise<void> {
-    const { assessments, figures, clock } = this.#options;
-    const startedAtMs = clock.monotonicMs();
-    const counted = assessments().size === 0 ? new Map<string, PolicyFigures>() : figures();
-    const countingMs = clock.monotonicMs() - startedAtMs;
     this.#forgetRemoved();
     let writes = 0;
     for (const assessment of this.#inTurn()) {
-      if (signal.aborted || writes >= writesMax) break;
-      if (await this.#write(assessment, counted.get(assessment.object.name))) writes += 1;
+      if (signal.aborted || writes >= writesMax) return;
+      if (await this.#write(assessment)) writes += 1;
     }
-    await clock.sleep(Math.max(0, countingMs / countingShareMax - statusPeriodMs), signal);
   }
 
   /** All assessments, beginning after the object that was written last. */
@@ -101,14 +131,13 @@ export class PolicyStatusWriter {
   }
 
   /** Whether a request was sent. */
-  async #write(assessment: PolicyAssessment, figures: PolicyFigures | undefined): Promise<boolean> {
+  async #write(assessment: PolicyAssessment): Promise<boolean> {
     const { clock, store } = this.#options;
     const object = store.get(assessment.object.name);
     // Another version is evaluated first.
     if (object?.uid !== assessment.object.uid || object.generation !== assessment.object.generation) return false;
     const { status: current, resourceVersion } = this.#currentOf(object);
-    const inForce = assessment.inForce === undefined ? undefined : figures;
-    const status = buildPolicyStatus(assessment, inForce, current, clock.nowMs());
+    const status = buildPolicyStatus(assessment, this.#figures.get(object.name), current, clock.nowMs());
     this.#report(assessment, current);
     if (sameJson(current, status)) return false;
     this.#lastWritten = object.name;
@@ -147,13 +176,13 @@ export class PolicyStatusWriter {
       );
       const { resourceVersion: after = '' } = answer.metadata;
       this.#written.set(name, { before: object.resourceVersion, resourceVersion: after, status });
-      this.#count(name, 'written');
+      this.#noteResult(name, 'written');
     } catch (error) {
-      this.#count(name, apiReason(error), error);
+      this.#noteResult(name, apiReason(error), error);
     }
   }
 
-  #count(name: string, result: string, error?: unknown): void {
+  #noteResult(name: string, result: string, error?: unknown): void {
     const { meter, logger } = this.#options;
     meter.add(policyStatusWrites, 1, { result });
     if (result === 'written') this.#failures.delete(name);

@@ -139,9 +139,9 @@ test('the figures of a policy: its nodes, those that are unhealthy or held, and 
   await world.advance(5);
   await world.silentFor(100, 'a-1');
   await world.silentFor(60, 'a-2');
-  const figures = countPolicyFigures({ stages: world.lifecycle.stages, nodes: world.nodes, pods: world.pods }).get(
-    'zone-a',
-  );
+  const counting = countPolicyFigures({ stages: world.lifecycle.stages, nodes: world.nodes, pods: world.pods });
+  const { value } = counting.next();
+  const figures = value?.get('zone-a');
   const { nodes, unhealthy, held, pendingEvictions, breaker } = figures ?? {};
   assert.deepEqual([nodes, unhealthy, held, pendingEvictions], [4, 2, 2, 1]);
   assert.equal(breaker?.untilMs, Infinity);

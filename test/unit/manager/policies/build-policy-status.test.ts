@@ -111,6 +111,17 @@ test('the transition time changes with the status of a condition only', () => {
   assert.deepEqual(times, ['2026-11-24T12:00:00Z', '2026-11-24T12:01:00Z']);
 });
 
+test('before its nodes are counted the counts stay as they are, and there are none of a new object', () => {
+  const counted = buildPolicyStatus(assessmentOf({}), { ...figures, breaker }, {}, nowMs);
+  const paused = buildPolicyStatus(assessmentOf({}, { mode: 'Paused' }), undefined, counted, nowMs);
+  assert.deepEqual(
+    [paused['mode'], paused['nodes'], paused['breaker'], conditionsOf(paused)],
+    ['Paused', 8, 'Open', ['Accepted True Valid', 'Degraded True BreakerOpen']],
+  );
+  const created = buildPolicyStatus(assessmentOf({}), undefined, {}, nowMs);
+  assert.deepEqual([created['nodes'], conditionsOf(created)], [undefined, ['Accepted True Valid']]);
+});
+
 test('a malformed status on the API server is replaced', () => {
   const current = { conditions: [7, { type: 'Accepted', status: 'True', lastTransitionTime: 5 }], nodes: 'x' };
   const status = buildPolicyStatus(assessmentOf({}), figures, current, nowMs);

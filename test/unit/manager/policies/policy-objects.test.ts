@@ -52,11 +52,11 @@ test('a created, changed and deleted object takes effect at once; objects of one
   const running = desk.objects.run(desk.stop.signal);
   desk.put('a');
   desk.put('b', { mode: 'Observe' });
-  await desk.clock.advance(0);
+  await desk.clock.advance(250);
   desk.put('a', { mode: 'Paused' }, { generation: 2 });
-  await desk.clock.advance(0);
+  await desk.clock.advance(250);
   desk.informer.delete('b');
-  await desk.clock.advance(0);
+  await desk.clock.advance(250);
   assert.deepEqual(desk.adopted, [['a Enforce', 'b Observe'], ['a Paused', 'b Observe'], ['a Paused']]);
   desk.stop.abort();
   await running;
@@ -66,9 +66,9 @@ test('a status that was written evaluates nothing, and changes nothing', async (
   const desk = new Desk();
   const running = desk.objects.run(desk.stop.signal);
   desk.put('a');
-  await desk.clock.advance(0);
+  await desk.clock.advance(250);
   desk.put('a', {}, { resourceVersion: '2', status: { nodes: 7 } });
-  await desk.clock.advance(0);
+  await desk.clock.advance(250);
   assert.deepEqual([desk.adopted, desk.changes], [[['a Enforce']], 1]);
   await desk.clock.advance(60_000);
   assert.deepEqual([desk.adopted, desk.changes], [[['a Enforce']], 2], 'evaluated again after a minute');
@@ -120,7 +120,7 @@ test('an adoption that failed is repeated within a minute', async () => {
     throw new Error('defect');
   };
   desk.put('a');
-  await desk.clock.advance(0);
+  await desk.clock.advance(250);
   desk.adopting = () => undefined;
   await desk.clock.advance(60_000);
   assert.deepEqual(desk.adopted, [['a Enforce']]);

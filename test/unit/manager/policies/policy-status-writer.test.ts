@@ -35,6 +35,9 @@ class Desk {
   leading = true;
   failWith: ApiError | undefined;
   figures: Partial<PolicyFigures> = { nodes: 3 };
+  /** Of one count. */
+  steps = 0;
+  stepMs = 0;
   #version = 10;
   #assessments: PolicyAssessments = new Map();
   #running: Promise<void> | undefined;
@@ -54,7 +57,7 @@ class Desk {
       recorder: this.recorder,
       store: this.informer,
       assessments: () => this.#assessments,
-      figures: () => new Map([...this.#assessments.keys()].map((policy) => [policy, this.#figuresOf(policy)])),
+      figures: () => this.#count(),
       clock: this.clock,
       logger: this.logger,
       meter: this.meter,
@@ -83,6 +86,14 @@ class Desk {
   async end(): Promise<void> {
     this.stop.abort();
     await this.#running;
+  }
+
+  *#count(): Generator<undefined, ReadonlyMap<string, PolicyFigures>> {
+    for (let step = 0; step < this.steps; step += 1) {
+      this.clock.stall(this.stepMs);
+      yield;
+    }
+    return new Map([...this.#assessments.keys()].map((policy) => [policy, this.#figuresOf(policy)]));
   }
 
   #figuresOf(policy: string): PolicyFigures {
@@ -121,6 +132,20 @@ test('the status is written once with the version that was read, and again only 
   desk.figures = { nodes: 4 };
   await desk.advance(60_000);
   assert.deepEqual([desk.patches.length, desk.patches[1]?.status['nodes']], [2, 4]);
+  await desk.end();
+});
+
+test('counting is done in slices, and a new assessment does not wait for it', async () => {
+  const desk = new Desk();
+  desk.put('a', {}, { status: { nodes: 5, breaker: 'Closed' } });
+  [desk.steps, desk.stepMs] = [100, 5];
+  await desk.advance(10);
+  const [first] = desk.patches;
+  assert.deepEqual([first?.status['mode'], first?.status['nodes'], first?.status['breaker']], ['Enforce', 5, 'Closed']);
+  await desk.advance(50_000);
+  assert.equal(desk.patches.length, 1, 'half a percent of the time');
+  await desk.advance(80_000);
+  assert.deepEqual([desk.patches.length, desk.patches[1]?.status['nodes']], [2, 3]);
   await desk.end();
 });
 
