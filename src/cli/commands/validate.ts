@@ -51,13 +51,20 @@ function validate(file: string, output: Output, io: CommandIo): number {
 }
 
 function readValidated(file: string, output: Output): Validated | { readonly problems: readonly string[] } {
-  let text: string;
+  const read = readOnce(file);
+  const text = 'text' in read ? read.text : '';
+  return hasPolicyManifest(text) ? readManifests(file, text) : readConfig(file, read, output);
+}
+
+/** Once, because it may be a pipe. The parser of the config reports an error. */
+type FileRead = { readonly text: string } | { readonly error: unknown };
+
+function readOnce(file: string): FileRead {
   try {
-    text = readFileSync(file, 'utf8');
-  } catch {
-    text = ''; // The config parser reports why it cannot be read.
+    return { text: readFileSync(file, 'utf8') };
+  } catch (error) {
+    return { error };
   }
-  return hasPolicyManifest(text) ? readManifests(file, text) : readConfig(file, text, output);
 }
 
 function readManifests(file: string, text: string): ReturnType<typeof readValidated> {
@@ -68,13 +75,20 @@ function readManifests(file: string, text: string): ReturnType<typeof readValida
   return { what, policies: () => policies, warnings };
 }
 
-function readConfig(file: string, text: string, output: Output): ReturnType<typeof readValidated> {
+function readConfig(file: string, read: FileRead, output: Output): ReturnType<typeof readValidated> {
   // A file that names the other source already still has policies to convert.
   const source = output === undefined ? [] : ['--policy-source=file'];
-  const parsed = parseControllerConfig([`--config=${file}`, ...source], (path) => readFileSync(path, 'utf8'));
+  const parsed = parseControllerConfig([`--config=${file}`, ...source], () => textOf(read));
   if ('problems' in parsed) return parsed;
-  const policies = (): readonly PolicyInput[] => policySchema.array().parse(mapOf(parse(text))['policies'] ?? []);
+  const policies = (): readonly PolicyInput[] => {
+    return policySchema.array().parse(mapOf(parse(textOf(read)))['policies'] ?? []);
+  };
   return { what: 'the configuration is valid', policies, warnings: parsed.warnings };
+}
+
+function textOf(read: FileRead): string {
+  if ('text' in read) return read.text;
+  throw read.error;
 }
 
 function printed(policies: readonly PolicyInput[], output: NonNullable<Output>): string {
