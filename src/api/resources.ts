@@ -1,4 +1,5 @@
 /** The resources that this project reads, writes or serves, and their paths below the API server's root. */
+import { policyResource } from './node-lifecycle-policy.ts';
 
 export type ResourceName =
   | 'nodes'
@@ -7,7 +8,8 @@ export type ResourceName =
   | 'events'
   | 'events.events.k8s.io'
   | 'namespaces'
-  | 'daemonsets';
+  | 'daemonsets'
+  | 'nodelifecyclepolicies';
 
 interface Resource {
   readonly group: string;
@@ -33,6 +35,7 @@ export const resources: Readonly<Record<ResourceName, Resource>> = {
   },
   namespaces: { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false },
   daemonsets: { group: 'apps', version: 'v1', plural: 'daemonsets', kind: 'DaemonSet', namespaced: true },
+  nodelifecyclepolicies: { ...policyResource, namespaced: false },
 };
 
 /** `v1` or `group/version`, as in `apiVersion`. */

@@ -3,6 +3,8 @@
  * of request bodies all read it.
  */
 
+import type { FieldError } from './api-errors/field-errors.ts';
+
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
 
 /** Group, version and kind; the core group is the empty string. */
@@ -31,6 +33,32 @@ export interface ServedResource extends GroupVersionKind {
   readonly subresources: readonly ServedSubresource[];
   /** A review has no objects: the response to a POST is computed from its body, and nothing is stored. */
   readonly review: boolean;
+  /** Of a custom resource only. */
+  readonly custom?: CustomDefinition;
+}
+
+/** What a CustomResourceDefinition says about a resource, as far as this server serves it. */
+interface CustomDefinition {
+  /** Structural schema of an object. Fields that it does not have are dropped. */
+  readonly schema: Readonly<Record<string, unknown>>;
+  readonly columns: readonly CustomColumn[];
+  /** Problems of an object whose fields the schema has; its types may be wrong. */
+  readonly validate: (object: CustomObject) => readonly FieldError[];
+}
+
+interface CustomObject {
+  readonly metadata: { readonly name?: string };
+  readonly [field: string]: unknown;
+}
+
+/** A column of `kubectl get` (upstream `additionalPrinterColumns`). */
+export interface CustomColumn {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'date';
+  readonly description: string;
+  /** Fields, and `[?(@.FIELD=="VALUE")]` for one item of a list. */
+  readonly jsonPath: string;
+  readonly priority?: 1;
 }
 
 const allVerbs: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
@@ -102,27 +130,40 @@ export const servedResources: readonly ServedResource[] = [
   resource('coordination.k8s.io', 'Lease', 'leases'),
 ];
 
+/** The names of a custom resource, as in its definition. */
+type CustomNames = Pick<ServedResource, 'group' | 'version' | 'kind' | 'plural' | 'singular' | 'shortNames'>;
+
+/** A cluster-scoped custom resource with the subresource status. */
+export function customResource(names: CustomNames, custom: CustomDefinition): ServedResource {
+  const { group, version, kind, plural } = names;
+  const status = { name: 'status', responseKind: { group, version, kind }, verbs: statusVerbs };
+  return resource(group, kind, plural, { ...names, namespaced: false, subresources: [status], custom });
+}
+
 /** `v1` or `group/version`, as `apiVersion` spells it. */
 export function apiVersionOf(kind: Pick<GroupVersionKind, 'group' | 'version'>): string {
   return kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;
 }
 
 /** The resource of that path; undefined if it is not served. */
-export function findServedResource(group: string, version: string, plural: string): ServedResource | undefined {
-  return servedResources.find(
-    (served) => served.group === group && served.version === version && served.plural === plural,
-  );
+export function findServedResource(
+  group: string,
+  version: string,
+  plural: string,
+  all = servedResources,
+): ServedResource | undefined {
+  return all.find((served) => served.group === group && served.version === version && served.plural === plural);
 }
 
 /** The resources of one group version; empty if it is not served. */
-export function resourcesOf(group: string, version: string): readonly ServedResource[] {
-  return servedResources.filter((served) => served.group === group && served.version === version);
+export function resourcesOf(group: string, version: string, all = servedResources): readonly ServedResource[] {
+  return all.filter((served) => served.group === group && served.version === version);
 }
 
 /** Served groups in order, each with its versions; the core group (`''`) comes first. */
-export function servedGroups(): ReadonlyMap<string, readonly string[]> {
+export function servedGroups(all = servedResources): ReadonlyMap<string, readonly string[]> {
   const groups = new Map<string, string[]>();
-  for (const { group, version } of servedResources) {
+  for (const { group, version } of all) {
     const versions = groups.get(group) ?? [];
     if (!versions.includes(version)) versions.push(version);
     groups.set(group, versions);

@@ -31,6 +31,9 @@ export function eventLimits({ qps, burst }: Pick<ClientLimits, 'qps' | 'burst'>)
 /** One write every few seconds needs no limit. */
 export const canaryLimits: ClientLimits = { qps: 0, burst: 0, retriesMax: 0, requestTimeoutMs: freshnessTimeoutMs };
 
+/** The status of policies: a few writes every few seconds, never in the way of others. A stop waits for one in flight. */
+export const policyStatusLimits: ClientLimits = { qps: 5, burst: 10, retriesMax: 0, requestTimeoutMs: 3_000 };
+
 /**
  * Leader election has its own connection and rate limit: a burst of writes must not delay the renewal of the lease. The
  * elector retries by itself and ignores Retry-After, because the renewal has a deadline.

@@ -2,13 +2,17 @@ import { type DaemonSet, type DaemonSetView, transformDaemonSet } from '../api/d
 import { type Lease, type LeaseView, transformLease } from '../api/lease.ts';
 import { type Node, type NodeView, transformNode } from '../api/node.ts';
 import { type Pod, type PodView, transformPod } from '../api/pod.ts';
+import { type PolicyObject, transformPolicyObject } from '../api/node-lifecycle-policy.ts';
+import type { KubeObject } from '../api/meta.ts';
 import { nodeLeaseNamespace } from '../api/resources.ts';
 import { daemonSetsByNamespace, podsByNode } from '../controller/node-lifecycle.ts';
+import type { PolicySource } from '../controller/model/options.ts';
 import { planLeaseQuiet } from '../controller/freshness/plan-lease-quiet.ts';
 import { SharedInformer } from '../informer/shared-informer.ts';
 import type { Ambient } from '../ports/ambient.ts';
 import type { KubeReader } from '../ports/kube-reader.ts';
 import type { Random } from '../ports/random.ts';
+import { policyReader } from './policies/policy-reader.ts';
 
 /** The informers of one replica, leader or standby. */
 export interface NodeInformers {
@@ -17,6 +21,13 @@ export interface NodeInformers {
   readonly pods: SharedInformer<Pod, PodView>;
   /** Only in the legacy eviction mode. */
   readonly daemonSets?: SharedInformer<DaemonSet, DaemonSetView>;
+  /** Only where policies are objects of the API. */
+  readonly policies?: SharedInformer<KubeObject, PolicyObject>;
+}
+
+interface InformerSelection {
+  readonly taintBasedEvictions: boolean;
+  readonly policySource: PolicySource;
 }
 
 interface InformerDependencies extends Ambient {
@@ -24,7 +35,10 @@ interface InformerDependencies extends Ambient {
   readonly random: Random;
 }
 
-export function makeInformers(dependencies: InformerDependencies, taintBasedEvictions: boolean): NodeInformers {
+export function makeInformers(
+  dependencies: InformerDependencies,
+  { taintBasedEvictions, policySource }: InformerSelection,
+): NodeInformers {
   const all: Pick<NodeInformers['nodes'], 'noticeStorageVersion' | 'noticeRollback'>[] = [];
   const shared = {
     ...dependencies,
@@ -51,16 +65,34 @@ export function makeInformers(dependencies: InformerDependencies, taintBasedEvic
     shared: ['namespace', 'nodeName', 'tolerations', 'labels'],
     indexes: { [podsByNode]: (pod: PodView) => (pod.nodeName === '' ? [] : [pod.nodeName]) },
   });
-  const informers = taintBasedEvictions
-    ? { nodes, leases, pods }
-    : { nodes, leases, pods, daemonSets: daemonSetInformer(shared) };
+  const informers = {
+    nodes,
+    leases,
+    pods,
+    ...(taintBasedEvictions ? {} : { daemonSets: daemonSetInformer(shared) }),
+    ...(policySource === 'file' ? {} : { policies: policyInformer(shared) }),
+  };
   all.push(...Object.values(informers));
   return informers;
 }
 
-function daemonSetInformer(
-  shared: InformerDependencies & { readonly onVersion: (version: string) => void; readonly onRollback: () => void },
-): SharedInformer<DaemonSet, DaemonSetView> {
+interface SharedDependencies extends InformerDependencies {
+  readonly onVersion: (version: string) => void;
+  readonly onRollback: () => void;
+}
+
+/** Custom resources are served as JSON only. */
+function policyInformer(shared: SharedDependencies): SharedInformer<KubeObject, PolicyObject> {
+  return new SharedInformer({
+    ...shared,
+    api: policyReader(shared.api),
+    resource: 'nodelifecyclepolicies',
+    transform: transformPolicyObject,
+    identity: (view) => view,
+  });
+}
+
+function daemonSetInformer(shared: SharedDependencies): SharedInformer<DaemonSet, DaemonSetView> {
   return new SharedInformer({
     ...shared,
     resource: 'daemonsets',

@@ -13,6 +13,7 @@ import {
 import { NodeLifecycle, podsByNode } from '../controller/node-lifecycle.ts';
 import { ShadowMode } from '../controller/shadow/shadow-mode.ts';
 import type { CollectionSize } from '../controller/snapshot/collection-sizes.ts';
+import { countPolicyFigures } from '../controller/snapshot/policy-figures.ts';
 import { LiveSnapshot, type Snapshot } from '../controller/snapshot/snapshot.ts';
 import type { ConfigFileFacts } from '../controller/explain/facts.ts';
 import type { LeaseApi } from '../election/election-options.ts';
@@ -33,6 +34,9 @@ import { LinkedAbort } from '../supervision/linked-abort.ts';
 import { ApiCanaryLease } from './canary-lease.ts';
 import { makeInformers, type NodeInformers } from './informers.ts';
 import { ApiLiveLeases } from './live-leases.ts';
+import { buildPolicyObjectsFacts } from './policies/build-policy-objects-facts.ts';
+import { type PolicyAdoption, PolicyObjects } from './policies/policy-objects.ts';
+import { PolicyStatusWriter } from './policies/policy-status-writer.ts';
 import { WriteBlocker } from './write-blocker.ts';
 
 /** Limit of the final flush of Events, because a standby waits for the lease. */
@@ -67,6 +71,8 @@ interface ManagerApis {
         readonly events: EventApi;
         readonly election: LeaseApi;
         readonly canary: Pick<KubeWriter, 'create' | 'patch'>;
+        /** Absent where policies come from the config file. */
+        readonly policyStatus?: Pick<KubeWriter, 'patch'> | undefined;
       }
     | undefined;
 }
@@ -80,6 +86,8 @@ interface ManagerOptions extends Ambient {
   readonly identity: string;
   /** The reporting instance of Events in events.k8s.io/v1; in core/v1 controllers set none. */
   readonly host: string;
+  /** Required if the source of policies is `crd`. */
+  readonly policyAdoption?: PolicyAdoption | undefined;
 }
 
 export class Manager {
@@ -96,13 +104,17 @@ export class Manager {
   readonly #elector: LeaderElector | undefined;
   readonly #shadow: ShadowMode | undefined;
   readonly #writeBlocker = new WriteBlocker();
+  /** Undefined where policies come from the config file. */
+  readonly #policyObjects: PolicyObjects | undefined;
+  /** The same; undefined in shadow mode too. */
+  readonly #policyStatus: PolicyStatusWriter | undefined;
   #solo = false;
 
   constructor(options: ManagerOptions) {
     this.#options = options;
     const { apis } = options;
     const config = options.config.current();
-    this.informers = makeInformers({ ...options, api: apis.main }, config.taintBasedEvictions);
+    this.informers = makeInformers({ ...options, api: apis.main }, config);
     this.#broadcaster = this.#makeBroadcaster();
     this.#elector = config.leaderElect ? this.#makeElector() : undefined;
     this.#shadow = config.shadow ? this.#makeShadow() : undefined;
@@ -122,6 +134,8 @@ export class Manager {
         evictions: this.#recorder('taint-eviction-controller'),
       },
     });
+    this.#policyStatus = this.#makePolicyStatus();
+    this.#policyObjects = this.#makePolicyObjects();
   }
 
   /** Whether a write may be sent now: only by the leader, and never in shadow mode. */
@@ -163,9 +177,15 @@ export class Manager {
     this.lifecycle.optionsChanged(changes);
   }
 
+  /** Settings changed on which it depends whether a policy object is valid. */
+  recheckPolicyObjects(): void {
+    this.#policyObjects?.evaluate();
+  }
+
   /** Runs until the signal aborts (`stopped`) or leadership is lost (`lost`). Nothing keeps running afterwards. */
   async run(signal: AbortSignal): Promise<'stopped' | 'lost'> {
     const watching = Object.values(this.informers).map((informer) => informer.run(this.#watching.signal));
+    if (this.#policyObjects !== undefined) watching.push(this.#policyObjects.run(this.#watching.signal));
     this.#broadcasterEnded = this.#broadcaster?.run(this.#eventsStop.signal) ?? Promise.resolve();
     signal.addEventListener('abort', () => this.#beginStopping());
     try {
@@ -182,14 +202,16 @@ export class Manager {
   /** The state for the explain pages, read again at each request. */
   snapshot(configFile: () => ConfigFileFacts | undefined): Snapshot {
     const { clock, identity, config } = this.#options;
+    const policies = this.informers.policies === undefined ? {} : { policies: this.informers.policies };
     return new LiveSnapshot({
       options: config,
       controllers: config.current().controllers,
       podGc: config,
       stages: this.lifecycle.stages,
-      informers: this.#shadow?.informers ?? this.informers,
+      informers: { ...(this.#shadow?.informers ?? this.informers), ...policies },
       shadow: this.#shadow !== undefined,
       configFile,
+      policyObjects: () => this.#policyObjects && buildPolicyObjectsFacts(this.#policyObjects.assessments),
       leadership: this.#leadership(),
       holder: () => (this.#elector === undefined ? identity : this.#elector.holder()),
       clock,
@@ -228,7 +250,11 @@ export class Manager {
     const informers = Object.values(this.informers);
     while (!signal.aborted) {
       const missing = await waitForCacheSync(informers, { clock, signal, timeoutMs: syncWarnMs });
-      if (missing.length === 0) return logger.info({}, 'caches are in sync');
+      if (missing.length === 0) {
+        // Nothing is decided before the policies are in force.
+        this.#policyObjects?.evaluate();
+        return logger.info({}, 'caches are in sync');
+      }
       const errors = informers.map((informer) => informer.status().lastError).filter((error) => error !== undefined);
       logger.warn({ missing, errors }, 'still waiting for caches to sync');
     }
@@ -247,7 +273,11 @@ export class Manager {
   async #work(leading: AbortSignal): Promise<Ending> {
     const { logger } = this.#options;
     logger.info({}, this.#shadow === undefined ? 'leading' : 'running in shadow mode; nothing is written');
-    const working = Promise.all([this.lifecycle.lead(leading), this.#shadow?.run(leading)]);
+    const working = Promise.all([
+      this.lifecycle.lead(leading),
+      this.#shadow?.run(leading),
+      this.#policyStatus?.run(leading),
+    ]);
     const end = (): void => {
       this.#beginStopping();
       this.#watching.abort();
@@ -274,6 +304,32 @@ export class Manager {
     const { config, apis, clock, identity } = this.#options;
     if (!config.current().watchCanary || apis.writing === undefined) return undefined;
     return new ApiCanaryLease(apis.writing.canary, clock, identity);
+  }
+
+  #makePolicyObjects(): PolicyObjects | undefined {
+    const { policyAdoption } = this.#options;
+    const { policies: informer } = this.informers;
+    if (informer === undefined) return undefined;
+    // Without it the replica would act as if there were no policies.
+    if (policyAdoption === undefined) throw new Error('policyAdoption: required if the source of policies is crd');
+    const onChange = (): void => this.#policyStatus?.wakeUp();
+    return new PolicyObjects({ ...this.#options, ...policyAdoption, informer, onChange });
+  }
+
+  #makePolicyStatus(): PolicyStatusWriter | undefined {
+    const api = this.#options.apis.writing?.policyStatus;
+    const { policies, nodes, pods } = this.informers;
+    if (api === undefined || policies === undefined) return undefined;
+    const { stages } = this.lifecycle;
+    return new PolicyStatusWriter({
+      ...this.#options,
+      api,
+      leadership: this.#leadership(),
+      recorder: this.#recorder('node-lifecycle-controller'),
+      store: policies.store,
+      assessments: () => this.#policyObjects?.assessments ?? new Map(),
+      figures: () => countPolicyFigures({ stages, nodes: nodes.store, pods: pods.store }),
+    });
   }
 
   #makeElector(): LeaderElector | undefined {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { chartValuesSchema } from '../../tools/docs/chart-values-schema.ts';
+import { policyCrdPages } from '../../tools/manifests/policy-crd-pages.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const folder = 'charts/node-lifecycle-controller';
@@ -25,6 +26,10 @@ function isRead(path: string): boolean {
   const prefixes = parts.map((_, index) => parts.slice(0, index + 1).join('.'));
   return prefixes.some((prefix) => new RegExp(`\\.Values\\.${prefix}(?![\\w.])`).test(templates));
 }
+
+test('the definition of NodeLifecyclePolicy follows from the schema of policies: npm run manifests', () => {
+  for (const { path, text } of policyCrdPages()) assert.equal(read(path), text, `${path} is not up to date`);
+});
 
 test('every value is read by a template', () => {
   for (const path of leavesOf(values, [])) assert.ok(isRead(path), `no template reads ${path}`);

@@ -75,6 +75,11 @@ const settings: readonly { readonly values: string; readonly parts: Partial<Part
   },
   { values: '{ replicas: 1, leaderElection: { enabled: false } }', parts: { leaderElect: false } },
   { values: 'metrics: { secure: true }', parts: { secure: true } },
+  { values: 'policies: { source: crd }', parts: { policyObjects: true } },
+  {
+    values: '{ mode: shadow, policies: { source: crd } }',
+    parts: { shadow: true, leaderElect: false, policyObjects: true },
+  },
   { values: '{ mode: shadow, metrics: { secure: true } }', parts: { shadow: true, leaderElect: false, secure: true } },
   { values: 'metrics: { secure: true, enabled: false }', parts: {} },
 ];
@@ -195,6 +200,11 @@ const rejectedValues: Readonly<Record<string, RegExp>> = {
   'config: { metricsSecure: true }': /additional properties 'metricsSecure' not allowed/,
   'extraArgs: [--metrics-secure]':
     /extraArgs: --metrics-secure is not accepted, roles, ports and monitors follow from the values/,
+  'policies: { source: api }': /\/policies\/source.*must be one of 'file', 'crd'/s,
+  '{ policies: { source: crd }, config: { policies: [{ name: a, nodeSelector: { matchLabels: { a: b } } }] } }':
+    /config\.policies: must be empty with policies\.source: crd/,
+  'config: { policySource: crd }': /additional properties 'policySource' not allowed/,
+  'extraArgs: [--policy-source=crd]': /extraArgs: --policy-source=crd is not accepted, roles follow from the values/,
   'serviceAccount: { create: false }': /serviceAccount\.name: required/,
 };
 

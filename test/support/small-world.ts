@@ -11,6 +11,7 @@ import { type NodeView, transformNode } from '../../src/api/node.ts';
 import { type PodView, transformPod } from '../../src/api/pod.ts';
 import type { Toleration } from '../../src/api/tolerations.ts';
 import { type RunningApiServer, startApiServer } from '../../src/apiserver/http/api-server.ts';
+import { servedPolicies } from '../../src/cli/policies/policy-resource.ts';
 import { HollowFleet } from '../../src/kubelet/fleet/fleet.ts';
 import { RecordingLogger, SeededRandom } from './fakes.ts';
 import { makeKubeApi } from './make-kube-api.ts';
@@ -41,7 +42,8 @@ export class SmallWorld implements AsyncDisposable {
   /** Ready, with every node registered. */
   static async start({ nodes }: SmallWorldOptions): Promise<SmallWorld> {
     const dependencies = { clock: new SystemClock(), random: new SeededRandom(7), logger: new RecordingLogger() };
-    const server = await startApiServer({ ...dependencies, port: 0, defaultTolerationSeconds: 300 });
+    const customResources = [servedPolicies()];
+    const server = await startApiServer({ ...dependencies, port: 0, defaultTolerationSeconds: 300, customResources });
     const folder = mkdtempSync(join(tmpdir(), 'nlc-small-world-'));
     const kubeconfigFile = join(folder, 'kubeconfig');
     writeFileSync(kubeconfigFile, server.kubeconfig(), { mode: 0o600 });

@@ -14,6 +14,7 @@ const ownedByChart = new Set([
   'health-probe-bind-address',
   'v',
   'shadow',
+  'policy-source',
 ]);
 const isOwnedByChart = ({ name }: FlagDefinition): boolean => ownedByChart.has(name) || name.startsWith('leader-elect');
 
@@ -73,6 +74,7 @@ export const chartValuesSchema = z.strictObject({
   commonLabels: texts,
   podAnnotations: texts,
   podLabels: texts,
+  policies: z.strictObject({ source: flag('policy-source') }),
   replicas: z.int().min(0),
   leaderElection: z.strictObject({
     enabled: z.boolean(),

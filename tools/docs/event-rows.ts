@@ -10,6 +10,7 @@ import { keptFlapping, malformedFlapping, releasedFlapping } from '../../src/con
 import { breakerClosed, breakerOpened, malformedPause } from '../../src/controller/policies/events.ts';
 import { podNodeNotReady } from '../../src/controller/pod-readiness/events.ts';
 import { evaluationPaused, evaluationResumed } from '../../src/controller/freshness/events.ts';
+import { policyNotAccepted } from '../../src/manager/policies/events.ts';
 import { becameLeader, stoppedLeading } from '../../src/election/events.ts';
 import { networkTexts, outOfDiskTexts, pressureTexts } from '../../src/kubelet/node-status/build-conditions.ts';
 import {
@@ -133,6 +134,15 @@ export const controllerEvents: readonly EventRow[] = [
     breakerClosed,
     [{ policy: 'POLICY', why: 'cooldown-over', openMs: 720_000, count: { ...breakerCount, unhealthy: 2 } }],
     'The cooldown is over, the breaker was reset, or the policy has no limits any more',
+  ),
+  row(
+    own,
+    policyNotAccepted,
+    [
+      { name: 'POLICY', uid: 'UID' },
+      'spec.FIELD: must be ACCEPTED (got VALUE); generation 2 of the spec stays in force',
+    ],
+    'The current version of a NodeLifecyclePolicy object is not in force; once for each version',
   ),
   row(nodes, deletingAllPods, [node], 'Eviction mode: the pods of a node are about to be deleted'),
   row(

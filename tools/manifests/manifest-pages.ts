@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { type ManifestPage, policyCrdPages } from './policy-crd-pages.ts';
 import { chart, type KubeManifest, parseManifests, renderChart, root } from './render.ts';
 
 const head = '# Rendered from the chart by `npm run manifests`.\n';
@@ -13,6 +14,7 @@ export const overlayValues: Readonly<Record<string, string>> = {
   'detector-only': 'mode: detector-only',
   'evictor-only': 'mode: evictor-only',
   shadow: 'mode: shadow',
+  'policy-objects': 'policies: { source: crd }',
   'control-plane': presetValues('control-plane'),
   prometheus: `
 metrics: { podMonitor: { enabled: true }, prometheusRule: { enabled: true } }
@@ -24,15 +26,11 @@ export function presetValues(preset: string): string {
   return readFileSync(join(chart, 'presets', `${preset}.yaml`), 'utf8');
 }
 
-interface ManifestPage {
-  readonly path: string;
-  readonly text: string;
-}
-
 export function manifestPages(): readonly ManifestPage[] {
   const base = plainRendering('');
   return [
     page('base/resources.yaml', base),
+    ...policyCrdPages(),
     page('install.yaml', [...namespaceObjects(), ...base]),
     ...Object.keys(overlayValues).map((overlay) => page(`overlays/${overlay}/patch.yaml`, differences(overlay, base))),
     page('overlays/prometheus/podmonitor.yaml', ofPrometheus('PodMonitor')),

@@ -1,6 +1,8 @@
 // The permissions that the controller needs, by the controllers and features that run. The tests compare them with the roles
 // of the chart and with the requests to kube-apiserver.
 
+import { policyResource } from '../../src/api/node-lifecycle-policy.ts';
+
 /** One verb on one resource, as in RBAC. */
 export interface Permission {
   readonly group: string;
@@ -25,6 +27,8 @@ export interface Parts {
   /** Delegated authentication and authorization of page requests. */
   readonly secure: boolean;
   readonly eventsApi: 'core' | 'events.k8s.io';
+  /** Policies are objects of the API. */
+  readonly policyObjects: boolean;
 }
 
 export const defaultParts: Parts = {
@@ -37,6 +41,7 @@ export const defaultParts: Parts = {
   leaderElect: true,
   secure: false,
   eventsApi: 'core',
+  policyObjects: false,
 };
 
 interface Row {
@@ -59,6 +64,11 @@ const detecting = { when: '`node-lifecycle-controller`', applies: ({ detects }: 
 const canary = { when: '`watchCanary`', applies: ({ watchCanary }: Parts) => watchCanary } as const;
 const electing = { when: '`leaderElection.enabled`', applies: ({ leaderElect }: Parts) => leaderElect } as const;
 const securing = { when: '`metrics.secure`', applies: ({ secure }: Parts) => secure } as const;
+const withPolicyObjects = {
+  group: policyResource.group,
+  when: '`policies.source: crd`',
+  applies: ({ policyObjects }: Parts) => policyObjects,
+} as const;
 const leases = { group: 'coordination.k8s.io', resource: 'leases' } as const;
 const nodeLeases = { ...leases, namespace: 'kube-node-lease' } as const;
 const ownLease = { ...leases, namespace: 'kube-system' } as const;
@@ -109,6 +119,13 @@ const rows: readonly Row[] = [
     when: '`featureGates.TaintBasedEvictions: "false"`',
     why: 'their pods are not evicted',
     applies: ({ evictionMode }) => evictionMode,
+  },
+  { resource: policyResource.plural, verbs: ['list', 'watch'], ...withPolicyObjects, why: 'informer' },
+  {
+    resource: `${policyResource.plural}/status`,
+    verbs: ['patch'],
+    ...withPolicyObjects,
+    why: 'what the leader observes: counts and conditions',
   },
   { ...nodeLeases, verbs: ['list', 'watch'], ...always, why: 'heartbeats' },
   { ...nodeLeases, verbs: ['get'], ...detecting, why: 'live read before a node is marked Unknown' },
@@ -179,7 +196,7 @@ export function permissionText({ group, resource, verb, namespace, name }: Permi
 /** The permissions section of the chart's README. */
 export function permissionsPage(): readonly string[] {
   return [
-    'The chart grants exactly these permissions, depending on `mode` and `config`. No wildcards, no secrets. `create` cannot be restricted to a name.',
+    'The chart grants exactly these permissions, depending on `mode`, `policies` and `config`. No wildcards, no secrets. `create` cannot be restricted to a name.',
     'In mode `shadow` only `get`, `list` and `watch` of these rows are granted, without a lease for leader election; `metrics.secure` adds the two reviews, which store nothing.',
     '',
     '| verbs | resource | where | when | for |',

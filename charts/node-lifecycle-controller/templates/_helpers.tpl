@@ -205,6 +205,7 @@ authorization:
 {{- end -}}
 {{- $_ := set $own "controllers" (include "nlc.controllers" .) -}}
 {{- if not (include "nlc.writes" .) }}{{ $_ := set $own "shadow" true }}{{ end -}}
+{{- if eq .Values.policies.source "crd" }}{{ $_ := set $own "policySource" "crd" }}{{ end -}}
 {{- if include "nlc.serves" . }}{{ $_ := set $own "metricsSecure" true }}{{ end -}}
 {{- if and (include "nlc.serves" .) .Values.metrics.tls.secretName -}}
 {{- $_ := set $own "tlsCertFile" (printf "%s/tls.crt" (include "nlc.tlsFolder" .)) -}}
@@ -251,8 +252,8 @@ authorization:
 {{- fail "config.controllers: the pod garbage collector has no shadow mode; remove pod-garbage-collector-controller" -}}
 {{- end -}}
 {{- range .Values.extraArgs -}}
-{{- if regexMatch "^--(no-)?(controllers|shadow|leader-elect|watch-canary|feature-gates|events-api)(=|$)" . -}}
-{{- fail (printf "extraArgs: %s is not accepted, roles follow from the values; set mode, leaderElection or config" .) -}}
+{{- if regexMatch "^--(no-)?(controllers|shadow|leader-elect|watch-canary|feature-gates|events-api|policy-source)(=|$)" . -}}
+{{- fail (printf "extraArgs: %s is not accepted, roles follow from the values; set mode, leaderElection, policies or config" .) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -261,6 +262,9 @@ authorization:
 {{- define "nlc.check" -}}
 {{- include "nlc.checkMode" . -}}
 {{- include "nlc.checkSecure" . -}}
+{{- if and (eq .Values.policies.source "crd") .Values.config.policies -}}
+{{- fail "config.policies: must be empty with policies.source: crd, where policies are NodeLifecyclePolicy objects; nlc validate FILE --output=crd prints those of a config file" -}}
+{{- end -}}
 {{- if and (gt (int (include "nlc.replicas" .)) 1) (not .Values.leaderElection.enabled) -}}
 {{- fail "replicas: more than one requires leaderElection.enabled, otherwise every replica acts" -}}
 {{- end -}}

@@ -73,6 +73,12 @@ export function toWireForm(apiVersion: string, kind: string, object: MutableJson
   return { object: reader.readMessage(messageNameOf(apiVersion, kind) ?? '', object), unknown: reader.unknown };
 }
 
+/** The same for a type that is a part of objects, by the full name of its message; `field` is where it is. */
+export function toWireField(message: string, field: string, value: unknown): WireForm {
+  const reader = new WireFormReader();
+  return { object: reader.readField(message, field, value), unknown: reader.unknown };
+}
+
 /** Where the reader is. Only an error or an unknown field needs the text. */
 class FieldPath {
   readonly #steps: string[] = [];
@@ -97,6 +103,13 @@ class FieldPath {
 class WireFormReader {
   readonly unknown: string[] = [];
   readonly #path = new FieldPath();
+
+  readField(name: string, field: string, value: unknown): MutableJsonMap {
+    this.#path.enter(field);
+    const read = this.readMessage(name, value);
+    this.#path.leave();
+    return read;
+  }
 
   readMessage(name: string, value: unknown): MutableJsonMap {
     if (!isMap(value)) return failType(this.#path, 'an object', value);

@@ -7,6 +7,7 @@ import {
   type GroupVersionKind,
   resourcesOf,
   type ServedResource,
+  servedResources,
   type ServedSubresource,
   servedGroups,
 } from '../resources.ts';
@@ -18,16 +19,16 @@ export type DiscoveryDocument = Readonly<Record<string, unknown>>;
 export const aggregatedDiscoveryType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 /** `APIGroupDiscoveryList` for `/api` (the core group alone) or `/apis` (all others), upstream `apidiscovery.k8s.io/v2`. */
-export function aggregatedDiscovery(root: '/api' | '/apis'): DiscoveryDocument {
+export function aggregatedDiscovery(root: '/api' | '/apis', all = servedResources): DiscoveryDocument {
   return {
     kind: 'APIGroupDiscoveryList',
     apiVersion: 'apidiscovery.k8s.io/v2',
     metadata: {},
-    items: [...servedGroups()]
+    items: [...servedGroups(all)]
       .filter(([group]) => (group === '') === (root === '/api'))
       .map(([group, versions]) => ({
         metadata: group === '' ? {} : { name: group },
-        versions: versions.map((version) => describeVersion(group, version)),
+        versions: versions.map((version) => describeVersion(group, version, all)),
       })),
   };
 }
@@ -42,20 +43,20 @@ export function coreVersions(serverAddress: string): DiscoveryDocument {
 }
 
 /** `APIGroupList`, the response to a plain `GET /apis`. */
-export function groupList(): DiscoveryDocument {
-  const names = [...servedGroups().keys()].filter((group) => group !== '');
-  return { kind: 'APIGroupList', apiVersion: 'v1', groups: names.map(describeGroup) };
+export function groupList(all = servedResources): DiscoveryDocument {
+  const names = [...servedGroups(all).keys()].filter((group) => group !== '');
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: names.map((name) => describeGroup(name, all)) };
 }
 
 /** `APIGroup`, the response to `GET /apis/GROUP`; undefined if it is not served. */
-export function groupDocument(group: string): DiscoveryDocument | undefined {
-  if (group === '' || !servedGroups().has(group)) return undefined;
-  return { kind: 'APIGroup', apiVersion: 'v1', ...describeGroup(group) };
+export function groupDocument(group: string, all = servedResources): DiscoveryDocument | undefined {
+  if (group === '' || !servedGroups(all).has(group)) return undefined;
+  return { kind: 'APIGroup', apiVersion: 'v1', ...describeGroup(group, all) };
 }
 
 /** `APIResourceList`, the response to `GET /api/v1` and `GET /apis/GROUP/VERSION`; undefined if it is not served. */
-export function resourceList(group: string, version: string): DiscoveryDocument | undefined {
-  const served = resourcesOf(group, version);
+export function resourceList(group: string, version: string, all = servedResources): DiscoveryDocument | undefined {
+  const served = resourcesOf(group, version, all);
   if (served.length === 0) return undefined;
   return {
     kind: 'APIResourceList',
@@ -68,16 +69,16 @@ export function resourceList(group: string, version: string): DiscoveryDocument 
   };
 }
 
-function describeGroup(group: string): DiscoveryDocument {
-  const versions = (servedGroups().get(group) ?? []).map((version) => ({
+function describeGroup(group: string, all: readonly ServedResource[]): DiscoveryDocument {
+  const versions = (servedGroups(all).get(group) ?? []).map((version) => ({
     groupVersion: apiVersionOf({ group, version }),
     version,
   }));
   return { name: group, versions, preferredVersion: versions[0] };
 }
 
-function describeVersion(group: string, version: string): DiscoveryDocument {
-  return { version, freshness: 'Current', resources: resourcesOf(group, version).map(describeAggregated) };
+function describeVersion(group: string, version: string, all: readonly ServedResource[]): DiscoveryDocument {
+  return { version, freshness: 'Current', resources: resourcesOf(group, version, all).map(describeAggregated) };
 }
 
 function describeAggregated(served: ServedResource): DiscoveryDocument {

@@ -3,7 +3,7 @@
  * `fieldValidation` (otherwise `kubectl create` sends no request), and the supported patch types.
  */
 import { messageNameOf } from '../codec/message-table.ts';
-import { gvkOf, type Schema, schemaName, schemaRef } from './open-api-schemas.ts';
+import { customSchemaName, gvkOf, type Schema, schemaName, schemaRef } from './open-api-schemas.ts';
 import { apiVersionOf, type GroupVersionKind, type ServedResource, type Verb } from '../resources.ts';
 
 interface Operation {
@@ -87,14 +87,15 @@ function pathItem(served: ServedResource, kind: GroupVersionKind, verbs: readonl
 }
 
 function describeOperation(served: ServedResource, kind: GroupVersionKind, operation: Operation): Schema {
-  const sent = requestBody(kind, operation);
+  const isCustom = served.custom !== undefined;
+  const sent = requestBody(kind, operation, isCustom);
   return {
     description: `${operation.description} ${served.plural}`,
     'x-kubernetes-action': operation.action,
     'x-kubernetes-group-version-kind': gvkOf(kind),
     parameters: operation.parameters.map(queryParameter),
     ...(sent === undefined ? {} : { requestBody: { required: operation.body !== 'options', content: sent } }),
-    responses: { '200': { description: 'OK', content: jsonOf(kind, operation.action === 'list') } },
+    responses: { '200': { description: 'OK', content: jsonOf(kind, operation.action === 'list', isCustom) } },
   };
 }
 
@@ -102,13 +103,15 @@ function queryParameter(name: string): Schema {
   return { name, in: 'query', schema: { type: parameterTypes[name] ?? 'string', uniqueItems: true } };
 }
 
-function requestBody(kind: GroupVersionKind, { body }: Operation): Schema | undefined {
-  if (body === 'patch') return Object.fromEntries(patchTypes.map((type) => [type, { schema: { type: 'object' } }]));
-  if (body === 'options') return jsonOf({ ...kind, kind: 'DeleteOptions' }, false);
-  return body === 'object' ? jsonOf(kind, false) : undefined;
+function requestBody(kind: GroupVersionKind, { body }: Operation, isCustom: boolean): Schema | undefined {
+  const types = isCustom ? patchTypes.filter((type) => !type.includes('strategic')) : patchTypes;
+  if (body === 'patch') return Object.fromEntries(types.map((type) => [type, { schema: { type: 'object' } }]));
+  if (body === 'options') return jsonOf({ ...kind, kind: 'DeleteOptions' }, false, false);
+  return body === 'object' ? jsonOf(kind, false, isCustom) : undefined;
 }
 
-function jsonOf(kind: GroupVersionKind, list: boolean): Schema {
+function jsonOf(kind: GroupVersionKind, list: boolean, isCustom: boolean): Schema {
+  if (isCustom) return { 'application/json': { schema: schemaRef(`${customSchemaName(kind)}${list ? 'List' : ''}`) } };
   const message = messageNameOf(apiVersionOf(kind), kind.kind);
   if (message === undefined) return { 'application/json': { schema: { type: 'object' } } };
   return { 'application/json': { schema: schemaRef(`${schemaName(message)}${list ? 'List' : ''}`) } };

@@ -3,7 +3,7 @@
  * merge rules of lists. `kubectl explain` prints them, and `kubectl apply` computes its patches from them.
  */
 import { type MessageField, messageFields } from '../codec/message-table.ts';
-import { apiVersionOf, type GroupVersionKind } from '../resources.ts';
+import { apiVersionOf, type GroupVersionKind, type ServedResource } from '../resources.ts';
 import { describedFields, describedTypes } from './schema-descriptions.ts';
 
 export type Schema = Readonly<Record<string, unknown>>;
@@ -79,6 +79,38 @@ export function listSchema(kind: GroupVersionKind, message: string): readonly [s
     'x-kubernetes-group-version-kind': [gvkOf({ ...kind, kind: `${kind.kind}List` })],
   };
   return [`${schemaName(message)}List`, schema];
+}
+
+export const objectMetaMessage = `${metaPackage}.ObjectMeta`;
+
+/** The name of the schema of a custom resource: its group reversed, its version and kind. */
+export function customSchemaName({ group, version, kind }: GroupVersionKind): string {
+  return [...group.split('.').reverse(), version, kind].join('.');
+}
+
+/** The schemas of a custom resource and of its list; none for any other. */
+export function customSchemas(served: ServedResource): readonly (readonly [string, Schema])[] {
+  const { custom } = served;
+  if (custom === undefined) return [];
+  const name = customSchemaName(served);
+  const properties = isSchema(custom.schema['properties']) ? custom.schema['properties'] : {};
+  const metadata = { allOf: [schemaRef(schemaName(objectMetaMessage))], description: 'Standard object metadata.' };
+  const schema = {
+    ...custom.schema,
+    properties: { ...properties, ...typeMetaProperties, metadata },
+    'x-kubernetes-group-version-kind': [gvkOf(served)],
+  };
+  const [, list] = listSchema(served, '');
+  const items = { type: 'array', items: schemaRef(name), description: `The objects, of kind ${served.kind}.` };
+  const listProperties = isSchema(list['properties']) ? list['properties'] : {};
+  return [
+    [name, schema],
+    [`${name}List`, { ...list, properties: { ...listProperties, items } }],
+  ];
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null;
 }
 
 /** The value of the extension `x-kubernetes-group-version-kind` for a kind. */

@@ -2,18 +2,27 @@
 import { messageNameOf } from '../codec/message-table.ts';
 import { type EncodedDocument, encodeDocument } from './content-hash.ts';
 import { pathsOf } from './open-api-paths.ts';
-import { listSchema, type Schema, schemasOf } from './open-api-schemas.ts';
-import { apiVersionOf, type GroupVersionKind, resourcesOf, servedGroups } from '../resources.ts';
+import { customSchemas, listSchema, objectMetaMessage, type Schema, schemasOf } from './open-api-schemas.ts';
+import {
+  apiVersionOf,
+  type GroupVersionKind,
+  resourcesOf,
+  servedGroups,
+  type ServedResource,
+  servedResources,
+} from '../resources.ts';
 
 /** Serves `/openapi/v3` and the paths below it. */
 export class OpenApi {
   readonly #info: { readonly title: string; readonly version: string };
+  readonly #served: readonly ServedResource[];
   readonly #documents = new Map<string, EncodedDocument>();
   #index: EncodedDocument | undefined;
 
   /** `version` is the server version, as in `/version`. */
-  constructor(info: { readonly title: string; readonly version: string }) {
+  constructor(info: { readonly title: string; readonly version: string }, served = servedResources) {
     this.#info = info;
+    this.#served = served;
   }
 
   /** The response to `/openapi/v3`: the URL of each document, with a hash that allows clients to cache it without limit. */
@@ -21,7 +30,7 @@ export class OpenApi {
     const entry = (path: string): Schema => ({
       serverRelativeURL: `/openapi/v3/${path}?hash=${this.document(path)?.hash ?? ''}`,
     });
-    const paths = Object.fromEntries(groupVersionPaths().map((path) => [path, entry(path)]));
+    const paths = Object.fromEntries(this.#paths().map((path) => [path, entry(path)]));
     this.#index ??= encodeDocument({ paths });
     return this.#index;
   }
@@ -29,7 +38,7 @@ export class OpenApi {
   /** The response to `/openapi/v3/PATH`, PATH being `api/v1` or `apis/GROUP/VERSION`; undefined if it is not served. */
   document(path: string): EncodedDocument | undefined {
     const known = this.#documents.get(path);
-    if (known !== undefined || !groupVersionPaths().includes(path)) return known;
+    if (known !== undefined || !this.#paths().includes(path)) return known;
     const made = encodeDocument(this.#describe(path));
     this.#documents.set(path, made);
     return made;
@@ -41,20 +50,23 @@ export class OpenApi {
     return {
       openapi: '3.0.0',
       info: this.#info,
-      paths: Object.fromEntries(resourcesOf(group, version).flatMap(pathsOf)),
-      components: { schemas: schemasFor(group, version) },
+      paths: Object.fromEntries(resourcesOf(group, version, this.#served).flatMap(pathsOf)),
+      components: { schemas: schemasFor(group, version, resourcesOf(group, version, this.#served)) },
     };
+  }
+
+  #paths(): readonly string[] {
+    return [...servedGroups(this.#served)].flatMap(([group, versions]) =>
+      versions.map((version) => (group === '' ? `api/${version}` : `apis/${group}/${version}`)),
+    );
   }
 }
 
-function groupVersionPaths(): readonly string[] {
-  return [...servedGroups()].flatMap(([group, versions]) =>
-    versions.map((version) => (group === '' ? `api/${version}` : `apis/${group}/${version}`)),
-  );
-}
-
-function schemasFor(group: string, version: string): Readonly<Record<string, Schema>> {
-  const served = resourcesOf(group, version);
+function schemasFor(
+  group: string,
+  version: string,
+  served: readonly ServedResource[],
+): Readonly<Record<string, Schema>> {
   const options = { group, version, kind: 'DeleteOptions' };
   const subresources = served.flatMap((resource) => resource.subresources.map(({ responseKind }) => responseKind));
   const kinds = new Map<string, readonly GroupVersionKind[]>();
@@ -68,7 +80,9 @@ function schemasFor(group: string, version: string): Readonly<Record<string, Sch
       const message = messageOf(kind);
       return message === undefined ? [] : [listSchema(kind, message)];
     });
-  return { ...schemasOf([...kinds.keys()], kinds), ...Object.fromEntries(lists) };
+  const custom = served.flatMap((resource) => customSchemas(resource));
+  const roots = [...kinds.keys(), ...(custom.length > 0 ? [objectMetaMessage] : [])];
+  return { ...schemasOf(roots, kinds), ...Object.fromEntries([...lists, ...custom]) };
 }
 
 function messageOf(kind: GroupVersionKind): string | undefined {

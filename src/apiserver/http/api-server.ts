@@ -7,7 +7,7 @@ import { stringify as toYaml } from 'yaml';
 import type { Clock } from '../../ports/clock.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Random } from '../../ports/random.ts';
-import { findServedResource } from '../resources.ts';
+import { findServedResource, type ServedResource, servedResources } from '../resources.ts';
 import { EventExpiry } from '../registry/event-expiry.ts';
 import { initialNamespaces } from '../registry/namespace-lifecycle.ts';
 import { ObjectLister } from '../registry/object-lister.ts';
@@ -47,6 +47,8 @@ export interface ApiServerOptions {
   readonly watchWindow?: number;
   /** Default: one minute. */
   readonly bookmarkPeriodMs?: number;
+  /** Resources that CustomResourceDefinitions would define; default: none. */
+  readonly customResources?: readonly ServedResource[];
 }
 
 export interface RunningApiServer {
@@ -127,7 +129,9 @@ interface Parts {
 
 function assemble(options: ApiServerOptions): Parts {
   const { clock, random, logger } = options;
-  const strategies = makeStrategies(options.defaultTolerationSeconds ?? defaultTolerationSeconds);
+  const { customResources = [] } = options;
+  const served = [...servedResources, ...customResources];
+  const strategies = makeStrategies(options.defaultTolerationSeconds ?? defaultTolerationSeconds, customResources);
   const store = new VersionedStore({ clock, resources: [...strategies.keys()], window: windowOf(options) });
   const registry = new ObjectRegistry(store, clock, random);
   createNamespaces(registry, strategies);
@@ -139,8 +143,9 @@ function assemble(options: ApiServerOptions): Parts {
   const requests = new RequestHandler({
     logger,
     limiter,
+    served,
     authenticator: new TokenAuthenticator(tokens),
-    documents: new DocumentHandler(store, () => ({ inFlight: limiter.inFlight, watches: ticker.size })),
+    documents: new DocumentHandler(store, () => ({ inFlight: limiter.inFlight, watches: ticker.size }), served),
     resources: new ResourceHandler({
       strategies,
       registry,

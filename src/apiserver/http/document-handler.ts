@@ -11,6 +11,7 @@ import {
   resourceList,
 } from '../discovery/discovery-documents.ts';
 import { OpenApi } from '../discovery/open-api.ts';
+import type { ServedResource } from '../resources.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
 import { wantsAggregatedDiscovery } from './accept.ts';
 import { type Exchange, headerOf } from './exchange.ts';
@@ -47,11 +48,14 @@ interface Gauges {
 export class DocumentHandler {
   readonly #store: VersionedStore;
   readonly #gauges: () => Gauges;
-  readonly #openApi = new OpenApi({ title: 'Kubernetes', version: serverVersion.gitVersion });
+  readonly #served: readonly ServedResource[];
+  readonly #openApi: OpenApi;
 
-  constructor(store: VersionedStore, gauges: () => Gauges) {
+  constructor(store: VersionedStore, gauges: () => Gauges, served: readonly ServedResource[]) {
     this.#store = store;
     this.#gauges = gauges;
+    this.#served = served;
+    this.#openApi = new OpenApi({ title: 'Kubernetes', version: serverVersion.gitVersion }, served);
   }
 
   /** Undefined for an unknown path. */
@@ -76,19 +80,19 @@ export class DocumentHandler {
     if (isPublicPath(path)) return describeHealth(exchange, path);
     if (path === '/openapi/v3') return documentReply(exchange, this.#openApi.index(), discoveryHeaders);
     if (path.startsWith('/openapi/v3/')) return this.#openApiDocument(exchange, path);
-    return legacyDocument(exchange, path.split('/').slice(1));
+    return legacyDocument(exchange, path.split('/').slice(1), this.#served);
   }
 
   #groups(exchange: Exchange, root: '/api' | '/apis'): Reply {
     if (wantsAggregatedDiscovery(headerOf(exchange.incoming, 'accept'))) {
       return documentReply(
         exchange,
-        encodeDocument(aggregatedDiscovery(root)),
+        encodeDocument(aggregatedDiscovery(root, this.#served)),
         discoveryHeaders,
         aggregatedDiscoveryType,
       );
     }
-    if (root === '/apis') return jsonReply(200, groupList(), discoveryHeaders);
+    if (root === '/apis') return jsonReply(200, groupList(this.#served), discoveryHeaders);
     return jsonReply(200, coreVersions(authorityOf(exchange)), discoveryHeaders);
   }
 
@@ -118,17 +122,24 @@ export class DocumentHandler {
 
 const rootPaths = ['/api', '/apis', '/healthz', '/livez', '/metrics', '/openapi/v3', '/readyz', '/version'];
 
-function legacyDocument({ method }: Exchange, parts: readonly string[]): Reply | undefined {
+function legacyDocument(
+  { method }: Exchange,
+  parts: readonly string[],
+  served: readonly ServedResource[],
+): Reply | undefined {
   if (method !== 'GET') return undefined;
-  const document = findLegacy(parts);
+  const document = findLegacy(parts, served);
   return document === undefined ? undefined : jsonReply(200, document, discoveryHeaders);
 }
 
-function findLegacy([root, first, second, ...rest]: readonly string[]): DiscoveryDocument | undefined {
+function findLegacy(
+  [root, first, second, ...rest]: readonly string[],
+  served: readonly ServedResource[],
+): DiscoveryDocument | undefined {
   if (first === undefined || rest.length > 0) return undefined;
-  if (root === 'api') return second === undefined ? resourceList('', first) : undefined;
+  if (root === 'api') return second === undefined ? resourceList('', first, served) : undefined;
   if (root !== 'apis') return undefined;
-  return second === undefined ? groupDocument(first) : resourceList(first, second);
+  return second === undefined ? groupDocument(first, served) : resourceList(first, second, served);
 }
 
 function describeHealth({ query }: Exchange, path: string): Reply | undefined {

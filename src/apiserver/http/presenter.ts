@@ -116,20 +116,20 @@ export class Presenter {
 
   *#itemParts(stored: StoredObject): Generator<Buffer> {
     if (this.#isStoredForm()) {
-      yield brace;
+      yield this.#served.custom === undefined ? brace : this.#prefix;
       yield stored.tail;
     } else {
       yield Buffer.from(JSON.stringify(this.#item(stored)));
     }
   }
 
-  /** Items of typed lists have no kind and apiVersion. */
+  /** Items of typed lists have no kind and apiVersion, custom resources have them. */
   #item(stored: StoredObject): unknown {
     const object = this.#parse(stored);
     if (this.#presentation.as === 'table') return printRow(this.#served, object, this.#printOptions());
     if (this.#presentation.as === 'partial') return this.#partial(object);
     const { kind: _kind, apiVersion: _apiVersion, ...rest } = object;
-    return rest;
+    return this.#served.custom === undefined ? rest : object;
   }
 
   #parse(stored: StoredObject): KubeObject {

@@ -5,6 +5,7 @@ import { ApiError } from '../../api/api-error.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { User } from '../discovery/build-review.ts';
 import { pathNotFound, statusError } from '../api-errors/api-errors.ts';
+import type { ServedResource } from '../resources.ts';
 import { type DocumentHandler, isPublicPath } from './document-handler.ts';
 import { cutOff, type Exchange, headerOf, type Incoming, type Outgoing } from './exchange.ts';
 import { errorReply, pageNotFound, type Reply, sendReply, textReply } from './reply.ts';
@@ -18,6 +19,8 @@ interface RequestHandlerOptions {
   readonly limiter: InflightLimiter;
   readonly documents: DocumentHandler;
   readonly resources: ResourceHandler;
+  /** All that are served. */
+  readonly served: readonly ServedResource[];
   readonly logger: Logger;
 }
 
@@ -98,24 +101,24 @@ export class RequestHandler {
   }
 
   async #route(exchange: Exchange, headers: OutgoingHttpHeaders): Promise<Reply | undefined> {
-    const route = routeOf(exchange.path);
+    const route = routeOf(exchange.path, this.#options.served);
     const watches = route !== undefined && verbOf(exchange, route.name) === 'watch';
     const release = watches ? () => {} : this.#options.limiter.acquire(exchange.method);
     if (release === undefined) return tooManyRequests();
     try {
       if (route !== undefined) return await this.#options.resources.handle(exchange, route, headers);
-      return this.#options.documents.handle(exchange) ?? replyNotFound(exchange.path);
+      return this.#options.documents.handle(exchange) ?? this.#replyNotFound(exchange.path);
     } finally {
       release();
     }
   }
-}
 
-/** Below a served group version the response is a Status, elsewhere plain text. */
-function replyNotFound(path: string): Reply {
-  rejectStreamed(path);
-  if (isServedVersion(path)) throw pathNotFound();
-  return pageNotFound();
+  /** Below a served group version the response is a Status, elsewhere plain text. */
+  #replyNotFound(path: string): Reply {
+    rejectStreamed(path);
+    if (isServedVersion(path, this.#options.served)) throw pathNotFound();
+    return pageNotFound();
+  }
 }
 
 /** Plain text instead of a Status (upstream `filters.tooManyRequests`). */

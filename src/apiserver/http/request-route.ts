@@ -11,18 +11,18 @@ export interface ResourceRoute {
 const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize']);
 
 /** The resource of a path; undefined if it is not served. Parts are URL-decoded. */
-export function routeOf(path: string): ResourceRoute | undefined {
+export function routeOf(path: string, all: readonly ServedResource[]): ResourceRoute | undefined {
   const parts = decodeParts(path);
   if (parts === undefined) return undefined;
-  if (parts[0] === 'api') return route('', parts[1] ?? '', parts.slice(2));
-  return parts[0] === 'apis' ? route(parts[1] ?? '', parts[2] ?? '', parts.slice(3)) : undefined;
+  if (parts[0] === 'api') return route('', parts[1] ?? '', parts.slice(2), all);
+  return parts[0] === 'apis' ? route(parts[1] ?? '', parts[2] ?? '', parts.slice(3), all) : undefined;
 }
 
 /** Whether the path is below a served group version. */
-export function isServedVersion(path: string): boolean {
+export function isServedVersion(path: string, all: readonly ServedResource[]): boolean {
   const [, root, first = '', second = ''] = path.split('/');
-  if (root === 'api') return resourcesOf('', first).length > 0;
-  return root === 'apis' && resourcesOf(first, second).length > 0;
+  if (root === 'api') return resourcesOf('', first, all).length > 0;
+  return root === 'apis' && resourcesOf(first, second, all).length > 0;
 }
 
 function decodeParts(path: string): readonly string[] | undefined {
@@ -36,13 +36,18 @@ function decodeParts(path: string): readonly string[] | undefined {
   }
 }
 
-function route(group: string, version: string, parts: readonly string[]): ResourceRoute | undefined {
+function route(
+  group: string,
+  version: string,
+  parts: readonly string[],
+  all: readonly ServedResource[],
+): ResourceRoute | undefined {
   const [first, within, below, ...rest] = parts;
   const ofNamespace = group === '' && namespaceSubresources.has(below ?? '') && rest.length === 0;
   const inNamespace = first === 'namespaces' && below !== undefined && !ofNamespace;
   const namespace = inNamespace ? within : undefined;
   const located = inNamespace ? parts.slice(2) : parts;
-  const served = findServedResource(group, version, located[0] ?? '');
+  const served = findServedResource(group, version, located[0] ?? '', all);
   return served === undefined ? undefined : locate(served, namespace, located.slice(1));
 }
 

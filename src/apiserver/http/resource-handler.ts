@@ -2,7 +2,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Clock } from '../../ports/clock.ts';
 import { buildReview } from '../discovery/build-review.ts';
-import { apiVersionOf, type Verb } from '../resources.ts';
+import { apiVersionOf, type ServedResource, type Verb } from '../resources.ts';
 import { parseIncludeObject } from '../printing/table.ts';
 import { isSet, limitOf, parseListPlan, parseWatchPlan, requireRevision } from '../registry/list-query.ts';
 import type { ObjectLister } from '../registry/object-lister.ts';
@@ -163,7 +163,7 @@ export class ResourceHandler {
 
   async #patch(call: Call): Promise<Reply> {
     const presenter = this.#presenter(call);
-    const type = patchKindOf(parseMediaType(headerOf(call.exchange.incoming, 'content-type')).type);
+    const type = patchKindOf(parseMediaType(headerOf(call.exchange.incoming, 'content-type')).type, call.served);
     const options = parseWriteOptions(call.exchange.query, 'PatchOptions');
     const body = decodeJson(await readBytes(call.exchange.incoming), 'the patch');
     return written(presenter, this.#options.registry.patch(this.#target(call), { type, body }, options));
@@ -256,14 +256,18 @@ function allows({ served, subresource, name }: ResourceRoute, verb: Verb): boole
   return !misplaced && served.verbs.includes(verb);
 }
 
-function patchKindOf(type: string): PatchKind {
+function patchKindOf(type: string, { custom }: ServedResource): PatchKind {
   const kind = patchTypes[type];
-  if (kind !== undefined) return kind;
+  // A custom resource has no merge keys.
+  const accepted = Object.keys(patchTypes).filter(
+    (each) => custom === undefined || patchTypes[each] !== 'strategic-merge',
+  );
+  if (kind !== undefined && accepted.includes(type)) return kind;
   const why =
     type === applyType
       ? 'the embedded API server does not support server-side apply'
       : 'the body of the request was in an unknown format';
-  throw unsupported(why, Object.keys(patchTypes));
+  throw unsupported(why, accepted);
 }
 
 function asObject(body: unknown): MutableJsonMap {

@@ -13,7 +13,8 @@ export interface Column {
   readonly priority: 0 | 1;
 }
 
-export type Cell = string | number;
+/** Null: a field that a custom resource does not have. */
+export type Cell = string | number | null;
 
 /** Never throws, whatever the content of the object. */
 type CellOf<C extends Cell> = (object: JsonMap, nowMs: number) => C;

@@ -3,9 +3,10 @@
  * so that a client can print any kind.
  */
 import type { KubeObject, ListMeta } from '../../api/meta.ts';
-import { apiVersionOf, type GroupVersionKind } from '../resources.ts';
+import { apiVersionOf, type GroupVersionKind, type ServedResource } from '../resources.ts';
 import { textAt } from '../select-field.ts';
 import { ageColumn, type Cell, type Column, column, nameColumn, type PrintedColumn } from './describe-columns.ts';
+import { describeCustomColumn } from './describe-custom-column.ts';
 import { daemonSetColumns } from './describe-daemon-set.ts';
 import { eventColumns } from './describe-event.ts';
 import { nodeColumns } from './describe-node.ts';
@@ -71,12 +72,16 @@ const defaultColumns: readonly PrintedColumn[] = [
   },
 ];
 
-function printedColumnsOf({ group, kind }: GroupVersionKind): readonly PrintedColumn[] {
+/** A kind, with its columns if it is a custom resource. */
+type PrintedKind = GroupVersionKind & Pick<ServedResource, 'custom'>;
+
+function printedColumnsOf({ group, kind, custom }: PrintedKind): readonly PrintedColumn[] {
+  if (custom !== undefined) return [nameColumn, ...custom.columns.map(describeCustomColumn)];
   return columnsByKind[`${group}/${kind}`] ?? defaultColumns;
 }
 
 /** The columns of a kind, including those of `-o wide`: clients select. */
-export function columnsOf(kind: GroupVersionKind): readonly Column[] {
+export function columnsOf(kind: PrintedKind): readonly Column[] {
   return printedColumnsOf(kind).map(({ cell: _cell, ...definition }) => definition);
 }
 
@@ -91,7 +96,7 @@ export function parseIncludeObject(text: string | null | undefined): IncludeObje
  * `{ resourceVersion }` of the object. Never throws, whatever the content of the objects.
  */
 export function printTable(
-  kind: GroupVersionKind,
+  kind: PrintedKind,
   objects: readonly KubeObject[],
   metadata: ListMeta,
   options: PrintOptions,
@@ -106,7 +111,7 @@ export function printTable(
 }
 
 /** One row, for tables that are written incrementally. */
-export function printRow(kind: GroupVersionKind, object: KubeObject, options: PrintOptions): TableRow {
+export function printRow(kind: PrintedKind, object: KubeObject, options: PrintOptions): TableRow {
   const fields = { ...object };
   const cells = printedColumnsOf(kind).map(({ cell }) => cell(fields, options.nowMs));
   const completed = kind.kind === 'Pod' ? completedConditions[textAt(fields, 'status', 'phase')] : undefined;

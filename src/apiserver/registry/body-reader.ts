@@ -2,6 +2,7 @@
 import type { ApiError } from '../../api/api-error.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import { asCoreEvent } from './event-forms.ts';
+import { toCustomForm } from '../codec/custom-form.ts';
 import { toWireForm, type WireForm, WireFormError } from '../codec/wire-form.ts';
 import { badRequest, invalid } from '../api-errors/api-errors.ts';
 import { invalidField } from '../api-errors/field-errors.ts';
@@ -42,7 +43,9 @@ export function readBody(
 }
 
 function read(fields: MutableJsonMap, target: Target, buildError: BuildError): WireForm {
+  const { custom } = target.served;
   try {
+    if (custom !== undefined) return toCustomForm(custom.schema, fields);
     return toWireForm(apiVersionOf(target.served), target.served.kind, fields);
   } catch (error) {
     if (error instanceof WireFormError) throw buildError(target, error.message);

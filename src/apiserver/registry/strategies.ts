@@ -1,6 +1,8 @@
 /** The strategies of all stored resources; the larger ones have a file of their own. */
 import type { Draft } from '../storage/stored-object.ts';
 import { eventStrategy } from './event-strategy.ts';
+import type { ServedResource } from '../resources.ts';
+import { customStrategy } from './custom-strategy.ts';
 import { isDnsLabel, isDnsSubdomain } from '../../api/names.ts';
 import { nodeStrategy } from './node-strategy.ts';
 import { defaultPodSpec } from './pod-defaults.ts';
@@ -14,9 +16,13 @@ import { isolateStatus, plainStrategy, type Strategy, takeField } from './strate
 const namespacedFields = ['metadata.name', 'metadata.namespace'] as const;
 
 /** By plural, which is also the name of the table in the store. */
-export function makeStrategies(defaultTolerationSeconds: number): ReadonlyMap<string, Strategy> {
+export function makeStrategies(
+  defaultTolerationSeconds: number,
+  custom: readonly ServedResource[] = [],
+): ReadonlyMap<string, Strategy> {
   const pods = podStrategy(defaultTolerationSeconds);
-  const all = [nodeStrategy, pods, namespaceStrategy, eventStrategy, leaseStrategy, daemonSetStrategy];
+  const builtIn = [nodeStrategy, pods, namespaceStrategy, eventStrategy, leaseStrategy, daemonSetStrategy];
+  const all = [...builtIn, ...custom.map(customStrategy)];
   return new Map(all.map((strategy) => [strategy.plural, strategy]));
 }
 

@@ -7,6 +7,7 @@ import { apiserverFlags } from '../apiserver/flags.ts';
 import { type CommandIo, exitSuccess, exitFailure, usageError } from '../io/command-io.ts';
 import type { FlagValues } from '../flags/flag-definition.ts';
 import { readFlags } from '../flags/flag-schema.ts';
+import { servedPolicies } from '../policies/policy-resource.ts';
 import { untilAborted } from '../../supervision/until-aborted.ts';
 
 type ApiserverValues = FlagValues<typeof apiserverFlags>;
@@ -52,6 +53,7 @@ function foreignFileProblems(path: string): readonly string[] {
 async function start(values: ApiserverValues, io: CommandIo): Promise<RunningApiServer | undefined> {
   try {
     return await startApiServer({
+      customResources: [servedPolicies()],
       port: values.port,
       tls: values.tls,
       clock: new SystemClock(),

@@ -37,9 +37,10 @@ export const commandList: readonly CommandEntry[] = [
   {
     name: 'validate',
     operand: 'FILE',
-    summary: 'Checks a config file of the controller, its policies included, and prints errors and warnings',
+    summary:
+      'Checks a config file of the controller, its policies included, or NodeLifecyclePolicy manifests, and prints errors and warnings',
     load: () => import('./validate.ts'),
-    loadFlags: () => Promise.resolve([]),
+    loadFlags: async () => (await import('../validate/flags.ts')).validateFlags,
   },
   {
     name: 'shadow',

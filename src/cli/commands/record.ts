@@ -7,6 +7,7 @@ import { PromMeter } from '../../adapters/prom-meter.ts';
 import { SystemClock } from '../../adapters/system-clock.ts';
 import { SystemRandom } from '../../adapters/system-random.ts';
 import { formatTime } from '../../api/timestamps.ts';
+import { defaultControllerOptions } from '../../controller/model/options.ts';
 import { waitForCacheSync } from '../../informer/wait-for-cache-sync.ts';
 import { makeInformers } from '../../manager/informers.ts';
 import { ClusterRecorder } from '../../simulator/recording/cluster-recorder.ts';
@@ -69,7 +70,7 @@ async function record({ values, connection, logger, file }: Recording, io: Comma
     contentType: 'application/vnd.kubernetes.protobuf',
     mayWrite: () => false,
   });
-  const { nodes, leases, pods } = makeInformers({ ...dependencies, api }, true);
+  const { nodes, leases, pods } = makeInformers({ ...dependencies, api }, defaultControllerOptions);
   const recorder = new ClusterRecorder({
     write: (line) => void writeSync(file, line),
     nowMs: () => clock.monotonicMs(),

@@ -127,10 +127,15 @@ function parseScenario(path: string, text: string): Read<ReadScenario> {
   return 'problems' in read ? { problems: read.problems.map((problem) => `${path}: ${problem}`) } : read;
 }
 
+const policySourceError =
+  '--policy-source: must be file (got crd): a scenario has no NodeLifecyclePolicy objects; nlc validate FILE --output=config ' +
+  'prints manifests as policies of a config file';
+
 /** The configuration of `nlc controller` with these flags, always with leader election and with writes. */
 function settingsOf(flags: readonly string[]): Read<ScenarioSettings> {
   const parsed = parseControllerConfig(flags, (path) => readFileSync(path, 'utf8'));
   if ('problems' in parsed) return { problems: parsed.problems };
+  if (parsed.config.policySource !== 'file') return { problems: [policySourceError] };
   const config = { ...parsed.config, leaderElect: true, shadow: false };
   return {
     value: {

@@ -2,7 +2,13 @@
 // behind another kind.
 import { HttpKubeApi, type HttpKubeApiOptions } from '../../adapters/kube-client/kube-api.ts';
 import type { ControllerConfig } from './config.ts';
-import { canaryLimits, electionLimits, eventLimits, freshnessLimits } from '../../manager/client-limits.ts';
+import {
+  canaryLimits,
+  electionLimits,
+  eventLimits,
+  freshnessLimits,
+  policyStatusLimits,
+} from '../../manager/client-limits.ts';
 import { reviewRate } from '../secure-serving/delegating-authorizer.ts';
 import { userAgent } from '../io/version.ts';
 
@@ -13,7 +19,10 @@ const lanesMax = 4;
 const readsAtOnceMax = 32;
 
 export type ReadingApis = Readonly<Record<'main' | 'freshness' | 'reviews', HttpKubeApi>>;
-export type WritingApis = Readonly<Record<'events' | 'election' | 'canary', HttpKubeApi>>;
+export type WritingApis = Readonly<Record<'events' | 'election' | 'canary', HttpKubeApi>> & {
+  /** Absent where policies come from the config file. */
+  readonly policyStatus?: HttpKubeApi;
+};
 
 type ApiDependencies = Pick<HttpKubeApiOptions, 'connection' | 'clock' | 'random' | 'logger' | 'meter'> & {
   readonly config: ControllerConfig;
@@ -55,6 +64,9 @@ export function makeWritingApis(dependencies: ApiDependencies, { mayWrite }: Rep
     // The elector writes back the lease that it read, so it reads the complete object, as JSON.
     election: makeApi(dependencies, electionLimits(dependencies.config.leaderElectRenewDeadlineMs)),
     canary: makeApi(dependencies, { ...canaryLimits, mayWrite }),
+    ...(dependencies.config.policySource === 'crd'
+      ? { policyStatus: makeApi(dependencies, { ...policyStatusLimits, mayWrite }) }
+      : {}),
   };
 }
 

@@ -1,6 +1,7 @@
 // Decides which changed settings a running process applies, and which require a restart.
 import { isDeepStrictEqual } from 'node:util';
 import type { SettingChange } from '../../controller/model/decisions.ts';
+import type { NodePolicy } from '../../controller/model/policy.ts';
 import { describePolicy } from '../policies/describe-policy.ts';
 import type { FileSettings } from '../policies/file-settings.ts';
 import { controllerFlags } from './flags.ts';
@@ -19,7 +20,8 @@ export interface Reload {
  * Applies live settings; all others require a restart. If this mix of old and new settings violates a constraint between
  * settings, nothing is applied.
  */
-export function decideReload(inForce: ControllerValues, wanted: ControllerValues): Reload {
+export function decideReload(inForce: ControllerValues, given: ControllerValues): Reload {
+  const wanted = withPoliciesOfSource(inForce, given);
   const changed = changedFlags(inForce, wanted);
   const live = changed.filter((flag) => flag.live === true);
   const fileChanges = diffFileSettings(inForce, wanted);
@@ -35,14 +37,31 @@ export function decideReload(inForce: ControllerValues, wanted: ControllerValues
   };
 }
 
+/**
+ * Another source of policies takes effect with the next start. Until then those in force stay: the file without policies
+ * must not end what they hold.
+ */
+function withPoliciesOfSource(inForce: ControllerValues, wanted: ControllerValues): ControllerValues {
+  return inForce.policySource === wanted.policySource ? wanted : { ...wanted, policies: inForce.policies };
+}
+
+/** Each changed policy, by what names it. */
+export function diffPolicies(
+  before: readonly NodePolicy[],
+  after: readonly NodePolicy[],
+  settingOf: (name: string) => string,
+): readonly SettingChange[] {
+  const names = new Set([...before, ...after].map(({ name }) => name));
+  return [...names].flatMap((name) => {
+    const [from, to] = [before, after].map((policies) => policies.find((policy) => policy.name === name));
+    if (isDeepStrictEqual(from, to)) return [];
+    return [{ setting: settingOf(name), from: describePolicy(from), to: describePolicy(to) }];
+  });
+}
+
 /** Each changed policy by its name, and the pause. */
 function diffFileSettings(before: FileSettings, after: FileSettings): readonly SettingChange[] {
-  const names = new Set([...before.policies, ...after.policies].map(({ name }) => name));
-  const policies = [...names].flatMap((name) => {
-    const [from, to] = [before, after].map((settings) => settings.policies.find((policy) => policy.name === name));
-    if (isDeepStrictEqual(from, to)) return [];
-    return [{ setting: `policies[${name}]`, from: describePolicy(from), to: describePolicy(to) }];
-  });
+  const policies = diffPolicies(before.policies, after.policies, (name) => `policies[${name}]`);
   if (before.paused === after.paused) return policies;
   return [...policies, { setting: 'paused', from: String(before.paused), to: String(after.paused) }];
 }

@@ -46,6 +46,7 @@ export class ConfigReloader {
   #known: Reading | undefined;
   #problems: readonly string[] = [];
   #waiting: readonly SettingChange[] = [];
+  #mustParse = false;
 
   constructor(options: ConfigReloaderOptions) {
     this.#options = options;
@@ -58,6 +59,13 @@ export class ConfigReloader {
   /** How the file and the current settings differ. */
   status(): ConfigFileFacts {
     return { path: this.#options.file.path, problems: this.#problems, waiting: this.#waiting };
+  }
+
+  /** What the settings are checked against besides the file has changed: a file that was rejected is parsed again. */
+  recheck(): void {
+    if (this.#problems.length === 0) return;
+    this.#mustParse = true;
+    this.#alarm.wakeUp();
   }
 
   /** Runs until the signal aborts. Does not reject for an unreadable or invalid file. */
@@ -77,7 +85,8 @@ export class ConfigReloader {
   /** Reads the file and applies its changes. */
   async reload(signal: AbortSignal): Promise<void> {
     const reading = await this.#settledReading(signal);
-    if (signal.aborted || isSame(reading, this.#known)) return;
+    if (signal.aborted || (isSame(reading, this.#known) && !this.#mustParse)) return;
+    this.#mustParse = false;
     const isFirst = this.#known === undefined;
     this.#known = reading;
     const outcome = this.#parse(reading);

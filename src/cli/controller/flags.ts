@@ -3,6 +3,7 @@ import {
   controlPlanePathFailureHoldDefaults as holdDefaults,
   defaultControllerOptions as defaults,
   defaultPodGcOptions,
+  policySources,
 } from '../../controller/model/options.ts';
 import { eventsApiDefault, eventsApis } from '../../events/events-api.ts';
 import { flag, type FlagDefinition, flagGroup } from '../flags/flag-definition.ts';
@@ -28,6 +29,11 @@ export const controllerFlags = [
       'shadow',
       'Write nothing, not even leases or Events, and compare decisions with the active controllers; see /shadow and nlc shadow',
       { default: false },
+    ),
+    flag.text(
+      'policy-source',
+      'Where policies come from: file is the config file, crd are NodeLifecyclePolicy objects of the API',
+      { default: defaults.policySource, choices: policySources },
     ),
     flag.map(
       'feature-gates',

@@ -4,6 +4,7 @@ import * as shadow from '../../controller/shadow/metrics.ts';
 import * as election from '../../election/metrics.ts';
 import * as events from '../../events/metrics.ts';
 import * as informer from '../../informer/metrics.ts';
+import * as policyObjects from '../../manager/policies/metrics.ts';
 import { buildInfo } from './build-info.ts';
 import { type MetricDefinition, metricsOf } from '../../ports/meter.ts';
 import * as config from './config-metrics.ts';
@@ -13,7 +14,7 @@ import * as secureServing from '../secure-serving/metrics.ts';
 export const everyProcessMetrics: readonly MetricDefinition[] = [
   buildInfo,
   ...controllerMetrics,
-  ...metricsOf(informer, events, election, http, secureServing, shadow),
+  ...metricsOf(informer, policyObjects, events, election, http, secureServing, shadow),
 ];
 
 /** All metrics of the controller process, with those that are exposed only with `--config`. */

@@ -3,9 +3,11 @@
 import { hostname } from 'node:os';
 import type { Connection } from '../../adapters/kube-client/connection.ts';
 import type { RunningObservability } from '../../adapters/page-server/observability-server.ts';
+import { policyObjectName } from '../../api/node-lifecycle-policy.ts';
 import { PQueueLanes } from '../../adapters/p-queue-lanes.ts';
 import type { PromMeter } from '../../adapters/prom-meter.ts';
 import type { SettingChange } from '../../controller/model/decisions.ts';
+import type { NodePolicy } from '../../controller/model/policy.ts';
 import { Manager } from '../../manager/manager.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Logger } from '../../ports/logger.ts';
@@ -13,7 +15,9 @@ import type { Random } from '../../ports/random.ts';
 import { announceBuild } from './build-info.ts';
 import { type ConfigFileSource, ConfigReloader } from './config-reloader.ts';
 import { makeReadingApis, makeWritingApis, type ReadingApis, type WritingApis } from './apis.ts';
+import { diffPolicies } from './config-reload.ts';
 import type { ControllerConfig } from './config.ts';
+import { readPolicyUnder, validateWithPolicies, withPoliciesInForce } from './policy-objects-config.ts';
 import { everyProcessMetrics } from './metrics.ts';
 import { startControllerPages } from '../pages/controller-pages.ts';
 import { explainRoutes } from '../pages/explain-pages.ts';
@@ -68,6 +72,13 @@ export class ControllerProcess {
       apis: { ...this.#apis, writing: this.#writing },
       lanes: new PQueueLanes({ concurrencyMax: config.concurrentWrites }),
       host: hostname(),
+      policyAdoption:
+        config.policySource === 'file'
+          ? undefined
+          : {
+              read: (object) => readPolicyUnder(this.#config, object),
+              adopt: (policies) => this.#adoptPolicies(policies),
+            },
     });
   }
 
@@ -89,14 +100,30 @@ export class ControllerProcess {
   }
 
   #makeReloader(): ConfigReloader | undefined {
-    const { configFile: file, onConfig, clock, logger, meter } = this.#options;
-    if (file === undefined) return undefined;
+    const { configFile, clock, logger, meter } = this.#options;
+    if (configFile === undefined) return undefined;
+    const file: ConfigFileSource = {
+      ...configFile,
+      parse: (readFile) => validateWithPolicies(configFile.parse(readFile), this.#config),
+    };
     const adopt = (config: ControllerConfig, applied: readonly SettingChange[]): void => {
-      this.#config = config;
-      onConfig?.(config);
-      this.manager.optionsChanged(applied);
+      this.#adopt(withPoliciesInForce(config, this.#config), applied);
+      this.manager.recheckPolicyObjects();
     };
     return new ConfigReloader({ file, adopt, clock, logger, meter });
+  }
+
+  #adopt(config: ControllerConfig, applied: readonly SettingChange[]): void {
+    this.#config = config;
+    this.#options.onConfig?.(config);
+    this.manager.optionsChanged(applied);
+  }
+
+  /** As a reload of the config file: what the policies move or end is moved or ended at once. */
+  #adoptPolicies(policies: readonly NodePolicy[]): void {
+    const changes = diffPolicies(this.#config.policies, policies, policyObjectName);
+    this.#adopt(Object.freeze({ ...this.#config, policies }), changes);
+    this.#reloader?.recheck();
   }
 
   #startPages(): Promise<RunningObservability> {

@@ -1,6 +1,7 @@
 // Constraints between settings that are valid one by one, and warnings about risky settings.
 import type { controllerFlags } from './flags.ts';
 import { controllerWords, selectControllers, unknownControllers } from './selection.ts';
+import type { NodePolicy } from '../../controller/model/policy.ts';
 import type { FlagValues } from '../flags/flag-definition.ts';
 import type { FileSettings } from '../policies/file-settings.ts';
 import { type FlagRule, violations } from '../flags/flag-rule.ts';
@@ -97,6 +98,13 @@ const validationRules: readonly FlagRule<ControllerValues>[] = [
       `--leader-elect-lease-duration: must be whole seconds, the unit of leaseDurationSeconds ` +
       `(got ${show(v.leaderElectLeaseDurationMs)})`,
   },
+  {
+    keys: ['policySource'],
+    isViolated: (v) => v.policySource === 'crd' && v.policies.length > 0,
+    text: (v) =>
+      `policies: must be absent from the config file with --policy-source=crd (got ${v.policies.length}): policies are ` +
+      'NodeLifecyclePolicy objects; nlc validate FILE --output=crd prints those of the file',
+  },
   ...secureServingRules,
   ...shadowRules,
 ];
@@ -152,15 +160,21 @@ export function validateControllerValues(values: ControllerValues, refused: Read
   return [...violations(validationRules, values, refused), ...policies];
 }
 
-/** The same rule as for the setting: the freshness of watches is measured for the shortest of all grace periods. */
 function shortPolicies({ policies, nodeMonitorPeriodMs }: ControllerValues): readonly string[] {
-  return policies.flatMap(({ name, nodeMonitorGracePeriodMs: graceMs }, index) => {
-    if (graceMs === undefined || graceMs > nodeMonitorPeriodMs) return [];
-    return [
-      `policies[${index}].nodeMonitorGracePeriod (policy ${name}): must be > --node-monitor-period ` +
-        `(got ${show(graceMs)} and ${show(nodeMonitorPeriodMs)})`,
-    ];
+  return policies.flatMap((policy, index) => {
+    const path = `policies[${index}].nodeMonitorGracePeriod (policy ${policy.name})`;
+    return validatePolicyGrace(policy, nodeMonitorPeriodMs, path);
   });
+}
+
+/** The same rule as for the setting: the freshness of watches is measured for the shortest of all grace periods. */
+export function validatePolicyGrace(
+  { nodeMonitorGracePeriodMs: graceMs }: Pick<NodePolicy, 'nodeMonitorGracePeriodMs'>,
+  nodeMonitorPeriodMs: number,
+  path: string,
+): readonly string[] {
+  if (graceMs === undefined || graceMs > nodeMonitorPeriodMs) return [];
+  return [`${path}: must be > --node-monitor-period (got ${show(graceMs)} and ${show(nodeMonitorPeriodMs)})`];
 }
 
 /** Warnings about valid but risky settings. */

@@ -28,6 +28,7 @@ export const demoControllerOptions: ControllerOptions = {
   largeClusterSizeThreshold: 10,
   unhealthyZoneThreshold: 0.55,
   policies: [],
+  policySource: 'file',
   paused: false,
   ...defaultEvictionModeOptions,
 };

@@ -20,6 +20,7 @@ import type { Random } from '../../ports/random.ts';
 import type { ControllerConfig } from '../controller/config.ts';
 import { ControllerProcess } from '../controller/process.ts';
 import { userAgent } from '../io/version.ts';
+import { servedPolicies } from '../policies/policy-resource.ts';
 import { allNodeNames, defaultTolerationSeconds, demoProfile, fleetNodes, podsOf } from './cluster.ts';
 
 const unlimited = { qps: 2_000, burst: 4_000 } as const;
@@ -81,7 +82,14 @@ export class DemoEnvironment {
   /** Creates the environment. Only the API server runs afterwards. */
   static async build(options: DemoEnvironmentOptions): Promise<DemoEnvironment> {
     const { clock, random, logger, port } = options;
-    const server = await startApiServer({ port, clock, random, logger, defaultTolerationSeconds });
+    const server = await startApiServer({
+      port,
+      clock,
+      random,
+      logger,
+      defaultTolerationSeconds,
+      customResources: [servedPolicies()],
+    });
     try {
       const kubeconfigFile = options.writeKubeconfig(server.kubeconfig());
       return new DemoEnvironment(options, server, kubeconfigFile, await loadConnection({ kubeconfig: kubeconfigFile }));

@@ -4,10 +4,14 @@
 import { z } from 'zod';
 import { maintenanceConditions } from '../../api/conditions.ts';
 import { goDurationText } from '../../api/go-duration.ts';
+import { policiesMax } from '../../api/node-lifecycle-policy.ts';
 import { fencingTaints } from '../../api/taints.ts';
 
-/** Limits that keep a selection cheap and a status readable. */
-export const policiesMax = 100;
+export { policiesMax };
+
+/** Limits that keep a selection cheap, a status readable, and the rules of the custom resource within their cost limit. */
+const textCharsMax = 317; // a label key: prefix of 253, slash, name of 63
+const durationCharsMax = 64;
 const requirementsMax = 20;
 const valuesMax = 100;
 const nodesMax = 1_000_000;
@@ -25,7 +29,7 @@ function fields<Shape extends z.core.$ZodLooseShape>(shape: Shape): z.ZodObject<
 }
 
 function text(pattern: RegExp, error: string): z.ZodString {
-  return z.string({ error }).regex(pattern, { error });
+  return z.string({ error }).regex(pattern, { error }).max(textCharsMax, { error });
 }
 
 function list<T extends z.ZodType>(item: T, max: number, what: string): z.ZodArray<T> {
@@ -40,7 +44,8 @@ const valueSchema = text(labelValue, 'a label value: at most 63 letters, digits,
 const duration = z
   .string({ error: 'a duration > 0 with a unit, such as 1m30s or 500ms' })
   .regex(goDurationText, { error: 'a duration > 0 with a unit, such as 1m30s or 500ms' })
-  .regex(/^[^-]*[1-9]/, { error: 'a duration > 0 with a unit, such as 1m30s or 500ms' });
+  .regex(/^[^-]*[1-9]/, { error: 'a duration > 0 with a unit, such as 1m30s or 500ms' })
+  .max(durationCharsMax, { error: `a duration of at most ${durationCharsMax} characters` });
 
 function integer(min: number, max: number): z.ZodNumber {
   const error = `an integer from ${min} to ${max}`;
@@ -159,10 +164,15 @@ const requirement = fields({
   values: list(valueSchema, valuesMax, 'label values').optional().describe('With In and NotIn only'),
 });
 
-const labels = z.record(keySchema, valueSchema, {
-  error: ({ code }) =>
-    code === 'invalid_key' ? 'a label key, such as node.example.com/pool' : 'a mapping of label keys to values',
-});
+const labels = z
+  .record(keySchema, valueSchema, {
+    error: ({ code }) =>
+      code === 'invalid_key' ? 'a label key, such as node.example.com/pool' : 'a mapping of label keys to values',
+  })
+  .refine((map) => Object.keys(map).length <= requirementsMax, {
+    error: `a mapping of at most ${requirementsMax} label keys to values`,
+  })
+  .meta({ maxProperties: requirementsMax });
 
 /** What a policy sets, without its name. */
 const policySpecShape = {
@@ -203,10 +213,13 @@ const policySpecShape = {
     ),
 } as const;
 
+/** The spec of a NodeLifecyclePolicy. */
+export const policySpecSchema = fields(policySpecShape);
+
+export const policyNameSchema = text(dnsSubdomain, 'a name of lower-case letters, digits, - and ., at most 253');
+
 export const policySchema = fields({
-  name: text(dnsSubdomain, 'a name of lower-case letters, digits, - and ., at most 253').describe(
-    'Unique name of the policy',
-  ),
+  name: policyNameSchema.describe('Unique name of the policy'),
   ...policySpecShape,
 });
 

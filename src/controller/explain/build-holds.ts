@@ -1,7 +1,8 @@
+import { policyObjectName } from '../../api/node-lifecycle-policy.ts';
 import { pauseAnnotation } from '../../api/node.ts';
 import { nodeLeaseNamespace } from '../../api/resources.ts';
 import type { RateRule } from '../model/decisions.ts';
-import { controllerNames, type ControllerSelection } from '../model/options.ts';
+import { controllerNames, type ControllerSelection, type PolicySource } from '../model/options.ts';
 import type { Now } from '../model/node-state.ts';
 import type { BreakerStatus, HoldSource, Maintenance, NodeHold } from '../model/policy.ts';
 import { formatEstimate } from './format-time.ts';
@@ -33,9 +34,9 @@ export function buildHolds(circumstances: Circumstances): readonly Hold[] {
     circumstances;
   const holds: Hold[] = [];
   if (shadow) holds.push({ kind: 'shadow', unblockedBy: [{ kind: 'flag', flag: 'shadow', wanted: 'left out' }] });
-  if (nodeHold !== undefined) holds.push(buildPolicyHold(nodeHold, now));
+  if (nodeHold !== undefined) holds.push(buildPolicyHold(nodeHold, circumstances));
   if (maintenance !== undefined) holds.push(buildMaintenanceHold(maintenance, now));
-  if (breaker !== undefined) holds.push(buildBreakerHold(breaker, now));
+  if (breaker !== undefined) holds.push(buildBreakerHold(breaker, circumstances));
   if (!leading) holds.push({ kind: 'not-leader', unblockedBy: [{ kind: 'ask-leader', holder: leader }] });
   if (stale !== undefined) holds.push({ kind: 'stale', reason: stale, unblockedBy: [{ kind: 'contact-with-api' }] });
   if (fullDisruption)
@@ -52,8 +53,8 @@ export function buildHolds(circumstances: Circumstances): readonly Hold[] {
 }
 
 /** The hold by a policy or a pause. */
-function buildPolicyHold({ mode, source, untilMs }: NodeHold, now: Now): Hold {
-  const unblockedBy = [unblockerOf(source), ...(Number.isFinite(untilMs) ? [endOf(untilMs, now)] : [])];
+function buildPolicyHold({ mode, source, untilMs }: NodeHold, { now, policySource }: Circumstances): Hold {
+  const unblockedBy = [unblockerOf(source, policySource), ...(Number.isFinite(untilMs) ? [endOf(untilMs, now)] : [])];
   if (mode === 'Observe' && source.kind === 'policy') return { kind: 'observed', policy: source.policy, unblockedBy };
   return { kind: 'paused', source, unblockedBy };
 }
@@ -67,15 +68,21 @@ function buildMaintenanceHold({ policy, signals, untilMs }: Maintenance, now: No
   return { kind: 'maintenance', policy, unblockedBy };
 }
 
-function unblockerOf(source: HoldSource): Unblocker {
+function unblockerOf(source: HoldSource, policySource: PolicySource): Unblocker {
   switch (source.kind) {
     case 'config-file':
       return { kind: 'setting', setting: 'paused', wanted: 'false' };
     case 'policy':
-      return { kind: 'setting', setting: `policies[${source.policy}].mode`, wanted: 'Enforce' };
+      return buildPolicyChange(source.policy, 'mode', 'Enforce', policySource);
     case 'annotation':
       return { kind: 'annotation', annotation: pauseAnnotation };
   }
+}
+
+/** A field of a policy, where policies come from. */
+function buildPolicyChange(policy: string, field: string, wanted: string, source: PolicySource): Unblocker {
+  if (source === 'crd') return { kind: 'field', object: policyObjectName(policy), field: `spec.${field}`, wanted };
+  return { kind: 'setting', setting: `policies[${policy}].${field}`, wanted };
 }
 
 /** `untilMs`: wall time. */
@@ -83,13 +90,9 @@ function endOf(untilMs: number, now: Now): Unblocker {
   return { kind: 'pause-ends', when: formatEstimate(toMonotonicMs(untilMs, now), now) };
 }
 
-function buildBreakerHold(breaker: BreakerStatus, now: Now): Hold {
+function buildBreakerHold(breaker: BreakerStatus, { now, policySource }: Circumstances): Hold {
   const { policy, nodes, unhealthy, exempt, limit } = breaker;
-  const reset: Unblocker = {
-    kind: 'setting',
-    setting: `policies[${policy}].limits.resetAt`,
-    wanted: 'the current time',
-  };
+  const reset = buildPolicyChange(policy, 'limits.resetAt', 'the current time', policySource);
   return { kind: 'breaker', policy, nodes, unhealthy, exempt, limit, unblockedBy: [endOfBreaker(breaker, now), reset] };
 }
 

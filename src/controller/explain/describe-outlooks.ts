@@ -29,6 +29,7 @@ import type {
   InformerFacts,
   NextAction,
   PodGcFacts,
+  PolicyObjectsFacts,
   StayOutlook,
   Unblocker,
 } from './facts.ts';
@@ -42,6 +43,8 @@ export interface StatusOutlook extends Pick<Circumstances, 'mode' | 'runs' | 'le
   readonly informers: readonly InformerFacts[];
   /** Empty without policies. */
   readonly policies: readonly PolicyCount[];
+  /** Absent: policies come from the config file. */
+  readonly policyObjects?: PolicyObjectsFacts;
   readonly zones: readonly ZoneOutlook[];
   /** Number of nodes in the queues of all zones. */
   readonly waiting: number;
@@ -130,6 +133,7 @@ export function describeStatus(status: StatusOutlook): string {
       ...holdRows(holds),
       ['runs', `${parts.map((part) => controllerNames[part]).join(', ')}; ${mode} mode`],
       ...configFileRows(status),
+      ...policyObjectsRows(status),
       ...status.policies.map((count): Row => ['policy', policyCountText(count)]),
       ...lifecycleRows(status),
       ['evictions', runs.taintEviction ? `${evictions.scheduled} scheduled${first}` : null],
@@ -227,6 +231,7 @@ const unblockers: Texts<'kind', Unblocker> = {
   'contact-with-api': () => 'the API server is reachable again and nodes had time to renew their leases',
   time: ({ when }) => `the maximum hold ends ${estimateText(when)}`,
   setting: ({ setting, wanted }) => `${setting} set to ${wanted} in the config file`,
+  field: ({ object, field, wanted }) => `${field} of ${object} set to ${wanted}`,
   annotation: ({ annotation }) => `annotation ${annotation} removed from the node`,
   'maintenance-cleared': ({ signals }) => signals.map(clearedText).join(' and '),
   'maintenance-maximum': ({ when }) => `the maximum of the maintenance is over ${estimateText(when)}`,
@@ -275,7 +280,8 @@ function heartbeatText({ lastHeartbeat, grace }: NodeOutlook): string {
 /** No line without policies. */
 function policyText({ policy }: NodeOutlook): string | null {
   if (policy === null) return null;
-  if (policy.name !== null) return `${policy.name}, mode ${policy.mode}`;
+  const source = policy.object === undefined ? '' : ` (${policy.object})`;
+  if (policy.name !== null) return `${policy.name}, mode ${policy.mode}${source}`;
   if (policy.conflict.length === 0) return 'default: no policy selects this node';
   return `default: ${policy.conflict.join(' and ')} have equal priority and equally many requirements`;
 }
@@ -402,6 +408,18 @@ function configFileRows({ configFile }: StatusOutlook): readonly Row[] {
     ['config', `${path}${problems.length === 0 ? '' : ' is invalid: the previous settings are in force'}`],
     ...problems.map((problem): Row => ['invalid', problem]),
     ...waiting.map(({ setting, from, to }): Row => ['restart', `needed for ${setting} ${from} -> ${to}`]),
+  ];
+}
+
+function policyObjectsRows({ policyObjects }: StatusOutlook): readonly Row[] {
+  if (policyObjects === undefined) return [];
+  const { inForce, refused } = policyObjects;
+  return [
+    ['policies', `${inForce} NodeLifecyclePolicy objects in force`],
+    ...refused.map(({ object, problems, generation }): Row => {
+      const meanwhile = generation === null ? 'it is not in force' : `generation ${generation} stays in force`;
+      return ['invalid', `${object}: ${problems.join('; ')}; ${meanwhile}`];
+    }),
   ];
 }
 

@@ -23,7 +23,7 @@ import type {
 } from '../model/policy.ts';
 import type { FlappingFacts } from '../model/flapping.ts';
 import type { OutOfServiceState } from '../model/out-of-service.ts';
-import type { ControllerName, ControllerSelection } from '../model/options.ts';
+import type { ControllerName, ControllerSelection, PolicySource } from '../model/options.ts';
 import type { EvictionMark, HeartbeatChannel, Now } from '../model/node-state.ts';
 
 /** State that applies to all nodes. */
@@ -45,6 +45,8 @@ export interface Circumstances {
   readonly outageHold: OutageHoldFacts | undefined;
   /** A policy or a pause that holds writes for the node; without a node, the pause of all nodes. */
   readonly nodeHold: NodeHold | undefined;
+  /** Where the policies come from. */
+  readonly policySource: PolicySource;
   /** Planned maintenance of the node. */
   readonly maintenance: Maintenance | undefined;
   /** The open breaker of the policy of the node; without a node, undefined. */
@@ -105,6 +107,8 @@ export interface PolicyFacts {
   readonly mode: PolicyMode;
   /** Policies that claim the node equally, so that none of them applies. */
   readonly conflict: readonly string[];
+  /** The policy as an object of the API; absent: it is in the config file, or there is none. */
+  readonly object?: string;
 }
 
 export interface TaintFacts {
@@ -219,6 +223,17 @@ export interface PodGcFacts {
   readonly missingNodes: number;
 }
 
+/** Policies as objects of the API. */
+export interface PolicyObjectsFacts {
+  readonly inForce: number;
+  /** Objects whose current version is not in force. `generation`: the version that is; null: none. */
+  readonly refused: readonly {
+    readonly object: string;
+    readonly problems: readonly string[];
+    readonly generation: number | null;
+  }[];
+}
+
 /** Difference between the config file and the settings in force. */
 export interface ConfigFileFacts {
   readonly path: string;
@@ -254,6 +269,8 @@ export type Unblocker =
   | { readonly kind: 'api-answers' }
   /** A setting of the config file. */
   | { readonly kind: 'setting'; readonly setting: string; readonly wanted: string }
+  /** A field of an object of the API. */
+  | { readonly kind: 'field'; readonly object: string; readonly field: string; readonly wanted: string }
   | { readonly kind: 'annotation'; readonly annotation: string }
   /** All of them are gone: conditions no longer True, taints removed. */
   | { readonly kind: 'maintenance-cleared'; readonly signals: readonly MaintenanceSignal[] }

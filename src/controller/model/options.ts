@@ -13,6 +13,10 @@ export const defaultEvictionModeOptions: EvictionModeOptions = {
   podEvictionTimeoutMs: 300_000,
 };
 
+/** Where policies come from: the config file, or NodeLifecyclePolicy objects of the API. */
+export const policySources = ['file', 'crd'] as const;
+export type PolicySource = (typeof policySources)[number];
+
 /**
  * The options of the controller. They may change while it runs: each decision reads them and keeps none. One decision
  * is synchronous, so it never sees a partial change. The names and defaults are kube-controller-manager's (1.36).
@@ -54,6 +58,7 @@ export interface ControllerOptions extends EvictionModeOptions {
   readonly unhealthyZoneThreshold: number;
   /** Settings and modes for the nodes that their selectors match; replaced as a whole when any of them changes. */
   readonly policies: readonly NodePolicy[];
+  readonly policySource: PolicySource;
   /** Holds, for all nodes, what makes a node or its pods worse. Recovery goes on. */
   readonly paused: boolean;
 }
@@ -109,6 +114,7 @@ export const defaultControllerOptions: ControllerOptions = {
   largeClusterSizeThreshold: 50,
   unhealthyZoneThreshold: 0.55,
   policies: [],
+  policySource: 'file',
   paused: false,
   ...defaultEvictionModeOptions,
 };

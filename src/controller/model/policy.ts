@@ -200,6 +200,15 @@ export interface PolicyCount {
   readonly flapping?: { readonly kept: number; readonly limit: number };
 }
 
+/** What a policy does now, in numbers of nodes, and of pods that wait for their eviction. */
+export interface PolicyFigures extends PolicyCount {
+  /** Not Ready, or silent. */
+  readonly unhealthy: number;
+  /** For which a mode, a pause, planned maintenance or the breaker holds something. */
+  readonly held: number;
+  readonly pendingEvictions: number;
+}
+
 /** The source of a hold, for a sentence. */
 export function describeHoldSource(source: HoldSource): string {
   switch (source.kind) {

@@ -210,16 +210,40 @@ export class PolicyStage {
     const { options, names } = this.#options;
     if (options.current().policies.length === 0) return [];
     const counts = buildPolicyCounts(options.current().policies, names(), (name) => this.#policies.selectionOf(name));
+    return this.#withBreakers(counts);
+  }
+
+  /** The policies in force, without numbers of nodes. */
+  inForce(): readonly Omit<PolicyCount, 'nodes' | 'conflicts'>[] {
+    return this.#withBreakers(
+      this.#options.options.current().policies.map(({ name, mode }) => ({ policy: name, mode })),
+    );
+  }
+
+  #withBreakers<T extends Pick<PolicyCount, 'policy'>>(
+    all: readonly T[],
+  ): readonly (T & Pick<PolicyCount, 'breaker'>)[] {
     const breakers = new Map(this.#breakers.statuses().map((breaker) => [breaker.policy, breaker]));
-    return counts.map((count) => {
-      const breaker = breakers.get(count.policy);
-      return breaker === undefined ? count : { ...count, breaker };
+    return all.map((each) => {
+      const breaker = breakers.get(each.policy);
+      return breaker === undefined ? each : { ...each, breaker };
     });
   }
 
   /** The mode of the hold of each node of which anything is withheld now. */
   heldModes(): readonly NodeHold['mode'][] {
     return this.#holds.nodes().flatMap((node) => this.holdOf(node)?.mode ?? []);
+  }
+
+  /** Nodes for which a mode, a pause, planned maintenance or a breaker holds something now. */
+  heldNodes(): ReadonlySet<string> {
+    const byMode = this.#holds.nodes().filter((node) => this.holdOf(node) !== undefined);
+    return new Set([...byMode, ...this.maintenance.unready(), ...(this.breakerHeld() ?? [])]);
+  }
+
+  /** Ready, with a heartbeat within the grace period. */
+  isHealthy(node: string): boolean {
+    return this.#options.isHealthy(node);
   }
 
   /** The node no longer exists. */

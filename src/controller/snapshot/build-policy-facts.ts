@@ -1,18 +1,31 @@
+import { policyObjectName } from '../../api/node-lifecycle-policy.ts';
 import type { PolicyFacts } from '../explain/facts.ts';
 import type { GraceRule } from '../model/decisions.ts';
+import type { ControllerOptions, PolicySource } from '../model/options.ts';
 import type { NodePolicy, PolicySelection } from '../model/policy.ts';
 
 /** Which policy applies to a node; null: there are no policies. */
-export function buildPolicyFacts(policies: readonly NodePolicy[], selection: PolicySelection): PolicyFacts | null {
+export function buildPolicyFacts(
+  { policies, policySource }: Pick<ControllerOptions, 'policies' | 'policySource'>,
+  selection: PolicySelection,
+): PolicyFacts | null {
   if (policies.length === 0) return null;
+  const none = { name: null, mode: 'Enforce', conflict: [] } as const;
   switch (selection.kind) {
     case 'default':
-      return { name: null, mode: 'Enforce', conflict: [] };
+      return none;
     case 'policy':
-      return { name: selection.policy.name, mode: selection.policy.mode, conflict: [] };
+      return { ...none, ...selectNameAndMode(selection.policy, policySource) };
     case 'conflict':
-      return { name: null, mode: 'Enforce', conflict: selection.policies.map(({ name }) => name) };
+      return { ...none, conflict: selection.policies.map(({ name }) => name) };
   }
+}
+
+function selectNameAndMode(
+  { name, mode }: NodePolicy,
+  source: PolicySource,
+): Pick<PolicyFacts, 'name' | 'mode' | 'object'> {
+  return { name, mode, ...(source === 'crd' ? { object: policyObjectName(name) } : {}) };
 }
 
 /** The policy that sets the grace period of this rule; null: the setting of the controller. */

@@ -8,7 +8,7 @@ import type { Leadership } from '../../ports/leadership.ts';
 import type { Freshness } from '../model/freshness.ts';
 import type { DecisionLog } from '../decision-log/decision-log.ts';
 import type { TaintEvictor } from '../taint-eviction/taint-evictor.ts';
-import type { ConfigFileFacts } from '../explain/facts.ts';
+import type { ConfigFileFacts, PolicyObjectsFacts } from '../explain/facts.ts';
 import type { FlappingWatch } from '../flapping/flapping-watch.ts';
 import type { HealthRecord } from '../health/health-record.ts';
 import type { HealthTable } from '../health/health-table.ts';
@@ -53,11 +53,15 @@ export interface SnapshotSources {
     readonly pods: Informer<PodView>;
     /** In eviction mode. */
     readonly daemonSets?: Informer<DaemonSetView>;
+    /** Where policies are objects of the API. */
+    readonly policies?: Informer<unknown>;
   };
   /** Shadow mode: nothing is written; nodes and pods are as this process alone would have left them. */
   readonly shadow?: boolean;
   /** The config file; absent without one. */
   readonly configFile?: () => ConfigFileFacts | undefined;
+  /** Undefined where policies come from the config file. */
+  readonly policyObjects?: () => PolicyObjectsFacts | undefined;
   readonly leadership: Leadership;
   /** Identity of the leader, if known. */
   readonly holder: () => string | undefined;

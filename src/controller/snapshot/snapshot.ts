@@ -71,6 +71,7 @@ export class LiveSnapshot {
       fullDisruption: stages.zones.fullDisruption,
       outageHold: this.#outageHold(node),
       nodeHold: stages.policies.holdOf(node ?? ''),
+      policySource: options.current().policySource,
       maintenance: stages.policies.maintenanceOf(node ?? ''),
       breaker: node === undefined ? undefined : stages.policies.breakerOf(node),
     };
@@ -102,7 +103,7 @@ export class LiveSnapshot {
       ready,
       counted,
       health: this.#health(node, circumstances),
-      policy: buildPolicyFacts(this.#sources.options.current().policies, stages.policies.selectionOf(name)),
+      policy: buildPolicyFacts(this.#sources.options.current(), stages.policies.selectionOf(name)),
       outOfService: stages.outOfService.assess(node),
       flapping: stages.flapping.factsOf(node),
       taints: buildTaintFacts(node, ready, circumstances),
@@ -138,7 +139,7 @@ export class LiveSnapshot {
 
   status(): StatusOutlook {
     const { stages, informers } = this.#sources;
-    const { nodes, leases, pods, daemonSets } = informers;
+    const { nodes, leases, pods, daemonSets, policies } = informers;
     const circumstances = this.#circumstances();
     const { now, mode, runs, leading, shadow, leader } = circumstances;
     const zones = this.zones();
@@ -151,8 +152,11 @@ export class LiveSnapshot {
       leader,
       configFile: this.#sources.configFile?.() ?? null,
       holds: [...buildHolds(circumstances), ...zones.flatMap(({ holds }) => holds)],
-      informers: [nodes, leases, pods, ...(daemonSets ? [daemonSets] : [])].map((informer) => toFacts(informer, now)),
+      informers: [nodes, leases, pods, daemonSets, policies].flatMap((informer) =>
+        informer === undefined ? [] : [toFacts(informer, now)],
+      ),
       policies: this.#policyCounts(),
+      ...this.#policyObjects(),
       zones,
       waiting: zones.reduce((sum, { line: queue }) => sum + queue.waiting, 0),
       evictions: formatScheduled([...stages.evictor.scheduled().values()], now),
@@ -169,6 +173,11 @@ export class LiveSnapshot {
       const usage = usages.get(count.policy);
       return usage === undefined ? count : { ...count, flapping: usage };
     });
+  }
+
+  #policyObjects(): Pick<StatusOutlook, 'policyObjects'> {
+    const policyObjects = this.#sources.policyObjects?.();
+    return policyObjects === undefined ? {} : { policyObjects };
   }
 
   get #now(): Now {

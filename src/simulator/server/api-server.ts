@@ -111,7 +111,8 @@ export class SimulatedApiServer {
 
   /** Drops the history of all resources: watches from earlier versions fail with 410. */
   compact(): void {
-    for (const { plural } of Object.values(resources)) this.#cache.table(plural).window.clear(this.#cache.revision);
+    const { store } = this.#options.storage;
+    for (const [table] of store.tables()) this.#cache.table(table).window.clear(this.#cache.revision);
   }
 
   /** Calls back when the server stops. Returns the function that unsubscribes. */

@@ -9,6 +9,7 @@ import {
   type RunningApiServer,
   startApiServer,
 } from '../../../src/apiserver/http/api-server.ts';
+import { servedPolicies } from '../../../src/cli/policies/policy-resource.ts';
 import { RecordingLogger, SeededRandom } from '../../support/fakes.ts';
 
 export interface Backend {
@@ -38,7 +39,13 @@ export async function embeddedBackend(
 ): Promise<Backend & { readonly server: RunningApiServer }> {
   const logger = new RecordingLogger();
   const random = new SeededRandom(Date.now());
-  const server = await startApiServer({ clock: new SystemClock(), random, logger, ...options });
+  const server = await startApiServer({
+    clock: new SystemClock(),
+    random,
+    logger,
+    customResources: [servedPolicies()],
+    ...options,
+  });
   return {
     server,
     kind: 'embedded',

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { parse } from 'yaml';
 import { nlc } from '../../../support/run-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'nlc-validate-'));
@@ -39,10 +40,67 @@ test('an invalid file: 2, and all problems with the file and the field', async (
 });
 
 test('without a file, with a flag, with two files, or with one that cannot be read: 2', async () => {
-  assert.match((await nlc('validate')).err, /FILE: must be one config file \(got none\)/u);
-  assert.match((await nlc('validate', '--config=x')).err, /got "--config=x"/u);
+  assert.match((await nlc('validate')).err, /FILE: must be one file \(got none\)/u);
+  assert.match((await nlc('validate', '--config=x')).err, /--config: unknown flag/u);
+  assert.match(
+    (await nlc('validate', '--output=json', 'a')).err,
+    /--output: must be one of crd, config \(got "json"\)/u,
+  );
   assert.match((await nlc('validate', 'a', 'b')).err, /got "a", "b"/u);
   const missing = await nlc('validate', join(folder, 'missing.yaml'));
   assert.equal(missing.code, 2);
   assert.match(missing.err, /cannot read .*missing\.yaml.*ENOENT/u);
+});
+
+const policies = 'policies:\n  - { name: edge, nodeSelector: { matchLabels: { a: b } }, mode: Paused }\n';
+
+test('--output=crd prints the policies of a config file as manifests, --output=config prints them as they were', async () => {
+  const { code, out } = await nlc('validate', aFile(policies), '--output=crd');
+  assert.deepEqual(
+    [code, out.split('\n').slice(0, 4)],
+    [0, ['apiVersion: policy.node-lifecycle.dev/v1alpha1', 'kind: NodeLifecyclePolicy', 'metadata:', '  name: edge']],
+  );
+  const manifests = join(folder, 'manifests.yaml');
+  writeFileSync(manifests, out);
+  assert.deepEqual(await nlc('validate', manifests), { code: 0, out: 'the policy is valid\n', err: '' });
+  const back = await nlc('validate', manifests, '--output', 'config');
+  assert.deepEqual(parse(back.out), parse(policies));
+});
+
+test('policies of a file that names the other source already are printed, and are an error otherwise', async () => {
+  const file = aFile(`policySource: crd\n${policies}`);
+  assert.match(
+    (await nlc('validate', file)).err,
+    /policies: must be absent from the config file with --policy-source=crd/u,
+  );
+  assert.match((await nlc('validate', file, '--output=crd')).out, /kind: NodeLifecyclePolicy/u);
+});
+
+test('several manifests in one file: each problem names the object, the field and what is accepted', async () => {
+  const head = 'apiVersion: policy.node-lifecycle.dev/v1alpha1\nkind: NodeLifecyclePolicy\n';
+  const spec = 'spec: { nodeSelector: { matchLabels: { a: b } }, mode: On }\n';
+  const path = join(folder, 'several.yaml');
+  const last = 'apiVersion: policy.node-lifecycle.dev/v1\nkind: NodeLifecyclePolicy\nmetadata: { name: c }\nspec: {}\n';
+  writeFileSync(path, [`${head}metadata: { name: a }\n${spec}`, `${head}spec: 7\n`, last].join('---\n'));
+  const { code, err } = await nlc('validate', path);
+  assert.equal(code, 2);
+  assert.deepEqual(err.split('\n').slice(1, 5), [
+    `  ${path}: nodelifecyclepolicy/a: spec.mode: must be one of Enforce, Observe, Paused (got "On")`,
+    `  ${path}: document 2: metadata.name: must be a name of lower-case letters, digits, - and ., at most 253 (missing)`,
+    `  ${path}: document 2: spec: must be a mapping (got 7)`,
+    `  ${path}: document 3: apiVersion: must be policy.node-lifecycle.dev/v1alpha1 (got "policy.node-lifecycle.dev/v1")`,
+  ]);
+});
+
+test('warnings about manifests name the objects', async () => {
+  const one = (name: string): string =>
+    `apiVersion: policy.node-lifecycle.dev/v1alpha1\nkind: NodeLifecyclePolicy\nmetadata: { name: ${name} }\n` +
+    'spec: { nodeSelector: { matchLabels: { a: b } } }\n';
+  const path = join(folder, 'equal.yaml');
+  writeFileSync(path, `${one('x')}---\n${one('y')}---\n`);
+  const { code, out, err } = await nlc('validate', path);
+  assert.deepEqual([code, out], [0, 'the 2 policies are valid\n']);
+  assert.match(err, /nodelifecyclepolicy\/x \(x\) and nodelifecyclepolicy\/y \(y\) have equal priority 0/u);
+  writeFileSync(path, `${one('x')}---\n${one('x')}`);
+  assert.match((await nlc('validate', path)).err, /nodelifecyclepolicy\/x: must be unique/u);
 });

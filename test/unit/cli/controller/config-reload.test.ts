@@ -122,3 +122,14 @@ test('the list of live settings', () => {
     'v',
   ]);
 });
+
+test('a file that names the other source of policies ends no policy before the restart', () => {
+  const policies = 'policies: [{ name: edge, nodeSelector: { matchLabels: { a: b } }, mode: Paused }]\n';
+  const before = valuesOf(policies);
+  const { values, applied, waiting } = decideReload(before, valuesOf('policySource: crd\nnodeEvictionRate: 0.5\n'));
+  assert.deepEqual(values.policies, before.policies);
+  assert.deepEqual(applied, [{ setting: 'nodeEvictionRate', from: '0.1', to: '0.5' }]);
+  assert.deepEqual(waiting, [{ setting: 'policySource', from: 'file', to: 'crd' }]);
+  const back = decideReload(valuesOf('policySource: crd\n'), valuesOf(policies));
+  assert.deepEqual([back.values.policies, back.applied], [[], []]);
+});

@@ -53,6 +53,10 @@ class Desk {
     return this.look();
   }
 
+  recheck(): void {
+    this.#reloader.recheck();
+  }
+
   look(): Promise<void> {
     return this.#reloader.reload(new AbortController().signal);
   }
@@ -222,4 +226,20 @@ test('warnings about risky settings are logged at a reload too', async () => {
   const { desk } = await checked('risky');
   await desk.change(`${rate(0.1)}nodeMonitorGracePeriod: 20s\n`);
   assert.match(desk.said('warn').join('\n'), /^--node-monitor-grace-period is 20s: kubelets renew their lease/);
+});
+
+test('a file that was rejected for what is outside of it is parsed again when that changes, and only then', async () => {
+  const { desk } = await checked('recheck.yaml');
+  let isAllowed = false;
+  const parse = desk.parse;
+  desk.parse = (readFile) => (isAllowed ? parse(readFile) : { problems: ['must be > the policy'] });
+  await desk.change(rate(0.7));
+  await desk.look();
+  assert.deepEqual([desk.rates(), desk.standing().problems], [[], ['must be > the policy']]);
+  isAllowed = true;
+  await desk.look();
+  assert.deepEqual(desk.rates(), [], 'the file did not change');
+  desk.recheck();
+  await desk.look();
+  assert.deepEqual([desk.rates(), desk.standing().problems], [[0.7], []]);
 });

@@ -56,6 +56,7 @@ test('the defaults are those of kube-controller-manager 1.36', () => {
     taintBasedEvictions: true,
     podEvictionTimeoutMs: 300_000,
     controllers: { nodeLifecycle: true, taintEviction: true, podGc: false },
+    policySource: 'file',
     shadow: false,
     featureGates: undefined,
     config: undefined,
@@ -95,6 +96,7 @@ test('the configuration is deeply frozen', () => {
 test('every flag sets its option', () => {
   const { config } = configOf([
     '--controllers=*,-taint-eviction-controller,podgc',
+    '--policy-source=crd',
     '--terminated-pod-gc-threshold=7',
     '--feature-gates=TaintBasedEvictions=false',
     '--pod-eviction-timeout=1m',
@@ -149,6 +151,7 @@ test('every flag sets its option', () => {
     taintBasedEvictions: false,
     podEvictionTimeoutMs: 60_000,
     controllers: { nodeLifecycle: true, taintEviction: false, podGc: true },
+    policySource: 'crd',
     shadow: false,
     featureGates: { TaintBasedEvictions: 'false' },
     config: undefined,
@@ -367,4 +370,15 @@ test('--pod-eviction-timeout requires the legacy eviction mode, and other featur
   assert.deepEqual(problemsOf(['--feature-gates=TaintBasedEvictions=perhaps,NodeLease=true']), [
     '--feature-gates: must be TaintBasedEvictions=true or =false (got TaintBasedEvictions=perhaps, NodeLease=true)',
   ]);
+});
+
+test('policies of the file and --policy-source=crd exclude each other, in the file and as a flag', () => {
+  const policies = 'policies: [{ name: edge, nodeSelector: { matchLabels: { a: b } } }]\n';
+  const head = 'apiVersion: nodelifecycle/v1alpha1\nkind: ControllerConfiguration\n';
+  const wanted = [
+    'policies: must be absent from the config file with --policy-source=crd (got 1): policies are NodeLifecyclePolicy objects; nlc validate FILE --output=crd prints those of the file',
+  ];
+  assert.deepEqual(problemsOf(['--config=f', '--policy-source=crd'], head + policies), wanted);
+  assert.deepEqual(problemsOf(['--config=f'], `${head}policySource: crd\n${policies}`), wanted);
+  assert.deepEqual(problemsOf(['--config=f'], `${head}policySource: crd\npolicies: []\npaused: true\n`), []);
 });

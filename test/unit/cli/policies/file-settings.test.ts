@@ -38,6 +38,7 @@ const fields =
   'name, priority, nodeSelector, mode, nodeMonitorGracePeriod, nodeStartupGracePeriod, failureDomain, outerFailureDomain, nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionEvictionRate, largeClusterSizeThreshold, unhealthyZoneThreshold, podMarkingRate, maintenance, limits, outOfService, flapping';
 const at = 'policies[0].nodeSelector.matchExpressions[0]';
 const long = 'x'.repeat(64);
+const many = Array.from({ length: 21 }, (_, place) => `label-${place}`);
 
 /** The malformed policy, and its only problem. */
 const malformed: readonly (readonly [unknown, string])[] = [
@@ -73,6 +74,16 @@ const malformed: readonly (readonly [unknown, string])[] = [
   [
     aPolicyWith({ nodeSelector: { matchLabels: ['pool'] } }),
     'policies[0].nodeSelector.matchLabels: must be a mapping of label keys to values (got ["pool"])',
+  ],
+  [
+    aPolicyWith({ nodeSelector: { matchLabels: Object.fromEntries(many.map((name) => [name, 'x'])) } }),
+    `policies[0].nodeSelector.matchLabels: must be a mapping of at most 20 label keys to values (got ${JSON.stringify(
+      Object.fromEntries(many.map((name) => [name, 'x'])),
+    ).slice(0, 60)}…)`,
+  ],
+  [
+    aPolicyWith({ nodeMonitorGracePeriod: `1${'0'.repeat(64)}h` }),
+    `policies[0].nodeMonitorGracePeriod: must be a duration of at most 64 characters (got "1${'0'.repeat(58)}…)`,
   ],
   [
     aPolicyWith({ nodeSelector: { matchLabels: { 'a b': 'c' } } }),

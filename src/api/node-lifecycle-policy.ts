@@ -1,0 +1,54 @@
+/** NodeLifecyclePolicy, a custom resource of this project: each object is one policy, named as the object. */
+import { isMap, type JsonMap } from './json-map.ts';
+import type { KubeObject } from './meta.ts';
+
+/** The group is a domain of the project, because those below `k8s.io` are reserved. */
+export const policyResource = {
+  group: 'policy.node-lifecycle.dev',
+  version: 'v1alpha1',
+  kind: 'NodeLifecyclePolicy',
+  plural: 'nodelifecyclepolicies',
+  singular: 'nodelifecyclepolicy',
+  shortNames: ['nlp'],
+} as const;
+
+export const policyApiVersion = `${policyResource.group}/${policyResource.version}`;
+
+/** As metadata.name of the definition. */
+export const policyCrdName = `${policyResource.plural}.${policyResource.group}`;
+
+/** More objects than this are not in force: a limit that keeps the selection for each node cheap. */
+export const policiesMax = 100;
+
+/** A policy as kubectl names it. */
+export function policyObjectName(name: string): string {
+  return `${policyResource.singular}/${name}`;
+}
+
+/** An object as the controller stores it. Spec and status are read when they are used, because either may be malformed. */
+export interface PolicyObject {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** Of the spec; 0 if the API server sent none. */
+  readonly generation: number;
+  /** RFC 3339; empty if the API server sent none. */
+  readonly createdAt: string;
+  readonly spec: unknown;
+  readonly status: JsonMap;
+}
+
+/** Never throws. */
+export function transformPolicyObject(raw: KubeObject): PolicyObject {
+  const { name = '', uid = '', resourceVersion = '', generation = 0, creationTimestamp = '' } = raw.metadata;
+  const { spec, status }: JsonMap = { ...raw };
+  return {
+    name,
+    uid,
+    resourceVersion,
+    generation,
+    createdAt: creationTimestamp,
+    spec,
+    status: isMap(status) ? status : {},
+  };
+}

@@ -1,0 +1,30 @@
+import { isDnsSubdomain } from '../../api/names.ts';
+import { sameJson } from '../../api/same-json.ts';
+import type { ServedResource } from '../resources.ts';
+import type { Draft } from '../storage/stored-object.ts';
+import { type Endpoint, isolateStatus, plainStrategy, type Strategy } from './strategy.ts';
+
+/** A cluster-scoped custom resource with a status (upstream `apiextensions-apiserver/pkg/registry/customresource`). */
+export function customStrategy({ plural, custom }: ServedResource): Strategy {
+  return {
+    ...plainStrategy,
+    plural,
+    namespaced: false,
+    needsVersion: true,
+    isName: isDnsSubdomain,
+    fieldLabels: { labels: ['metadata.name'] },
+    prepareCreate: (draft) => {
+      draft.metadata.generation = 1;
+      delete draft.status;
+    },
+    prepareUpdate,
+    validate: (draft) => custom?.validate(draft) ?? [],
+  };
+}
+
+/** `/status` changes nothing but the status, not even metadata. */
+function prepareUpdate(draft: Draft, stored: Draft, endpoint: Endpoint): void {
+  isolateStatus(draft, stored, endpoint);
+  if (endpoint === 'status') draft.metadata = structuredClone(stored.metadata);
+  else if (!sameJson(draft.spec, stored.spec)) draft.metadata.generation = (stored.metadata.generation ?? 0) + 1;
+}

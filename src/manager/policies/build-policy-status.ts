@@ -1,0 +1,102 @@
+// The status of a NodeLifecyclePolicy object, from what the leader observes.
+import { type JsonMap, mapsOf, textOf } from '../../api/json-map.ts';
+import type { PolicyObject } from '../../api/node-lifecycle-policy.ts';
+import { formatTime } from '../../api/timestamps.ts';
+import { describeBreakerCount } from '../../controller/model/decisions.ts';
+import type { PolicyFigures } from '../../controller/model/policy.ts';
+import type { PolicyAssessment } from './decide-policies-in-force.ts';
+
+/** Of a condition; an Event has at most 1024 bytes. */
+const messageCharsMax = 900;
+
+interface Finding {
+  readonly type: 'Accepted' | 'Degraded';
+  readonly status: 'True' | 'False';
+  readonly reason: string;
+  readonly message: string;
+}
+
+const countFields = ['nodes', 'unhealthyNodes', 'heldNodes', 'pendingEvictions', 'breaker'] as const;
+
+/**
+ * `current`: the status on the API server, whose transition times are kept. `figures` is undefined if its nodes have not
+ * been counted yet: then the counts stay as they are.
+ */
+export function buildPolicyStatus(
+  assessment: PolicyAssessment,
+  figures: PolicyFigures | undefined,
+  current: JsonMap,
+  nowMs: number,
+): JsonMap {
+  const { object, inForce } = assessment;
+  const accepted = toCondition(buildAccepted(assessment), object, current, nowMs);
+  if (inForce === undefined) {
+    const degraded = toCondition(buildDegraded(none), object, current, nowMs);
+    return { observedGeneration: object.generation, ...countsOf(none), conditions: [accepted, degraded] };
+  }
+  const { mode, priority } = inForce.policy;
+  const own = { observedGeneration: object.generation, mode, priority };
+  if (figures === undefined)
+    return { ...own, ...keptCounts(current), conditions: [accepted, ...keptDegraded(current)] };
+  return {
+    ...own,
+    ...countsOf(figures),
+    conditions: [accepted, toCondition(buildDegraded(figures), object, current, nowMs)],
+  };
+}
+
+/** The condition Accepted as of this assessment. */
+export function buildAccepted({ object, reason, problems, inForce }: PolicyAssessment): Finding {
+  if (reason === 'Valid') return { type: 'Accepted', status: 'True', reason, message: 'the spec is in force' };
+  const meanwhile =
+    inForce === undefined
+      ? 'no version of the spec is in force'
+      : `generation ${inForce.generation} of the spec stays in force`;
+  const message = `${problems.join('; ')}; ${meanwhile}, not generation ${object.generation}`;
+  return { type: 'Accepted', status: 'False', reason, message: shorten(message) };
+}
+
+type Counts = Pick<PolicyFigures, 'nodes' | 'unhealthy' | 'held' | 'pendingEvictions' | 'conflicts' | 'breaker'>;
+
+const none: Counts = { nodes: 0, unhealthy: 0, held: 0, pendingEvictions: 0, conflicts: 0 };
+
+function buildDegraded({ breaker, conflicts }: Counts): Finding {
+  const isOpen = breaker?.untilMs !== undefined;
+  const messages = [
+    ...(isOpen ? [`the breaker is open: ${describeBreakerCount(breaker)}`] : []),
+    ...(conflicts > 0 ? [`${conflicts} nodes are claimed equally by another policy, so neither applies to them`] : []),
+  ];
+  if (messages.length === 0)
+    return { type: 'Degraded', status: 'False', reason: 'AsExpected', message: 'no breaker is open, and no conflict' };
+  return {
+    type: 'Degraded',
+    status: 'True',
+    reason: isOpen ? 'BreakerOpen' : 'Conflict',
+    message: messages.join('; '),
+  };
+}
+
+function countsOf({ nodes, unhealthy, held, pendingEvictions, breaker }: Counts): JsonMap {
+  const state = breaker === undefined ? {} : { breaker: breaker.untilMs === undefined ? 'Closed' : 'Open' };
+  return { nodes, unhealthyNodes: unhealthy, heldNodes: held, pendingEvictions, ...state };
+}
+
+function keptCounts(current: JsonMap): JsonMap {
+  const known = countFields.filter((field) => current[field] !== undefined);
+  return Object.fromEntries(known.map((field) => [field, current[field]]));
+}
+
+function keptDegraded(current: JsonMap): readonly JsonMap[] {
+  return mapsOf(current['conditions']).filter(({ type }) => type === 'Degraded');
+}
+
+/** `lastTransitionTime` is when the status changed, not the reason or the message. */
+function toCondition(finding: Finding, { generation }: PolicyObject, current: JsonMap, nowMs: number): JsonMap {
+  const before = mapsOf(current['conditions']).find(({ type }) => type === finding.type);
+  const since = before?.['status'] === finding.status ? textOf(before['lastTransitionTime']) : '';
+  return { ...finding, observedGeneration: generation, lastTransitionTime: since || formatTime(nowMs) };
+}
+
+function shorten(message: string): string {
+  return message.length <= messageCharsMax ? message : `${message.slice(0, messageCharsMax)}…`;
+}

@@ -1,0 +1,76 @@
+// Decides which version of each NodeLifecyclePolicy object is in force.
+import { policiesMax, type PolicyObject } from '../../api/node-lifecycle-policy.ts';
+import { sameJson } from '../../api/same-json.ts';
+import type { NodePolicy } from '../../controller/model/policy.ts';
+
+/** What one object says. Each problem names the field, what is accepted and the value. */
+export type ReadPolicyObject = (
+  object: Pick<PolicyObject, 'spec'> & { readonly metadata: { readonly name: string } },
+) => { readonly policy: NodePolicy } | { readonly problems: readonly string[] };
+
+/** A version of an object that is in force. */
+interface PolicyInForce {
+  readonly policy: NodePolicy;
+  /** Of the object; older than the current one where that is invalid. */
+  readonly generation: number;
+}
+
+/** The result for the current version of an object. */
+export interface PolicyAssessment {
+  readonly object: PolicyObject;
+  readonly reason: 'Valid' | 'Invalid' | 'TooManyPolicies';
+  /** Empty if it is in force. */
+  readonly problems: readonly string[];
+  /** Undefined: the nodes that it selects have another policy or the default. */
+  readonly inForce: PolicyInForce | undefined;
+}
+
+/** By the name of the object. */
+export type PolicyAssessments = ReadonlyMap<string, PolicyAssessment>;
+
+/**
+ * An object that is invalid keeps its last version that was in force, as long as this process knows it. Of too many objects
+ * the oldest ones count. `before`: the assessments so far; a policy that did not change is the same value.
+ */
+export function decidePoliciesInForce(
+  objects: Iterable<PolicyObject>,
+  before: PolicyAssessments,
+  read: ReadPolicyObject,
+): PolicyAssessments {
+  const oldestFirst = [...objects].sort(compareAge);
+  return new Map(
+    oldestFirst.map((object, place) => {
+      const known = before.get(object.name);
+      const last = known?.object.uid === object.uid ? known.inForce : undefined;
+      return [object.name, place < policiesMax ? decideOne(object, last, read) : tooMany(object)];
+    }),
+  );
+}
+
+/** In the order of their names. */
+export function selectPoliciesInForce(assessments: PolicyAssessments): readonly NodePolicy[] {
+  const policies = [...assessments.values()].flatMap(({ inForce }) => (inForce === undefined ? [] : [inForce.policy]));
+  return policies.sort((a, b) => compare(a.name, b.name));
+}
+
+function decideOne(object: PolicyObject, last: PolicyInForce | undefined, read: ReadPolicyObject): PolicyAssessment {
+  const result = read({ metadata: { name: object.name }, spec: object.spec });
+  if ('problems' in result) return { object, reason: 'Invalid', problems: result.problems, inForce: last };
+  const isSame = last !== undefined && sameJson(last.policy, result.policy);
+  const policy = isSame ? last.policy : result.policy;
+  return { object, reason: 'Valid', problems: [], inForce: { policy, generation: object.generation } };
+}
+
+function tooMany(object: PolicyObject): PolicyAssessment {
+  const problem = `metadata.name: only the ${policiesMax} oldest NodeLifecyclePolicy objects are in force`;
+  return { object, reason: 'TooManyPolicies', problems: [problem], inForce: undefined };
+}
+
+function compareAge(a: PolicyObject, b: PolicyObject): number {
+  return compare(a.createdAt, b.createdAt) || compare(a.name, b.name);
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PolicyObject } from '../../../../src/api/node-lifecycle-policy.ts';
+import { readPolicyObject } from '../../../../src/cli/policies/policy-object-reader.ts';
+import type { NodePolicy } from '../../../../src/controller/model/policy.ts';
+import { PolicyObjects } from '../../../../src/manager/policies/policy-objects.ts';
+import { FakeInformer } from '../../../support/fake-informer.ts';
+import { RecordingLogger, RecordingMeter } from '../../../support/fakes.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { aPolicyObject } from '../../../support/policy-objects.ts';
+
+class Desk {
+  readonly clock = new ManualClock();
+  readonly logger = new RecordingLogger();
+  readonly meter = new RecordingMeter();
+  readonly informer = new FakeInformer<PolicyObject>('nodelifecyclepolicies');
+  readonly adopted: (readonly string[])[] = [];
+  read = readPolicyObject;
+  adopting: (policies: readonly NodePolicy[]) => void = () => undefined;
+  changes = 0;
+  readonly objects: PolicyObjects;
+  readonly stop = new AbortController();
+
+  constructor() {
+    this.objects = new PolicyObjects({
+      informer: this.informer,
+      clock: this.clock,
+      logger: this.logger,
+      meter: this.meter,
+      read: (object) => this.read(object),
+      adopt: (policies) => {
+        this.adopting(policies);
+        this.adopted.push(policies.map(({ name, mode }) => `${name} ${mode}`));
+      },
+      onChange: () => {
+        this.changes += 1;
+      },
+    });
+  }
+
+  put(name: string, spec: object = {}, over: Partial<PolicyObject> = {}): void {
+    this.informer.set(name, aPolicyObject(name, { ...spec }, over));
+  }
+
+  warnings(): readonly unknown[] {
+    return this.logger.at('warn').map(({ fields }) => fields);
+  }
+}
+
+test('a created, changed and deleted object takes effect at once; objects of one batch together', async () => {
+  const desk = new Desk();
+  const running = desk.objects.run(desk.stop.signal);
+  desk.put('a');
+  desk.put('b', { mode: 'Observe' });
+  await desk.clock.advance(250);
+  desk.put('a', { mode: 'Paused' }, { generation: 2 });
+  await desk.clock.advance(250);
+  desk.informer.delete('b');
+  await desk.clock.advance(250);
+  assert.deepEqual(desk.adopted, [['a Enforce', 'b Observe'], ['a Paused', 'b Observe'], ['a Paused']]);
+  desk.stop.abort();
+  await running;
+});
+
+test('a status that was written evaluates nothing, and changes nothing', async () => {
+  const desk = new Desk();
+  const running = desk.objects.run(desk.stop.signal);
+  desk.put('a');
+  await desk.clock.advance(250);
+  desk.put('a', {}, { resourceVersion: '2', status: { nodes: 7 } });
+  await desk.clock.advance(250);
+  assert.deepEqual([desk.adopted, desk.changes], [[['a Enforce']], 1]);
+  await desk.clock.advance(60_000);
+  assert.deepEqual([desk.adopted, desk.changes], [[['a Enforce']], 2], 'evaluated again after a minute');
+  desk.stop.abort();
+  await running;
+});
+
+test('nothing is adopted before the first complete list', () => {
+  const desk = new Desk();
+  desk.put('a');
+  desk.informer.hasSynced = () => false;
+  desk.objects.evaluate();
+  assert.deepEqual([desk.adopted, desk.objects.assessments.size], [[], 0]);
+});
+
+test('an invalid object is logged once and shown by a gauge; the other objects are in force', () => {
+  const desk = new Desk();
+  desk.put('a', { mode: 'On' });
+  desk.put('b');
+  desk.objects.evaluate();
+  desk.objects.evaluate();
+  const problems = ['spec.mode: must be one of Enforce, Observe, Paused (got "On")'];
+  assert.deepEqual(desk.warnings(), [{ policy: 'nodelifecyclepolicy/a', generation: 1, problems, inForce: 'none' }]);
+  assert.equal(desk.meter.series.get('node_lifecycle_policy_object_accepted{policy="a"}'), 0);
+  assert.equal(desk.meter.series.get('node_lifecycle_policy_object_accepted{policy="b"}'), 1);
+  assert.deepEqual(desk.adopted, [['b Enforce']]);
+  desk.informer.delete('a');
+  desk.objects.evaluate();
+  assert.equal(desk.meter.series.has('node_lifecycle_policy_object_accepted{policy="a"}'), false);
+});
+
+test('an error while one object is read costs that object only', () => {
+  const desk = new Desk();
+  desk.put('a');
+  desk.put('b');
+  desk.read = (object) => {
+    if (object.metadata.name === 'a') throw new Error('defect');
+    return readPolicyObject(object);
+  };
+  desk.objects.evaluate();
+  assert.deepEqual(desk.adopted, [['b Enforce']]);
+  assert.deepEqual(desk.objects.assessments.get('a')?.problems, ['spec: cannot be read: defect']);
+});
+
+test('an adoption that failed is repeated within a minute', async () => {
+  const desk = new Desk();
+  const running = desk.objects.run(desk.stop.signal);
+  desk.adopting = () => {
+    throw new Error('defect');
+  };
+  desk.put('a');
+  await desk.clock.advance(250);
+  desk.adopting = () => undefined;
+  await desk.clock.advance(60_000);
+  assert.deepEqual(desk.adopted, [['a Enforce']]);
+  assert.equal(desk.logger.at('error').length, 1);
+  desk.stop.abort();
+  await running;
+});
+
+test('what is valid with other settings is in force when the settings change, and keeps its version when they change back', () => {
+  const desk = new Desk();
+  let isAllowed = false;
+  desk.read = (object) => (isAllowed ? readPolicyObject(object) : { problems: ['spec.x: must be > the setting'] });
+  desk.put('a', { mode: 'Paused' });
+  desk.objects.evaluate();
+  isAllowed = true;
+  desk.objects.evaluate();
+  isAllowed = false;
+  desk.objects.evaluate();
+  assert.deepEqual(desk.adopted, [['a Paused']]);
+  assert.equal(desk.objects.assessments.get('a')?.reason, 'Invalid');
+});
