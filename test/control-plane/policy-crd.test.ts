@@ -299,6 +299,27 @@ const malformed: readonly (readonly [spec: object, field: string, message: RegEx
     'spec.limits.resetAt',
     /should match/,
   ],
+  [{ ...selector('a'), outerFailureDomain: ['zone'] }, 'spec.outerFailureDomain', /absent without failureDomain/],
+  [
+    { ...selector('a'), failureDomain: ['rack', 'zone'], outerFailureDomain: ['zone'] },
+    'spec.outerFailureDomain',
+    /none of its keys/,
+  ],
+  [
+    { ...selector('a'), flapping: { recoveries: 1, within: '1h' } },
+    'spec.flapping.recoveries',
+    /greater than or equal to 2/,
+  ],
+  [
+    { ...selector('a'), flapping: { recoveries: 3, within: '1h', initial: '2h' } },
+    'spec.flapping.initial',
+    /at most max, which is 1h if not set/,
+  ],
+  [
+    { ...selector('a'), flapping: { recoveries: 3, within: '1h', budget: {} } },
+    'spec.flapping.budget',
+    /percent, count or both/,
+  ],
 ];
 
 test('malformed policies are refused with the field and the reason', async () => {
@@ -332,6 +353,7 @@ policies:
     nodeMonitorGracePeriod: 1m30s
     nodeStartupGracePeriod: 500ms
     failureDomain: [topology.example.com/rack]
+    outerFailureDomain: [topology.kubernetes.io/zone]
     nodeEvictionRate: 0.25
     secondaryNodeEvictionRate: 0
     fullDisruptionEvictionRate: 1e-3
@@ -341,6 +363,7 @@ policies:
     maintenance: { conditions: [Rebooting], taints: [], maxDuration: 2h }
     limits: { maxUnhealthy: { percent: 40, count: 3 }, cooldown: 10m, resetAt: '2026-11-23T12:05:00.25+01:00' }
     outOfService: { conditions: [Fenced], taints: [example.com/off] }
+    flapping: { recoveries: 3, within: 30m, initial: 1m, max: 2h, budget: { percent: 5, count: 2 } }
   - { name: small.one, nodeSelector: { matchExpressions: [{ key: e, operator: Exists }] } }
 `;
 

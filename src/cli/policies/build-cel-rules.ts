@@ -3,6 +3,7 @@
 // not exist, and what depends on its settings.
 import { heartbeatConditionTypes } from '../../api/conditions.ts';
 import { healthTaintKeys, outOfServiceTaintKey } from '../../api/taints.ts';
+import { maxDefault } from './decode-flapping.ts';
 
 export interface CelRule {
   /** Below the spec; `[]` is each item of a list. */
@@ -40,6 +41,29 @@ export function buildCelRules(): readonly CelRule[] {
     noneOf('outOfService.taints[]', silenceTaintKeys),
     {
       path: 'limits.maxUnhealthy',
+      rule: 'has(self.percent) || has(self.count)',
+      message: 'must be percent, count or both',
+    },
+    {
+      path: '',
+      rule: '!has(self.outerFailureDomain) || (has(self.failureDomain) && self.outerFailureDomain.all(key, !(key in self.failureDomain)))',
+      message: 'must be absent without failureDomain, and have none of its keys',
+      fieldPath: '.outerFailureDomain',
+    },
+    ...buildFlappingRules(),
+  ];
+}
+
+function buildFlappingRules(): readonly CelRule[] {
+  return [
+    {
+      path: 'flapping',
+      rule: `!has(self.initial) || duration(self.initial) <= duration(has(self.max) ? self.max : '${maxDefault}')`,
+      message: `must be at most max, which is ${maxDefault} if not set`,
+      fieldPath: '.initial',
+    },
+    {
+      path: 'flapping.budget',
       rule: 'has(self.percent) || has(self.count)',
       message: 'must be percent, count or both',
     },
