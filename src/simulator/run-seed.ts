@@ -20,8 +20,6 @@ import { type Surroundings, World } from './world.ts';
 
 /** After the faults everything has to be as it should be within this time. */
 const settleMsMax = 900_000;
-/** For so long after the faults pods may still be placed on silent nodes; each is tolerated there for up to 300 s. */
-const pinnedMs = 420_000;
 /** When everything is as it should be, nothing may be written for this time. */
 const quietMs = 130_000;
 /** At the end of that, all requests are counted: Events of a new leader have been written. */
@@ -124,6 +122,8 @@ class SeedRun {
     for (const { node, atMs } of silent) this.world.timeline.at(atMs, () => this.#silence(node));
     await this.#until(untilMs, () => false);
     this.world.trace.add('run', 'the faults have ended');
+    // What users do ends with the faults, and begins again with the drill.
+    this.world.workload.pins = false;
     this.#moveSilentBack();
     await this.#settle();
     if (this.#violation === undefined && this.#settledMs !== undefined) await this.#runDrill();
@@ -177,7 +177,6 @@ class SeedRun {
     const isQuiet = (): boolean => {
       this.#recovery.check();
       this.#flapping.check();
-      if (timeline.nowMs - fromMs >= pinnedMs) this.world.workload.stopPinning();
       const isDisturbed = this.#isDisturbed();
       this.#requests.forgetWrites();
       if (isDisturbed) quietSinceMs = timeline.nowMs;
@@ -192,6 +191,7 @@ class SeedRun {
 
   async #runDrill(): Promise<void> {
     const { timeline } = this.world;
+    this.world.workload.pins = true;
     const drill = this.#drill.begin();
     if (drill === undefined) return;
     this.#podFailures.beginDrill();
