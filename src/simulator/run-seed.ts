@@ -7,6 +7,7 @@ import { FlappingChecker } from './checkers/flapping-checker.ts';
 import { RecoveryChecker } from './checkers/recovery-checker.ts';
 import { SizeChecker } from './checkers/size-checker.ts';
 import type { Report, Violation } from './checkers/violation.ts';
+import { OutOfServiceChecker } from './checkers/out-of-service-checker.ts';
 import { PodFailureChecker } from './checkers/pod-failure-checker.ts';
 import { Heartbeats } from './checkers/heartbeats.ts';
 import { WriteChecker } from './checkers/write-checker.ts';
@@ -95,6 +96,7 @@ class SeedRun {
     this.#requests = new RequestChecker(this.world, this.#report, plan.cluster.limits);
     const heartbeats = new Heartbeats(this.world);
     this.#writes = new WriteChecker(this.world, this.#report, { latenessMs, heartbeats });
+    new OutOfServiceChecker(this.world, this.#report, latenessMs).begin();
     this.#podFailures = new PodFailureChecker(this.world, this.#report, latenessMs);
     this.#recovery = new RecoveryChecker(this.world, this.#report);
     this.#flapping = new FlappingChecker(this.world, this.#report);
@@ -191,6 +193,8 @@ class SeedRun {
 
   async #runDrill(): Promise<void> {
     const { timeline } = this.world;
+    // The story of a drill is one of the settings of the cluster.
+    this.world.endChanges();
     this.world.workload.pins = true;
     const drill = this.#drill.begin();
     if (drill === undefined) return;
