@@ -70,6 +70,7 @@ class SeedRun {
   readonly #silent: ReadonlySet<string>;
   /** At the last check of {@link #settle}. */
   #isDivergent = false;
+  readonly #faults: FaultDriver;
   readonly #drill: DrillRun;
   #violation: Violation | undefined;
   #settledMs: number | undefined;
@@ -102,6 +103,7 @@ class SeedRun {
     this.#flapping = new FlappingChecker(this.world, this.#report);
     this.#quiet = new QuietChecker(this.#report);
     this.#sizes = new SizeChecker(this.world, this.#report, rememberedMs);
+    this.#faults = new FaultDriver(this.world, 'fault');
     this.#drill = new DrillRun({
       world: this.world,
       heartbeats,
@@ -120,7 +122,7 @@ class SeedRun {
   async toEnd(): Promise<RunResult> {
     const { untilMs, faults, silent } = this.#plan;
     this.world.start();
-    new FaultDriver(this.world, 'fault').schedule(faults);
+    this.#faults.schedule(faults);
     for (const { node, atMs } of silent) this.world.timeline.at(atMs, () => this.#silence(node));
     await this.#until(untilMs, () => false);
     this.world.trace.add('run', 'the faults have ended');
@@ -193,8 +195,7 @@ class SeedRun {
 
   async #runDrill(): Promise<void> {
     const { timeline } = this.world;
-    // The story of a drill is one of the settings of the cluster.
-    this.world.endChanges();
+    this.#faults.endAll();
     this.world.workload.pins = true;
     const drill = this.#drill.begin();
     if (drill === undefined) return;

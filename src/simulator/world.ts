@@ -195,13 +195,6 @@ export class World {
     };
   }
 
-  /** Every change of settings that is in force ends. */
-  endChanges(): void {
-    if (this.#changes.size === 0) return;
-    this.#changes.clear();
-    this.#adopt();
-  }
-
   #adopt(): void {
     const { config, plan } = this.#options;
     const controller: ControllerOptions = Object.assign({}, config ?? plan.controller, ...this.#changes);

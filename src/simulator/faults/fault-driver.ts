@@ -35,6 +35,8 @@ export class FaultDriver {
   readonly #setBackAtMs = new Map<string, number>();
   /** When it was last resumed after a suspend. */
   readonly #resumedAtMs = new Map<string, number>();
+  /** Those that have not ended. Each planned fault is an object of its own. */
+  readonly #lasting = new Map<WorldFault, Undo>();
   /** Faults by which leases cannot be decoded. */
   #undecodable = 0;
 
@@ -49,12 +51,20 @@ export class FaultDriver {
       this.#world.timeline.at(atMs, () => {
         this.#world.trace.add('fault', `${JSON.stringify(fault)} for ${forMs} ms`);
         const undo = this.#begin(fault, forMs);
-        if (undo !== nothing) this.#world.timeline.after(forMs, () => this.#end(fault, undo));
+        if (undo === nothing) return;
+        this.#lasting.set(fault, undo);
+        this.#world.timeline.after(forMs, () => this.#end(fault, undo));
       });
     }
   }
 
+  /** What lasts longer than the faults of a run ends now. */
+  endAll(): void {
+    for (const [fault, undo] of this.#lasting) this.#end(fault, undo);
+  }
+
   #end(fault: WorldFault, undo: Undo): void {
+    if (!this.#lasting.delete(fault)) return;
     this.#world.trace.add('fault', `end of ${fault.kind}`);
     undo();
     if (fault.kind !== 'undecodable-objects') return;

@@ -44,21 +44,27 @@ export function planPolicyFeatures(
   return [];
 }
 
-/** Administrators begin maintenances, and some of their nodes are silent meanwhile. */
+/** Administrators begin maintenances, and some of their nodes are silent meanwhile. Some are never ended: the maximum ends them. */
 function planMaintenance(random: Random, names: Names, span: Span): readonly PlannedFault[] {
   const chosen = names.filter(() => chance(random, 0.8));
   const maxDurationMs = oneOf(random, [30_000, 90_000, 200_000]);
+  const isKept = chance(random, 0.4);
   const maintenance = { conditions: [maintenanceCondition], taints: [maintenanceTaint], maxDurationMs };
   const episodes = chosen.flatMap((node): readonly PlannedFault[] => {
     const { atMs, forMs } = drawTime(random, span);
     const signal = oneOf(random, ['condition', 'taint', 'plain'] as const);
     const isSilent = chance(random, 0.8);
+    const isLeft = chance(random, 0.5) && isKept;
     const silence = { kind: 'partition', direction: 'all', manner: 'silent' } as const;
-    const begin: PlannedFault = { atMs, forMs, fault: { kind: 'maintenance', node, signal } };
+    const begin: PlannedFault = {
+      atMs,
+      forMs: isLeft ? forEverMs : forMs,
+      fault: { kind: 'maintenance', node, signal },
+    };
     const reboot: PlannedFault = { atMs, forMs, fault: { kind: 'node', names: [node], fault: silence } };
     return isSilent ? [begin, reboot] : [begin];
   });
-  return [...inForce(chosen, { maintenance }, span, false), ...episodes];
+  return [...inForce(chosen, { maintenance }, span, isKept), ...episodes];
 }
 
 /** Nodes get labels of racks, and a policy has zones of its own, with rates that empty the queues within the run. */
