@@ -36,6 +36,7 @@ export async function readCluster(
   const informers = [nodes, leases, pods];
   const stop = new AbortController();
   signal.addEventListener('abort', () => stop.abort());
+  if (signal.aborted) stop.abort();
   const running = informers.map((informer) => informer.run(stop.signal));
   const missing = await waitForCacheSync(informers, { clock, signal: stop.signal, timeoutMs: syncMsMax });
   const state: ClusterState = {

@@ -18,6 +18,8 @@ function aConfig(name: string, settings: string): string {
   return aFile(name, `apiVersion: nodelifecycle/v1alpha1\nkind: ControllerConfiguration\n${settings}`);
 }
 
+const region = 'topology.kubernetes.io/region';
+
 /** Node n1 of pool edge is silent for 90 s; n2 and n3 are not. */
 function aTrace(labels: boolean): string {
   const header = {
@@ -26,9 +28,9 @@ function aTrace(labels: boolean): string {
     startedAt: '2026-01-02T03:04:05Z',
     hashedNames: true,
     gapSeconds: 15,
-    ...(labels ? { labels: ['pool'] } : {}),
+    ...(labels ? { labels: ['pool', region] } : {}),
   };
-  const edge = labels ? { labels: { pool: 'edge' } } : {};
+  const edge = labels ? { labels: { pool: 'edge', [region]: 'eu' } } : {};
   const lines = [
     header,
     { t: 0, node: 'n1', zone: 'a', ready: 'True', ...edge },
@@ -40,8 +42,7 @@ function aTrace(labels: boolean): string {
   return aFile(`trace-${labels}.jsonl`, `${lines.map((line) => JSON.stringify(line)).join('\n')}\n`);
 }
 
-const policies =
-  'policies: [{ name: edge, nodeSelector: { matchLabels: { pool: edge } }, nodeMonitorGracePeriod: 3m }]\n';
+const policies = `policies: [{ name: edge, nodeSelector: { matchLabels: { pool: edge, ${region}: eu } }, nodeMonitorGracePeriod: 3m }]\n`;
 
 test('without --policies, with an unknown flag, or with an invalid file: 2, and the field is named', async () => {
   assert.match((await nlc('whatif')).err, /--policies: value required: must be a config file/u);
@@ -77,7 +78,10 @@ test('a trace without the labels of the policy says so, in text and in JSON', as
   const args = [`--policies=${aConfig('p.yaml', policies)}`, `--trace=${aTrace(false)}`];
   const { out } = await nlc('whatif', ...args);
   assert.match(out, /^episodes of nodes not ready +1 +1$/mu);
-  assert.match(out, /^policy edge uses labels that the trace does not have: pool; record them with --label=pool$/mu);
+  assert.match(
+    out,
+    /^policy edge uses labels that the trace does not have: pool, topology\.kubernetes\.io\/region; record them with --label=pool --label=/mu,
+  );
   const json = JSON.parse((await nlc('whatif', ...args, '-o', 'json')).out) as { missingLabels: unknown };
-  assert.deepEqual(json.missingLabels, [{ policy: 'edge', keys: ['pool'] }]);
+  assert.deepEqual(json.missingLabels, [{ policy: 'edge', keys: ['pool', region] }]);
 });
