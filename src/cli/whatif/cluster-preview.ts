@@ -30,7 +30,10 @@ export function buildPreview(
       state.nodes.map((node) => [node.name, buildNode(evaluation, node, state.pods.get(node.name) ?? [])]),
     ),
     zones: new Map(
-      zones.zones().flatMap(zoneLevels).map((zone) => [zoneName(zone), buildZone(evaluation, zone)]),
+      zones
+        .zones()
+        .flatMap(zoneLevels)
+        .map((zone) => [zoneName(zone), buildZone(evaluation, zone)]),
     ),
     policies: new Map(evaluation.policies.counts().map((count) => [count.policy, buildPolicy(count)])),
     fullDisruption: zones.fullDisruption,
