@@ -5,6 +5,7 @@ import { type ClusterPlan, planCluster } from './cluster/cluster-plan.ts';
 import { between, chance, oneOf } from './draw.ts';
 import { planFaults } from './faults/fault-plan.ts';
 import { planFlapping } from './faults/flapping-plan.ts';
+import { planPolicyFeatures } from './faults/policy-feature-plan.ts';
 import { planPolicies } from './faults/policy-plan.ts';
 import type { PlannedFault } from './faults/world-fault.ts';
 
@@ -32,7 +33,9 @@ export function planRun(seed: number): RunPlan {
   const policies = planPolicies(seed, cluster, span);
   // Of two policies at once the later settings would replace the earlier ones.
   const flapping = policies.length === 0 ? planFlapping(seed, cluster, span) : [];
-  const faults = [...planFaults(random, cluster, span), ...policies, ...flapping];
+  const others = policies.length + flapping.length > 0;
+  const features = others ? [] : planPolicyFeatures(seed, cluster, span, silent.length);
+  const faults = [...planFaults(random, cluster, span), ...policies, ...flapping, ...features];
   return {
     seed,
     cluster,

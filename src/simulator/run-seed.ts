@@ -7,6 +7,7 @@ import { FlappingChecker } from './checkers/flapping-checker.ts';
 import { RecoveryChecker } from './checkers/recovery-checker.ts';
 import { SizeChecker } from './checkers/size-checker.ts';
 import type { Report, Violation } from './checkers/violation.ts';
+import { OutOfServiceChecker } from './checkers/out-of-service-checker.ts';
 import { PodFailureChecker } from './checkers/pod-failure-checker.ts';
 import { Heartbeats } from './checkers/heartbeats.ts';
 import { WriteChecker } from './checkers/write-checker.ts';
@@ -20,8 +21,6 @@ import { type Surroundings, World } from './world.ts';
 
 /** After the faults everything has to be as it should be within this time. */
 const settleMsMax = 900_000;
-/** For so long after the faults pods may still be placed on silent nodes; each is tolerated there for up to 300 s. */
-const pinnedMs = 420_000;
 /** When everything is as it should be, nothing may be written for this time. */
 const quietMs = 130_000;
 /** At the end of that, all requests are counted: Events of a new leader have been written. */
@@ -71,6 +70,7 @@ class SeedRun {
   readonly #silent: ReadonlySet<string>;
   /** At the last check of {@link #settle}. */
   #isDivergent = false;
+  readonly #faults: FaultDriver;
   readonly #drill: DrillRun;
   #violation: Violation | undefined;
   #settledMs: number | undefined;
@@ -97,11 +97,13 @@ class SeedRun {
     this.#requests = new RequestChecker(this.world, this.#report, plan.cluster.limits);
     const heartbeats = new Heartbeats(this.world);
     this.#writes = new WriteChecker(this.world, this.#report, { latenessMs, heartbeats });
+    new OutOfServiceChecker(this.world, this.#report, latenessMs).begin();
     this.#podFailures = new PodFailureChecker(this.world, this.#report, latenessMs);
     this.#recovery = new RecoveryChecker(this.world, this.#report);
     this.#flapping = new FlappingChecker(this.world, this.#report);
     this.#quiet = new QuietChecker(this.#report);
     this.#sizes = new SizeChecker(this.world, this.#report, rememberedMs);
+    this.#faults = new FaultDriver(this.world, 'fault');
     this.#drill = new DrillRun({
       world: this.world,
       heartbeats,
@@ -120,10 +122,12 @@ class SeedRun {
   async toEnd(): Promise<RunResult> {
     const { untilMs, faults, silent } = this.#plan;
     this.world.start();
-    new FaultDriver(this.world, 'fault').schedule(faults);
+    this.#faults.schedule(faults);
     for (const { node, atMs } of silent) this.world.timeline.at(atMs, () => this.#silence(node));
     await this.#until(untilMs, () => false);
     this.world.trace.add('run', 'the faults have ended');
+    // What users do ends with the faults, and begins again with the drill.
+    this.world.workload.pins = false;
     this.#moveSilentBack();
     await this.#settle();
     if (this.#violation === undefined && this.#settledMs !== undefined) await this.#runDrill();
@@ -177,7 +181,6 @@ class SeedRun {
     const isQuiet = (): boolean => {
       this.#recovery.check();
       this.#flapping.check();
-      if (timeline.nowMs - fromMs >= pinnedMs) this.world.workload.stopPinning();
       const isDisturbed = this.#isDisturbed();
       this.#requests.forgetWrites();
       if (isDisturbed) quietSinceMs = timeline.nowMs;
@@ -192,6 +195,8 @@ class SeedRun {
 
   async #runDrill(): Promise<void> {
     const { timeline } = this.world;
+    this.#faults.endAll();
+    this.world.workload.pins = true;
     const drill = this.#drill.begin();
     if (drill === undefined) return;
     this.#podFailures.beginDrill();

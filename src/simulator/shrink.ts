@@ -33,9 +33,17 @@ export function narrow(plan: RunPlan, { faults, silent, untilMs }: Selection): R
   return {
     ...plan,
     untilMs,
-    faults: kept.map((fault) => ({ ...fault, forMs: Math.min(fault.forMs, untilMs - fault.atMs) })),
+    faults: kept.map((fault) => ({
+      ...fault,
+      forMs: endsWith(plan, fault) ? Math.min(fault.forMs, untilMs - fault.atMs) : fault.forMs,
+    })),
     silent: plan.silent.filter(({ atMs }, index) => silent.includes(index) && atMs < untilMs),
   };
+}
+
+/** Whether it has ended when the faults end, to within a rounding: a policy may stay. */
+function endsWith({ untilMs }: RunPlan, { atMs, forMs }: RunPlan['faults'][number]): boolean {
+  return atMs + forMs <= untilMs + 1;
 }
 
 /** The smallest selection that was found to break the same invariant. */

@@ -16,6 +16,7 @@ import { Replica, type Run } from './cluster/replica.ts';
 import { type PlacedPod, Workload } from './cluster/workload.ts';
 import { between } from './draw.ts';
 import { zoneLabel } from './node-fields.ts';
+import type { SettingsFrom } from './policy-zones.ts';
 import { Network, type RequestLine } from './network/network.ts';
 import { SimulatedClient } from './network/simulated-client.ts';
 import { SimulatedApiServer } from './server/api-server.ts';
@@ -73,11 +74,10 @@ export class World {
   readonly replicas: ReadonlyMap<string, Replica>;
   readonly fleet: HollowFleet;
   readonly workload: Workload;
-  /** The highest NoExecute rate that applied so far; and the shortest grace period. */
-  rateMax: number;
+  /** The shortest grace period that applied so far. */
   graceMsMin: number;
-  /** The NoExecute rate of a zone that is not disrupted, from each of these times on. */
-  readonly evictionRates: { readonly fromMs: number; readonly perSecond: number }[] = [];
+  /** The settings of the replicas, from each of these times on; never empty. */
+  readonly settings: SettingsFrom[] = [];
   /** When etcd was restored last. */
   restoredAtMs = Number.NEGATIVE_INFINITY;
   /** When the last lease could be decoded again; Infinity while one cannot. */
@@ -107,8 +107,7 @@ export class World {
     this.servers = new Map(range(plan.servers, 'server').map((name) => [name, this.#makeServer(name)]));
     this.network = new Network({ servers: [...this.servers.values()], random: this.random, latencyMs: plan.latencyMs });
     this.#config = options.config ?? configOf(plan);
-    this.rateMax = this.#config.nodeEvictionRate;
-    this.evictionRates.push({ fromMs: 0, perSecond: this.rateMax });
+    this.settings.push({ fromMs: 0, options: this.#config });
     this.graceMsMin = shortestGraceMs(this.#config);
     this.replicas = new Map(range(plan.replicas, 'replica').map((name) => [name, this.#makeReplica(name)]));
     this.#fleetProcess = new VirtualProcess(this.timeline, new VirtualMachine(this.timeline, wallStartMs));
@@ -200,8 +199,7 @@ export class World {
     const { config, plan } = this.#options;
     const controller: ControllerOptions = Object.assign({}, config ?? plan.controller, ...this.#changes);
     this.#config = { ...this.#config, ...controller };
-    this.rateMax = Math.max(this.rateMax, controller.nodeEvictionRate);
-    this.evictionRates.push({ fromMs: this.timeline.nowMs, perSecond: controller.nodeEvictionRate });
+    this.settings.push({ fromMs: this.timeline.nowMs, options: controller });
     this.graceMsMin = Math.min(this.graceMsMin, shortestGraceMs(controller));
     for (const { run } of this.replicas.values()) {
       run?.process.arrive(() => run.manager.optionsChanged([{ setting: 'controller', from: 'before', to: 'after' }]));
@@ -271,7 +269,7 @@ export class World {
     return new HollowFleet({
       nodes: plan.nodes.map(({ name, zone, labels }) => ({
         name,
-        labels: { ...labels, 'topology.kubernetes.io/region': 'r', [zoneLabel]: zone },
+        labels: { 'topology.kubernetes.io/region': 'r', ...labels, [zoneLabel]: zone },
       })),
       api: client,
       clock: process,

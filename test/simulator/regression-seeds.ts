@@ -92,4 +92,9 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     seed: 50005890,
     found: 'a longer grace period, set while the watches were quiet, paused the evaluation of all nodes for seconds',
   },
+  {
+    seed: 50007496,
+    found:
+      'nothing in the controller: simulated users bound pods to silent nodes for ever, so that the cluster was never quiet',
+  },
 ];

@@ -43,6 +43,13 @@ export const commandList: readonly CommandEntry[] = [
     loadFlags: async () => (await import('../validate/flags.ts')).validateFlags,
   },
   {
+    name: 'whatif',
+    summary:
+      'Shows what a config file with policies would change in a cluster, or in a recorded trace, before it is used',
+    load: () => import('./whatif.ts'),
+    loadFlags: async () => (await import('../whatif/flags.ts')).whatifFlags,
+  },
+  {
     name: 'shadow',
     summary: 'Shows how a controller that runs with --shadow compares with the active controllers of the cluster',
     load: () => import('./shadow.ts'),

@@ -15,6 +15,7 @@ import { type TraceEnd, traceApiVersion, traceKind } from '../../simulator/recor
 import { connect } from '../client/connect.ts';
 import type { FlagValues } from '../flags/flag-definition.ts';
 import { readFlags } from '../flags/flag-schema.ts';
+import { takeRepeatedFlag } from '../flags/repeated-flag.ts';
 import { type CommandIo, exitFailure, exitSuccess, usageError } from '../io/command-io.ts';
 import { userAgent } from '../io/version.ts';
 import { recordFlags } from '../record/flags.ts';
@@ -29,8 +30,11 @@ const hashDigits = 12;
 
 /** `nlc record`: reads nodes, leases and pods of a cluster, and writes a trace for `nlc simulate --trace`. */
 export async function run(argv: readonly string[], io: CommandIo): Promise<number> {
-  const read = readFlags(argv, recordFlags);
-  if ('problems' in read) return usageError(io, 'record', read.problems);
+  const { values: labels, others } = takeRepeatedFlag(argv, 'label');
+  const read = readFlags(others, recordFlags);
+  const problems = validateLabels(labels, others);
+  if ('problems' in read || problems.length > 0)
+    return usageError(io, 'record', [...('problems' in read ? read.problems : []), ...problems]);
   const { values } = read;
   if (values.out === undefined) return usageError(io, 'record', ['--out: value required: must be a file']);
   const logger = PinoLogger.create({ format: values.logFormat, verbosity: values.v });
@@ -44,20 +48,41 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<numbe
     return exitFailure;
   }
   try {
-    return await record({ values, connection, logger, file }, io);
+    return await record({ values, labels: [...new Set(labels)], connection, logger, file }, io);
   } finally {
     closeSync(file);
   }
 }
 
+const labelsMax = 20;
+/** Its value is the name of the node. */
+const hostname = 'kubernetes.io/hostname';
+
+/** Each value by the rule of the flag, and what relates them. */
+function validateLabels(labels: readonly string[], others: readonly string[]): readonly string[] {
+  const problems = labels.flatMap((label) => {
+    const read = readFlags([`--label=${label}`], recordFlags);
+    return 'problems' in read ? read.problems : [];
+  });
+  const read = readFlags(others, recordFlags);
+  const isHashed = 'values' in read && read.values.hashNames;
+  if (labels.length > labelsMax)
+    problems.push(`--label: must be given at most ${labelsMax} times (got ${labels.length})`);
+  if (isHashed && labels.includes(hostname))
+    problems.push(`--label: must not be ${hostname} with --hash-names, because its value is the name of the node`);
+  return problems;
+}
+
 interface Recording {
   readonly values: RecordValues;
+  /** Keys of the labels that are recorded. */
+  readonly labels: readonly string[];
   readonly connection: Connection;
   readonly logger: PinoLogger;
   readonly file: number;
 }
 
-async function record({ values, connection, logger, file }: Recording, io: CommandIo): Promise<number> {
+async function record({ values, labels, connection, logger, file }: Recording, io: CommandIo): Promise<number> {
   const clock = new SystemClock();
   const dependencies = { clock, logger, random: new SystemRandom(), meter: new PromMeter() };
   const api = new HttpKubeApi({
@@ -82,6 +107,7 @@ async function record({ values, connection, logger, file }: Recording, io: Comma
       startedAt: formatTime(clock.nowMs()),
       hashedNames: values.hashNames,
       gapSeconds: values.gapMs / 1_000,
+      ...(labels.length === 0 ? {} : { labels }),
     },
   });
   const stop = new AbortController();

@@ -1,21 +1,21 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { parseDocument } from 'yaml';
-import { toScenario } from '../../simulator/recording/to-scenario.ts';
+import type { TraceHeader } from '../../simulator/recording/cluster-trace.ts';
 import { describeResult } from '../../simulator/scenario/describe-result.ts';
 import { formatTimeline } from '../../simulator/scenario/format-timeline.ts';
 import { runScenario, type ScenarioSettings } from '../../simulator/scenario/run-scenario.ts';
 import type { Scenario } from '../../simulator/scenario/scenario.ts';
 import type { ScenarioResult } from '../../simulator/scenario/scenario-result.ts';
-import { parseControllerConfig } from '../controller/config.ts';
 import { readFlags } from '../flags/flag-schema.ts';
 import { type CommandIo, exitFailure, exitSuccess, usageError } from '../io/command-io.ts';
 import type { Read } from '../io/document-schema.ts';
 import { simulateFlags } from '../simulate/flags.ts';
-import { readTrace } from '../simulate/read-trace.ts';
 import { type ReadScenario, readScenario } from '../simulate/scenario-schema.ts';
+import { settingsOf } from '../simulate/scenario-settings.ts';
+import { describeMissingLabels, selectMissingLabels } from '../simulate/select-missing-labels.ts';
 import { surroundings } from '../simulate/surroundings.ts';
+import { readText, readTraceScenario } from '../simulate/trace-file.ts';
 
 /** Maximum number of YAML aliases that are expanded, against exponential expansion. */
 const aliasesMax = 100;
@@ -42,6 +42,10 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<numbe
   if ('problems' in first || 'problems' in second) {
     return usageError(io, 'simulate', [...new Set([...problemsIn(first), ...problemsIn(second)])]);
   }
+  const { header } = read.value;
+  const policies = [first.value, second.value].flatMap(({ config }) => config.policies);
+  for (const line of header === undefined ? [] : describeMissingLabels(selectMissingLabels(policies, header)))
+    io.stderr(`nlc simulate: warning: ${line}\n`);
   const seeded = { ...scenario, seed: flags.values.seed ?? scenario.seed };
   return report(seeded, against.length === 0 ? [first.value] : [first.value, second.value], flags.values, io);
 }
@@ -98,25 +102,23 @@ function sortArguments(argv: readonly string[]): Arguments {
   };
 }
 
+interface Source extends ReadScenario {
+  /** Of a trace. */
+  readonly header?: TraceHeader;
+}
+
 /** A scenario file, or a recorded trace. */
-function readSource(files: readonly string[], trace: string | undefined): Read<ReadScenario> {
+function readSource(files: readonly string[], trace: string | undefined): Read<Source> {
   const path = trace ?? files[0];
   if (path === undefined || files.length + (trace === undefined ? 0 : 1) !== 1) {
     return { problems: ['must name one scenario file, or --trace=FILE'] };
   }
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    return { problems: [`${path}: ${error instanceof Error ? error.message : String(error)}`] };
+  if (trace !== undefined) {
+    const read = readTraceScenario(path);
+    return 'problems' in read ? read : { value: { ...read.value, flags: [] } };
   }
-  return trace === undefined ? parseScenario(path, text) : parseTrace(path, text);
-}
-
-function parseTrace(path: string, text: string): Read<ReadScenario> {
-  const read = readTrace(text);
-  if ('problems' in read) return { problems: read.problems.map((problem) => `${path}: ${problem}`) };
-  return { value: { scenario: toScenario(read.value, `trace ${basename(path)}`), flags: [] } };
+  const text = readText(path);
+  return 'problems' in text ? text : parseScenario(path, text.value);
 }
 
 function parseScenario(path: string, text: string): Read<ReadScenario> {
@@ -125,23 +127,4 @@ function parseScenario(path: string, text: string): Read<ReadScenario> {
   if (errors.length > 0) return { problems: errors };
   const read = readScenario(document.toJS({ maxAliasCount: aliasesMax }));
   return 'problems' in read ? { problems: read.problems.map((problem) => `${path}: ${problem}`) } : read;
-}
-
-const policySourceError =
-  '--policy-source: must be file (got crd): a scenario has no NodeLifecyclePolicy objects; nlc validate FILE --output=config ' +
-  'prints manifests as policies of a config file';
-
-/** The configuration of `nlc controller` with these flags, always with leader election and with writes. */
-function settingsOf(flags: readonly string[]): Read<ScenarioSettings> {
-  const parsed = parseControllerConfig(flags, (path) => readFileSync(path, 'utf8'));
-  if ('problems' in parsed) return { problems: parsed.problems };
-  if (parsed.config.policySource !== 'file') return { problems: [policySourceError] };
-  const config = { ...parsed.config, leaderElect: true, shadow: false };
-  return {
-    value: {
-      config,
-      limits: { qps: config.kubeApiQps, burst: config.kubeApiBurst },
-      shown: flags.map((flag) => flag.slice(2)),
-    },
-  };
 }

@@ -1,16 +1,33 @@
-// The demo cluster: 60 nodes in three zones, each with five pods of four kinds. Times are shortened, their proportions are
-// those of a real cluster: a lease is renewed every quarter of its duration, the grace period is a little more than four
-// renewals.
+// The demo cluster: 60 nodes in three zones, five of them in a pool with a policy, each with five pods of four kinds. Times
+// are shortened, their proportions are those of a real cluster: a lease is renewed every quarter of its duration, the grace
+// period is a little more than four renewals.
 import type { KubeObject } from '../../api/meta.ts';
 import { taintKeys } from '../../api/taints.ts';
 import type { Toleration } from '../../api/tolerations.ts';
 import { type ControllerOptions, defaultEvictionModeOptions } from '../../controller/model/options.ts';
 import type { FleetNode } from '../../kubelet/faults/select-nodes.ts';
 import type { KubeletProfile } from '../../kubelet/profile.ts';
+import { decodePolicies } from '../policies/decode-policies.ts';
 
 const zones = ['a', 'b', 'c'] as const;
 export const nodesPerZone = 20;
 const region = 'demo';
+
+/** The pool with a policy: it waits longer, and keeps its pods while more of its nodes are unhealthy than its limit. */
+export const edgePool = 'edge';
+export const edgeNodes = nodeNames('c').slice(-5);
+export const edgeLimit = 1;
+export const edgeGraceMs = 7_500;
+const poolLabel = 'demo.example.com/pool';
+
+const policies = decodePolicies([
+  {
+    name: edgePool,
+    nodeSelector: { matchLabels: { [poolLabel]: edgePool } },
+    nodeMonitorGracePeriod: `${edgeGraceMs}ms`,
+    limits: { maxUnhealthy: { count: edgeLimit }, cooldown: '3s' },
+  },
+]);
 
 /** In a real cluster: 50 s, 5 s, 0.1/s, 0.01/s, 50 nodes and 300 s (the same pod marking rate). */
 export const demoControllerOptions: ControllerOptions = {
@@ -27,7 +44,7 @@ export const demoControllerOptions: ControllerOptions = {
   controlPlanePathFailureHoldMs: 30_000,
   largeClusterSizeThreshold: 10,
   unhealthyZoneThreshold: 0.55,
-  policies: [],
+  policies,
   policySource: 'file',
   paused: false,
   ...defaultEvictionModeOptions,
@@ -60,7 +77,9 @@ export function zoneKey(zone: string): string {
 export function fleetNodes(): readonly FleetNode[] {
   return zones.flatMap((zone) => {
     const labels = { 'topology.kubernetes.io/region': region, 'topology.kubernetes.io/zone': zone };
-    return nodeNames(zone).map((name) => ({ name, labels }));
+    return nodeNames(zone).map((name) => {
+      return { name, labels: edgeNodes.includes(name) ? { ...labels, [poolLabel]: edgePool } : labels };
+    });
   });
 }
 

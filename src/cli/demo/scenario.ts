@@ -6,6 +6,10 @@ import {
   allNodeNames,
   defaultTolerationSeconds,
   demoControllerOptions,
+  edgeGraceMs,
+  edgeLimit,
+  edgeNodes,
+  edgePool,
   kindOf,
   nodeNames,
   nodesPerZone,
@@ -44,6 +48,7 @@ export interface World {
 
 const unreachableNode = 'a-07';
 const unreachableInB = nodeNames('b', 14);
+const unreachableAtEdge = edgeNodes.slice(0, 3);
 const quietMs = 3_000;
 const outageWatchMs = 5_000;
 const patienceToleranceMs = 2_500;
@@ -173,9 +178,9 @@ const oneNodeUnreachable: Scene = {
 };
 
 const zoneDisrupted: Scene = {
-  title: `Most nodes of zone b become unreachable: ${unreachableInB.length} of ${nodesPerZone}`,
-  text: `This is treated as a zone disruption: the eviction rate drops from ${nodeEvictionRate} to ${secondaryNodeEvictionRate} nodes/s.`,
-  act: ({ environment }) => environment.fleet.cutOff(unreachableInB),
+  title: `Most nodes of zone b become unreachable: ${unreachableInB.length} of ${nodesPerZone}, and ${unreachableAtEdge.length} of ${edgeNodes.length} of pool ${edgePool}`,
+  text: `Zone b counts as disrupted: its eviction rate drops from ${nodeEvictionRate} to ${secondaryNodeEvictionRate} nodes/s. Pool ${edgePool} has a policy: a longer grace period, and a limit of ${edgeLimit} unhealthy node.`,
+  act: ({ environment }) => environment.fleet.cutOff([...unreachableInB, ...unreachableAtEdge]),
   expectations: [
     {
       what: 'all of them get the NoSchedule taint, which is not rate-limited',
@@ -209,9 +214,42 @@ const zoneDisrupted: Scene = {
       },
     },
     {
+      what: `the nodes of pool ${edgePool} become Unknown after the grace period of their policy, ${edgeGraceMs / 1_000} s`,
+      withinMs: 25_000,
+      missing: ({ environment, decisions }) => {
+        const patient = decisions.flatMap((decision) =>
+          decision.kind === 'node-silent' && decision.graceMs === edgeGraceMs ? [decision.node] : [],
+        );
+        return expectNone(
+          unreachableAtEdge.filter((name) => !patient.includes(name) || environment.ready(name) !== 'Unknown'),
+          'not Unknown after that time',
+        );
+      },
+    },
+    {
+      what: `more than ${edgeLimit} is unhealthy, so the breaker of their policy opens`,
+      withinMs: 25_000,
+      missing: ({ decisions }) => {
+        const isOpen = decisions.some((decision) => decision.kind === 'breaker-opened' && decision.policy === edgePool);
+        return isOpen ? undefined : 'no such decision';
+      },
+    },
+    {
       what: 'NoExecute taints continue at that rate',
       withinMs: 30_000,
       missing: (world) => (taintedInB(world) >= 3 ? undefined : `${taintedInB(world)} nodes tainted`),
+    },
+    {
+      what: `the breaker holds further NoExecute taints and all evictions of pool ${edgePool}, so its pods stay`,
+      holdsForMs: 500,
+      missing: (world) => {
+        const tainted = world.environment.tainted(edgeNodes, 'NoExecute');
+        if (tainted.length > edgeLimit) return `${tainted.length} nodes tainted`;
+        const emptied = unreachableAtEdge.filter(
+          (node) => staying(podsOfKind(world, node, 'default-toleration')).length !== 2,
+        );
+        return expectNone(emptied, 'without its pods');
+      },
     },
     {
       what: `the pod of ${unreachableNode} with tolerationSeconds ${longTolerationSeconds} is evicted ${longTolerationSeconds} s after the taint`,
@@ -234,7 +272,7 @@ const allZonesUnreachable: Scene = {
   expectations: [
     {
       what: 'every node becomes Unknown',
-      withinMs: 12_000,
+      withinMs: 15_000,
       missing: ({ environment }) =>
         expectNone(
           allNodeNames().filter((name) => environment.ready(name) !== 'Unknown'),
@@ -243,7 +281,7 @@ const allZonesUnreachable: Scene = {
     },
     {
       what: 'the NoExecute taints are removed from all nodes',
-      withinMs: 15_000,
+      withinMs: 18_000,
       missing: (world) => {
         world.notes.set('evictions', evictions(world));
         return expectNone(world.environment.tainted(allNodeNames(), 'NoExecute'), 'still tainted');

@@ -14,11 +14,13 @@ const headerSchema = z.object({
   startedAt: z.string({ error: 'a time' }),
   hashedNames: z.boolean({ error: 'true or false' }),
   gapSeconds: z.number({ error: 'a number' }),
+  labels: z.array(z.string(), { error: 'a list of label keys' }).optional(),
 });
 const recordSchema = z.object({
   t: z.number({ error: 'seconds since the start' }).min(0),
   node: z.string({ error: 'the name of a node' }),
   zone: z.string().optional(),
+  labels: z.record(z.string(), z.string()).optional(),
   ready: z.string().optional(),
   taints: z.array(z.string()).optional(),
   pods: z.record(z.string(), z.int().min(0)).optional(),
@@ -42,7 +44,7 @@ export function readTrace(text: string): Read<ClusterTrace> {
     if ('end' in read.value) end = read.value;
     else records.push(withoutUndefined(read.value));
   }
-  return { value: { header: header.value, records, end } };
+  return { value: { header: withoutUndefined(header.value), records, end } };
 }
 
 function readLine<T>(line: string, number: number, schema: z.ZodType<T>): Read<T> {
@@ -57,11 +59,10 @@ function readLine<T>(line: string, number: number, schema: z.ZodType<T>): Read<T
   return { problems: problemsOf(read.error, given).map((problem) => `line ${number}: ${problem}`) };
 }
 
-type Optional<T> = { readonly [K in keyof T]: T[K] | undefined };
+type Present<T> = { readonly [K in keyof T]: Exclude<T[K], undefined> };
 
-function withoutUndefined(
-  record: Optional<Omit<TraceRecord, 't' | 'node'>> & Pick<TraceRecord, 't' | 'node'>,
-): TraceRecord {
-  const present: TraceRecord = JSON.parse(JSON.stringify(record));
+/** Fields that are absent, as zod types them, are absent here too. */
+function withoutUndefined<T extends object>(value: T): Present<T> {
+  const present: Present<T> = JSON.parse(JSON.stringify(value));
   return present;
 }

@@ -10,6 +10,7 @@ import type { Replica, Run } from '../cluster/replica.ts';
 import { isReady, readyOf } from '../node-fields.ts';
 import type { Storage } from '../server/storage.ts';
 import type { World } from '../world.ts';
+import { isBackAndOut } from './out-of-service-checker.ts';
 
 /** Something that differs from what it should be; the subject is a node, a pod or a replica. */
 interface Divergence {
@@ -45,6 +46,7 @@ function nodeDivergences(node: Node, isSilent: boolean): readonly Divergence[] {
   if (ready !== wantedReady) divergences.push({ subject: name, text: `Ready is ${ready}, not ${wantedReady}` });
   if (shown.join() !== wanted.join())
     divergences.push({ subject: name, text: `taints are [${shown.join(', ')}], not [${wanted.join(', ')}]` });
+  if (isBackAndOut(node)) divergences.push({ subject: name, text: 'is out of service although it is back' });
   return [...divergences, ...flappingDivergences(node)];
 }
 

@@ -4,12 +4,13 @@ import type { NodeView } from '../../api/node.ts';
 import type { PodView } from '../../api/pod.ts';
 import type { Stages } from '../../controller/stages.ts';
 import { objectKey } from '../../api/object-key.ts';
+import { clockSkewMs, parseTimestamp } from '../../api/timestamps.ts';
 import { diffTaints, healthTaintKeys, noExecuteTaints } from '../../api/taints.ts';
 import { readyOf } from '../../controller/health/assess-node.ts';
-import type { NodePolicy } from '../../controller/model/policy.ts';
+import type { MaintenanceRule, NodePolicy } from '../../controller/model/policy.ts';
 import type { Replica, Run } from '../cluster/replica.ts';
-import { nodesOf } from '../faults/policy-plan.ts';
 import { isWrite, type RequestLine } from '../network/network.ts';
+import { nodesOf, policyOf } from '../policy-zones.ts';
 import type { World } from '../world.ts';
 import type { Report } from './violation.ts';
 
@@ -154,10 +155,15 @@ export class RequestChecker {
 function whyHeld({ policies, paused }: World['config'], run: Run, line: RequestLine): string | undefined {
   const node = nodeOf(run, line);
   if (node === undefined) return undefined;
-  const policy = policies.find((known) => nodesOf(known).includes(node));
+  const policy = policyOf(node, policies);
   if (policy?.mode === 'Observe') return 'the policy of the node has mode Observe';
   if ((paused || policy?.mode === 'Paused') && isWorse(run, line)) return 'the node is paused';
-  return policy !== undefined && isForHealth(run, line, node) ? whyLimited(policy, run) : undefined;
+  return policy === undefined ? undefined : whyHeldForHealth(policy, run, line, node);
+}
+
+function whyHeldForHealth(policy: NodePolicy, run: Run, line: RequestLine, node: string): string | undefined {
+  if (!isForHealth(run, line, node)) return undefined;
+  return whyLimited(policy, run) ?? whyInMaintenance(policy, run, node);
 }
 
 /** A NoExecute taint for the health of the node, or the eviction of a pod for such taints only. */
@@ -184,6 +190,31 @@ function whyLimited(policy: NodePolicy, { manager }: Run): string | undefined {
   );
   const isTooMany = unready.length > Math.max((existing.length * percent) / 100, count);
   return isTooMany ? `${unready.length} of ${existing.length} nodes of its policy are not Ready` : undefined;
+}
+
+/** A signal that every cache shows, and that counts by its own time; others are left to the drill. */
+function whyInMaintenance({ maintenance }: NodePolicy, { manager, process }: Run, name: string): string | undefined {
+  if (maintenance === undefined) return undefined;
+  const known = [manager.informers.nodes.store.get(name), manager.lifecycle.stages.nodes.get(name)];
+  const wallMs = process.nowMs();
+  const ends = known.map((node) => (node === undefined ? -Infinity : maintenanceEndMs(maintenance, node, wallMs)));
+  const leftMs = Math.min(...ends) - wallMs;
+  return leftMs > marginMs ? `the node is in maintenance for ${Math.round(leftMs / 1_000)} s more` : undefined;
+}
+
+/** By wall time. A time in the future is none at which anything began. */
+function maintenanceEndMs(
+  { conditions, taints, maxDurationMs }: MaintenanceRule,
+  node: NodeView,
+  wallMs: number,
+): number {
+  const stamps = [
+    ...node.conditions.filter(({ type, status }) => status === 'True' && conditions.includes(type)),
+    ...node.taints
+      .filter(({ key }) => taints.includes(key))
+      .map(({ timeAdded }) => ({ lastTransitionTime: timeAdded })),
+  ].flatMap(({ lastTransitionTime }) => parseTimestamp(lastTransitionTime) ?? []);
+  return Math.max(...stamps.filter((atMs) => atMs <= wallMs + clockSkewMs).map((atMs) => atMs + maxDurationMs));
 }
 
 function isWorse({ manager }: Run, line: RequestLine): boolean {

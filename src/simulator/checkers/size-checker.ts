@@ -1,8 +1,8 @@
 // No collection of a replica grows beyond the cluster: it has one entry at most for each node, pod or zone that existed a
 // short time ago.
-import { zoneOf } from '../../api/topology.ts';
 import type { Node } from '../../api/node.ts';
 import type { CollectionSize } from '../../controller/snapshot/collection-sizes.ts';
+import { countedZoneOf } from '../policy-zones.ts';
 import type { World } from '../world.ts';
 import type { Report } from './violation.ts';
 
@@ -44,11 +44,11 @@ export class SizeChecker {
   }
 
   #noteAll(): void {
-    const { storage } = this.#world;
+    const { storage, config } = this.#world;
     const nodes: readonly Node[] = storage.list('nodes');
-    for (const { metadata } of nodes) {
-      this.#note('node', metadata.name ?? '');
-      this.#note('zone', zoneOf(metadata.labels ?? {}));
+    for (const node of nodes) {
+      this.#note('node', node.metadata.name ?? '');
+      this.#note('zone', countedZoneOf(node, config.policies));
     }
     for (const { metadata } of storage.list('pods')) this.#note('pod', `${metadata.namespace}/${metadata.name}`);
   }

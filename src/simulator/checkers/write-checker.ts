@@ -6,10 +6,12 @@ import { flappingTaintKey, hasTaint, healthTaintKeys, type Taint, taintKeys } fr
 import { parseTimestamp } from '../../api/timestamps.ts';
 import { tolerates } from '../../api/tolerations.ts';
 import type { StoreChange } from '../../apiserver/storage/store-change.ts';
-import { readyOf, zoneNameOf } from '../node-fields.ts';
+import { readyOf } from '../node-fields.ts';
+import { countedZoneOf, highestRateOf } from '../policy-zones.ts';
 import type { Requester } from '../server/storage.ts';
 import type { World } from '../world.ts';
 import type { Heartbeats } from './heartbeats.ts';
+import { isOwnOutOfService } from './out-of-service-checker.ts';
 import type { Report } from './violation.ts';
 
 /** How long a node's taints are remembered after they were removed. */
@@ -106,7 +108,7 @@ export class WriteChecker {
 
   #checkNodeWrite(name: string, before: Node, after: Node): void {
     const foreign = (node: Node): string =>
-      JSON.stringify((node.spec?.taints ?? []).filter(({ key }) => !ownKeys.has(key)));
+      JSON.stringify((node.spec?.taints ?? []).filter((taint) => !ownKeys.has(taint.key) && !isOwnOutOfService(taint)));
     if (foreign(before) !== foreign(after)) {
       this.#report('foreign-taint-kept', name, `${foreign(before)} became ${foreign(after)}`);
     }
@@ -156,13 +158,13 @@ export class WriteChecker {
   }
 
   #onNoExecute(name: string, node: Node): void {
-    const { timeline, rateMax } = this.#world;
+    const { timeline, settings, config } = this.#world;
     this.counts.taints += 1;
-    const zone = zoneNameOf(node);
+    const zone = countedZoneOf(node, config.policies);
     const times = this.#added.get(zone) ?? [];
     this.#added.set(zone, times);
     times.push(timeline.nowMs);
-    this.#checkRate(zone, times, rateMax);
+    this.#checkRate(zone, times, highestRateOf(zone, settings));
     const sinceMs = this.#noneReadySinceMs;
     if (sinceMs !== undefined && timeline.nowMs - sinceMs > this.#latenessMs) {
       this.#report('none-in-full-disruption', name, `no node is ready since ${Math.round(sinceMs / secondMs)} s`);

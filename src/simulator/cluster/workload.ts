@@ -39,7 +39,7 @@ const tolerations: readonly (readonly Toleration[])[] = [
   [...toleratesHealthFor(60), tolerate(maintenance, 30), tolerate(disk, 3_600)],
   [...toleratesHealthFor(5), tolerate(maintenance, 60), tolerate(disk)],
 ];
-/** The share of pods whose name is used again, as those of a StatefulSet; and of pods that ignore the taints of nodes. */
+/** The share of pods whose name is used again, as those of a StatefulSet; and of pods whose node is named by a user. */
 const statefulShare = 0.2;
 const pinnedShare = 0.1;
 const statefulNames = 6;
@@ -69,7 +69,10 @@ interface WorkloadOptions {
   readonly placed?: readonly PlacedPod[] | undefined;
 }
 
-/** What a ReplicaSet controller and the scheduler do together: keeps the number of pods, on nodes that accept them. */
+/**
+ * What a ReplicaSet controller, the scheduler and users do together: keeps the number of pods, on nodes that accept them or
+ * that a user names.
+ */
 export class Workload {
   readonly #options: WorkloadOptions;
   #created = 0;
@@ -100,14 +103,18 @@ export class Workload {
     const next = placed?.[this.#created];
     if (next !== undefined) return next;
     if (placed !== undefined) return { ...oneOf(random, placed), node: nameOf(oneOf(random, nodes)) };
-    const isPinned = chance(random, pinnedShare) && this.#pins;
-    const node = nameOf(oneOf(random, isPinned ? this.#options.storage.list('nodes') : nodes));
-    return { ...anyTemplate(random), node };
+    const isPinned = chance(random, pinnedShare);
+    const chosen = oneOf(random, isPinned ? this.#options.storage.list('nodes') : nodes);
+    const node = this.#pins || acceptsPods(chosen) ? chosen : oneOf(random, nodes);
+    return { ...anyTemplate(random), node: nameOf(node) };
   }
 
-  /** No further pod ignores the taints of nodes: a silent node that got one again and again would never be quiet. */
-  stopPinning(): void {
-    this.#pins = false;
+  /**
+   * Whether users name the node of a pod, which binds it there whatever taints the node has. The scheduler, which places
+   * all others, never binds a pod to a node with a NoSchedule taint that the pod does not tolerate, and none of these does.
+   */
+  set pins(isOn: boolean) {
+    this.#pins = isOn;
   }
 
   /** The storage was replaced. */

@@ -1,9 +1,11 @@
 // Which drill a seed has. Drills that were added later have random sources of their own, so that most
 // seeds keep the story that they had.
 import { SeededRandom } from '../../kubelet/faults/seeded-random.ts';
+import type { Random } from '../../ports/random.ts';
 import { chance, oneOf } from '../draw.ts';
 import { type Drill, type DrillCluster, type DrillPlan, planDrill } from './drill-plan.ts';
 import { planChurn, planUnseenDeletions } from './churn-drill.ts';
+import { planFencingDrill, planMaintenanceDrill, planZonesDrill } from './policy-drills.ts';
 import { planRateChange } from './rate-drill.ts';
 import { planRefusedWrites } from './refused-writes-drill.ts';
 import { planLateAnswers, planLateRead, planStoppedTaints, planUnreadLease } from './write-drills.ts';
@@ -14,17 +16,29 @@ const newer = [planStoppedTaints, planUnreadLease, planLateAnswers, planLateRead
 const newestSource = 0x4_ec_94;
 const newestShare = 0.2;
 const newest = [planRateChange, planRefusedWrites, planRefusedWrites, planUnseenDeletions] as const;
+/** The same for drills with a policy. */
+const policySource = 0x14_61;
+const policyShare = 0.1;
+const ofPolicies = [planMaintenanceDrill, planZonesDrill, planFencingDrill] as const;
 
 /** Undefined where the cluster is too small for what was drawn. */
 export function drawDrill(seed: number, cluster: DrillCluster): Drill | undefined {
-  return drawNewest(seed, cluster) ?? drawEarlier(seed, cluster);
+  return (
+    drawFrom(new SeededRandom(seed ^ policySource), policyShare, ofPolicies, cluster) ??
+    drawFrom(new SeededRandom(seed ^ newestSource), newestShare, newest, cluster) ??
+    drawEarlier(seed, cluster)
+  );
 }
 
-function drawNewest(seed: number, cluster: DrillCluster): Drill | undefined {
-  const random = new SeededRandom(seed ^ newestSource);
-  const isNewest = chance(random, newestShare);
-  const plan: DrillPlan = oneOf(random, newest);
-  return isNewest ? plan(random, cluster) : undefined;
+function drawFrom(
+  random: Random,
+  share: number,
+  plans: readonly DrillPlan[],
+  cluster: DrillCluster,
+): Drill | undefined {
+  const isChosen = chance(random, share);
+  const plan = oneOf(random, plans);
+  return isChosen ? plan(random, cluster) : undefined;
 }
 
 function drawEarlier(seed: number, cluster: DrillCluster): Drill | undefined {

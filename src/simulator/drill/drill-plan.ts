@@ -44,6 +44,12 @@ export interface Drill {
   readonly mayBeLate?: boolean;
   /** A zone may be stopped, or a hold in force: NoExecute taints and marks may be late. */
   readonly mayBeHeld?: boolean;
+  /** A silent node that is in planned maintenance until this time. */
+  readonly maintenance?: { readonly node: string; readonly untilMs: number };
+  /** Each of them is alone in the zone of its policy: it does not wait for a token. */
+  readonly ownZones?: readonly string[];
+  /** A machine that is switched off, which is proven from this time on; Infinity: never. */
+  readonly fenced?: { readonly node: string; readonly provenMs: number };
   /** These nodes get no NoExecute taint and no mark before the first time, and their marks by the second at the latest. */
   readonly held?: { readonly nodes: readonly string[]; readonly untilMs: number; readonly byMs: number | undefined };
 }

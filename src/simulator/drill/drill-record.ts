@@ -3,11 +3,11 @@ import type { Event } from '../../api/event.ts';
 import type { Node } from '../../api/node.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { Taint } from '../../api/taints.ts';
-import { zoneOf } from '../../api/topology.ts';
 import type { Toleration } from '../../api/tolerations.ts';
 import type { StoreChange } from '../../apiserver/storage/store-change.ts';
 import type { Heartbeats } from '../checkers/heartbeats.ts';
 import { isReady, readyOf } from '../node-fields.ts';
+import { countedZoneOf } from '../policy-zones.ts';
 import type { Requester } from '../server/storage.ts';
 import type { World } from '../world.ts';
 
@@ -22,6 +22,8 @@ export interface NodeState {
   /** The label of its operating system, and the deprecated one. */
   readonly os: string | undefined;
   readonly oldOs: string | undefined;
+  /** Empty if not reported. */
+  readonly bootID: string;
 }
 
 /** Patches that the controller sent, and commits, those of others included. */
@@ -116,9 +118,16 @@ export class DrillRecord {
     record.states.push({
       atMs: this.#world.timeline.nowMs,
       byController,
-      ...(node === undefined ? goneNode : stateOf(node)),
+      ...(node === undefined ? goneNode : this.#stateOf(node)),
     });
     this.#addHeartbeat(name);
+  }
+
+  #stateOf(node: Node): Omit<NodeState, 'atMs' | 'byController'> {
+    const { 'kubernetes.io/os': os, 'beta.kubernetes.io/os': oldOs } = node.metadata.labels ?? {};
+    const zone = countedZoneOf(node, this.#world.config.policies);
+    const bootID = node.status?.nodeInfo?.['bootID'] ?? '';
+    return { ready: readyOf(node), zone, taints: node.spec?.taints ?? [], os, oldOs, bootID };
   }
 
   #onPod({ kind, object }: StoreChange, byController: boolean): void {
@@ -180,13 +189,7 @@ export class DrillRecord {
   }
 }
 
-const goneNode = { ready: 'gone', zone: '', taints: [], os: undefined, oldOs: undefined } as const;
-
-function stateOf(node: Node): Omit<NodeState, 'atMs' | 'byController'> {
-  const { labels = {} } = node.metadata;
-  const { 'kubernetes.io/os': os, 'beta.kubernetes.io/os': oldOs } = labels;
-  return { ready: readyOf(node), zone: zoneOf(labels), taints: node.spec?.taints ?? [], os, oldOs };
-}
+const goneNode = { ready: 'gone', zone: '', taints: [], os: undefined, oldOs: undefined, bootID: '' } as const;
 
 function newRecord(): NodeRecord {
   return { states: [], heartbeats: [], events: 0, writes: { sent: 0, committed: 0 } };

@@ -6,6 +6,7 @@ import type { Report } from '../checkers/violation.ts';
 import { FaultDriver } from '../faults/fault-driver.ts';
 import type { RequestLine } from '../network/network.ts';
 import { isReady, zoneNameOf } from '../node-fields.ts';
+import { type EvictionRate, ratesOf } from '../policy-zones.ts';
 import { wallStartMs, type World } from '../world.ts';
 import { DrillRecord } from './drill-record.ts';
 import { findDrillViolations } from './find-drill-violations.ts';
@@ -75,6 +76,8 @@ export class DrillRun {
     const { nowMs } = world.timeline;
     if (this.#drill?.mayBeLate === true || nowMs - this.#fromMs < countedMs) return;
     const nodes: readonly Node[] = world.storage.list('nodes');
+    const counted = this.#counted(nodes);
+    if (counted === undefined) return;
     const { nodeMonitorGracePeriodMs } = world.config;
     const isSteady = nodes.every((node) => {
       const { name = '' } = node.metadata;
@@ -85,8 +88,17 @@ export class DrillRun {
     });
     const hasAll =
       nodes.length === [...this.#record.nodes].filter(([, { states }]) => states.at(-1)?.ready !== 'gone').length;
-    for (const { subject, text } of isSteady && hasAll ? zoneDivergences(world, nodes) : [])
+    for (const { subject, text } of isSteady && hasAll ? zoneDivergences(world, counted) : [])
       report('zones-are-counted', subject, text);
+  }
+
+  /** A node in maintenance is not counted. Undefined: its maintenance ends about now. */
+  #counted(nodes: readonly Node[]): readonly Node[] | undefined {
+    const { maintenance } = this.#drill ?? {};
+    if (maintenance === undefined) return nodes;
+    const leftMs = this.#fromMs + maintenance.untilMs - this.#options.world.timeline.nowMs;
+    if (Math.abs(leftMs) < countedMs) return undefined;
+    return nodes.filter(({ metadata }) => leftMs < 0 || metadata.name !== maintenance.node);
   }
 
   /** Reports what was wrong. */
@@ -97,7 +109,8 @@ export class DrillRun {
     const waitsMs = Math.ceil(this.#waits.longestMs);
     const slackMs = slackMsMin + slackLatencies * this.#options.latencyMsMax + waitsMs;
     const knownMs = knownLatencies * this.#options.latencyMsMax;
-    const { config: options, evictionRates: rates } = world;
+    const { config: options, settings } = world;
+    const rates = (zone: string): readonly EvictionRate[] => ratesOf(zone, settings);
     const context = { drill: this.#drill, record: this.#record, span, options, rates, slackMs, knownMs, waitsMs };
     for (const { invariant, subject, text } of findDrillViolations(context)) {
       report(invariant, subject, `${text} (drill ${this.#drill.name} from ${(span.fromMs / 1_000).toFixed(1)} s)`);

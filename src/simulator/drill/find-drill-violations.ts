@@ -5,7 +5,9 @@ import type { ControllerOptions } from '../../controller/model/options.ts';
 import type { DrillRecord, NodeRecord, NodeState, PodRecord } from './drill-record.ts';
 import type { Drill } from './drill-plan.ts';
 import { healthTaintsIn, isHealth, noExecuteHealth, shortKey } from './drill-taints.ts';
-import { type EvictionRate, findFastTaints } from './find-fast-taints.ts';
+import type { EvictionRate } from '../policy-zones.ts';
+import { findFastTaints } from './find-fast-taints.ts';
+import { findPolicyViolations } from './find-policy-violations.ts';
 import { retriedMs } from './refused-writes-drill.ts';
 
 interface DrillViolation {
@@ -30,8 +32,8 @@ interface Context {
   readonly record: DrillRecord;
   readonly span: Span;
   readonly options: ControllerOptions;
-  /** By time. */
-  readonly rates: readonly EvictionRate[];
+  /** Of a zone, by time. */
+  readonly rates: (zone: string) => readonly EvictionRate[];
   /** What is due is done within this time: latencies, a read of the lease, the rate limit of requests. */
   readonly slackMs: number;
   /** A heartbeat that was committed so short a time before a write may not be known to the controller. */
@@ -58,6 +60,7 @@ const checks: readonly Check[] = [
   findRepeatedWrites,
   findRepeatedEvents,
   findOrphans,
+  findPolicyViolations,
 ];
 
 export function findDrillViolations(context: Context): readonly DrillViolation[] {
@@ -123,10 +126,7 @@ function findEarlyUnknowns({ record, options, knownMs }: Context): readonly Dril
 
 /** The health taints follow the Ready condition. */
 function findWrongTaints(context: Context): readonly DrillViolation[] {
-  const { span, options, drill, slackMs } = context;
-  // A taint whose write was not answered may have been added: each attempt takes a token.
-  const tokens = drill.stuck.length > 0 ? 10 : 2;
-  const noExecuteMs = slackMs + (tokens * 1_000) / options.nodeEvictionRate;
+  const { span, drill, slackMs } = context;
   const writtenMs = acceptedMs(context);
   const startedMs = Math.max(span.fromMs + Math.max(drill.taintsFromMs ?? 0, drill.ratesUntilMs ?? 0), writtenMs);
   return promptNodes(context).flatMap(([subject, { states }]) =>
@@ -141,11 +141,21 @@ function findWrongTaints(context: Context): readonly DrillViolation[] {
       };
       const promptMs = Math.max(fromMs, writtenMs) + slackMs;
       check('NoSchedule', promptMs);
-      const dueMs = ready === 'True' ? promptMs : Math.max(fromMs, startedMs) + noExecuteMs;
+      const heldMs = span.fromMs + (drill.maintenance?.node === subject ? drill.maintenance.untilMs : 0);
+      const waitMs = noExecuteWaitMs(context, subject, stateAt(states, fromMs)?.zone ?? '');
+      const dueMs = ready === 'True' ? promptMs : Math.max(fromMs, startedMs, heldMs) + waitMs;
       if (ready === 'True' || drill.mayBeHeld !== true) check('NoExecute', dueMs);
       return texts.map((text) => ({ invariant: 'taints-in-time', subject, text }));
     }),
   );
+}
+
+/** How long a node may wait for its NoExecute taint in this zone. */
+function noExecuteWaitMs({ drill, options, rates, slackMs }: Context, node: string, zone: string): number {
+  // A taint whose write was not answered may have been added: each attempt takes a token.
+  const others = drill.stuck.length > 0 ? 10 : 2;
+  const tokens = drill.ownZones?.includes(node) === true ? 0 : others;
+  return slackMs + (tokens * 1_000) / (rates(zone).at(-1)?.perSecond ?? options.nodeEvictionRate);
 }
 
 /** In a zone one taint follows the other at the rate. */

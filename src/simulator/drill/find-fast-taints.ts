@@ -1,12 +1,7 @@
 // In a zone one NoExecute taint follows the other at the rate, which may change in between.
+import type { EvictionRate } from '../policy-zones.ts';
 import type { NodeRecord } from './drill-record.ts';
 import { noExecuteHealth } from './drill-taints.ts';
-
-/** The rate of NoExecute taints from this time on. */
-export interface EvictionRate {
-  readonly fromMs: number;
-  readonly perSecond: number;
-}
 
 interface FastTaints {
   readonly zone: string;
@@ -16,10 +11,10 @@ interface FastTaints {
   readonly tokens: number;
 }
 
-/** Pairs of NoExecute taints without a whole token in between. `earlyMs`: the tolerance. */
+/** Pairs of NoExecute taints without a whole token of their zone in between. `earlyMs`: the tolerance. */
 export function findFastTaints(
   nodes: Iterable<NodeRecord>,
-  rates: readonly EvictionRate[],
+  ratesOf: (zone: string) => readonly EvictionRate[],
   earlyMs: number,
 ): readonly FastTaints[] {
   const last = new Map<string, number>();
@@ -27,7 +22,7 @@ export function findFastTaints(
     const beforeMs = last.get(zone) ?? -Infinity;
     last.set(zone, atMs);
     if (beforeMs === -Infinity) return [];
-    const tokens = tokensBetween(rates, beforeMs - earlyMs, atMs);
+    const tokens = tokensBetween(ratesOf(zone), beforeMs - earlyMs, atMs);
     return tokens < 1 ? [{ zone, beforeMs, atMs, tokens }] : [];
   });
 }

@@ -33,7 +33,7 @@ export function planRateChange(random: Random, cluster: DrillCluster): Drill | u
 }
 
 /** Two nodes of a zone that is not disrupted without them. */
-function twoOfOneZone(random: Random, { nodes, silentIn }: DrillCluster): readonly string[] | undefined {
+export function twoOfOneZone(random: Random, { nodes, silentIn }: DrillCluster): readonly string[] | undefined {
   const zones = [...Map.groupBy(nodes, ({ zone }) => zone)].filter(
     ([zone, members]) => members.length >= 3 && (silentIn.get(zone) ?? 0) === 0,
   );

@@ -1,10 +1,10 @@
 import { ApiError } from '../../api/api-error.ts';
-import type { Node } from '../../api/node.ts';
 import { formatTime } from '../../api/timestamps.ts';
 import { oneOf } from '../draw.ts';
 import { zoneLabel } from '../node-fields.ts';
 import { wallStartMs, type World } from '../world.ts';
 import type { Fault } from '../../kubelet/faults/fault.ts';
+import { beginMaintenance, editTaints, fence } from './administrator.ts';
 import { addNetworkFault, isChosen } from './network-faults.ts';
 import { addTemporaryNodes } from './temporary-nodes.ts';
 import {
@@ -18,6 +18,7 @@ import {
   type WorldFault,
 } from './world-fault.ts';
 
+type AdministratorFault = Extract<ClusterFault, { kind: 'maintenance' | 'fencing' }>;
 type Undo = () => void;
 const nothing: Undo = () => undefined;
 
@@ -34,6 +35,8 @@ export class FaultDriver {
   readonly #setBackAtMs = new Map<string, number>();
   /** When it was last resumed after a suspend. */
   readonly #resumedAtMs = new Map<string, number>();
+  /** Those that have not ended. Each planned fault is an object of its own. */
+  readonly #lasting = new Map<WorldFault, Undo>();
   /** Faults by which leases cannot be decoded. */
   #undecodable = 0;
 
@@ -48,12 +51,20 @@ export class FaultDriver {
       this.#world.timeline.at(atMs, () => {
         this.#world.trace.add('fault', `${JSON.stringify(fault)} for ${forMs} ms`);
         const undo = this.#begin(fault, forMs);
-        if (undo !== nothing) this.#world.timeline.after(forMs, () => this.#end(fault, undo));
+        if (undo === nothing) return;
+        this.#lasting.set(fault, undo);
+        this.#world.timeline.after(forMs, () => this.#end(fault, undo));
       });
     }
   }
 
+  /** What lasts longer than the faults of a run ends now. */
+  endAll(): void {
+    for (const [fault, undo] of this.#lasting) this.#end(fault, undo);
+  }
+
   #end(fault: WorldFault, undo: Undo): void {
+    if (!this.#lasting.delete(fault)) return;
     this.#world.trace.add('fault', `end of ${fault.kind}`);
     undo();
     if (fault.kind !== 'undecodable-objects') return;
@@ -86,6 +97,7 @@ export class FaultDriver {
     if (isNetworkFault(fault)) return addNetworkFault(this.#world.network, fault);
     if (isServerFault(fault)) return this.#onServers(fault);
     if (isReplicaFault(fault)) return this.#onReplica(fault, forMs);
+    if (fault.kind === 'maintenance' || fault.kind === 'fencing') return this.#onAdministrator(fault, forMs);
     return this.#onCluster(fault, forMs);
   }
 
@@ -162,7 +174,7 @@ export class FaultDriver {
     };
   }
 
-  #onCluster(fault: ClusterFault, forMs: number): Undo {
+  #onCluster(fault: Exclude<ClusterFault, AdministratorFault>, forMs: number): Undo {
     switch (fault.kind) {
       case 'node':
         this.#onNodes(fault.names, fault.fault, forMs);
@@ -188,6 +200,13 @@ export class FaultDriver {
     }
   }
 
+  #onAdministrator(fault: AdministratorFault, forMs: number): Undo {
+    const attempt = (act: () => void): void => this.#try(act);
+    if (fault.kind === 'maintenance') return beginMaintenance(this.#world, fault, attempt);
+    this.#onNodes([fault.node], { kind: 'crash', of: 'machine', downMs: forMs });
+    return fence(this.#world, fault, attempt);
+  }
+
   #onNodes(names: readonly string[], fault: Fault, forMs?: number): void {
     this.#faults += 1;
     const order = { id: `${this.#prefix}-${this.#faults}`, selector: { names }, fault };
@@ -202,12 +221,8 @@ export class FaultDriver {
   #taint({ node, key, effect, ageSeconds = 0 }: Extract<ClusterFault, { kind: 'foreign-taint' }>): Undo {
     const addedAtMs = wallStartMs + this.#world.timeline.nowMs - ageSeconds * 1_000;
     const stamp = ageSeconds === 0 ? {} : { timeAdded: formatTime(addedAtMs) };
-    const change = (edit: (taints: NonNullable<NonNullable<Node['spec']>['taints']>) => unknown): void =>
-      this.#try(() => {
-        const object: Node | undefined = this.#world.storage.get('nodes', { name: node });
-        if (object === undefined) return;
-        this.#world.storage.merge('nodes', { name: node }, { spec: { taints: edit(object.spec?.taints ?? []) } });
-      });
+    const change = (edit: Parameters<typeof editTaints>[2]): void =>
+      this.#try(() => editTaints(this.#world.storage, node, edit));
     const others = (taint: { readonly key: string; readonly effect: string }): boolean =>
       taint.key !== key || taint.effect !== effect;
     change((taints) => [...taints.filter(others), { key, effect, ...stamp }]);

@@ -5,7 +5,7 @@ import { SeededRandom } from '../../kubelet/faults/seeded-random.ts';
 import type { Random } from '../../ports/random.ts';
 import type { ClusterPlan } from '../cluster/cluster-plan.ts';
 import { between, chance, oneOf, wholeBetween } from '../draw.ts';
-import { policyOf } from './policy-plan.ts';
+import { makePolicy } from './policy-plan.ts';
 import type { PlannedFault } from './world-fault.ts';
 
 /** With this source the seeds for which `docs/simulator.md` or the regression seeds say what they find have no such policy. */
@@ -30,7 +30,7 @@ export function planFlapping(seed: number, { nodes }: ClusterPlan, span: Span): 
   const random = new SeededRandom(seed ^ source);
   if (!chance(random, share)) return [];
   const names = nodes.map(({ name }) => name);
-  const policies = [{ ...policyOf(names, 'Enforce'), flapping: drawRule(random) }];
+  const policies = [{ ...makePolicy(names, 'Enforce'), flapping: drawRule(random) }];
   const forMs = span.untilMs - span.fromMs + outlastsMs;
   const flapping = Array.from({ length: wholeBetween(random, 1, 3) }, () => oneOf(random, names));
   return [

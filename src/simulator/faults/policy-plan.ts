@@ -5,6 +5,7 @@ import { SeededRandom } from '../../kubelet/faults/seeded-random.ts';
 import type { Random } from '../../ports/random.ts';
 import type { ClusterPlan } from '../cluster/cluster-plan.ts';
 import { between, chance, oneOf } from '../draw.ts';
+import { hostname } from '../policy-zones.ts';
 import type { PlannedFault } from './world-fault.ts';
 
 /** With this source the seeds for which `docs/simulator.md` or the regression seeds say what they find have no policies. */
@@ -15,9 +16,7 @@ const limitsSource = 0x2_29;
 const limitsShare = 0.05;
 const changesMax = 4;
 
-const hostname = 'kubernetes.io/hostname';
-
-interface Span {
+export interface Span {
   readonly fromMs: number;
   readonly untilMs: number;
 }
@@ -37,22 +36,17 @@ export function planPolicies(seed: number, { nodes }: ClusterPlan, span: Span): 
   });
 }
 
-/** The nodes that the policy selects by name. */
-export function nodesOf({ selector }: NodePolicy): readonly string[] {
-  return selector.flatMap(({ key, values }) => (key === hostname ? (values ?? []) : []));
-}
-
 function drawPolicies(random: Random, nodes: readonly string[]): readonly NodePolicy[] {
   const chosen = nodes.filter(() => chance(random, 0.4));
   const mode = oneOf<PolicyMode>(random, ['Observe', 'Paused', 'Enforce']);
   const graceMs = oneOf(random, [undefined, 90_000, 120_000]);
   if (chosen.length === 0) return [];
   const graces = { nodeMonitorGracePeriodMs: graceMs, nodeStartupGracePeriodMs: undefined };
-  return [{ ...policyOf(chosen, mode), ...graces }];
+  return [{ ...makePolicy(chosen, mode), ...graces }];
 }
 
 /** A policy for these nodes that sets nothing. */
-export function policyOf(chosen: readonly string[], mode: PolicyMode): NodePolicy {
+export function makePolicy(chosen: readonly string[], mode: PolicyMode): NodePolicy {
   return {
     name: 'simulated',
     priority: 0,
@@ -75,7 +69,7 @@ function planLimits(seed: number, nodes: ClusterPlan['nodes'], { fromMs, untilMs
   const forMs = Math.floor((untilMs - fromMs) / 2);
   return [fromMs, fromMs + forMs].map((atMs) => {
     const chosen = nodes.map(({ name }) => name).filter(() => chance(random, 0.8));
-    const policies = chosen.length === 0 ? [] : [{ ...policyOf(chosen, 'Enforce'), limits: drawLimits(random) }];
+    const policies = chosen.length === 0 ? [] : [{ ...makePolicy(chosen, 'Enforce'), limits: drawLimits(random) }];
     return { atMs, forMs, fault: { kind: 'settings', change: { policies } } };
   });
 }

@@ -78,14 +78,24 @@ export type ClusterFault =
   | { readonly kind: 'zone-move'; readonly node: string; readonly zone: string }
   | { readonly kind: 'delete-pods'; readonly count: number }
   | { readonly kind: 'recreate-node'; readonly node: string }
+  /** An administrator says that the node is in planned maintenance, and no more at the end; `plain`: a taint without a time. */
+  | { readonly kind: 'maintenance'; readonly node: string; readonly signal: 'condition' | 'taint' | 'plain' }
+  /** The machine is switched off, and the fencing agent says so `afterMs` later: of this boot, or, wrongly, of another one. */
+  | {
+      readonly kind: 'fencing';
+      readonly node: string;
+      readonly evidence: 'annotation' | 'condition' | 'taint';
+      readonly boot: 'this' | 'another';
+      readonly afterMs: number;
+    }
   /** Nodes without a kubelet are created, with pods, and deleted at the end. */
   | { readonly kind: 'temporary-nodes'; readonly prefix: string; readonly count: number; readonly zone: string };
 
 /** What may go wrong in the world. */
 export type WorldFault = NetworkFault | ServerFault | ReplicaFault | ClusterFault;
 
-/** Those that are drawn at random; the other one occurs in drills only. */
-export type RandomFaultKind = Exclude<WorldFault['kind'], 'temporary-nodes'>;
+/** Those that are drawn at random; the others occur in drills, or with policies. */
+export type RandomFaultKind = Exclude<WorldFault['kind'], 'temporary-nodes' | 'maintenance' | 'fencing'>;
 
 export interface PlannedFault {
   /** Virtual time. */

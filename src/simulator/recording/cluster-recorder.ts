@@ -25,6 +25,8 @@ interface KnownNode {
   readonly zone: string;
   readonly ready: string;
   readonly taints: string;
+  /** As JSON, because they are compared. */
+  readonly labels: string;
 }
 
 /** Where a pod is, and how long it tolerates an unreachable node. */
@@ -44,7 +46,8 @@ const endBytes = 200;
 
 /**
  * Writes what a simulation needs of a live cluster: heartbeats that come late, changes of Ready, zones and taints, and for
- * each node the number of its pods by their toleration. Names of pods, labels and all other fields are not recorded.
+ * each node the number of its pods by their toleration. Of labels only the wanted ones are recorded; names of pods and all
+ * other fields are not.
  */
 export class ClusterRecorder {
   readonly #options: ClusterRecorderOptions;
@@ -81,14 +84,9 @@ export class ClusterRecorder {
       return this.#record({ node: name, gone: true });
     }
     const known = this.#nodes.get(name);
-    const now = describeNode(change.object);
+    const now = describeNode(change.object, this.#options.header.labels ?? []);
     this.#nodes.set(name, now);
-    const taints = now.taints === '' ? [] : now.taints.split(' ');
-    const changed = {
-      ...(known?.zone === now.zone ? {} : { zone: now.zone }),
-      ...(known?.ready === now.ready ? {} : { ready: now.ready }),
-      ...(known?.taints === now.taints ? {} : { taints }),
-    };
+    const changed = diffNodes(known, now);
     if (Object.keys(changed).length > 0) this.#record({ node: name, ...changed });
   }
 
@@ -165,8 +163,28 @@ export class ClusterRecorder {
   }
 }
 
-function describeNode({ labels, conditions, taints }: NodeView): KnownNode {
+const noLabels = '{}';
+
+function diffNodes(known: KnownNode | undefined, now: KnownNode): Omit<TraceRecord, 't' | 'node'> {
+  const differs = (field: keyof KnownNode, absent?: string): boolean => (known?.[field] ?? absent) !== now[field];
   return {
+    ...(differs('zone') ? { zone: now.zone } : {}),
+    ...(differs('ready') ? { ready: now.ready } : {}),
+    ...(differs('taints') ? { taints: now.taints === '' ? [] : now.taints.split(' ') } : {}),
+    ...(differs('labels', noLabels) ? { labels: parseLabels(now.labels) } : {}),
+  };
+}
+
+function parseLabels(text: string): Readonly<Record<string, string>> {
+  const labels: Readonly<Record<string, string>> = JSON.parse(text);
+  return labels;
+}
+
+/** `keys`: of the labels to be recorded. */
+function describeNode({ labels, conditions, taints }: NodeView, keys: readonly string[]): KnownNode {
+  const chosen = keys.flatMap((key) => (labels[key] === undefined ? [] : [[key, labels[key]] as const]));
+  return {
+    labels: JSON.stringify(Object.fromEntries(chosen)),
     zone: labels[zoneLabel] ?? '',
     ready: findCondition(conditions, 'Ready')?.status ?? 'Unknown',
     taints: taints

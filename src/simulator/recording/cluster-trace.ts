@@ -11,6 +11,8 @@ export interface TraceHeader {
   readonly hashedNames: boolean;
   /** Only heartbeats after a longer time than this are recorded, in seconds. */
   readonly gapSeconds: number;
+  /** Keys of the node labels that are recorded; absent: none. */
+  readonly labels?: readonly string[];
 }
 
 /** Number of pods by how long they tolerate `node.kubernetes.io/unreachable`: seconds, `forever` or `none`. */
@@ -21,6 +23,8 @@ export interface TraceRecord {
   readonly t: number;
   readonly node: string;
   readonly zone?: string;
+  /** Those of the recorded labels that the node has, all of them. */
+  readonly labels?: Readonly<Record<string, string>>;
   /** Status of the Ready condition. */
   readonly ready?: string;
   /** `key:effect`. */

@@ -8,31 +8,46 @@ const renewalHalfMs = 5_000;
 const tailMs = 60_000;
 const graceSeconds = 30;
 
-/** Nodes that were there at the beginning or came later are all there from the beginning. */
+/** Nodes that were there at the beginning or came later are all there from the beginning, with their first labels. */
 export function toScenario({ header, records, end }: ClusterTrace, name: string): Scenario {
-  const zones = new Map<string, string>();
-  const pods = new Map<string, PodCounts>();
-  for (const { node, zone, pods: counts } of records) {
-    if (zone !== undefined && !zones.has(node)) zones.set(node, zone);
-    if (counts !== undefined && !pods.has(node)) pods.set(node, counts);
-  }
+  const zones = firstOf(records, ({ zone }) => zone);
+  const pods = firstOf(records, ({ pods: counts }) => counts);
+  const labels = firstOf(records, (record) => record.labels);
   const lastSeconds = end?.t ?? records.at(-1)?.t ?? 0;
   return {
     name,
     description: `recorded from ${header.startedAt}`,
     durationMs: lastSeconds * 1_000 + tailMs,
     seed: 1,
-    nodes: [...new Set(zones.values())].map((zone) => ({
-      names: [...zones].filter(([, of]) => of === zone).map(([node]) => node),
-      zone,
-      labels: {},
-    })),
+    nodes: groupAlike(zones, labels),
     pods: [...pods].filter(([node]) => zones.has(node)).flatMap(([node, counts]) => groupsOf(node, counts)),
     servers: 1,
     replicas: 1,
     leaseDurationSeconds: 40,
     steps: [...records.flatMap(silenceOf), ...unhealthySteps(records, lastSeconds)].sort((a, b) => a.atMs - b.atMs),
   };
+}
+
+/** By node: the first value that is recorded of it. */
+function firstOf<T>(records: readonly TraceRecord[], valueOf: (record: TraceRecord) => T | undefined): Map<string, T> {
+  const values = new Map<string, T>();
+  for (const record of records) {
+    const value = valueOf(record);
+    if (value !== undefined && !values.has(record.node)) values.set(record.node, value);
+  }
+  return values;
+}
+
+/** Nodes of one zone with the same labels are one group. */
+function groupAlike(
+  zones: ReadonlyMap<string, string>,
+  labelsOf: ReadonlyMap<string, NonNullable<TraceRecord['labels']>>,
+): Scenario['nodes'] {
+  const groups = Map.groupBy(zones, ([node, zone]) => JSON.stringify([zone, labelsOf.get(node)]));
+  return [...groups.values()].map((members) => {
+    const [first = '', zone = ''] = members[0] ?? [];
+    return { names: members.map(([node]) => node), zone, labels: labelsOf.get(first) ?? {} };
+  });
 }
 
 function groupsOf(node: string, counts: PodCounts): readonly PodGroup[] {

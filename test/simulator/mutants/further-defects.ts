@@ -368,4 +368,53 @@ export const furtherDefects: readonly Mutant[] = [
     find: 'countRecoveries(before.atMs, rule, nowMs) + 1 >= rule.recoveries',
     replace: 'countRecoveries(before.atMs, rule, nowMs) + 1 >= 1',
   },
+  {
+    name: 'maintenance-not-asked',
+    what: 'a node that is rebooted on purpose is tainted and emptied',
+    file: 'controller/policies/policy-stage.ts',
+    find: 'return this.breakerHoldOf(node) ?? this.maintenanceOf(node);',
+    replace: 'return this.breakerHoldOf(node);',
+    also: [
+      {
+        file: 'controller/stages.ts',
+        find: 'if (maintenance !== undefined) return Math.max(1, maintenance.untilMs - this.#options.clock.nowMs());',
+        replace: 'if (maintenance !== undefined) return 0;',
+      },
+    ],
+  },
+  {
+    name: 'maintenance-never-ends',
+    what: 'a node that stays down after its maintenance keeps its pods for ever',
+    file: 'controller/policies/decide-maintenance.ts',
+    find: 'untilMs: sinceMs + maintenance.maxDurationMs',
+    replace: 'untilMs: sinceMs + 100 * maintenance.maxDurationMs',
+  },
+  {
+    name: 'policy-zones-merged',
+    what: 'a rack waits for the NoExecute taints of another one, although its policy has zones of racks',
+    file: 'controller/policies/derive-zone.ts',
+    find: 'return buildPolicyZone(policy.name, [...outer, domain]);',
+    replace: 'return zoneOf(labels);',
+  },
+  {
+    name: 'policy-rate-ignored',
+    what: 'nodes of a policy are tainted at the rate of the controller, which is higher',
+    file: 'controller/policies/derive-zone.ts',
+    find: 'return { ...options, ...options.policies.find((policy) => policy.name === name)?.zones?.settings };',
+    replace: 'return name === undefined ? { ...options } : options;',
+  },
+  {
+    name: 'fenced-by-any-boot',
+    what: 'a node that was fenced months ago has its pods deleted by force when it is unreachable for a minute',
+    file: 'controller/out-of-service/assess-out-of-service.ts',
+    find: "if (node.bootID !== '' && node.fenced === node.bootID) return",
+    replace: 'if (node.fenced !== undefined) return',
+  },
+  {
+    name: 'out-of-service-for-ever',
+    what: 'a node that was repaired gets no pods until a person removes the taint',
+    file: 'controller/out-of-service/out-of-service-tainter.ts',
+    find: "if (state.kind === 'back') return this.#remove(node, state.record);",
+    replace: "if (state.kind === 'back') return forget;",
+  },
 ];

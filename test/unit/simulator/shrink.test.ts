@@ -35,3 +35,9 @@ test('a fault that would last longer than the selected time ends with it', () =>
   const [fault] = narrow(plan, { ...selectAll(plan), untilMs }).faults;
   assert.ok((fault?.forMs ?? 0) <= 1);
 });
+
+test('a fault that lasts beyond the faults of the plan still does', () => {
+  const fault = { kind: 'settings', change: { paused: false } } as const;
+  const kept: RunPlan = { ...plan, faults: [{ atMs: plan.fromMs, forMs: 10 * plan.untilMs, fault }] };
+  assert.deepEqual(narrow(kept, selectAll(kept)).faults, kept.faults);
+});

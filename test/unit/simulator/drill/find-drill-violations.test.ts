@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Taint } from '../../../../src/api/taints.ts';
 import { defaultControllerOptions } from '../../../../src/controller/model/options.ts';
+import type { Drill } from '../../../../src/simulator/drill/drill-plan.ts';
 import type { DrillRecord, NodeState } from '../../../../src/simulator/drill/drill-record.ts';
 import { findDrillViolations } from '../../../../src/simulator/drill/find-drill-violations.ts';
 
@@ -26,7 +27,16 @@ function isPodLate(story: Story): boolean {
 function violates(name: string, { states, heartbeats, deletedAt, markedAt, acceptedFrom }: Story): boolean {
   const writes = { sent: 0, committed: 0 };
   const state = ([seconds, ready, taints]: Story['states'][number]): NodeState => {
-    return { atMs: seconds * 1_000, byController: true, ready, zone: 'a', taints, os: undefined, oldOs: undefined };
+    return {
+      atMs: seconds * 1_000,
+      byController: true,
+      ready,
+      zone: 'a',
+      taints,
+      os: undefined,
+      oldOs: undefined,
+      bootID: '',
+    };
   };
   const node = { states: states.map(state), heartbeats: heartbeats.map((at) => at * 1_000), events: 0, writes };
   const pod = {
@@ -47,7 +57,7 @@ function violates(name: string, { states, heartbeats, deletedAt, markedAt, accep
     record,
     span: { fromMs: 0, untilMs: 200_000 },
     options: { ...defaultControllerOptions, nodeMonitorGracePeriodMs: 24_000 },
-    rates: [],
+    rates: () => [],
     slackMs: 7_000,
     knownMs: 1_000,
     waitsMs: 0,
@@ -106,4 +116,44 @@ test('a pod whose deletion was refused is late when the longest delay of a retry
   assert.equal(isPodLate({ ...refused, deletedAt: 185 }), false);
   assert.equal(isPodLate({ ...refused, deletedAt: 190 }), true);
   assert.equal(isPodLate(refused), true);
+});
+
+/** A node that is Unknown from 50 s on, tainted at this time, in a drill of 200 s. */
+function isTaintLate(taintedAt: number, drill: Partial<Drill>, perSecond: number): boolean {
+  const state = { byController: true, zone: 'z', os: undefined, oldOs: undefined, bootID: '' };
+  const states: readonly NodeState[] = [
+    { ...state, atMs: 0, ready: 'True', taints: [] },
+    { ...state, atMs: 50_000, ready: 'Unknown', taints: [{ ...unreachable, effect: 'NoSchedule' }] },
+    {
+      ...state,
+      atMs: taintedAt * 1_000,
+      ready: 'Unknown',
+      taints: [unreachable, { ...unreachable, effect: 'NoSchedule' }],
+    },
+  ];
+  const node = { states, heartbeats: [0], events: 0, writes: { sent: 0, committed: 0 } };
+  const violations = findDrillViolations({
+    drill: { name: 'd', acts: [], durationMs: 200_000, stuck: [], ...drill },
+    record: { nodes: new Map([['n1', node]]), pods: new Map() } as unknown as DrillRecord,
+    span: { fromMs: 0, untilMs: 200_000 },
+    options: { ...defaultControllerOptions, nodeEvictionRate: 5 },
+    rates: () => [{ fromMs: 0, perSecond }],
+    slackMs: 7_000,
+    knownMs: 1_000,
+    waitsMs: 0,
+  });
+  return violations.some(({ invariant }) => invariant === 'taints-in-time');
+}
+
+test('a node waits for two tokens of its zone at most, and for none where it is alone in a zone of its policy', () => {
+  assert.equal(isTaintLate(76, {}, 0.1), false);
+  assert.equal(isTaintLate(78, {}, 0.1), true);
+  assert.equal(isTaintLate(56, { ownZones: ['n1'] }, 0.1), false);
+  assert.equal(isTaintLate(58, { ownZones: ['n1'] }, 0.1), true);
+});
+
+test('a node in maintenance is tainted soon after its end', () => {
+  const maintenance = { node: 'n1', untilMs: 90_000 };
+  assert.equal(isTaintLate(96, { maintenance }, 5), false);
+  assert.equal(isTaintLate(98, { maintenance }, 5), true);
 });

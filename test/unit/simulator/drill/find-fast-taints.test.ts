@@ -7,7 +7,7 @@ const toleranceMs = 1_700;
 
 /** A node that the controller taints at this time. */
 function taintedAt(atMs: number, zone = 'a', byController = true): NodeRecord {
-  const state = { byController, ready: 'Unknown', zone, taints: [], os: undefined, oldOs: undefined };
+  const state = { byController, ready: 'Unknown', zone, taints: [], os: undefined, oldOs: undefined, bootID: '' };
   const taint = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' };
   const states = [
     { ...state, atMs: 0 },
@@ -31,7 +31,7 @@ test('tokens are the rate, added up over its changes', () => {
 
 test('two taints of a zone are too fast if there was no whole token in between, whatever the rate is later', () => {
   const pair = (firstMs: number, secondMs: number): number =>
-    findFastTaints([taintedAt(firstMs), taintedAt(secondMs)], rates, toleranceMs).length;
+    findFastTaints([taintedAt(firstMs), taintedAt(secondMs)], () => rates, toleranceMs).length;
   assert.equal(pair(50_000, 51_900), 0);
   assert.equal(pair(50_000, 50_200), 1);
   assert.equal(pair(101_000, 103_000), 1);
@@ -40,6 +40,19 @@ test('two taints of a zone are too fast if there was no whole token in between, 
 });
 
 test('taints of different zones, and those of others, do not count', () => {
-  assert.deepEqual(findFastTaints([taintedAt(101_000), taintedAt(101_100, 'b')], rates, toleranceMs), []);
-  assert.deepEqual(findFastTaints([taintedAt(101_000), taintedAt(101_100, 'a', false)], rates, toleranceMs), []);
+  assert.deepEqual(
+    findFastTaints([taintedAt(101_000), taintedAt(101_100, 'b')], () => rates, toleranceMs),
+    [],
+  );
+  assert.deepEqual(
+    findFastTaints([taintedAt(101_000), taintedAt(101_100, 'a', false)], () => rates, toleranceMs),
+    [],
+  );
+});
+
+test('a zone of a policy has the rate of its policy', () => {
+  const ratesOf = (zone: string) => [{ fromMs: 0, perSecond: zone === 'metal:r1' ? 0.1 : 5 }];
+  const pair = (zone: string): number =>
+    findFastTaints([taintedAt(101_000, zone), taintedAt(104_000, zone)], ratesOf, toleranceMs).length;
+  assert.deepEqual([pair('metal:r1'), pair('r/a')], [1, 0]);
 });

@@ -21,18 +21,24 @@ describe('the recorder of a cluster', () => {
   let nowMs: number;
   let recorder: ClusterRecorder;
 
-  function start(bytesMax = 1_000_000): void {
+  function start(bytesMax = 1_000_000, labels?: readonly string[]): void {
     text = '';
     nowMs = 5_000;
     const write = (line: string): void => {
       text += line;
     };
-    recorder = new ClusterRecorder({ write, nowMs: () => nowMs, header, nameOf: (name) => name, bytesMax });
+    const head = labels === undefined ? header : { ...header, labels };
+    recorder = new ClusterRecorder({ write, nowMs: () => nowMs, header: head, nameOf: (name) => name, bytesMax });
   }
 
-  function node(name: string, ready: string, zone = 'a'): void {
+  function node(name: string, ready: string, zone = 'a', labels: Readonly<Record<string, string>> = {}): void {
     const object = transformNode({
-      metadata: { name, uid: `uid-${name}`, resourceVersion: '1', labels: { 'topology.kubernetes.io/zone': zone } },
+      metadata: {
+        name,
+        uid: `uid-${name}`,
+        resourceVersion: '1',
+        labels: { ...labels, 'topology.kubernetes.io/zone': zone },
+      },
       status: { conditions: [{ type: 'Ready', status: ready }] },
     });
     recorder.onNode({ kind: 'modified', key: name, object, previous: object });
@@ -87,6 +93,28 @@ describe('the recorder of a cluster', () => {
     assert.deepEqual(gaps, [
       { t: 41, node: 'n1', gap: 31 },
       { t: 41, node: 'n2', gap: 41, open: true },
+    ]);
+  });
+
+  test('records the wanted labels when they change, and no others', () => {
+    start(1_000_000, ['pool', 'rack']);
+    node('n1', 'True', 'a', { pool: 'edge', secret: 'x' });
+    node('n1', 'True', 'a', { pool: 'edge', secret: 'y' });
+    node('n1', 'True', 'a', {});
+    node('n2', 'True', 'a', {});
+    recorder.end('stopped');
+    const { header: first, records } = trace();
+    assert.deepEqual(first.labels, ['pool', 'rack']);
+    assert.deepEqual(records, [
+      { t: 0, node: 'n1', zone: 'a', ready: 'True', taints: [], labels: { pool: 'edge' } },
+      { t: 0, node: 'n1', labels: {} },
+      { t: 0, node: 'n2', zone: 'a', ready: 'True', taints: [] },
+    ]);
+    assert.ok(!text.includes('secret'));
+    const groups = toScenario(trace(), 'recorded').nodes;
+    assert.deepEqual(groups, [
+      { names: ['n1'], zone: 'a', labels: { pool: 'edge' } },
+      { names: ['n2'], zone: 'a', labels: {} },
     ]);
   });
 

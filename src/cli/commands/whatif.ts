@@ -1,0 +1,87 @@
+import { PinoLogger } from '../../adapters/pino-logger.ts';
+import { describeResult } from '../../simulator/scenario/describe-result.ts';
+import { runScenario } from '../../simulator/scenario/run-scenario.ts';
+import { connect } from '../client/connect.ts';
+import type { FlagValues } from '../flags/flag-definition.ts';
+import { readFlags } from '../flags/flag-schema.ts';
+import { type CommandIo, exitFailure, exitSuccess, usageError } from '../io/command-io.ts';
+import type { Read } from '../io/document-schema.ts';
+import { buildPolicyWarnings } from '../policies/build-policy-warnings.ts';
+import { settingsOf } from '../simulate/scenario-settings.ts';
+import { describeMissingLabels, selectMissingLabels } from '../simulate/select-missing-labels.ts';
+import { surroundings } from '../simulate/surroundings.ts';
+import { readTraceScenario } from '../simulate/trace-file.ts';
+import { buildPreview } from '../whatif/cluster-preview.ts';
+import { comparePreviews } from '../whatif/compare-previews.ts';
+import { describeWhatif } from '../whatif/describe-whatif.ts';
+import { whatifFlags } from '../whatif/flags.ts';
+import { readCluster } from '../whatif/read-cluster.ts';
+
+type WhatifValues = FlagValues<typeof whatifFlags>;
+type Settings = Extract<ReturnType<typeof settingsOf>, { readonly value: unknown }>['value'];
+
+/** The configuration in force, and the new one. */
+interface Both {
+  readonly before: Settings;
+  readonly after: Settings;
+}
+
+/** `nlc whatif --policies=FILE`: what would change if this config file came into force. Writes nothing to the cluster. */
+export async function run(argv: readonly string[], io: CommandIo): Promise<number> {
+  const read = readFlags(argv, whatifFlags);
+  if ('problems' in read) return usageError(io, 'whatif', read.problems);
+  const { values } = read;
+  const both = readBoth(values);
+  if ('problems' in both) return usageError(io, 'whatif', both.problems, 'configuration');
+  for (const warning of buildPolicyWarnings(both.value.after.config.policies))
+    io.stderr(`nlc whatif: warning: ${warning}\n`);
+  return values.trace === undefined ? compare(both.value, values, io) : replay(values.trace, both.value, values, io);
+}
+
+function readBoth({ policies, config }: WhatifValues): Read<Both> {
+  if (policies === undefined) return { problems: ['--policies: value required: must be a config file'] };
+  const [before, after] = [
+    settingsOf(config === undefined ? [] : [`--config=${config}`]),
+    settingsOf([`--config=${policies}`]),
+  ];
+  if ('problems' in before || 'problems' in after) {
+    return {
+      problems: [...('problems' in before ? before.problems : []), ...('problems' in after ? after.problems : [])],
+    };
+  }
+  return { value: { before: before.value, after: after.value } };
+}
+
+async function compare({ before, after }: Both, values: WhatifValues, io: CommandIo): Promise<number> {
+  const logger = PinoLogger.create({ format: values.logFormat, verbosity: values.v });
+  const connection = await connect({ command: 'whatif', ...values, logger }, io);
+  if (connection === undefined) return exitFailure;
+  const read = await readCluster(connection, { logger, signal: io.signal });
+  if ('missing' in read) {
+    io.stderr(`nlc whatif: cannot read ${read.missing.join(', ')}\n`);
+    return exitFailure;
+  }
+  const { state } = read;
+  const previews = [buildPreview(state, before.config), buildPreview(state, after.config, before.config)] as const;
+  const report = comparePreviews(...previews, { atMs: state.atMs, all: values.all });
+  io.stdout(values.output === 'json' ? `${JSON.stringify(report, undefined, 2)}\n` : describeWhatif(report));
+  return exitSuccess;
+}
+
+/** The recorded cluster under both configurations. */
+async function replay(trace: string, { before, after }: Both, values: WhatifValues, io: CommandIo): Promise<number> {
+  const read = readTraceScenario(trace);
+  if ('problems' in read) return usageError(io, 'whatif', read.problems, 'arguments');
+  const { scenario, header } = read.value;
+  const missing = selectMissingLabels([...before.config.policies, ...after.config.policies], header);
+  const first = await runScenario(scenario, before, surroundings);
+  if (io.signal.aborted) return exitFailure;
+  const second = await runScenario(scenario, after, surroundings);
+  if (values.output === 'json') {
+    io.stdout(`${JSON.stringify({ missingLabels: missing, before: first, after: second }, undefined, 2)}\n`);
+    return exitSuccess;
+  }
+  const warnings = describeMissingLabels(missing).map((line) => `${line}\n`);
+  io.stdout([describeResult(first, second), ...warnings].join(''));
+  return exitSuccess;
+}

@@ -1,0 +1,86 @@
+// A cluster as a controller with these options would evaluate it now: the policies, the health of its nodes and its zones,
+// by the same code. A heartbeat is as old as the clock of its kubelet says, because none was observed.
+import { findCondition } from '../../api/conditions.ts';
+import type { LeaseView } from '../../api/lease.ts';
+import type { NodeView } from '../../api/node.ts';
+import { parseTimestamp } from '../../api/timestamps.ts';
+import { isExcludedFromDisruption } from '../../api/topology.ts';
+import { assessNode, buildRecord, type NodeAssessment, readyOf } from '../../controller/health/assess-node.ts';
+import type { HealthRecord } from '../../controller/health/health-record.ts';
+import type { Now } from '../../controller/model/node-state.ts';
+import type { ControllerOptions } from '../../controller/model/options.ts';
+import { PolicyStage } from '../../controller/policies/policy-stage.ts';
+import { ZoneTable } from '../../controller/zones/zone-table.ts';
+import type { Meter } from '../../ports/meter.ts';
+import type { ClusterState } from './cluster-state.ts';
+
+const ignore = (): void => undefined;
+const noMeter: Meter = { add: ignore, set: ignore, observe: ignore, forget: ignore, onRead: ignore };
+
+export class ClusterEvaluation {
+  readonly policies: PolicyStage;
+  readonly zones: ZoneTable;
+  readonly now: Now;
+  readonly options: ControllerOptions;
+  readonly #state: ClusterState;
+  readonly #nodes: ReadonlyMap<string, NodeView>;
+
+  /** `before`: the options until now, whose open breakers go on with their cooldowns where the policy stays. */
+  constructor(state: ClusterState, options: ControllerOptions, before: ControllerOptions) {
+    this.options = options;
+    let current = before;
+    this.#state = state;
+    this.#nodes = new Map(state.nodes.map((node) => [node.name, node]));
+    // Ages are all that counts, so both clocks show the same time.
+    this.now = { monotonicMs: state.atMs, wallMs: state.atMs };
+    this.policies = new PolicyStage({
+      options: { current: () => current },
+      nodes: this.#nodes,
+      names: () => this.#nodes.keys(),
+      isHealthy: (name) => this.#isHealthy(name),
+      onBreakerChange: ignore,
+      decisions: { note: ignore },
+      recorder: { record: ignore },
+      meter: noMeter,
+      clock: { nowMs: () => state.atMs, monotonicMs: () => state.atMs },
+    });
+    this.policies.evaluateBreakers();
+    current = options;
+    this.zones = new ZoneTable((zone) => this.policies.zoneOptions(zone), noMeter);
+    for (const node of state.nodes) this.zones.place(node.name, this.policies.zoneOf(node), this.#standingOf(node));
+    this.zones.evaluate();
+    this.policies.evaluateBreakers();
+  }
+
+  assess(node: NodeView): NodeAssessment {
+    const record = recordOf(node, this.#state.leases.get(node.name), this.now);
+    return assessNode(node, record, this.now, this.policies.current(node.name));
+  }
+
+  /** The status of Ready with which it counts. */
+  readyOf(node: NodeView): string {
+    return this.assess(node).kind === 'silent' ? 'Unknown' : readyOf(node);
+  }
+
+  #isHealthy(name: string): boolean {
+    const node = this.#nodes.get(name);
+    return node !== undefined && this.readyOf(node) === 'True';
+  }
+
+  /** As in the monitor pass. */
+  #standingOf(node: NodeView): 'ready' | 'unready' | 'excluded' {
+    if (isExcludedFromDisruption(node.labels)) return 'excluded';
+    if (this.#isHealthy(node.name)) return 'ready';
+    return this.policies.maintenanceOf(node.name) === undefined ? 'unready' : 'excluded';
+  }
+}
+
+/** That of a controller which observed the last heartbeat when it was sent. */
+function recordOf(node: NodeView, lease: LeaseView | undefined, now: Now): HealthRecord {
+  const record = buildRecord(undefined, { node, lease }, now);
+  const sentAt = [lease?.renewTime, findCondition(node.conditions, 'Ready')?.lastHeartbeatTime];
+  const sentAtMs = sentAt.flatMap((at) => parseTimestamp(at) ?? []);
+  return sentAtMs.length === 0
+    ? record
+    : { ...record, heartbeatAtMs: Math.min(now.monotonicMs, Math.max(...sentAtMs)) };
+}

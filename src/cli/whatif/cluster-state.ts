@@ -1,0 +1,14 @@
+import type { LeaseView } from '../../api/lease.ts';
+import type { NodeView } from '../../api/node.ts';
+import type { PodView } from '../../api/pod.ts';
+
+/** What was read from a cluster at one time. */
+export interface ClusterState {
+  /** Wall time at which it was read. */
+  readonly atMs: number;
+  readonly nodes: readonly NodeView[];
+  /** By the name of the node. */
+  readonly leases: ReadonlyMap<string, LeaseView>;
+  /** Bound pods, by the name of the node. */
+  readonly pods: ReadonlyMap<string, readonly PodView[]>;
+}

@@ -1,0 +1,72 @@
+import type { ZoneCondition } from '../../api/zone.ts';
+import type { BreakerStatus, PolicyMode } from '../../controller/model/policy.ts';
+
+/** What holds the writes for a node: a mode, a pause, a breaker or planned maintenance, and who says so. */
+export interface PreviewHold {
+  readonly what: string;
+  /** RFC 3339; null: no end is known. */
+  readonly until: string | null;
+}
+
+/**
+ * Whether the node is marked Unknown. `already`: it is. `now`: it is due. `held`: it is due and held. `later`: at `from` in
+ * {@link NodePreview}, without a further heartbeat.
+ */
+type MarkPreview = 'already' | 'now' | 'held' | 'later';
+
+/**
+ * The NoExecute taint for the health of the node. `carried`: it stays. `added`: at the rate of the zone. `removed`. `held`:
+ * its addition or removal is held. `stopped`: the zone adds none now.
+ */
+export type TaintPreview = 'none' | 'carried' | 'added' | 'removed' | 'held' | 'stopped';
+
+/** One node under one configuration. */
+export interface NodePreview {
+  /** Null: the default. */
+  readonly policy: string | null;
+  /** Policies that claim it equally, so that none of them applies. */
+  readonly conflict: readonly string[];
+  readonly mode: PolicyMode;
+  /** Of a node that never posted a status: the startup grace period. */
+  readonly gracePeriodSeconds: number;
+  readonly zone: string;
+  /** Status of its Ready condition, as the controller evaluates it: Unknown without a heartbeat in time. */
+  readonly ready: string;
+  readonly markedUnknown: MarkPreview;
+  /** RFC 3339: when it is due to be marked without a further heartbeat; null: it is already. */
+  readonly unknownFrom: string | null;
+  readonly noExecute: TaintPreview;
+  /** The taint out-of-service, where the policy adds it or added it before. */
+  readonly outOfService: Exclude<TaintPreview, 'stopped'>;
+  readonly hold: PreviewHold | null;
+  /** Number of its pods that are or will be evicted, and of those whose eviction is held. */
+  readonly podsEvicted: number;
+  readonly podsHeld: number;
+}
+
+export interface ZonePreview {
+  readonly nodes: number;
+  readonly notReady: number;
+  readonly state: ZoneCondition;
+  /** NoExecute taints per second. */
+  readonly ratePerSecond: number;
+}
+
+export interface PolicyPreview {
+  readonly mode: PolicyMode;
+  /** Number of nodes to which it applies, and of those that it and another policy claim equally. */
+  readonly nodes: number;
+  readonly conflicts: number;
+  /** Null: it has no limits. */
+  readonly breaker: (Pick<BreakerStatus, 'unhealthy' | 'limit'> & { readonly open: boolean }) | null;
+}
+
+/** A cluster under one configuration. */
+export interface ClusterPreview {
+  /** Each by its name. */
+  readonly nodes: ReadonlyMap<string, NodePreview>;
+  readonly zones: ReadonlyMap<string, ZonePreview>;
+  readonly policies: ReadonlyMap<string, PolicyPreview>;
+  /** No zone has a ready node: nothing is tainted or evicted for the health of nodes. */
+  readonly fullDisruption: boolean;
+}

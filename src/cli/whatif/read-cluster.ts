@@ -1,0 +1,52 @@
+// Reads nodes, leases and pods of a cluster once. Sends GET requests only.
+import { HttpKubeApi } from '../../adapters/kube-client/kube-api.ts';
+import type { Connection } from '../../adapters/kube-client/connection.ts';
+import { PromMeter } from '../../adapters/prom-meter.ts';
+import { SystemClock } from '../../adapters/system-clock.ts';
+import { SystemRandom } from '../../adapters/system-random.ts';
+import { defaultControllerOptions } from '../../controller/model/options.ts';
+import { waitForCacheSync } from '../../informer/wait-for-cache-sync.ts';
+import { makeInformers } from '../../manager/informers.ts';
+import type { Logger } from '../../ports/logger.ts';
+import { userAgent } from '../io/version.ts';
+import type { ClusterState } from './cluster-state.ts';
+
+const syncMsMax = 120_000;
+
+type ReadCluster = { readonly state: ClusterState } | { readonly missing: readonly string[] };
+
+/** `missing`: what could not be read within two minutes, or before the signal aborted. */
+export async function readCluster(
+  connection: Connection,
+  { logger, signal }: { readonly logger: Logger; readonly signal: AbortSignal },
+): Promise<ReadCluster> {
+  const clock = new SystemClock();
+  const dependencies = { clock, logger, random: new SystemRandom(), meter: new PromMeter() };
+  const api = new HttpKubeApi({
+    ...dependencies,
+    connection,
+    userAgent: userAgent('whatif'),
+    fieldManager: 'nlc-whatif',
+    qps: 20,
+    burst: 30,
+    contentType: 'application/vnd.kubernetes.protobuf',
+    mayWrite: () => false,
+  });
+  const { nodes, leases, pods } = makeInformers({ ...dependencies, api }, defaultControllerOptions);
+  const informers = [nodes, leases, pods];
+  const stop = new AbortController();
+  signal.addEventListener('abort', () => stop.abort());
+  if (signal.aborted) stop.abort();
+  const running = informers.map((informer) => informer.run(stop.signal));
+  const missing = await waitForCacheSync(informers, { clock, signal: stop.signal, timeoutMs: syncMsMax });
+  const state: ClusterState = {
+    atMs: clock.nowMs(),
+    nodes: [...nodes.store.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    leases: new Map([...leases.store.values()].map((lease) => [lease.name, lease])),
+    pods: Map.groupBy(pods.store.values(), ({ nodeName }) => nodeName),
+  };
+  stop.abort();
+  await Promise.all(running);
+  await api.close();
+  return missing.length > 0 ? { missing } : { state };
+}

@@ -1,0 +1,80 @@
+// What was wrong in a drill with a policy: a NoExecute taint during a maintenance, a fenced node that did not become out of
+// service, or that stayed so.
+import { isOwnOutOfService } from '../checkers/out-of-service-checker.ts';
+import type { DrillRecord, NodeState } from './drill-record.ts';
+import type { Drill } from './drill-plan.ts';
+import { noExecuteHealth } from './drill-taints.ts';
+
+interface PolicyContext {
+  readonly drill: Pick<Drill, 'maintenance' | 'fenced'>;
+  readonly record: Pick<DrillRecord, 'nodes'>;
+  readonly span: { readonly fromMs: number; readonly untilMs: number };
+  readonly slackMs: number;
+}
+
+interface PolicyViolation {
+  readonly invariant: string;
+  readonly subject: string;
+  readonly text: string;
+}
+
+/** Times in signals have whole seconds. */
+const earlyMs = 1_700;
+
+export function findPolicyViolations(context: PolicyContext): readonly PolicyViolation[] {
+  return [...findTaintsInMaintenance(context), ...findLateFencing(context), ...findOldFencing(context)];
+}
+
+function findTaintsInMaintenance({ drill, record, span }: PolicyContext): readonly PolicyViolation[] {
+  const { node: subject = '', untilMs = 0 } = drill.maintenance ?? {};
+  const states = record.nodes.get(subject)?.states ?? [];
+  const early = states.find((state, index) => {
+    const before = states[index - 1];
+    const isNew = before !== undefined && noExecuteHealth(before) === '' && noExecuteHealth(state) !== '';
+    return isNew && state.byController && state.atMs < span.fromMs + untilMs - earlyMs;
+  });
+  const text = `NoExecute taint at ${seconds(early?.atMs)}, in maintenance until ${seconds(span.fromMs + untilMs)}`;
+  return early === undefined ? [] : [{ invariant: 'maintenance-is-held', subject, text }];
+}
+
+/** The taint out-of-service follows the later of the NoExecute taint and the evidence. */
+function findLateFencing({ drill, record, span, slackMs }: PolicyContext): readonly PolicyViolation[] {
+  if (drill.fenced === undefined) return [];
+  const { node: subject, provenMs } = drill.fenced;
+  const states = record.nodes.get(subject)?.states ?? [];
+  const taintedMs = states.find((state) => noExecuteHealth(state) === 'unreachable')?.atMs ?? Infinity;
+  const dueMs = Math.max(taintedMs, span.fromMs + provenMs) + slackMs;
+  const state = stateAt(states, dueMs);
+  if (dueMs >= span.untilMs || state === undefined || !isDown(state, states) || isOut(state)) return [];
+  const text = `is not out of service at ${seconds(dueMs)}, proven at ${seconds(span.fromMs + provenMs)}`;
+  return [{ invariant: 'fenced-in-time', subject, text }];
+}
+
+/** It ends with another boot. */
+function findOldFencing({ drill, record, span, slackMs }: PolicyContext): readonly PolicyViolation[] {
+  if (drill.fenced === undefined) return [];
+  const subject = drill.fenced.node;
+  const states = record.nodes.get(subject)?.states ?? [];
+  const backMs = states.find(({ bootID }) => bootID !== '' && bootID !== states[0]?.bootID)?.atMs ?? Infinity;
+  const state = stateAt(states, backMs + slackMs);
+  if (backMs + slackMs >= span.untilMs || state === undefined || !isOut(state)) return [];
+  const text = `is out of service although it is back since ${seconds(backMs)}`;
+  return [{ invariant: 'fenced-in-time', subject, text }];
+}
+
+/** Still in the boot in which the drill found it. */
+function isDown({ ready, bootID }: NodeState, states: readonly NodeState[]): boolean {
+  return ready === 'Unknown' && bootID === states[0]?.bootID;
+}
+
+function isOut({ taints }: NodeState): boolean {
+  return taints.some(isOwnOutOfService);
+}
+
+function stateAt(states: readonly NodeState[], atMs: number): NodeState | undefined {
+  return states.findLast((state) => state.atMs <= atMs);
+}
+
+function seconds(ms: number | undefined): string {
+  return `${((ms ?? 0) / 1_000).toFixed(1)} s`;
+}

@@ -1,0 +1,103 @@
+// Drills with a policy: planned maintenance, zones of a policy, fenced nodes.
+import { outOfServiceLabel } from '../../api/node.ts';
+import type { NodePolicy } from '../../controller/model/policy.ts';
+import type { Random } from '../../ports/random.ts';
+import { oneOf } from '../draw.ts';
+import { fencedCondition, fencedTaint, maintenanceCondition, maintenanceTaint } from '../faults/administrator.ts';
+import { makePolicy } from '../faults/policy-plan.ts';
+import type { PlannedFault } from '../faults/world-fault.ts';
+import { type Drill, type DrillCluster, drawNodes, silenceOf, tailMs } from './drill-plan.ts';
+import { twoOfOneZone } from './rate-drill.ts';
+
+/** The policy is in force, and labels are known. */
+const preparedMs = 2_000;
+/** By then a node that is silent from the beginning is Unknown, and has its taints unless something holds them. */
+const taintedMs = 15_000;
+/** So slow that a second node of one zone is late. */
+const slowRate = 0.02;
+const rackLabel = 'example.com/rack';
+
+/**
+ * One of two silent nodes is in planned maintenance: it gets no NoExecute taint and keeps its pods until the maintenance is
+ * ended or its maximum is over.
+ */
+export function planMaintenanceDrill(random: Random, cluster: DrillCluster): Drill | undefined {
+  const names = drawNodes(random, cluster);
+  const [node] = names;
+  const { graceMs, clocksAgree } = cluster;
+  const lastsMs = graceMs + oneOf(random, [10_000, 40_000]);
+  const isEnded = oneOf(random, [false, true]);
+  // The maximum counts from the time in the signal, by the clock of the leader: without such a time from when it is first seen.
+  const signal = clocksAgree ? oneOf(random, ['condition', 'taint', 'plain'] as const) : 'plain';
+  if (node === undefined) return undefined;
+  const untilMs = preparedMs + lastsMs;
+  const durationMs = untilMs + 60_000 + tailMs;
+  const maxDurationMs = isEnded ? durationMs : lastsMs;
+  const maintenance = { conditions: [maintenanceCondition], taints: [maintenanceTaint], maxDurationMs };
+  const begin: PlannedFault = {
+    atMs: preparedMs,
+    forMs: isEnded ? lastsMs : durationMs,
+    fault: { kind: 'maintenance', node, signal },
+  };
+  const acts = [
+    inForce(names, { maintenance }, durationMs),
+    begin,
+    silenceOf(names, preparedMs + 100, durationMs - tailMs - preparedMs - 100),
+  ];
+  return { name: 'maintenance', acts, durationMs, stuck: [], maintenance: { node, untilMs } };
+}
+
+/**
+ * Two nodes of one zone are silent, with a rate so slow that the second taint would be late: in racks of their own none of
+ * them waits for the other. Or both are in the zone of a policy whose rate is slower than that of the controller.
+ */
+export function planZonesDrill(random: Random, cluster: DrillCluster): Drill | undefined {
+  const names = twoOfOneZone(random, cluster);
+  const hasRacks = oneOf(random, [false, true]);
+  if (names === undefined) return undefined;
+  const silentMs = cluster.graceMs + taintedMs + 40_000;
+  const durationMs = silentMs + tailMs;
+  const rate = hasRacks ? slowRate : 0.1;
+  const zones = { failureDomain: hasRacks ? [rackLabel] : undefined, settings: { nodeEvictionRate: rate } };
+  const others: PlannedFault = {
+    atMs: 40,
+    forMs: durationMs,
+    fault: { kind: 'settings', change: { nodeEvictionRate: hasRacks ? slowRate : 5 } },
+  };
+  const racks = names.map((node, index): PlannedFault => {
+    return { atMs: 50, forMs: 1, fault: { kind: 'label', node, key: rackLabel, value: `r${index}` } };
+  });
+  const acts = [others, inForce(names, { zones }, durationMs), ...racks, silenceOf(names, preparedMs, silentMs)];
+  return { name: 'policy-zones', acts, durationMs, stuck: [], ...(hasRacks ? { ownZones: names } : {}) };
+}
+
+/** A machine is switched off, and a fencing agent says so before or after its taints, of this boot or of another one. */
+export function planFencingDrill(random: Random, cluster: DrillCluster): Drill | undefined {
+  const [node] = drawNodes(random, cluster);
+  const evidence = oneOf(random, ['annotation', 'condition', 'taint'] as const);
+  const boot = evidence === 'annotation' ? oneOf(random, ['this', 'this', 'another'] as const) : 'this';
+  const afterMs = oneOf(random, [1_000, cluster.graceMs + taintedMs]);
+  // The condition is compared with the last status of the kubelet, whose clock may differ from that of the agent.
+  if (node === undefined || (evidence === 'condition' && !cluster.clocksAgree)) return undefined;
+  const downMs = cluster.graceMs + 60_000;
+  const durationMs = preparedMs + downMs + 20_000 + tailMs;
+  const outOfService = { conditions: [fencedCondition], taints: [fencedTaint] };
+  const allowed: PlannedFault = {
+    atMs: 50,
+    forMs: 1,
+    fault: { kind: 'label', node, key: outOfServiceLabel, value: 'allowed' },
+  };
+  const fencing: PlannedFault = {
+    atMs: preparedMs,
+    forMs: downMs,
+    fault: { kind: 'fencing', node, evidence, boot, afterMs },
+  };
+  const acts = [inForce([node], { outOfService }, durationMs), allowed, fencing];
+  const fenced = { node, provenMs: boot === 'this' ? preparedMs + afterMs : Infinity };
+  return { name: 'fencing', acts, durationMs, stuck: [], fenced };
+}
+
+function inForce(nodes: readonly string[], fields: Partial<NodePolicy>, forMs: number): PlannedFault {
+  const policies = [{ ...makePolicy(nodes, 'Enforce'), ...fields }];
+  return { atMs: 50, forMs, fault: { kind: 'settings', change: { policies } } };
+}

@@ -1,0 +1,55 @@
+// The zones in which the controller has to count, rate and serve nodes, for the checkers: independent of its own code.
+import type { KubeObject } from '../api/meta.ts';
+import { zoneOf } from '../api/topology.ts';
+import type { ControllerOptions } from '../controller/model/options.ts';
+import type { NodePolicy } from '../controller/model/policy.ts';
+
+/** The settings of the controller from this time on. */
+export interface SettingsFrom {
+  readonly fromMs: number;
+  readonly options: ControllerOptions;
+}
+
+/** The NoExecute rate of a zone that is not disrupted, from this time on. */
+export interface EvictionRate {
+  readonly fromMs: number;
+  readonly perSecond: number;
+}
+
+export const hostname = 'kubernetes.io/hostname';
+
+/** The nodes that a simulated policy selects, which it does by name. */
+export function nodesOf({ selector }: NodePolicy): readonly string[] {
+  return selector.flatMap(({ key, values }) => (key === hostname ? (values ?? []) : []));
+}
+
+export function policyOf(node: string, policies: readonly NodePolicy[]): NodePolicy | undefined {
+  return policies.find((policy) => nodesOf(policy).includes(node));
+}
+
+/** `region/zone`, or `POLICY:VALUES` in a policy with zones of its own, and `POLICY:OUTER:VALUES` in one with two levels. */
+export function countedZoneOf({ metadata }: KubeObject, policies: readonly NodePolicy[]): string {
+  const { name = '', labels = {} } = metadata;
+  const policy = policyOf(name, policies);
+  if (policy?.zones === undefined) return zoneOf(labels);
+  const { failureDomain, outerFailureDomain } = policy.zones;
+  const valuesOf = (keys: readonly string[]): string => keys.map((key) => labels[key] ?? '').join('/');
+  const inner = failureDomain === undefined ? zoneOf(labels) : valuesOf(failureDomain);
+  const outer = outerFailureDomain === undefined ? [] : [valuesOf(outerFailureDomain)];
+  return [policy.name, ...outer, inner].join(':');
+}
+
+/** How the NoExecute rate of this zone changed. While its policy did not exist it is the rate of all other zones. */
+export function ratesOf(zone: string, settings: readonly SettingsFrom[]): readonly EvictionRate[] {
+  return settings.map(({ fromMs, options }) => ({ fromMs, perSecond: rateIn(zone, options) }));
+}
+
+/** The highest of them. */
+export function highestRateOf(zone: string, settings: readonly SettingsFrom[]): number {
+  return Math.max(...ratesOf(zone, settings).map(({ perSecond }) => perSecond));
+}
+
+function rateIn(zone: string, { policies, nodeEvictionRate }: ControllerOptions): number {
+  const policy = policies.find(({ name }) => zone.startsWith(`${name}:`));
+  return policy?.zones?.settings.nodeEvictionRate ?? nodeEvictionRate;
+}

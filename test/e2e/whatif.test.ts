@@ -1,0 +1,57 @@
+// `nlc whatif` against the embedded API server with hollow nodes.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { WhatifReport } from '../../src/cli/whatif/compare-previews.ts';
+import { readyOf } from '../../src/controller/health/assess-node.ts';
+import { NlcProcess } from '../support/nlc-process.ts';
+import { SmallWorld, taintsOf, until } from '../support/small-world.ts';
+
+const soonMs = 30_000;
+const silentMs = 5_000;
+
+test('a shorter grace period for one zone would mark its silent node; the cluster is only read', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'nlc-whatif-'));
+  try {
+    await using world = await SmallWorld.start({ nodes: { a0: 'a', a1: 'a', a2: 'a', b0: 'b' } });
+    await world.addPod('p', 'a0', [
+      { operator: 'Exists', key: 'node.kubernetes.io/unreachable', effect: 'NoExecute', tolerationSeconds: 9 },
+    ]);
+    const file = join(folder, 'controller.yaml');
+    const selector = '{ matchLabels: { topology.kubernetes.io/zone: a } }';
+    const policy = `{ name: zone-a, nodeSelector: ${selector}, nodeMonitorGracePeriod: 4s }`;
+    writeFileSync(
+      file,
+      `apiVersion: nodelifecycle/v1alpha1\nkind: ControllerConfiguration\nnodeMonitorPeriod: 1s\npolicies: [${policy}]\n`,
+    );
+    await until('every node is Ready', soonMs, async () =>
+      (await world.nodes()).every((node) => readyOf(node) === 'True'),
+    );
+    world.fleet.cutOff(['a0']);
+    await new Promise((resolve) => setTimeout(resolve, silentMs));
+
+    await using whatif = new NlcProcess([
+      'whatif',
+      `--kubeconfig=${world.kubeconfigFile}`,
+      `--policies=${file}`,
+      '-o',
+      'json',
+    ]);
+    assert.deepEqual(await whatif.exited, { code: 0, signal: null }, whatif.stderr);
+    const report = JSON.parse(whatif.stdout) as WhatifReport;
+    assert.deepEqual(report.effects.markedUnknown, ['a0']);
+    assert.deepEqual(report.effects.taintsAdded, ['a0']);
+    assert.deepEqual(report.effects.podsEvicted, { before: 0, after: 1 });
+    assert.deepEqual(
+      report.nodes.map(({ name }) => name),
+      ['a0', 'a1', 'a2'],
+    );
+    // As registered: no controller runs.
+    for (const node of await world.nodes())
+      assert.deepEqual([readyOf(node), taintsOf(node)], ['True', ['not-ready:NoSchedule']]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

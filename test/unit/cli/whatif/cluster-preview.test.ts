@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { LeaseView } from '../../../../src/api/lease.ts';
+import type { NodeView } from '../../../../src/api/node.ts';
+import type { PodView } from '../../../../src/api/pod.ts';
+import { formatMicroTime, formatTime } from '../../../../src/api/timestamps.ts';
+import { buildPreview } from '../../../../src/cli/whatif/cluster-preview.ts';
+import type { ClusterState } from '../../../../src/cli/whatif/cluster-state.ts';
+import type { NodePreview } from '../../../../src/cli/whatif/preview.ts';
+import { type ControllerOptions, defaultControllerOptions } from '../../../../src/controller/model/options.ts';
+import type { NodePolicy } from '../../../../src/controller/model/policy.ts';
+import { aNodeView, aPodView, aPolicy } from '../../../support/builders.ts';
+
+const nowMs = Date.parse('2026-11-24T12:00:00Z');
+const unreachable = {
+  key: 'node.kubernetes.io/unreachable',
+  effect: 'NoExecute',
+  timeAdded: formatTime(nowMs - 10_000),
+} as const;
+
+interface NodeStory extends Partial<NodeView> {
+  /** Since its last heartbeat. */
+  readonly silentSeconds?: number;
+  /** Status of Ready. */
+  readonly ready?: string;
+  readonly pods?: readonly Partial<PodView>[];
+}
+
+function aCluster(stories: Readonly<Record<string, NodeStory>>): ClusterState {
+  const leases = new Map<string, LeaseView>();
+  const pods = new Map<string, readonly PodView[]>();
+  const nodes = Object.entries(stories).map(
+    ([name, { silentSeconds = 5, ready = 'True', pods: some = [], ...over }]) => {
+      const renewTime = formatMicroTime(nowMs - silentSeconds * 1_000);
+      leases.set(name, { name, uid: name, resourceVersion: '1', renewTime } as LeaseView);
+      pods.set(
+        name,
+        some.map((pod, index) => aPodView({ name: `p${index}`, nodeName: name, ...pod })),
+      );
+      const lastHeartbeatTime = formatTime(nowMs - 600_000);
+      const conditions = [{ type: 'Ready', status: ready, lastHeartbeatTime, lastTransitionTime: lastHeartbeatTime }];
+      const labels = { 'topology.kubernetes.io/zone': 'a' };
+      return aNodeView({ name, uid: name, conditions, labels, ...over });
+    },
+  );
+  return { atMs: nowMs, nodes, leases, pods };
+}
+
+/** Others that keep the zone from being fully disrupted. */
+const healthy = Object.fromEntries(Array.from({ length: 5 }, (_, index) => [`ok-${index}`, {}]));
+
+function preview(
+  story: NodeStory,
+  policies: readonly NodePolicy[] = [],
+  over: Partial<ControllerOptions> = {},
+): NodePreview {
+  const options = { ...defaultControllerOptions, policies, ...over };
+  const node = buildPreview(aCluster({ ...healthy, n: story }), options).nodes.get('n');
+  assert.ok(node !== undefined);
+  return node;
+}
+
+describe('a node', () => {
+  test('that renews its lease is due to be marked at the end of the grace period of its policy', () => {
+    const node = preview({ silentSeconds: 60 }, [aPolicy({ name: 'edge', nodeMonitorGracePeriodMs: 180_000 })]);
+    assert.deepEqual(
+      [node.policy, node.gracePeriodSeconds, node.ready, node.markedUnknown, node.unknownFrom, node.noExecute],
+      ['edge', 180, 'True', 'later', '2026-11-24T12:02:00Z', 'none'],
+    );
+  });
+
+  test('that is silent for longer than the grace period is marked, tainted and emptied at once', () => {
+    const node = preview({ silentSeconds: 60, pods: [{}, { tolerations: [{ operator: 'Exists' }] }] });
+    assert.deepEqual(
+      [node.ready, node.markedUnknown, node.noExecute, node.podsEvicted, node.podsHeld, node.hold],
+      ['Unknown', 'now', 'added', 1, 0, null],
+    );
+  });
+
+  test('that is Unknown and tainted already stays so', () => {
+    const node = preview({ silentSeconds: 600, ready: 'Unknown', taints: [unreachable], pods: [{}] });
+    assert.deepEqual(
+      [node.markedUnknown, node.unknownFrom, node.noExecute, node.podsEvicted],
+      ['already', null, 'carried', 1],
+    );
+  });
+
+  test('that is Ready again loses its taint', () => {
+    assert.equal(preview({ taints: [unreachable], pods: [{}] }).noExecute, 'removed');
+    assert.equal(preview({ taints: [unreachable], pods: [{}] }).podsEvicted, 0);
+  });
+
+  for (const mode of ['Observe', 'Paused'] as const) {
+    test(`of a policy with mode ${mode} is held: mark, taint and evictions`, () => {
+      const node = preview({ silentSeconds: 60, pods: [{}] }, [aPolicy({ name: 'lab', mode })]);
+      assert.deepEqual([node.markedUnknown, node.noExecute, node.podsEvicted, node.podsHeld], ['held', 'held', 0, 1]);
+      assert.match(
+        node.hold?.what ?? '',
+        mode === 'Observe' ? /^mode Observe of policy lab$/u : /^a pause of policy lab$/u,
+      );
+    });
+  }
+
+  test('in planned maintenance is marked and keeps its pods until the maximum', () => {
+    const maintenance = { conditions: ['MaintenanceInProgress'], taints: [], maxDurationMs: 600_000 };
+    const [ready] = aCluster({ n: { silentSeconds: 60 } }).nodes[0]?.conditions ?? [];
+    assert.ok(ready !== undefined);
+    const began = { type: 'MaintenanceInProgress', status: 'True', lastTransitionTime: formatTime(nowMs - 60_000) };
+    const node = preview({ silentSeconds: 60, conditions: [ready, began], pods: [{}] }, [aPolicy({ maintenance })]);
+    assert.deepEqual([node.markedUnknown, node.noExecute, node.podsHeld], ['now', 'held', 1]);
+    assert.deepEqual(node.hold, { what: 'planned maintenance (policy zone-a)', until: '2026-11-24T12:09:00Z' });
+  });
+
+  test('that was fenced gets the taint out-of-service by a policy that allows it', () => {
+    const outOfService = { conditions: [], taints: [] };
+    const labels = { 'topology.kubernetes.io/zone': 'a', 'nodelifecycle/out-of-service': 'allowed' };
+    const down = { silentSeconds: 600, ready: 'Unknown', taints: [unreachable], labels, bootID: 'b1', fenced: 'b1' };
+    assert.equal(preview(down).outOfService, 'none');
+    assert.equal(preview(down, [aPolicy({ outOfService })]).outOfService, 'added');
+    assert.equal(preview({ ...down, fenced: 'b0' }, [aPolicy({ outOfService })]).outOfService, 'none');
+    assert.equal(preview(down, [aPolicy({ outOfService, mode: 'Paused' })]).outOfService, 'held');
+  });
+
+  test('that two policies claim equally has the default', () => {
+    const node = preview({}, [aPolicy({ name: 'x', nodeMonitorGracePeriodMs: 90_000 }), aPolicy({ name: 'y' })]);
+    assert.deepEqual([node.policy, node.conflict, node.gracePeriodSeconds], [null, ['x', 'y'], 50]);
+  });
+
+  test('that never posted a status has the grace period from its creation', () => {
+    const created = aNodeView({
+      name: 'n',
+      createdAtMs: nowMs - 70_000,
+      labels: { 'topology.kubernetes.io/zone': 'a' },
+    });
+    const state = { ...aCluster(healthy), nodes: [...aCluster(healthy).nodes, created] };
+    const node = buildPreview(state, defaultControllerOptions).nodes.get('n');
+    assert.deepEqual([node?.markedUnknown, node?.gracePeriodSeconds], ['now', 60]);
+  });
+});
+
+describe('a cluster', () => {
+  const silent = { silentSeconds: 60, pods: [{}] } as const;
+
+  test('with more unhealthy nodes in a policy than its limit has an open breaker, which holds their taints', () => {
+    const limits = { maxUnhealthy: { percent: undefined, count: 1 }, cooldownMs: 60_000, resetAtMs: undefined };
+    const options = { ...defaultControllerOptions, policies: [aPolicy({ name: 'batch', limits })] };
+    const { policies, nodes } = buildPreview(aCluster({ ...healthy, n1: silent, n2: silent }), options);
+    assert.deepEqual(policies.get('batch'), {
+      mode: 'Enforce',
+      nodes: 7,
+      conflicts: 0,
+      breaker: { unhealthy: 2, limit: 1, open: true },
+    });
+    assert.deepEqual([nodes.get('n1')?.noExecute, nodes.get('n1')?.podsHeld], ['held', 1]);
+  });
+
+  test('a new policy does not inherit the cooldown of a breaker that did not exist', () => {
+    const limits = { maxUnhealthy: { percent: undefined, count: 1 }, cooldownMs: 3_600_000, resetAtMs: undefined };
+    const options = { ...defaultControllerOptions, policies: [aPolicy({ name: 'batch', limits })] };
+    const recovered = aCluster(healthy);
+    assert.equal(buildPreview(recovered, options).policies.get('batch')?.breaker?.open, true);
+    const breaker = buildPreview(recovered, options, defaultControllerOptions).policies.get('batch')?.breaker;
+    assert.equal(breaker?.open, false);
+  });
+
+  test('of which most nodes are silent has a disrupted zone, which adds no taints', () => {
+    const silents = Object.fromEntries(Array.from({ length: 6 }, (_, index) => [`s${index}`, silent]));
+    const state = aCluster({ ok: {}, ...silents });
+    const { zones, nodes } = buildPreview(state, defaultControllerOptions);
+    assert.deepEqual(zones.get('/a'), { nodes: 7, notReady: 6, state: 'partially-disrupted', ratePerSecond: 0 });
+    assert.deepEqual([nodes.get('s0')?.noExecute, nodes.get('s0')?.podsHeld], ['stopped', 1]);
+    const rack = aPolicy({ zones: { failureDomain: ['example.com/rack'], settings: { unhealthyZoneThreshold: 1 } } });
+    const then = buildPreview(state, { ...defaultControllerOptions, policies: [rack] });
+    assert.deepEqual(then.zones.get('zone-a:'), { nodes: 7, notReady: 6, state: 'normal', ratePerSecond: 0.1 });
+    assert.equal(then.nodes.get('s0')?.noExecute, 'added');
+  });
+
+  test('without a ready node is fully disrupted: taints are removed and no pod is evicted for the health of its node', () => {
+    const carrying = { silentSeconds: 60, ready: 'Unknown', taints: [unreachable], pods: [{}] };
+    const { fullDisruption, nodes } = buildPreview(aCluster({ n: carrying, m: carrying }), defaultControllerOptions);
+    assert.equal(fullDisruption, true);
+    assert.deepEqual([nodes.get('n')?.noExecute, nodes.get('n')?.podsEvicted], ['removed', 0]);
+  });
+});

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { comparePreviews } from '../../../../src/cli/whatif/compare-previews.ts';
+import { describeWhatif } from '../../../../src/cli/whatif/describe-whatif.ts';
+import type { ClusterPreview, NodePreview, PolicyPreview } from '../../../../src/cli/whatif/preview.ts';
+
+const calm: NodePreview = {
+  policy: null,
+  conflict: [],
+  mode: 'Enforce',
+  gracePeriodSeconds: 50,
+  zone: 'eu/a',
+  ready: 'True',
+  markedUnknown: 'later',
+  unknownFrom: '2026-11-24T12:00:50Z',
+  noExecute: 'none',
+  outOfService: 'none',
+  hold: null,
+  podsEvicted: 0,
+  podsHeld: 0,
+};
+const due: NodePreview = { ...calm, ready: 'Unknown', markedUnknown: 'now', noExecute: 'added', podsEvicted: 3 };
+const options = { atMs: Date.parse('2026-11-24T12:00:00Z'), all: false } as const;
+
+function aPreview(nodes: Readonly<Record<string, NodePreview>>, over: Partial<ClusterPreview> = {}): ClusterPreview {
+  return {
+    nodes: new Map(Object.entries(nodes)),
+    zones: new Map(),
+    policies: new Map(),
+    fullDisruption: false,
+    ...over,
+  };
+}
+
+test('equal previews: nothing changes, and all is shown only on demand', () => {
+  const preview = aPreview({ n: calm });
+  const report = comparePreviews(preview, preview, options);
+  assert.deepEqual([report.total, report.changedNodes, report.nodes], [1, 0, []]);
+  assert.equal(comparePreviews(preview, preview, { ...options, all: true }).nodes.length, 1);
+  assert.equal(
+    describeWhatif(report),
+    '0 of 1 nodes change at 2026-11-24T12:00:00Z: 0 marked Unknown; 0 NoExecute taints added, 0 held; pods evicted 0 -> 0, held 0 -> 0; 0 breakers open; 0 conflicts\n',
+  );
+});
+
+test('a shorter grace period: nodes are marked and tainted at once, others are due sooner', () => {
+  const now = aPreview({ a: calm, b: calm, c: { ...calm, unknownFrom: '2026-11-24T12:00:40Z' } });
+  const then = aPreview({ a: due, b: { ...calm, unknownFrom: '2026-11-24T12:00:20Z' }, c: calm });
+  const { effects, changedNodes } = comparePreviews(now, then, options);
+  assert.equal(changedNodes, 3);
+  assert.deepEqual(effects.markedUnknown, ['a']);
+  assert.deepEqual(effects.unknownSooner, ['b']);
+  assert.deepEqual(effects.unknownLater, ['c']);
+  assert.deepEqual(effects.taintsAdded, ['a']);
+  assert.deepEqual(effects.evictionsBegin, ['a']);
+  assert.deepEqual(effects.podsEvicted, { before: 0, after: 3 });
+});
+
+test('a breaker that opens: taints and evictions are held', () => {
+  const held = { ...due, noExecute: 'held', podsEvicted: 0, podsHeld: 3 } as const;
+  const breaker = { unhealthy: 2, limit: 1, open: true };
+  const policy = { mode: 'Enforce', nodes: 2, conflicts: 0, breaker } as const;
+  const idle = { ...policy, nodes: 0, breaker: null } as const;
+  const policies = new Map<string, PolicyPreview>([
+    ['batch', policy],
+    ['typo', idle],
+  ]);
+  const then = aPreview({ n: held }, { policies });
+  const report = comparePreviews(aPreview({ n: due }), then, options);
+  assert.deepEqual(report.effects.taintsHeld, ['n']);
+  assert.deepEqual(report.effects.evictionsHeld, ['n']);
+  assert.deepEqual(report.effects.breakersOpen, ['batch']);
+  assert.deepEqual(report.effects.policiesWithoutNodes, ['typo']);
+  const text = describeWhatif(report);
+  assert.match(text, /^ {2}NoExecute taint held or stopped: n$/mu);
+  assert.match(text, /^ {2}policy matches no node: typo$/mu);
+  assert.match(text, /^ {2}batch: new: mode Enforce; nodes 2; conflicts 0; breaker open \(2 unhealthy, limit 1\)$/mu);
+  assert.match(text, /^ {2}n: NoExecute taint added -> held; pods evicted 3 -> 0; pods held 0 -> 3$/mu);
+});
+
+test('a pause that ends releases evictions; a conflict is named', () => {
+  const paused = { ...due, markedUnknown: 'held', noExecute: 'held', podsEvicted: 0, podsHeld: 3 } as const;
+  const then = aPreview({ n: due, m: { ...calm, conflict: ['x', 'y'] } });
+  const report = comparePreviews(aPreview({ n: paused, m: calm }), then, options);
+  assert.deepEqual(report.effects.evictionsBegin, ['n']);
+  assert.match(describeWhatif(report), /^ {2}no policy, because of a conflict: m \(x and y\)$/mu);
+});
+
+test('a node under one configuration only does not break the comparison', () => {
+  const report = comparePreviews(aPreview({ old: calm }), aPreview({}), options);
+  assert.deepEqual([report.changedNodes, report.nodes[0]?.after], [1, null]);
+});

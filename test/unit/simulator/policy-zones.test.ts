@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { defaultControllerOptions } from '../../../src/controller/model/options.ts';
+import { countedZoneOf, highestRateOf, hostname, ratesOf } from '../../../src/simulator/policy-zones.ts';
+import { aNode, aPolicy } from '../../support/builders.ts';
+
+const selector = [{ key: hostname, operator: 'In', values: ['n1'] }] as const;
+const zones = { failureDomain: ['rack'], settings: { nodeEvictionRate: 2 } };
+const racks = aPolicy({ name: 'metal', selector, zones });
+const labels = { 'topology.kubernetes.io/region': 'r', 'topology.kubernetes.io/zone': 'a', rack: 'r1' };
+
+test('a node counts in the zone of its policy, and else in that of its labels', () => {
+  assert.equal(countedZoneOf(aNode('n1', { metadata: { labels } }), [racks]), 'metal:r1');
+  assert.equal(countedZoneOf(aNode('n1', { metadata: { labels: {} } }), [racks]), 'metal:');
+  assert.equal(countedZoneOf(aNode('n2', { metadata: { labels } }), [racks]), 'r/a');
+  const ofZones = { ...racks, zones: { failureDomain: undefined, settings: {} } };
+  assert.equal(countedZoneOf(aNode('n1', { metadata: { labels } }), [ofZones]), 'metal:r/a');
+});
+
+test('the rate of a zone is that of its policy, from when the policy is in force', () => {
+  const settings = [
+    { fromMs: 0, options: { ...defaultControllerOptions, nodeEvictionRate: 0.1 } },
+    { fromMs: 5_000, options: { ...defaultControllerOptions, nodeEvictionRate: 0.1, policies: [racks] } },
+  ];
+  assert.deepEqual(ratesOf('metal:r1', settings), [
+    { fromMs: 0, perSecond: 0.1 },
+    { fromMs: 5_000, perSecond: 2 },
+  ]);
+  assert.deepEqual([highestRateOf('metal:r1', settings), highestRateOf('r/a', settings)], [2, 0.1]);
+});
