@@ -90,6 +90,8 @@ const uncountedRecheckMs = 100;
 
 type NodeEvictionHold = ReturnType<EvictionHoldsOptions['holdOf']>;
 
+const none: ReadonlyMap<string, unknown> = new Map();
+
 /** Common dependencies of the acting stages. */
 interface Dependencies {
   readonly nodes: NodeSource;
@@ -250,6 +252,17 @@ export class Stages {
     return !this.#options.controllers.nodeLifecycle || this.health.evaluate(node, this.healthNow()).kind === 'alive';
   }
 
+  /**
+   * Its kubelet reports and sends heartbeats. Where this process confirms a silence, a node that only looks silent is reachable
+   * until then.
+   */
+  #isReachable(name: string): boolean {
+    const node = this.nodes.get(name);
+    if (node === undefined || !['True', 'False'].includes(readyOf(node))) return false;
+    const { kind } = this.health.evaluate(node, this.healthNow());
+    return kind === 'alive' || (kind === 'suspect' && this.#options.controllers.nodeLifecycle);
+  }
+
   #evictionHold(): NodeEvictionHold {
     if (this.zones.fullDisruption) return 'full-disruption';
     return this.freshness.staleness() === undefined ? undefined : 'stale';
@@ -328,6 +341,8 @@ export class Stages {
       names: () => informers.nodes.store.keys(),
       isHealthy: (node) => this.#isHealthy(node),
       onBreakerChange: () => this.alarm.wakeUp(),
+      podsOn: (node) => informers.pods.store.byIndex(podsByNode, node),
+      beingTainted: () => (this.noExecute instanceof NoExecuteTainter ? this.noExecute.beingTainted() : none),
       decisions: this.decisions,
       recorder: recorders.nodes,
     });
@@ -444,6 +459,7 @@ export class Stages {
       healthNowMs: () => this.freshness.nowMs(),
       isPaused: () => this.#evictionHold() !== undefined,
       heldForMs: (node) => Math.max(this.#heldForMs(node, 'delete-pods', true), this.#heldByMaintenanceMs(node)),
+      deletionRateOf: (node) => this.policies.deletionRateOf(node),
       liveNode: (name) => this.#liveNodes.latest(name),
       fullDisruption: () => this.zones.fullDisruption,
     });
@@ -488,6 +504,11 @@ export class Stages {
         this.#renewedLease(node) ??
         this.#lateCache(),
       policyHoldOf: (node) => this.#policyHoldOf(node),
+      departures: {
+        evictReachableOf: (node) => this.policies.evictReachableOf(node),
+        isReachable: (node) => this.#isReachable(node),
+        deletionRateOf: (node) => this.policies.deletionRateOf(node),
+      },
       liveNode: (name) => this.#liveNodes.latest(name),
     });
   }
