@@ -20,6 +20,7 @@ import type { CanaryLease, LiveLeases } from '../ports/leases.ts';
 import type { WriteLanes } from '../ports/write-lanes.ts';
 import { Alarm } from '../supervision/alarm.ts';
 import type { ClosableWriter, CommandWriter, NodeSource, PodSource } from './model/commands.ts';
+import { departureSource } from './departure-source.ts';
 import { DecisionLog } from './decision-log/decision-log.ts';
 import { evaluationFailed } from './model/decisions.ts';
 import type { NodeAct } from './model/policy.ts';
@@ -250,17 +251,6 @@ export class Stages {
     const node = this.nodes.get(name);
     if (node === undefined || readyOf(node) !== 'True') return false;
     return !this.#options.controllers.nodeLifecycle || this.health.evaluate(node, this.healthNow()).kind === 'alive';
-  }
-
-  /**
-   * Its kubelet reports and sends heartbeats. Where this process confirms a silence, a node that only looks silent is reachable
-   * until then.
-   */
-  #isReachable(name: string): boolean {
-    const node = this.nodes.get(name);
-    if (node === undefined || !['True', 'False'].includes(readyOf(node))) return false;
-    const { kind } = this.health.evaluate(node, this.healthNow());
-    return kind === 'alive' || (kind === 'suspect' && this.#options.controllers.nodeLifecycle);
   }
 
   #evictionHold(): NodeEvictionHold {
@@ -504,11 +494,7 @@ export class Stages {
         this.#renewedLease(node) ??
         this.#lateCache(),
       policyHoldOf: (node) => this.#policyHoldOf(node),
-      departures: {
-        evictReachableOf: (node) => this.policies.evictReachableOf(node),
-        isReachable: (node) => this.#isReachable(node),
-        deletionRateOf: (node) => this.policies.deletionRateOf(node),
-      },
+      departures: departureSource(this, this.#options.controllers.nodeLifecycle),
       liveNode: (name) => this.#liveNodes.latest(name),
     });
   }
