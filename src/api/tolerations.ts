@@ -36,6 +36,12 @@ export function tolerates(toleration: Toleration, taint: Taint): boolean {
   );
 }
 
+/** Whether the first toleration that matches the taint has no time limit. */
+export function toleratesForever(tolerations: readonly Toleration[], taint: Taint): boolean {
+  const first = tolerations.find((toleration) => tolerates(toleration, taint));
+  return first !== undefined && typeof first.tolerationSeconds !== 'number';
+}
+
 function isUnsetOr(wanted: string | undefined, actual: string): boolean {
   return wanted === undefined || wanted === '' || wanted === actual;
 }

@@ -395,6 +395,7 @@ export class NodeLifecycle {
     const { monitor, policies, alarm } = this.stages;
     if (change.kind === 'deleted' && monitor.evaluated(name) === undefined) return this.#forgetUnseen(name);
     if (change.kind !== 'deleted') this.#observe(change.object);
+    if (change.kind !== 'deleted') policies.emptying.note(change.object);
     // On standbys too: a signal of maintenance without a time counts from when it was first seen.
     policies.maintenanceOf(name);
     if (change.kind === 'modified' && !this.#affectsDecisions(change.previous, change.object)) return;

@@ -20,6 +20,7 @@ import type { CanaryLease, LiveLeases } from '../ports/leases.ts';
 import type { WriteLanes } from '../ports/write-lanes.ts';
 import { Alarm } from '../supervision/alarm.ts';
 import type { ClosableWriter, CommandWriter, NodeSource, PodSource } from './model/commands.ts';
+import { departureSource } from './departure-source.ts';
 import { DecisionLog } from './decision-log/decision-log.ts';
 import { evaluationFailed } from './model/decisions.ts';
 import type { NodeAct } from './model/policy.ts';
@@ -89,6 +90,8 @@ export interface NodeLifecycleOptions extends Ambient {
 const uncountedRecheckMs = 100;
 
 type NodeEvictionHold = ReturnType<EvictionHoldsOptions['holdOf']>;
+
+const none: ReadonlyMap<string, unknown> = new Map();
 
 /** Common dependencies of the acting stages. */
 interface Dependencies {
@@ -328,6 +331,8 @@ export class Stages {
       names: () => informers.nodes.store.keys(),
       isHealthy: (node) => this.#isHealthy(node),
       onBreakerChange: () => this.alarm.wakeUp(),
+      podsOn: (node) => informers.pods.store.byIndex(podsByNode, node),
+      beingTainted: () => (this.noExecute instanceof NoExecuteTainter ? this.noExecute.beingTainted() : none),
       decisions: this.decisions,
       recorder: recorders.nodes,
     });
@@ -444,6 +449,7 @@ export class Stages {
       healthNowMs: () => this.freshness.nowMs(),
       isPaused: () => this.#evictionHold() !== undefined,
       heldForMs: (node) => Math.max(this.#heldForMs(node, 'delete-pods', true), this.#heldByMaintenanceMs(node)),
+      deletionRateOf: (node) => this.policies.deletionRateOf(node),
       liveNode: (name) => this.#liveNodes.latest(name),
       fullDisruption: () => this.zones.fullDisruption,
     });
@@ -488,6 +494,7 @@ export class Stages {
         this.#renewedLease(node) ??
         this.#lateCache(),
       policyHoldOf: (node) => this.#policyHoldOf(node),
+      departures: departureSource(this, this.#options.controllers.nodeLifecycle),
       liveNode: (name) => this.#liveNodes.latest(name),
     });
   }

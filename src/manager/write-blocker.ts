@@ -25,6 +25,7 @@ export class WriteBlocker {
       this.mayWrite();
       return Promise.reject(new ApiError({ reason: 'aborted', message: 'writes are blocked in shadow mode' }));
     };
-    return { get: (resource, name, options) => api.get(resource, name, options), patch: refuse, delete: refuse };
+    const get: KubeReader['get'] = (resource, name, options) => api.get(resource, name, options);
+    return { get, patch: refuse, delete: refuse, evict: refuse };
   }
 }

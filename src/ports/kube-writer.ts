@@ -42,4 +42,9 @@ export interface KubeWriter {
     options: WriteOptions,
   ): Promise<KubeObject>;
   delete(resource: ResourceName, name: ObjectName, options: DeleteOptions): Promise<void>;
+  /**
+   * Evicts a pod by the Eviction API, which deletes it if every PodDisruptionBudget of the pod allows it, and else rejects
+   * with `too-many-requests` and a cause `DisruptionBudget`.
+   */
+  evict(pod: ObjectName, options: DeleteOptions): Promise<void>;
 }

@@ -129,7 +129,7 @@ async function takeOver(silentShare: number): Promise<void> {
     controllers: selectControllers('*'),
     podGc: { current: () => defaultPodGcOptions },
     informers: { nodes, leases, pods },
-    api: { get: unanswered, patch: unanswered, delete: unanswered },
+    api: { get: unanswered, patch: unanswered, delete: unanswered, evict: unanswered },
     liveLeases: liveLeases(() => Promise.resolve(new Map())),
     lanes: new OpenLanes(),
     leadership: { holds: () => false },

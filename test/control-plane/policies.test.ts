@@ -31,7 +31,13 @@ const pools = {
   kept: ['kept-0', 'kept-1', 'kept-2'],
   fenced: ['fenced-0', 'fenced-1', 'fenced-2'],
   flapping: ['flapping-0', 'flapping-1', 'flapping-2'],
+  careful: ['careful-0', 'careful-1', 'careful-2'],
 } as const;
+
+/** Instead of those for 300 s that the API server adds. */
+const atOnce = [{ key: 'node.kubernetes.io/not-ready' }, { key: 'node.kubernetes.io/unreachable' }].map(({ key }) => {
+  return { key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 1 };
+});
 
 const configOf = (cooldown: string): string => `apiVersion: nodelifecycle/v1alpha1
 kind: ControllerConfiguration
@@ -57,6 +63,9 @@ policies:
   - name: flapping
     nodeSelector: { matchLabels: { pool: flapping } }
     flapping: { recoveries: 2, within: 10m }
+  - name: careful
+    nodeSelector: { matchLabels: { pool: careful } }
+    evictReachable: { timeout: 5m }
 `;
 
 let plane: ControlPlane;
@@ -69,7 +78,8 @@ before(async () => {
   cluster = new ScriptedCluster(plane.client());
   for (const [pool, names] of Object.entries(pools))
     for (const [place, name] of names.entries()) await cluster.addNode(name, `z${place % 2}`, { labels: { pool } });
-  for (const name of Object.values(pools).flat()) await cluster.addPod(`on-${name}`, name, []);
+  for (const [pool, names] of Object.entries(pools))
+    for (const name of names) await cluster.addPod(`on-${name}`, name, pool === 'careful' ? atOnce : []);
   cluster.start();
 });
 
@@ -229,4 +239,48 @@ test('each pool behaves by its own policy', { timeout: 300_000 }, async (t) => {
     await cluster.untilClean(name);
     assert.match(await running.page('/metrics'), /flapping_recoveries_total\{policy="flapping",result="kept"\} 1\n/);
   });
+
+  await t.test(
+    'a budget holds the pod of a reachable node until it allows it, and not that of an unreachable one',
+    async () => {
+      const client = plane.client();
+      const budgets = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
+      const labels = { app: 'careful' };
+      for (const name of ['on-careful-0', 'on-careful-1'])
+        await client.must('PATCH', `/api/v1/namespaces/default/pods/${name}`, { metadata: { labels } }, merge);
+      const spec = { minAvailable: 1, selector: { matchLabels: labels } };
+      await client.must('POST', budgets, { metadata: { name: 'careful' }, spec });
+      // No disruption controller runs here that would set it.
+      const allow = (disruptionsAllowed: number): Promise<unknown> => {
+        const status = {
+          disruptionsAllowed,
+          observedGeneration: 1,
+          currentHealthy: 2,
+          desiredHealthy: 2 - disruptionsAllowed,
+          expectedPods: 2,
+        };
+        return client.must('PATCH', `${budgets}/careful/status`, { status }, merge);
+      };
+      await allow(0);
+      await cluster.post('careful-0', { Ready: 'False' });
+      cluster.stopHeartbeats('careful-1');
+      await waitUntil('the pod of the unreachable node is gone', soon, async () => {
+        return (await cluster.pod('on-careful-1')) === undefined;
+      });
+      assert.match(await running.page('/metrics'), /evictions_refused_total\{reason="budget"\} [1-9]/);
+      assert.match(
+        await running.page('/explain/pods/default/on-careful-0?output=text'),
+        /waits for a PodDisruptionBudget since .*: The disruption budget careful needs 2 healthy pods and has 2 currently/,
+      );
+      assert.ok((await cluster.pod('on-careful-0')) !== undefined);
+      await allow(1);
+      await waitUntil('the budget allows the eviction', { timeoutMs: 40_000 }, async () => {
+        return (await cluster.pod('on-careful-0')) === undefined;
+      });
+      const evictions = readFileSync(plane.auditLogFile ?? '', 'utf8')
+        .split('\n')
+        .filter((line) => line.includes('/pods/on-careful-0/eviction') && line.includes('"verb":"create"'));
+      assert.ok(evictions.length >= 2, 'asked by the Eviction API');
+    },
+  );
 });

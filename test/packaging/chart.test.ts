@@ -48,6 +48,9 @@ function spread({ metadata: { namespace = '' } }: KubeManifest, rule: Rule): rea
   return permissions.map(permissionText);
 }
 
+const plain = '{ name: a, nodeSelector: { matchLabels: { pool: a } } }';
+const evicting = '{ name: b, nodeSelector: { matchLabels: { pool: b } }, evictReachable: {} }';
+
 const settings: readonly { readonly values: string; readonly parts: Partial<Parts> }[] = [
   { values: '', parts: {} },
   { values: 'mode: replace', parts: {} },
@@ -82,6 +85,16 @@ const settings: readonly { readonly values: string; readonly parts: Partial<Part
   },
   { values: '{ mode: shadow, metrics: { secure: true } }', parts: { shadow: true, leaderElect: false, secure: true } },
   { values: 'metrics: { secure: true, enabled: false }', parts: {} },
+  { values: `config: { policies: [${plain}, ${evicting}] }`, parts: { evictsReachable: true } },
+  { values: `config: { policies: [${plain}] }`, parts: {} },
+  {
+    values: `{ mode: detector-only, config: { policies: [${evicting}] } }`,
+    parts: { evictsByTaint: false, evictsReachable: true },
+  },
+  {
+    values: `{ mode: shadow, config: { policies: [${evicting}] } }`,
+    parts: { shadow: true, leaderElect: false, evictsReachable: true },
+  },
 ];
 
 for (const { values, parts } of settings) {

@@ -32,7 +32,8 @@ import { mergeConditions } from './merge-conditions.ts';
 
 export interface Write {
   readonly atSeconds: number;
-  readonly verb: 'patch' | 'delete';
+  /** `evict`: by the Eviction API. */
+  readonly verb: 'patch' | 'delete' | 'evict';
   readonly resource: string;
   readonly name: string;
   readonly subresource: string | undefined;
@@ -41,7 +42,7 @@ export interface Write {
 }
 
 interface Failure {
-  readonly verb: 'patch' | 'delete' | 'get';
+  readonly verb: 'patch' | 'delete' | 'evict' | 'get';
   readonly resource: string;
   readonly reason: ApiReason;
   /** The write is carried out all the same. */
@@ -142,6 +143,17 @@ export class ControllerWorld {
             { verb: 'delete', resource, name, subresource: undefined, body: undefined, uid },
             namespace,
           );
+        },
+        evict: async ({ namespace, name }, { uid }) => {
+          const write = {
+            verb: 'evict',
+            resource: 'pods',
+            name,
+            subresource: undefined,
+            body: undefined,
+            uid,
+          } as const;
+          await this.#write(write, namespace);
         },
       },
       liveLeases: {
@@ -559,7 +571,7 @@ export class ControllerWorld {
   }
 
   #carryOut(stored: StoredNode | StoredPod, write: Omit<Write, 'atSeconds'>): KubeObject {
-    if (write.verb === 'delete') {
+    if (write.verb !== 'patch') {
       this.#storePod({
         ...stored,
         metadata: { ...stored.metadata, deletionTimestamp: formatTime(this.clock.nowMs()) },

@@ -149,6 +149,11 @@ export class MemoryApi implements KubeReader, KubeWriter {
     else this.#markDeleted(key, stored, graceSeconds);
   }
 
+  /** Without budgets: a deletion. */
+  evict(pod: ObjectName, options: DeleteOptions): Promise<void> {
+    return this.delete('pods', pod, options);
+  }
+
   #markDeleted(key: string, stored: KubeObject, graceSeconds: number): void {
     const deletionTimestamp = formatTime(this.#clock.nowMs() + graceSeconds * 1_000);
     const metadata = { ...stored.metadata, deletionTimestamp, deletionGracePeriodSeconds: graceSeconds };

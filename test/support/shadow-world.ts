@@ -61,7 +61,7 @@ export class ShadowWorld {
       controllers,
       podGc: { current: () => defaultPodGcOptions },
       informers: this.mode.informers,
-      api: { get: refuse, patch: refuse, delete: refuse },
+      api: { get: refuse, patch: refuse, delete: refuse, evict: refuse },
       writer: this.mode.writer,
       liveLeases: liveLeases(() => Promise.resolve(new Map([...leases.values()].map((lease) => [lease.name, lease])))),
       lanes: new OpenLanes(),

@@ -1,4 +1,4 @@
-import type { ControllerOptions } from '../../src/controller/model/options.ts';
+import type { ControllerOptions, ControllerSelection } from '../../src/controller/model/options.ts';
 import { ControllerWorld } from './controller-world.ts';
 
 export const names = (count: number, prefix = 'n'): readonly string[] =>
@@ -8,8 +8,9 @@ export const names = (count: number, prefix = 'n'): readonly string[] =>
 export function aZonedWorld(
   sizes: Readonly<Record<string, number>>,
   options: Partial<ControllerOptions> = {},
+  controllers: Partial<ControllerSelection> = {},
 ): ControllerWorld {
-  const world = new ControllerWorld(options);
+  const world = new ControllerWorld(options, controllers);
   for (const [zone, size] of Object.entries(sizes)) world.addNodes(names(size, `${zone}-`), { zone });
   return world;
 }

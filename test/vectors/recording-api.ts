@@ -118,13 +118,15 @@ export class RecordingApi {
 
   // --- API of the controller ---
 
-  readonly client: Pick<KubeReader, 'get' | 'list'> & Pick<KubeWriter, 'patch' | 'delete'> = {
+  readonly client: Pick<KubeReader, 'get' | 'list'> & Pick<KubeWriter, 'patch' | 'delete' | 'evict'> = {
     get: (resource, { namespace, name }) => this.#get(resource as Kind, objectKey(namespace, name)),
     list: (resource) => this.#list(resource as Kind),
     patch: (resource, { namespace, name }, { type, body }, { subresource }) =>
       this.#patch({ resource: resource as Kind, key: objectKey(namespace, name), type, body, subresource }),
     delete: (resource, { namespace, name }, { uid, resourceVersion, gracePeriodSeconds }) =>
       this.#delete(resource as Kind, objectKey(namespace, name), { uid, resourceVersion }, { gracePeriodSeconds }),
+    // kube-controller-manager never evicts by the Eviction API.
+    evict: () => Promise.reject(new Error('no vector expects an eviction')),
   };
 
   async #get(resource: Kind, key: string): Promise<KubeObject> {

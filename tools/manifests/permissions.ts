@@ -20,6 +20,8 @@ export interface Parts {
   readonly evictsByTaint: boolean;
   readonly collects: boolean;
   readonly evictionMode: boolean;
+  /** A policy sets `evictReachable`. */
+  readonly evictsReachable: boolean;
   /** Shadow mode: no writes. */
   readonly shadow: boolean;
   readonly watchCanary: boolean;
@@ -36,6 +38,7 @@ export const defaultParts: Parts = {
   evictsByTaint: true,
   collects: false,
   evictionMode: false,
+  evictsReachable: false,
   shadow: false,
   watchCanary: false,
   leaderElect: true,
@@ -54,7 +57,7 @@ interface Row {
   readonly why: string;
   /** A review: a create that stores nothing, so it is granted in shadow mode too. */
   readonly storesNothing?: true;
-  /** Needed only after a rejected write, which may never occur in a healthy cluster. */
+  /** Needed only after a rejected write, or for a node that is not Ready, which may never occur in a healthy cluster. */
   readonly afterRefusal?: (parts: Parts) => boolean;
   applies(parts: Parts): boolean;
 }
@@ -104,6 +107,15 @@ const rows: readonly Row[] = [
     why: 'eviction, pod garbage collection',
     applies: ({ detects, evictsByTaint, collects, evictionMode }) =>
       evictsByTaint || collects || (detects && evictionMode),
+  },
+  {
+    group: '',
+    resource: 'pods/eviction',
+    verbs: ['create'],
+    when: '`taint-eviction-controller`, if a policy in `config.policies` sets `evictReachable`, and with `policies.source: crd`',
+    why: 'eviction of pods of reachable nodes, so that PodDisruptionBudgets hold them',
+    afterRefusal: () => true,
+    applies: ({ evictsByTaint, evictsReachable, policyObjects }) => evictsByTaint && (evictsReachable || policyObjects),
   },
   {
     group: '',

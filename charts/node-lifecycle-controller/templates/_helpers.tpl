@@ -125,6 +125,16 @@ it writes nothing, and compares what it would have done with what kube-controlle
 {{- if or (include "nlc.evictsByTaint" .) (include "nlc.collects" .) (and (include "nlc.detects" .) (include "nlc.evictionMode" .)) }}true{{ end -}}
 {{- end -}}
 
+{{/* A policy evicts pods of reachable nodes by the Eviction API, or an object may: "true" or empty. */}}
+{{- define "nlc.evictsReachable" -}}
+{{- $uses := dict -}}
+{{- range default list .Values.config.policies -}}
+{{- if hasKey . "evictReachable" }}{{ $_ := set $uses "any" true }}{{ end -}}
+{{- end -}}
+{{- if eq .Values.policies.source "crd" }}{{ $_ := set $uses "any" true }}{{ end -}}
+{{- if and $uses.any (include "nlc.evictsByTaint" .) }}true{{ end -}}
+{{- end -}}
+
 {{- define "nlc.metricsHost" -}}
 {{- default (ternary "127.0.0.1" "" .Values.hostNetwork) .Values.metrics.host -}}
 {{- end -}}

@@ -187,6 +187,19 @@ export class HttpKubeApi implements KubeReader, KubeWriter {
     await this.#transport.send(request, ({ chunks }) => readBody(chunks, this.#bodyBytesMax));
   }
 
+  async evict(pod: ObjectName, options: DeleteOptions): Promise<void> {
+    const { signal, uid, resourceVersion, gracePeriodSeconds, stillWanted, lane } = options;
+    const { namespace, name } = pod;
+    const eviction = {
+      kind: 'Eviction',
+      apiVersion: 'policy/v1',
+      metadata: { namespace, name },
+      deleteOptions: { preconditions: { uid, resourceVersion }, gracePeriodSeconds },
+    };
+    const path = pathOf('pods', pod, 'eviction');
+    await this.#write({ method: 'POST', path, signal, body: JSON.stringify(eviction), stillWanted, lane });
+  }
+
   /** POSTs an object that is not stored, such as a TokenReview, and resolves with the response. Not retried. */
   async review(path: string, review: object, { signal }: { readonly signal: AbortSignal }): Promise<KubeObject> {
     return this.#write({ method: 'POST', path, signal, body: JSON.stringify(review) });

@@ -124,6 +124,11 @@ export const controllerFlags = [
       'Fraction of unready nodes (at least three) from which a zone is partially disrupted',
       { default: defaults.unhealthyZoneThreshold, range: { min: 0, max: 1 }, live: true },
     ),
+    flag.duration(
+      'evict-reachable-timeout',
+      'With policies that set evictReachable: how long after its deletion was due a pod is deleted that PodDisruptionBudgets hold',
+      { default: formatGoDuration(defaults.evictReachableTimeoutMs), range: { above: 0 }, live: true },
+    ),
   ]),
   ...flagGroup('API server', [
     flag.text(

@@ -44,6 +44,7 @@ export const demoControllerOptions: ControllerOptions = {
   controlPlanePathFailureHoldMs: 30_000,
   largeClusterSizeThreshold: 10,
   unhealthyZoneThreshold: 0.55,
+  evictReachableTimeoutMs: 60_000,
   policies,
   policySource: 'file',
   paused: false,

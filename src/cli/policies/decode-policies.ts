@@ -30,6 +30,9 @@ export function decodePolicies(policies: readonly PolicyInput[]): readonly NodeP
     outOfService: policy.outOfService && decodeOutOfService(policy.outOfService),
     zones: decodeZones(policy),
     flapping: policy.flapping && decodeFlapping(policy.flapping),
+    evictReachable: policy.evictReachable && { timeoutMs: parseDuration(policy.evictReachable.timeout) },
+    podDeletionsPerSecond: policy.podDeletionsPerSecond,
+    maxConcurrentEvictions: policy.maxConcurrentEvictions,
   }));
 }
 

@@ -20,6 +20,7 @@ export function describePolicy(policy: NodePolicy | undefined): string {
     ...describeOutOfService(outOfService),
     ...describeZones(zones),
     ...describeFlapping(flapping),
+    ...describeEvictionLimits(policy),
   ].join(', ');
 }
 
@@ -51,6 +52,17 @@ function describeFlapping(rule: NodePolicy['flapping']): readonly string[] {
   const kept = `${formatGoDuration(initialMs)} to ${formatGoDuration(maxMs)}`;
   const when = `${recoveries} recoveries within ${formatGoDuration(withinMs)}`;
   return [`flapping at ${when}: kept for ${kept}, budget ${describeMaxUnhealthy(budget)}`];
+}
+
+function describeEvictionLimits(policy: NodePolicy): readonly string[] {
+  const { evictReachable, podDeletionsPerSecond: rate, maxConcurrentEvictions: max } = policy;
+  const timeoutMs = evictReachable?.timeoutMs;
+  const timeout = timeoutMs === undefined ? '' : ` for ${formatGoDuration(timeoutMs)} at most`;
+  return [
+    ...(evictReachable === undefined ? [] : [`evictReachable${timeout}`]),
+    ...(rate === undefined ? [] : [`podDeletionsPerSecond ${rate}`]),
+    ...(max === undefined ? [] : [`maxConcurrentEvictions ${max}`]),
+  ];
 }
 
 function describeOutOfService(rule: NodePolicy['outOfService']): readonly string[] {

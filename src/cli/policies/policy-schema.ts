@@ -116,6 +116,27 @@ const zones = {
     .describe('As the setting of the same name, in the zones of these nodes'),
 } as const;
 
+/** How pods leave these nodes. */
+const evictionLimits = {
+  evictReachable: fields({
+    timeout: duration
+      .optional()
+      .describe(
+        'How long after its deletion was due a pod that may not be evicted is deleted; evictReachableTimeout if not set',
+      ),
+  })
+    .optional()
+    .describe(
+      'Pods of nodes that are not Ready but reachable are evicted by the Eviction API, so that PodDisruptionBudgets hold them',
+    ),
+  podDeletionsPerSecond: number(0.001, 1_000_000)
+    .optional()
+    .describe('Rate of deletions and evictions of pods for the health of these nodes; no limit if not set'),
+  maxConcurrentEvictions: integer(1, nodesMax)
+    .optional()
+    .describe('How many of these nodes may be emptied by a NoExecute taint at once; no limit if not set'),
+} as const;
+
 const resetAt = 'an RFC 3339 time, such as 2026-11-23T18:00:00Z';
 const rfc3339Text = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 
@@ -211,6 +232,7 @@ const policySpecShape = {
     .describe(
       'Keeps a node that recovers often from new pods for a growing time, by the taint nodelifecycle/flapping:NoSchedule',
     ),
+  ...evictionLimits,
 } as const;
 
 /** The spec of a NodeLifecyclePolicy. */

@@ -19,6 +19,9 @@ export function validatePolicies(policies: readonly PolicyInput[]): readonly str
     ...policies.flatMap(validateOutOfService),
     ...policies.flatMap(validateOuterDomain),
     ...policies.flatMap(validateFlapping),
+    ...policies.flatMap(({ evictReachable }, index) => {
+      return validateDuration(evictReachable?.timeout, ['policies', index, 'evictReachable', 'timeout']);
+    }),
     ...validateNames(policies),
   ];
 }

@@ -24,6 +24,8 @@ export class ClusterEvaluation {
   readonly options: ControllerOptions;
   readonly #state: ClusterState;
   readonly #nodes: ReadonlyMap<string, NodeView>;
+  /** Nodes that get a NoExecute taint: each counts for `maxConcurrentEvictions` of those after it. */
+  readonly #beingTainted = new Set<string>();
 
   /** `before`: the options until now, whose open breakers go on with their cooldowns where the policy stays. */
   constructor(state: ClusterState, options: ControllerOptions, before: ControllerOptions) {
@@ -38,6 +40,8 @@ export class ClusterEvaluation {
       nodes: this.#nodes,
       names: () => this.#nodes.keys(),
       isHealthy: (name) => this.#isHealthy(name),
+      podsOn: (name) => state.pods.get(name) ?? [],
+      beingTainted: () => this.#beingTainted,
       onBreakerChange: ignore,
       decisions: { note: ignore },
       recorder: { record: ignore },
@@ -50,6 +54,11 @@ export class ClusterEvaluation {
     for (const node of state.nodes) this.zones.place(node.name, this.policies.zoneOf(node), this.#standingOf(node));
     this.zones.evaluate();
     this.policies.evaluateBreakers();
+  }
+
+  /** The node gets a NoExecute taint. */
+  noteTainted(node: string): void {
+    this.#beingTainted.add(node);
   }
 
   assess(node: NodeView): NodeAssessment {

@@ -6,7 +6,13 @@ import { formatTime, parseTimestamp } from '../../api/timestamps.ts';
 import { zoneLevels, zoneName } from '../../api/zone.ts';
 import { graceOf, missing, readyOf } from '../../controller/health/assess-node.ts';
 import type { ControllerOptions } from '../../controller/model/options.ts';
-import { describeHoldSource, type NodeAct } from '../../controller/model/policy.ts';
+import {
+  type BreakerHold,
+  describeHoldSource,
+  type Maintenance,
+  type NodeAct,
+  type NodeHold,
+} from '../../controller/model/policy.ts';
 import { assessOutOfService } from '../../controller/out-of-service/assess-out-of-service.ts';
 import type { PolicyStage } from '../../controller/policies/policy-stage.ts';
 import { decideEviction, isHealthTaint, type RunningTaint } from '../../controller/taint-eviction/decide-eviction.ts';
@@ -15,7 +21,7 @@ import { ClusterEvaluation } from './cluster-evaluation.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { ClusterPreview, NodePreview, PolicyPreview, PreviewHold, TaintPreview, ZonePreview } from './preview.ts';
 
-type Hold = NonNullable<ReturnType<PolicyStage['check']>>;
+type Hold = NodeHold | BreakerHold | Maintenance;
 
 /** `before`: the options that were in force until now. */
 export function buildPreview(
@@ -63,7 +69,7 @@ function buildNode(evaluation: ClusterEvaluation, node: NodeView, pods: readonly
         : formatTime(assessment.kind === 'alive' ? assessment.silentFromMs : evaluation.now.wallMs),
     noExecute: taint.taint,
     outOfService: decideOutOfService(evaluation, node),
-    hold: describeHold(evaluation, node),
+    hold: describeHold(evaluation, node, taint.taint),
     podsEvicted: fates.filter((fate) => fate === 'evicted').length,
     podsHeld: fates.filter((fate) => fate === 'held').length,
   };
@@ -100,11 +106,13 @@ function decideTaint(evaluation: ClusterEvaluation, { name, taints }: NodeView, 
   }
 }
 
-function decideAddition({ zones, options }: ClusterEvaluation, node: string, key: string, isHeld: boolean): TaintFate {
+function decideAddition(evaluation: ClusterEvaluation, node: string, key: string, isHeld: boolean): TaintFate {
+  const { zones, options } = evaluation;
   if (!options.taintBasedEvictions) return { taint: 'none', wanted: [] };
   if (isHeld) return { taint: 'held', wanted: [key] };
   const levels = zoneLevels(zones.zoneOfMember(node) ?? '');
   const isStopped = levels.some((zone) => zones.plan(zone)?.ratePerSecond === 0);
+  if (!isStopped) evaluation.noteTainted(node);
   return { taint: isStopped ? 'stopped' : 'added', wanted: [key] };
 }
 
@@ -144,10 +152,12 @@ function decidePod(
   return waits || isHeld || (forHealth && zones.fullDisruption) ? 'held' : 'evicted';
 }
 
-/** The strictest: a mode or a pause before a breaker, and a breaker before maintenance. */
-function describeHold({ policies }: ClusterEvaluation, { name }: NodeView): PreviewHold | null {
+/** The strictest: a mode or a pause before a breaker, that before maintenance, and that before other nodes being emptied. */
+function describeHold({ policies }: ClusterEvaluation, { name }: NodeView, taint: TaintPreview): PreviewHold | null {
   const hold = policies.holdOf(name) ?? policies.breakerHoldOf(name) ?? policies.maintenanceOf(name);
-  if (hold === undefined) return null;
+  const full = taint === 'held' ? policies.emptying.statusHolding(name) : undefined;
+  if (hold === undefined)
+    return full === undefined ? null : { what: `maxConcurrentEvictions of policy ${full.policy}`, until: null };
   return {
     what: nameHold(hold, policies.selectionOf(name)),
     until: Number.isFinite(hold.untilMs) ? formatTime(hold.untilMs) : null,

@@ -85,11 +85,13 @@ const warningKinds: ReadonlySet<Decision['kind']> = new Set([
   'lists-stand-in',
   'policy-conflict',
   'breaker-opened',
+  'eviction-wait-ended',
 ]);
 
 function isWarning(decision: Decision): boolean {
   if (decision.kind === 'flapping-released') return decision.why === 'malformed' || decision.why === 'too-long';
   if (decision.kind === 'pause-annotation-changed') return decision.reading === 'malformed';
+  if (decision.kind === 'eviction-refused') return decision.why !== 'budget';
   const dependsOnRights = decision.kind === 'confirmation-held' || decision.kind === 'orphans-kept';
   return dependsOnRights ? decision.why === 'not-permitted' : warningKinds.has(decision.kind);
 }

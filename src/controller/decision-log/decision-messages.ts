@@ -45,6 +45,8 @@ export const decisionMessages: Readonly<Record<Decision['kind'], string>> = {
   'eviction-scheduled': 'pod eviction scheduled',
   'eviction-cancelled': 'pod eviction cancelled',
   'eviction-held': 'pod eviction held',
+  'eviction-refused': 'Eviction API refused pod, waiting',
+  'eviction-wait-ended': 'pod deleted although the Eviction API refused it',
   'eviction-hold-expired': 'pod eviction held for the maximum time, node read live',
   'pod-evicted': 'pod evicted',
   'pod-collected': 'pod deleted by the pod garbage collector',

@@ -106,6 +106,10 @@ const describers: Describers = {
     `pod ${pod}: eviction from ${node} scheduled in ${seconds(inMs)}, it tolerates ${taint} for ${toleratedSeconds}s`,
   'eviction-cancelled': ({ pod, node, why }) => `pod ${pod}: eviction from ${node} cancelled (${why})`,
   'eviction-held': ({ pod, node, why }) => `pod ${pod}: eviction from ${node} is due but held: ${evictionHolds[why]}`,
+  'eviction-refused': ({ pod, node, why, message }) =>
+    `pod ${pod}: eviction from ${node} is due but the Eviction API refuses it (${why}): ${message}`,
+  'eviction-wait-ended': ({ pod, node, why, waitedMs }) =>
+    `pod ${pod}: deleted from ${node} after the Eviction API refused it for ${seconds(waitedMs)}: ${waitEndings[why]}`,
   'eviction-hold-expired': ({ pod, node, why, next }) =>
     `pod ${pod}: eviction from ${node} was held for the maximum time (${why}); after a live read of the node the pod is ${next === 'evict' ? 'deleted' : 'held again'}`,
   'pod-evicted': ({ pod, node, taint, toleratedSeconds }) =>
@@ -183,6 +187,12 @@ const evictionHolds: Readonly<Record<EvictionHold, string>> = {
   maintenance: 'the node is in planned maintenance (maintenance)',
   paused: 'the node is paused (paused)',
 };
+
+const waitEndings = {
+  timeout: 'the timeout is over',
+  unreachable: 'its node is unreachable',
+  'not-asked': 'the policy of its node does not set evictReachable any more',
+} as const;
 
 const boots: Readonly<Record<BootEvidence, string>> = {
   same: 'its boot ID is unchanged, the machine did not restart',

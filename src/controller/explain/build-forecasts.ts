@@ -2,7 +2,13 @@
 import { healthTaintKeys, type Taint, taintKeys } from '../../api/taints.ts';
 import { type Toleration, tolerates } from '../../api/tolerations.ts';
 import type { EvictionMark } from '../model/node-state.ts';
-import { buildNodeHolds, estimateBreakerEndMs, estimateMaintenanceEndMs, estimatePauseEndMs } from './build-holds.ts';
+import {
+  buildNodeHolds,
+  estimateBreakerEndMs,
+  estimateDepartureMs,
+  estimateMaintenanceEndMs,
+  estimatePauseEndMs,
+} from './build-holds.ts';
 import { type Forecast, formatEstimate } from './format-time.ts';
 import { estimateSlotMs, type RateChange } from './estimate-slot.ts';
 import type {
@@ -53,7 +59,7 @@ export function buildLostNodeForecast(node: string, zone: ZoneFacts, circumstanc
 
 /** When this pod is to be evicted: its scheduled eviction, or what the prediction for its node means for it. */
 export function buildEvictionForecast(
-  { pod, tolerations, timedEviction, terminating, daemonSet }: PodBrief,
+  { pod, tolerations, timedEviction, wait, terminating, daemonSet }: PodBrief,
   { taint, eviction }: NodeForecast,
   circumstances: Circumstances,
 ): EvictionForecast | undefined {
@@ -61,7 +67,12 @@ export function buildEvictionForecast(
     const { taint, toleratedSeconds } = timedEviction;
     const atMs = isEvictionHeld(taint, circumstances)
       ? Infinity
-      : Math.max(timedEviction.atMs, estimatePauseEndMs(circumstances), estimateHealthHoldMs(taint, circumstances));
+      : Math.max(
+          timedEviction.atMs,
+          estimatePauseEndMs(circumstances),
+          estimateHealthHoldMs(taint, circumstances),
+          estimateDepartureMs(wait),
+        );
     const cause = { kind: 'taint', taint, toleratedSeconds } as const;
     return { pod, state: 'scheduled', cause, given: 'nothing-changes', atMs };
   }
@@ -180,8 +191,8 @@ function rateChange({ health, ratePerSecondIfSilent }: NodeFacts, { now }: Circu
  * end.
  */
 function estimateFreeAtMs(circumstances: Circumstances): number {
-  const { leading, stale, fullDisruption, outageHold } = circumstances;
-  if (!leading || fullDisruption || stale !== undefined) return Infinity;
+  const { leading, stale, fullDisruption, outageHold, emptying } = circumstances;
+  if (!leading || fullDisruption || stale !== undefined || emptying !== undefined) return Infinity;
   return Math.max(
     outageHold?.untilMs ?? -Infinity,
     estimatePauseEndMs(circumstances),

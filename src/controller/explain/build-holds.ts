@@ -4,9 +4,9 @@ import { nodeLeaseNamespace } from '../../api/resources.ts';
 import type { RateRule } from '../model/decisions.ts';
 import { controllerNames, type ControllerSelection, type PolicySource } from '../model/options.ts';
 import type { Now } from '../model/node-state.ts';
-import type { BreakerStatus, HoldSource, Maintenance, NodeHold } from '../model/policy.ts';
-import { formatEstimate } from './format-time.ts';
-import type { Circumstances, Hold, NodeFacts, Unblocker, ZoneFacts } from './facts.ts';
+import type { BreakerStatus, EmptyingStatus, HoldSource, Maintenance, NodeHold } from '../model/policy.ts';
+import { formatEstimate, formatPast } from './format-time.ts';
+import type { Circumstances, Hold, NodeFacts, PodBrief, Unblocker, ZoneFacts } from './facts.ts';
 
 type Part = keyof ControllerSelection;
 
@@ -30,13 +30,10 @@ export function buildPartHolds(parts: readonly Part[], { runs }: Circumstances):
 
 /** Holds that apply to all nodes. */
 export function buildHolds(circumstances: Circumstances): readonly Hold[] {
-  const { now, leading, shadow, leader, stale, fullDisruption, outageHold, nodeHold, maintenance, breaker } =
-    circumstances;
+  const { now, leading, shadow, leader, stale, fullDisruption, outageHold } = circumstances;
   const holds: Hold[] = [];
   if (shadow) holds.push({ kind: 'shadow', unblockedBy: [{ kind: 'flag', flag: 'shadow', wanted: 'left out' }] });
-  if (nodeHold !== undefined) holds.push(buildPolicyHold(nodeHold, circumstances));
-  if (maintenance !== undefined) holds.push(buildMaintenanceHold(maintenance, now));
-  if (breaker !== undefined) holds.push(buildBreakerHold(breaker, circumstances));
+  holds.push(...buildPolicyHolds(circumstances));
   if (!leading) holds.push({ kind: 'not-leader', unblockedBy: [{ kind: 'ask-leader', holder: leader }] });
   if (stale !== undefined) holds.push({ kind: 'stale', reason: stale, unblockedBy: [{ kind: 'contact-with-api' }] });
   if (fullDisruption)
@@ -50,6 +47,17 @@ export function buildHolds(circumstances: Circumstances): readonly Hold[] {
     holds.push({ kind: 'outage', why, unblockedBy: recovering ? [byTime] : [byTime, byNodes] });
   }
   return holds;
+}
+
+/** Holds by policies and pauses. */
+function buildPolicyHolds(circumstances: Circumstances): readonly Hold[] {
+  const { now, nodeHold, maintenance, breaker, emptying, policySource } = circumstances;
+  return [
+    ...(nodeHold === undefined ? [] : [buildPolicyHold(nodeHold, circumstances)]),
+    ...(maintenance === undefined ? [] : [buildMaintenanceHold(maintenance, now)]),
+    ...(breaker === undefined ? [] : [buildBreakerHold(breaker, circumstances)]),
+    ...(emptying === undefined ? [] : [buildConcurrencyHold(emptying, policySource)]),
+  ];
 }
 
 /** The hold by a policy or a pause. */
@@ -66,6 +74,42 @@ function buildMaintenanceHold({ policy, signals, untilMs }: Maintenance, now: No
     { kind: 'maintenance-maximum', when },
   ];
   return { kind: 'maintenance', policy, unblockedBy };
+}
+
+function buildConcurrencyHold({ policy, max, nodes }: EmptyingStatus, source: PolicySource): Hold {
+  const unblockedBy: readonly Unblocker[] = [
+    { kind: 'node-emptied', nodes },
+    buildPolicyChange(policy, 'maxConcurrentEvictions', 'a greater number', source),
+  ];
+  return { kind: 'concurrency', policy, max, unblockedBy };
+}
+
+/** Why the deletion of a pod, which is due, waits. */
+export function buildDepartureHolds({ wait }: Pick<PodBrief, 'wait'>, now: Now): readonly Hold[] {
+  const holds: Hold[] = [];
+  if (wait?.refused !== undefined) {
+    const { why, message, sinceMs, deletedAtMs } = wait.refused;
+    const timeout: Unblocker = { kind: 'refusal-timeout', when: formatEstimate(deletedAtMs, now) };
+    const unblockedBy: readonly Unblocker[] = [{ kind: 'eviction-allowed' }, timeout];
+    holds.push({ kind: 'refused', why, message, since: formatPast(sinceMs, now), unblockedBy });
+  }
+  if (wait?.rate !== undefined) {
+    const { policy, ratePerSecond, ahead } = wait.rate;
+    const when = formatEstimate(estimateTokenMs(wait), now);
+    holds.push({ kind: 'deletion-rate', policy, ratePerSecond, ahead, unblockedBy: [{ kind: 'token', when }] });
+  }
+  return holds;
+}
+
+/** When a pod that waits leaves at the latest, on the monotonic clock; -Infinity: it does not wait. */
+export function estimateDepartureMs(wait: PodBrief['wait']): number {
+  return Math.max(wait?.refused?.deletedAtMs ?? -Infinity, estimateTokenMs(wait));
+}
+
+function estimateTokenMs(wait: PodBrief['wait']): number {
+  if (wait?.rate === undefined) return -Infinity;
+  const { nextTokenAtMs, ahead, ratePerSecond } = wait.rate;
+  return nextTokenAtMs + (ahead * 1_000) / ratePerSecond;
 }
 
 function unblockerOf(source: HoldSource, policySource: PolicySource): Unblocker {

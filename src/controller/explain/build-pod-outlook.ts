@@ -10,6 +10,7 @@ import {
   type NodeForecast,
 } from './build-forecasts.ts';
 import {
+  buildDepartureHolds,
   buildEvictionPartHolds,
   buildHolds,
   buildZoneHolds,
@@ -92,7 +93,11 @@ function holdsOf(
   circumstances: Circumstances,
 ): readonly Hold[] {
   const { node, queueOfLostNode, collection } = facts;
-  const holds = [...buildHolds(circumstances), ...buildEvictionPartHolds(circumstances)];
+  const holds = [
+    ...buildHolds(circumstances),
+    ...buildDepartureHolds(facts, circumstances.now),
+    ...buildEvictionPartHolds(circumstances),
+  ];
   const zone = node?.zone ?? queueOfLostNode;
   // A stopped queue holds a pod only if its eviction depends on it.
   if (zone !== undefined && eviction?.state === 'predicted') holds.push(...buildZoneHolds(zone));

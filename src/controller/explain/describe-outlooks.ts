@@ -217,6 +217,12 @@ const holdReasons: Texts<'kind', Hold> = {
   breaker: ({ policy, ...count }) =>
     `the breaker of policy ${policy} is open: ${describeBreakerCount(count)}; its nodes get no NoExecute taint, and no pod is evicted for the health of its node`,
   stale: ({ reason }) => `watch streams are stale (${reason}), so node health evaluation is paused`,
+  concurrency: ({ policy, max }) =>
+    `at most ${max} of the nodes of policy ${policy} are emptied at once (maxConcurrentEvictions), so this one gets no NoExecute taint now`,
+  refused: ({ why, message, since }) =>
+    `waits for ${why === 'budget' ? 'a PodDisruptionBudget' : `the Eviction API (${why})`} since ${since.at}: ${message}`,
+  'deletion-rate': ({ policy, ratePerSecond, ahead }) =>
+    `waits for a token of policy ${policy} (podDeletionsPerSecond ${ratePerSecond}), ${ahead} ahead`,
   unconfirmed: () => 'it looks silent, and its lease could not be read from the API server',
   'not-run': ({ part }) => `this process does not run the ${part}, so its actions are not predicted here`,
   'node-unanswered': ({ node }) => `node ${node} could not be read from the API server`,
@@ -238,6 +244,10 @@ const unblockers: Texts<'kind', Unblocker> = {
   'cooldown-ends': ({ when }) => `the cooldown ends ${estimateText(when)}`,
   'nodes-healthy': ({ policy, count, cooldownSeconds }) =>
     `${count} of the unhealthy nodes of policy ${policy} healthy again, and then a cooldown of ${secondsText(cooldownSeconds)}`,
+  'eviction-allowed': () => 'the eviction is allowed',
+  'refusal-timeout': ({ when }) => `it is deleted ${estimateText(when)}`,
+  token: ({ when }) => `its token is there ${estimateText(when)}`,
+  'node-emptied': ({ nodes }) => `${anyOf(nodes)} emptied or recovered`,
   'pause-ends': ({ when }) => `the pause ends ${estimateText(when)}`,
   permission: ({ needed }) => `RBAC grants ${needed}`,
   'nodes-ready': ({ zone, count }) =>
@@ -245,6 +255,13 @@ const unblockers: Texts<'kind', Unblocker> = {
   'api-answers': () => 'the API server answers',
   flag: ({ flag, wanted }) => `--${flag} ${wanted}`,
 };
+
+const namesShownMax = 5;
+
+function anyOf(names: readonly string[]): string {
+  const more = names.length > namesShownMax ? ` or ${names.length - namesShownMax} more` : '';
+  return `${names.length === 1 ? '' : 'one of '}${names.slice(0, namesShownMax).join(', ')}${more}`;
+}
 
 function clearedText({ kind, name }: MaintenanceSignal): string {
   return kind === 'condition' ? `condition ${name} no longer True` : `taint ${name} removed`;
@@ -423,11 +440,15 @@ function policyObjectsRows({ policyObjects }: StatusOutlook): readonly Row[] {
   ];
 }
 
-function policyCountText({ policy, mode, nodes, conflicts, breaker, flapping }: PolicyCount): string {
-  const equal = conflicts === 0 ? '' : `; ${conflicts} nodes are claimed equally by another policy`;
-  const limited = breaker === undefined ? '' : `; ${breakerText(breaker)}`;
-  const kept = flapping === undefined ? '' : `; ${flapping.kept} flapping nodes kept of at most ${flapping.limit}`;
-  return `${policy}: mode ${mode}, applies to ${nodes} nodes${equal}${limited}${kept}`;
+function policyCountText({ policy, mode, nodes, conflicts, breaker, flapping, emptying }: PolicyCount): string {
+  const parts = [
+    `${policy}: mode ${mode}, applies to ${nodes} nodes`,
+    ...(conflicts === 0 ? [] : [`${conflicts} nodes are claimed equally by another policy`]),
+    ...(breaker === undefined ? [] : [breakerText(breaker)]),
+    ...(flapping === undefined ? [] : [`${flapping.kept} flapping nodes kept of at most ${flapping.limit}`]),
+    ...(emptying === undefined ? [] : [`${emptying.nodes.length} of at most ${emptying.max} nodes are being emptied`]),
+  ];
+  return parts.join('; ');
 }
 
 function breakerText(breaker: BreakerStatus): string {

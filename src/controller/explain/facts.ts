@@ -15,6 +15,8 @@ import type {
 } from '../model/decisions.ts';
 import type {
   BreakerStatus,
+  DeletionRate,
+  EmptyingStatus,
   HoldSource,
   Maintenance,
   MaintenanceSignal,
@@ -22,6 +24,7 @@ import type {
   PolicyMode,
 } from '../model/policy.ts';
 import type { FlappingFacts } from '../model/flapping.ts';
+import type { EvictionRefusal } from '../model/commands.ts';
 import type { OutOfServiceState } from '../model/out-of-service.ts';
 import type { ControllerName, ControllerSelection, PolicySource } from '../model/options.ts';
 import type { EvictionMark, HeartbeatChannel, Now } from '../model/node-state.ts';
@@ -51,6 +54,8 @@ export interface Circumstances {
   readonly maintenance: Maintenance | undefined;
   /** The open breaker of the policy of the node; without a node, undefined. */
   readonly breaker: BreakerStatus | undefined;
+  /** The nodes that are emptied before this one, where that holds it; without a node, undefined. */
+  readonly emptying: EmptyingStatus | undefined;
 }
 
 export interface OutageHoldFacts {
@@ -127,6 +132,20 @@ interface TimedEvictionFacts {
   readonly toleratedSeconds: number;
 }
 
+/** Why a pod that is due waits. */
+interface DepartureWaitFacts {
+  /** The Eviction API does not evict it now. */
+  readonly refused?: {
+    readonly why: EvictionRefusal;
+    /** Of the API server. */
+    readonly message: string;
+    readonly sinceMs: number;
+    readonly deletedAtMs: number;
+  };
+  /** It waits for a token of its policy. */
+  readonly rate?: DeletionRate & { readonly ahead: number; readonly nextTokenAtMs: number };
+}
+
 /** Eviction mode: the progress of a node's eviction. */
 export interface NodeEvictionFacts {
   readonly mark: EvictionMark;
@@ -146,6 +165,7 @@ export interface PodBrief {
   readonly tolerations: readonly Toleration[];
   readonly terminating: boolean;
   readonly timedEviction: TimedEvictionFacts | undefined;
+  readonly wait: DepartureWaitFacts | undefined;
   /** Eviction mode: it is kept, because this DaemonSet would create it again on the same node. */
   readonly daemonSet: string | undefined;
 }
@@ -277,6 +297,12 @@ export type Unblocker =
   | { readonly kind: 'maintenance-maximum'; readonly when: Estimate }
   | { readonly kind: 'pause-ends'; readonly when: Estimate }
   | { readonly kind: 'cooldown-ends'; readonly when: Estimate }
+  /** A PodDisruptionBudget, or whatever refuses the eviction, allows it. */
+  | { readonly kind: 'eviction-allowed' }
+  | { readonly kind: 'refusal-timeout'; readonly when: Estimate }
+  | { readonly kind: 'token'; readonly when: Estimate }
+  /** One of these nodes has no pod left that its taint evicts, or recovers. */
+  | { readonly kind: 'node-emptied'; readonly nodes: readonly string[] }
   /** So many unhealthy nodes of the policy recover or are deleted, and the cooldown passes. */
   | {
       readonly kind: 'nodes-healthy';
@@ -300,6 +326,12 @@ export type Hold = { readonly unblockedBy: readonly Unblocker[] } & (
   | { readonly kind: 'maintenance'; readonly policy: string }
   /** No NoExecute taint and no eviction for the health of the nodes of this policy. */
   | ({ readonly kind: 'breaker'; readonly policy: string } & BreakerCount)
+  /** As many nodes of the policy are being emptied as may be at once. */
+  | { readonly kind: 'concurrency'; readonly policy: string; readonly max: number }
+  /** The Eviction API does not evict the pod. */
+  | { readonly kind: 'refused'; readonly why: EvictionRefusal; readonly message: string; readonly since: Past }
+  /** The pod waits for a token of its policy. */
+  | { readonly kind: 'deletion-rate'; readonly policy: string; readonly ratePerSecond: number; readonly ahead: number }
   /** It looks silent in the caches, and its lease could not be read. */
   | { readonly kind: 'unconfirmed' }
   /** This controller does not run in this process. */

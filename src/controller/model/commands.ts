@@ -54,7 +54,9 @@ export type Command =
       readonly regardlessOfNode?: boolean;
       /** It evicts the pod for the health of its node, so that an open breaker applies. */
       readonly forHealth?: boolean;
-    };
+    }
+  /** By the Eviction API: a PodDisruptionBudget may not allow it now. */
+  | { readonly kind: 'evict-pod'; readonly pod: PodView; readonly forHealth: true };
 
 /** Reason and message of a DisruptionTarget condition. */
 export interface DisruptionWords {
@@ -63,7 +65,14 @@ export interface DisruptionWords {
 }
 
 /**
- * Result of a command. `gone`: a read confirmed that the object no longer exists. `unwanted`: the reason for the write
+ * Why the API server does not allow an eviction now. `budget`: a PodDisruptionBudget allows no further disruption; `forbidden`:
+ * the permission is missing, or a budget is in an invalid state; `not-served`: the API server does not know the subresource;
+ * `internal`: such as several budgets for one pod.
+ */
+export type EvictionRefusal = 'budget' | 'forbidden' | 'not-served' | 'rejected' | 'internal';
+
+/**
+ * Result of a command. `refused`: the API server does not allow an eviction now. `gone`: a read confirmed that the object no longer exists. `unwanted`: the reason for the write
  * had ended before the request was sent; nothing was sent. `held`: a policy, a pause or a breaker holds it; nothing was sent, and the
  * stage evaluates again when the hold ends, or after `forMs` (Infinity: no end is known).
  */
@@ -73,12 +82,20 @@ export type WriteOutcome =
   | { readonly result: 'unwanted' }
   | { readonly result: 'held'; readonly forMs: number }
   | { readonly result: 'not-leader' }
+  | {
+      readonly result: 'refused';
+      readonly why: EvictionRefusal;
+      /** Of the API server: which budget, for example. */
+      readonly message: string;
+      readonly retryAfterMs: number | undefined;
+    }
   | { readonly result: 'failed'; readonly reason: ApiReason; readonly retryAfterMs: number | undefined };
 
 const mayHaveHappened: ReadonlySet<ApiReason> = new Set(['timeout', 'unavailable', 'internal', 'aborted']);
 
 /** The write failed without a response that excludes that it was applied. */
 export function mayHaveBeenDone(outcome: WriteOutcome): boolean {
+  if (outcome.result === 'refused') return outcome.why === 'internal';
   return outcome.result === 'failed' && mayHaveHappened.has(outcome.reason);
 }
 
@@ -105,6 +122,7 @@ export function nextAfterWrite(outcome: WriteOutcome, ifUnwanted: WorkOutcome): 
     case 'held':
       return evaluateAfterHold(outcome.forMs);
     case 'failed':
+    case 'refused':
       return backOffAtLeast(outcome.retryAfterMs);
   }
 }

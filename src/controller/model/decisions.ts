@@ -3,6 +3,7 @@
  */
 import type { ApiReason } from '../../api/api-error.ts';
 import type { Labels } from '../../api/topology.ts';
+import type { EvictionRefusal } from './commands.ts';
 import type { ZoneCondition } from '../../api/zone.ts';
 import type { FlappingEnd } from './flapping.ts';
 import type { StaleReason } from './freshness.ts';
@@ -246,6 +247,13 @@ export type Decision =
   | Of<'eviction-scheduled', { pod: string; node: string; taint: string; toleratedSeconds: number; inMs: number }>
   | Of<'eviction-cancelled', { pod: string; node: string; why: StayReason }>
   | Of<'eviction-held', { pod: string; node: string; why: EvictionHold }>
+  /** Noted once for each reason. `message`: of the API server. */
+  | Of<'eviction-refused', { pod: string; node: string; why: EvictionRefusal; message: string }>
+  /** The pod is deleted although the Eviction API had not evicted it. `not-asked`: the policy does not use it any more. */
+  | Of<
+      'eviction-wait-ended',
+      { pod: string; node: string; why: 'timeout' | 'unreachable' | 'not-asked'; waitedMs: number }
+    >
   /** It was held for the maximum time of `why`; a live read of the node decided `next`. */
   | Of<'eviction-hold-expired', { pod: string; node: string; why: EvictionHold; next: 'evict' | 'hold' }>
   | Of<'pod-evicted', { pod: string; node: string; taint: string; toleratedSeconds: number }>

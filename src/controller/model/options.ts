@@ -56,6 +56,11 @@ export interface ControllerOptions extends EvictionModeOptions {
   readonly largeClusterSizeThreshold: number;
   /** Share of unready nodes, from 0 to 1, at which a zone with more than two of them is partially disrupted. */
   readonly unhealthyZoneThreshold: number;
+  /**
+   * How long after its deletion was due a pod is deleted that the Eviction API does not let go, for policies with
+   * `evictReachable` that do not set it.
+   */
+  readonly evictReachableTimeoutMs: number;
   /** Settings and modes for the nodes that their selectors match; replaced as a whole when any of them changes. */
   readonly policies: readonly NodePolicy[];
   readonly policySource: PolicySource;
@@ -113,6 +118,7 @@ export const defaultControllerOptions: ControllerOptions = {
   controlPlanePathFailureHoldMs: undefined,
   largeClusterSizeThreshold: 50,
   unhealthyZoneThreshold: 0.55,
+  evictReachableTimeoutMs: 600_000,
   policies: [],
   policySource: 'file',
   paused: false,

@@ -27,6 +27,30 @@ export interface NodePolicy {
   readonly flapping: FlappingRule | undefined;
   /** Undefined: its nodes are in the same zones as those of other policies. */
   readonly zones: PolicyZones | undefined;
+  /** Undefined: pods of reachable nodes are deleted as those of all others. */
+  readonly evictReachable: EvictReachableRule | undefined;
+  /** Deletions and evictions of pods for the health of these nodes; undefined: no limit. */
+  readonly podDeletionsPerSecond: number | undefined;
+  /** How many of these nodes may be emptied at once; undefined: no limit. */
+  readonly maxConcurrentEvictions: number | undefined;
+}
+
+/** Pods of nodes that are not Ready but reachable are evicted by the Eviction API, so that PodDisruptionBudgets hold them. */
+interface EvictReachableRule {
+  /** How long after its deletion was due a pod that may not be evicted is deleted; undefined: the setting of the controller. */
+  readonly timeoutMs: number | undefined;
+}
+
+/** The same with the timeout in force. */
+export interface ReachableEviction {
+  readonly policy: string;
+  readonly timeoutMs: number;
+}
+
+/** The rate of pod deletions for the health of the nodes of a policy. */
+export interface DeletionRate {
+  readonly policy: string;
+  readonly ratePerSecond: number;
 }
 
 /** The nodes of a policy with this have zones of their own. */
@@ -163,6 +187,22 @@ export interface BreakerHold {
   readonly untilMs: number;
 }
 
+/** As many nodes of the policy are being emptied as may be at once, so this one gets no NoExecute taint for its health. */
+export interface ConcurrencyHold {
+  readonly mode: 'Concurrency';
+  /** Wall time of the next question: the end is not known. */
+  readonly untilMs: number;
+}
+
+/** The nodes of a policy that are being emptied. */
+export interface EmptyingStatus {
+  readonly policy: string;
+  /** How many may be at once. */
+  readonly max: number;
+  /** Their names. */
+  readonly nodes: readonly string[];
+}
+
 /** The nodes of a policy with limits. */
 export interface UnhealthyCount {
   /** Number of nodes to which the policy applies. */
@@ -198,6 +238,8 @@ export interface PolicyCount {
   readonly breaker?: BreakerStatus;
   /** Only with a rule for flapping nodes: how many are kept, and at most. */
   readonly flapping?: { readonly kept: number; readonly limit: number };
+  /** Only with a limit of nodes that are emptied at once. */
+  readonly emptying?: EmptyingStatus;
 }
 
 /** What a policy does now, in numbers of nodes, and of pods that wait for their eviction. */

@@ -8,9 +8,11 @@ import type { Clock } from '../../ports/clock.ts';
 import type { EventRecorder } from '../../ports/event-recorder.ts';
 import type { Meter } from '../../ports/meter.ts';
 import { backOffAtLeast, forget, type WorkOutcome, WorkQueue } from '../../queueing/work-queue.ts';
+import { type TokenAnswer, TokenQueues } from '../../queueing/token-queues.ts';
 import { WorkLoop } from '../../supervision/work-loop.ts';
-import type { CommandWriter, WriteOutcome } from '../model/commands.ts';
+import { type CommandWriter, mayHaveBeenDone, type WriteOutcome } from '../model/commands.ts';
 import { evaluationFailed, type DecisionSink, type DepartureReason } from '../model/decisions.ts';
+import type { DeletionRate } from '../model/policy.ts';
 import { decidePodFate, type PodFate } from './decide-pod-fate.ts';
 import { nodeControllerEviction } from './events.ts';
 
@@ -40,6 +42,8 @@ export interface PodDeleterOptions {
   readonly isPaused: () => boolean;
   /** Milliseconds for which the pods of this node are held; 0: not held. */
   readonly heldForMs: (node: string) => number;
+  /** The rate of deletions of the policy of this node; undefined: no limit. */
+  readonly deletionRateOf?: (node: string) => DeletionRate | undefined;
 }
 
 interface Task {
@@ -55,17 +59,25 @@ interface Task {
 export class PodDeleter {
   readonly #options: PodDeleterOptions;
   readonly #tasks = new Map<string, Task>();
+  readonly #queue = new WorkQueue(retryLimits);
   readonly #loop: WorkLoop;
+  readonly #tokens: TokenQueues;
 
   constructor(options: PodDeleterOptions) {
     this.#options = options;
+    this.#tokens = new TokenQueues({
+      nowMs: () => options.clock.monotonicMs(),
+      onFirst: (key, afterMs) => this.#loop.add(key, afterMs),
+      willAsk: (key) => this.#tasks.has(key) && this.#queue.has(key),
+    });
     this.#loop = new WorkLoop({
-      queue: new WorkQueue(retryLimits),
+      queue: this.#queue,
       clock: options.clock,
       measured: { name: 'pod_eviction', meter: options.meter },
       workersMax: deletesAtOnceMax,
       handle: (key) => this.#reconcile(key),
       onFault: (key, error) => {
+        this.#tokens.rest(key);
         options.decisions.note(evaluationFailed('pod eviction', key, error));
       },
     });
@@ -90,7 +102,10 @@ export class PodDeleter {
 
   /** The pod was deleted: another pod of the same name is not affected. */
   forget(pod: PodView): void {
-    if (this.#tasks.get(podKey(pod))?.uid === pod.uid) this.#tasks.delete(podKey(pod));
+    const key = podKey(pod);
+    if (this.#tasks.get(key)?.uid !== pod.uid) return;
+    this.#tasks.delete(key);
+    this.#tokens.leave(key);
   }
 
   /** What happens to this pod if its node is evicted. */
@@ -103,7 +118,10 @@ export class PodDeleter {
     const pod = this.#options.pods.get(key);
     if (task === undefined) return forget;
     if (pod === undefined || pod.uid !== task.uid || !this.#options.wanted(pod)) return this.#drop(key, task);
-    if (this.#isHeld(pod)) return { next: 'requeue', afterMs: heldRecheckMs };
+    if (this.#isHeld(pod)) {
+      this.#tokens.rest(key);
+      return { next: 'requeue', afterMs: heldRecheckMs };
+    }
     const hasReason = task.reasonAttempts >= reasonAttemptsMax || pod.reason === nodeLostReason;
     return hasReason ? this.#depart(pod, task) : this.#writeReason(pod, task);
   }
@@ -126,11 +144,23 @@ export class PodDeleter {
   async #depart(pod: PodView, task: Task): Promise<WorkOutcome> {
     const fate = this.fateOf(pod);
     if (fate.fate !== 'leaves') return this.#stay(pod, task, fate);
+    const token = this.#askForToken(pod);
+    if (token.kind === 'wait') return { next: 'requeue', afterMs: token.ms };
     if (!task.announced) this.#options.recorder.record(nodeControllerEviction(pod));
     task.announced = true;
     const stillWanted = (): boolean => this.#isStillWanted(pod) && this.#leaves(pod);
     const command = { kind: 'delete-pod', pod, forHealth: true } as const;
-    return this.#after(pod, task, await this.#options.writer.carryOut(command, stillWanted));
+    const outcome = await this.#options.writer.carryOut(command, stillWanted);
+    if (outcome.result !== 'written' && !mayHaveBeenDone(outcome)) token.giveBack();
+    return this.#after(pod, task, outcome);
+  }
+
+  #askForToken(pod: PodView): TokenAnswer {
+    const key = podKey(pod);
+    const rate = this.#options.deletionRateOf?.(pod.nodeName);
+    if (rate !== undefined) return this.#tokens.ask(key, { queue: rate.policy, ratePerSecond: rate.ratePerSecond });
+    this.#tokens.leave(key);
+    return { kind: 'granted', giveBack: () => undefined };
   }
 
   /** Whether evictions are paused or held for this node. */
@@ -164,13 +194,16 @@ export class PodDeleter {
     if (!task.noted)
       this.#options.decisions.note({ kind: 'pod-evicted-with-node', pod: key, node: pod.nodeName, why: task.why });
     task.noted = true;
+    this.#tokens.leave(key);
     // The task stays until the pod is gone or terminating, so that a repeated call does not delete it again.
     return { next: 'requeue', afterMs: deletionShowsMsMax };
   }
 
   /** Drops the task. A newer pod of the same name keeps a task of its own. */
   #drop(key: string, task: Task): WorkOutcome {
-    if (this.#tasks.get(key) === task) this.#tasks.delete(key);
+    if (this.#tasks.get(key) !== task) return forget;
+    this.#tasks.delete(key);
+    this.#tokens.leave(key);
     return forget;
   }
 }

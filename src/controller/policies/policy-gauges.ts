@@ -3,6 +3,7 @@ import type { PolicyCount } from '../model/policy.ts';
 import {
   policyBreakerOpen,
   policyConflictNodes,
+  policyEmptyingNodes,
   policyNodes,
   policyUnhealthyLimit,
   policyUnhealthyNodes,
@@ -20,6 +21,8 @@ export function showPolicyNodes(meter: Meter, counts: () => readonly PolicyCount
       meter.set(policyNodes, count.nodes, labelsOf(count));
       meter.set(policyConflictNodes, count.conflicts, { policy: count.policy });
       showBreaker(meter, count);
+      const { policy, emptying } = count;
+      if (emptying !== undefined) meter.set(policyEmptyingNodes, emptying.nodes.length, { policy });
     }
   });
 }
@@ -32,7 +35,8 @@ function showBreaker(meter: Meter, { policy, breaker }: PolicyCount): void {
 }
 
 function forgetCount(meter: Meter, count: PolicyCount): void {
-  const { policy, breaker } = count;
+  const { policy, breaker, emptying } = count;
+  if (emptying !== undefined) meter.forget(policyEmptyingNodes, { policy });
   meter.forget(policyNodes, labelsOf(count));
   meter.forget(policyConflictNodes, { policy });
   if (breaker !== undefined) for (const metric of ofBreaker) meter.forget(metric, { policy });

@@ -11,6 +11,8 @@ import type { ControllerOptions } from '../model/options.ts';
 import type {
   BreakerHold,
   BreakerStatus,
+  ConcurrencyHold,
+  DeletionRate,
   GracePeriods,
   Maintenance,
   NodeAct,
@@ -18,10 +20,12 @@ import type {
   OutOfServiceRule,
   PolicyCount,
   PolicySelection,
+  ReachableEviction,
 } from '../model/policy.ts';
 import { ActHolds } from './act-holds.ts';
 import { buildPolicyCounts } from './build-policy-counts.ts';
 import { deriveZoneOptions } from './derive-zone.ts';
+import { EmptyingNodes, type EmptyingNodesOptions } from './emptying-nodes.ts';
 import { HoldingWriter } from './holding-writer.ts';
 import { MaintenanceWatch } from './maintenance-watch.ts';
 import { NodePolicies, type PolicyOptions } from './node-policies.ts';
@@ -31,7 +35,7 @@ import { PolicyJournal } from './policy-journal.ts';
 import { selectShortestGrace } from './select-shortest-grace.ts';
 import { UnhealthyTally } from './unhealthy-tally.ts';
 
-interface PolicyStageOptions {
+interface PolicyStageOptions extends Pick<EmptyingNodesOptions, 'podsOn' | 'beingTainted'> {
   readonly options: Live<ControllerOptions>;
   readonly nodes: NodeSource;
   /** Names of all nodes. */
@@ -51,6 +55,8 @@ export class PolicyStage {
   readonly strictest: Live<ControllerOptions>;
   /** Nodes in planned maintenance. */
   readonly maintenance: MaintenanceWatch;
+  /** Nodes that are being emptied, where a policy has a maximum of them. */
+  readonly emptying: EmptyingNodes;
   readonly #options: PolicyStageOptions;
   readonly #policies: NodePolicies;
   readonly #holds: ActHolds;
@@ -78,6 +84,7 @@ export class PolicyStage {
       tally: this.#tally,
       onChange: options.onBreakerChange,
     });
+    this.emptying = new EmptyingNodes({ ...options, policies: this.#policies });
     this.strictest = { current: () => this.#withShortestGrace() };
     this.#applied = options.options.current();
     showPolicyNodes(options.meter, () => this.counts());
@@ -123,13 +130,38 @@ export class PolicyStage {
     return selection.kind === 'policy' ? selection.policy.outOfService : undefined;
   }
 
+  /** How long after they were due the Eviction API may hold pods of this node while it is reachable; undefined: it is not used. */
+  evictReachableOf(node: string): ReachableEviction | undefined {
+    const selection = this.#policies.selectionOf(node);
+    const rule = selection.kind === 'policy' ? selection.policy.evictReachable : undefined;
+    if (selection.kind !== 'policy' || rule === undefined) return undefined;
+    const timeoutMs = rule.timeoutMs ?? this.#options.options.current().evictReachableTimeoutMs;
+    return { policy: selection.policy.name, timeoutMs };
+  }
+
+  /** The rate of pod deletions for the health of nodes of the policy of this node; undefined: no limit. */
+  deletionRateOf(node: string): DeletionRate | undefined {
+    const selection = this.#policies.selectionOf(node);
+    const ratePerSecond = selection.kind === 'policy' ? selection.policy.podDeletionsPerSecond : undefined;
+    if (selection.kind !== 'policy' || ratePerSecond === undefined) return undefined;
+    return { policy: selection.policy.name, ratePerSecond };
+  }
+
   /**
    * What holds this write, which is about to be made. `evicts`: it evicts pods for the health of the node, or is the
    * NoExecute taint that does.
    */
-  check(node: string, act: NodeAct, evicts: boolean): NodeHold | Maintenance | BreakerHold | undefined {
+  check(
+    node: string,
+    act: NodeAct,
+    evicts: boolean,
+  ): NodeHold | Maintenance | BreakerHold | ConcurrencyHold | undefined {
     const hold = this.modeHold(node, act);
     if (hold !== undefined || !evicts) return hold;
+    return this.#healthHold(node) ?? (act === 'add-taints' ? this.emptying.holdOf(node) : undefined);
+  }
+
+  #healthHold(node: string): Maintenance | BreakerHold | undefined {
     return this.breakerHoldOf(node) ?? this.maintenanceOf(node);
   }
 
@@ -224,9 +256,11 @@ export class PolicyStage {
     all: readonly T[],
   ): readonly (T & Pick<PolicyCount, 'breaker'>)[] {
     const breakers = new Map(this.#breakers.statuses().map((breaker) => [breaker.policy, breaker]));
+    const emptied = new Map(this.emptying.statuses().map((emptying) => [emptying.policy, emptying]));
     return all.map((each) => {
       const breaker = breakers.get(each.policy);
-      return breaker === undefined ? each : { ...each, breaker };
+      const emptying = emptied.get(each.policy);
+      return { ...each, ...(breaker && { breaker }), ...(emptying && { emptying }) };
     });
   }
 
@@ -253,11 +287,15 @@ export class PolicyStage {
     this.#holds.forget(node);
     this.#journal.forget(node);
     this.maintenance.forget(node);
+    this.emptying.forget(node);
   }
 
   /** Number of entries of the largest collection. */
   get size(): number {
-    return Math.max(this.#policies.size, this.#holds.size, this.#journal.size, this.maintenance.size, this.#tally.size);
+    const { maintenance, emptying } = this;
+    return Math.max(
+      ...[this.#policies, this.#holds, this.#journal, this.#tally, maintenance, emptying].map(({ size }) => size),
+    );
   }
 
   #withShortestGrace(): ControllerOptions {

@@ -38,6 +38,8 @@ export class ShadowWriter implements ClosableWriter {
       case 'mark-pod-not-ready':
         return this.#pods.applyNotReady(command.pod);
       case 'delete-pod':
+      // What it is compared with deletes pods at once.
+      case 'evict-pod':
         return this.#pods.applyEviction(command.pod);
       // Written with a deletion, which is compared; or by a controller that does not run here.
       case 'mark-pod-disrupted':

@@ -10,7 +10,7 @@ import type { ZoneTable } from '../zones/zone-table.ts';
 
 export const heldNodes = gauge(
   'node_lifecycle_held_nodes',
-  'Number of nodes for which a due action is held, each counted under the first reason that applies. observed: its policy has mode Observe; paused: a policy, its annotation or the config file pauses it; maintenance: not ready in planned maintenance; breaker: unhealthy while the breaker of its policy is open, only with limits; unconfirmed: looks silent and waits for a live read of its lease; full-disruption: not ready while all zones are fully disrupted; outage: waits for a NoExecute taint or the marking of its pods and became silent together with most nodes of several zones; stale: waits for either while watch streams are stale; zone-stopped: the eviction rate of its zone is 0.',
+  'Number of nodes for which a due action is held, each counted under the first reason that applies. observed: its policy has mode Observe; paused: a policy, its annotation or the config file pauses it; maintenance: not ready in planned maintenance; breaker: unhealthy while the breaker of its policy is open, only with limits; concurrency: waits for a NoExecute taint while as many nodes of its policy are being emptied as may be, only with maxConcurrentEvictions; unconfirmed: looks silent and waits for a live read of its lease; full-disruption: not ready while all zones are fully disrupted; outage: waits for a NoExecute taint or the marking of its pods and became silent together with most nodes of several zones; stale: waits for either while watch streams are stale; zone-stopped: the eviction rate of its zone is 0.',
   ['reason'],
 );
 
@@ -26,7 +26,7 @@ export function showHeldNodes(meter: Meter, sources: HeldNodesSources): void {
 }
 
 interface HeldNodesSources {
-  readonly policies: Pick<PolicyStage, 'heldModes' | 'holdOf' | 'maintenance' | 'breakerHeld'>;
+  readonly policies: Pick<PolicyStage, 'heldModes' | 'holdOf' | 'maintenance' | 'breakerHeld' | 'emptying'>;
   readonly transitions: Pick<HealthTransitions, 'withheld' | 'isWithheld'>;
   readonly zones: Pick<ZoneTable, 'zones' | 'plan' | 'fullDisruption'>;
   readonly outage: Pick<OutageWatch, 'isHeld'>;
@@ -42,6 +42,8 @@ export interface WaitingFacts {
   readonly maintained: number;
   /** Number of unhealthy nodes whose breaker is open and that are in no other list; undefined: no policy has limits. */
   readonly breakerHeld: number | undefined;
+  /** Number of nodes that wait because of a maximum of nodes that are emptied at once; undefined: no policy has one. */
+  readonly concurrencyHeld: number | undefined;
   /** Nodes that look silent and whose silence is not confirmed by a live read. */
   readonly withheld: number;
   readonly fullDisruption: boolean;
@@ -60,6 +62,7 @@ export function classifyHeldNodes({
   policyHeld,
   maintained,
   breakerHeld,
+  concurrencyHeld,
   withheld,
   fullDisruption,
   unready,
@@ -73,7 +76,7 @@ export function classifyHeldNodes({
     observed,
     paused: policyHeld.length - observed,
     maintenance: maintained,
-    ...(breakerHeld === undefined ? {} : { breaker: fullDisruption ? 0 : breakerHeld }),
+    ...onlyKnown({ breaker: breakerHeld, concurrency: concurrencyHeld }, fullDisruption),
     unconfirmed: withheld,
     'full-disruption': fullDisruption ? unready : 0,
     outage: fullDisruption ? 0 : waiting.length - others.length,
@@ -82,23 +85,37 @@ export function classifyHeldNodes({
   };
 }
 
+/** Those that are known; 0 in a full disruption, in which nodes count under another reason. */
+function onlyKnown(
+  counts: Readonly<Record<string, number | undefined>>,
+  fullDisruption: boolean,
+): Readonly<Record<string, number>> {
+  const known = Object.entries(counts).flatMap(([reason, count]) =>
+    count === undefined ? [] : [[reason, count] as const],
+  );
+  return Object.fromEntries(known.map(([reason, count]) => [reason, fullDisruption ? 0 : count]));
+}
+
 function readFacts(sources: HeldNodesSources): WaitingFacts {
   const { policies, transitions, zones, outage, freshness, queues, marking } = sources;
   const waiting = [...new Set([...queues.keys(), ...marking.waiting()])];
   const breakerHeld = policies.breakerHeld()?.filter((node) => isOnlyByBreaker(node, sources));
   const heldByBreaker = new Set(breakerHeld);
+  const isFree = (node: string): boolean =>
+    policies.holdOf(node) === undefined && !policies.maintenance.has(node) && !heldByBreaker.has(node);
+  const concurrencyHeld = policies.emptying.heldOf(queues.keys())?.filter(isFree);
+  const heldByConcurrency = new Set(concurrencyHeld);
   return {
     policyHeld: policies.heldModes(),
     maintained: policies.maintenance.unready().filter((node) => policies.holdOf(node) === undefined).length,
     breakerHeld: breakerHeld?.length,
+    concurrencyHeld: concurrencyHeld?.length,
     withheld: transitions.withheld,
     fullDisruption: zones.fullDisruption,
     unready: zones.zones().reduce((sum, zone) => sum + (zones.plan(zone)?.why.unready ?? 0), 0),
     stale: freshness.staleness() !== undefined,
     waiting: waiting
-      .filter(
-        (node) => policies.holdOf(node) === undefined && !policies.maintenance.has(node) && !heldByBreaker.has(node),
-      )
+      .filter((node) => isFree(node) && !heldByConcurrency.has(node))
       .map((node) => ({
         outageHeld: outage.isHeld(node),
         zoneStopped: queues.get(queues.zoneOf(node) ?? '')?.ratePerSecond === 0,

@@ -33,7 +33,7 @@ export interface SnapshotSources {
     readonly zones: Pick<ZoneTable, 'zonesOfAllLevels' | 'plan' | 'condition' | 'fullDisruption'>;
     readonly queues: Pick<ZoneTaintQueues, 'get' | 'zoneOf' | 'competing'>;
     readonly health: Pick<HealthTable, 'get'>;
-    readonly evictor: Pick<TaintEvictor, 'timedEviction' | 'countdownsOf' | 'scheduled'>;
+    readonly evictor: Pick<TaintEvictor, 'timedEviction' | 'countdownsOf' | 'scheduled' | 'waitOf'>;
     /** Undefined in taint mode. */
     readonly podEvictor: Pick<PodEvictor, 'markOf' | 'dueAtMs' | 'notQueued' | 'evictedCount' | 'fateOf'> | undefined;
     readonly podGc: Pick<PodGarbageCollector, 'roundFromMs' | 'quarantineEndsAtMs' | 'missingNodes'>;
@@ -43,7 +43,15 @@ export interface SnapshotSources {
     readonly flapping: Pick<FlappingWatch, 'factsOf' | 'usages'>;
     readonly policies: Pick<
       PolicyStage,
-      'selectionOf' | 'current' | 'zoneOf' | 'zoneOptions' | 'holdOf' | 'maintenanceOf' | 'breakerOf' | 'counts'
+      | 'selectionOf'
+      | 'current'
+      | 'zoneOf'
+      | 'zoneOptions'
+      | 'holdOf'
+      | 'maintenanceOf'
+      | 'breakerOf'
+      | 'counts'
+      | 'emptying'
     >;
   };
   readonly informers: {

@@ -74,6 +74,7 @@ export class LiveSnapshot {
       policySource: options.current().policySource,
       maintenance: stages.policies.maintenanceOf(node ?? ''),
       breaker: node === undefined ? undefined : stages.policies.breakerOf(node),
+      emptying: node === undefined ? undefined : stages.policies.emptying.statusHolding(node),
     };
   }
 
@@ -275,10 +276,12 @@ export class LiveSnapshot {
   #brief(pod: PodView): PodBrief {
     const { tolerations, terminating } = pod;
     const fate = this.#eviction?.fateOf(pod) ?? { terminating, daemonSet: undefined };
+    const { evictor } = this.#sources.stages;
     return {
       pod: podKey(pod),
       tolerations,
-      timedEviction: this.#sources.stages.evictor.timedEviction(podKey(pod)),
+      timedEviction: evictor.timedEviction(podKey(pod)),
+      wait: evictor.waitOf(podKey(pod)),
       ...fate,
     };
   }

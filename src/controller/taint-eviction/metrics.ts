@@ -21,3 +21,20 @@ export const evictionHoldsExpired = counter(
   'Number of pod deletions that were held for the maximum time of the reason, after which a live read of the node decided, by reason.',
   ['reason'],
 );
+
+export const evictionsRefused = counter(
+  'node_lifecycle_evictions_refused_total',
+  'Number of requests to the Eviction API that were refused, by reason: budget, a PodDisruptionBudget; forbidden; not-served; rejected; internal, such as several budgets for one pod. Only with policies that set evictReachable.',
+  ['reason'],
+);
+
+export const evictionsTimedOut = counter(
+  'node_lifecycle_evictions_timed_out_total',
+  'Number of pods of reachable nodes that were deleted because the Eviction API did not evict them until the timeout. Only with policies that set evictReachable.',
+);
+
+export const waitingPods = gauge(
+  'node_lifecycle_waiting_pods',
+  'Number of pods whose deletion is due and waits because of the policy of their node, by policy and reason: rate, for a token of podDeletionsPerSecond; else the reason for which the Eviction API refused them.',
+  ['policy', 'reason'],
+);

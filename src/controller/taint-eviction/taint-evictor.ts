@@ -4,7 +4,7 @@
 import { evictedByTaint } from '../../api/conditions.ts';
 import type { NodeView } from '../../api/node.ts';
 import { splitKey } from '../../api/object-key.ts';
-import { boundAtMs, podKey, type PodView } from '../../api/pod.ts';
+import { podKey, type PodView } from '../../api/pod.ts';
 import type { Change } from '../../informer/informer.ts';
 import type { EventRecorder } from '../../ports/event-recorder.ts';
 import { backOffAtLeast, forget, type WorkOutcome, WorkQueue } from '../../queueing/work-queue.ts';
@@ -13,13 +13,15 @@ import { WorkLoop } from '../../supervision/work-loop.ts';
 import {
   type CommandWriter,
   isUnpatchable,
+  mayHaveBeenDone,
   type PodSource,
   type StillWanted,
   type WriteOutcome,
 } from '../model/commands.ts';
 import { evaluationFailed, type StayReason } from '../model/decisions.ts';
-import { countFromStamp } from './count-from-stamp.ts';
+import { boundSinceMs, isBinding } from './bound-since.ts';
 import { decideEviction, type EvictAt, isHealthTaint, type RunningTaint } from './decide-eviction.ts';
+import { Departures, type DepartureSource, type DepartureWait, deleteAtOnce, type Leave } from './departures.ts';
 import { EvictionHolds, type EvictionHoldsOptions } from './eviction-holds.ts';
 import { cancellingDeletion, markingForDeletion } from './events.ts';
 import { evictionsScheduled, podDeletionDuration, podDeletionsTotal } from './metrics.ts';
@@ -48,6 +50,8 @@ interface Accepted {
 }
 
 interface TaintEvictorOptions extends EvictionHoldsOptions {
+  /** Absent: every pod that is due is deleted at once. */
+  readonly departures?: DepartureSource;
   readonly pods: PodSource;
   readonly writer: CommandWriter;
   readonly recorder: EventRecorder;
@@ -57,6 +61,7 @@ export class TaintEvictor {
   readonly #options: TaintEvictorOptions;
   readonly #taints = new TaintClock();
   readonly #holds: EvictionHolds;
+  readonly #departures: Departures;
   /** By `namespace/name`. */
   readonly #timed = new Map<string, TimedEviction>();
   readonly #queue = new WorkQueue(retryLimits);
@@ -79,8 +84,16 @@ export class TaintEvictor {
       workersMax: deletesAtOnceMax,
       handle: (key) => this.#keep(key),
       onFault: (key, error) => {
+        this.#departures.rest(key);
         options.decisions.note(evaluationFailed('taint eviction', key, error));
       },
+    });
+    this.#departures = new Departures({
+      ...options,
+      source: options.departures ?? deleteAtOnce,
+      timed: this.#timed,
+      wake: (key, afterMs) => this.#loop.add(key, afterMs),
+      isQueued: (key) => this.#queue.has(key),
     });
     this.#batchedResync = this.#makeBatchedResync();
   }
@@ -146,6 +159,7 @@ export class TaintEvictor {
       if (nodes.get(name) === undefined) this.#forgetNode(name);
       yield;
     }
+    yield* this.#departures.sweep();
   }
 
   #isUnderWay(pod: PodView | undefined, accepted: Accepted): boolean {
@@ -165,6 +179,12 @@ export class TaintEvictor {
       const isMeant = node === undefined || eviction.node === node;
       if (isMeant && this.#holds.isHeldByPolicy(eviction)) this.#loop.add(key);
     }
+    for (const key of this.#departures.waitingForTokens()) this.#loop.add(key);
+  }
+
+  /** Why this pod (`namespace/name`), whose deletion is due, waits because of the policy of its node. */
+  waitOf(pod: string): DepartureWait | undefined {
+    return this.#departures.waitOf(pod);
   }
 
   /** Due times of all timed evictions, on the monotonic clock. */
@@ -195,7 +215,7 @@ export class TaintEvictor {
 
   /** Number of pods of the largest collection. */
   get size(): number {
-    return Math.max(this.#timed.size, this.#queue.remembered, this.#evicted.size);
+    return Math.max(this.#timed.size, this.#queue.remembered, this.#evicted.size, this.#departures.size);
   }
 
   /** Number of nodes whose taints are known. */
@@ -318,6 +338,7 @@ export class TaintEvictor {
 
   #drop(key: string, { node }: TimedEviction, why: StayReason): void {
     this.#timed.delete(key);
+    this.#departures.leave(key);
     this.#queue.remove(key);
     this.#options.decisions.note({ kind: 'eviction-cancelled', pod: key, node, why });
     this.#publish();
@@ -331,24 +352,32 @@ export class TaintEvictor {
     const eviction = this.#timed.get(key);
     if (pod === undefined || eviction === undefined) return forget;
     const earlyMs = eviction.evictAt.atMs - this.#now().monotonicMs;
-    return earlyMs > 0 ? { next: 'requeue', afterMs: earlyMs } : this.#act(pod, eviction);
+    if (earlyMs <= 0) return this.#act(pod, eviction);
+    this.#departures.rest(key);
+    return { next: 'requeue', afterMs: earlyMs };
   }
 
-  /** The pod is already terminating. */
+  /** The pod is already terminating, or was deleted. */
   #miss(key: string): WorkOutcome {
     this.#timed.delete(key);
+    this.#departures.leave(key);
     this.#publish();
     return forget;
   }
 
   async #act(pod: PodView, eviction: TimedEviction): Promise<WorkOutcome> {
-    const answer = this.#holds.check(pod, eviction);
-    const evictAt = answer === 'free' ? eviction.evictAt : this.#dueForOtherTaint(pod, eviction);
-    if (evictAt !== undefined) return this.#evict(pod, eviction, evictAt);
-    return { next: 'requeue', afterMs: answer === 'free' ? 0 : answer.checkAgainMs };
+    const held = this.#holds.check(pod, eviction);
+    if (held !== 'free') this.#departures.rest(podKey(pod));
+    const answer = held === 'free' ? this.#departures.ask(pod, eviction) : { kind: 'wait' as const, ...held };
+    if (answer.kind === 'go') return this.#evict(pod, eviction, answer);
+    const other = this.#dueForOtherTaint(pod, eviction);
+    if (other !== undefined)
+      return this.#evict(pod, eviction, { by: 'delete', evictAt: other, giveBack: () => undefined });
+    const isOnlyForHealth = this.#taints.get(eviction.node).every(({ taint }) => isHealthTaint(taint.key));
+    return { next: 'requeue', afterMs: isOnlyForHealth ? answer.checkAgainMs : Math.min(answer.checkAgainMs, 1_000) };
   }
 
-  /** A deletion held for the health of the node may be due for a taint of another client. */
+  /** A deletion that waits for the health of the node may be due for a taint of another client. */
   #dueForOtherTaint(pod: PodView, eviction: TimedEviction): EvictAt | undefined {
     if (this.#holds.isHeldByPolicy(eviction)) return undefined;
     const { node, boundMs } = eviction;
@@ -358,24 +387,50 @@ export class TaintEvictor {
     return this.#holds.checkOther(pod, eviction, decision.taint) === 'free' ? decision : undefined;
   }
 
-  async #evict(pod: PodView, eviction: TimedEviction, evictAt: EvictAt): Promise<WorkOutcome> {
-    const { writer, recorder, clock } = this.#options;
-    const stillWanted: StillWanted = () => this.#isStillWanted(pod, eviction, evictAt);
-    const forHealth = isHealthTaint(evictAt.taint);
-    if (!eviction.announced) recorder.record(markingForDeletion(pod));
-    eviction.announced = true;
-    if (pod.disruptionReason !== evictedByTaint.reason) {
-      const command = { kind: 'mark-pod-disrupted', pod, atMs: clock.nowMs(), forHealth } as const;
-      const marked = await writer.carryOut(command, stillWanted);
-      if (marked.result !== 'written' && !isUnpatchable(marked)) return this.#after(pod, evictAt, marked);
+  /** The token is spent on a deletion that may have been done only. */
+  async #evict(pod: PodView, eviction: TimedEviction, leave: Leave): Promise<WorkOutcome> {
+    let isDone = false;
+    try {
+      const marked = leave.by === 'delete' ? await this.#mark(pod, eviction, leave) : undefined;
+      if (marked !== undefined) return this.#after(pod, leave.evictAt, marked);
+      const outcome = await this.#send(pod, eviction, leave);
+      isDone = outcome.result === 'written' || mayHaveBeenDone(outcome);
+      this.#departures.conclude(pod, eviction, leave, outcome);
+      return this.#after(pod, leave.evictAt, outcome);
+    } finally {
+      if (!isDone) leave.giveBack();
     }
-    return this.#after(pod, evictAt, await writer.carryOut({ kind: 'delete-pod', pod, forHealth }, stillWanted));
   }
 
-  /** It was not cancelled or moved, no hold applies, and the pod is not terminating. */
-  #isStillWanted(pod: PodView, eviction: TimedEviction, { taint }: EvictAt): boolean {
+  /** Before a deletion. The API server itself marks a pod that it evicts. Undefined: it is marked, or cannot be. */
+  async #mark(pod: PodView, eviction: TimedEviction, leave: Leave): Promise<WriteOutcome | undefined> {
+    const { writer, clock } = this.#options;
+    this.#announce(pod, eviction);
+    if (pod.disruptionReason === evictedByTaint.reason) return undefined;
+    const forHealth = isHealthTaint(leave.evictAt.taint);
+    const command = { kind: 'mark-pod-disrupted', pod, atMs: clock.nowMs(), forHealth } as const;
+    const marked = await writer.carryOut(command, () => this.#isStillWanted(pod, eviction, leave));
+    return marked.result === 'written' || isUnpatchable(marked) ? undefined : marked;
+  }
+
+  #send(pod: PodView, eviction: TimedEviction, leave: Leave): Promise<WriteOutcome> {
+    const { writer } = this.#options;
+    const stillWanted: StillWanted = () => this.#isStillWanted(pod, eviction, leave);
+    this.#announce(pod, eviction);
+    if (leave.by === 'evict') return writer.carryOut({ kind: 'evict-pod', pod, forHealth: true }, stillWanted);
+    return writer.carryOut({ kind: 'delete-pod', pod, forHealth: isHealthTaint(leave.evictAt.taint) }, stillWanted);
+  }
+
+  #announce(pod: PodView, eviction: TimedEviction): void {
+    if (!eviction.announced) this.#options.recorder.record(markingForDeletion(pod));
+    eviction.announced = true;
+  }
+
+  /** It was not cancelled or moved, no hold applies, it is still to leave in this way, and the pod is not terminating. */
+  #isStillWanted(pod: PodView, eviction: TimedEviction, { by, evictAt }: Leave): boolean {
     const key = podKey(pod);
-    if (this.#timed.get(key) !== eviction || this.#holds.reasonFor(eviction, taint) !== undefined) return false;
+    if (this.#timed.get(key) !== eviction || this.#holds.reasonFor(eviction, evictAt.taint) !== undefined) return false;
+    if (this.#departures.by(eviction, evictAt) !== by) return false;
     const current = this.#options.pods.get(key);
     return current?.uid === pod.uid && !current.terminating;
   }
@@ -383,12 +438,11 @@ export class TaintEvictor {
   #after(pod: PodView, evictAt: EvictAt, outcome: WriteOutcome): WorkOutcome {
     if (outcome.result === 'failed') return backOffAtLeast(outcome.retryAfterMs);
     if (outcome.result === 'not-leader') return forget;
+    if (outcome.result === 'refused') return { next: 'requeue', afterMs: 0 };
     if (outcome.result === 'unwanted' || outcome.result === 'held')
       return { next: 'requeue', afterMs: unwantedRecheckMs };
     if (outcome.result === 'written') this.#count(pod, evictAt);
-    if (this.#timed.get(podKey(pod))?.uid === pod.uid) this.#timed.delete(podKey(pod));
-    this.#publish();
-    return forget;
+    return this.#timed.get(podKey(pod))?.uid === pod.uid ? this.#miss(podKey(pod)) : forget;
   }
 
   #count(pod: PodView, { atMs, taint, toleratedSeconds }: EvictAt): void {
@@ -414,20 +468,4 @@ export class TaintEvictor {
 
 function isSameDeadline(a: EvictAt, b: EvictAt): boolean {
   return a.atMs === b.atMs && a.taint === b.taint;
-}
-
-/** Whether this change shows a pod that was not bound to this node before. */
-function isBinding(change: Exclude<Change<PodView>, { kind: 'deleted' }>): boolean {
-  if (change.kind === 'added') return true;
-  const { previous, object } = change;
-  return previous.uid !== object.uid || previous.nodeName !== object.nodeName;
-}
-
-/**
- * When a pod was bound, on the monotonic clock. A binding that arrives by a watch event counts from then; otherwise the
- * times of the pod count, and without them the current time.
- */
-function boundSinceMs(pod: PodView, meeting: Meeting, now: Now): number {
-  const stampMs = meeting === 'found' ? boundAtMs(pod) : undefined;
-  return stampMs === undefined ? now.monotonicMs : countFromStamp(stampMs, now);
 }

@@ -1,7 +1,20 @@
+import type { EvictionRefusal } from '../model/commands.ts';
 import type { EvictionHold } from '../model/decisions.ts';
 import type { TaintKind } from './decide-hold-expiry.ts';
 import type { EvictAt } from './decide-eviction.ts';
 import type { Hold } from './extend-hold.ts';
+
+/** The Eviction API did not evict a pod. Times are on the monotonic clock. */
+export interface RefusedEviction {
+  readonly why: EvictionRefusal;
+  /** Of the API server. */
+  readonly message: string;
+  /** The first such answer. */
+  readonly sinceMs: number;
+  readonly askAgainAtMs: number;
+  /** Number of such answers. */
+  readonly requests: number;
+}
 
 /** A pod that is to be deleted at its deadline. Created from current state, and replaced when the deadline changes. */
 export interface TimedEviction {
@@ -16,6 +29,8 @@ export interface TimedEviction {
   hold?: Hold | undefined;
   /** Until then this reason does not hold it for a taint of this kind, because the node was read live. */
   released?: { readonly why: EvictionHold; readonly kind: TaintKind; readonly untilMs: number } | undefined;
+  /** Undefined while the Eviction API has not refused the pod. */
+  refused?: RefusedEviction | undefined;
   /** The last live read in place of a late cache did not confirm the taint. */
   unconfirmed?: boolean;
 }

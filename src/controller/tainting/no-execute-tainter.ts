@@ -25,6 +25,7 @@ import {
   type NoExecuteNeed,
 } from './decide-taints.ts';
 import { evictionsTotal, taintLatency } from './metrics.ts';
+import { TaintAdditions } from './taint-additions.ts';
 import type { ZoneTaintQueues } from './zone-taint-queues.ts';
 
 /** Taint writes of one zone in flight: a hanging write does not block its zone. */
@@ -77,9 +78,16 @@ export class NoExecuteTainter {
   readonly #options: NoExecuteTainterOptions;
   /** Taint writes in flight, by node. */
   readonly #underway = new Map<string, Write>();
+  readonly #additions: TaintAdditions;
 
   constructor(options: NoExecuteTainterOptions) {
     this.#options = options;
+    this.#additions = new TaintAdditions(options.clock);
+  }
+
+  /** Nodes to which a NoExecute taint is being added, or may have been. */
+  beingTainted(): ReadonlyMap<string, unknown> {
+    return this.#additions.current();
   }
 
   /**
@@ -265,7 +273,10 @@ export class NoExecuteTainter {
     const lane = change.add.length === 0 ? 'recovery' : 'tainting';
     const command = { kind: 'change-taints', node, ...change, lane } as const;
     const stillWanted = (): boolean => this.#isStillWanted(node, change, intent);
+    if (change.add.length > 0) this.#additions.begin(node.name);
     const outcome = await this.#options.writer.carryOut(command, stillWanted);
+    const isDone = outcome.result === 'written' || outcome.result === 'gone';
+    this.#additions.end(node.name, isDone ? 'done' : mayHaveBeenDone(outcome) ? 'unanswered' : 'not-done');
     if (outcome.result === 'written') this.#note(node.name, change, why);
     return outcome;
   }

@@ -12,11 +12,12 @@ import type { Leadership } from '../../ports/leadership.ts';
 import type { WriteLane, WriteLanes } from '../../ports/write-lanes.ts';
 import type { ClosableWriter, Command, StillWanted, WriteOutcome } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
+import { classifyRefusal } from './classify-refusal.ts';
 import { WriteTurns } from './write-turns.ts';
 import { changesNothing, type PatchRequest, planRequest } from './plan-request.ts';
 
 export interface ApiWriterOptions {
-  readonly api: Pick<KubeReader, 'get'> & Pick<KubeWriter, 'patch' | 'delete'>;
+  readonly api: Pick<KubeReader, 'get'> & Pick<KubeWriter, 'patch' | 'delete' | 'evict'>;
   readonly lanes: WriteLanes;
   readonly leadership: Leadership;
   readonly nodes: MutationCache<NodeView>;
@@ -47,8 +48,7 @@ export class ApiWriter implements ClosableWriter {
     const write = (): Promise<WriteOutcome> =>
       this.#options.lanes.run(laneOf(command), () => this.#send(command, stillWanted));
     try {
-      // A deletion has no version as a precondition.
-      return await (command.kind === 'delete-pod' ? write() : this.#turns.run(subjectOf(command), write));
+      return await (isDeletion(command) ? write() : this.#turns.run(subjectOf(command), write));
     } catch (error) {
       return this.#fail(command, asApiError(error)); // the lane is full
     }
@@ -86,10 +86,12 @@ export class ApiWriter implements ClosableWriter {
     const { api, signal } = this.#options;
     const request = planRequest(command);
     const lane = laneOf(command);
-    if (request.verb === 'delete') {
+    if (request.verb !== 'patch') {
       const { namespace, name, uid, gracePeriodSeconds } = request;
       const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
-      return api.delete(request.resource, { namespace, name }, { uid, signal, stillWanted, lane, ...grace });
+      const options = { uid, signal, stillWanted, lane, ...grace };
+      if (request.verb === 'evict') return api.evict({ namespace, name }, options);
+      return api.delete(request.resource, { namespace, name }, options);
     }
     const patch = { type: 'strategic-merge', body: request.body } as const;
     const { subresource } = request;
@@ -100,7 +102,9 @@ export class ApiWriter implements ClosableWriter {
   async #refused(command: Command, error: ApiError): Promise<WriteOutcome> {
     const doubtful = error.reason === 'not-found' || error.reason === 'conflict';
     if (doubtful && (await this.#readAgain(command)) === 'gone') return { result: 'gone' };
-    return this.#fail(command, error);
+    const refusal = command.kind === 'evict-pod' ? classifyRefusal(error) : undefined;
+    if (refusal === undefined) return this.#fail(command, error);
+    return { result: 'refused', ...refusal, retryAfterMs: error.retryAfterMs };
   }
 
   #fail(command: Command, { reason, retryAfterMs }: ApiError): WriteOutcome {
@@ -156,22 +160,26 @@ function onNewest(command: Command, { nodes, pods }: Pick<ApiWriterOptions, 'nod
   return newest === undefined || newest.uid !== command.pod.uid ? command : { ...command, pod: newest };
 }
 
+/** It has no version as a precondition. */
+function isDeletion({ kind }: Command): boolean {
+  return kind === 'delete-pod' || kind === 'evict-pod';
+}
+
+/** Of commands that do not say it. */
+const lanes: Readonly<Record<Command['kind'], WriteLane>> = {
+  'set-node-conditions': 'detection',
+  'mark-pod-not-ready': 'detection',
+  'change-taints': 'detection',
+  'mark-pod-disrupted': 'eviction',
+  'mark-pod-lost': 'eviction',
+  'delete-pod': 'eviction',
+  'evict-pod': 'eviction',
+  'set-node-labels': 'housekeeping',
+  'mark-pod-failed': 'housekeeping',
+};
+
 function laneOf(command: Command): WriteLane {
-  switch (command.kind) {
-    case 'change-taints':
-      return command.lane;
-    case 'set-node-conditions':
-    case 'mark-pod-not-ready':
-      return 'detection';
-    case 'mark-pod-disrupted':
-    case 'mark-pod-lost':
-      return 'eviction';
-    case 'delete-pod':
-      return command.lane ?? 'eviction';
-    case 'set-node-labels':
-    case 'mark-pod-failed':
-      return 'housekeeping';
-  }
+  return ('lane' in command ? command.lane : undefined) ?? lanes[command.kind];
 }
 
 interface Target {

@@ -16,7 +16,8 @@ export interface PatchRequest {
 }
 
 interface DeleteRequest {
-  readonly verb: 'delete';
+  /** `evict`: by the Eviction API, of a pod. */
+  readonly verb: 'delete' | 'evict';
   readonly resource: ResourceName;
   readonly namespace: string;
   readonly name: string;
@@ -56,6 +57,10 @@ export function planRequest(command: Command): PatchRequest | DeleteRequest {
       return podFailed(command);
     case 'delete-pod':
       return podDeletion(command);
+    case 'evict-pod': {
+      const { namespace, name, uid } = command.pod;
+      return { verb: 'evict', resource: 'pods', namespace, name, uid };
+    }
   }
 }
 

@@ -132,6 +132,11 @@ export class FaultInjectingClient implements KubeReader, KubeWriter, NodeConnect
     return this.#send({ verb: 'delete', resource }, options.signal, (api) => api.delete(resource, name, options));
   }
 
+  /** A POST, as of the subresource that it creates. */
+  evict(pod: ObjectName, options: DeleteOptions): Promise<void> {
+    return this.#send({ verb: 'create', resource: 'pods' }, options.signal, (api) => api.evict(pod, options));
+  }
+
   get #isClear(): boolean {
     return !this.#isDisconnected && this.#rules.length === 0;
   }

@@ -5,11 +5,13 @@ import type { PodView } from '../../api/pod.ts';
 import type { Stages } from '../../controller/stages.ts';
 import { objectKey } from '../../api/object-key.ts';
 import { clockSkewMs, parseTimestamp } from '../../api/timestamps.ts';
-import { diffTaints, healthTaintKeys, noExecuteTaints } from '../../api/taints.ts';
+import { diffTaints, hasTaint, healthTaintKeys, noExecuteTaints, type Taint, taintKeys } from '../../api/taints.ts';
+import { toleratesForever } from '../../api/tolerations.ts';
+import { podsByNode } from '../../controller/node-lifecycle.ts';
 import { readyOf } from '../../controller/health/assess-node.ts';
 import type { MaintenanceRule, NodePolicy } from '../../controller/model/policy.ts';
 import type { Replica, Run } from '../cluster/replica.ts';
-import { isWrite, type RequestLine } from '../network/network.ts';
+import { isDeletion, isWrite, type RequestLine } from '../network/network.ts';
 import { nodesOf, policyOf } from '../policy-zones.ts';
 import type { World } from '../world.ts';
 import type { Report } from './violation.ts';
@@ -74,7 +76,7 @@ export class RequestChecker {
 
   #checkWrite(replica: Replica, line: RequestLine): void {
     this.#checkRepeats(replica, line);
-    if (line.verb === 'delete' && (line.uid ?? '') === '')
+    if (isDeletion(line) && (line.uid ?? '') === '')
       this.#report('deletion-names-uid', line.name, `${describe(line)} without the uid of the object`);
     this.#checkMargin(replica, line);
     if (line.by.client === 'main') this.#checkReason(replica, line);
@@ -163,13 +165,52 @@ function whyHeld({ policies, paused }: World['config'], run: Run, line: RequestL
 
 function whyHeldForHealth(policy: NodePolicy, run: Run, line: RequestLine, node: string): string | undefined {
   if (!isForHealth(run, line, node)) return undefined;
-  return whyLimited(policy, run) ?? whyInMaintenance(policy, run, node);
+  return whyLimited(policy, run) ?? whyInMaintenance(policy, run, node) ?? whyFull(policy, run, { node, line });
+}
+
+/** Only an addition of a taint is held. */
+function whyFull(
+  policy: NodePolicy,
+  run: Run,
+  { node, line }: { readonly node: string; readonly line: RequestLine },
+): string | undefined {
+  return line.resource === 'nodes' ? whyCrowded(policy, run, node) : undefined;
+}
+
+/** Only nodes count of which every cache says that they are being emptied. A node with a taint already swaps it. */
+function whyCrowded(policy: NodePolicy, { manager }: Run, node: string): string | undefined {
+  const max = policy.maxConcurrentEvictions ?? Infinity;
+  const { nodes, pods } = manager.informers;
+  const { stages } = manager.lifecycle;
+  const taintsOf = (view: NodeView | undefined): readonly Taint[] =>
+    noExecuteTaints(view?.taints ?? []).filter(isHealthTaint);
+  const isEmptied = (name: string): boolean => {
+    const taints = taintsOf(nodes.store.get(name)).filter(({ key }) =>
+      hasTaint(taintsOf(stages.nodes.get(name)), key, 'NoExecute'),
+    );
+    return pods.store.byIndex(podsByNode, name).some((pod) => !pod.terminating && isEvictedBy(pod, taints));
+  };
+  if (taintsOf(stages.nodes.get(node)).length > 0) return undefined;
+  const next = [
+    { key: isUnknownNode(stages.nodes.get(node)) ? taintKeys.unreachable : taintKeys.notReady, effect: 'NoExecute' },
+  ];
+  if (!pods.store.byIndex(podsByNode, node).some((pod) => !pod.terminating && isEvictedBy(pod, next))) return undefined;
+  const emptied = nodesOf(policy).filter((name) => name !== node && isEmptied(name));
+  return emptied.length >= max ? `${emptied.join(', ')} of its policy are being emptied` : undefined;
+}
+
+function isUnknownNode(node: NodeView | undefined): boolean {
+  return node !== undefined && readyOf(node) === 'Unknown';
+}
+
+function isEvictedBy({ tolerations }: PodView, taints: readonly Taint[]): boolean {
+  return taints.some((taint) => !toleratesForever(tolerations, taint));
 }
 
 /** A NoExecute taint for the health of the node, or the eviction of a pod for such taints only. */
 function isForHealth({ manager }: Run, line: RequestLine, node: string): boolean {
   const carried = manager.lifecycle.stages.nodes.get(node)?.taints ?? [];
-  if (line.resource === 'pods') return line.verb === 'delete' && noExecuteTaints(carried).every(isHealthTaint);
+  if (line.resource === 'pods') return isDeletion(line) && noExecuteTaints(carried).every(isHealthTaint);
   if (isUnknown(line)) return false;
   return noExecuteTaints(diffTaints(line.taints ?? [], carried).add).some(isHealthTaint);
 }
@@ -251,8 +292,9 @@ function whyNotUnknown({ manager }: Run, name: string): string | undefined {
 }
 
 /** The deletion of a live pod from a node that exists is an eviction by a NoExecute taint. */
-function whyNotDeleted({ manager }: Run, { verb, resource, name }: RequestLine): string | undefined {
-  if (verb !== 'delete' || resource !== 'pods') return undefined;
+function whyNotDeleted({ manager }: Run, line: RequestLine): string | undefined {
+  const { resource, name } = line;
+  if (!isDeletion(line) || resource !== 'pods') return undefined;
   const pod = manager.informers.pods.store.get(objectKey('default', name));
   const node = pod === undefined ? undefined : manager.informers.nodes.store.get(pod.nodeName);
   return pod === undefined || node === undefined || isOver(pod)

@@ -14,6 +14,9 @@ const share = 0.1;
 /** The same for policies with limits, which other seeds have. */
 const limitsSource = 0x2_29;
 const limitsShare = 0.05;
+/** The same for policies that limit evictions. */
+const evictionsSource = 0x3_41;
+const evictionsShare = 0.05;
 const changesMax = 4;
 
 export interface Span {
@@ -59,17 +62,37 @@ export function makePolicy(chosen: readonly string[], mode: PolicyMode): NodePol
     outOfService: undefined,
     zones: undefined,
     flapping: undefined,
+    evictReachable: undefined,
+    podDeletionsPerSecond: undefined,
+    maxConcurrentEvictions: undefined,
   };
 }
 
 /** A policy with limits for most nodes, twice, each for half of the span. */
 function planLimits(seed: number, nodes: ClusterPlan['nodes'], { fromMs, untilMs }: Span): readonly PlannedFault[] {
   const random = new SeededRandom(seed ^ limitsSource);
-  if (!chance(random, limitsShare)) return [];
+  if (!chance(random, limitsShare)) return planEvictions(seed, nodes, { fromMs, untilMs });
   const forMs = Math.floor((untilMs - fromMs) / 2);
   return [fromMs, fromMs + forMs].map((atMs) => {
     const chosen = nodes.map(({ name }) => name).filter(() => chance(random, 0.8));
     const policies = chosen.length === 0 ? [] : [{ ...makePolicy(chosen, 'Enforce'), limits: drawLimits(random) }];
+    return { atMs, forMs, fault: { kind: 'settings', change: { policies } } };
+  });
+}
+
+/** A policy for most nodes that limits how they are emptied, twice, each for half of the span. */
+function planEvictions(seed: number, nodes: ClusterPlan['nodes'], { fromMs, untilMs }: Span): readonly PlannedFault[] {
+  const random = new SeededRandom(seed ^ evictionsSource);
+  if (!chance(random, evictionsShare)) return [];
+  const forMs = Math.floor((untilMs - fromMs) / 2);
+  return [fromMs, fromMs + forMs].map((atMs) => {
+    const chosen = nodes.map(({ name }) => name).filter(() => chance(random, 0.8));
+    const evictions = {
+      evictReachable: oneOf(random, [undefined, { timeoutMs: 5_000 }, { timeoutMs: undefined }]),
+      podDeletionsPerSecond: oneOf(random, [undefined, 0.1, 1]),
+      maxConcurrentEvictions: oneOf(random, [undefined, 1, 2]),
+    };
+    const policies = chosen.length === 0 ? [] : [{ ...makePolicy(chosen, 'Enforce'), ...evictions }];
     return { atMs, forMs, fault: { kind: 'settings', change: { policies } } };
   });
 }

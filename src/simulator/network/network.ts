@@ -10,7 +10,8 @@ import { between } from '../draw.ts';
 import type { SimulatedApiServer } from '../server/api-server.ts';
 import type { Requester } from '../server/storage.ts';
 
-export type Verb = 'get' | 'list' | 'watch' | 'create' | 'replace' | 'patch' | 'delete';
+/** `evict`: a POST to `pods/NAME/eviction`. */
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'replace' | 'patch' | 'delete' | 'evict';
 
 /** A request, as rules and checkers see it. */
 export interface RequestLine {
@@ -19,14 +20,19 @@ export interface RequestLine {
   readonly resource: ResourceName;
   readonly name: string;
   readonly subresource?: 'status' | undefined;
-  /** Of a deletion: the object that it is meant for. */
+  /** Of a deletion or an eviction: the object that it is meant for. */
   readonly uid?: string;
   /** Of a patch of `spec.taints`: the list that it sets. */
   readonly taints?: readonly Taint[];
 }
 
 export function isWrite({ verb }: RequestLine): boolean {
-  return verb === 'create' || verb === 'replace' || verb === 'patch' || verb === 'delete';
+  return verb !== 'get' && verb !== 'list' && verb !== 'watch';
+}
+
+/** It deletes an object, or has it deleted by the Eviction API. */
+export function isDeletion({ verb }: RequestLine): boolean {
+  return verb === 'delete' || verb === 'evict';
 }
 
 /** `frames`: what a watch sends after it was opened. */

@@ -150,14 +150,15 @@ export class SimulatedClient implements KubeReader, KubeWriter {
 
   delete(resource: ResourceName, name: ObjectName, options: DeleteOptions): Promise<void> {
     const { by } = this.#options;
-    const { uid, resourceVersion, gracePeriodSeconds } = options;
-    const preconditions = {
-      uid,
-      ...(resourceVersion === undefined ? {} : { resourceVersion }),
-      ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
-    };
-    const carryOut = (server: SimulatedApiServer) => server.delete(by, resource, name, preconditions);
-    const line = { ...this.#line('delete', resource, name.name), uid };
+    const carryOut = (server: SimulatedApiServer) => server.delete(by, resource, name, preconditionsOf(options));
+    const line = { ...this.#line('delete', resource, name.name), uid: options.uid };
+    return this.#send({ line, ...callOptions(options), carryOut });
+  }
+
+  evict(pod: ObjectName, options: DeleteOptions): Promise<void> {
+    const { by } = this.#options;
+    const carryOut = (server: SimulatedApiServer) => server.evict(by, pod, preconditionsOf(options));
+    const line = { ...this.#line('evict', 'pods', pod.name), uid: options.uid };
     return this.#send({ line, ...callOptions(options), carryOut });
   }
 
@@ -226,6 +227,18 @@ function withoutUndecodable(page: ListPage, isUndecodable: (object: KubeObject) 
 
 function callOptions(options: WriteOptions | DeleteOptions): Pick<Call<unknown>, 'signal' | 'options'> {
   return { signal: options.signal, options };
+}
+
+function preconditionsOf({
+  uid,
+  resourceVersion,
+  gracePeriodSeconds,
+}: DeleteOptions): Pick<DeleteOptions, 'uid' | 'resourceVersion' | 'gracePeriodSeconds'> {
+  return {
+    uid,
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+  };
 }
 
 function abortedError(message = 'aborted by the caller'): ApiError {

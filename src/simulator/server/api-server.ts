@@ -7,6 +7,7 @@ import { watchTooOld } from '../../apiserver/api-errors/api-errors.ts';
 import { parseListPlan, parseWatchPlan, type WatchPlan } from '../../apiserver/registry/list-query.ts';
 import { ObjectLister } from '../../apiserver/registry/object-lister.ts';
 import type { ObjectRegistry, Written } from '../../apiserver/registry/object-registry.ts';
+import { PodSubresources } from '../../apiserver/registry/pod-subresources.ts';
 import { fieldLabelsOf } from '../../apiserver/registry/request-target.ts';
 import { parseSelection, type Selection } from '../../apiserver/registry/selection.ts';
 import { WatchCache } from '../../apiserver/storage/watch-cache.ts';
@@ -43,6 +44,7 @@ export class SimulatedApiServer {
   readonly name: string;
   readonly #options: SimulatedApiServerOptions;
   readonly #registry: ObjectRegistry;
+  readonly #pods: PodSubresources;
   readonly #consistent: ObjectLister;
   readonly #never = new AbortController().signal;
   readonly #watches = new Set<OpenWatch>();
@@ -62,6 +64,7 @@ export class SimulatedApiServer {
     this.name = name;
     this.#options = options;
     this.#registry = storage.registry(clock, random);
+    this.#pods = new PodSubresources(this.#registry, clock);
     this.#consistent = new ObjectLister(storage.store);
     this.#cache = new WatchCache(storage.store, clock);
     this.#cached = new ObjectLister(this.#cache);
@@ -181,6 +184,17 @@ export class SimulatedApiServer {
   ): Promise<void> {
     const { storage } = this.#options;
     storage.write(by, () => this.#registry.delete(storage.target(resource, name), { dryRun: false, ...options }));
+  }
+
+  /** Without PodDisruptionBudgets, which the registry does not serve: every eviction is allowed. */
+  async evict(
+    by: Requester,
+    pod: ObjectName,
+    options: Pick<DeleteOptions, 'uid' | 'resourceVersion' | 'gracePeriodSeconds'>,
+  ): Promise<void> {
+    const { storage } = this.#options;
+    const target = storage.target('pods', pod);
+    storage.write(by, () => this.#pods.evict(target, {}, { dryRun: false, ...options }));
   }
 
   /**

@@ -183,6 +183,15 @@ test('T125 an evicted pod gets the DisruptionTarget condition and its grace peri
   assert.equal(condition.reason, 'EvictionByEvictionAPI');
 });
 
+test('an eviction that is meant for another pod of the same name is a conflict, and the pod stays as it is', async () => {
+  const pod = await boundPod();
+  const { name, namespace, resourceVersion } = pod.metadata;
+  const deleteOptions = { preconditions: { uid: 'of-another-pod' } };
+  const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace }, deleteOptions };
+  expect(await client.post(`${podPath(pod)}/eviction`, eviction), 409);
+  assert.equal((await client.get(podPath(pod))).body.metadata.resourceVersion, resourceVersion);
+});
+
 for (const row of ['T126', 'T127', 'T128', 'T129', 'T130', 'T131', 'T132']) {
   test(`${row} eviction under a disruption budget`, { skip: 'disruption budgets are not served' }, () => {});
 }

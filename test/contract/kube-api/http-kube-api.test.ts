@@ -177,6 +177,19 @@ describe('the API over HTTP', () => {
       });
     });
 
+    test('evict: a POST of a policy/v1 Eviction with the uid as a precondition', async () => {
+      script((request) => request.answer(201, { kind: 'Status', metadata: {}, status: 'Success' }));
+      await api.evict({ namespace: 'ns', name: 'p' }, { uid: 'u1', signal: signal() });
+      assert.equal(`${last().method} ${last().path}`, 'POST /api/v1/namespaces/ns/pods/p/eviction?fieldManager=nlc');
+      assert.equal(last().headers['content-type'], 'application/json');
+      assert.deepEqual(JSON.parse(last().body), {
+        kind: 'Eviction',
+        apiVersion: 'policy/v1',
+        metadata: { namespace: 'ns', name: 'p' },
+        deleteOptions: { preconditions: { uid: 'u1' } },
+      });
+    });
+
     test('a request without a name or namespace is rejected before it is sent', async () => {
       script((request) => request.answer(200, node('n1')));
       assert.equal((await failure(api.get('pods', { name: 'p' }, { signal: signal() }))).reason, 'bad-request');
@@ -264,11 +277,12 @@ describe('the API over HTTP', () => {
         api.create('nodes', node('n1'), { signal: signal() }),
         api.replace('nodes', node('n1'), { signal: signal() }),
         api.delete('pods', { namespace: 'd', name: 'p' }, { uid: 'u', signal: signal() }),
+        api.evict({ namespace: 'd', name: 'p' }, { uid: 'u', signal: signal() }),
       ];
       for (const error of await Promise.all(writes.map(failed)))
         assert.deepEqual(error, ['too-many-requests', 60_000, 429]);
       assert.ok(performance.now() - sinceMs < 2_000);
-      assert.equal(server.requests.length, 4);
+      assert.equal(server.requests.length, 5);
     });
 
     test('a write that is rejected without a header carries the delay of its Status', async () => {

@@ -326,5 +326,6 @@ function watched(
       if (resource === 'pods') onWrite('delete', name.name, '');
       return api.delete(resource, name, options);
     },
+    evict: (pod, options) => api.evict(pod, options),
   };
 }

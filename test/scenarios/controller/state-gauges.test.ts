@@ -107,6 +107,7 @@ test('held nodes: stale watches', async () => {
 test('a node is counted under the first reason that applies', () => {
   const facts: WaitingFacts = {
     breakerHeld: undefined,
+    concurrencyHeld: undefined,
     policyHeld: ['Observe', 'Paused', 'Paused'],
     maintained: 5,
     withheld: 1,

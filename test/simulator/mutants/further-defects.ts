@@ -147,8 +147,8 @@ export const furtherDefects: readonly Mutant[] = [
     name: 'delete-without-uid',
     what: 'a late DELETE removes the pod that was created under the same name meanwhile',
     file: 'controller/writer/api-writer.ts',
-    find: '{ uid, signal, stillWanted, lane, ...grace });',
-    replace: '{ uid: undefined, signal, stillWanted, lane, ...grace });',
+    find: '{ uid, signal, stillWanted, lane, ...grace };',
+    replace: '{ uid: undefined, signal, stillWanted, lane, ...grace };',
   },
   // writer
   {

@@ -35,7 +35,7 @@ const key = 'a label key, such as node.example.com/pool';
 const value = 'a label value: at most 63 letters, digits, -, _ and .';
 const name = 'a name of lower-case letters, digits, - and ., at most 253';
 const fields =
-  'name, priority, nodeSelector, mode, nodeMonitorGracePeriod, nodeStartupGracePeriod, failureDomain, outerFailureDomain, nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionEvictionRate, largeClusterSizeThreshold, unhealthyZoneThreshold, podMarkingRate, maintenance, limits, outOfService, flapping';
+  'name, priority, nodeSelector, mode, nodeMonitorGracePeriod, nodeStartupGracePeriod, failureDomain, outerFailureDomain, nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionEvictionRate, largeClusterSizeThreshold, unhealthyZoneThreshold, podMarkingRate, maintenance, limits, outOfService, flapping, evictReachable, podDeletionsPerSecond, maxConcurrentEvictions';
 const at = 'policies[0].nodeSelector.matchExpressions[0]';
 const long = 'x'.repeat(64);
 const many = Array.from({ length: 21 }, (_, place) => `label-${place}`);
@@ -244,6 +244,32 @@ const malformed: readonly (readonly [unknown, string])[] = [
     aPolicyWith({ outOfService: { after: '10m' } }),
     'policies[0].outOfService.after: unknown field; accepted: conditions, taints',
   ],
+  [aPolicyWith({ evictReachable: true }), 'policies[0].evictReachable: must be a mapping (got true)'],
+  [
+    aPolicyWith({ evictReachable: { timeout: '0s' } }),
+    `policies[0].evictReachable.timeout: must be ${duration} (got "0s")`,
+  ],
+  [
+    aPolicyWith({ evictReachable: { timeout: '3000000h' } }),
+    'policies[0].evictReachable.timeout: must be a duration > 0 and below 292 years (got "3000000h")',
+  ],
+  [aPolicyWith({ evictReachable: { for: '10m' } }), 'policies[0].evictReachable.for: unknown field; accepted: timeout'],
+  [
+    aPolicyWith({ podDeletionsPerSecond: 0 }),
+    'policies[0].podDeletionsPerSecond: must be a number from 0.001 to 1000000 (got 0)',
+  ],
+  [
+    aPolicyWith({ podDeletionsPerSecond: '1' }),
+    'policies[0].podDeletionsPerSecond: must be a number from 0.001 to 1000000 (got "1")',
+  ],
+  [
+    aPolicyWith({ maxConcurrentEvictions: 0 }),
+    'policies[0].maxConcurrentEvictions: must be an integer from 1 to 1000000 (got 0)',
+  ],
+  [
+    aPolicyWith({ maxConcurrentEvictions: 1.5 }),
+    'policies[0].maxConcurrentEvictions: must be an integer from 1 to 1000000 (got 1.5)',
+  ],
   [withLimits({ reset: true }), 'policies[0].limits.reset: unknown field; accepted: maxUnhealthy, cooldown, resetAt'],
 ];
 
@@ -317,6 +343,9 @@ test('a policy with all fields', () => {
     failureDomain: ['example.com/rack'],
     outerFailureDomain: ['example.com/hall'],
     ...zoneSettings,
+    evictReachable: { timeout: '15m' },
+    podDeletionsPerSecond: 0.5,
+    maxConcurrentEvictions: 3,
   };
   assert.deepEqual(readFileSettings({ policies: [policy] }).settings.policies, [
     {
@@ -349,6 +378,9 @@ test('a policy with all fields', () => {
         maxMs: 1_800_000,
         budget: { percent: undefined, count: 2 },
       },
+      evictReachable: { timeoutMs: 900_000 },
+      podDeletionsPerSecond: 0.5,
+      maxConcurrentEvictions: 3,
     },
   ]);
 });
@@ -360,6 +392,7 @@ test('what a policy does not set is undefined, its mode is Enforce and its prior
   assert.equal(policy.nodeMonitorGracePeriodMs, undefined);
   assert.equal(policy.nodeStartupGracePeriodMs, undefined);
   assert.equal(policy.limits, undefined);
+  assert.equal(policy.evictReachable, undefined);
 });
 
 test('maintenance is what KEP-5683 calls it if no conditions are set', () => {

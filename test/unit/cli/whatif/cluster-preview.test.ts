@@ -182,3 +182,13 @@ describe('a cluster', () => {
     assert.deepEqual([nodes.get('n')?.noExecute, nodes.get('n')?.podsEvicted], ['removed', 0]);
   });
 });
+
+test('nodes beyond maxConcurrentEvictions wait', () => {
+  const silent: NodeStory = { silentSeconds: 60, ready: 'Unknown', pods: [{}] };
+  const options = { ...defaultControllerOptions, policies: [aPolicy({ name: 'edge', maxConcurrentEvictions: 1 })] };
+  const { nodes } = buildPreview(aCluster({ ...healthy, a: silent, b: silent }), options);
+  const [first, second] = ['a', 'b'].map((name) => nodes.get(name));
+  assert.deepEqual([first?.noExecute, first?.hold], ['added', null]);
+  const hold = { what: 'maxConcurrentEvictions of policy edge', until: null };
+  assert.deepEqual([second?.noExecute, second?.hold], ['held', hold]);
+});

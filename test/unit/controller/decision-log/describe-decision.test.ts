@@ -62,6 +62,14 @@ const rows: readonly (readonly [Decision, string])[] = [
     'pod default/p evicted from n1: it does not tolerate t',
   ],
   [
+    { kind: 'eviction-refused', pod, node, why: 'budget', message: 'The disruption budget web needs 2' },
+    'pod default/p: eviction from n1 is due but the Eviction API refuses it (budget): The disruption budget web needs 2',
+  ],
+  [
+    { kind: 'eviction-wait-ended', pod, node, why: 'timeout', waitedMs: 600_000 },
+    'pod default/p: deleted from n1 after the Eviction API refused it for 600s: the timeout is over',
+  ],
+  [
     { kind: 'terminated-pods-surplus', terminated: 12, threshold: 10 },
     '12 terminated pods, 2 more than the threshold of 10: the oldest are deleted, evicted ones first',
   ],

@@ -26,6 +26,7 @@ class Stand {
         this.sent.push(name);
         return new Promise((resolve) => this.answers.push(resolve));
       },
+      evict: () => assert.fail('nothing is evicted'),
     },
     lanes: new PQueueLanes({ concurrencyMax: 1 }),
     leadership: { holds: () => this.leading },
@@ -101,13 +102,17 @@ test('a write whose reason has ended while it waited for a slot is not sent', as
   assert.deepEqual(stand.sent, ['a']);
 });
 
-/** A writer onto an API that refuses every patch and deletion with the same error, and reads as it is given. */
-async function refusedWith(error: ApiError, read: () => Promise<KubeObject>): Promise<WriteOutcome> {
+/** A writer onto an API that refuses every patch, deletion and eviction with the same error, and reads as it is given. */
+async function refusedWith(
+  error: ApiError,
+  read: () => Promise<KubeObject>,
+  kind: 'delete-pod' | 'evict-pod' = 'delete-pod',
+): Promise<WriteOutcome> {
   const refuse = async (): Promise<never> => {
     throw error;
   };
   const writer = new ApiWriter({
-    api: { get: read, patch: refuse, delete: refuse },
+    api: { get: read, patch: refuse, delete: refuse, evict: refuse },
     lanes: new PQueueLanes({ concurrencyMax: 1 }),
     leadership: { holds: () => true },
     nodes: new MutationCache<NodeView>(() => undefined),
@@ -116,7 +121,8 @@ async function refusedWith(error: ApiError, read: () => Promise<KubeObject>): Pr
     clock: new ManualClock(),
     signal: new AbortController().signal,
   });
-  return writer.carryOut({ kind: 'delete-pod', pod: aPod('a') }, () => true);
+  const pod = aPod('a');
+  return writer.carryOut(kind === 'delete-pod' ? { kind, pod } : { kind, pod, forHealth: true }, () => true);
 }
 
 const taint = { key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule' } as const;
@@ -151,6 +157,70 @@ for (const { title, error, read, result } of [
   });
 }
 
+const budget: ApiError = new ApiError({
+  reason: 'too-many-requests',
+  message: 'Cannot evict pod',
+  code: 429,
+  retryAfterMs: 10_000,
+  status: { details: { causes: [{ reason: 'DisruptionBudget', message: 'The disruption budget web needs 2' }] } },
+});
+const eviction404 = new ApiError({ reason: 'not-found', message: 'the server could not find the resource', code: 404 });
+
+for (const { title, error, read, result } of [
+  {
+    title: 'a 429 of a budget',
+    error: budget,
+    read: plain404,
+    result: { result: 'refused', why: 'budget', message: 'The disruption budget web needs 2', retryAfterMs: 10_000 },
+  },
+  {
+    title: 'a 429 of an overloaded API server',
+    error: new ApiError({ reason: 'too-many-requests', message: 'slow down', code: 429, retryAfterMs: 1_000 }),
+    read: plain404,
+    result: { result: 'failed', reason: 'too-many-requests', retryAfterMs: 1_000 },
+  },
+  {
+    title: 'a 403',
+    error: new ApiError({ reason: 'forbidden', message: 'cannot create resource "pods/eviction"', code: 403 }),
+    read: plain404,
+    result: {
+      result: 'refused',
+      why: 'forbidden',
+      message: 'cannot create resource "pods/eviction"',
+      retryAfterMs: undefined,
+    },
+  },
+  {
+    title: 'a 404 of the subresource, of a pod that exists',
+    error: eviction404,
+    read: stored('uid-a'),
+    result: { result: 'refused', why: 'not-served', message: eviction404.message, retryAfterMs: undefined },
+  },
+  { title: 'a 404 of a pod that is gone', error: missing, read: missing, result: { result: 'gone' } },
+  {
+    title: 'a 500 for several budgets',
+    error: new ApiError({ reason: 'internal', message: 'This pod has more than one PodDisruptionBudget', code: 500 }),
+    read: plain404,
+    result: {
+      result: 'refused',
+      why: 'internal',
+      message: 'This pod has more than one PodDisruptionBudget',
+      retryAfterMs: undefined,
+    },
+  },
+  {
+    title: 'no answer',
+    error: new ApiError({ reason: 'timeout', message: 'no answer' }),
+    read: plain404,
+    result: { result: 'failed', reason: 'timeout', retryAfterMs: undefined },
+  },
+]) {
+  test(`eviction, ${title}: ${result.result}`, async () => {
+    const answer = (): Promise<KubeObject> => (read instanceof ApiError ? Promise.reject(read) : Promise.resolve(read));
+    assert.deepEqual(await refusedWith(error, answer, 'evict-pod'), result);
+  });
+}
+
 test('a node that a refused write made be read is reported, as its state is in use before its event', async () => {
   const node = transformNode({ metadata: { name: 'n1', uid: 'u', resourceVersion: '5' } });
   const nodes = new MutationCache<NodeView>(() => node);
@@ -160,6 +230,7 @@ test('a node that a refused write made be read is reported, as its state is in u
       get: () => Promise.resolve({ metadata: { name: 'n1', uid: 'u', resourceVersion: '9' } }),
       patch: () => Promise.reject(webhook409),
       delete: () => assert.fail('nothing is deleted'),
+      evict: () => assert.fail('nothing is evicted'),
     },
     lanes: new PQueueLanes({ concurrencyMax: 1 }),
     leadership: { holds: () => true },
@@ -183,6 +254,7 @@ test('a node of the same name with another uid, which a refused write shows, is 
       get: () => Promise.resolve(created),
       patch: () => Promise.reject(webhook409),
       delete: () => assert.fail('nothing is deleted'),
+      evict: () => assert.fail('nothing is evicted'),
     },
     lanes: new PQueueLanes({ concurrencyMax: 1 }),
     leadership: { holds: () => true },

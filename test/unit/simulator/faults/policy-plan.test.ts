@@ -17,11 +17,25 @@ function hasLimits(seed: number): boolean {
   );
 }
 
-test('one seed of ten has policies, one of twenty limits, and no regression seed from before them', () => {
-  const share = seeds.filter((seed) => policiesOf(seed).length > 0 && !hasLimits(seed)).length / seeds.length;
+function limitsEvictions(seed: number): boolean {
+  const keys = ['evictReachable', 'podDeletionsPerSecond', 'maxConcurrentEvictions'] as const;
+  return policiesOf(seed).some(({ fault }) => {
+    const policies = fault.kind === 'settings' ? (fault.change.policies ?? []) : [];
+    return policies.some((policy) => keys.some((key) => policy[key] !== undefined));
+  });
+}
+
+test('one seed of ten has policies, one of twenty limits, some limits of evictions, and no regression seed from before them', () => {
+  const share =
+    seeds.filter((seed) => policiesOf(seed).length > 0 && !hasLimits(seed) && !limitsEvictions(seed)).length /
+    seeds.length;
   assert.ok(share > 0.06 && share < 0.14, `${share}`);
   const limited = seeds.filter(hasLimits).length / seeds.length;
   assert.ok(limited > 0.02 && limited < 0.08, `${limited}`);
+  const evictions = seeds.filter(limitsEvictions).length / seeds.length;
+  assert.ok(evictions > 0.01 && evictions < 0.08, `${evictions}`);
+  for (const { seed } of regressionSeeds.filter(({ seed }) => seed < 60_000_000))
+    assert.ok(!limitsEvictions(seed), `seed ${seed}`);
   for (const { seed } of regressionSeeds.filter(({ seed }) => seed < 50_000_000))
     assert.ok(!hasLimits(seed), `seed ${seed}`);
   for (const { seed } of regressionSeeds.filter(({ seed }) => seed < 30_000_000))

@@ -1,0 +1,219 @@
+// Which nodes of a policy are being emptied by a NoExecute taint for their health, for its maximum of such nodes. Derived from
+// nodes and pods at each question; what is remembered only saves questions.
+import { findCondition } from '../../api/conditions.ts';
+import type { NodeView } from '../../api/node.ts';
+import type { PodView } from '../../api/pod.ts';
+import { type HealthTaintKey, healthTaintKeys, noExecuteTaints, type Taint, taintKeys } from '../../api/taints.ts';
+import { toleratesForever } from '../../api/tolerations.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Live } from '../../ports/live.ts';
+import type { NodeSource } from '../model/commands.ts';
+import type { ConcurrencyHold, EmptyingStatus, NodePolicy } from '../model/policy.ts';
+import type { NodePolicies, PolicyOptions } from './node-policies.ts';
+
+export interface EmptyingNodesOptions {
+  readonly options: Live<Pick<PolicyOptions, 'policies'>>;
+  readonly policies: Pick<NodePolicies, 'selectionOf'>;
+  readonly nodes: NodeSource;
+  /** Names of all nodes. */
+  readonly names: () => Iterable<string>;
+  readonly podsOn: (node: string) => readonly PodView[];
+  /** Nodes to which a NoExecute taint for their health is being added. Read at each question. */
+  readonly beingTainted: () => Pick<ReadonlyMap<string, unknown>, 'has' | 'keys'>;
+  readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
+}
+
+/** All nodes are searched for taints again after this time, whatever changes were missed. */
+const searchAgainMs = 60_000;
+/** A node that was held is asked for again after this time. */
+const askAgainMs = 500;
+/** After an answer that holds a node, others of its policy are held without another count for this time. */
+const heldForMs = 100;
+
+/** A policy with a maximum. */
+interface CappedPolicy extends NodePolicy {
+  readonly maxConcurrentEvictions: number;
+}
+
+/**
+ * A node is being emptied while it has a NoExecute taint for its health, or gets one, and has pods that do not tolerate it for
+ * ever and do not terminate yet.
+ */
+export class EmptyingNodes {
+  readonly #options: EmptyingNodesOptions;
+  /** Every node that may have a taint for its health; checked at each question. */
+  readonly #candidates = new Set<string>();
+  /** By policy: the nodes that were found last, which are looked at first. */
+  readonly #found = new Map<string, readonly string[]>();
+  /** By policy: when a node was held last, on the monotonic clock. */
+  readonly #heldAtMs = new Map<string, number>();
+  /** The policies for which candidates are kept; undefined: for none. */
+  #policies: readonly NodePolicy[] | undefined;
+  #searchedAtMs = -Infinity;
+
+  constructor(options: EmptyingNodesOptions) {
+    this.#options = options;
+  }
+
+  /** Why this node gets no NoExecute taint for its health now. Cheap: called before each request. */
+  holdOf(name: string): ConcurrencyHold | undefined {
+    const policy = this.#cappedPolicyOf(name);
+    if (policy === undefined || !this.#needsPlace(name)) return undefined;
+    const { clock, beingTainted } = this.#options;
+    const nowMs = clock.monotonicMs();
+    const isRecent = nowMs - (this.#heldAtMs.get(policy.name) ?? -Infinity) < heldForMs;
+    if (!(isRecent && !beingTainted().has(name)) && this.#others(policy, name) < policy.maxConcurrentEvictions) {
+      this.#candidates.add(name);
+      return undefined;
+    }
+    if (!isRecent) this.#heldAtMs.set(policy.name, nowMs);
+    return { mode: 'Concurrency', untilMs: clock.nowMs() + askAgainMs };
+  }
+
+  /** The nodes that are being emptied, of each policy with a maximum. For reports. */
+  statuses(): readonly EmptyingStatus[] {
+    return this.#capped().map((policy) => {
+      this.#refresh();
+      const nodes = [...this.#search(policy, undefined)].sort();
+      return { policy: policy.name, max: policy.maxConcurrentEvictions, nodes };
+    });
+  }
+
+  /** The same for the policy of this node, if the node waits because of it, or would. */
+  statusHolding(name: string): EmptyingStatus | undefined {
+    const policy = this.#cappedPolicyOf(name);
+    if (policy === undefined || this.#options.beingTainted().has(name) || !this.#needsPlace(name)) return undefined;
+    return this.statuses().find((status) => status.policy === policy.name && isFull(status));
+  }
+
+  /** Those of these nodes that wait because of it, for reports; undefined: no policy has a maximum. */
+  heldOf(names: Iterable<string>): readonly string[] | undefined {
+    if (this.#capped().length === 0) return undefined;
+    const full = new Set(this.statuses().flatMap((status) => (isFull(status) ? [status.policy] : [])));
+    const { beingTainted } = this.#options;
+    return [...names].filter((name) => {
+      const isFullOf = full.has(this.#cappedPolicyOf(name)?.name ?? '');
+      return isFullOf && !beingTainted().has(name) && this.#needsPlace(name);
+    });
+  }
+
+  /** The node changed. Ignored until the first question. */
+  note(node: NodeView): void {
+    if (this.#policies !== undefined && healthTaintsOf(node).length > 0) this.#candidates.add(node.name);
+  }
+
+  forget(name: string): void {
+    this.#candidates.delete(name);
+  }
+
+  /** Number of nodes that may have a taint for their health. */
+  get size(): number {
+    return this.#candidates.size;
+  }
+
+  /** How many other nodes of the policy are being emptied; counted up to the maximum. */
+  #others(policy: CappedPolicy, name: string): number {
+    this.#refresh();
+    const found: string[] = [];
+    for (const other of this.#search(policy, name)) {
+      found.push(other);
+      if (found.length >= policy.maxConcurrentEvictions) break;
+    }
+    this.#found.set(policy.name, found);
+    return found.length;
+  }
+
+  /** The nodes of this policy that are being emptied, without `except`: each once. */
+  *#search(policy: NodePolicy, except: string | undefined): Iterable<string> {
+    const { policies, beingTainted } = this.#options;
+    const seen = new Set<string>();
+    for (const name of this.#ordered(policy.name)) {
+      if (name === except || seen.has(name)) continue;
+      seen.add(name);
+      const selection = policies.selectionOf(name);
+      if (selection.kind === 'policy' && selection.policy.name === policy.name && this.#isEmptied(name)) yield name;
+      else if (!beingTainted().has(name) && !this.#isTainted(name)) this.#candidates.delete(name);
+    }
+  }
+
+  *#ordered(policy: string): Iterable<string> {
+    yield* this.#found.get(policy) ?? [];
+    yield* this.#candidates;
+    yield* this.#options.beingTainted().keys();
+  }
+
+  #isTainted(name: string): boolean {
+    const node = this.#options.nodes.get(name);
+    return node !== undefined && healthTaintsOf(node).length > 0;
+  }
+
+  #isEmptied(name: string): boolean {
+    const node = this.#options.nodes.get(name);
+    if (node === undefined) return false;
+    const taints = healthTaintsOf(node);
+    const isNext = this.#options.beingTainted().has(name) && readyOf(node) !== 'True';
+    return this.#evicts(name, isNext ? [...taints, nextTaint(node)] : taints);
+  }
+
+  /** Its next taint would evict a pod, and no taint that it has does so already. */
+  #needsPlace(name: string): boolean {
+    const node = this.#options.nodes.get(name);
+    return node !== undefined && this.#evicts(name, [nextTaint(node)]) && !this.#evicts(name, healthTaintsOf(node));
+  }
+
+  #evicts(name: string, taints: readonly Taint[]): boolean {
+    if (taints.length === 0) return false;
+    return this.#options.podsOn(name).some(({ terminating, tolerations }) => {
+      return !terminating && taints.some((taint) => !toleratesForever(tolerations, taint));
+    });
+  }
+
+  /** Searches all nodes if the policies changed, and once a minute. Without a maximum everything is dropped. */
+  #refresh(): void {
+    const { options, clock, names, nodes } = this.#options;
+    const { policies } = options.current();
+    if (this.#policies === policies && clock.monotonicMs() < this.#searchedAtMs + searchAgainMs) return;
+    const isCapped = this.#capped().length > 0;
+    this.#policies = isCapped ? policies : undefined;
+    this.#searchedAtMs = clock.monotonicMs();
+    this.#candidates.clear();
+    this.#found.clear();
+    this.#heldAtMs.clear();
+    if (!isCapped) return;
+    for (const name of names()) {
+      const node = nodes.get(name);
+      if (node !== undefined) this.note(node);
+    }
+  }
+
+  #capped(): readonly CappedPolicy[] {
+    return this.#options.options.current().policies.filter(isCapped);
+  }
+
+  #cappedPolicyOf(node: string): CappedPolicy | undefined {
+    const selection = this.#options.policies.selectionOf(node);
+    return selection.kind === 'policy' && isCapped(selection.policy) ? selection.policy : undefined;
+  }
+}
+
+function isFull({ nodes, max }: EmptyingStatus): boolean {
+  return nodes.length >= max;
+}
+
+function isCapped(policy: NodePolicy): policy is CappedPolicy {
+  return policy.maxConcurrentEvictions !== undefined;
+}
+
+function healthTaintsOf({ taints }: NodeView): readonly Taint[] {
+  return noExecuteTaints(taints).filter(({ key }) => healthTaintKeys.some((known) => known === key));
+}
+
+function readyOf({ conditions }: NodeView): string | undefined {
+  return findCondition(conditions, 'Ready')?.status;
+}
+
+/** The taint that follows from the Ready condition. */
+function nextTaint(node: NodeView): Taint {
+  const key: HealthTaintKey = readyOf(node) === 'Unknown' ? taintKeys.unreachable : taintKeys.notReady;
+  return { key, effect: 'NoExecute' };
+}

@@ -1,0 +1,26 @@
+import { type EvictAt, isHealthTaint } from './decide-eviction.ts';
+
+/** How a pod leaves its node: by a deletion, or by the Eviction API, which asks its PodDisruptionBudgets. */
+export type Departure = 'delete' | 'evict';
+
+interface DepartureFacts {
+  /** How long after it was due a budget may hold the pod; undefined: its policy does not ask budgets. */
+  readonly timeoutMs: number | undefined;
+  /** Its node is not Ready for another reason than silence. */
+  readonly isReachable: boolean;
+  /** On the monotonic clock. */
+  readonly nowMs: number;
+}
+
+/**
+ * For the health of a reachable node by the Eviction API, until the timeout. It counts from the deadline, which follows from the
+ * time in the taint, so that a restart loses nothing. Pods of an unreachable node cannot be shut down in order anyway, and
+ * taints of other clients are to delete.
+ */
+export function decideDeparture(
+  { atMs, taint }: Pick<EvictAt, 'atMs' | 'taint'>,
+  { timeoutMs, isReachable, nowMs }: DepartureFacts,
+): Departure {
+  if (timeoutMs === undefined || !isReachable || !isHealthTaint(taint)) return 'delete';
+  return nowMs < atMs + timeoutMs ? 'evict' : 'delete';
+}

@@ -1,0 +1,230 @@
+// How and when a pod that is due leaves: by a deletion or by the Eviction API, and at the rate of the policy of its node. State
+// is kept only of pods that wait; it only saves requests.
+import { podKey, type PodView } from '../../api/pod.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Meter } from '../../ports/meter.ts';
+import { TokenQueues } from '../../queueing/token-queues.ts';
+import type { WriteOutcome } from '../model/commands.ts';
+import type { DecisionSink } from '../model/decisions.ts';
+import type { DeletionRate, ReachableEviction } from '../model/policy.ts';
+import { decideDeparture, type Departure } from './decide-departure.ts';
+import { type EvictAt, isHealthTaint } from './decide-eviction.ts';
+import { evictionsRefused, evictionsTimedOut, waitingPods } from './metrics.ts';
+import type { RefusedEviction, TimedEviction } from './timed-eviction.ts';
+
+/** Delays between two requests for a pod that the Eviction API does not evict. */
+const askAgainMs = { min: 100, max: 30_000 } as const;
+/** A pod that waits is evaluated again after this time: its node may not be reachable any more. */
+const checkAgainMs = 1_000;
+
+/** What the policy and the state of a node say about deletions of its pods. */
+export interface DepartureSource {
+  /** Undefined: the Eviction API is not used for pods of this node. */
+  readonly evictReachableOf: (node: string) => ReachableEviction | undefined;
+  /** Its kubelet reports, and sends heartbeats. */
+  readonly isReachable: (node: string) => boolean;
+  /** Undefined: no limit. */
+  readonly deletionRateOf: (node: string) => DeletionRate | undefined;
+}
+
+interface DeparturesOptions {
+  readonly source: DepartureSource;
+  readonly timed: ReadonlyMap<string, TimedEviction>;
+  /** The pod is to be evaluated again after this time. */
+  readonly wake: (key: string, afterMs: number) => void;
+  /** The pod will be evaluated again. */
+  readonly isQueued: (key: string) => boolean;
+  readonly decisions: DecisionSink;
+  readonly meter: Meter;
+  readonly clock: Clock;
+}
+
+/** How a pod leaves, and for which taint. */
+export interface Leave {
+  readonly by: Departure;
+  readonly evictAt: EvictAt;
+  /** Returns the token, if nothing was deleted. */
+  readonly giveBack: () => void;
+}
+
+/** `go`: a request may be sent now. */
+type DepartureAnswer = ({ readonly kind: 'go' } & Leave) | { readonly kind: 'wait'; readonly checkAgainMs: number };
+
+/** Why a due pod waits, on the monotonic clock. */
+export interface DepartureWait {
+  /** The Eviction API does not evict it now; it is deleted at `deletedAtMs`. */
+  readonly refused?: Omit<RefusedEviction, 'askAgainAtMs' | 'requests'> & { readonly deletedAtMs: number };
+  /** It waits for a token of its policy. */
+  readonly rate?: DeletionRate & { readonly ahead: number; readonly nextTokenAtMs: number };
+}
+
+/** Without policies. */
+export const deleteAtOnce: DepartureSource = {
+  evictReachableOf: () => undefined,
+  isReachable: () => false,
+  deletionRateOf: () => undefined,
+};
+
+export class Departures {
+  readonly #options: DeparturesOptions;
+  readonly #tokens: TokenQueues;
+
+  constructor(options: DeparturesOptions) {
+    this.#options = options;
+    this.#tokens = new TokenQueues({
+      nowMs: () => options.clock.monotonicMs(),
+      onFirst: options.wake,
+      willAsk: (key) => options.timed.has(key) && options.isQueued(key),
+    });
+    showWaiting(options.meter, () => this.#waits());
+  }
+
+  /** How the pod is to leave now. Cheap: called before each request. */
+  by({ node }: TimedEviction, evictAt: EvictAt): Departure {
+    const { source, clock } = this.#options;
+    const timeoutMs = source.evictReachableOf(node)?.timeoutMs;
+    const isReachable = timeoutMs !== undefined && source.isReachable(node);
+    return decideDeparture(evictAt, { timeoutMs, isReachable, nowMs: clock.monotonicMs() });
+  }
+
+  /** To be called when nothing else holds the deletion, and again as the answer says. */
+  ask(pod: PodView, eviction: TimedEviction): DepartureAnswer {
+    const { evictAt } = eviction;
+    const key = podKey(pod);
+    const by = this.by(eviction, evictAt);
+    const { node, refused } = eviction;
+    const waitMs = by === 'evict' && refused !== undefined ? refused.askAgainAtMs - this.#nowMs() : 0;
+    if (waitMs > 0) return this.#rest(key, Math.min(waitMs, checkAgainMs));
+    const rate = isHealthTaint(evictAt.taint) ? this.#options.source.deletionRateOf(node) : undefined;
+    if (rate === undefined) {
+      this.#tokens.leave(key);
+      return { kind: 'go', by, evictAt, giveBack: () => undefined };
+    }
+    const answer = this.#tokens.ask(key, { queue: rate.policy, ratePerSecond: rate.ratePerSecond });
+    if (answer.kind === 'wait') return { kind: 'wait', checkAgainMs: answer.ms };
+    return { kind: 'go', by, evictAt, giveBack: answer.giveBack };
+  }
+
+  /** Something else holds the pod: others are served before it, and it keeps its place. */
+  rest(key: string): void {
+    this.#tokens.rest(key);
+  }
+
+  /** The pod is no longer to be deleted, or is. */
+  leave(key: string): void {
+    this.#tokens.leave(key);
+  }
+
+  /** The request was answered. */
+  conclude(pod: PodView, eviction: TimedEviction, { by, evictAt }: Leave, outcome: WriteOutcome): void {
+    if (outcome.result === 'refused') this.#refuse(pod, eviction, outcome);
+    const isDeleted = by === 'delete' && outcome.result === 'written' && isHealthTaint(evictAt.taint);
+    if (isDeleted && eviction.refused !== undefined) this.#noteDeletion(pod, eviction, eviction.refused);
+  }
+
+  /** The Eviction API did not evict the pod. */
+  #refuse(pod: PodView, eviction: TimedEviction, outcome: Extract<WriteOutcome, { result: 'refused' }>): void {
+    const { decisions, meter } = this.#options;
+    const { why, message, retryAfterMs = 0 } = outcome;
+    const nowMs = this.#nowMs();
+    const { sinceMs = nowMs, requests = 0 } = eviction.refused ?? {};
+    const delayMs = Math.max(askAgainMs.min * 2 ** requests, retryAfterMs);
+    const askAgainAtMs = nowMs + Math.min(delayMs, askAgainMs.max);
+    meter.add(evictionsRefused, 1, { reason: why });
+    if (eviction.refused?.why !== why)
+      decisions.note({ kind: 'eviction-refused', pod: podKey(pod), node: pod.nodeName, why, message });
+    eviction.refused = { why, message, sinceMs, askAgainAtMs, requests: requests + 1 };
+  }
+
+  /** The pod was deleted although the Eviction API had not evicted it. */
+  #noteDeletion(pod: PodView, { node }: TimedEviction, { sinceMs }: RefusedEviction): void {
+    const { decisions, meter } = this.#options;
+    const waitedMs = this.#nowMs() - sinceMs;
+    const why = this.#whyDeleted(node);
+    decisions.note({ kind: 'eviction-wait-ended', pod: podKey(pod), node, why, waitedMs });
+    if (why === 'timeout') meter.add(evictionsTimedOut, 1);
+  }
+
+  #whyDeleted(node: string): 'timeout' | 'unreachable' | 'not-asked' {
+    const { source } = this.#options;
+    if (source.evictReachableOf(node) === undefined) return 'not-asked';
+    return source.isReachable(node) ? 'timeout' : 'unreachable';
+  }
+
+  /** Why this pod, which is due, waits; undefined: it does not. */
+  waitOf(key: string): DepartureWait | undefined {
+    const eviction = this.#options.timed.get(key);
+    if (eviction === undefined) return undefined;
+    const refused = this.#refusedFacts(eviction);
+    const rate = this.#rateFacts(key, eviction.node);
+    return refused === undefined && rate === undefined
+      ? undefined
+      : { ...(refused && { refused }), ...(rate && { rate }) };
+  }
+
+  /** Checks the queues against the timed evictions, one entry per step. */
+  *sweep(): Generator<undefined, void> {
+    for (const key of this.#tokens.keys()) {
+      if (!this.#options.timed.has(key)) this.#tokens.leave(key);
+      yield;
+    }
+  }
+
+  /** The pods that wait for a token. */
+  *waitingForTokens(): Iterable<string> {
+    for (const key of this.#tokens.keys()) if (this.#tokens.queueOf(key) !== undefined) yield key;
+  }
+
+  get size(): number {
+    return this.#tokens.size;
+  }
+
+  #rest(key: string, forMs: number): DepartureAnswer {
+    this.#tokens.rest(key);
+    return { kind: 'wait', checkAgainMs: forMs };
+  }
+
+  #refusedFacts(eviction: TimedEviction): DepartureWait['refused'] {
+    const { node, refused, evictAt } = eviction;
+    const rule = this.#options.source.evictReachableOf(node);
+    if (refused === undefined || rule === undefined || this.by(eviction, evictAt) === 'delete') return undefined;
+    const { why, message, sinceMs } = refused;
+    return { why, message, sinceMs, deletedAtMs: evictAt.atMs + rule.timeoutMs };
+  }
+
+  #rateFacts(key: string, node: string): DepartureWait['rate'] {
+    const policy = this.#tokens.queueOf(key);
+    const rate = this.#options.source.deletionRateOf(node);
+    if (policy === undefined || rate === undefined) return undefined;
+    const ahead = this.#tokens.waitingIn(policy).indexOf(key);
+    return { ...rate, ahead, nextTokenAtMs: this.#tokens.nextTokenAtMs(policy) };
+  }
+
+  *#waits(): Iterable<WaitLabels> {
+    const { timed, source } = this.#options;
+    for (const eviction of timed.values()) {
+      const reason = this.#refusedFacts(eviction)?.why;
+      if (reason !== undefined) yield { policy: source.evictReachableOf(eviction.node)?.policy ?? '', reason };
+    }
+    for (const key of this.waitingForTokens()) yield { policy: this.#tokens.queueOf(key) ?? '', reason: 'rate' };
+  }
+
+  #nowMs(): number {
+    return this.#options.clock.monotonicMs();
+  }
+}
+
+type WaitLabels = Readonly<Record<'policy' | 'reason', string>>;
+
+/** Updates the gauge on every scrape. Costs time proportional to the timed evictions. */
+function showWaiting(meter: Meter, waits: () => Iterable<WaitLabels>): void {
+  let shown = new Map<string, WaitLabels>();
+  meter.onRead(() => {
+    for (const labels of shown.values()) meter.forget(waitingPods, labels);
+    shown = new Map();
+    for (const labels of waits()) {
+      meter.add(waitingPods, 1, labels);
+      shown.set(`${labels.policy} ${labels.reason}`, labels);
+    }
+  });
+}

@@ -1,0 +1,150 @@
+import { RateLimitedQueue } from './rate-limited-queue.ts';
+import { TokenBucket } from './token-bucket.ts';
+
+/** A queue, and the rate of its tokens as it is now. */
+interface TokenRate {
+  readonly queue: string;
+  readonly ratePerSecond: number;
+}
+
+/** `wait`: to be asked again after this time at the latest. */
+export type TokenAnswer =
+  | { readonly kind: 'granted'; readonly giveBack: () => void }
+  | { readonly kind: 'wait'; readonly ms: number };
+
+interface TokenQueuesOptions {
+  /** Monotonic. */
+  readonly nowMs: () => number;
+  /** This key is the first one in its queue, and there is a token after this time: it is to ask then. */
+  readonly onFirst: (key: string, afterMs: number) => void;
+  /** Whether a key that has to wait will ask again. One that will not loses its place. */
+  readonly willAsk: (key: string) => boolean;
+}
+
+/** A key that waits asks again after this time whatever happens. */
+const askAgainMs = 5_000;
+
+/**
+ * Keys that wait for a token before they act, in queues with a token bucket each: first come, first served. A key takes a token
+ * only when it asks, at the moment at which it can act; one that cannot act rests, and keeps its place. Time is an argument.
+ */
+export class TokenQueues {
+  readonly #options: TokenQueuesOptions;
+  readonly #queues = new Map<string, RateLimitedQueue>();
+  readonly #queueOf = new Map<string, string>();
+  /** Keys that wait for a token. Others in a queue act, or rest. */
+  readonly #waiting = new Set<string>();
+
+  constructor(options: TokenQueuesOptions) {
+    this.#options = options;
+  }
+
+  /** The key can act now. A token that is granted is spent, unless it is given back because nothing was done. */
+  ask(key: string, { queue: name, ratePerSecond }: TokenRate): TokenAnswer {
+    const nowMs = this.#options.nowMs();
+    const queue = this.#enter(key, name, ratePerSecond);
+    const first = this.#firstOf(queue, key);
+    if (first !== key || !queue.tryTakeToken(nowMs)) {
+      this.#waiting.add(key);
+      const ownMs = first === key ? queue.nextTokenAtMs(nowMs) - nowMs : askAgainMs;
+      return { kind: 'wait', ms: Math.min(ownMs, askAgainMs) };
+    }
+    this.rest(key);
+    return { kind: 'granted', giveBack: () => this.#giveBack(queue) };
+  }
+
+  /** The key acts, or cannot act now. It keeps its place, and others are served before it until it asks again. */
+  rest(key: string): void {
+    const queue = this.#find(key);
+    if (queue === undefined) return;
+    this.#waiting.delete(key);
+    queue.begin(key);
+    this.#callFirst(queue);
+  }
+
+  leave(key: string): void {
+    const queue = this.#find(key);
+    if (queue === undefined) return;
+    this.#waiting.delete(key);
+    this.#queueOf.delete(key);
+    queue.remove(key);
+    this.#callFirst(queue);
+  }
+
+  /** The keys that wait for a token, in the order of their queue. */
+  waitingIn(name: string): readonly string[] {
+    return (this.#queues.get(name)?.keysInOrder() ?? []).filter((key) => this.#waiting.has(key));
+  }
+
+  /** The queue in which this key waits for a token; undefined if it does not wait. */
+  queueOf(key: string): string | undefined {
+    return this.#waiting.has(key) ? this.#queueOf.get(key) : undefined;
+  }
+
+  /** When the next token is there. */
+  nextTokenAtMs(name: string): number {
+    const nowMs = this.#options.nowMs();
+    return this.#queues.get(name)?.nextTokenAtMs(nowMs) ?? nowMs;
+  }
+
+  /** All keys in queues. */
+  keys(): Iterable<string> {
+    return this.#queueOf.keys();
+  }
+
+  /** Number of keys in queues. */
+  get size(): number {
+    return this.#queueOf.size;
+  }
+
+  #find(key: string): RateLimitedQueue | undefined {
+    return this.#queues.get(this.#queueOf.get(key) ?? '');
+  }
+
+  /** The key is due in the queue of this name, at the place that it has or at the end. */
+  #enter(key: string, name: string, ratePerSecond: number): RateLimitedQueue {
+    const nowMs = this.#options.nowMs();
+    if (this.#queueOf.get(key) !== name) this.leave(key);
+    const burst = Math.max(1, ratePerSecond);
+    const queue = this.#queues.get(name) ?? this.#open(name, new TokenBucket(ratePerSecond, burst, nowMs));
+    queue.resize(ratePerSecond, burst, nowMs);
+    this.#queueOf.set(key, name);
+    // A past time, so that it is due now.
+    if (!queue.add(key, nowMs)) queue.postpone(key, nowMs - 1);
+    return queue;
+  }
+
+  /** Drops queues without keys and with a full bucket: they are like new ones. */
+  #open(name: string, bucket: TokenBucket): RateLimitedQueue {
+    const nowMs = this.#options.nowMs();
+    for (const [other, { size, bucket: tokens }] of this.#queues)
+      if (size === 0 && tokens.isFull(nowMs)) this.#queues.delete(other);
+    const queue = new RateLimitedQueue(bucket);
+    this.#queues.set(name, queue);
+    return queue;
+  }
+
+  /** Removes keys before this one that will not ask again. */
+  #firstOf(queue: RateLimitedQueue, asking: string): string | undefined {
+    const { nowMs, willAsk } = this.#options;
+    let first = queue.peekDue(nowMs());
+    while (first !== undefined && first !== asking && !willAsk(first)) {
+      this.#waiting.delete(first);
+      this.#queueOf.delete(first);
+      queue.remove(first);
+      first = queue.peekDue(nowMs());
+    }
+    return first;
+  }
+
+  #giveBack(queue: RateLimitedQueue): void {
+    queue.returnToken(this.#options.nowMs());
+    this.#callFirst(queue);
+  }
+
+  #callFirst(queue: RateLimitedQueue): void {
+    const nowMs = this.#options.nowMs();
+    const first = queue.peekDue(nowMs);
+    if (first !== undefined) this.#options.onFirst(first, Math.max(0, queue.nextTokenAtMs(nowMs) - nowMs));
+  }
+}

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type NodeView, transformNode } from '../../../../src/api/node.ts';
+import { type PodView, transformPod } from '../../../../src/api/pod.ts';
+import { taintKeys } from '../../../../src/api/taints.ts';
+import { EmptyingNodes } from '../../../../src/controller/policies/emptying-nodes.ts';
+import { aPolicy } from '../../../support/builders.ts';
+
+const policy = aPolicy({ name: 'pool', maxConcurrentEvictions: 2 });
+
+interface NodeState {
+  readonly tainted: boolean;
+  readonly inPolicy: boolean;
+  readonly pods: readonly ('plain' | 'daemon' | 'terminating')[];
+}
+
+class Stand {
+  nowMs = 1_000;
+  readonly states = new Map<string, NodeState>();
+  readonly adding = new Map<string, number>();
+  readonly emptying = new EmptyingNodes({
+    options: { current: () => this.settings },
+    policies: {
+      selectionOf: (node) =>
+        this.states.get(node)?.inPolicy === true ? { kind: 'policy', policy } : { kind: 'default' },
+    },
+    nodes: { get: (name) => this.#node(name) },
+    names: () => this.states.keys(),
+    podsOn: (name) => (this.states.get(name)?.pods ?? []).map(aPod),
+    beingTainted: () => this.adding,
+    clock: { nowMs: () => this.nowMs, monotonicMs: () => this.nowMs },
+  });
+  settings = { policies: [policy], nodeMonitorGracePeriodMs: 1, nodeStartupGracePeriodMs: 1, paused: false };
+
+  set(name: string, state: NodeState): void {
+    this.states.set(name, state);
+    const node = this.#node(name);
+    if (node !== undefined) this.emptying.note(node);
+  }
+
+  isHeld(name: string): boolean {
+    return this.emptying.holdOf(name) !== undefined;
+  }
+
+  #node(name: string): NodeView | undefined {
+    const state = this.states.get(name);
+    if (state === undefined) return undefined;
+    const taints = state.tainted ? [{ key: taintKeys.notReady, effect: 'NoExecute' }] : [];
+    const conditions = [{ type: 'Ready', status: 'False' }];
+    return transformNode({ metadata: { name, uid: name }, spec: { taints }, status: { conditions } });
+  }
+}
+
+function aPod(kind: NodeState['pods'][number], place: number): PodView {
+  return transformPod({
+    metadata: {
+      name: `p${place}`,
+      namespace: 'd',
+      uid: `u${place}`,
+      ...(kind === 'terminating' ? { deletionTimestamp: '2026-11-23T12:00:00Z' } : {}),
+    },
+    spec: { nodeName: 'n', tolerations: kind === 'daemon' ? [{ operator: 'Exists' }] : [] },
+  });
+}
+
+const full: NodeState = { tainted: true, inPolicy: true, pods: ['plain', 'daemon'] };
+const waiting: NodeState = { ...full, tainted: false };
+
+test('two nodes are being emptied: a third one waits, and a node of no policy does not', () => {
+  const stand = new Stand();
+  for (const name of ['a', 'b']) stand.set(name, full);
+  stand.set('c', waiting);
+  stand.set('d', { ...waiting, inPolicy: false });
+  assert.deepEqual(
+    ['a', 'c', 'd'].map((name) => stand.isHeld(name)),
+    [false, true, false],
+  );
+  assert.deepEqual(stand.emptying.statuses(), [{ policy: 'pool', max: 2, nodes: ['a', 'b'] }]);
+  assert.deepEqual(stand.emptying.heldOf(['a', 'c', 'd']), ['c']);
+});
+
+test('pods that terminate, and those that tolerate the taint for ever, do not count', () => {
+  const stand = new Stand();
+  stand.set('a', full);
+  stand.set('b', { ...full, pods: ['daemon', 'terminating'] });
+  stand.set('c', waiting);
+  assert.equal(stand.isHeld('c'), false);
+});
+
+test('a write under way counts, and is not held itself', () => {
+  const stand = new Stand();
+  for (const name of ['a', 'b', 'c']) stand.set(name, waiting);
+  assert.equal(stand.isHeld('a'), false);
+  for (const name of ['a', 'b']) stand.adding.set(name, Infinity);
+  assert.deepEqual(
+    ['a', 'b', 'c'].map((name) => stand.isHeld(name)),
+    [false, false, true],
+  );
+});
+
+test('a change without an event is found at the next question, or after a minute', () => {
+  const stand = new Stand();
+  for (const name of ['a', 'b']) stand.set(name, full);
+  stand.set('c', waiting);
+  assert.equal(stand.isHeld('c'), true);
+  stand.states.set('a', { ...full, pods: [] });
+  stand.nowMs += 100;
+  assert.equal(stand.isHeld('c'), false);
+  stand.states.set('e', full);
+  stand.nowMs += 60_000;
+  assert.equal(stand.isHeld('c'), true);
+});
+
+test('whatever happens, a node is held exactly if as many others are being emptied as may be', () => {
+  const state = fc.record({
+    tainted: fc.boolean(),
+    inPolicy: fc.boolean(),
+    pods: fc.array(fc.constantFrom('plain', 'daemon', 'terminating'), { maxLength: 3 }),
+  }) satisfies fc.Arbitrary<NodeState>;
+  const name = fc.constantFrom('a', 'b', 'c', 'd', 'e');
+  const step = fc.oneof(
+    fc.record({ name, state }),
+    fc.record({ name, adding: fc.boolean() }),
+    fc.record({ name, gone: fc.constant(true) }),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      const stand = new Stand();
+      for (const one of steps) {
+        stand.nowMs += 1_000;
+        if ('state' in one) stand.set(one.name, one.state);
+        else if ('gone' in one) {
+          stand.states.delete(one.name);
+          stand.emptying.forget(one.name);
+        } else if (one.adding) stand.adding.set(one.name, Infinity);
+        else stand.adding.delete(one.name);
+        for (const asked of stand.states.keys()) assert.equal(stand.isHeld(asked), isExpected(stand, asked), asked);
+      }
+    }),
+  );
+});
+
+function isExpected(stand: Stand, name: string): boolean {
+  const { states, adding } = stand;
+  const evicts = (each: string): boolean => states.get(each)?.pods.includes('plain') === true;
+  const isOf = (each: string): boolean => states.get(each)?.inPolicy === true;
+  const isTainted = (each: string): boolean => states.get(each)?.tainted === true;
+  if (!isOf(name) || !evicts(name) || isTainted(name)) return false;
+  const others = [...states.keys()].filter(
+    (other) => other !== name && isOf(other) && evicts(other) && (isTainted(other) || adding.has(other)),
+  );
+  return others.length >= 2;
+}

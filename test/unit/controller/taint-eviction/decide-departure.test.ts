@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { taintKeys } from '../../../../src/api/taints.ts';
+import { decideDeparture } from '../../../../src/controller/taint-eviction/decide-departure.ts';
+
+const due = { atMs: 1_000, taint: taintKeys.notReady } as const;
+const facts = { timeoutMs: 500, isReachable: true, nowMs: 1_000 };
+
+for (const [title, evictAt, over, departure] of [
+  ['a reachable node', due, {}, 'evict'],
+  ['the last moment before the timeout', due, { nowMs: 1_499 }, 'evict'],
+  ['the timeout', due, { nowMs: 1_500 }, 'delete'],
+  ['an unreachable node', due, { isReachable: false }, 'delete'],
+  ['a policy that does not use the Eviction API', due, { timeoutMs: undefined }, 'delete'],
+  ['a taint of another client', { ...due, taint: 'example.com/drain' }, {}, 'delete'],
+  ['a deadline of the other health taint', { ...due, taint: taintKeys.unreachable }, {}, 'evict'],
+] as const) {
+  test(`${title}: ${departure}`, () => {
+    assert.equal(decideDeparture(evictAt, { ...facts, ...over }), departure);
+  });
+}
