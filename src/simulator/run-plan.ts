@@ -6,7 +6,7 @@ import { between, chance, oneOf } from './draw.ts';
 import { planFaults } from './faults/fault-plan.ts';
 import { planFlapping } from './faults/flapping-plan.ts';
 import { planPolicyFeatures } from './faults/policy-feature-plan.ts';
-import { planPolicies } from './faults/policy-plan.ts';
+import { planEvictions, planPolicies } from './faults/policy-plan.ts';
 import type { PlannedFault } from './faults/world-fault.ts';
 
 export interface RunPlan {
@@ -35,7 +35,8 @@ export function planRun(seed: number): RunPlan {
   const flapping = policies.length === 0 ? planFlapping(seed, cluster, span) : [];
   const others = policies.length + flapping.length > 0;
   const features = others ? [] : planPolicyFeatures(seed, cluster, span, silent.length);
-  const faults = [...planFaults(random, cluster, span), ...policies, ...flapping, ...features];
+  const evictions = others || features.length > 0 ? [] : planEvictions(seed, cluster, span);
+  const faults = [...planFaults(random, cluster, span), ...policies, ...flapping, ...features, ...evictions];
   return {
     seed,
     cluster,

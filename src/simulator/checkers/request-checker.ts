@@ -5,15 +5,14 @@ import type { PodView } from '../../api/pod.ts';
 import type { Stages } from '../../controller/stages.ts';
 import { objectKey } from '../../api/object-key.ts';
 import { clockSkewMs, parseTimestamp } from '../../api/timestamps.ts';
-import { diffTaints, hasTaint, healthTaintKeys, noExecuteTaints, type Taint, taintKeys } from '../../api/taints.ts';
-import { toleratesForever } from '../../api/tolerations.ts';
-import { podsByNode } from '../../controller/node-lifecycle.ts';
+import { diffTaints, healthTaintKeys, noExecuteTaints } from '../../api/taints.ts';
 import { readyOf } from '../../controller/health/assess-node.ts';
 import type { MaintenanceRule, NodePolicy } from '../../controller/model/policy.ts';
 import type { Replica, Run } from '../cluster/replica.ts';
 import { isDeletion, isWrite, type RequestLine } from '../network/network.ts';
 import { nodesOf, policyOf } from '../policy-zones.ts';
 import type { World } from '../world.ts';
+import { whyCrowded } from './find-crowded-policy.ts';
 import type { Report } from './violation.ts';
 
 /** Requests for one object and purpose within the window: more of them do not back off. */
@@ -165,46 +164,8 @@ function whyHeld({ policies, paused }: World['config'], run: Run, line: RequestL
 
 function whyHeldForHealth(policy: NodePolicy, run: Run, line: RequestLine, node: string): string | undefined {
   if (!isForHealth(run, line, node)) return undefined;
-  return whyLimited(policy, run) ?? whyInMaintenance(policy, run, node) ?? whyFull(policy, run, { node, line });
-}
-
-/** Only an addition of a taint is held. */
-function whyFull(
-  policy: NodePolicy,
-  run: Run,
-  { node, line }: { readonly node: string; readonly line: RequestLine },
-): string | undefined {
-  return line.resource === 'nodes' ? whyCrowded(policy, run, node) : undefined;
-}
-
-/** Only nodes count of which every cache says that they are being emptied. A node with a taint already swaps it. */
-function whyCrowded(policy: NodePolicy, { manager }: Run, node: string): string | undefined {
-  const max = policy.maxConcurrentEvictions ?? Infinity;
-  const { nodes, pods } = manager.informers;
-  const { stages } = manager.lifecycle;
-  const taintsOf = (view: NodeView | undefined): readonly Taint[] =>
-    noExecuteTaints(view?.taints ?? []).filter(isHealthTaint);
-  const isEmptied = (name: string): boolean => {
-    const taints = taintsOf(nodes.store.get(name)).filter(({ key }) =>
-      hasTaint(taintsOf(stages.nodes.get(name)), key, 'NoExecute'),
-    );
-    return pods.store.byIndex(podsByNode, name).some((pod) => !pod.terminating && isEvictedBy(pod, taints));
-  };
-  if (taintsOf(stages.nodes.get(node)).length > 0) return undefined;
-  const next = [
-    { key: isUnknownNode(stages.nodes.get(node)) ? taintKeys.unreachable : taintKeys.notReady, effect: 'NoExecute' },
-  ];
-  if (!pods.store.byIndex(podsByNode, node).some((pod) => !pod.terminating && isEvictedBy(pod, next))) return undefined;
-  const emptied = nodesOf(policy).filter((name) => name !== node && isEmptied(name));
-  return emptied.length >= max ? `${emptied.join(', ')} of its policy are being emptied` : undefined;
-}
-
-function isUnknownNode(node: NodeView | undefined): boolean {
-  return node !== undefined && readyOf(node) === 'Unknown';
-}
-
-function isEvictedBy({ tolerations }: PodView, taints: readonly Taint[]): boolean {
-  return taints.some((taint) => !toleratesForever(tolerations, taint));
+  const why = whyLimited(policy, run) ?? whyInMaintenance(policy, run, node);
+  return why ?? (line.resource === 'nodes' ? whyCrowded(policy, run, node) : undefined);
 }
 
 /** A NoExecute taint for the health of the node, or the eviction of a pod for such taints only. */

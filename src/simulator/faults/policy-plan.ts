@@ -15,7 +15,7 @@ const share = 0.1;
 const limitsSource = 0x2_29;
 const limitsShare = 0.05;
 /** The same for policies that limit evictions. */
-const evictionsSource = 0x3_41;
+const evictionsSource = 0x3_7c;
 const evictionsShare = 0.05;
 const changesMax = 4;
 
@@ -71,7 +71,7 @@ export function makePolicy(chosen: readonly string[], mode: PolicyMode): NodePol
 /** A policy with limits for most nodes, twice, each for half of the span. */
 function planLimits(seed: number, nodes: ClusterPlan['nodes'], { fromMs, untilMs }: Span): readonly PlannedFault[] {
   const random = new SeededRandom(seed ^ limitsSource);
-  if (!chance(random, limitsShare)) return planEvictions(seed, nodes, { fromMs, untilMs });
+  if (!chance(random, limitsShare)) return [];
   const forMs = Math.floor((untilMs - fromMs) / 2);
   return [fromMs, fromMs + forMs].map((atMs) => {
     const chosen = nodes.map(({ name }) => name).filter(() => chance(random, 0.8));
@@ -81,7 +81,11 @@ function planLimits(seed: number, nodes: ClusterPlan['nodes'], { fromMs, untilMs
 }
 
 /** A policy for most nodes that limits how they are emptied, twice, each for half of the span. */
-function planEvictions(seed: number, nodes: ClusterPlan['nodes'], { fromMs, untilMs }: Span): readonly PlannedFault[] {
+export function planEvictions(
+  seed: number,
+  { nodes }: ClusterPlan,
+  { fromMs, untilMs }: Span,
+): readonly PlannedFault[] {
   const random = new SeededRandom(seed ^ evictionsSource);
   if (!chance(random, evictionsShare)) return [];
   const forMs = Math.floor((untilMs - fromMs) / 2);

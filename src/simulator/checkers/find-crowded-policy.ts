@@ -1,0 +1,43 @@
+import type { NodeView } from '../../api/node.ts';
+import type { PodView } from '../../api/pod.ts';
+import { hasTaint, healthTaintKeys, noExecuteTaints, type Taint, taintKeys } from '../../api/taints.ts';
+import { toleratesForever } from '../../api/tolerations.ts';
+import { readyOf } from '../../controller/health/assess-node.ts';
+import type { NodePolicy } from '../../controller/model/policy.ts';
+import { podsByNode } from '../../controller/node-lifecycle.ts';
+import type { Run } from '../cluster/replica.ts';
+import { nodesOf } from '../policy-zones.ts';
+
+/** Only nodes count of which every cache says that they are being emptied. A node with a taint already swaps it. */
+export function whyCrowded(policy: NodePolicy, { manager }: Run, node: string): string | undefined {
+  const max = policy.maxConcurrentEvictions ?? Infinity;
+  const { nodes, pods } = manager.informers;
+  const { stages } = manager.lifecycle;
+  const taintsOf = (view: NodeView | undefined): readonly Taint[] =>
+    noExecuteTaints(view?.taints ?? []).filter(isHealthTaint);
+  const isEmptied = (name: string): boolean => {
+    const taints = taintsOf(nodes.store.get(name)).filter(({ key }) =>
+      hasTaint(taintsOf(stages.nodes.get(name)), key, 'NoExecute'),
+    );
+    return pods.store.byIndex(podsByNode, name).some((pod) => !pod.terminating && isEvictedBy(pod, taints));
+  };
+  if (taintsOf(stages.nodes.get(node)).length > 0) return undefined;
+  const next = [
+    { key: isUnknownNode(stages.nodes.get(node)) ? taintKeys.unreachable : taintKeys.notReady, effect: 'NoExecute' },
+  ];
+  if (!pods.store.byIndex(podsByNode, node).some((pod) => !pod.terminating && isEvictedBy(pod, next))) return undefined;
+  const emptied = nodesOf(policy).filter((name) => name !== node && isEmptied(name));
+  return emptied.length >= max ? `${emptied.join(', ')} of its policy are being emptied` : undefined;
+}
+
+function isUnknownNode(node: NodeView | undefined): boolean {
+  return node !== undefined && readyOf(node) === 'Unknown';
+}
+
+function isEvictedBy({ tolerations }: PodView, taints: readonly Taint[]): boolean {
+  return taints.some((taint) => !toleratesForever(tolerations, taint));
+}
+
+function isHealthTaint({ key }: Taint): boolean {
+  return healthTaintKeys.some((known) => known === key);
+}
