@@ -277,7 +277,8 @@ export const furtherDefects: readonly Mutant[] = [
     what: 'a changed --node-monitor-grace-period has no effect until a restart',
     file: 'controller/health/health-table.ts',
     find: 'this.#graces = graces;',
-    replace: 'const fixed = graces.current();\n    this.#graces = { current: () => fixed };',
+    replace:
+      'const first = new Map();\n    this.#graces = { current: (node) => first.get(node) ?? first.set(node, graces.current(node)).get(node) };',
   },
   {
     name: 'eviction-rate-read-once',
