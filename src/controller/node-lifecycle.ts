@@ -239,6 +239,7 @@ export class NodeLifecycle {
     health.gracesChanged();
     // A policy may also hold, or hold no longer, the removal of taints from a healthy node.
     if (policies.takeChange()) {
+      for (const name of monitor.names()) this.#observeByPolicy(name);
       monitor.touchAll();
       evictor.recheckHeld();
     } else monitor.touchUnready();
@@ -411,6 +412,12 @@ export class NodeLifecycle {
   #countRecovery(name: string): void {
     const node = this.stages.nodes.get(name);
     if (node !== undefined) this.stages.flapping.observe(node);
+  }
+
+  /** The policies changed. On standbys too, and where the policies come after the nodes. */
+  #observeByPolicy(name: string): void {
+    this.stages.policies.maintenanceOf(name);
+    this.#countRecovery(name);
   }
 
   #affectsDecisions(before: NodeView, after: NodeView): boolean {

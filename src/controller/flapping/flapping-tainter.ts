@@ -32,6 +32,7 @@ import { isHealthTaint, isReady } from './recovery-history.ts';
 
 /** The removal of the health taints waits for this taint at most so long after the recovery. */
 const togetherMsMax = 5_000;
+const repeatMsMin = 100;
 
 interface FlappingTainterOptions {
   readonly watch: FlappingWatch;
@@ -112,8 +113,9 @@ export class FlappingTainter {
     const outcome = await this.#options.writer.carryOut(command, () => this.#isStillDue(node, due));
     if (outcome.result === 'written') this.#settle(node.name, onWritten);
     if (mayHaveBeenDone(outcome) && this.#exists(node)) this.#unanswered.set(node.name, { text, onWritten });
-    const work = nextAfterWrite(outcome, backOffAtLeast(undefined));
-    return { work, isReplacing: this.#isReplacing(outcome, due) };
+    const afterMs = this.#repeatsInMs(outcome, due);
+    if (afterMs !== undefined) return { work: { next: 'requeue', afterMs }, isReplacing: true };
+    return { work: nextAfterWrite(outcome, backOffAtLeast(undefined)), isReplacing: false };
   }
 
   /** Always with the taint, also where the node has it: to be kept for longer is held as an addition is. */
@@ -135,10 +137,17 @@ export class FlappingTainter {
     return watch.kept.allows(name, state);
   }
 
-  #isReplacing(outcome: WriteOutcome, { recoveredAtMs }: DueKeeping): boolean {
-    if (outcome.result !== 'failed' && outcome.result !== 'unwanted') return false;
-    const waitMs = outcome.result === 'failed' ? (outcome.retryAfterMs ?? 0) : 0;
-    return this.#options.clock.monotonicMs() + waitMs < recoveredAtMs + togetherMsMax;
+  /**
+   * When the write is repeated while the health taints wait for it; undefined: they wait no longer. Not the backoff of the
+   * node, which may be longer than they wait: each time is as long as all before it.
+   */
+  #repeatsInMs(outcome: WriteOutcome, { recoveredAtMs }: DueKeeping): number | undefined {
+    if (outcome.result !== 'failed' && outcome.result !== 'unwanted') return undefined;
+    const sinceMs = this.#options.clock.monotonicMs() - recoveredAtMs;
+    const leftMs = togetherMsMax - sinceMs;
+    const requestedMs = outcome.result === 'failed' ? (outcome.retryAfterMs ?? 0) : 0;
+    if (leftMs <= requestedMs) return undefined;
+    return Math.min(leftMs, Math.max(repeatMsMin, requestedMs, sinceMs));
   }
 
   async #release(node: NodeView, why: FlappingEnd): Promise<FlappingOutcome> {
