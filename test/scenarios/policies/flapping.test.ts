@@ -430,3 +430,16 @@ test('where the taint has been denied for long, the next recovery removes the he
     assert.deepEqual(world.taints('a-0'), [], `after ${waitS} s`);
   }
 });
+
+test('the budget is a share of the nodes of the policy as it is now, not as before a change a moment ago', async () => {
+  const budget = { percent: 50, count: undefined };
+  await using world = aWorld({ recoveries: 2, budget }).start();
+  await flap(world, 'a-0');
+  world.post('a-0', 'False');
+  await world.advance(5);
+  world.meter.read();
+  world.changeOptions({ policies: policiesWith({ name: 'renamed' }, { recoveries: 2, budget }) });
+  world.post('a-0', 'True');
+  await world.advance(5);
+  assert.equal(isKept(world, 'a-0'), true);
+});
