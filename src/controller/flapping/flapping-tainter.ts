@@ -23,6 +23,7 @@ import {
   type FlappingEnd,
   type FlappingState,
 } from '../model/flapping.ts';
+import { isTaintedFlapping } from './assess-flapping.ts';
 import { keptFlapping, malformedFlapping, releasedFlapping } from './events.ts';
 import type { FlappingWatch } from './flapping-watch.ts';
 import { showFlappingNodes } from './flapping-gauge.ts';
@@ -112,6 +113,8 @@ export class FlappingTainter {
     const onWritten = (): void => this.#noteKept(command, { policy, rule, due, untilMs });
     const outcome = await this.#options.writer.carryOut(command, () => this.#isStillDue(node, due));
     if (outcome.result === 'written') this.#settle(node.name, onWritten);
+    // It reserves a place again when the hold ends.
+    if (outcome.result === 'held') watch.kept.note(node.name, { isKept: isTaintedFlapping(node), isDue: false });
     if (mayHaveBeenDone(outcome) && this.#exists(node)) this.#unanswered.set(node.name, { text, onWritten });
     const afterMs = this.#repeatsInMs(outcome, due);
     if (afterMs !== undefined) return { work: { next: 'requeue', afterMs }, isReplacing: true };

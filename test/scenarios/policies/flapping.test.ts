@@ -443,3 +443,19 @@ test('the budget is a share of the nodes of the policy as it is now, not as befo
   await world.advance(5);
   assert.equal(isKept(world, 'a-0'), true);
 });
+
+test('a node whose taint a pause held takes no place of the budget when its time is over', async () => {
+  await using world = aWorld({ recoveries: 2, initialMs: 60 * second }).start();
+  await flap(world, 'a-0');
+  await flap(world, 'a-1');
+  world.post('a-0', 'False');
+  await world.advance(5);
+  world.annotatePause('a-0', 'true');
+  world.post('a-0', 'True');
+  await world.advance(50);
+  world.post('a-1', 'False');
+  await world.advance(11);
+  world.post('a-1', 'True');
+  await world.advance(2);
+  assert.deepEqual([isKept(world, 'a-0'), isKept(world, 'a-1')], [false, true]);
+});
