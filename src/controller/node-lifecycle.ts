@@ -168,6 +168,7 @@ export class NodeLifecycle {
 
   async #takeOver(signal: AbortSignal): Promise<void> {
     this.stages.marker.takeOver(this.#options.informers.nodes.store.keys());
+    this.stages.flapping.takeOver(this.#options.informers.nodes.store.values());
     const result = await this.stages.monitor.takeOver(signal);
     this.#passedAtMs = this.#options.clock.monotonicMs();
     if (result !== undefined) this.#act(result);

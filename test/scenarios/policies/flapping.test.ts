@@ -459,3 +459,21 @@ test('a node whose taint a pause held takes no place of the budget when its time
   await world.advance(2);
   assert.deepEqual([isKept(world, 'a-0'), isKept(world, 'a-1')], [false, true]);
 });
+
+test('what the leader before did not keep is not kept minutes later by the next one', async () => {
+  await using world = aWorld({ recoveries: 2 });
+  for (let left = 2; left > 0; left -= 1) {
+    world.post('a-0', 'False');
+    world.setTaints('a-0', [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }]);
+    await world.advance(5);
+    world.post('a-0', 'True');
+    world.setTaints('a-0', []);
+    await world.advance(5);
+  }
+  await world.advance(120);
+  world.start();
+  await world.advance(5);
+  assert.equal(isKept(world, 'a-0'), false);
+  await flap(world, 'a-0');
+  assert.equal(recordOf(world, 'a-0').level, 2, 'the recovery counts');
+});
