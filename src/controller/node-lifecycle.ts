@@ -168,6 +168,7 @@ export class NodeLifecycle {
 
   async #takeOver(signal: AbortSignal): Promise<void> {
     this.stages.marker.takeOver(this.#options.informers.nodes.store.keys());
+    this.stages.flapping.takeOver(this.#options.informers.nodes.store.values());
     const result = await this.stages.monitor.takeOver(signal);
     this.#passedAtMs = this.#options.clock.monotonicMs();
     if (result !== undefined) this.#act(result);
@@ -239,6 +240,7 @@ export class NodeLifecycle {
     health.gracesChanged();
     // A policy may also hold, or hold no longer, the removal of taints from a healthy node.
     if (policies.takeChange()) {
+      for (const name of monitor.names()) this.#observeByPolicy(name);
       monitor.touchAll();
       evictor.recheckHeld();
     } else monitor.touchUnready();
@@ -411,6 +413,12 @@ export class NodeLifecycle {
   #countRecovery(name: string): void {
     const node = this.stages.nodes.get(name);
     if (node !== undefined) this.stages.flapping.observe(node);
+  }
+
+  /** The policies changed. On standbys too, and where the policies come after the nodes. */
+  #observeByPolicy(name: string): void {
+    this.stages.policies.maintenanceOf(name);
+    this.#countRecovery(name);
   }
 
   #affectsDecisions(before: NodeView, after: NodeView): boolean {

@@ -23,6 +23,7 @@ import {
   type FlappingEnd,
   type FlappingState,
 } from '../model/flapping.ts';
+import { isTaintedFlapping } from './assess-flapping.ts';
 import { keptFlapping, malformedFlapping, releasedFlapping } from './events.ts';
 import type { FlappingWatch } from './flapping-watch.ts';
 import { showFlappingNodes } from './flapping-gauge.ts';
@@ -32,6 +33,7 @@ import { isHealthTaint, isReady } from './recovery-history.ts';
 
 /** The removal of the health taints waits for this taint at most so long after the recovery. */
 const togetherMsMax = 5_000;
+const repeatMsMin = 100;
 
 interface FlappingTainterOptions {
   readonly watch: FlappingWatch;
@@ -111,9 +113,12 @@ export class FlappingTainter {
     const onWritten = (): void => this.#noteKept(command, { policy, rule, due, untilMs });
     const outcome = await this.#options.writer.carryOut(command, () => this.#isStillDue(node, due));
     if (outcome.result === 'written') this.#settle(node.name, onWritten);
+    // It reserves a place again when the hold ends.
+    if (outcome.result === 'held') watch.kept.note(node.name, { isKept: isTaintedFlapping(node), isDue: false });
     if (mayHaveBeenDone(outcome) && this.#exists(node)) this.#unanswered.set(node.name, { text, onWritten });
-    const work = nextAfterWrite(outcome, backOffAtLeast(undefined));
-    return { work, isReplacing: this.#isReplacing(outcome, due) };
+    const afterMs = this.#repeatsInMs(outcome, due);
+    if (afterMs !== undefined) return { work: { next: 'requeue', afterMs }, isReplacing: true };
+    return { work: nextAfterWrite(outcome, backOffAtLeast(undefined)), isReplacing: false };
   }
 
   /** Always with the taint, also where the node has it: to be kept for longer is held as an addition is. */
@@ -135,10 +140,17 @@ export class FlappingTainter {
     return watch.kept.allows(name, state);
   }
 
-  #isReplacing(outcome: WriteOutcome, { recoveredAtMs }: DueKeeping): boolean {
-    if (outcome.result !== 'failed' && outcome.result !== 'unwanted') return false;
-    const waitMs = outcome.result === 'failed' ? (outcome.retryAfterMs ?? 0) : 0;
-    return this.#options.clock.monotonicMs() + waitMs < recoveredAtMs + togetherMsMax;
+  /**
+   * When the write is repeated while the health taints wait for it; undefined: they wait no longer. Not the backoff of the
+   * node, which may be longer than they wait: each time is as long as all before it.
+   */
+  #repeatsInMs(outcome: WriteOutcome, { recoveredAtMs }: DueKeeping): number | undefined {
+    if (outcome.result !== 'failed' && outcome.result !== 'unwanted') return undefined;
+    const sinceMs = this.#options.clock.monotonicMs() - recoveredAtMs;
+    const leftMs = togetherMsMax - sinceMs;
+    const requestedMs = outcome.result === 'failed' ? (outcome.retryAfterMs ?? 0) : 0;
+    if (leftMs <= requestedMs) return undefined;
+    return Math.min(leftMs, Math.max(repeatMsMin, requestedMs, sinceMs));
   }
 
   async #release(node: NodeView, why: FlappingEnd): Promise<FlappingOutcome> {

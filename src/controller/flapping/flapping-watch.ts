@@ -7,7 +7,7 @@ import type { Now } from '../model/node-state.ts';
 import type { NodePolicy, PolicySelection } from '../model/policy.ts';
 import { assessFlapping, isTaintedFlapping } from './assess-flapping.ts';
 import { type BudgetUsage, KeptNodes } from './kept-nodes.ts';
-import { RecoveryHistory } from './recovery-history.ts';
+import { isHealthTaint, RecoveryHistory } from './recovery-history.ts';
 
 interface FlappingWatchOptions {
   readonly options: Live<{ readonly policies: readonly NodePolicy[] }>;
@@ -83,6 +83,14 @@ export class FlappingWatch {
   /** The node is not kept after its last recovery. */
   settle(node: string): void {
     this.#history.settle(node);
+  }
+
+  /**
+   * This process leads from now on. A node without the health taints was handled by the leader before: it has pods, and is kept
+   * only if it has the record.
+   */
+  takeOver(nodes: Iterable<NodeView>): void {
+    for (const node of nodes) if (!node.taints.some(isHealthTaint)) this.settle(node.name);
   }
 
   /** Counting starts again. */

@@ -1,8 +1,10 @@
 import type { Clock } from '../../ports/clock.ts';
+import type { Live } from '../../ports/live.ts';
 import type { AppliedFlappingRule } from '../model/flapping.ts';
+import type { NodePolicy } from '../model/policy.ts';
 import { budgetOf } from './decide-level.ts';
 
-/** The nodes of a policy are counted at most this often: many nodes may recover at once. */
+/** The nodes of the same policies are counted at most this often: many nodes may recover at once. */
 const recountMs = 1_000;
 
 /** Number of kept nodes of a policy, and how many may be kept at once. */
@@ -12,11 +14,19 @@ export interface BudgetUsage {
 }
 
 interface KeptNodesOptions {
+  readonly options: Live<{ readonly policies: readonly NodePolicy[] }>;
   /** The policy of each node; undefined: none. */
   readonly policyOf: (node: string) => string | undefined;
   /** Names of all nodes. */
   readonly names: () => Iterable<string>;
   readonly clock: Pick<Clock, 'monotonicMs'>;
+}
+
+/** Number of nodes of each policy, by name. */
+interface Sizes {
+  readonly policies: readonly NodePolicy[];
+  readonly atMs: number;
+  readonly byPolicy: ReadonlyMap<string, number>;
 }
 
 interface Place {
@@ -34,7 +44,7 @@ export class KeptNodes {
   readonly #places = new Map<string, Place>();
   /** Of each policy: the places, and those of them that are kept. */
   readonly #counts = new Map<string | undefined, { places: number; kept: number }>();
-  #sizes: { readonly atMs: number; readonly byPolicy: ReadonlyMap<string, number> } | undefined;
+  #sizes: Sizes | undefined;
 
   constructor(options: KeptNodesOptions) {
     this.#options = options;
@@ -98,17 +108,20 @@ export class KeptNodes {
   }
 
   #sizeOf(policy: string): number {
-    const nowMs = this.#options.clock.monotonicMs();
-    if (this.#sizes === undefined || nowMs - this.#sizes.atMs >= recountMs) this.#recount(nowMs);
+    const { options, clock } = this.#options;
+    const nowMs = clock.monotonicMs();
+    const isCurrent = this.#sizes?.policies === options.current().policies && nowMs - this.#sizes.atMs < recountMs;
+    if (!isCurrent) this.#recount(nowMs);
     return this.#sizes?.byPolicy.get(policy) ?? 0;
   }
 
   #recount(atMs: number): void {
+    const { policies } = this.#options.options.current();
     const byPolicy = new Map<string, number>();
     for (const node of this.#options.names()) {
       const policy = this.#options.policyOf(node);
       if (policy !== undefined) byPolicy.set(policy, (byPolicy.get(policy) ?? 0) + 1);
     }
-    this.#sizes = { atMs, byPolicy };
+    this.#sizes = { policies, atMs, byPolicy };
   }
 }

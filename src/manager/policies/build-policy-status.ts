@@ -98,5 +98,6 @@ function toCondition(finding: Finding, { generation }: PolicyObject, current: Js
 }
 
 function shorten(message: string): string {
-  return message.length <= messageCharsMax ? message : `${message.slice(0, messageCharsMax)}…`;
+  // Half of a character would come back from the API server as another one, and so never be equal.
+  return message.length <= messageCharsMax ? message : `${message.slice(0, messageCharsMax).toWellFormed()}…`;
 }

@@ -30,18 +30,16 @@ export type PolicyAssessments = ReadonlyMap<string, PolicyAssessment>;
 
 /**
  * An object that is invalid keeps its last version that was in force, as long as this process knows it. Of too many objects
- * the oldest ones count. `before`: the assessments so far; a policy that did not change is the same value.
+ * the oldest ones count, and of those of one second the ones that are in force. `before`: the assessments so far; a policy that did not change is the same value.
  */
 export function decidePoliciesInForce(
   objects: Iterable<PolicyObject>,
   before: PolicyAssessments,
   read: ReadPolicyObject,
 ): PolicyAssessments {
-  const oldestFirst = [...objects].sort(compareAge);
+  const known = [...objects].map((object) => ({ object, last: lastOf(object, before) }));
   return new Map(
-    oldestFirst.map((object, place) => {
-      const known = before.get(object.name);
-      const last = known?.object.uid === object.uid ? known.inForce : undefined;
+    known.sort(compareAge).map(({ object, last }, place) => {
       return [object.name, place < policiesMax ? decideOne(object, last, read) : tooMany(object)];
     }),
   );
@@ -51,6 +49,11 @@ export function decidePoliciesInForce(
 export function selectPoliciesInForce(assessments: PolicyAssessments): readonly NodePolicy[] {
   const policies = [...assessments.values()].flatMap(({ inForce }) => (inForce === undefined ? [] : [inForce.policy]));
   return policies.sort((a, b) => compare(a.name, b.name));
+}
+
+function lastOf({ name, uid }: PolicyObject, before: PolicyAssessments): PolicyInForce | undefined {
+  const known = before.get(name);
+  return known?.object.uid === uid ? known.inForce : undefined;
 }
 
 function decideOne(object: PolicyObject, last: PolicyInForce | undefined, read: ReadPolicyObject): PolicyAssessment {
@@ -66,8 +69,15 @@ function tooMany(object: PolicyObject): PolicyAssessment {
   return { object, reason: 'TooManyPolicies', problems: [problem], inForce: undefined };
 }
 
-function compareAge(a: PolicyObject, b: PolicyObject): number {
-  return compare(a.createdAt, b.createdAt) || compare(a.name, b.name);
+interface KnownObject {
+  readonly object: PolicyObject;
+  readonly last: PolicyInForce | undefined;
+}
+
+/** Times of creation have whole seconds. */
+function compareAge(a: KnownObject, b: KnownObject): number {
+  const inForceFirst = Number(b.last !== undefined) - Number(a.last !== undefined);
+  return compare(a.object.createdAt, b.object.createdAt) || inForceFirst || compare(a.object.name, b.object.name);
 }
 
 function compare(a: string, b: string): number {

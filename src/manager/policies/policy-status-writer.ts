@@ -10,6 +10,7 @@ import type { Ambient } from '../../ports/ambient.ts';
 import type { EventRecorder } from '../../ports/event-recorder.ts';
 import type { KubeWriter } from '../../ports/kube-writer.ts';
 import type { Leadership } from '../../ports/leadership.ts';
+import { Backoff } from '../../queueing/backoff.ts';
 import { Alarm } from '../../supervision/alarm.ts';
 import { buildAccepted, buildPolicyStatus } from './build-policy-status.ts';
 import type { PolicyAssessment, PolicyAssessments } from './decide-policies-in-force.ts';
@@ -45,12 +46,21 @@ interface Written {
   readonly status: JsonMap;
 }
 
+/** The last write of an object failed. */
+interface Failure {
+  /** Each reason is logged once. */
+  readonly reason: string;
+  /** The same version is not written again before, on the monotonic clock: the reason may last for days. */
+  readonly version: string;
+  readonly notBeforeMs: number;
+}
+
 export class PolicyStatusWriter {
   readonly #options: PolicyStatusWriterOptions;
   readonly #alarm: Alarm;
   readonly #written = new Map<string, Written>();
-  /** Why the last write of an object failed: each reason is logged once. */
-  readonly #failures = new Map<string, string>();
+  readonly #failures = new Map<string, Failure>();
+  readonly #backoff = new Backoff({ delayMsMin: countPeriodMs, delayMsMax: passPeriodMs });
   /** Versions whose Event was recorded, by uid. */
   readonly #reported = new Map<string, number>();
   #lastWritten = '';
@@ -139,10 +149,15 @@ export class PolicyStatusWriter {
     const { status: current, resourceVersion } = this.#currentOf(object);
     const status = buildPolicyStatus(assessment, this.#figures.get(object.name), current, clock.nowMs());
     this.#report(assessment, current);
-    if (sameJson(current, status)) return false;
+    if (sameJson(current, status) || this.#mustWait(object)) return false;
     this.#lastWritten = object.name;
     await this.#patch(object, resourceVersion, current, status);
     return true;
+  }
+
+  #mustWait({ name, resourceVersion }: PolicyObject): boolean {
+    const failure = this.#failures.get(name);
+    return failure?.version === resourceVersion && this.#options.clock.monotonicMs() < failure.notBeforeMs;
   }
 
   /** Including a write of this replica that the informer has not delivered. */
@@ -176,21 +191,33 @@ export class PolicyStatusWriter {
       );
       const { resourceVersion: after = '' } = answer.metadata;
       this.#written.set(name, { before: object.resourceVersion, resourceVersion: after, status });
-      this.#noteResult(name, 'written');
+      this.#noteWritten(name);
     } catch (error) {
-      this.#noteResult(name, apiReason(error), error);
+      this.#noteFailure(object, error);
     }
   }
 
-  #noteResult(name: string, result: string, error?: unknown): void {
-    const { meter, logger } = this.#options;
-    meter.add(policyStatusWrites, 1, { result });
-    if (result === 'written') this.#failures.delete(name);
-    // A conflict, or a newer version, is evaluated again with the next pass.
-    else if (result !== 'conflict' && result !== 'aborted' && this.#failures.get(name) !== result) {
-      this.#failures.set(name, result);
-      logger.warn({ policy: policyObjectName(name), reason: result, err: error }, 'write of a policy status failed');
-    }
+  #noteWritten(name: string): void {
+    this.#options.meter.add(policyStatusWrites, 1, { result: 'written' });
+    this.#forgetFailure(name);
+  }
+
+  #noteFailure({ name, resourceVersion: version }: PolicyObject, error: unknown): void {
+    const { meter, logger, clock } = this.#options;
+    const reason = apiReason(error);
+    meter.add(policyStatusWrites, 1, { result: reason });
+    // Nothing was sent: leadership has ended, or a newer version is evaluated with the next pass.
+    if (reason === 'aborted') return;
+    const isNew = this.#failures.get(name)?.reason !== reason;
+    this.#failures.set(name, { reason, version, notBeforeMs: clock.monotonicMs() + this.#backoff.nextMs(name) });
+    // After a conflict another version is about to arrive.
+    if (isNew && reason !== 'conflict')
+      logger.warn({ policy: policyObjectName(name), reason, err: error }, 'write of a policy status failed');
+  }
+
+  #forgetFailure(name: string): void {
+    this.#failures.delete(name);
+    this.#backoff.forget(name);
   }
 
   /** One Event for each version that is not accepted, unless the status shows that a leader before has recorded it. */
@@ -209,7 +236,7 @@ export class PolicyStatusWriter {
     for (const name of [...this.#written.keys(), ...this.#failures.keys()]) {
       if (assessments.has(name)) continue;
       this.#written.delete(name);
-      this.#failures.delete(name);
+      this.#forgetFailure(name);
     }
     const uids = new Set([...assessments.values()].map(({ object }) => object.uid));
     for (const uid of this.#reported.keys()) if (!uids.has(uid)) this.#reported.delete(uid);

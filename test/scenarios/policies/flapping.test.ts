@@ -393,3 +393,87 @@ test('a standby counts what another leader does, and goes on when it leads', asy
   await flap(world, 'a-0');
   assert.equal(isKept(world, 'a-0'), true);
 });
+
+test('a standby whose policies come after its nodes counts recoveries and kept nodes all the same', async () => {
+  await using world = aZonedWorld(sizes);
+  const until = new Date(world.clock.nowMs() + 250 * second).toISOString();
+  world.annotate('a-5', flappingAnnotation, `{"level":1,"until":"${until}"}`);
+  world.setTaints('a-5', [{ key: flappingAnnotation, effect: 'NoSchedule' }]);
+  world.changeOptions({ policies: policiesWith({}, { recoveries: 2 }) });
+  assert.equal(world.meter.read().get('node_lifecycle_flapping_nodes{policy="pool"}'), 1);
+  for (let left = 2; left > 0; left -= 1) {
+    world.post('a-0', 'False');
+    world.setTaints('a-0', [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }]);
+    await world.advance(5);
+    world.post('a-0', 'True');
+    if (left > 1) world.setTaints('a-0', []);
+  }
+  world.start();
+  await world.advance(5);
+  assert.deepEqual([isKept(world, 'a-0'), isKept(world, 'a-5')], [false, true], 'the budget is used up');
+  assert.equal(world.decided('flapping-not-kept').length, 1);
+});
+
+test('where the taint has been denied for long, the next recovery removes the health taints within seconds too', async () => {
+  await using world = aWorld().start();
+  await flap(world, 'a-0', 2);
+  world.beforeWrite = async ({ body }) => {
+    if (JSON.stringify(body).includes(flappingAnnotation)) world.failNext('patch', 'nodes', 'forbidden');
+  };
+  for (const waitS of [60, 53, 47]) {
+    await flap(world, 'a-0');
+    await world.advance(waitS);
+    world.post('a-0', 'False');
+    await world.advance(5);
+    world.post('a-0', 'True');
+    await world.advance(6);
+    assert.deepEqual(world.taints('a-0'), [], `after ${waitS} s`);
+  }
+});
+
+test('the budget is a share of the nodes of the policy as it is now, not as before a change a moment ago', async () => {
+  const budget = { percent: 50, count: undefined };
+  await using world = aWorld({ recoveries: 2, budget }).start();
+  await flap(world, 'a-0');
+  world.post('a-0', 'False');
+  await world.advance(5);
+  world.meter.read();
+  world.changeOptions({ policies: policiesWith({ name: 'renamed' }, { recoveries: 2, budget }) });
+  world.post('a-0', 'True');
+  await world.advance(5);
+  assert.equal(isKept(world, 'a-0'), true);
+});
+
+test('a node whose taint a pause held takes no place of the budget when its time is over', async () => {
+  await using world = aWorld({ recoveries: 2, initialMs: 60 * second }).start();
+  await flap(world, 'a-0');
+  await flap(world, 'a-1');
+  world.post('a-0', 'False');
+  await world.advance(5);
+  world.annotatePause('a-0', 'true');
+  world.post('a-0', 'True');
+  await world.advance(50);
+  world.post('a-1', 'False');
+  await world.advance(11);
+  world.post('a-1', 'True');
+  await world.advance(2);
+  assert.deepEqual([isKept(world, 'a-0'), isKept(world, 'a-1')], [false, true]);
+});
+
+test('what the leader before did not keep is not kept minutes later by the next one', async () => {
+  await using world = aWorld({ recoveries: 2 });
+  for (let left = 2; left > 0; left -= 1) {
+    world.post('a-0', 'False');
+    world.setTaints('a-0', [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }]);
+    await world.advance(5);
+    world.post('a-0', 'True');
+    world.setTaints('a-0', []);
+    await world.advance(5);
+  }
+  await world.advance(120);
+  world.start();
+  await world.advance(5);
+  assert.equal(isKept(world, 'a-0'), false);
+  await flap(world, 'a-0');
+  assert.equal(recordOf(world, 'a-0').level, 2, 'the recovery counts');
+});

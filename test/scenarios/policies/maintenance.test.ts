@@ -320,3 +320,15 @@ test('nothing is remembered of a node that no longer exists', async () => {
   assert.equal(stage.maintenance.size, 0);
   assert.equal(stage.maintenance.endsInMs(), Infinity);
 });
+
+test('on a standby whose policies come after its nodes, a signal without a time counts from then, not from the takeover', async () => {
+  await using world = withPods(aZonedWorld(sizes), 'a-0');
+  world.setTaints('a-0', [mTaint]);
+  world.changeOptions({ policies });
+  await world.advance(maxS - 100);
+  world.start();
+  await world.silentFor(99, 'a-0');
+  assert.deepEqual(world.evicted(), []);
+  await world.advance(3);
+  assert.deepEqual(world.evicted(), ['pod-a-0']);
+});

@@ -70,7 +70,10 @@ class FlappingRun {
       if (resource === 'nodes') this.#check(name, body);
     };
     this.world.afterWrite = async ({ resource, name, body }) => {
-      if (resource === 'nodes' && JSON.stringify(body).includes(flappingAnnotation)) this.#checkAfter(name);
+      if (resource !== 'nodes') return;
+      // Each write of taints has all of them: those that also write the annotation are about this one.
+      const { metadata } = body as { readonly metadata?: { readonly annotations?: object } };
+      if (flappingAnnotation in (metadata?.annotations ?? {})) this.#checkAfter(name);
     };
   }
 

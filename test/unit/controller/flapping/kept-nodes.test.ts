@@ -6,7 +6,9 @@ function stand(nodes: number) {
   const clock = { atMs: 0, monotonicMs: (): number => clock.atMs };
   const size = { nodes };
   const moved = new Set<string>();
+  const current = { policies: [] };
   const kept = new KeptNodes({
+    options: { current: () => current },
     policyOf: (node) => (node.startsWith('n') && !moved.has(node) ? 'p' : 'other'),
     names: () => Array.from({ length: size.nodes }, (_, place) => `n${place}`),
     clock,

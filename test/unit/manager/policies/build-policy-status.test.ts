@@ -127,3 +127,12 @@ test('a malformed status on the API server is replaced', () => {
   const status = buildPolicyStatus(assessmentOf({}), figures, current, nowMs);
   assert.deepEqual(status, buildPolicyStatus(assessmentOf({}), figures, {}, nowMs));
 });
+
+test('a long message is cut between characters: the API server stores it as it was written', () => {
+  for (const mode of ['\u{1f600}'.repeat(900), `x${'\u{1f600}'.repeat(900)}`]) {
+    const problems = [`spec.mode: must be one of Enforce (got "${mode}")`];
+    const assessment: PolicyAssessment = { ...assessmentOf({ mode }), problems };
+    const message = messageOf(buildPolicyStatus(assessment, undefined, {}, nowMs), 'Accepted');
+    assert.equal(Buffer.from(message).toString(), message);
+  }
+});

@@ -71,3 +71,18 @@ test('of more than 100 objects the 100 oldest are in force, valid or not, whatev
     assert.match(assessments.get(name)?.problems[0] ?? '', /only the 100 oldest/u);
   }
 });
+
+test('a new object of the same second ends no policy that is in force', () => {
+  const createdAt = '2026-01-01T00:00:00Z';
+  const full = Array.from({ length: 100 }, (_, place) => {
+    return aPolicyObject(`m${place}`, { mode: 'Paused' }, { createdAt, uid: `u${place}` });
+  });
+  const before = decidePoliciesInForce(full, new Map(), readPolicyObject);
+  const after = decidePoliciesInForce(
+    [aPolicyObject('a', {}, { createdAt, uid: 'new' }), ...full],
+    before,
+    readPolicyObject,
+  );
+  assert.equal(after.get('a')?.reason, 'TooManyPolicies');
+  assert.ok(full.every(({ name }) => after.get(name)?.inForce !== undefined));
+});

@@ -240,10 +240,28 @@ test('a failure is logged once for each reason, counted, and made good at a late
   assert.equal(desk.logger.at('warn').length, 1);
   assert.ok((desk.meter.series.get('node_lifecycle_policy_status_writes_total{result="forbidden"}') ?? 0) > 2);
   desk.failWith = undefined;
-  await desk.advance(6_000);
+  await desk.advance(60_000);
   assert.equal(desk.meter.series.get('node_lifecycle_policy_status_writes_total{result="written"}'), 1);
   await desk.end();
 });
+
+for (const reason of ['forbidden', 'conflict'] as const)
+  test(`failures without end (${reason}) are few, and a new version of the object is written at once`, async () => {
+    const desk = new Desk();
+    desk.failWith = new ApiError({ reason, message: 'no' });
+    for (let place = 0; place < 30; place += 1) desk.put(`a${place}`);
+    await desk.advance(3_600_000);
+    const failed = desk.meter.series.get(`node_lifecycle_policy_status_writes_total{result="${reason}"}`) ?? 0;
+    assert.ok(failed > 30 * 30 && failed < 30 * 70, `${failed}`);
+    desk.failWith = undefined;
+    desk.put('a7', { mode: 'Paused' }, { generation: 2 });
+    await desk.advance(1_000);
+    assert.deepEqual(
+      desk.patches.map(({ name }) => name),
+      ['a7'],
+    );
+    await desk.end();
+  });
 
 test('one Event for each version that is not accepted, and none that the leader before has recorded', async () => {
   const desk = new Desk();
