@@ -288,6 +288,22 @@ const malformed: readonly (readonly [spec: object, field: string, message: RegEx
     'spec.outOfService.taints[0]',
     /none of/,
   ],
+  [{ ...selector('a'), limits: {} }, 'spec.limits', /at least one limit/],
+  [
+    { ...selector('a'), limits: { maxConcurrentEvictions: 1, cooldown: '1m' } },
+    'spec.limits.cooldown',
+    /absent without maxUnhealthy/,
+  ],
+  [
+    { ...selector('a'), limits: { podDeletionsPerSecond: 1, resetAt: '2026-11-23T18:00:00Z' } },
+    'spec.limits.resetAt',
+    /absent without maxUnhealthy/,
+  ],
+  [
+    { ...selector('a'), limits: { podDeletionsPerSecond: 0 } },
+    'spec.limits.podDeletionsPerSecond',
+    /greater than or equal to 0\.001/,
+  ],
   [{ ...selector('a'), limits: { maxUnhealthy: {} } }, 'spec.limits.maxUnhealthy', /percent, count or both/],
   [
     { ...selector('a'), limits: { maxUnhealthy: { percent: 0 } } },
@@ -361,8 +377,9 @@ policies:
     unhealthyZoneThreshold: 0.55
     podMarkingRate: 12.5
     maintenance: { conditions: [Rebooting], taints: [], maxDuration: 2h }
-    limits: { maxUnhealthy: { percent: 40, count: 3 }, cooldown: 10m, resetAt: '2026-11-23T12:05:00.25+01:00' }
+    limits: { maxUnhealthy: { percent: 40, count: 3 }, cooldown: 10m, resetAt: '2026-11-23T12:05:00.25+01:00', podDeletionsPerSecond: 0.5, maxConcurrentEvictions: 2 }
     outOfService: { conditions: [Fenced], taints: [example.com/off] }
+    evictReachable: { timeout: 15m }
     flapping: { recoveries: 3, within: 30m, initial: 1m, max: 2h, budget: { percent: 5, count: 2 } }
   - { name: small.one, nodeSelector: { matchExpressions: [{ key: e, operator: Exists }] } }
 `;

@@ -40,6 +40,17 @@ export function buildCelRules(): readonly CelRule[] {
     noneOf('outOfService.conditions[]', heartbeatConditionTypes),
     noneOf('outOfService.taints[]', silenceTaintKeys),
     {
+      path: 'limits',
+      rule: 'has(self.maxUnhealthy) || has(self.podDeletionsPerSecond) || has(self.maxConcurrentEvictions)',
+      message: 'must be set with at least one limit',
+    },
+    ...['cooldown', 'resetAt'].map((field) => ({
+      path: 'limits',
+      rule: `!has(self.${field}) || has(self.maxUnhealthy)`,
+      message: 'must be absent without maxUnhealthy',
+      fieldPath: `.${field}`,
+    })),
+    {
       path: 'limits.maxUnhealthy',
       rule: 'has(self.percent) || has(self.count)',
       message: 'must be percent, count or both',

@@ -26,13 +26,13 @@ export function decodePolicies(policies: readonly PolicyInput[]): readonly NodeP
     nodeMonitorGracePeriodMs: parseDuration(policy.nodeMonitorGracePeriod),
     nodeStartupGracePeriodMs: parseDuration(policy.nodeStartupGracePeriod),
     maintenance: decodeMaintenance(policy.maintenance),
-    limits: policy.limits && decodeLimits(policy.limits),
+    limits: decodeLimits(policy.limits),
     outOfService: policy.outOfService && decodeOutOfService(policy.outOfService),
     zones: decodeZones(policy),
     flapping: policy.flapping && decodeFlapping(policy.flapping),
     evictReachable: policy.evictReachable && { timeoutMs: parseDuration(policy.evictReachable.timeout) },
-    podDeletionsPerSecond: policy.podDeletionsPerSecond,
-    maxConcurrentEvictions: policy.maxConcurrentEvictions,
+    podDeletionsPerSecond: policy.limits?.podDeletionsPerSecond,
+    maxConcurrentEvictions: policy.limits?.maxConcurrentEvictions,
   }));
 }
 
@@ -43,12 +43,15 @@ function decodeMaintenance(maintenance: PolicyInput['maintenance']): Maintenance
   return { conditions, taints, maxDurationMs: parseGoDuration(maxDuration) ?? 0 };
 }
 
-function decodeLimits({ maxUnhealthy, cooldown, resetAt }: NonNullable<PolicyInput['limits']>): PolicyLimits {
-  return {
-    maxUnhealthy: { percent: maxUnhealthy.percent, count: maxUnhealthy.count },
-    cooldownMs: parseDuration(cooldown) ?? cooldownDefaultMs,
-    resetAtMs: parseTimestamp(resetAt),
-  };
+/** What the breaker of the policy needs. */
+function decodeLimits({ maxUnhealthy, cooldown, resetAt }: PolicyInput['limits'] = {}): PolicyLimits | undefined {
+  return (
+    maxUnhealthy && {
+      maxUnhealthy: { percent: maxUnhealthy.percent, count: maxUnhealthy.count },
+      cooldownMs: parseDuration(cooldown) ?? cooldownDefaultMs,
+      resetAtMs: parseTimestamp(resetAt),
+    }
+  );
 }
 
 const zoneFields = [

@@ -129,12 +129,6 @@ const evictionLimits = {
     .describe(
       'Pods of nodes that are not Ready but reachable are evicted by the Eviction API, so that PodDisruptionBudgets hold them',
     ),
-  podDeletionsPerSecond: number(0.001, 1_000_000)
-    .optional()
-    .describe('Rate of deletions and evictions of pods for the health of these nodes; no limit if not set'),
-  maxConcurrentEvictions: integer(1, nodesMax)
-    .optional()
-    .describe('How many of these nodes may be emptied by a NoExecute taint at once; no limit if not set'),
 } as const;
 
 const resetAt = 'an RFC 3339 time, such as 2026-11-23T18:00:00Z';
@@ -144,15 +138,23 @@ const limits = fields({
   maxUnhealthy: fields({
     percent: integer(1, 100).optional().describe('Percent of the nodes of the policy, rounded down'),
     count: integer(1, nodesMax).optional().describe('Number of nodes'),
-  }).describe(
-    'More unhealthy nodes than the greater of both open the breaker: no further NoExecute taint, no further eviction',
-  ),
+  })
+    .optional()
+    .describe(
+      'More unhealthy nodes than the greater of both open the breaker: no further NoExecute taint, no further eviction',
+    ),
   cooldown: duration
     .optional()
     .describe('How long the breaker stays open when not too many nodes are unhealthy any more; 5m if not set'),
   resetAt: text(rfc3339Text, resetAt)
     .optional()
     .describe('Closes a breaker that opened until this time; nodes that were unhealthy then count when they recovered'),
+  podDeletionsPerSecond: number(0.001, 1_000_000)
+    .optional()
+    .describe('Rate of deletions and evictions of pods for the health of these nodes; no limit if not set'),
+  maxConcurrentEvictions: integer(1, nodesMax)
+    .optional()
+    .describe('How many of these nodes may be emptied by a NoExecute taint at once; no limit if not set'),
 });
 
 const recoveriesMax = 100;
@@ -221,7 +223,11 @@ const policySpecShape = {
     .describe(
       'What means planned maintenance: meanwhile these nodes get no NoExecute taint for their health, keep their pods, and do not count as disrupted',
     ),
-  limits: limits.optional().describe('How many of these nodes may be unhealthy while others are tainted and evicted'),
+  limits: limits
+    .optional()
+    .describe(
+      'How many of these nodes may be unhealthy while others are tainted and evicted, how many may be emptied at once, and how fast',
+    ),
   outOfService: outOfService
     .optional()
     .describe(

@@ -100,13 +100,29 @@ function validateLimits({ limits }: PolicyInput, index: number): readonly string
   if (limits === undefined) return [];
   const path = ['policies', index, 'limits'];
   const { maxUnhealthy, cooldown, resetAt } = limits;
-  const isEmpty = maxUnhealthy.percent === undefined && maxUnhealthy.count === undefined;
   const isTime = resetAt === undefined || parseTimestamp(resetAt) !== undefined;
   return [
-    ...(isEmpty ? [refusal([...path, 'maxUnhealthy'], 'percent, count or both', maxUnhealthy)] : []),
+    ...validateMaxUnhealthy(limits, path),
+    ...(maxUnhealthy === undefined ? validateNoBreaker(limits, path) : []),
     ...validateDuration(cooldown, [...path, 'cooldown']),
     ...(isTime ? [] : [refusal([...path, 'resetAt'], 'an RFC 3339 time, such as 2026-11-23T18:00:00Z', resetAt)]),
   ];
+}
+
+type LimitsInput = NonNullable<PolicyInput['limits']>;
+
+function validateMaxUnhealthy({ maxUnhealthy }: LimitsInput, path: readonly PropertyKey[]): readonly string[] {
+  const isEmpty = maxUnhealthy !== undefined && maxUnhealthy.percent === undefined && maxUnhealthy.count === undefined;
+  return isEmpty ? [refusal([...path, 'maxUnhealthy'], 'percent, count or both', maxUnhealthy)] : [];
+}
+
+/** Without `maxUnhealthy` there is no breaker to close, and one of the other limits must be set. */
+function validateNoBreaker(limits: LimitsInput, path: readonly PropertyKey[]): readonly string[] {
+  const { podDeletionsPerSecond, maxConcurrentEvictions } = limits;
+  const isEmpty = podDeletionsPerSecond === undefined && maxConcurrentEvictions === undefined;
+  const ofBreaker = (['cooldown', 'resetAt'] as const).filter((field) => limits[field] !== undefined);
+  const others = ofBreaker.map((field) => refusal([...path, field], 'absent without maxUnhealthy', limits[field]));
+  return isEmpty ? [refusal(path, 'set with at least one limit', limits), ...others] : others;
 }
 
 function validateValues({ operator, values }: RequirementInput, path: readonly PropertyKey[]): readonly string[] {

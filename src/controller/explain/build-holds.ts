@@ -79,7 +79,7 @@ function buildMaintenanceHold({ policy, signals, untilMs }: Maintenance, now: No
 function buildConcurrencyHold({ policy, max, nodes }: EmptyingStatus, source: PolicySource): Hold {
   const unblockedBy: readonly Unblocker[] = [
     { kind: 'node-emptied', nodes },
-    buildPolicyChange(policy, 'maxConcurrentEvictions', 'a greater number', source),
+    buildPolicyChange(policy, 'limits.maxConcurrentEvictions', 'a greater number', source),
   ];
   return { kind: 'concurrency', policy, max, unblockedBy };
 }

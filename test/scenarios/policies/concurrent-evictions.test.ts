@@ -45,7 +45,10 @@ test('further nodes wait without a token, and the next one is tainted within a s
   assert.equal(world.meter.read().get('node_lifecycle_zone_eviction_tokens{zone="r/a"}'), 1);
   const text = describeNodeOutlook(explainNode(world, a2));
   assert.match(text, /held +at most 2 of the nodes of policy zone-a are emptied at once \(maxConcurrentEvictions\)/);
-  assert.match(text, /would end: one of a-0, a-1 emptied or recovered, or policies\[zone-a\]\.maxConcurrentEvictions/);
+  assert.match(
+    text,
+    /would end: one of a-0, a-1 emptied or recovered, or policies\[zone-a\]\.limits\.maxConcurrentEvictions/,
+  );
   assert.match(describeStatus(statusOf(world)), /policy +zone-a: .*; 2 of at most 2 nodes are being emptied/);
   assert.deepEqual(world.taints(a2), ['unreachable:NoSchedule'], 'marking and NoSchedule taints go on');
 

@@ -71,7 +71,7 @@ test('policies and the pause are applied, each changed policy with its name', ()
     `policies: [${policy('a', '')}, ${policy('b', ', nodeMonitorGracePeriod: 2m')}, ${policy('c', '')}]\n`,
   );
   const after = valuesOf(
-    `policies: [${policy('c', '')}, ${policy('a', ', mode: Observe, evictReachable: { timeout: 15m }, podDeletionsPerSecond: 2, maxConcurrentEvictions: 3')}, ${policy('d', '')}]\npaused: true\n`,
+    `policies: [${policy('c', '')}, ${policy('a', ', mode: Observe, evictReachable: { timeout: 15m }, limits: { podDeletionsPerSecond: 2, maxConcurrentEvictions: 3 }')}, ${policy('d', '')}]\npaused: true\n`,
   );
   const { values, applied, waiting } = decideReload(before, after);
   assert.deepEqual(waiting, []);

@@ -35,7 +35,7 @@ const key = 'a label key, such as node.example.com/pool';
 const value = 'a label value: at most 63 letters, digits, -, _ and .';
 const name = 'a name of lower-case letters, digits, - and ., at most 253';
 const fields =
-  'name, priority, nodeSelector, mode, nodeMonitorGracePeriod, nodeStartupGracePeriod, failureDomain, outerFailureDomain, nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionEvictionRate, largeClusterSizeThreshold, unhealthyZoneThreshold, podMarkingRate, maintenance, limits, outOfService, flapping, evictReachable, podDeletionsPerSecond, maxConcurrentEvictions';
+  'name, priority, nodeSelector, mode, nodeMonitorGracePeriod, nodeStartupGracePeriod, failureDomain, outerFailureDomain, nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionEvictionRate, largeClusterSizeThreshold, unhealthyZoneThreshold, podMarkingRate, maintenance, limits, outOfService, flapping, evictReachable';
 const at = 'policies[0].nodeSelector.matchExpressions[0]';
 const long = 'x'.repeat(64);
 const many = Array.from({ length: 21 }, (_, place) => `label-${place}`);
@@ -177,8 +177,16 @@ const malformed: readonly (readonly [unknown, string])[] = [
     `${inMaintenance}.annotations: unknown field; accepted: conditions, taints, maxDuration`,
   ],
   [aPolicyWith({ limits: '40%' }), 'policies[0].limits: must be a mapping (got "40%")'],
-  [aPolicyWith({ limits: {} }), `${inLimits}: must be a mapping (missing)`],
   [withLimits({ maxUnhealthy: '40%' }), `${inLimits}: must be a mapping (got "40%")`],
+  [aPolicyWith({ limits: {} }), 'policies[0].limits: must be set with at least one limit (got {})'],
+  [
+    aPolicyWith({ limits: { maxConcurrentEvictions: 1, cooldown: '1m' } }),
+    'policies[0].limits.cooldown: must be absent without maxUnhealthy (got "1m")',
+  ],
+  [
+    aPolicyWith({ limits: { podDeletionsPerSecond: 1, resetAt: '2026-11-23T18:00:00Z' } }),
+    'policies[0].limits.resetAt: must be absent without maxUnhealthy (got "2026-11-23T18:00:00Z")',
+  ],
   [withLimits({ maxUnhealthy: {} }), `${inLimits}: must be percent, count or both (got {})`],
   [
     withLimits({ maxUnhealthy: { percent: '40%' } }),
@@ -255,22 +263,25 @@ const malformed: readonly (readonly [unknown, string])[] = [
   ],
   [aPolicyWith({ evictReachable: { for: '10m' } }), 'policies[0].evictReachable.for: unknown field; accepted: timeout'],
   [
-    aPolicyWith({ podDeletionsPerSecond: 0 }),
-    'policies[0].podDeletionsPerSecond: must be a number from 0.001 to 1000000 (got 0)',
+    aPolicyWith({ limits: { podDeletionsPerSecond: 0 } }),
+    'policies[0].limits.podDeletionsPerSecond: must be a number from 0.001 to 1000000 (got 0)',
   ],
   [
-    aPolicyWith({ podDeletionsPerSecond: '1' }),
-    'policies[0].podDeletionsPerSecond: must be a number from 0.001 to 1000000 (got "1")',
+    aPolicyWith({ limits: { podDeletionsPerSecond: '1' } }),
+    'policies[0].limits.podDeletionsPerSecond: must be a number from 0.001 to 1000000 (got "1")',
   ],
   [
-    aPolicyWith({ maxConcurrentEvictions: 0 }),
-    'policies[0].maxConcurrentEvictions: must be an integer from 1 to 1000000 (got 0)',
+    aPolicyWith({ limits: { maxConcurrentEvictions: 0 } }),
+    'policies[0].limits.maxConcurrentEvictions: must be an integer from 1 to 1000000 (got 0)',
   ],
   [
-    aPolicyWith({ maxConcurrentEvictions: 1.5 }),
-    'policies[0].maxConcurrentEvictions: must be an integer from 1 to 1000000 (got 1.5)',
+    aPolicyWith({ limits: { maxConcurrentEvictions: 1.5 } }),
+    'policies[0].limits.maxConcurrentEvictions: must be an integer from 1 to 1000000 (got 1.5)',
   ],
-  [withLimits({ reset: true }), 'policies[0].limits.reset: unknown field; accepted: maxUnhealthy, cooldown, resetAt'],
+  [
+    withLimits({ reset: true }),
+    'policies[0].limits.reset: unknown field; accepted: maxUnhealthy, cooldown, resetAt, podDeletionsPerSecond, maxConcurrentEvictions',
+  ],
 ];
 
 for (const [policy, problem] of malformed) {
@@ -337,15 +348,19 @@ test('a policy with all fields', () => {
     nodeMonitorGracePeriod: '1m30s',
     nodeStartupGracePeriod: '500ms',
     maintenance: { conditions: ['Rebooting'], taints: ['example.com/m'], maxDuration: '2h' },
-    limits: { maxUnhealthy: { percent: 40, count: 3 }, cooldown: '10m', resetAt: '2026-11-23T19:00:00+01:00' },
+    limits: {
+      maxUnhealthy: { percent: 40, count: 3 },
+      cooldown: '10m',
+      resetAt: '2026-11-23T19:00:00+01:00',
+      podDeletionsPerSecond: 0.5,
+      maxConcurrentEvictions: 3,
+    },
     outOfService: { conditions: ['Fenced'], taints: ['example.com/off'] },
     flapping: { recoveries: 3, within: '1h', initial: '2m', max: '30m', budget: { count: 2 } },
     failureDomain: ['example.com/rack'],
     outerFailureDomain: ['example.com/hall'],
     ...zoneSettings,
     evictReachable: { timeout: '15m' },
-    podDeletionsPerSecond: 0.5,
-    maxConcurrentEvictions: 3,
   };
   assert.deepEqual(readFileSettings({ policies: [policy] }).settings.policies, [
     {
