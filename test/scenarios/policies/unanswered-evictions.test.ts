@@ -1,4 +1,4 @@
-// What an Eviction API that hangs or fails must not do to other pods.
+// Requests that hang, fail or are refused do not delay other pods.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../../src/api/api-error.ts';
@@ -48,6 +48,29 @@ test('pods whose eviction fails and may have been done do not take every token',
   world.goSilent('a-1');
   await world.advance(52 + 2 * 31 + 5);
   assert.deepEqual(world.evicted(), ['free']);
+});
+
+test('many pods that a budget holds do not keep the token from pods of a silent node', async () => {
+  const policies = [aPolicy({ podDeletionsPerSecond: 0.5, evictReachable: { timeoutMs: 3_600_000 } })];
+  await using world = aZonedWorld({ a: 4, b: 4 }, { policies, nodeEvictionRate: 1 });
+  const end = new AbortController();
+  for (const pod of names(400, 'web-')) world.addPod(pod, 'a-0');
+  for (const pod of names(3, 'free-')) world.addPod(pod, 'a-1');
+  world.start();
+  void new Budget(world);
+  const refuse = world.beforeWrite;
+  world.beforeWrite = async (write) => {
+    if (write.verb === 'evict') await world.clock.sleep(200, end.signal);
+    await refuse(write);
+  };
+  await world.advance(1);
+  world.post('a-0', 'False');
+  await world.advance(60);
+  world.goSilent('a-1');
+  await world.advance(55 + 400);
+  const evicted = world.evicted();
+  end.abort();
+  assert.deepEqual([...evicted].sort(), names(3, 'free-'));
 });
 
 test('a pod that leaves for a taint of another client, and whose deletion hangs, does not stop its queue', async () => {
