@@ -59,21 +59,21 @@ class EvictionsRun {
     },
   );
   readonly down = new Set<string>();
-  readonly #end = new AbortController();
+  #end = new AbortController();
   readonly left: number[] = [];
   readonly gone = new Set<string>();
   #evictions = 'allowed';
   #deletions = 'allowed';
   #restarts = 0;
-  #others: number | undefined;
-  #max = 0;
+  /** By node that was not being emptied before a write: the places that were left. */
+  readonly #places = new Map<string, number>();
   policy: keyof typeof policyOf = 'all';
 
   constructor() {
     const { world } = this;
     for (const node of nodes) for (const pod of podsOf(node)) world.addPod(pod, node);
     world.beforeWrite = async ({ verb, resource, name }) => {
-      if (resource === 'nodes') this.#checkPlace(name);
+      if (resource === 'nodes') this.#notePlaces(name);
       if (resource !== 'pods' || verb === 'patch') return;
       const mode = verb === 'evict' ? this.#evictions : this.#deletions;
       if (mode === 'hang') {
@@ -84,9 +84,8 @@ class EvictionsRun {
       if (error !== undefined) throw error;
     };
     world.afterWrite = async ({ verb, resource, name }) => {
-      if (resource === 'nodes' && this.#others !== undefined && this.isEmptied(name))
-        assert.ok(this.#others < this.#max, `${name} is tainted with ${this.#others} others`);
-      this.#others = undefined;
+      if (resource === 'nodes' && this.isEmptied(name))
+        assert.ok((this.#places.get(name) ?? 1) > 0, `${name} is tainted without a place`);
       if (resource !== 'pods' || verb === 'patch') return;
       const node = name.slice(0, 3);
       this.left.push(world.seconds());
@@ -106,10 +105,12 @@ class EvictionsRun {
     );
   }
 
-  #checkPlace(name: string): void {
+  #notePlaces(name: string): void {
+    this.#places.delete(name);
     if (!nodes.includes(name) || this.isEmptied(name)) return;
-    this.#others = nodes.filter((node) => node !== name && this.isEmptied(node)).length;
-    this.#max = (policyOf[this.policy] as { maxConcurrentEvictions?: number }).maxConcurrentEvictions ?? Infinity;
+    const others = nodes.filter((node) => node !== name && this.isEmptied(node)).length;
+    const { maxConcurrentEvictions: max = Infinity }: { maxConcurrentEvictions?: number } = policyOf[this.policy];
+    this.#places.set(name, max - others);
   }
 
   async apply(step: Step): Promise<void> {
@@ -140,6 +141,8 @@ class EvictionsRun {
       world.changeOptions({ policies: [aPolicy(policyOf[this.policy])] });
     } else if ('restart' in step) {
       this.#restarts += 1;
+      this.#end.abort(); // a process that ends waits for its requests
+      this.#end = new AbortController();
       await world.restart();
     } else await world.advance(step.advanceS);
   }
