@@ -13,8 +13,11 @@ export class TokenBucket {
   #sinceMs: number;
   /** The latest action of another process that counts against this bucket; cleared by the next own action. */
   #restoredAtMs: number | undefined;
-  /** When the last token was taken. */
-  #takenAtMs = -Infinity;
+  /**
+   * Tokens that were taken, oldest first, and what each adds if it is returned. What a full bucket would not have gained without
+   * them is used up, so that available and returned tokens together are never more than the burst.
+   */
+  readonly #taken: { readonly atMs: number; worth: number }[] = [];
 
   constructor(ratePerSecond: number, burst: number, nowMs: number) {
     this.#ratePerSecond = ratePerSecond;
@@ -45,10 +48,11 @@ export class TokenBucket {
   tryTake(nowMs: number): boolean {
     const available = this.available(nowMs);
     if (!this.#isWhole(available, nowMs)) return false;
+    this.#useUp(available);
+    this.#taken.push({ atMs: nowMs, worth: 1 });
     this.#tokens = Math.max(0, available - 1);
     this.#sinceMs = nowMs;
     this.#restoredAtMs = undefined;
-    this.#takenAtMs = nowMs;
     return true;
   }
 
@@ -58,14 +62,26 @@ export class TokenBucket {
     return available >= 1 - tolerance - (roundingMs * this.#ratePerSecond) / 1_000;
   }
 
-  /**
-   * Returns a token that was taken at that time and whose action did not happen. If another one was taken since, the bucket
-   * would not be fuller without this one: a full bucket gains nothing while it waits. Then nothing is returned.
-   */
+  /** Returns a token that was taken at that time and whose action did not happen, as far as it still counts. */
   returnToken(nowMs: number, takenAtMs = nowMs): void {
-    if (this.#ratePerSecond <= 0 || this.#takenAtMs > takenAtMs) return;
-    this.#tokens = Math.min(this.#burst, this.available(nowMs) + 1);
+    if (this.#ratePerSecond <= 0) return;
+    const available = this.available(nowMs);
+    this.#useUp(available);
+    const place = this.#taken.findLastIndex(({ atMs }) => atMs === takenAtMs);
+    const [{ worth } = { worth: 0 }] = place < 0 ? [] : this.#taken.splice(place, 1);
+    this.#tokens = Math.min(this.#burst, available + worth);
     this.#sinceMs = nowMs;
+  }
+
+  /** The refill beyond the burst counts against the tokens that were taken first. */
+  #useUp(available: number): void {
+    let beyond = this.#taken.reduce((sum, { worth }) => sum + worth, available) - this.#burst;
+    for (let [first] = this.#taken; first !== undefined && beyond > 0; [first] = this.#taken) {
+      const used = Math.min(beyond, first.worth);
+      first.worth -= used;
+      beyond -= used;
+      if (first.worth <= 0) this.#taken.shift();
+    }
   }
 
   /** An action that another process took counts against this bucket: only the refill since then is available. */

@@ -32,14 +32,17 @@ export class TokenQueues {
   readonly #options: TokenQueuesOptions;
   readonly #queues = new Map<string, RateLimitedQueue>();
   readonly #queueOf = new Map<string, string>();
-  /** Keys that wait for a token. Others in a queue act, or rest. */
+  /** Keys that wait for a token. Others in a queue rest. */
   readonly #waiting = new Set<string>();
 
   constructor(options: TokenQueuesOptions) {
     this.#options = options;
   }
 
-  /** The key can act now. A token that is granted is spent, unless it is given back because nothing was done. */
+  /**
+   * The key can act now. A token that is granted is spent, unless it is given back because nothing was done. In both cases it
+   * is at the end if it asks again, so that one that fails each time delays others by one token only.
+   */
   ask(key: string, { queue: name, ratePerSecond }: TokenRate): TokenAnswer {
     const nowMs = this.#options.nowMs();
     const queue = this.#enter(key, name, ratePerSecond);
@@ -49,11 +52,11 @@ export class TokenQueues {
       const ownMs = first === key ? queue.nextTokenAtMs(nowMs) - nowMs : askAgainMs;
       return { kind: 'wait', ms: Math.min(ownMs, askAgainMs) };
     }
-    this.rest(key);
-    return { kind: 'granted', giveBack: () => this.#giveBack(queue) };
+    this.leave(key);
+    return { kind: 'granted', giveBack: () => this.#giveBack(queue, nowMs) };
   }
 
-  /** The key acts, or cannot act now. It keeps its place, and others are served before it until it asks again. */
+  /** The key cannot act now. It keeps its place, and others are served before it until it asks again. */
   rest(key: string): void {
     const queue = this.#find(key);
     if (queue === undefined) return;
@@ -137,8 +140,8 @@ export class TokenQueues {
     return first;
   }
 
-  #giveBack(queue: RateLimitedQueue): void {
-    queue.returnToken(this.#options.nowMs());
+  #giveBack(queue: RateLimitedQueue, takenAtMs: number): void {
+    queue.returnToken(this.#options.nowMs(), takenAtMs);
     this.#callFirst(queue);
   }
 

@@ -10,12 +10,15 @@ import type { DeletionRate, ReachableEviction } from '../model/policy.ts';
 import { decideDeparture, type Departure } from './decide-departure.ts';
 import { type EvictAt, isHealthTaint } from './decide-eviction.ts';
 import { evictionsRefused, evictionsTimedOut, waitingPods } from './metrics.ts';
+import { RequestSlots } from './request-slots.ts';
 import type { RefusedEviction, TimedEviction } from './timed-eviction.ts';
 
 /** Delays between two requests for a pod that the Eviction API does not evict. */
 const askAgainMs = { min: 100, max: 30_000 } as const;
 /** A pod that waits is evaluated again after this time: its node may not be reachable any more. */
 const checkAgainMs = 1_000;
+/** Requests to the Eviction API in flight: half of all, so that deletions go on if all of them hang. */
+const evictionsAtOnceMax = 8;
 
 /** What the policy and the state of a node say about deletions of its pods. */
 export interface DepartureSource {
@@ -68,6 +71,7 @@ export const deleteAtOnce: DepartureSource = {
 export class Departures {
   readonly #options: DeparturesOptions;
   readonly #tokens: TokenQueues;
+  readonly #slots: RequestSlots;
 
   constructor(options: DeparturesOptions) {
     this.#options = options;
@@ -76,6 +80,7 @@ export class Departures {
       onFirst: options.wake,
       willAsk: (key) => options.timed.has(key) && options.isQueued(key),
     });
+    this.#slots = new RequestSlots(evictionsAtOnceMax, (key) => options.wake(key, 0));
     showWaiting(options.meter, () => this.#waits());
   }
 
@@ -95,13 +100,17 @@ export class Departures {
     const { node, refused } = eviction;
     const waitMs = by === 'evict' && refused !== undefined ? refused.askAgainAtMs - this.#nowMs() : 0;
     if (waitMs > 0) return this.#rest(key, Math.min(waitMs, checkAgainMs));
+    if (by === 'evict' && !this.#slots.tryTake(key)) return this.#rest(key, checkAgainMs);
     const rate = isHealthTaint(evictAt.taint) ? this.#options.source.deletionRateOf(node) : undefined;
     if (rate === undefined) {
       this.#tokens.leave(key);
       return { kind: 'go', by, evictAt, giveBack: () => undefined };
     }
     const answer = this.#tokens.ask(key, { queue: rate.policy, ratePerSecond: rate.ratePerSecond });
-    if (answer.kind === 'wait') return { kind: 'wait', checkAgainMs: answer.ms };
+    if (answer.kind === 'wait') {
+      this.#slots.free(key);
+      return { kind: 'wait', checkAgainMs: answer.ms };
+    }
     return { kind: 'go', by, evictAt, giveBack: answer.giveBack };
   }
 
@@ -113,6 +122,12 @@ export class Departures {
   /** The pod is no longer to be deleted, or is. */
   leave(key: string): void {
     this.#tokens.leave(key);
+    this.#slots.leave(key);
+  }
+
+  /** What followed from `go` has ended. */
+  answered(key: string): void {
+    this.#slots.free(key);
   }
 
   /** The request was answered. */
@@ -176,7 +191,7 @@ export class Departures {
   }
 
   get size(): number {
-    return this.#tokens.size;
+    return Math.max(this.#tokens.size, this.#slots.size);
   }
 
   #rest(key: string, forMs: number): DepartureAnswer {

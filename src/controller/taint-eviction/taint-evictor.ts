@@ -371,8 +371,10 @@ export class TaintEvictor {
     const answer = held === 'free' ? this.#departures.ask(pod, eviction) : { kind: 'wait' as const, ...held };
     if (answer.kind === 'go') return this.#evict(pod, eviction, answer);
     const other = this.#dueForOtherTaint(pod, eviction);
-    if (other !== undefined)
+    if (other !== undefined) {
+      this.#departures.rest(podKey(pod));
       return this.#evict(pod, eviction, { by: 'delete', evictAt: other, giveBack: () => undefined });
+    }
     const isOnlyForHealth = this.#taints.get(eviction.node).every(({ taint }) => isHealthTaint(taint.key));
     return { next: 'requeue', afterMs: isOnlyForHealth ? answer.checkAgainMs : Math.min(answer.checkAgainMs, 1_000) };
   }
@@ -399,6 +401,7 @@ export class TaintEvictor {
       return this.#after(pod, leave.evictAt, outcome);
     } finally {
       if (!isDone) leave.giveBack();
+      this.#departures.answered(podKey(pod));
     }
   }
 

@@ -274,9 +274,12 @@ export class NoExecuteTainter {
     const command = { kind: 'change-taints', node, ...change, lane } as const;
     const stillWanted = (): boolean => this.#isStillWanted(node, change, intent);
     if (change.add.length > 0) this.#additions.begin(node.name);
-    const outcome = await this.#options.writer.carryOut(command, stillWanted);
-    const isDone = outcome.result === 'written' || outcome.result === 'gone';
-    this.#additions.end(node.name, isDone ? 'done' : mayHaveBeenDone(outcome) ? 'unanswered' : 'not-done');
+    let outcome: WriteOutcome | undefined;
+    try {
+      outcome = await this.#options.writer.carryOut(command, stillWanted);
+    } finally {
+      this.#additions.end(node.name, endingOf(outcome));
+    }
     if (outcome.result === 'written') this.#note(node.name, change, why);
     return outcome;
   }
@@ -342,6 +345,12 @@ export class NoExecuteTainter {
   #nowMs(): number {
     return this.#options.clock.monotonicMs();
   }
+}
+
+/** `undefined`: an exception, after which the taint may have been added. */
+function endingOf(outcome: WriteOutcome | undefined): 'done' | 'not-done' | 'unanswered' {
+  if (outcome === undefined || mayHaveBeenDone(outcome)) return 'unanswered';
+  return outcome.result === 'written' || outcome.result === 'gone' ? 'done' : 'not-done';
 }
 
 function onlyWith(effect: string, { add, remove }: TaintChange): TaintChange {

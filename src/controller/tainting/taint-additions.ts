@@ -33,13 +33,18 @@ export class TaintAdditions {
         how === 'unanswered' ? this.#clock.monotonicMs() + unansweredMsMax : known.unansweredUntilMs;
       this.#additions.set(node, { isInFlight: false, unansweredUntilMs });
     }
+    this.#dropEnded();
   }
 
   /** The nodes as of now. */
   current(): ReadonlyMap<string, unknown> {
+    this.#dropEnded();
+    return this.#additions;
+  }
+
+  #dropEnded(): void {
     const nowMs = this.#clock.monotonicMs();
     for (const [node, { isInFlight, unansweredUntilMs }] of this.#additions)
       if (!isInFlight && unansweredUntilMs <= nowMs) this.#additions.delete(node);
-    return this.#additions;
   }
 }

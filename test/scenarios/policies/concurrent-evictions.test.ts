@@ -120,6 +120,20 @@ test('a taint that was perhaps added takes a place, although no cache shows it',
   assert.deepEqual(world.tainted(pool), [a0, a1]);
 });
 
+test('a fault in a write takes a place for a bounded time, also where the node is paused after it', async () => {
+  await using world = aPool({}, { max: 1 });
+  world.beforeWrite = ({ body }) => {
+    if (!JSON.stringify(body).includes('NoExecute')) return Promise.resolve();
+    world.beforeWrite = () => Promise.resolve();
+    world.annotatePause(a0, 'true');
+    return Promise.reject(new TypeError('a fault'));
+  };
+  await world.silentFor(55, a0, a1);
+  assert.deepEqual(world.tainted(pool), []);
+  await world.advance(62);
+  assert.deepEqual(world.tainted(pool), [a1]);
+});
+
 test('detector only: nodes and pods show what another controller evicts', async () => {
   await using world = aPool({}, { max: 1, controllers: { taintEviction: false } });
   await world.silentFor(55, a0, a1);

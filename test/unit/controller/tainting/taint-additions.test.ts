@@ -32,3 +32,15 @@ test('a later write that was not done does not make an earlier one undone; one t
   nowMs = 60_000;
   assert.deepEqual([...additions.current().keys()], []);
 });
+
+test('nothing is kept of nodes that no longer count, also if nobody asks', () => {
+  let nowMs = 0;
+  const additions = new TaintAdditions({ monotonicMs: () => nowMs });
+  const kept = additions.current();
+  for (const [place, how] of (['not-done', 'unanswered', 'done', 'not-done'] as const).entries()) {
+    additions.begin(`node-${place}`);
+    additions.end(`node-${place}`, how);
+    nowMs += 60_000;
+  }
+  assert.equal(kept.size, 0);
+});

@@ -1,0 +1,46 @@
+/**
+ * Keys with a request in flight, of which there is a maximum, and those that wait for one to end: first come, first served. A key
+ * that waits has to ask again from time to time anyway.
+ */
+export class RequestSlots {
+  readonly #max: number;
+  readonly #wake: (key: string) => void;
+  readonly #taken = new Set<string>();
+  readonly #waiting = new Set<string>();
+
+  /** `wake`: a slot is free, and this key is to ask. */
+  constructor(max: number, wake: (key: string) => void) {
+    this.#max = max;
+    this.#wake = wake;
+  }
+
+  /** False: none is free. */
+  tryTake(key: string): boolean {
+    if (this.#taken.size >= this.#max) {
+      this.#waiting.add(key);
+      return false;
+    }
+    this.#waiting.delete(key);
+    this.#taken.add(key);
+    return true;
+  }
+
+  /** The request has ended, or is not sent. Ignored for a key without a slot. */
+  free(key: string): void {
+    if (!this.#taken.delete(key)) return;
+    const [next] = this.#waiting;
+    if (next === undefined) return;
+    this.#waiting.delete(next);
+    this.#wake(next);
+  }
+
+  /** The key does not wait any more; a request in flight keeps its slot. */
+  leave(key: string): void {
+    this.#waiting.delete(key);
+  }
+
+  /** Number of keys. */
+  get size(): number {
+    return this.#taken.size + this.#waiting.size;
+  }
+}

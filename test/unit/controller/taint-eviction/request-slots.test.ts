@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RequestSlots } from '../../../../src/controller/taint-eviction/request-slots.ts';
+
+test('a slot that is free wakes the key that waits for the longest time, and one that left is not woken', () => {
+  const woken: string[] = [];
+  const slots = new RequestSlots(2, (key) => woken.push(key));
+  assert.deepEqual(
+    ['a', 'b', 'c', 'd', 'e'].map((key) => slots.tryTake(key)),
+    [true, true, false, false, false],
+  );
+  slots.leave('c');
+  slots.leave('a');
+  assert.equal(slots.tryTake('d'), false, 'a request in flight keeps its slot');
+  slots.free('a');
+  slots.free('a');
+  assert.deepEqual(woken, ['d']);
+  assert.equal(slots.tryTake('d'), true);
+  assert.equal(slots.size, 3);
+  slots.free('x');
+  assert.deepEqual(woken, ['d']);
+});
