@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ApiError } from '../../../src/api/api-error.ts';
+import type { NodePolicy } from '../../../src/controller/model/policy.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { budgetError } from '../../support/budget.ts';
 import { aZonedWorld, names } from '../../support/zoned-world.ts';
@@ -109,7 +110,7 @@ class EvictionsRun {
     this.#places.delete(name);
     if (!nodes.includes(name) || this.isEmptied(name)) return;
     const others = nodes.filter((node) => node !== name && this.isEmptied(node)).length;
-    const { maxConcurrentEvictions: max = Infinity }: { maxConcurrentEvictions?: number } = policyOf[this.policy];
+    const { maxConcurrentEvictions: max = Infinity }: Partial<NodePolicy> = policyOf[this.policy];
     this.#places.set(name, max - others);
   }
 

@@ -33,7 +33,7 @@ test('a later write that was not done does not make an earlier one undone; one t
   assert.deepEqual([...additions.current().keys()], []);
 });
 
-test('nothing is kept of nodes that no longer count, also if nobody asks', () => {
+test('nothing is kept of nodes that no longer count, also if no caller asks', () => {
   let nowMs = 0;
   const additions = new TaintAdditions({ monotonicMs: () => nowMs });
   const kept = additions.current();
