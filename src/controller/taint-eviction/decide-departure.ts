@@ -6,6 +6,8 @@ export type Departure = 'delete' | 'evict';
 interface DepartureFacts {
   /** How long after it was due a budget may hold the pod; undefined: its policy does not ask budgets. */
   readonly timeoutMs: number | undefined;
+  /** When something last held the pod although it was due: then no budget could be asked. */
+  readonly heldAtMs?: number | undefined;
   /** Its node is not Ready for another reason than silence. */
   readonly isReachable: boolean;
   /** On the monotonic clock. */
@@ -14,13 +16,18 @@ interface DepartureFacts {
 
 /**
  * For the health of a reachable node by the Eviction API, until the timeout. It counts from the deadline, which follows from the
- * time in the taint, so that a restart loses nothing. Pods of an unreachable node cannot be shut down in order anyway, and
+ * time in the taint, so that a restart loses nothing, or from the end of a hold. Pods of an unreachable node cannot be shut down in order anyway, and
  * taints of other clients are to delete.
  */
 export function decideDeparture(
   { atMs, taint }: Pick<EvictAt, 'atMs' | 'taint'>,
-  { timeoutMs, isReachable, nowMs }: DepartureFacts,
+  { timeoutMs, heldAtMs, isReachable, nowMs }: DepartureFacts,
 ): Departure {
   if (timeoutMs === undefined || !isReachable || !isHealthTaint(taint)) return 'delete';
-  return nowMs < atMs + timeoutMs ? 'evict' : 'delete';
+  return nowMs < startOfTimeoutMs(atMs, heldAtMs) + timeoutMs ? 'evict' : 'delete';
+}
+
+/** From when on a budget may hold a pod that is due at `atMs`. */
+export function startOfTimeoutMs(atMs: number, heldAtMs = -Infinity): number {
+  return Math.max(atMs, heldAtMs);
 }

@@ -7,7 +7,7 @@ import { TokenQueues } from '../../queueing/token-queues.ts';
 import type { WriteOutcome } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import type { DeletionRate, ReachableEviction } from '../model/policy.ts';
-import { decideDeparture, type Departure } from './decide-departure.ts';
+import { decideDeparture, type Departure, startOfTimeoutMs } from './decide-departure.ts';
 import { type EvictAt, isHealthTaint } from './decide-eviction.ts';
 import { evictionsRefused, evictionsTimedOut, waitingPods } from './metrics.ts';
 import { RequestSlots } from './request-slots.ts';
@@ -85,11 +85,11 @@ export class Departures {
   }
 
   /** How the pod is to leave now. Cheap: called before each request. */
-  by({ node }: TimedEviction, evictAt: EvictAt): Departure {
+  by({ node, heldAtMs }: TimedEviction, evictAt: EvictAt): Departure {
     const { source, clock } = this.#options;
     const timeoutMs = source.evictReachableOf(node)?.timeoutMs;
     const isReachable = timeoutMs !== undefined && source.isReachable(node);
-    return decideDeparture(evictAt, { timeoutMs, isReachable, nowMs: clock.monotonicMs() });
+    return decideDeparture(evictAt, { timeoutMs, heldAtMs, isReachable, nowMs: clock.monotonicMs() });
   }
 
   /** To be called when nothing else holds the deletion, and again as the answer says. */
@@ -200,11 +200,11 @@ export class Departures {
   }
 
   #refusedFacts(eviction: TimedEviction): DepartureWait['refused'] {
-    const { node, refused, evictAt } = eviction;
+    const { node, refused, evictAt, heldAtMs } = eviction;
     const rule = this.#options.source.evictReachableOf(node);
     if (refused === undefined || rule === undefined || this.by(eviction, evictAt) === 'delete') return undefined;
     const { why, message, sinceMs } = refused;
-    return { why, message, sinceMs, deletedAtMs: evictAt.atMs + rule.timeoutMs };
+    return { why, message, sinceMs, deletedAtMs: startOfTimeoutMs(evictAt.atMs, heldAtMs) + rule.timeoutMs };
   }
 
   #rateFacts(key: string, node: string): DepartureWait['rate'] {

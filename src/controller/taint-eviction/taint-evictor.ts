@@ -367,7 +367,10 @@ export class TaintEvictor {
 
   async #act(pod: PodView, eviction: TimedEviction): Promise<WorkOutcome> {
     const held = this.#holds.check(pod, eviction);
-    if (held !== 'free') this.#departures.rest(podKey(pod));
+    if (held !== 'free') {
+      eviction.heldAtMs = this.#now().monotonicMs;
+      this.#departures.rest(podKey(pod));
+    }
     const answer = held === 'free' ? this.#departures.ask(pod, eviction) : { kind: 'wait' as const, ...held };
     if (answer.kind === 'go') return this.#evict(pod, eviction, answer);
     const other = this.#dueForOtherTaint(pod, eviction);

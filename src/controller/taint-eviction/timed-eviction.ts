@@ -29,6 +29,8 @@ export interface TimedEviction {
   hold?: Hold | undefined;
   /** Until then this reason does not hold it for a taint of this kind, because the node was read live. */
   released?: { readonly why: EvictionHold; readonly kind: TaintKind; readonly untilMs: number } | undefined;
+  /** When something last held it although it was due, on the monotonic clock; undefined: nothing did. */
+  heldAtMs?: number;
   /** Undefined while the Eviction API has not refused the pod. */
   refused?: RefusedEviction | undefined;
   /** The last live read in place of a late cache did not confirm the taint. */

@@ -240,3 +240,21 @@ test('where another controller detects failures, the condition and the heartbeat
   await running.silentFor(52, 'a-0');
   assert.deepEqual(departures(running), ['delete web'], 'its heartbeats stopped');
 });
+
+test('a hold that lasts longer than the timeout does not replace the question to the budget', async () => {
+  await using world = aWorld();
+  const budget = new Budget(world);
+  await world.advance(1);
+  world.post('a-0', 'False');
+  await world.advance(20);
+  assert.ok(budget.asked.length > 0);
+  world.changeOptions({ paused: true });
+  await world.advance(timeoutSeconds * 2);
+  const asked = budget.asked.length;
+  world.changeOptions({ paused: false });
+  await world.advance(60);
+  assert.ok(budget.asked.length > asked, 'it is asked again');
+  assert.deepEqual(departures(world), []);
+  await world.advance(timeoutSeconds);
+  assert.deepEqual(departures(world), ['delete web'], 'the timeout counts from the end of the hold');
+});

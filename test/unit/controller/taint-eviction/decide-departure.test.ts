@@ -10,6 +10,8 @@ for (const [title, evictAt, over, departure] of [
   ['a reachable node', due, {}, 'evict'],
   ['the last moment before the timeout', due, { nowMs: 1_499 }, 'evict'],
   ['the timeout', due, { nowMs: 1_500 }, 'delete'],
+  ['the timeout after a hold', due, { heldAtMs: 1_400, nowMs: 1_899 }, 'evict'],
+  ['the end of the timeout after a hold', due, { heldAtMs: 1_400, nowMs: 1_900 }, 'delete'],
   ['an unreachable node', due, { isReachable: false }, 'delete'],
   ['a policy that does not use the Eviction API', due, { timeoutMs: undefined }, 'delete'],
   ['a taint of another client', { ...due, taint: 'example.com/drain' }, {}, 'delete'],
