@@ -302,8 +302,9 @@ const malformed: readonly (readonly [spec: object, field: string, message: RegEx
   [
     { ...selector('a'), limits: { podDeletionsPerSecond: 0 } },
     'spec.limits.podDeletionsPerSecond',
-    /greater than or equal to 0\.001/,
+    /must be a number >= 0\.001/,
   ],
+  [{ ...selector('a'), podMarkingRate: 0 }, 'spec.podMarkingRate', /must be a number >= 0\.001/],
   [{ ...selector('a'), limits: { maxUnhealthy: {} } }, 'spec.limits.maxUnhealthy', /percent, count or both/],
   [
     { ...selector('a'), limits: { maxUnhealthy: { percent: 0 } } },

@@ -1,9 +1,11 @@
 // One running program of the control plane: its process, log and exit.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Guard } from './guard.ts';
 
 const logTailLines = 30;
+const freezeMsMax = 2_000;
 
 interface ProgramStart {
   readonly name: string;
@@ -58,9 +60,14 @@ export class ProgramRun {
     return this.#hasEnded;
   }
 
-  /** Freezes the process (SIGSTOP), as if its machine hangs: sockets stay open without responses. */
+  /**
+   * Freezes the process (SIGSTOP), as if its machine hangs: sockets stay open without responses. Returns when all of its
+   * threads have stopped: on a busy machine one of them could still answer a request.
+   */
   freeze(): void {
     this.#child.kill('SIGSTOP');
+    const untilMs = performance.now() + freezeMsMax;
+    while (!threadStates(this.pid).every((state) => state === 'T') && performance.now() < untilMs);
   }
 
   thaw(): void {
@@ -89,5 +96,20 @@ export class ProgramRun {
     const code = this.#child.exitCode ?? this.#child.signalCode;
     const state = code === null ? 'is running' : `ended with ${code}`;
     return [`${this.name} ${state}; the end of its log:`, ...lines].join('\n  ');
+  }
+}
+
+/** The state of each thread of a process, as in `/proc`; none if it has ended. */
+function threadStates(pid: number): readonly string[] {
+  try {
+    const tasks = `/proc/${pid}/task`;
+    return readdirSync(tasks).map(
+      (task) =>
+        readFileSync(join(tasks, task, 'stat'), 'utf8')
+          .split(') ')
+          .at(-1)?.[0] ?? '',
+    );
+  } catch {
+    return [];
   }
 }

@@ -96,3 +96,8 @@ export const durationRule: Omit<CelRule, 'path'> = {
 export function buildKeyRule(pattern: string): Omit<CelRule, 'path'> {
   return { rule: `self.all(key, key.matches(r'${pattern}'))`, message: `each key must match ${pattern}` };
 }
+
+/** Of a minimum with a fraction: kube-apiserver rounds it down for a value without one. */
+export function buildMinimumRule(minimum: number): Omit<CelRule, 'path'> {
+  return { rule: `self >= ${minimum}`, message: `must be a number >= ${minimum}` };
+}

@@ -2,7 +2,7 @@
 // that the API server would not validate must not go unnoticed.
 import { goDurationText } from '../../api/go-duration.ts';
 import { isMap, type JsonMap, listOf, mapOf } from '../../api/json-map.ts';
-import { buildKeyRule, type CelRule, durationRule } from './build-cel-rules.ts';
+import { buildKeyRule, buildMinimumRule, type CelRule, durationRule } from './build-cel-rules.ts';
 
 /** Kept as they are. */
 const plain: ReadonlySet<string> = new Set([
@@ -101,9 +101,14 @@ function validationsOf(schema: JsonMap, path: string, { rules, used }: Context):
   const all = [
     ...own.map(({ path: _path, ...rest }) => rest),
     ...(isDuration(schema) ? [durationRule] : []),
+    ...(isFraction(schema['minimum']) ? [buildMinimumRule(Number(schema['minimum']))] : []),
     ...(typeof keyPattern === 'string' ? [buildKeyRule(keyPattern)] : []),
   ];
   return all.length === 0 ? {} : { 'x-kubernetes-validations': all };
+}
+
+function isFraction(bound: unknown): boolean {
+  return typeof bound === 'number' && !Number.isInteger(bound);
 }
 
 function isDuration({ pattern, allOf }: JsonMap): boolean {
