@@ -68,6 +68,18 @@ export class KeyedHeap {
     return head.key;
   }
 
+  /** Removes and returns all keys that are due at `nowMs`, earliest first. */
+  takeDue(nowMs: number): readonly string[] {
+    const due: string[] = [];
+    for (let key = this.popDue(nowMs); key !== undefined; key = this.popDue(nowMs)) due.push(key);
+    return due;
+  }
+
+  /** Milliseconds until the first key is due; Infinity without one. */
+  dueInMs(nowMs: number): number {
+    return Math.max(0, (this.#entries[0]?.dueMs ?? Infinity) - nowMs);
+  }
+
   clear(): void {
     this.#entries.length = 0;
     this.#indexes.clear();

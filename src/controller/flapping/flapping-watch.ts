@@ -100,16 +100,12 @@ export class FlappingWatch {
 
   /** Milliseconds until the first end; Infinity without one. */
   endsInMs(): number {
-    const dueMs = this.#ends.peek()?.dueMs ?? Infinity;
-    return Math.max(0, dueMs - this.#options.clock.nowMs());
+    return this.#ends.dueInMs(this.#options.clock.nowMs());
   }
 
   /** Nodes that are kept no longer: each is to be evaluated. */
   takeEnded(): readonly string[] {
-    const nowMs = this.#options.clock.nowMs();
-    const ended: string[] = [];
-    for (let node = this.#ends.popDue(nowMs); node !== undefined; node = this.#ends.popDue(nowMs)) ended.push(node);
-    return ended;
+    return this.#ends.takeDue(this.#options.clock.nowMs());
   }
 
   forget(node: string): void {

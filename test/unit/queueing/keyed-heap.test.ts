@@ -57,3 +57,19 @@ test('property: the heap equals a sorted list after any operations', () => {
     }),
   );
 });
+
+test('all due keys are taken, earliest first, and the time until the next one is known', () => {
+  const heap = new KeyedHeap();
+  assert.equal(heap.dueInMs(0), Infinity);
+  for (const [key, dueMs] of [
+    ['c', 30],
+    ['a', 10],
+    ['b', 20],
+  ] as const)
+    heap.set(key, dueMs);
+  assert.equal(heap.dueInMs(4), 6);
+  assert.equal(heap.dueInMs(15), 0, 'one is overdue');
+  assert.deepEqual(heap.takeDue(20), ['a', 'b']);
+  assert.deepEqual(heap.takeDue(20), []);
+  assert.equal(heap.dueInMs(20), 10);
+});
