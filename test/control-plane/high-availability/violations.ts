@@ -102,11 +102,16 @@ function checkTaints(evidence: Evidence): readonly string[] {
       ...(hadHeartbeat(evidence, node, atMs - graceMs, atMs - noticeMsMax)
         ? added.map((taint) => `${who}: ${node} ${nameOf(taint)}, despite a heartbeat`)
         : []),
-      ...(isSwap || hadHeartbeat(evidence, node, atMs - graceMs, atMs)
+      ...(isSwap || startedWithinGracePeriod(evidence, atMs) || hadHeartbeat(evidence, node, atMs - graceMs, atMs)
         ? []
         : removed.map((taint) => `${who}: ${node} lost ${nameOf(taint)} while silent`)),
     ];
   });
+}
+
+/** The first leader knows no heartbeats from before its start, so it counts the silence of a Ready node from there. */
+function startedWithinGracePeriod({ terms }: Evidence, atMs: number): boolean {
+  return atMs - graceMs <= (terms[0]?.takenAtMs ?? Number.POSITIVE_INFINITY);
 }
 
 /** The rate of each zone is never exceeded, across leaders: a new leader does not start with tokens that were spent. */
