@@ -88,7 +88,8 @@ const warningKinds: ReadonlySet<Decision['kind']> = new Set([
   'eviction-wait-ended',
 ]);
 
-function isWarning(decision: Decision): boolean {
+/** Logged as a warning. */
+export function isWarning(decision: Decision): boolean {
   if (decision.kind === 'flapping-released') return decision.why === 'malformed' || decision.why === 'too-long';
   if (decision.kind === 'pause-annotation-changed') return decision.reading === 'malformed';
   if (decision.kind === 'eviction-refused') return decision.why !== 'budget';
