@@ -33,12 +33,14 @@ export interface NodeCell {
 export interface ZoneRow {
   readonly name: string;
   readonly outer: string | null;
-  readonly condition: string;
+  /** Null, as the next ones: this server does not know it. */
+  readonly condition: string | null;
+  /** Those that count in its disruption state. */
   readonly nodes: number;
   readonly unready: number;
-  readonly ratePerSecond: number;
-  readonly tokens: number;
-  readonly waiting: number;
+  readonly ratePerSecond: number | null;
+  readonly tokens: number | null;
+  readonly waiting: number | null;
   /** Until the queue is empty at this rate; null if it is not known or the rate is 0. */
   readonly drainSeconds: number | null;
 }
@@ -79,12 +81,15 @@ export interface TimelineLine {
   readonly zone: string | null;
 }
 
-/** One point of the plots, the mean or the count of `samplesEverySeconds`. */
+/** One point of the plots, of `samplesEverySeconds`. */
 export interface Sample {
   readonly at: string;
+  /** Number of nodes whose last heartbeat is older than their grace period. */
   readonly silent: number;
-  readonly evictions: number;
-  readonly requests: number;
+  /** Pods that were evicted since the last point; null: this server does not know it. */
+  readonly evictions: number | null;
+  /** Requests to the API server since the last point; null: this server does not know it. */
+  readonly requests: number | null;
   /**
    * Seconds between heartbeats' due time and arrival is not known; this is the age of heartbeats: time since the last
    * one, over nodes that are not silent.
@@ -104,7 +109,7 @@ export interface Cluster {
   readonly leading: boolean;
   readonly leader: string | null;
   readonly shadow: boolean;
-  /** Identities seen as holder or standby; this replica first. */
+  /** This replica first, then others that have led: a standby is not visible to other replicas. */
   readonly replicas: readonly string[];
   readonly holds: readonly HoldBanner[];
   readonly policies: readonly PolicyRow[];
