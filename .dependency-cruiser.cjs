@@ -146,6 +146,13 @@ module.exports = {
       to: { path: '^src/apiserver/(http|discovery|printing|codec/protobuf-body)' },
     },
     {
+      name: 'no-actions-in-a-controller',
+      comment: 'Actions exist in simulations only: nothing that runs in a real cluster can reach them.',
+      severity: 'error',
+      from: { path: '^src/cli/(commands/controller\\.ts$|controller/|pages/|dashboard/)' },
+      to: { path: '^src/(cli/(actions|demo|hollow-nodes)|kubelet)/', reachable: true },
+    },
+    {
       name: 'src-stands-alone',
       comment: 'The image holds src only; tests and tools are not in it.',
       severity: 'error',

@@ -60,7 +60,8 @@ const kinds = {
 
 /** `offered`: the kinds that this server has. */
 export function readAction(given: unknown, offered: readonly ActionKind[]): Read<Action> {
-  const kindText = offered.length === 0 ? 'no kind: this server has no actions' : `one of ${offered.join(', ')}`;
+  if (offered.length === 0) return { problems: ['kind: this server has no actions'] };
+  const kindText = `one of ${offered.join(', ')}`;
   const kindSchema = z.object(
     { kind: z.custom<ActionKind>((kind) => offered.some((known) => known === kind), { error: kindText }) },
     { error: 'an object with kind' },

@@ -5,7 +5,7 @@ import { type CutAction, isPattern } from './action-schema.ts';
 import type { ActionResult } from './actions.ts';
 
 interface NodeCutsOptions {
-  readonly faults: FaultInjector;
+  readonly faults: Pick<FaultInjector, 'post' | 'list'>;
   readonly nodes: readonly FleetNode[];
   /** The zone of a node as the dashboard shows it. */
   readonly zoneOf: (node: FleetNode) => string;

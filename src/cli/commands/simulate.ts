@@ -74,10 +74,10 @@ async function report(
   }
   const [first, ...others] = runs;
   if (first === undefined) return exitFailure;
-  const page = (): string => reportPage(buildReport(scenario, [first, ...others], ownVersion()));
-  const text = output === 'html' ? page() : format(output, first, others[0]);
+  const page = isRecorded ? await reportPage(buildReport(scenario, [first, ...others], ownVersion())) : '';
+  const text = output === 'html' ? page : format(output, first, others[0]);
   try {
-    if (html !== undefined) writeFileSync(html, page());
+    if (html !== undefined) writeFileSync(html, page);
     if (out !== undefined) writeFileSync(out, text);
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error;
