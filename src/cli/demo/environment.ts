@@ -121,6 +121,8 @@ export class DemoEnvironment {
   }
 
   async stop(): Promise<void> {
+    // Requests that the server holds would delay the end.
+    this.server.endStall();
     this.#lifetime.abort();
     await Promise.all(this.#running);
     await this.#crewApi.close();

@@ -30,7 +30,7 @@ export function ReportPage({ store }: { readonly store: ReportStore }): VNode {
       null,
       h(TimeControl, { store }),
       node === null ? null : h(NodeHistory, { run, name: node }),
-      h(Nodes, { nodes: moment.nodes, palette }),
+      h(Nodes, { state: moment, palette }),
       h(ZoneTable, { zones: moment.zones }),
       h(ReportPlots, { run, atMs, palette }),
       h(Timeline, { lines: moment.timeline }),

@@ -98,7 +98,7 @@ export class StateRecorder {
   begin(zoneOf: (node: string) => string): void {
     this.#startMs = this.#world?.timeline.nowMs ?? 0;
     for (const [name, node] of this.#nodes) {
-      node.zone = zoneOf(name);
+      node.zone = zoneOf(name) || 'no zone';
       this.#show(name);
     }
   }
