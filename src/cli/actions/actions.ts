@@ -13,12 +13,14 @@ export interface Actions {
   act(action: Action): ActionResult;
 }
 
-export const actionPath = '/dashboard/actions';
+/** It answers with JSON and text only. */
+const headers = { 'content-security-policy': "default-src 'none'; frame-ancestors 'none'", 'referrer-policy': 'no-referrer' };
 
 /** `POST /dashboard/actions`. */
 export function actionRoute(actions: Actions): Route {
   return {
-    path: actionPath,
+    path: '/dashboard/actions',
+    headers,
     answer: () => ({ ...textAnswer(405, 'method not allowed; accepted: POST\n'), headers: { allow: 'POST' } }),
     act: ({ method, body }) =>
       method === 'POST' ? act(actions, body) : problem(405, 'MethodNotAllowed', 'method: must be POST'),
@@ -28,6 +30,16 @@ export function actionRoute(actions: Actions): Route {
 function act(actions: Actions, body: unknown): Answer {
   const read = readAction(body, actions.kinds);
   if ('problems' in read) return problem(400, 'BadRequest', read.problems.join('; '));
-  const result = actions.act(read.value);
+  const result = carryOut(actions, read.value);
   return 'text' in result ? jsonAnswer(200, result) : problem(409, 'Conflict', result.conflict);
+}
+
+/** A RangeError reports an action that is not possible, as in `POST /faults`. */
+function carryOut(actions: Actions, action: Action): ActionResult {
+  try {
+    return actions.act(action);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return { conflict: error.message };
+  }
 }

@@ -28,11 +28,8 @@ export class NodeCuts {
     const among = this.#select(action);
     if (among.length === 0) return { conflict: `no node ${describeSelection(action)}` };
     const { share, seconds } = action;
-    const { nodes } = faults.post({
-      selector: { among, share },
-      fault: cable,
-      forMs: seconds === undefined ? undefined : seconds * 1_000,
-    });
+    const forMs = seconds === undefined ? undefined : seconds * 1_000;
+    const { nodes } = faults.post({ selector: { among, share }, fault: cable, forMs });
     const until = seconds === undefined ? 'until it is undone' : `for ${seconds} s`;
     const what = nodes.length === 1 ? (nodes[0] ?? '') : `${nodes.length} nodes`;
     return { text: `cut ${what} off from the API server ${until}` };

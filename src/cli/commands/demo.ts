@@ -57,19 +57,33 @@ async function runDemo(options: DemoOptions, io: CommandIo, folder: string): Pro
     logger,
     writeKubeconfig,
   });
-  const scenario = new ScenarioControl(io.signal);
-  const actions = options.once ? noActions : new DemoActions({ environment, scenario });
-  let dashboard: DemoDashboard | undefined;
+  const { once, dashboardPort: port } = options;
+  const control = new ScenarioControl(io.signal);
+  const actions = once ? noActions : new DemoActions({ environment, scenario: control });
   try {
-    dashboard = await startDemoDashboard({ environment, actions, port: options.dashboardPort, clock, logger });
-    return await reportScenario({ environment, control: scenario, dashboard, reporter, clock, io, once: options.once });
+    const dashboard = await serveDashboard({ environment, actions, port, clock, logger }, io);
+    if (dashboard === undefined) return exitFailure;
+    try {
+      return await reportScenario({ environment, control, dashboard, reporter, clock, io, once });
+    } finally {
+      await dashboard.close();
+    }
+  } finally {
+    await environment.stop();
+  }
+}
+
+/** Undefined, with a message, if it cannot listen on its port. */
+async function serveDashboard(
+  options: Parameters<typeof startDemoDashboard>[0],
+  io: CommandIo,
+): Promise<DemoDashboard | undefined> {
+  try {
+    return await startDemoDashboard(options);
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error;
-    io.stderr(`nlc demo: ${error.message}\n`);
-    return exitFailure;
-  } finally {
-    await dashboard?.close();
-    await environment.stop();
+    io.stderr(`nlc demo: --dashboard-port: ${error.message}\n`);
+    return undefined;
   }
 }
 

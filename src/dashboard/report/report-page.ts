@@ -23,19 +23,23 @@ export function ReportPage({ store }: { readonly store: ReportStore }): VNode {
   const { report, run, atMs, moment } = store;
   return h(
     'div',
-    { class: 'report' },
+    { class: 'app report' },
     h(ReportHeader, { store }),
     h(
       'main',
       null,
-      h(TimeControl, { store }),
-      node === null ? null : h(NodeHistory, { run, name: node }),
-      h(Nodes, { state: moment, palette }),
-      h(ZoneTable, { zones: moment.zones }),
-      h(ReportPlots, { run, atMs, palette }),
-      h(Timeline, { lines: moment.timeline }),
-      h(Measures, { report }),
-      h(TextReport, { report }),
+      h(
+        'div',
+        { class: 'overview' },
+        h(TimeControl, { store }),
+        node === null ? null : h(NodeHistory, { run, name: node }),
+        h(Nodes, { state: moment, palette }),
+        h(ZoneTable, { zones: moment.zones }),
+        h(Timeline, { lines: moment.timeline }),
+        h(ReportPlots, { run, atMs, palette }),
+        h(Measures, { report }),
+        h(TextReport, { report }),
+      ),
     ),
   );
 }
