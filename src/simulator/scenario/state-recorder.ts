@@ -4,7 +4,8 @@ import type { Pod } from '../../api/pod.ts';
 import { healthTaintKeys } from '../../api/taints.ts';
 import { objectKey } from '../../api/object-key.ts';
 import type { StoreChange } from '../../apiserver/storage/store-change.ts';
-import { isWarning, type NotedDecision } from '../../controller/decision-log/decision-log.ts';
+import { classifyLevel } from '../../controller/decision-log/classify-level.ts';
+import type { NotedDecision } from '../../controller/decision-log/decision-log.ts';
 import { describeDecision } from '../../controller/decision-log/describe-decision.ts';
 import type { Decision } from '../../controller/model/decisions.ts';
 import type { GroundTruth } from '../../kubelet/faults/ground-truth.ts';
@@ -121,7 +122,7 @@ export class StateRecorder {
       atMs,
       kind: decision.kind,
       text: describeDecision(decision),
-      warning: isWarning(decision),
+      warning: classifyLevel(decision) === 'warn',
       ...subjectsOf(decision),
     };
     if (this.#first.length < decisionsMax) return void this.#first.push(recorded);
