@@ -8,6 +8,7 @@ import type { ControllerWorld } from './controller-world.ts';
 import { DashboardMirror } from './dashboard-mirror.ts';
 import { FakePageStream } from './fake-page-stream.ts';
 import { RecordingLogger, RecordingMeter } from './fakes.ts';
+import { settled } from './manual-clock.ts';
 
 export const aServer: ServerInfo = {
   version: '1.2.3',
@@ -18,9 +19,37 @@ export const aServer: ServerInfo = {
   timelineMax: 500,
 };
 
-export interface DashboardClient {
-  readonly mirror: DashboardMirror;
-  readonly stream: FakePageStream;
+/** A client that connects again when its stream ends, as the page does. */
+export class DashboardClient {
+  readonly mirror = new DashboardMirror();
+  readonly #streams: EventStreams;
+  #stream: FakePageStream;
+  #hasLeft = false;
+
+  constructor(streams: EventStreams) {
+    this.#streams = streams;
+    this.#stream = this.#open();
+  }
+
+  get stream(): FakePageStream {
+    return this.#stream;
+  }
+
+  leave(): void {
+    this.#hasLeft = true;
+    this.#stream.end();
+  }
+
+  #open(): FakePageStream {
+    const stream = new FakePageStream((text) => this.mirror.feed(text));
+    const answer = this.#streams.answer();
+    assert.ok('open' in answer, 'the client is not refused');
+    answer.open(stream);
+    stream.onClose(() => {
+      if (!this.#hasLeft) this.#stream = this.#open();
+    });
+    return stream;
+  }
 }
 
 export class DashboardWorld implements AsyncDisposable {
@@ -57,18 +86,14 @@ export class DashboardWorld implements AsyncDisposable {
 
   /** A client that reads from now on. */
   connect(): DashboardClient {
-    const mirror = new DashboardMirror();
-    const stream = new FakePageStream((text) => mirror.feed(text));
-    const answer = this.streams.answer();
-    assert.ok('open' in answer, 'the client is not refused');
-    answer.open(stream);
-    return { mirror, stream };
+    return new DashboardClient(this.streams);
   }
 
   /** The same, when it has its snapshot. */
   async connected(): Promise<DashboardClient> {
     const client = this.connect();
     await this.world.advance(1.5);
+    for (let turn = 0; turn < 100 && client.mirror.snapshots === 0; turn += 1) await settled();
     assert.equal(client.mirror.snapshots, 1);
     return client;
   }

@@ -10,7 +10,7 @@ test('a day with nodes and pods that come and go, and a client that connects now
   await using board = new DashboardWorld(world.start());
   const sizes: number[] = [];
   for (let hour = 0; hour < 24; hour += 1) {
-    const { mirror, stream } = board.connect();
+    const client = board.connect();
     for (let round = 0; round < 6; round += 1) {
       const name = `temporary-${hour}-${round}`;
       world.addNodes([name], { zone: `zone-${hour}-${round}` });
@@ -20,8 +20,8 @@ test('a day with nodes and pods that come and go, and a client that connects now
       world.removePod(`pod-${hour}-${round}`);
       await world.advance(40);
     }
-    assert.equal(mirror.nodes.size, 6);
-    stream.end();
+    assert.equal(client.mirror.nodes.size, 6);
+    client.leave();
     await world.advance(3_000);
     const { nodes, marks, others } = board.keeper.size;
     assert.deepEqual([nodes, marks], [0, 0], 'without a client no states are kept');
@@ -34,8 +34,8 @@ test('a day with nodes and pods that come and go, and a client that connects now
 test('states are kept for a client that comes back within a minute', async () => {
   await using world = aZonedWorld({ a: 6 });
   await using board = new DashboardWorld(await world.running(5));
-  const { stream } = await board.connected();
-  stream.end();
+  const client = await board.connected();
+  client.leave();
   await world.advance(30);
   assert.equal(board.keeper.size.nodes, 6);
   world.removeNode('a-0');
