@@ -72,10 +72,11 @@ async function listen(routes: readonly Route[], { port, logger }: DemoDashboardO
   }
 }
 
-/** The replica that leads; while none does, the one that led last, or one that runs. */
+/** The process that leads; while none does, the one before, or that of another replica, whose caches are filled. */
 class ShownReplica {
   readonly #replicas: readonly DemoReplica[];
-  #last: DemoReplica | undefined;
+  #replica: DemoReplica | undefined;
+  #process: ControllerProcess | undefined;
 
   constructor({ replicas }: DemoEnvironment) {
     this.#replicas = replicas;
@@ -83,11 +84,13 @@ class ShownReplica {
 
   get process(): ControllerProcess {
     const running = this.#replicas.filter(({ isRunning }) => isRunning);
-    const last = running.find((replica) => replica === this.#last);
-    const shown = running.find(({ leads }) => leads) ?? last ?? running[0] ?? this.#last ?? this.#replicas[0];
-    if (shown === undefined) throw new RangeError('the demo has no replica');
-    this.#last = shown;
-    return shown.process;
+    const same = running.find(({ process }) => process === this.#process);
+    const other = running.find((replica) => replica !== this.#replica);
+    const shown = running.find(({ leads }) => leads) ?? same ?? other ?? running[0];
+    this.#replica = shown ?? this.#replica ?? this.#replicas[0];
+    this.#process = shown?.process ?? this.#process ?? this.#replica?.process;
+    if (this.#process === undefined) throw new RangeError('the demo has no replica');
+    return this.#process;
   }
 
   get source(): DashboardSource {

@@ -58,8 +58,9 @@ export class DemoReplica {
     this.#stop.abort();
   }
 
-  /** Starts the process at once if it is stopped. */
+  /** Starts the process at once if it is stopped or is being stopped. */
   start(): void {
+    if (this.#isRunning && !this.#stop.signal.aborted) return;
     this.#downMs = 0;
     this.#wake.abort();
   }

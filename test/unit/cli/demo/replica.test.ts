@@ -51,7 +51,7 @@ test('a process that was stopped is started again after its time', async () => {
 });
 
 test('or at once', async () => {
-  const { clock, started, replica, life, running } = stand();
+  const { clock, started, ends, replica, life, running } = stand();
   replica.stop(15_000);
   await clock.advance(1_000);
   replica.start();
@@ -61,6 +61,11 @@ test('or at once', async () => {
   replica.stop(15_000);
   replica.start();
   await clock.advance(0);
+  assert.equal(started.length, 3);
+  // While it runs there is nothing to start, and nothing changes for its next end.
+  replica.start();
+  ends[2]?.();
+  await clock.advance(999);
   assert.equal(started.length, 3);
   life.abort();
   await running;
