@@ -132,11 +132,11 @@ describe('the control pages of hollow nodes, and fault scripts', () => {
 
     const cut = await ask(`${url}/dashboard/actions`, post({ kind: 'cut', zone: 'hollow/hollow-2', share: 0.5 }));
     assert.deepEqual([cut.status, JSON.parse(cut.body)], [200, { text: 'cut 2 nodes off from the API server until it is undone' }]);
-    const during = await until('two suspect nodes', waitMs, async () => {
-      const shown = await firstSnapshot(url);
-      return shown.nodes.filter(({ state }) => state === 'suspect').length === 2 && shown;
+    await until('two suspect nodes of that zone, and the fault as a banner', waitMs, async () => {
+      const { nodes, cluster } = await firstSnapshot(url);
+      const suspect = nodes.filter(({ state, zone }) => state === 'suspect' && zone === 'hollow/hollow-2');
+      return suspect.length === 2 && cluster.holds.some(({ why }) => /^fault fault-\d+ on 2 nodes: partition/.test(why));
     });
-    assert.match(during.cluster.holds[0]?.why ?? '', /^fault fault-\d+ on 2 nodes: partition/);
 
     assert.equal((await ask(`${url}/dashboard/actions`, post({ kind: 'undo' }))).status, 200);
     await until('no suspect node', waitMs, async () => (await firstSnapshot(url)).nodes.every(({ state }) => state === 'ready'));

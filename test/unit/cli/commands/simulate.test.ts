@@ -50,7 +50,7 @@ test('the page needs no network, shows names as text, and is the same for the sa
   const report: Report = JSON.parse(json);
   const [run] = report.runs;
   const statesOf = (name: string): readonly string[] => (run === undefined ? [] : buildHistory(run, name).map(({ state }) => state));
-  assert.deepEqual(statesOf('n-1'), ['ready', 'suspect', 'unreachable', 'tainted', 'ready']);
+  assert.deepEqual(statesOf('n-1'), ['ready', 'suspect', 'unreachable', 'tainted', 'emptying', 'tainted', 'ready']);
   assert.deepEqual(statesOf('m-1'), ['ready']);
   assert.ok(run?.timeline.some(({ kind, node }) => kind === 'node-silent' && node === 'n-1'));
 });
