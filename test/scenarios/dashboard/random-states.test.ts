@@ -23,25 +23,60 @@ const policies = decodePolicies([
 type Step = (world: ControllerWorld) => void;
 
 const steps: fc.Arbitrary<Step> = fc.oneof(
-  anyNode.map((name): Step => (world) => world.goSilent(name)),
-  anyNode.map((name): Step => (world) => world.recover(name)),
-  anyNode.map((name): Step => (world) => world.post(name, 'False')),
-  anyNode.map((name): Step => (world) => world.setCondition(name, 'Maintenance', 'True')),
-  anyNode.map((name): Step => (world) => world.setCondition(name, 'Maintenance', undefined)),
-  fc
-    .tuple(anyNode, fc.constantFrom('true', undefined, '2026-01-02T03:06:00Z'))
-    .map(([name, value]): Step => (world) => world.annotatePause(name, value)),
-  fc
-    .tuple(anyNode, fc.integer({ min: 0, max: 5 }), fc.constantFrom(0, 30))
-    .map(([name, pod, seconds]): Step => (world) => {
-      const tolerations = [{ operator: 'Exists', effect: 'NoExecute', tolerationSeconds: seconds }];
-      world.addPod(`p${pod}`, name, tolerations);
-    }),
-  fc.integer({ min: 0, max: 5 }).map((pod): Step => (world) => world.removePod(`p${pod}`)),
+  anyNode.map(
+    (name): Step =>
+      (world) =>
+        world.goSilent(name),
+  ),
+  anyNode.map(
+    (name): Step =>
+      (world) =>
+        world.recover(name),
+  ),
+  anyNode.map(
+    (name): Step =>
+      (world) =>
+        world.post(name, 'False'),
+  ),
+  anyNode.map(
+    (name): Step =>
+      (world) =>
+        world.setCondition(name, 'Maintenance', 'True'),
+  ),
+  anyNode.map(
+    (name): Step =>
+      (world) =>
+        world.setCondition(name, 'Maintenance', undefined),
+  ),
+  fc.tuple(anyNode, fc.constantFrom('true', undefined, '2026-01-02T03:06:00Z')).map(
+    ([name, value]): Step =>
+      (world) =>
+        world.annotatePause(name, value),
+  ),
+  fc.tuple(anyNode, fc.integer({ min: 0, max: 5 }), fc.constantFrom(0, 30)).map(
+    ([name, pod, seconds]): Step =>
+      (world) => {
+        const tolerations = [{ operator: 'Exists', effect: 'NoExecute', tolerationSeconds: seconds }];
+        world.addPod(`p${pod}`, name, tolerations);
+      },
+  ),
+  fc.integer({ min: 0, max: 5 }).map(
+    (pod): Step =>
+      (world) =>
+        world.removePod(`p${pod}`),
+  ),
   fc.constant<Step>((world) => world.loseContact()),
   fc.constant<Step>((world) => world.restoreContact()),
-  fc.boolean().map((paused): Step => (world) => world.changeOptions({ paused })),
-  fc.boolean().map((permitted): Step => (world) => void (world.permitted = permitted)),
+  fc.boolean().map(
+    (paused): Step =>
+      (world) =>
+        world.changeOptions({ paused }),
+  ),
+  fc.boolean().map(
+    (permitted): Step =>
+      (world) =>
+        void (world.permitted = permitted),
+  ),
 );
 
 /** What a mirror shows: states that follow from what is current, without expected times, which may be a little older. */
