@@ -203,20 +203,24 @@ function sinceOf(state: NodeState, situation: Situation): string | undefined {
 
 function beganAtMs(state: NodeState, { node, maintenance, ready }: Situation): number | undefined {
   switch (state) {
+    case 'ready':
+    case 'not-ready':
+    case 'unreachable':
+      return readySinceMs(node, ready);
     case 'tainted':
     case 'emptying':
       return earliest(healthTaintsOf(node.taints).map(({ timeAdded }) => timeAdded));
     case 'maintenance':
-      return earliest((maintenance?.signals ?? noSignals).map(({ at }) => at));
+      return signalledSinceMs(maintenance);
     case 'suspect':
     case 'paused':
       return undefined;
-    default:
-      return readySinceMs(node, ready);
   }
 }
 
-const noSignals: Maintenance['signals'] = [];
+function signalledSinceMs(maintenance: Maintenance | undefined): number | undefined {
+  return maintenance && earliest(maintenance.signals.map(({ at }) => at));
+}
 
 /** A node without a Ready condition has been so since its creation. */
 function readySinceMs(node: NodeView, ready: string): number | undefined {
