@@ -72,6 +72,20 @@ test('heartbeats change nothing: no node is sent while all are ready', async () 
   assert.ok(mirror.samples.every(({ silent, heartbeatP99 }) => silent === 0 && (heartbeatP99 ?? 99) <= 10.25));
 });
 
+test('nodes whose silence is not confirmed are suspects at once, and ready again by a heartbeat alone', async () => {
+  await using world = aZonedWorld({ a: 60 });
+  await using board = new DashboardWorld(await world.running(5));
+  const { mirror } = await board.connected();
+  world.permitted = false;
+  const silent = names(40, 'a-');
+  await world.silentFor(53, ...silent);
+  assert.deepEqual(statesOf(mirror).suspect?.toSorted(), silent.toSorted());
+  assert.equal(mirror.nodes.get('a-0')?.held, 'it looks silent, and its lease could not be read');
+  world.renewing(...silent);
+  await world.clock.advance(1_100);
+  assert.equal(statesOf(mirror).ready?.length, 60);
+});
+
 test('nodes that wait for a token know their place, and the queue of their zone its time', async () => {
   await using world = aZonedWorld({ a: 100 });
   await using board = new DashboardWorld(await world.running(5));
