@@ -100,7 +100,7 @@ export class EventStreams {
 
   #onTick(): void {
     this.#deltas.clear();
-    for (const client of [...this.#clients]) this.#guard(client, () => this.#serve(client));
+    for (const client of Array.from(this.#clients)) this.#guard(client, () => this.#serve(client));
   }
 
   /** A failure ends the stream of that client, which connects again. */
