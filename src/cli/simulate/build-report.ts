@@ -1,5 +1,11 @@
 // The data of the page that shows the runs of a simulation over virtual time.
-import type { Report, ReportMeasure, ReportRun, ReportSample, ReportState } from '../../dashboard/report/report-data.ts';
+import type {
+  Report,
+  ReportMeasure,
+  ReportRun,
+  ReportSample,
+  ReportState,
+} from '../../dashboard/report/report-data.ts';
 import { formatGoDuration } from '../../api/go-duration.ts';
 import { buildMeasures } from '../../simulator/scenario/build-measures.ts';
 import { describeMeasure, describeResult, describeSettings } from '../../simulator/scenario/describe-result.ts';
@@ -73,7 +79,9 @@ function buildRun({ result, recording }: RecordedRun, label: string): ReportRun 
 function describeLimits({ stepMs, decisionsLeftOut }: ScenarioRecording): readonly string[] {
   const limits: string[] = [];
   if (stepMs > 0)
-    limits.push(`The states of nodes are sampled: those that lasted less than ${formatGoDuration(stepMs)} may be missing.`);
+    limits.push(
+      `The states of nodes are sampled: those that lasted less than ${formatGoDuration(stepMs)} may be missing.`,
+    );
   if (decisionsLeftOut > 0)
     limits.push(`The timeline leaves out ${decisionsLeftOut} decisions between its first and its last ones.`);
   return limits;

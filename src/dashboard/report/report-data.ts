@@ -12,7 +12,13 @@ export type ReportChange = readonly [atMs: number, node: number, state: number, 
 export type ReportZoneChange = readonly [atMs: number, zone: string, condition: string, nodesPerSecond: number];
 
 /** In the interval that begins at `atMs`: nodes not ready at its end, NoExecute taints, deleted pods, requests. */
-export type ReportSample = readonly [atMs: number, notReady: number, noExecute: number, deletions: number, requests: number];
+export type ReportSample = readonly [
+  atMs: number,
+  notReady: number,
+  noExecute: number,
+  deletions: number,
+  requests: number,
+];
 
 export interface ReportLine {
   readonly atMs: number;
