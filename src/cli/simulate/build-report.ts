@@ -87,7 +87,7 @@ function describeLimits({ stepMs, decisionsLeftOut }: ScenarioRecording): readon
   return limits;
 }
 
-/** A multiple of the interval of the result, so that the samples are no more than the limit. */
+/** A multiple of the interval of the result, with which there are at most so many samples as the limit. */
 function selectSampleMs({ intervals, intervalMs }: ScenarioResult): number {
   return intervalMs * Math.max(1, Math.ceil(intervals.length / samplesMax));
 }
