@@ -14,7 +14,7 @@ export interface Moment {
 }
 
 /** RFC 3339. */
-export function formatVirtual(ms: number): string {
+function formatVirtual(ms: number): string {
   return new Date(ms).toISOString();
 }
 
@@ -128,7 +128,7 @@ export function buildHistory(run: ReportRun, name: string): readonly StateSpan[]
   return spans;
 }
 
-export interface StateSpan {
+interface StateSpan {
   readonly state: ReportState;
   readonly fromMs: number;
   readonly untilMs: number | undefined;

@@ -20,13 +20,13 @@ const changesMax = 100_000;
 const decisionsMax = 2_000;
 
 /** A node from one moment on. */
-export interface NodeMoment {
+interface NodeMoment {
   readonly state: RecordedState;
   /** Number of pods bound to it. */
   readonly pods: number;
 }
 
-export interface RecordedDecision {
+interface RecordedDecision {
   /** Virtual, since the beginning of the scenario. */
   readonly atMs: number;
   readonly kind: Decision['kind'];
