@@ -25,7 +25,7 @@ const nodes = Number(values.nodes);
 const seconds = Number(values.seconds);
 const dashboards = 2;
 /** Leadership, the first pass, and what is compiled first. */
-const settleMs = 15_000;
+const settleMs = 45_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'nlc-dashboard-'));
 const [metricsPort = 0, healthPort = 0] = await freePorts(2);
