@@ -252,6 +252,8 @@ export interface PolicyObjectsFacts {
     readonly problems: readonly string[];
     readonly generation: number | null;
   }[];
+  /** Annotations of objects that do not count. */
+  readonly annotations: readonly { readonly object: string; readonly problem: string }[];
 }
 
 /** Difference between the config file and the settings in force. */
