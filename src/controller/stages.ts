@@ -34,6 +34,7 @@ import { HealthTable } from './health/health-table.ts';
 import { SilenceConfirmer } from './health/silence-confirmer.ts';
 import { HealthTransitions } from './health/health-transitions.ts';
 import { showHeldNodes } from './snapshot/held-nodes.ts';
+import { showWaitingPods } from './snapshot/waiting-pods.ts';
 import { LabelKeeper } from './labels/label-keeper.ts';
 import { LiveNodes } from './live-nodes.ts';
 import { MonitorPass } from './monitor-pass.ts';
@@ -200,6 +201,7 @@ export class Stages {
       names: () => this.monitor.names(),
     });
     showHeldNodes(meter, this);
+    showWaitingPods(meter, this);
   }
 
   /** The current time on the health clock, which counts only time in which a heartbeat would have been received. */
