@@ -398,6 +398,13 @@ export const furtherDefects: readonly Mutant[] = [
     replace: 'return zoneOf(labels);',
   },
   {
+    name: 'outer-token-not-taken',
+    what: 'the racks of a hall are tainted all at once, although the policy has the hall as outer failure domain',
+    file: 'queueing/rate-limited-queue.ts',
+    find: 'this.#buckets = outer === undefined ? [bucket] : [bucket, outer];',
+    replace: 'this.#buckets = [bucket];',
+  },
+  {
     name: 'policy-rate-ignored',
     what: 'nodes of a policy are tainted at the rate of the controller, which is higher',
     file: 'controller/policies/derive-zone.ts',
