@@ -237,8 +237,8 @@ export const furtherDefects: readonly Mutant[] = [
   {
     name: 'path-failure-not-held',
     what: 'most nodes of several zones are unreachable at once, and they are tainted at once',
-    file: 'controller/stages.ts',
-    find: 'return Math.max(0, (this.outage.heldUntilMs(node) ?? -Infinity) - this.freshness.nowMs());',
+    file: 'controller/stage-holds.ts',
+    find: 'return Math.max(0, (outage.heldUntilMs(node) ?? -Infinity) - freshness.nowMs());',
     replace: 'return node === undefined ? 1 : 0;',
   },
   {
@@ -377,7 +377,7 @@ export const furtherDefects: readonly Mutant[] = [
     replace: 'return this.breakerHoldOf(node);',
     also: [
       {
-        file: 'controller/stages.ts',
+        file: 'controller/stage-holds.ts',
         find: 'if (maintenance !== undefined) return Math.max(1, maintenance.untilMs - this.#options.clock.nowMs());',
         replace: 'if (maintenance !== undefined) return 0;',
       },
