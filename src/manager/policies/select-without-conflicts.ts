@@ -4,8 +4,9 @@ import { canClaimEqually } from '../../controller/policies/decide-equal-claims.t
 import type { PolicyAssessments } from './decide-policies-in-force.ts';
 
 /**
- * Without those deleted objects that a new or changed policy could conflict with: of two policies that claim a node equally
- * neither applies, so a deleted one would end the protection by the one that replaces it. `before`: the assessments so far.
+ * Without those deleted objects with which a new or changed policy could conflict, and could not before: of two policies that
+ * claim a node equally neither applies, so a deleted one would end the protection by the one that replaces it. `before`: the
+ * assessments so far.
  */
 export function selectWithoutConflicts(
   assessments: PolicyAssessments,
@@ -13,18 +14,24 @@ export function selectWithoutConflicts(
   deleted: ReadonlySet<string>,
 ): PolicyAssessments {
   if (deleted.size === 0) return assessments;
-  const changed = selectChanged(assessments, before);
+  const changes = selectChanges(assessments, before);
+  const isReplaced = (policy: NodePolicy): boolean =>
+    changes.some(({ was, is }) => canClaimEqually(is, policy) && !(was !== undefined && canClaimEqually(was, policy)));
   return new Map(
     [...assessments].filter(([name, { inForce }]) => {
-      const isReplaced = inForce !== undefined && changed.some((policy) => canClaimEqually(policy, inForce.policy));
-      return !(deleted.has(name) && isReplaced);
+      return !deleted.has(name) || inForce === undefined || !isReplaced(inForce.policy);
     }),
   );
 }
 
-function selectChanged(assessments: PolicyAssessments, before: PolicyAssessments): readonly NodePolicy[] {
+interface PolicyChange {
+  readonly was: NodePolicy | undefined;
+  readonly is: NodePolicy;
+}
+
+function selectChanges(assessments: PolicyAssessments, before: PolicyAssessments): readonly PolicyChange[] {
   return [...assessments].flatMap(([name, { inForce }]) => {
-    const isSame = sameJson(before.get(name)?.inForce?.policy, inForce?.policy);
-    return inForce === undefined || isSame ? [] : [inForce.policy];
+    const [was, is] = [before.get(name)?.inForce?.policy, inForce?.policy];
+    return is === undefined || sameJson(was, is) ? [] : [{ was, is }];
   });
 }

@@ -200,6 +200,28 @@ test('of several objects that are replaced one after the other none ends the gra
   await running;
 });
 
+test('an object that is replaced by another version ends the grace of no other with which it could conflict before', async () => {
+  const desk = new Desk();
+  const running = desk.objects.run(desk.stop.signal);
+  const a = { nodeSelector: { matchLabels: { pool: 'x' } }, mode: 'Paused' };
+  const b = { nodeSelector: { matchLabels: { tier: 'y' } } };
+  desk.put('a', a);
+  desk.put('b', b);
+  await desk.clock.advance(1_000);
+  for (const name of ['a', 'b']) desk.informer.delete(name);
+  await desk.clock.advance(100);
+  desk.put('b', { ...b, mode: 'Observe' }, { uid: 'another-b' });
+  await desk.clock.advance(250);
+  desk.put('a', a, { uid: 'another-a' });
+  await desk.clock.advance(1_000);
+  assert.deepEqual(desk.adopted, [
+    ['a Paused', 'b Enforce'],
+    ['a Paused', 'b Observe'],
+  ]);
+  desk.stop.abort();
+  await running;
+});
+
 test('a first list in which an object is missing that is being replaced is not used at once', async () => {
   const desk = new Desk();
   const settling = desk.objects.settle(desk.stop.signal);
