@@ -1,13 +1,14 @@
 /** Architecture as data: who may import whom. Checked by `npm run lint:deps`; explained in docs/ARCHITECTURE.md. */
 const MAY_IMPORT = {
   api: [],
+  dashboard: [],
   ports: ['api'],
   queueing: [],
   supervision: ['api', 'ports', 'queueing'],
   informer: ['api', 'ports', 'queueing', 'supervision'],
   events: ['api', 'ports', 'queueing', 'supervision'],
   election: ['api', 'ports', 'supervision'],
-  controller: ['api', 'ports', 'queueing', 'supervision', 'informer', 'events'],
+  controller: ['api', 'dashboard', 'ports', 'queueing', 'supervision', 'informer', 'events'],
   kubelet: ['api', 'ports', 'queueing', 'supervision', 'informer', 'events'],
   apiserver: ['api', 'ports', 'queueing'],
   manager: ['api', 'ports', 'queueing', 'supervision', 'informer', 'events', 'election', 'controller'],
@@ -27,6 +28,7 @@ const MAY_IMPORT = {
   adapters: ['api', 'ports', 'queueing', 'supervision'],
   cli: [
     'api',
+    'dashboard',
     'ports',
     'queueing',
     'supervision',
@@ -144,6 +146,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/simulator/' },
       to: { path: '^src/apiserver/(http|discovery|printing|codec/protobuf-body)' },
+    },
+    {
+      name: 'no-actions-in-a-controller',
+      comment: 'Actions exist in simulations only: nothing that runs in a real cluster can reach them.',
+      severity: 'error',
+      from: { path: '^src/cli/(commands/controller\\.ts$|controller/|pages/|dashboard/)' },
+      to: { path: '^src/(cli/(actions|demo|hollow-nodes)|kubelet)/', reachable: true },
     },
     {
       name: 'src-stands-alone',

@@ -13,8 +13,11 @@ import {
 import { NodeLifecycle, podsByNode } from '../controller/node-lifecycle.ts';
 import { ShadowMode } from '../controller/shadow/shadow-mode.ts';
 import type { CollectionSize } from '../controller/snapshot/collection-sizes.ts';
+import { DashboardKeeper } from '../controller/snapshot/dashboard-keeper.ts';
+import type { DashboardSources } from '../controller/snapshot/dashboard-sources.ts';
 import { countPolicyFigures } from '../controller/snapshot/policy-figures.ts';
 import { LiveSnapshot, type Snapshot } from '../controller/snapshot/snapshot.ts';
+import type { SnapshotSources } from '../controller/snapshot/snapshot-sources.ts';
 import type { ConfigFileFacts } from '../controller/explain/facts.ts';
 import type { LeaseApi } from '../election/election-options.ts';
 import { LeaderElector } from '../election/leader-elector.ts';
@@ -201,21 +204,36 @@ export class Manager {
 
   /** The state for the explain pages, read again at each request. */
   snapshot(configFile: () => ConfigFileFacts | undefined): Snapshot {
+    return new LiveSnapshot({ ...this.#snapshotSources(), configFile });
+  }
+
+  /** The dashboard, which the caller runs. To be called before {@link run}. */
+  dashboard(page: Pick<DashboardSources, 'server' | 'requestsTotal'>): DashboardKeeper {
+    const { logger } = this.#options;
+    return new DashboardKeeper({
+      ...this.#snapshotSources(),
+      ...page,
+      stages: this.lifecycle.stages,
+      shadowReport: () => this.shadowReport(),
+      logger,
+    });
+  }
+
+  #snapshotSources(): SnapshotSources {
     const { clock, identity, config } = this.#options;
     const policies = this.informers.policies === undefined ? {} : { policies: this.informers.policies };
-    return new LiveSnapshot({
+    return {
       options: config,
       controllers: config.current().controllers,
       podGc: config,
       stages: this.lifecycle.stages,
       informers: { ...(this.#shadow?.informers ?? this.informers), ...policies },
       shadow: this.#shadow !== undefined,
-      configFile,
       policyObjects: () => this.#policyObjects && buildPolicyObjectsFacts(this.#policyObjects.assessments),
       leadership: this.#leadership(),
       holder: () => (this.#elector === undefined ? identity : this.#elector.holder()),
       clock,
-    });
+    };
   }
 
   #beginStopping(): void {

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { connect } from 'node:tls';
-import { Agent } from 'undici';
+import { Agent, request } from 'undici';
 import { TestAuthority } from '../support/certificates.ts';
 import { NlcProcess } from '../support/nlc-process.ts';
 import { ask } from '../support/secure-pages.ts';
@@ -65,7 +65,7 @@ before(async () => {
     tokens[name] = await plane.addServiceAccount('default', name);
   await grant('own', ownRules, ['pages']);
   await grant('metrics-reader', [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }], ['scraper', 'leaver']);
-  await grant('pages-reader', [{ nonResourceURLs: ['/status', '/explain/*'], verbs: ['get'] }], ['oncall']);
+  await grant('pages-reader', [{ nonResourceURLs: ['/status', '/explain/*', '/dashboard', '/dashboard/*'], verbs: ['get'] }], ['oncall']);
   writeFileSync(pairFile('ca'), authority.cert);
   await writePair();
   controller = NlcProcess.controller(
@@ -105,6 +105,21 @@ test('a service account with the role may read, one without is forbidden, no tok
   assert.equal(await statusOf('/status', 'scraper'), 403);
   assert.equal(await statusOf('/explain/zones', 'oncall'), 200);
   assert.equal((await ask(agent, `${url}/status`, { token: plane.adminToken })).status, 200, 'system:masters');
+});
+
+test('without the right to read the dashboard its page and its events are refused', async () => {
+  const path = '/dashboard/events';
+  assert.deepEqual([await statusOf(path), await statusOf(path, 'scraper')], [401, 403]);
+  assert.deepEqual([await statusOf('/dashboard'), await statusOf('/dashboard', 'outsider')], [401, 403]);
+  const headers = { authorization: `Bearer ${tokens['oncall']}` };
+  const answer = await request(`${url}${path}`, { dispatcher: agent, headers });
+  assert.equal(answer.statusCode, 200);
+  let received = '';
+  for await (const chunk of answer.body.setEncoding('utf8')) {
+    received += String(chunk);
+    if (received.includes('event: snapshot')) break;
+  }
+  assert.match(received, /event: snapshot\nid: \d+\ndata: \{"server":/);
 });
 
 const reviews = (resource: string): readonly AuditedRequest[] =>

@@ -114,6 +114,19 @@ test('the reader roles are bound only to the service account of the pod, and onl
   );
   assert.deepEqual(rules, [
     [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }],
-    [{ nonResourceURLs: ['/configz', '/status', '/explain/*', '/shadow', '/shadow/*'], verbs: ['get'] }],
+    [
+      {
+        nonResourceURLs: [
+          '/configz',
+          '/status',
+          '/explain/*',
+          '/shadow',
+          '/shadow/*',
+          '/dashboard',
+          '/dashboard/*',
+        ],
+        verbs: ['get'],
+      },
+    ],
   ]);
 });

@@ -41,18 +41,26 @@ export class SecurePagesStage {
   readonly logger = new RecordingLogger();
   readonly meter = new RecordingMeter();
   readonly folder = mkdtempSync(join(tmpdir(), 'nlc-secure-'));
+  /** Besides the pages of every test. */
+  readonly moreRoutes: readonly Route[];
   #closed = false;
   #pages: RunningObservability | undefined;
   #client: { close(): Promise<void> } | undefined;
 
-  private constructor(api: ReviewServer, authority: TestAuthority) {
+  private constructor(api: ReviewServer, authority: TestAuthority, moreRoutes: readonly Route[]) {
+    this.moreRoutes = moreRoutes;
     this.api = api;
     this.authority = authority;
     writeFileSync(this.caFile, authority.cert);
   }
 
-  static async open(...flags: readonly string[]): Promise<SecurePagesStage> {
-    const stage = new SecurePagesStage(await new ReviewServer().start(), await TestAuthority.make());
+  static open(...flags: readonly string[]): Promise<SecurePagesStage> {
+    return SecurePagesStage.openWith([], ...flags);
+  }
+
+  /** With these routes besides. */
+  static async openWith(moreRoutes: readonly Route[], ...flags: readonly string[]): Promise<SecurePagesStage> {
+    const stage = new SecurePagesStage(await new ReviewServer().start(), await TestAuthority.make(), moreRoutes);
     stage.write(await stage.authority.sign({ subject: 'CN=pages', hosts: ['127.0.0.1', 'pages.example'] }));
     await stage.#start(flags).catch(async (error: unknown) => {
       await stage.close();
@@ -123,7 +131,7 @@ export class SecurePagesStage {
     this.#client = client;
     this.#pages = await startControllerPages({
       config: outcome.config,
-      metricsRoutes: [page('/metrics'), page('/status'), page('/explain/nodes/')],
+      metricsRoutes: [page('/metrics'), page('/status'), page('/explain/nodes/'), ...this.moreRoutes],
       healthRoutes: [page('/livez'), page('/livez/')],
       reviewApi: client,
       clock: this.clock,

@@ -4,6 +4,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../../ports/logger.ts';
 import { type ClientCertificate, clientCertificateOf, PageListener, type PageTls } from './page-listener.ts';
+import { HttpPageStream, type PageStream } from './page-stream.ts';
 
 /** An empty host listens on every interface; port 0 on a free port. */
 interface HttpAddress {
@@ -19,11 +20,21 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** A response whose body is written over time; the connection is closed at its end. */
+export interface StreamAnswer extends Omit<Answer, 'body'> {
+  /** Called when the headers are being sent. Keeps the stream, and returns at once. */
+  open(stream: PageStream): void;
+}
+
 export interface Route {
   /** A path that ends with `/` also matches everything below it. The longest match wins. */
   readonly path: string;
+  /** Of every response at this path, errors and refusals included. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Must respond from memory: the client may be a liveness probe. An error becomes a 500. */
   answer(url: URL): Answer | Promise<Answer>;
+  /** Answers GET in place of {@link answer}, which then is for HEAD. */
+  stream?(url: URL): Answer | StreamAnswer;
   /** Handles POST and DELETE; without it they are rejected. */
   act?(request: ActRequest): Answer | Promise<Answer>;
 }
@@ -71,14 +82,24 @@ const bodyBytesMax = 1024 * 1024;
 /** Listens and serves. Rejects if the address is not available. */
 export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
   const { address, logger, tls } = options;
+  const streams = new Set<PageStream>();
   const listener = new PageListener({ logger, tls }, (request, response) => {
-    serve(request, response, options).catch((error: unknown) => {
+    serve(request, response, { ...options, streams }).catch((error: unknown) => {
       logger.error({ err: error }, 'failed to send response');
       response.destroy();
     });
   });
   const port = await listener.listen(address);
-  return { address: { host: address.host, port }, close: () => listener.close() };
+  const close = (): Promise<void> => {
+    for (const stream of streams) stream.end();
+    return listener.close();
+  };
+  return { address: { host: address.host, port }, close };
+}
+
+/** With the streams that are open. */
+interface ServeOptions extends HttpOptions {
+  readonly streams: Set<PageStream>;
 }
 
 /** TLS, and the authorization filter. */
@@ -143,22 +164,37 @@ function sameAddress(a: HttpAddress | 'off', b: HttpAddress | 'off'): boolean {
   return a !== 'off' && b !== 'off' && a.host === b.host && a.port === b.port;
 }
 
-async function serve(request: IncomingMessage, response: ServerResponse, options: HttpOptions): Promise<void> {
+async function serve(request: IncomingMessage, response: ServerResponse, options: ServeOptions): Promise<void> {
   const answer = await respondTo(request, options);
   response.writeHead(answer.status, {
     'content-type': answer.contentType,
-    'content-length': Buffer.byteLength(answer.body),
+    ...('body' in answer ? { 'content-length': Buffer.byteLength(answer.body) } : { connection: 'close' }),
     'cache-control': 'no-cache, private',
     'x-content-type-options': 'nosniff',
     ...(answer.status === 405 ? { allow: 'GET, HEAD' } : {}),
+    ...headersAt(request, options.routes),
     ...answer.headers,
   });
-  response.end(request.method === 'HEAD' ? undefined : answer.body);
+  if ('body' in answer) response.end(request.method === 'HEAD' ? undefined : answer.body);
+  else openStream(answer, response, options.streams);
   // An unread body would block the connection: draining it costs less than a new connection.
   request.resume();
 }
 
-async function respondTo(request: IncomingMessage, options: HttpOptions): Promise<Answer> {
+function openStream(answer: StreamAnswer, response: ServerResponse, streams: Set<PageStream>): void {
+  const stream = new HttpPageStream(response);
+  streams.add(stream);
+  stream.onClose(() => streams.delete(stream));
+  response.flushHeaders();
+  answer.open(stream);
+}
+
+function headersAt(request: IncomingMessage, routes: readonly Route[]): Route['headers'] {
+  const url = parseUrl(request.url ?? '');
+  return url === undefined ? undefined : routeFor(url.pathname, routes)?.headers;
+}
+
+async function respondTo(request: IncomingMessage, options: HttpOptions): Promise<Answer | StreamAnswer> {
   const url = parseUrl(request.url ?? '');
   if (url === undefined) return textAnswer(400, 'invalid path\n');
   const rejection = await options.refuse?.(request.headers, requestInfoOf(request, url));
@@ -174,13 +210,19 @@ function requestInfoOf(request: IncomingMessage, url: URL): RequestInfo {
   };
 }
 
-async function respondAt(url: URL, request: IncomingMessage, options: HttpOptions): Promise<Answer> {
+async function respondAt(
+  url: URL,
+  request: IncomingMessage,
+  options: HttpOptions,
+): Promise<Answer | StreamAnswer> {
   const { routes, logger } = options;
   const route = routeFor(url.pathname, routes);
   if (!isRead(request) && route?.act === undefined) return textAnswer(405, 'method not allowed; accepted: GET, HEAD\n');
   if (route === undefined) return textAnswer(404, notFoundText(options));
   try {
-    return isRead(request) ? await route.answer(url) : await act(route, url, request);
+    if (!isRead(request)) return await act(route, url, request);
+    if (request.method === 'GET' && route.stream !== undefined) return route.stream(url);
+    return await route.answer(url);
   } catch (error) {
     logger.error({ path: route.path, err: error }, 'page handler failed');
     return textAnswer(500, 'internal error\n');

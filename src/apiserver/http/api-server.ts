@@ -23,6 +23,7 @@ import { InflightLimiter } from './inflight-limiter.ts';
 import { RequestHandler } from './request-handler.ts';
 import { ResourceHandler } from './resource-handler.ts';
 import { makeServingCertificate } from './serving-certificate.ts';
+import { StallGate } from './stall-gate.ts';
 import { makeAdmin, TokenAuthenticator, type TokenUser } from './token-authenticator.ts';
 import { WatchOpener } from './watch-opener.ts';
 import { WatchTicker } from './watch-ticker.ts';
@@ -66,6 +67,12 @@ export interface RunningApiServer {
   compactNow(): void;
   /** Drops the change history of one resource (by plural): watches from earlier versions fail with 410. */
   shrinkWatchWindow(resource: string): void;
+  /**
+   * Answers no request and sends nothing on watches for this time, at most two minutes; a request whose client gives up
+   * meanwhile is not carried out. Throws a RangeError for any other time.
+   */
+  stall(ms: number): void;
+  endStall(): void;
   /** Closes every connection, as a crash would. */
   dropConnections(): void;
   /** Ends watches cleanly, then all other requests. Resolves when all work of the server has ended. */
@@ -107,9 +114,12 @@ export async function startApiServer(options: ApiServerOptions): Promise<Running
     revision: () => parts.store.revision,
     compactNow: () => parts.store.compact(),
     shrinkWatchWindow: (resource) => parts.store.table(resource).window.clear(parts.store.revision),
+    stall: (ms) => parts.stall.start(ms),
+    endStall: () => parts.stall.end(),
     dropConnections: () => listener.dropConnections(),
     close: async () => {
       running.abort();
+      parts.stall.end();
       const closed = listener.stopAccepting();
       parts.ticker.endAll();
       await drainRequests(parts.requests, options.clock);
@@ -124,6 +134,7 @@ interface Parts {
   readonly expiry: EventExpiry;
   readonly ticker: WatchTicker;
   readonly requests: RequestHandler;
+  readonly stall: StallGate;
   readonly tokens: readonly [TokenUser, ...TokenUser[]];
 }
 
@@ -138,11 +149,13 @@ function assemble(options: ApiServerOptions): Parts {
   const lister = new ObjectLister(store);
   const ticker = new WatchTicker(clock, options.bookmarkPeriodMs);
   const limiter = new InflightLimiter();
+  const stall = new StallGate(clock);
   const [first = makeAdmin(), ...others] = options.tokens ?? [];
   const tokens = [first, ...others] as const;
   const requests = new RequestHandler({
     logger,
     limiter,
+    stall,
     served,
     authenticator: new TokenAuthenticator(tokens),
     documents: new DocumentHandler(store, () => ({ inFlight: limiter.inFlight, watches: ticker.size }), served),
@@ -152,11 +165,11 @@ function assemble(options: ApiServerOptions): Parts {
       lister,
       clock,
       pods: new PodSubresources(registry, clock),
-      watches: new WatchOpener({ store, lister, ticker, clock, random }),
+      watches: new WatchOpener({ store, lister, ticker, stall, clock, random }),
     }),
   });
   const expiry = new EventExpiry(store, strategyOf(strategies, 'events'), clock, options.eventTtlMs);
-  return { store, expiry, ticker, requests, tokens };
+  return { store, expiry, ticker, requests, stall, tokens };
 }
 
 function windowOf({ watchWindow }: ApiServerOptions): WindowSize | undefined {

@@ -12,6 +12,7 @@ import { errorReply, pageNotFound, type Reply, sendReply, textReply } from './re
 import type { InflightLimiter } from './inflight-limiter.ts';
 import { isServedVersion, routeOf } from './request-route.ts';
 import { rejectStreamed, type ResourceHandler, verbOf } from './resource-handler.ts';
+import type { StallGate } from './stall-gate.ts';
 import type { TokenAuthenticator } from './token-authenticator.ts';
 
 interface RequestHandlerOptions {
@@ -21,6 +22,7 @@ interface RequestHandlerOptions {
   readonly resources: ResourceHandler;
   /** All that are served. */
   readonly served: readonly ServedResource[];
+  readonly stall: StallGate;
   readonly logger: Logger;
 }
 
@@ -47,7 +49,9 @@ export class RequestHandler {
     this.#open.add(disconnected);
     outgoing.once('close', () => disconnected.abort());
     try {
-      await this.#respond(incoming, outgoing, disconnected.signal);
+      await this.#options.stall.pass(disconnected.signal);
+      // A request whose client gave up meanwhile is not carried out.
+      if (!disconnected.signal.aborted) await this.#respond(incoming, outgoing, disconnected.signal);
     } catch (error) {
       this.#options.logger.error({ error, path: incoming.url }, 'request failed after the response had started');
       cutOff(outgoing);

@@ -13,6 +13,7 @@ import { EventEncoder } from './event-encoder.ts';
 import { begin, type Exchange, finish } from './exchange.ts';
 import type { Presenter } from './presenter.ts';
 import { jsonType } from './reply.ts';
+import type { StallGate } from './stall-gate.ts';
 import { WatchStream } from './watch-stream.ts';
 import type { WatchTicker } from './watch-ticker.ts';
 
@@ -23,6 +24,7 @@ interface WatchOpenerOptions {
   readonly store: VersionedStore;
   readonly lister: ObjectLister;
   readonly ticker: WatchTicker;
+  readonly stall: StallGate;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -61,13 +63,14 @@ export class WatchOpener {
   }
 
   async #stream(request: WatchRequest, initial: Iterable<Buffer>): Promise<void> {
-    const { store, ticker, clock } = this.#options;
+    const { store, ticker, stall, clock } = this.#options;
     const { exchange, plan, selection, presenter, resource } = request;
     const stream = new WatchStream({
       exchange,
       presenter,
       encoder: this.#encoder,
       selection,
+      stall,
       clock,
       after: Math.max(plan.revision, store.revision),
       bookmarks: plan.bookmarks,

@@ -11,6 +11,7 @@ import type { EventEncoder } from './event-encoder.ts';
 import { cutOff, type Exchange, finish, write } from './exchange.ts';
 import type { Presenter } from './presenter.ts';
 import { joinParts } from './reply.ts';
+import type { StallGate } from './stall-gate.ts';
 
 /** Maximum number of pending changes of one client. */
 const pendingEventsMax = 10_000;
@@ -28,6 +29,7 @@ interface WatchStreamOptions {
   readonly presenter: Presenter;
   readonly encoder: EventEncoder;
   readonly selection: Selection;
+  readonly stall: StallGate;
   readonly clock: Clock;
   /** The client already has the changes up to this revision. */
   readonly after: number;
@@ -96,6 +98,7 @@ export class WatchStream implements Watcher {
     this.#live = true;
     while (!this.#ended || this.#pending.length > 0) {
       await this.#next();
+      await this.#options.stall.pass(this.#aborted.signal);
       await this.#flush();
     }
     exchange.signal.removeEventListener('abort', stop);

@@ -12,7 +12,10 @@ import { JsonReporter, type Reporter, TextReporter } from '../demo/reporter.ts';
 import { runScenario } from '../demo/runner.ts';
 import { DemoEnvironment } from '../demo/environment.ts';
 import { scenario, type World } from '../demo/scenario.ts';
+import { DemoActions, noActions } from '../demo/demo-actions.ts';
+import { type DemoDashboard, startDemoDashboard } from '../demo/demo-dashboard.ts';
 import { demoFlags } from '../demo/flags.ts';
+import { ScenarioControl } from '../demo/scenario-control.ts';
 import type { FlagValues } from '../flags/flag-definition.ts';
 import { readFlags } from '../flags/flag-schema.ts';
 
@@ -47,57 +50,85 @@ async function runDemo(options: DemoOptions, io: CommandIo, folder: string): Pro
   const random = new SystemRandom();
   const environment = await DemoEnvironment.build({
     config: demoConfig(),
+    replicas: options.replicas,
     port: options.port,
     clock,
     random,
     logger,
     writeKubeconfig,
   });
+  const { once, dashboardPort: port } = options;
+  const control = new ScenarioControl(io.signal);
+  const actions = once ? noActions : new DemoActions({ environment, scenario: control });
   try {
-    return await reportScenario({ environment, reporter, clock, io, once: options.once });
+    const dashboard = await serveDashboard({ environment, actions, port, clock, logger }, io);
+    if (dashboard === undefined) return exitFailure;
+    try {
+      return await reportScenario({ environment, control, dashboard, reporter, clock, io, once });
+    } finally {
+      await dashboard.close();
+    }
   } finally {
     await environment.stop();
   }
 }
 
+/** Undefined, with a message, if it cannot listen on its port. */
+async function serveDashboard(
+  options: Parameters<typeof startDemoDashboard>[0],
+  io: CommandIo,
+): Promise<DemoDashboard | undefined> {
+  try {
+    return await startDemoDashboard(options);
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    io.stderr(`nlc demo: --dashboard-port: ${error.message}\n`);
+    return undefined;
+  }
+}
+
 interface DemoRun {
   readonly environment: DemoEnvironment;
+  readonly control: ScenarioControl;
+  readonly dashboard: DemoDashboard;
   readonly reporter: Reporter;
   readonly clock: SystemClock;
   readonly io: CommandIo;
   readonly once: boolean;
 }
 
-async function reportScenario({ environment, reporter, clock, io, once }: DemoRun): Promise<number> {
+async function reportScenario(run: DemoRun): Promise<number> {
+  const { environment, control, dashboard, reporter, clock, io, once } = run;
   const { signal } = io;
   const decisions: Decision[] = [];
-  environment.controller.manager.lifecycle.stages.decisions.onDecision((noted) => {
-    decisions.push(noted.decision);
+  environment.onDecision((noted) => {
+    if (control.phase !== 'ended') decisions.push(noted.decision);
     reporter.decision(noted);
   });
+  reporter.say(`dashboard: ${dashboard.url}${once ? '' : ' (an action there ends the scenario)'}`);
   reporter.say(`API server listening on ${environment.server.url}; to watch in another terminal:`);
   reporter.say(`  kubectl --kubeconfig ${environment.kubeconfigFile} get nodes -w`);
   reporter.say('registering 60 hollow nodes ...');
   await environment.start(signal);
   const world: World = { environment, decisions, notes: new Map(), nowMs: () => clock.monotonicMs() };
-  const outcomes = await runScenario(scenario, { world, reporter, clock, signal });
+  control.begin();
+  const outcomes = await runScenario(scenario, { world, reporter, clock, signal: control.signal });
+  const isComplete = !control.signal.aborted;
+  control.end();
   reporter.end(outcomes);
-  const isMet = !signal.aborted && outcomes.every(({ met }) => met);
-  if (!once && !signal.aborted) await keepRunning(environment, reporter, clock, signal);
+  if (!isComplete) reporter.say('the scenario ended early: expectations that are not listed were not checked');
+  const isMet = isComplete && outcomes.every(({ met }) => met);
+  if (!once && !signal.aborted) await keepRunning(run);
   return isMet || (!once && signal.aborted) ? exitSuccess : exitFailure;
 }
 
 const flushEveryMs = 500;
 
 /** After the scenario everything keeps running until the signal aborts. */
-async function keepRunning(
-  environment: DemoEnvironment,
-  reporter: Reporter,
-  clock: SystemClock,
-  signal: AbortSignal,
-): Promise<void> {
+async function keepRunning({ environment, dashboard, reporter, clock, io: { signal } }: DemoRun): Promise<void> {
+  reporter.say(`the cluster keeps running; buttons that act are on the dashboard: ${dashboard.url}`);
   const kubectl = `kubectl --kubeconfig ${environment.kubeconfigFile}`;
-  reporter.say('the cluster keeps running; commands to try (press Ctrl-C to stop):');
+  reporter.say('commands to try (press Ctrl-C to stop):');
   for (const line of [
     'get nodes',
     'get pods -A -o wide',
@@ -113,10 +144,9 @@ async function keepRunning(
   }
 }
 
-/** The configuration of `nlc controller` with the scenario's shortened times and without leader election. */
+/** The configuration of `nlc controller` with the scenario's shortened times. */
 function demoConfig(): ControllerConfig {
   const flags = [
-    '--leader-elect=false',
     '--metrics-bind-address=127.0.0.1:0',
     '--health-probe-bind-address=127.0.0.1:0',
     '--kube-api-qps=500',

@@ -3,14 +3,17 @@ import { parseArgs } from 'node:util';
 import { parseDocument } from 'yaml';
 import type { TraceHeader } from '../../simulator/recording/cluster-trace.ts';
 import { describeResult } from '../../simulator/scenario/describe-result.ts';
-import { formatTimeline } from '../../simulator/scenario/format-timeline.ts';
 import { runScenario, type ScenarioSettings } from '../../simulator/scenario/run-scenario.ts';
 import type { Scenario } from '../../simulator/scenario/scenario.ts';
-import type { ScenarioResult } from '../../simulator/scenario/scenario-result.ts';
+import { StateRecorder } from '../../simulator/scenario/state-recorder.ts';
 import { readFlags } from '../flags/flag-schema.ts';
 import { type CommandIo, exitFailure, exitSuccess, usageError } from '../io/command-io.ts';
 import type { Read } from '../io/document-schema.ts';
+import type { FlagValues } from '../flags/flag-definition.ts';
+import { ownVersion } from '../io/version.ts';
+import { buildReport, type RecordedRun } from '../simulate/build-report.ts';
 import { simulateFlags } from '../simulate/flags.ts';
+import { reportPage } from '../simulate/report-page.ts';
 import { type ReadScenario, readScenario } from '../simulate/scenario-schema.ts';
 import { settingsOf } from '../simulate/scenario-settings.ts';
 import { describeMissingLabels, selectMissingLabels } from '../simulate/select-missing-labels.ts';
@@ -57,26 +60,38 @@ function problemsIn(read: object): readonly string[] {
 async function report(
   scenario: Scenario,
   settings: readonly ScenarioSettings[],
-  { output, out }: { readonly output: string; readonly out: string | undefined },
+  options: FlagValues<typeof simulateFlags>,
   io: CommandIo,
 ): Promise<number> {
-  const results: ScenarioResult[] = [];
+  const { html, out, output } = options;
+  const isRecorded = html !== undefined || output === 'html';
+  const runs: RecordedRun[] = [];
   for (const each of settings) {
     if (io.signal.aborted) return exitFailure;
-    results.push(await runScenario(scenario, each, surroundings));
+    const recorder = new StateRecorder();
+    const result = await runScenario(scenario, each, surroundings, isRecorded ? recorder : undefined);
+    runs.push({ result, recording: recorder.recording() });
   }
-  const [result, against] = results;
-  if (result === undefined) return exitFailure;
-  const text = format(output, result, against);
+  const [first, ...others] = runs;
+  if (first === undefined) return exitFailure;
+  const page = isRecorded ? await reportPage(buildReport(scenario, [first, ...others], ownVersion())) : '';
+  const text = output === 'html' ? page : format(output, first, others[0]);
+  try {
+    if (html !== undefined) writeFileSync(html, page);
+    if (out !== undefined) writeFileSync(out, text);
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    io.stderr(`nlc simulate: ${error.message}\n`);
+    return exitFailure;
+  }
   if (out === undefined) io.stdout(text);
-  else writeFileSync(out, text);
   return exitSuccess;
 }
 
-function format(output: string, result: ScenarioResult, against: ScenarioResult | undefined): string {
-  if (output === 'html') return formatTimeline(result, against);
-  if (output === 'text') return describeResult(result, against);
-  return `${JSON.stringify(against === undefined ? result : { a: result, b: against }, undefined, 2)}\n`;
+function format(output: 'text' | 'json', { result }: RecordedRun, against: RecordedRun | undefined): string {
+  if (output === 'text') return describeResult(result, against?.result);
+  const values = against === undefined ? result : { a: result, b: against.result };
+  return `${JSON.stringify(values, undefined, 2)}\n`;
 }
 
 /** `--set` and `--against` may be repeated, and the scenario is the only argument without dashes. */
@@ -89,6 +104,7 @@ function sortArguments(argv: readonly string[]): Arguments {
       against: { type: 'string', multiple: true },
       output: { type: 'string' },
       out: { type: 'string' },
+      html: { type: 'string' },
       seed: { type: 'string' },
       trace: { type: 'string' },
     },

@@ -200,9 +200,10 @@ export const controllerFlags = [
   ...flagGroup('Metrics and health probes', [
     flag.address(
       'metrics-bind-address',
-      'Address of /metrics, /configz, /status and /explain, plain HTTP unless --metrics-secure; loopback only by default',
+      'Address of /metrics, /configz, /status, /explain and /dashboard, plain HTTP unless --metrics-secure; loopback only by default',
       { default: '127.0.0.1:8080' },
     ),
+    flag.boolean('dashboard', 'Serve the dashboard at /dashboard of --metrics-bind-address', { default: true }),
     flag.address(
       'health-probe-bind-address',
       'Address of /livez, /readyz and /healthz; must be reachable by the kubelet',

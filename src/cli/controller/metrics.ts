@@ -7,6 +7,7 @@ import * as informer from '../../informer/metrics.ts';
 import * as policyObjects from '../../manager/policies/metrics.ts';
 import { buildInfo } from './build-info.ts';
 import { type MetricDefinition, metricsOf } from '../../ports/meter.ts';
+import * as dashboard from '../dashboard/metrics.ts';
 import * as config from './config-metrics.ts';
 import * as secureServing from '../secure-serving/metrics.ts';
 
@@ -14,7 +15,7 @@ import * as secureServing from '../secure-serving/metrics.ts';
 export const everyProcessMetrics: readonly MetricDefinition[] = [
   buildInfo,
   ...controllerMetrics,
-  ...metricsOf(informer, policyObjects, events, election, http, secureServing, shadow),
+  ...metricsOf(informer, policyObjects, events, election, http, secureServing, shadow, dashboard),
 ];
 
 /** All metrics of the controller process, with those that are exposed only with `--config`. */

@@ -17,10 +17,13 @@ import { type ConfigFileSource, ConfigReloader } from './config-reloader.ts';
 import { makeReadingApis, makeWritingApis, type ReadingApis, type WritingApis } from './apis.ts';
 import { diffPolicies } from './config-reload.ts';
 import type { ControllerConfig } from './config.ts';
+import { ControllerDashboard, type DashboardAssets } from './dashboard.ts';
 import { readPolicyUnder, validateWithPolicies, withPoliciesInForce } from './policy-objects-config.ts';
 import { everyProcessMetrics } from './metrics.ts';
 import { startControllerPages } from '../pages/controller-pages.ts';
 import { explainRoutes } from '../pages/explain-pages.ts';
+import type { DashboardSource } from '../../controller/dashboard/dashboard-source.ts';
+import type { Snapshot } from '../../controller/snapshot/snapshot.ts';
 import { type HealthChecks, healthRoutes } from '../pages/health-pages.ts';
 import { configzRoute, metricsRoute } from '../pages/metrics-pages.ts';
 import { shadowRoute } from './shadow.ts';
@@ -39,10 +42,15 @@ interface ControllerProcessOptions {
   readonly meter: PromMeter;
   /** Unique among all replicas and restarts. */
   readonly identity: string;
+  /** The files of the dashboard's page; absent: its events only. */
+  readonly dashboardAssets?: DashboardAssets | undefined;
 }
 
 export class ControllerProcess {
   readonly manager: Manager;
+  /** The state for the explain pages. */
+  readonly snapshot: Snapshot;
+  readonly #dashboard: ControllerDashboard;
   readonly #options: ControllerProcessOptions;
   /** The current configuration, replaced as a whole by a reload. */
   #config: ControllerConfig;
@@ -64,8 +72,10 @@ export class ControllerProcess {
       mayWrite: () => this.manager.mayWrite(),
       decidesBy: (monotonicMs: number) => this.manager.lifecycle.hasDeadlineBy(monotonicMs),
     };
-    this.#apis = makeReadingApis(options, replica);
-    this.#writing = config.shadow ? undefined : makeWritingApis(options, replica);
+    this.#dashboard = new ControllerDashboard(options);
+    const counted = { ...options, meter: this.#dashboard.requests };
+    this.#apis = makeReadingApis(counted, replica);
+    this.#writing = config.shadow ? undefined : makeWritingApis(counted, replica);
     this.manager = new Manager({
       ...options,
       config: { current: () => this.#config },
@@ -80,19 +90,26 @@ export class ControllerProcess {
               adopt: (policies) => this.#adoptPolicies(policies),
             },
     });
+    this.snapshot = this.manager.snapshot(() => this.#reloader?.status());
+    this.#dashboard.attach(this.manager);
+  }
+
+  /** What the dashboard shows; undefined with `--dashboard=false`. */
+  get dashboard(): DashboardSource | undefined {
+    return this.#dashboard.source;
   }
 
   /** Runs until the signal aborts (`stopped`) or leadership is lost (`lost`). Nothing keeps running afterwards. */
   async run(signal: AbortSignal): Promise<'stopped' | 'lost'> {
     const pages = await this.#startPages();
-    const reloading = new AbortController();
+    const background = new AbortController();
     // Standbys reload too, so that a new leader starts with the current settings.
-    const reloader = this.#reloader?.run(reloading.signal);
+    const running = [this.#reloader?.run(background.signal), this.#dashboard.run(background.signal)];
     try {
       return await this.manager.run(signal);
     } finally {
-      reloading.abort();
-      await reloader;
+      background.abort();
+      await Promise.all(running);
       await Promise.all(Object.values({ ...this.#apis, ...this.#writing }).map((api) => api.close()));
       await pages.close();
       this.#options.logger.info({}, 'stopped');
@@ -133,8 +150,9 @@ export class ControllerProcess {
       metricsRoutes: [
         metricsRoute(this.#options.meter),
         configzRoute('node-lifecycle-controller', () => this.#config),
-        ...explainRoutes(this.manager.snapshot(() => this.#reloader?.status())),
+        ...explainRoutes(this.snapshot),
         shadowRoute(() => this.manager.shadowReport()),
+        ...this.#dashboard.routes(),
       ],
       healthRoutes: healthRoutes(this.#healthChecks()),
     });

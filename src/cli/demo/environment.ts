@@ -1,5 +1,5 @@
-// The demo environment: an API server, 60 hollow nodes and the controller in this process, connected by HTTP over loopback,
-// and separate informers, so that expectations are checked against the API and not against the controller's caches.
+// The demo environment: an API server, 60 hollow nodes and replicas of the controller in this process, connected by HTTP over
+// loopback, and separate informers, so that expectations are checked against the API and not against the controller's caches.
 import { HttpKubeApi } from '../../adapters/kube-client/kube-api.ts';
 import type { Connection } from '../../adapters/kube-client/connection.ts';
 import { loadConnection } from '../../adapters/kubeconfig/connection.ts';
@@ -9,6 +9,7 @@ import { type Node, type NodeView, transformNode } from '../../api/node.ts';
 import { type Pod, type PodView, transformPod } from '../../api/pod.ts';
 import { healthTaintKeys } from '../../api/taints.ts';
 import { type RunningApiServer, startApiServer } from '../../apiserver/http/api-server.ts';
+import type { NotedDecision } from '../../controller/decision-log/decision-log.ts';
 import { podsByNode } from '../../controller/node-lifecycle.ts';
 import { SharedInformer } from '../../informer/shared-informer.ts';
 import { waitForCacheSync } from '../../informer/wait-for-cache-sync.ts';
@@ -22,6 +23,7 @@ import { ControllerProcess } from '../controller/process.ts';
 import { userAgent } from '../io/version.ts';
 import { servedPolicies } from '../policies/policy-resource.ts';
 import { allNodeNames, defaultTolerationSeconds, demoProfile, fleetNodes, podsOf } from './cluster.ts';
+import { DemoReplica } from './replica.ts';
 
 const unlimited = { qps: 2_000, burst: 4_000 } as const;
 const podsCreatedAtOnceMax = 20;
@@ -29,6 +31,8 @@ const pollEveryMs = 50;
 
 interface DemoEnvironmentOptions {
   readonly config: ControllerConfig;
+  /** Number of replicas of the controller. */
+  readonly replicas: number;
   readonly port: number;
   readonly clock: Clock;
   readonly random: Random;
@@ -41,12 +45,13 @@ export class DemoEnvironment {
   readonly fleet: HollowFleet;
   readonly nodes: SharedInformer<Node, NodeView>;
   readonly pods: SharedInformer<Pod, PodView>;
-  readonly controller: ControllerProcess;
+  readonly replicas: readonly DemoReplica[];
   readonly kubeconfigFile: string;
   readonly server: RunningApiServer;
   readonly #options: DemoEnvironmentOptions;
   readonly #crewApi: HttpKubeApi;
-  readonly #meter: PromMeter;
+  readonly #meters = new WeakMap<ControllerProcess, PromMeter>();
+  readonly #decisionListeners = new Set<(noted: NotedDecision) => void>();
   readonly #lifetime = new AbortController();
   readonly #running: Promise<unknown>[] = [];
 
@@ -56,11 +61,10 @@ export class DemoEnvironment {
     kubeconfigFile: string,
     connection: Connection,
   ) {
-    const { clock, random, logger, config } = options;
+    const { clock, random, logger } = options;
     this.#options = options;
     this.server = server;
     this.kubeconfigFile = kubeconfigFile;
-    this.#meter = new PromMeter();
     const crewMeter = new PromMeter();
     const dependencies = { connection, clock, random, logger };
     this.#crewApi = new HttpKubeApi({
@@ -76,7 +80,11 @@ export class DemoEnvironment {
     this.nodes = new SharedInformer({ ...watching, resource: 'nodes', transform: transformNode, identity });
     const indexes = { [podsByNode]: (pod: PodView): readonly string[] => [pod.nodeName] };
     this.pods = new SharedInformer({ ...watching, resource: 'pods', transform: transformPod, identity, indexes });
-    this.controller = new ControllerProcess({ ...dependencies, config, meter: this.#meter, identity: 'demo' });
+    const make = (identity: string): ControllerProcess => this.#makeProcess(connection, identity);
+    this.replicas = Array.from(
+      { length: options.replicas },
+      (_, index) => new DemoReplica({ name: `demo-${index + 1}`, clock, make }),
+    );
   }
 
   /** Creates the environment. Only the API server runs afterwards. */
@@ -99,7 +107,7 @@ export class DemoEnvironment {
     }
   }
 
-  /** Registers the nodes, starts the controller and creates the pods. */
+  /** Registers the nodes, starts the replicas and creates the pods. */
   async start(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const lifetime = this.#lifetime.signal;
@@ -108,22 +116,45 @@ export class DemoEnvironment {
     await this.fleet.whenRegistered(signal);
     while (!signal.aborted && allNodeNames().some((name) => this.ready(name) !== 'True'))
       await clock.sleep(pollEveryMs, signal);
-    this.#running.push(this.controller.run(lifetime));
+    this.#running.push(...this.replicas.map((replica) => replica.run(lifetime)));
     await this.#bindPods(lifetime);
   }
 
   async stop(): Promise<void> {
+    // Requests that the server holds would delay the end.
+    this.server.endStall();
     this.#lifetime.abort();
     await Promise.all(this.#running);
     await this.#crewApi.close();
     await this.server.close();
   }
 
-  /** Number of write requests of the controller since it started. */
+  /** The replica that leads; undefined while none does. */
+  leader(): DemoReplica | undefined {
+    return this.replicas.find(({ leads }) => leads);
+  }
+
+  /** Calls the listener with each decision of the replica that leads. */
+  onDecision(listener: (noted: NotedDecision) => void): void {
+    this.#decisionListeners.add(listener);
+  }
+
+  /** Ends every fault: nodes are connected, the API server answers, and all replicas run. */
+  undoAll(): void {
+    this.fleet.faults.clear();
+    this.fleet.reconnect(allNodeNames());
+    this.server.endStall();
+    for (const replica of this.replicas) replica.start();
+  }
+
+  /** Number of write requests of the running replicas. PUT is left out: the leader renews its lease with it, and nothing else. */
   async controllerWrites(): Promise<number> {
-    const lines = (await this.#meter.text()).split('\n');
-    const writes = lines.filter((line) => /^rest_client_requests_total\{.*method="(POST|PUT|PATCH|DELETE)"/.test(line));
-    return writes.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+    const counts = this.replicas.map(async ({ process }) => {
+      const lines = ((await this.#meters.get(process)?.text()) ?? '').split('\n');
+      const writes = lines.filter((line) => /^rest_client_requests_total\{.*method="(POST|PATCH|DELETE)"/.test(line));
+      return writes.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+    });
+    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
   }
 
   node(name: string): NodeView | undefined {
@@ -150,6 +181,19 @@ export class DemoEnvironment {
 
   allPods(): readonly PodView[] {
     return [...this.pods.store.values()];
+  }
+
+  #makeProcess(connection: Connection, identity: string): ControllerProcess {
+    const { clock, random, logger, config } = this.#options;
+    const meter = new PromMeter();
+    const process = new ControllerProcess({ connection, clock, random, logger, config, meter, identity });
+    this.#meters.set(process, meter);
+    process.manager.lifecycle.stages.decisions.onDecision((noted) => {
+      // Standbys observe the same, and decide nothing.
+      if (!process.manager.mayWrite()) return;
+      for (const listener of this.#decisionListeners) listener(noted);
+    });
+    return process;
   }
 
   async #bindPods(signal: AbortSignal): Promise<void> {

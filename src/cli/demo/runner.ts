@@ -13,7 +13,10 @@ interface Stage {
   readonly signal: AbortSignal;
 }
 
-/** Runs the scenes in order and reports for each expectation whether it was met. Ends early when the signal aborts. */
+/**
+ * Runs the scenes in order and reports for each expectation whether it was met. When the signal aborts it ends early, and says
+ * nothing about the expectations that were not decided until then.
+ */
 export async function runScenario(scenes: readonly Scene[], stage: Stage): Promise<readonly ExpectationOutcome[]> {
   const outcomes: ExpectationOutcome[] = [];
   for (const scene of scenes) {
@@ -23,6 +26,7 @@ export async function runScenario(scenes: readonly Scene[], stage: Stage): Promi
     scene.act(stage.world);
     for (const expectation of scene.expectations) {
       const found = await evaluate(expectation, stage, startedAtMs);
+      if (stage.signal.aborted) return outcomes;
       const outcome = { scene: scene.title, what: expectation.what, met: found === undefined, found: found ?? '' };
       outcomes.push(outcome);
       stage.reporter.expectation(outcome);
@@ -31,7 +35,7 @@ export async function runScenario(scenes: readonly Scene[], stage: Stage): Promi
   return outcomes;
 }
 
-/** Undefined if the expectation was met, otherwise the observed state. */
+/** Undefined if the expectation was met or the signal aborted, otherwise the observed state. */
 async function evaluate(expectation: Expectation, stage: Stage, sceneStartedAtMs: number): Promise<string | undefined> {
   const { clock, signal, reporter, world } = stage;
   const checkStartMs = clock.monotonicMs();
@@ -45,7 +49,7 @@ async function evaluate(expectation: Expectation, stage: Stage, sceneStartedAtMs
     const missing = await expectation.missing(world);
     if (isDecided(expectation, missing) || clock.monotonicMs() >= overMs) return missing;
   }
-  return 'interrupted';
+  return undefined;
 }
 
 /** An expectation with a deadline is decided when it is met; one that must hold for a time, when it is not met. */

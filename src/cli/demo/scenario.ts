@@ -316,7 +316,9 @@ const allRecovered: Scene = {
       what: 'the NoExecute taint queues are empty and no eviction is scheduled',
       withinMs: 20_000,
       missing: ({ environment }) => {
-        const { queues, evictor } = environment.controller.manager.lifecycle.stages;
+        const leader = environment.leader();
+        if (leader === undefined) return 'no replica leads';
+        const { queues, evictor } = leader.process.manager.lifecycle.stages;
         const waiting = queues.zones().reduce((sum, zone) => sum + (queues.get(zone)?.size ?? 0), 0);
         return waiting + evictor.scheduled().size === 0
           ? undefined

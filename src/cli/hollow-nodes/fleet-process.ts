@@ -1,5 +1,6 @@
 // The process of `nlc hollow-nodes`: the fleet, its API clients, fault injection and the control pages.
 import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import type { Connection } from '../../adapters/kube-client/connection.ts';
 import { LeaseRenewalClient } from '../../adapters/kube-client/lease-renewal-client.ts';
 import { HttpKubeApi, type HttpKubeApiOptions } from '../../adapters/kube-client/kube-api.ts';
@@ -29,9 +30,16 @@ import { healthRoutes } from '../pages/health-pages.ts';
 import type { hollowNodesFlags } from './flags.ts';
 import { metricsRoute } from '../pages/metrics-pages.ts';
 import { StaticPodSources } from './static-pod-sources.ts';
-import { userAgent } from '../io/version.ts';
+import { ownVersion, userAgent } from '../io/version.ts';
+import { actionRoute } from '../actions/actions.ts';
+import { allOf, rejectCrossSite } from '../actions/cross-site.ts';
+import { dashboardAsset } from '../dashboard/assets.ts';
+import { dashboardRoutes } from '../dashboard/dashboard-routes.ts';
+import * as dashboardMetrics from '../dashboard/metrics.ts';
 import { guardControl } from './control-access.ts';
 import { controlRoutes } from './control-pages.ts';
+import { FleetActions } from './fleet-actions.ts';
+import { FleetDashboard } from './fleet-dashboard.ts';
 import { describeReport, type FleetReport, reportFleet } from './fleet-report.ts';
 import { GroundTruthLog } from './ground-truth-log.ts';
 import { showProgress } from './progress.ts';
@@ -52,7 +60,7 @@ interface FleetProcessOptions {
 const seedsEnd = 2 ** 31;
 
 /** All metrics of the process. */
-export const fleetProcessMetrics = metricsOf(fleetMetrics, nodeStatus, informer, http, events);
+export const fleetProcessMetrics = metricsOf(fleetMetrics, nodeStatus, informer, http, events, dashboardMetrics);
 
 /** Runs until the signal of `io` aborts. */
 export class FleetProcess {
@@ -113,16 +121,21 @@ export class FleetProcess {
       ...apis,
       nodes,
       seed: this.#seed,
-      ...(truth === undefined ? {} : { onGroundTruth: (what) => truth.write(what) }),
+      onGroundTruth: (what) => {
+        truth?.write(what);
+        dashboard?.onGroundTruth(what);
+      },
       sources: (nodeName) => sources.of(nodeName),
       ...(values.events ? { recorder: (nodeName: string) => events.recorder('kubelet', nodeName) } : {}),
       ...(values.startRampMs === undefined ? {} : { startRampMs: values.startRampMs }),
       machine: { cpuCores: values.nodeCpu, memoryMiB: values.nodeMemoryMib, podsMax: values.maxPods },
       profile: this.#profile(),
     });
-    const control = await this.#serve(fleet);
+    const actions = new FleetActions(fleet.faults, nodes);
+    const dashboard = values.controlAddress === 'off' ? undefined : this.#makeDashboard(fleet, actions);
+    const control = dashboard && (await this.#serve(fleet, dashboard, actions));
     try {
-      await Promise.all([fleet.run(io.signal), events.run(io.signal), this.#lead(fleet)]);
+      await Promise.all([fleet.run(io.signal), events.run(io.signal), this.#lead(fleet), dashboard?.run(io.signal)]);
       io.stdout(describeReport(this.#report(fleet)));
     } finally {
       await control?.close();
@@ -177,12 +190,29 @@ export class FleetProcess {
     };
   }
 
-  async #serve(fleet: HollowFleet): Promise<RunningHttp | undefined> {
+  #makeDashboard(fleet: HollowFleet, { kinds }: FleetActions): FleetDashboard {
+    return new FleetDashboard({
+      fleet,
+      clock: this.#clock,
+      version: ownVersion(),
+      identity: hostname(),
+      actionKinds: kinds,
+    });
+  }
+
+  async #serve(
+    fleet: HollowFleet,
+    { source }: FleetDashboard,
+    actions: FleetActions,
+  ): Promise<RunningHttp | undefined> {
     const { values, io, logger } = this.#options;
     const { controlAddress: address, controlTokenFile } = values;
     if (address === 'off') return undefined;
     const token = controlTokenFile === undefined ? undefined : readFileSync(controlTokenFile, 'utf8').trim();
-    const running = await startHttp({ address, routes: this.#routes(fleet), logger, refuse: guardControl(token) });
+    const pages = dashboardRoutes({ source, asset: dashboardAsset, clock: this.#clock, logger, meter: this.#meter });
+    const routes = [...this.#routes(fleet), ...pages, actionRoute(actions)];
+    const refuse = allOf(guardControl(token), rejectCrossSite);
+    const running = await startHttp({ address, routes, logger, refuse });
     io.stdout(`${controlText(running.address)}\n`);
     return running;
   }
@@ -238,5 +268,5 @@ interface Apis {
 }
 
 function controlText(address: ListenAddress): string {
-  return `control address http://${formatBindAddress(address)}: /status /nodes /faults /metrics /livez /readyz`;
+  return `control address http://${formatBindAddress(address)}: /dashboard /status /nodes /faults /metrics /livez /readyz`;
 }

@@ -2,6 +2,7 @@ import type { LogFields, Logger } from '../../ports/logger.ts';
 import { counter, type Meter } from '../../ports/meter.ts';
 import { decisionMessages } from './decision-messages.ts';
 import type { Decision, DecisionSink } from '../model/decisions.ts';
+import { classifyLevel } from './classify-level.ts';
 import { subjectOfDecision } from './describe-decision.ts';
 
 const historyPerSubjectMax = 50;
@@ -38,7 +39,16 @@ export class DecisionLog implements DecisionSink {
     this.#keep(subjectOfDecision(decision), noted);
     this.#meter.add(decisionsTotal, 1, { decision: decision.kind });
     this.#write(decision);
-    for (const listener of this.#listeners) listener(noted);
+    for (const listener of this.#listeners) this.#notify(listener, noted);
+  }
+
+  /** The caller has decided something: an exception of a listener is not its exception. */
+  #notify(listener: (noted: NotedDecision) => void, noted: NotedDecision): void {
+    try {
+      listener(noted);
+    } catch (error) {
+      this.#logger.error({ decision: noted.decision.kind, err: error }, 'listener of decisions failed');
+    }
   }
 
   /** The last decisions about one node (`n1`), pod (`ns/p`) or zone, oldest first. */
@@ -72,26 +82,6 @@ export class DecisionLog implements DecisionSink {
   #write(decision: Decision): void {
     const { kind, ...fields } = decision;
     const line: LogFields = { decision: kind, ...fields };
-    const level = isWarning(decision) ? 'warn' : 'info';
-    this.#logger[level](line, decisionMessages[kind]);
+    this.#logger[classifyLevel(decision)](line, decisionMessages[kind]);
   }
-}
-
-const warningKinds: ReadonlySet<Decision['kind']> = new Set([
-  'write-failed',
-  'evaluation-failed',
-  'node-uncovered',
-  'frames-stand-in',
-  'lists-stand-in',
-  'policy-conflict',
-  'breaker-opened',
-  'eviction-wait-ended',
-]);
-
-function isWarning(decision: Decision): boolean {
-  if (decision.kind === 'flapping-released') return decision.why === 'malformed' || decision.why === 'too-long';
-  if (decision.kind === 'pause-annotation-changed') return decision.reading === 'malformed';
-  if (decision.kind === 'eviction-refused') return decision.why !== 'budget';
-  const dependsOnRights = decision.kind === 'confirmation-held' || decision.kind === 'orphans-kept';
-  return dependsOnRights ? decision.why === 'not-permitted' : warningKinds.has(decision.kind);
 }

@@ -155,6 +155,16 @@ export function describeHold(hold: Hold): string {
   return `${textOf(holdReasons, 'kind', hold)}; would end: ${ways.join(', or ')}`;
 }
 
+/** The same without what would end it. */
+export function describeHoldReason(hold: Hold): string {
+  return textOf(holdReasons, 'kind', hold);
+}
+
+/** What ends a hold, without an expected time. */
+export function describeUnblocker(unblocker: Unblocker): string {
+  return timelessUnblockers[unblocker.kind] ?? textOf(unblockers, 'kind', unblocker);
+}
+
 function rows(all: readonly Row[]): string {
   return all.map(([label, text]) => (text === null ? '' : `  ${label.padEnd(labelColumns)}${text}\n`)).join('');
 }
@@ -254,6 +264,15 @@ const unblockers: Texts<'kind', Unblocker> = {
     `${count} of the unready nodes of ${zone === null ? 'any zone' : `zone ${zone}`} ready again`,
   'api-answers': () => 'the API server answers',
   flag: ({ flag, wanted }) => `--${flag} ${wanted}`,
+};
+
+const timelessUnblockers: Readonly<Partial<Record<Unblocker['kind'], string>>> = {
+  time: 'the maximum hold ends',
+  'maintenance-maximum': 'the maximum of the maintenance is over',
+  'cooldown-ends': 'the cooldown ends',
+  'refusal-timeout': 'it is deleted',
+  token: 'its token is there',
+  'pause-ends': 'the pause ends',
 };
 
 const namesShownMax = 5;

@@ -103,6 +103,11 @@ export class SilenceConfirmer {
     return (this.#pending.get(node) ?? -Infinity) > this.#nowMs();
   }
 
+  /** Nodes that looked silent when a result was asked for, and whose result is not there or was not in time. */
+  suspects(): Iterable<string> {
+    return this.#pending.keys();
+  }
+
   /** The node sent a heartbeat, or no longer exists. */
   forget(node: string): void {
     this.#holds.delete(node);

@@ -192,6 +192,16 @@ export class TaintEvictor {
     return new Map([...this.#timed].map(([key, { evictAt }]) => [key, evictAt.atMs]));
   }
 
+  /** Each timed eviction with its due time on the monotonic clock, without a copy of all of them. */
+  *timedEvictions(): Iterable<{ readonly pod: string; readonly node: string; readonly atMs: number }> {
+    for (const [pod, { node, evictAt }] of this.#timed) yield { pod, node, atMs: evictAt.atMs };
+  }
+
+  /** Number of timed evictions. */
+  get timedCount(): number {
+    return this.#timed.size;
+  }
+
   /**
    * When and why this pod (`namespace/name`) is to be deleted, on the monotonic clock; undefined: no eviction
    * scheduled.

@@ -5,6 +5,8 @@ import { planPhase } from '../loops/plan-phase.ts';
 export interface NodeSelector {
   /** Patterns in which `*` matches any text and `?` one character; at least one must match. */
   readonly names?: readonly string[] | undefined;
+  /** Only nodes with one of these names. */
+  readonly among?: readonly string[] | undefined;
   /** A pattern for the value of the zone label. */
   readonly zone?: string | undefined;
   /** Patterns for the values of labels. */
@@ -37,12 +39,14 @@ export function selectNodes(nodes: readonly FleetNode[], selector: NodeSelector,
 }
 
 /** The predicate of the selector without `share` and `count`. */
-export function buildNodeFilter({ names, zone, labels = {} }: NodeSelector): (node: FleetNode) => boolean {
+export function buildNodeFilter({ names, among, zone, labels = {} }: NodeSelector): (node: FleetNode) => boolean {
   const namePatterns = names?.map(parsePattern);
+  const allowed = among === undefined ? undefined : new Set(among);
   const labelPatterns = Object.entries({ ...labels, ...(zone === undefined ? {} : { [zoneLabel]: zone }) }).map(
     ([key, text]) => ({ key, pattern: parsePattern(text) }),
   );
   return (node) =>
+    (allowed?.has(node.name) ?? true) &&
     (namePatterns?.some((pattern) => pattern.test(node.name)) ?? true) &&
     labelPatterns.every(({ key, pattern }) => pattern.test(node.labels[key] ?? '') && node.labels[key] !== undefined);
 }

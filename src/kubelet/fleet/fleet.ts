@@ -204,6 +204,11 @@ export class HollowFleet {
     return this.#members.get(name)?.kubelet.status();
   }
 
+  /** The Node object of one node as the API server last sent it; undefined if there is none. */
+  object(name: string): Node | undefined {
+    return this.#nodes.store.get(name);
+  }
+
   /** Every node as it is now, in the order of the options. */
   *nodes(): Generator<FleetNodeStatus> {
     for (const { name, labels, kubelet, client } of this.#members.values()) {

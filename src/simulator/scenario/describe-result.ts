@@ -12,8 +12,8 @@ export function describeResult(result: ScenarioResult, against: ScenarioResult |
   const lines = [
     `${name}: ${nodes} nodes in ${zoneText}, ${pods} pods, ${formatGoDuration(durationMs)} simulated`,
     ...(against === undefined
-      ? [`settings: ${settingsOf(result)}`]
-      : [`A: ${settingsOf(result)}`, `B: ${settingsOf(against)}`]),
+      ? [`settings: ${describeSettings(result)}`]
+      : [`A: ${describeSettings(result)}`, `B: ${describeSettings(against)}`]),
     '',
     ...describeMeasures(result, against),
     '',
@@ -25,7 +25,8 @@ export function describeResult(result: ScenarioResult, against: ScenarioResult |
   return `${lines.join('\n')}\n`;
 }
 
-function settingsOf({ settings }: ScenarioResult): string {
+/** Settings that differ from the defaults. */
+export function describeSettings({ settings }: ScenarioResult): string {
   return settings.length === 0 ? 'defaults' : settings.join(' ');
 }
 
@@ -37,12 +38,12 @@ function describeMeasures(result: ScenarioResult, against: ScenarioResult | unde
     ...head,
     ...measures.map((measure, index) => {
       const other = others[index];
-      return [measure.name, valueOf(measure), ...(other === undefined ? [] : [valueOf(other)])];
+      return [measure.name, describeMeasure(measure), ...(other === undefined ? [] : [describeMeasure(other)])];
     }),
   ]);
 }
 
-function valueOf({ value, unit }: Measure): string {
+export function describeMeasure({ value, unit }: Measure): string {
   if (value === undefined) return '-';
   return unit === 'seconds' ? `${value.toFixed(1)}s` : String(Math.round(value * 10) / 10);
 }

@@ -2,6 +2,7 @@
 import type { Node } from '../../api/node.ts';
 import type { ManagerConfig } from '../../manager/manager.ts';
 import type { ClusterPlan } from '../cluster/cluster-plan.ts';
+import type { Replica } from '../cluster/replica.ts';
 import { type PlacedPod, toleratesHealthFor } from '../cluster/workload.ts';
 import { FaultDriver } from '../faults/fault-driver.ts';
 import { isReady } from '../node-fields.ts';
@@ -11,6 +12,7 @@ import { type Surroundings, World } from '../world.ts';
 import type { PodGroup, Scenario, ScenarioStep } from './scenario.ts';
 import { ScenarioObserver } from './scenario-observer.ts';
 import type { ScenarioResult } from './scenario-result.ts';
+import type { StateRecorder } from './state-recorder.ts';
 
 export interface ScenarioSettings {
   readonly config: ManagerConfig;
@@ -27,13 +29,17 @@ const warmUpMsMax = 600_000;
 const calmMs = 30_000;
 const stepMs = 1_000;
 
-/** Throws an Error if the nodes do not become ready, or if a loop of the controller fails. */
+/**
+ * Throws an Error if the nodes do not become ready, or if a loop of the controller fails. `recorder`: records every state in
+ * addition.
+ */
 export async function runScenario(
   scenario: Scenario,
   settings: ScenarioSettings,
   surroundings: Surroundings,
+  recorder?: StateRecorder,
 ): Promise<ScenarioResult> {
-  const run = new ScenarioRun(scenario, settings, surroundings);
+  const run = new ScenarioRun(scenario, settings, surroundings, recorder);
   try {
     return await run.toEnd();
   } finally {
@@ -47,9 +53,16 @@ class ScenarioRun {
   readonly #settings: ScenarioSettings;
   readonly #observer: ScenarioObserver;
   readonly #driver: FaultDriver;
+  readonly #recorder: StateRecorder | undefined;
   #failure: unknown;
 
-  constructor(scenario: Scenario, settings: ScenarioSettings, surroundings: Surroundings) {
+  constructor(
+    scenario: Scenario,
+    settings: ScenarioSettings,
+    surroundings: Surroundings,
+    recorder: StateRecorder | undefined,
+  ) {
+    this.#recorder = recorder;
     this.#scenario = scenario;
     this.#settings = settings;
     this.world = new World({
@@ -63,19 +76,27 @@ class ScenarioRun {
       profile: { leaseDurationSeconds: scenario.leaseDurationSeconds },
       onSent: (_replica, line) => this.#observer.onSent(line),
       onStarted: (_replica, { manager }) =>
-        void manager.lifecycle.stages.decisions.onDecision((noted) => this.#observer.onDecision(noted)),
-      onGroundTruth: (truth) => this.#observer.onGroundTruth(truth),
+        void manager.lifecycle.stages.decisions.onDecision((noted) => {
+          this.#observer.onDecision(noted);
+          if (manager.mayWrite()) recorder?.onDecision(noted);
+        }),
+      onGroundTruth: (truth) => {
+        this.#observer.onGroundTruth(truth);
+        recorder?.onGroundTruth(truth);
+      },
       onFailed: (error) => {
         this.#failure ??= error;
       },
     });
     this.#observer = new ScenarioObserver(this.world, intervalMs);
+    recorder?.attach(this.world);
     this.#driver = new FaultDriver(this.world, 'step');
   }
 
   async toEnd(): Promise<ScenarioResult> {
     await this.#warmUp();
     this.#observer.begin();
+    this.#recorder?.begin((node) => this.#zoneOf(node));
     const startMs = this.world.timeline.nowMs;
     for (const step of this.#scenario.steps) this.world.timeline.at(startMs + step.atMs, () => this.#apply(step));
     await this.world.timeline.runUntil(startMs + this.#scenario.durationMs);
@@ -95,11 +116,21 @@ class ScenarioRun {
     await timeline.runUntil(timeline.nowMs + calmMs);
   }
 
+  /** As the leader counts it. */
+  #zoneOf(name: string): string {
+    const manager = this.#leader?.run?.manager;
+    const node = manager?.informers.nodes.store.get(name);
+    return manager === undefined || node === undefined ? '' : manager.lifecycle.stages.policies.zoneOf(node);
+  }
+
+  get #leader(): Replica | undefined {
+    return [...this.world.replicas.values()].find(({ run }) => run?.manager.mayWrite() === true);
+  }
+
   #isReady(): boolean {
     const nodes: readonly Node[] = this.world.storage.list('nodes');
     const wanted = countNodes(this.#scenario);
-    const isLed = [...this.world.replicas.values()].some(({ run }) => run?.manager.mayWrite() === true);
-    return isLed && nodes.length === wanted && nodes.every(isCleanAndReady);
+    return this.#leader !== undefined && nodes.length === wanted && nodes.every(isCleanAndReady);
   }
 
   #apply(step: ScenarioStep): void {
@@ -138,7 +169,7 @@ class ScenarioRun {
   }
 
   #applyToLeader({ what, forMs }: Extract<ScenarioStep, { kind: 'leader' }>): void {
-    const leader = [...this.world.replicas.values()].find(({ run }) => run?.manager.mayWrite() === true);
+    const leader = this.#leader;
     if (leader === undefined) return;
     const atMs = this.world.timeline.nowMs;
     this.#driver.schedule([{ atMs, forMs, fault: { kind: what, replica: leader.name } }]);

@@ -2,27 +2,17 @@ import type { Node } from '../../api/node.ts';
 import { healthTaintKeys } from '../../api/taints.ts';
 import type { StoreChange } from '../../apiserver/storage/store-change.ts';
 import type { NotedDecision } from '../../controller/decision-log/decision-log.ts';
-import type { Fault } from '../../kubelet/faults/fault.ts';
 import type { GroundTruth } from '../../kubelet/faults/ground-truth.ts';
 import type { Pod } from '../../api/pod.ts';
 import { readyOf, zoneNameOf } from '../node-fields.ts';
 import { isWrite, type RequestLine } from '../network/network.ts';
 import type { Requester } from '../server/storage.ts';
 import type { World } from '../world.ts';
+import { endsHeartbeats } from './ends-heartbeats.ts';
 import type { Interval, NodeOutcome, ZoneState } from './scenario-result.ts';
 
 /** A node that was silent up to this long ago may still be marked. */
 const lateMarkMsMax = 5_000;
-
-const endsHeartbeats: ReadonlySet<string> = new Set<Fault['kind']>([
-  'silence',
-  'partition',
-  'flap',
-  'errors',
-  'crash',
-  'shutdown',
-  'delete-node',
-]);
 
 /** Notes what happens to each node, from commits, ground truth, decisions and requests. */
 export class ScenarioObserver {
@@ -60,7 +50,6 @@ export class ScenarioObserver {
     return this.#outcomes.toSorted((a, b) => firstMs(a) - firstMs(b) || (a.node < b.node ? -1 : 1));
   }
 
-  /** A fault that only delays or changes what a node says leaves it reachable. */
   onGroundTruth({ node, kind, change }: GroundTruth): void {
     if (!endsHeartbeats.has(kind)) return;
     const active = this.#faults.get(node) ?? 0;

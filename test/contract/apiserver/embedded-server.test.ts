@@ -163,3 +163,36 @@ test('unimplemented subresources are rejected by name', async () => {
     expect(await client.get('/api/v1/secrets'), 404);
   });
 });
+
+test('a stalled server answers no request and sends no event until the stall ends', async () => {
+  await withServer({}, async (server, client) => {
+    const watch = await client.watch('/api/v1/nodes');
+    const before = server.revision();
+    server.stall(60_000);
+    const held = client.node();
+    const outcome = await Promise.race([held, new Promise((resolve) => setTimeout(resolve, 200, 'waiting'))]);
+    assert.deepEqual([outcome, server.revision()], ['waiting', before]);
+    server.endStall();
+    await held;
+    const [event] = await watch.take(1);
+    assert.match(event?.line ?? '', /"type":"ADDED"/);
+  });
+});
+
+test('a request whose client gives up during a stall is not carried out', async () => {
+  await withServer({ tls: false }, async (server, client) => {
+    const before = server.revision();
+    server.stall(60_000);
+    const gone = new AbortController();
+    const body = JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'late' } });
+    const headers = { ...bearer(server), 'content-type': 'application/json' };
+    const sent = fetch(`${server.url}/api/v1/nodes`, { method: 'POST', headers, body, signal: gone.signal });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    gone.abort();
+    await assert.rejects(sent);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    server.endStall();
+    expect(await client.get('/api/v1/nodes/late'), 404);
+    assert.equal(server.revision(), before);
+  });
+});

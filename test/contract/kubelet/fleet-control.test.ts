@@ -7,6 +7,7 @@ import { SystemClock } from '../../../src/adapters/system-clock.ts';
 import { type RunningApiServer, startApiServer } from '../../../src/apiserver/http/api-server.ts';
 import { run } from '../../../src/cli/commands/hollow-nodes.ts';
 import { RecordingLogger, SeededRandom } from '../../support/fakes.ts';
+import { firstSnapshot } from '../../support/first-snapshot.ts';
 import { until } from '../../support/small-world.ts';
 
 const waitMs = 30_000;
@@ -22,7 +23,7 @@ async function ask(url: string, init: RequestInit = {}): Promise<Page> {
   return { status: response.status, body: await response.text() };
 }
 
-function post(body: unknown): RequestInit {
+function post(body: unknown): RequestInit & { readonly headers: Record<string, string> } {
   return { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }
 
@@ -120,6 +121,34 @@ describe('the control pages of hollow nodes, and fault scripts', () => {
     await until('all ready again', waitMs, async () => JSON.parse((await ask(`${url}/status`)).body).ready === 12);
     assert.equal((await ask(`${url}/faults`, { method: 'DELETE' })).status, 200);
     assert.match((await ask(`${url}/metrics`)).body, /hollow_nodes_active_faults\{kind="unhealthy"\} 0/);
+  });
+
+  it('serve a dashboard whose actions cut nodes off and undo it', async () => {
+    assert.match((await ask(`${url}/dashboard`)).body, /<!doctype html>/i);
+    const before = await firstSnapshot(url);
+    assert.deepEqual([before.server.kind, before.server.actionKinds, before.nodes.length], ['hollow-nodes', ['cut', 'undo'], 12]);
+    const zones = before.zones.map(({ name, condition, waiting }) => [name, condition, waiting]);
+    assert.deepEqual(zones, [1, 2, 3].map((zone) => [`hollow/hollow-${zone}`, null, null]));
+
+    const cut = await ask(`${url}/dashboard/actions`, post({ kind: 'cut', zone: 'hollow/hollow-2', share: 0.5 }));
+    assert.deepEqual([cut.status, JSON.parse(cut.body)], [200, { text: 'cut 2 nodes off from the API server until it is undone' }]);
+    const during = await until('two suspect nodes', waitMs, async () => {
+      const shown = await firstSnapshot(url);
+      return shown.nodes.filter(({ state }) => state === 'suspect').length === 2 && shown;
+    });
+    assert.match(during.cluster.holds[0]?.why ?? '', /^fault fault-\d+ on 2 nodes: partition/);
+
+    assert.equal((await ask(`${url}/dashboard/actions`, post({ kind: 'undo' }))).status, 200);
+    await until('no suspect node', waitMs, async () => (await firstSnapshot(url)).nodes.every(({ state }) => state === 'ready'));
+  });
+
+  it('reject actions of another site, and those that hollow nodes do not have', async () => {
+    const undo = post({ kind: 'undo' });
+    const foreign = { ...undo, headers: { ...undo.headers, origin: 'http://example.com' } };
+    assert.equal((await ask(`${url}/dashboard/actions`, foreign)).status, 403);
+    assert.equal((await ask(`${url}/faults`, foreign)).status, 403);
+    const stall = await ask(`${url}/dashboard/actions`, post({ kind: 'stall-api' }));
+    assert.match(stall.body, /kind: must be one of cut, undo \(got \\"stall-api\\"\)/);
   });
 
   it('reject an unknown fault, invalid JSON, and form posts', async () => {

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
-import { globSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { buildHistory } from '../../../../src/dashboard/report/build-moment.ts';
+import type { Report } from '../../../../src/dashboard/report/report-data.ts';
 import { nlc } from '../../../support/run-command.ts';
+import { tempFolder } from '../../../support/temp-folder.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..', '..');
 const [scenario = ''] = globSync('scenarios/*.yaml', { cwd: root }).map((path) => join(root, path));
@@ -11,4 +14,49 @@ test('policies that are objects of the API are refused: a scenario has none', as
   const { code, err } = await nlc('simulate', scenario, '--set=policy-source=crd');
   assert.equal(code, 2);
   assert.match(err, /--policy-source: must be file \(got crd\): a scenario has no NodeLifecyclePolicy objects/u);
+});
+
+const hostileScenario = `
+apiVersion: nodelifecycle/v1alpha1
+kind: SimulationScenario
+name: '</script><script>alert(1)</script>'
+duration: 5m
+cluster:
+  nodes: [{ prefix: n, count: 3, zone: z-1 }, { prefix: m, count: 3, zone: z-2 }]
+  pods: [{ perNode: 1, tolerates: 1s }]
+steps:
+  - { at: 20s, selector: { names: [n-1] }, action: { kind: partition, for: 2m } }
+`;
+
+test('the page needs no network, shows names as text, and is the same for the same seed', async () => {
+  const folder = tempFolder();
+  const [file, first, second] = ['scenario.yaml', 'a.html', 'b.html'].map((name) => join(folder, name)) as [string, string, string];
+  writeFileSync(file, hostileScenario);
+  const text = await nlc('simulate', file, `--html=${first}`);
+  assert.deepEqual([text.code, text.err], [0, '']);
+  assert.match(text.out, /^fault to not ready, median +/mu);
+  const html = await nlc('simulate', file, '--output=html', `--out=${second}`);
+  assert.deepEqual([html.code, html.out], [0, '']);
+  const page = readFileSync(first, 'utf8');
+  assert.ok(page === readFileSync(second, 'utf8'), 'the pages differ');
+
+  assert.equal(page.match(/<script/gu)?.length, page.match(/<\/script>/gu)?.length);
+  assert.ok(!page.includes('<script>alert'));
+  assert.deepEqual(
+    [...page.matchAll(/\b(?:src|href)\s*=\s*"([^"]*)"/gu)].map(([, target]) => target),
+    [],
+  );
+  const [, json = ''] = /id="report-data">(.*?)<\/script>/su.exec(page) ?? [];
+  const report: Report = JSON.parse(json);
+  const [run] = report.runs;
+  const statesOf = (name: string): readonly string[] => (run === undefined ? [] : buildHistory(run, name).map(({ state }) => state));
+  assert.deepEqual(statesOf('n-1'), ['ready', 'suspect', 'unreachable', 'tainted', 'ready']);
+  assert.deepEqual(statesOf('m-1'), ['ready']);
+  assert.ok(run?.timeline.some(({ kind, node }) => kind === 'node-silent' && node === 'n-1'));
+});
+
+test('a page that cannot be written is an error', async () => {
+  const { code, err } = await nlc('simulate', scenario, '--html=/nonexistent/page.html');
+  assert.equal(code, 1);
+  assert.match(err, /^nlc simulate: ENOENT.*\/nonexistent\/page\.html/u);
 });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeResult } from '../../../../src/simulator/scenario/describe-result.ts';
-import { formatTimeline } from '../../../../src/simulator/scenario/format-timeline.ts';
 import type { ScenarioResult } from '../../../../src/simulator/scenario/scenario-result.ts';
 
 const interval = { notReady: { a: 1 }, noExecute: 1, deletions: 2, requests: 30, writes: 4 };
@@ -61,11 +60,4 @@ test('two runs side by side, and a measure that one of them does not have', () =
   const text = describeResult(result, { ...result, settings: [], outcomes: [] });
   assert.match(text, /^A: node-eviction-rate=1\nB: defaults$/m);
   assert.match(text, /^fault to NoExecute, maximum +46\.0s +-$/m);
-});
-
-test('the page has one chart for each run, and no text is markup', () => {
-  const page = formatTimeline(result, { ...result, settings: [] });
-  assert.equal(page.match(/<svg /g)?.length, 2);
-  assert.ok(!page.includes('<zone>') && page.includes('a &lt;zone&gt; fails'));
-  assert.ok(!/<script|https?:/.test(page), 'self-contained');
 });

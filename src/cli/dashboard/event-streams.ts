@@ -1,0 +1,193 @@
+// The clients of the dashboard's events. Each gets a snapshot, and then at most one delta a second. A client that does not read
+// is sent nothing until it has read what was sent, and is disconnected if it does not.
+import type { Answer, StreamAnswer } from '../../adapters/page-server/observability-server.ts';
+import type { PageStream } from '../../adapters/page-server/page-stream.ts';
+import type { DashboardSource } from '../../controller/dashboard/dashboard-source.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Logger } from '../../ports/logger.ts';
+import type { Meter } from '../../ports/meter.ts';
+import { problem } from '../pages/explain-pages.ts';
+import { dashboardClients, dashboardRefused, dashboardSnapshots } from './metrics.ts';
+import { snapshotPieces } from './snapshot-pieces.ts';
+
+export const clientsMax = 20;
+/** Above it a client is slow. */
+export const pendingBytesMax = 256 * 1024;
+/** A client that does not read for this time is disconnected. */
+const stuckMsMax = 30_000;
+/** Proxies close connections that are silent. */
+const commentEveryMs = 15_000;
+/** The client connects again, and is authorized again. */
+export const streamMsMax = 300_000;
+const retryAfterSeconds = 10;
+
+type SnapshotReason = 'new' | 'slow' | 'changes';
+
+interface EventStreamsOptions {
+  readonly source: DashboardSource;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly logger: Logger;
+  readonly meter: Meter;
+}
+
+interface Client {
+  readonly stream: PageStream;
+  readonly openedAtMs: number;
+  /** What it has; undefined: no snapshot yet. */
+  version: number | undefined;
+  generation: number;
+  isSendingSnapshot: boolean;
+  /** Since when it has not read what was sent. */
+  slowSinceMs: number | undefined;
+  wroteAtMs: number;
+}
+
+export class EventStreams {
+  readonly #options: EventStreamsOptions;
+  readonly #clients = new Set<Client>();
+  /** The text of each delta of this tick by the version before it; undefined: a snapshot is sent instead. */
+  readonly #deltas = new Map<number, string | undefined>();
+  #unwatch: (() => void) | undefined;
+
+  constructor(options: EventStreamsOptions) {
+    this.#options = options;
+    options.meter.set(dashboardClients, 0);
+    options.meter.add(dashboardRefused, 0);
+    for (const reason of ['new', 'slow', 'changes'] as const) options.meter.add(dashboardSnapshots, 0, { reason });
+  }
+
+  /** Number of clients. */
+  get size(): number {
+    return this.#clients.size;
+  }
+
+  /** The response to a client: the stream, or 503 if there are too many. */
+  answer(): Answer | StreamAnswer {
+    if (this.#clients.size >= clientsMax) {
+      this.#options.meter.add(dashboardRefused, 1);
+      const message = `${clientsMax} clients read the events of the dashboard, which is the maximum`;
+      return { ...problem(503, 'ServiceUnavailable', message), headers: { 'retry-after': String(retryAfterSeconds) } };
+    }
+    // Proxies are not to collect the events.
+    const headers = { 'x-accel-buffering': 'no' };
+    return { status: 200, contentType: eventStreamType, headers, open: (stream) => this.#add(stream) };
+  }
+
+  #add(stream: PageStream): void {
+    const nowMs = this.#nowMs();
+    const unsent = { version: undefined, isSendingSnapshot: false, slowSinceMs: undefined };
+    const client: Client = { stream, openedAtMs: nowMs, generation: 0, wroteAtMs: nowMs, ...unsent };
+    this.#clients.add(client);
+    stream.onClose(() => this.#remove(client));
+    // It may have gone before it was answered.
+    if (!this.#clients.has(client)) return;
+    this.#unwatch ??= this.#options.source.watch(() => this.#onTick());
+    this.#show();
+    this.#guard(client, () => {
+      stream.write('retry: 2000\n\n');
+      this.#serve(client);
+    });
+  }
+
+  #remove(client: Client): void {
+    this.#clients.delete(client);
+    if (this.#clients.size === 0) {
+      this.#unwatch?.();
+      this.#unwatch = undefined;
+    }
+    this.#show();
+  }
+
+  #onTick(): void {
+    this.#deltas.clear();
+    for (const client of [...this.#clients]) this.#guard(client, () => this.#serve(client));
+  }
+
+  /** A failure ends the stream of that client, which connects again. */
+  #guard(client: Client, serve: () => void): void {
+    try {
+      serve();
+    } catch (error) {
+      this.#options.logger.error({ err: error }, 'failed to send events of the dashboard');
+      client.stream.end();
+    }
+  }
+
+  #serve(client: Client): void {
+    const nowMs = this.#nowMs();
+    if (this.#isOver(client, nowMs)) return client.stream.end();
+    if (client.isSendingSnapshot || client.slowSinceMs !== undefined) return;
+    this.#sendChanges(client);
+    if (nowMs - client.wroteAtMs >= commentEveryMs) this.#write(client, ':\n\n');
+  }
+
+  /** It is stuck, or connected for long enough. */
+  #isOver(client: Client, nowMs: number): boolean {
+    if (client.stream.pendingBytes <= pendingBytesMax) client.slowSinceMs = undefined;
+    else client.slowSinceMs ??= nowMs;
+    const isStuck = nowMs - (client.slowSinceMs ?? nowMs) >= stuckMsMax;
+    const isSilent = client.isSendingSnapshot && nowMs - client.wroteAtMs >= stuckMsMax;
+    return isStuck || isSilent || nowMs - client.openedAtMs >= streamMsMax;
+  }
+
+  #sendChanges(client: Client): void {
+    const { source } = this.#options;
+    if (!source.isComplete) return;
+    if (client.version === undefined) return this.#beginSnapshot(client, 'new');
+    if (client.generation !== source.generation) return this.#beginSnapshot(client, 'changes');
+    const text = this.#deltaText(client.version);
+    // Others are served with each version.
+    const isSlow = source.version - client.version > 1;
+    if (text === undefined) return this.#beginSnapshot(client, isSlow ? 'slow' : 'changes');
+    client.version = source.version;
+    if (text !== '') this.#write(client, text);
+  }
+
+  /** Empty: nothing changed. */
+  #deltaText(since: number): string | undefined {
+    if (!this.#deltas.has(since)) this.#deltas.set(since, this.#formatDelta(since));
+    return this.#deltas.get(since);
+  }
+
+  #formatDelta(since: number): string | undefined {
+    const { source } = this.#options;
+    const delta = source.changes(since);
+    if (delta === undefined || Object.keys(delta).length === 0) return delta && '';
+    return `event: delta\nid: ${source.version}\ndata: ${JSON.stringify(delta)}\n\n`;
+  }
+
+  #beginSnapshot(client: Client, reason: SnapshotReason): void {
+    this.#options.meter.add(dashboardSnapshots, 1, { reason });
+    client.isSendingSnapshot = true;
+    client.version = this.#options.source.version;
+    client.generation = this.#options.source.generation;
+    this.#sendSnapshot(client).catch((error: unknown) => {
+      this.#options.logger.error({ err: error }, 'failed to send events of the dashboard');
+      client.stream.end();
+    });
+  }
+
+  async #sendSnapshot(client: Client): Promise<void> {
+    for (const piece of snapshotPieces(this.#options.source)) {
+      if (!this.#clients.has(client)) return;
+      this.#write(client, piece);
+      await client.stream.drained();
+    }
+    client.isSendingSnapshot = false;
+  }
+
+  #write(client: Client, text: string): void {
+    client.wroteAtMs = this.#nowMs();
+    client.stream.write(text);
+  }
+
+  #nowMs(): number {
+    return this.#options.clock.monotonicMs();
+  }
+
+  #show(): void {
+    this.#options.meter.set(dashboardClients, this.#clients.size);
+  }
+}
+
+export const eventStreamType = 'text/event-stream; charset=utf-8';

@@ -1,0 +1,41 @@
+import { outerZoneOf, zoneName } from '../../api/zone.ts';
+import type { ZoneRow } from '../../dashboard/protocol.ts';
+import type { CellCounts } from '../dashboard/cell-tally.ts';
+
+export interface ZoneRowFacts {
+  readonly zone: string;
+  readonly condition: string;
+  readonly ready: number;
+  readonly unready: number;
+  /** As far as its outer zone allows, as the tokens. */
+  readonly ratePerSecond: number;
+  readonly tokens: number;
+  readonly waiting: number;
+}
+
+/** A zone that is evaluated. Tokens to a tenth, because they fill slowly. */
+export function buildZoneRow({ zone, ready, unready, tokens, ...facts }: ZoneRowFacts): ZoneRow {
+  const outer = outerZoneOf(zone);
+  return {
+    name: zoneName(zone),
+    outer: outer === undefined ? null : zoneName(outer),
+    condition: facts.condition,
+    nodes: ready + unready,
+    unready,
+    ratePerSecond: facts.ratePerSecond,
+    tokens: Math.floor(tokens * 10) / 10,
+    waiting: facts.waiting,
+    drainSeconds: estimateDrainSeconds(facts),
+  };
+}
+
+function estimateDrainSeconds({ waiting, ratePerSecond }: Pick<ZoneRowFacts, 'waiting' | 'ratePerSecond'>): number | null {
+  if (waiting === 0) return 0;
+  return ratePerSecond > 0 ? Math.ceil(waiting / ratePerSecond) : null;
+}
+
+/** A zone of a replica that evaluates none. */
+export function buildUnevaluatedZoneRow(name: string, { nodes, unhealthy }: CellCounts): ZoneRow {
+  const unknown = { ratePerSecond: null, tokens: null, waiting: null, drainSeconds: null };
+  return { name, outer: null, condition: 'initial', nodes, unready: unhealthy, ...unknown };
+}

@@ -1,0 +1,108 @@
+// What the dashboard shows of the whole cluster: leadership, holds, policies, evictions, zones.
+import { formatTime } from '../../api/timestamps.ts';
+import { isOuterZone, outerZoneOf } from '../../api/zone.ts';
+import type { Cluster, PolicyRow, ShadowRow, ZoneRow } from '../../dashboard/protocol.ts';
+import type { CellTally } from '../dashboard/cell-tally.ts';
+import { describeBreakerCount } from '../model/decisions.ts';
+import { buildComparison } from './build-comparison.ts';
+import { buildUnevaluatedZoneRow, buildZoneRow } from './build-zone-row.ts';
+import { DashboardEvictions } from './dashboard-evictions.ts';
+import { DashboardHolds } from './dashboard-holds.ts';
+import type { DashboardSources } from './dashboard-sources.ts';
+import type { Surroundings } from './dashboard-surroundings.ts';
+
+/** Identities of earlier leaders that are shown. */
+const leadersMax = 8;
+/** Time between two readings of the comparison. */
+const comparisonEveryMs = 5_000;
+
+export class DashboardCluster {
+  readonly #sources: DashboardSources;
+  readonly #tally: CellTally;
+  readonly #holds: DashboardHolds;
+  readonly #evictions: DashboardEvictions;
+  /** In the order in which they were seen last. */
+  readonly #leaders = new Set<string>();
+  #comparison: { readonly atMs: number; readonly rows: readonly ShadowRow[] | null } = { atMs: -Infinity, rows: null };
+
+  constructor(sources: DashboardSources, tally: CellTally) {
+    this.#sources = sources;
+    this.#tally = tally;
+    this.#holds = new DashboardHolds(sources);
+    this.#evictions = new DashboardEvictions(sources);
+  }
+
+  read(around: Surroundings): Cluster {
+    const { holder, shadow, stages } = this.#sources;
+    const leader = holder() ?? null;
+    return {
+      at: formatTime(around.now.wallMs),
+      mode: stages.podEvictor === undefined ? 'taint' : 'eviction',
+      leading: around.leading,
+      leader,
+      shadow: shadow === true,
+      replicas: this.#replicas(leader),
+      holds: this.#holds.read(around),
+      policies: around.policies.map((policy) => this.#policyRow(policy)),
+      ...this.#evictions.read(around.now),
+      comparison: this.#readComparison(around.now.monotonicMs),
+    };
+  }
+
+  /** Zones by name. A replica that evaluates none shows those of its nodes. */
+  zones({ now }: Surroundings): readonly ZoneRow[] {
+    const { zones, queues } = this.#sources.stages;
+    const names = zones.zonesOfAllLevels();
+    if (names.length === 0) return this.#tally.zones().map(([name, counts]) => buildUnevaluatedZoneRow(name, counts));
+    const waiting = this.#waitingInOuterZones(names);
+    return names.map((zone) => {
+      const queue = queues.get(zone);
+      const why = zones.plan(zone)?.why;
+      return buildZoneRow({
+        zone,
+        condition: zones.condition(zone),
+        ready: why?.ready ?? 0,
+        unready: why?.unready ?? 0,
+        ratePerSecond: queue?.ratePerSecond ?? 0,
+        tokens: queue?.tokens(now.monotonicMs) ?? 0,
+        waiting: isOuterZone(zone) ? (waiting.get(zone) ?? 0) : (queue?.size ?? 0),
+      });
+    });
+  }
+
+  #waitingInOuterZones(names: readonly string[]): ReadonlyMap<string, number> {
+    const { queues } = this.#sources.stages;
+    const waiting = new Map<string, number>();
+    for (const zone of names) {
+      const outer = outerZoneOf(zone);
+      if (outer !== undefined) waiting.set(outer, (waiting.get(outer) ?? 0) + (queues.get(zone)?.size ?? 0));
+    }
+    return waiting;
+  }
+
+  #replicas(leader: string | null): readonly string[] {
+    const { identity } = this.#sources.server;
+    if (leader !== null && leader !== identity) {
+      this.#leaders.delete(leader);
+      this.#leaders.add(leader);
+    }
+    for (const oldest of this.#leaders) {
+      if (this.#leaders.size <= leadersMax) break;
+      this.#leaders.delete(oldest);
+    }
+    return [identity, ...[...this.#leaders].reverse()];
+  }
+
+  #policyRow({ policy, mode, breaker }: Surroundings['policies'][number]): PolicyRow {
+    const shown = breaker && { open: breaker.untilMs !== undefined, text: describeBreakerCount(breaker) };
+    return { name: policy, mode, ...this.#tally.policy(policy), breaker: shown ?? null };
+  }
+
+  #readComparison(nowMs: number): readonly ShadowRow[] | null {
+    if (nowMs - this.#comparison.atMs >= comparisonEveryMs) {
+      const report = this.#sources.shadowReport();
+      this.#comparison = { atMs: nowMs, rows: report === undefined ? null : buildComparison(report) };
+    }
+    return this.#comparison.rows;
+  }
+}

@@ -1,0 +1,230 @@
+// The state of one node for the dashboard, from current state.
+import { findCondition } from '../../api/conditions.ts';
+import type { NodeView } from '../../api/node.ts';
+import { podKey, type PodView } from '../../api/pod.ts';
+import { formatTime, parseTimestamp } from '../../api/timestamps.ts';
+import { outerZoneOf, zoneName } from '../../api/zone.ts';
+import type { NodeCell, NodeState } from '../../dashboard/protocol.ts';
+import { classifyNodeState, type NodeStateFacts } from '../dashboard/classify-node-state.ts';
+import { steadyTime } from '../dashboard/steady-time.ts';
+import { readyOf } from '../health/assess-node.ts';
+import type { Maintenance, NodeHold } from '../model/policy.ts';
+import { podsByNode } from '../taint-eviction/taint-evictor.ts';
+import { decideNoExecuteNeed, healthTaintsOf } from '../tainting/decide-taints.ts';
+import { buildNextStep, type NextStep } from './build-next-step.ts';
+import type { DashboardSources } from './dashboard-sources.ts';
+import type { Surroundings } from './dashboard-surroundings.ts';
+import { describeNodeHold } from './describe-node-hold.ts';
+import { toMonotonicMs } from './snapshot-sources.ts';
+
+export interface NodeRecord {
+  readonly uid: string;
+  readonly cell: NodeCell;
+  /** Its last heartbeat is older than its grace period. */
+  readonly isSilent: boolean;
+  /** Ready, and not silent. */
+  readonly isHealthy: boolean;
+  /** Its state changes at this monotonic time at the latest; undefined: not by time alone. */
+  readonly endsAtMs: number | undefined;
+}
+
+interface Situation extends NodeStateFacts {
+  readonly node: NodeView;
+  readonly zone: string;
+  readonly policy: string | null;
+  readonly pods: number;
+  readonly hold: NodeHold | undefined;
+  readonly maintenance: Maintenance | undefined;
+  readonly first: { readonly pod: string; readonly atMs: number } | undefined;
+}
+
+const noPods: Pick<Situation, 'first' | 'isEvicted' | 'hasLeavingPods'> = {
+  first: undefined,
+  isEvicted: false,
+  hasLeavingPods: false,
+};
+
+export class DashboardNodes {
+  readonly #sources: DashboardSources;
+
+  constructor(sources: DashboardSources) {
+    this.#sources = sources;
+  }
+
+  /** Undefined: the node does not exist. `previous`: as it was computed last. */
+  read(name: string, around: Surroundings, previous: NodeRecord | undefined): NodeRecord | undefined {
+    const node = this.#sources.informers.nodes.store.get(name);
+    if (node === undefined) return undefined;
+    const situation = this.#situationOf(node, around);
+    const state = classifyNodeState(situation);
+    const known = previous?.uid === node.uid ? previous.cell : undefined;
+    const { zone, policy, pods } = situation;
+    const held = state === 'ready' ? null : this.#heldOf(state, situation, around);
+    const next = this.#nextOf(state, situation, { around, isHeld: held !== null });
+    const cell = {
+      name,
+      zone: zoneName(zone),
+      policy,
+      state,
+      since: sinceOf(state, situation) ?? (known?.state === state ? known.since : formatTime(around.now.wallMs)),
+      pods,
+      held,
+      next: next === undefined ? null : { what: next.what, at: steadyAt(next, known, around.now.wallMs) },
+    };
+    return {
+      uid: node.uid,
+      cell,
+      isSilent: situation.isSilent,
+      isHealthy: situation.ready === 'True' && !situation.isSilent,
+      endsAtMs: endOf(situation, around),
+    };
+  }
+
+  #situationOf(node: NodeView, around: Surroundings): Situation {
+    const { stages, informers } = this.#sources;
+    const { name } = node;
+    const pods = informers.pods.store.byIndex(podsByNode, name);
+    const selection = stages.policies.selectionOf(name);
+    const hold = stages.policies.holdOf(name);
+    const maintenance = stages.policies.maintenanceOf(name);
+    const isTainted = healthTaintsOf(node.taints).length > 0;
+    const healthNow = { monotonicMs: around.healthNowMs, wallMs: around.now.wallMs };
+    return {
+      node,
+      zone: stages.policies.zoneOf(node),
+      policy: selection.kind === 'policy' ? selection.policy.name : null,
+      pods: pods.length,
+      ready: readyOf(node),
+      isSilent: stages.health.evaluate(node, healthNow).kind !== 'alive',
+      isTainted,
+      ...this.#leavingPods(name, pods, isTainted),
+      hold,
+      isPaused: hold?.mode === 'Paused' && hold.source.kind !== 'config-file',
+      maintenance,
+      isMaintained: maintenance !== undefined,
+    };
+  }
+
+  #leavingPods(node: string, pods: readonly PodView[], isTainted: boolean): typeof noPods {
+    const { evictor, podEvictor } = this.#sources.stages;
+    if (podEvictor !== undefined) {
+      const isEvicted = podEvictor.markOf(node) !== 'unmarked';
+      const hasLeavingPods = isEvicted && pods.some((pod) => podEvictor.fateOf(pod).fate !== 'spared');
+      return { first: undefined, isEvicted, hasLeavingPods };
+    }
+    if (!isTainted) return noPods;
+    let first: Situation['first'];
+    for (const pod of pods) {
+      const key = podKey(pod);
+      const atMs = evictor.timedEviction(key)?.atMs;
+      if (atMs !== undefined && (first === undefined || atMs < first.atMs)) first = { pod: key, atMs };
+    }
+    return { first, isEvicted: false, hasLeavingPods: first !== undefined };
+  }
+
+  #heldOf(state: NodeState, situation: Situation, around: Surroundings): string | null {
+    const { stages } = this.#sources;
+    const { node, hold, maintenance, policy, zone, isTainted, first } = situation;
+    const { name } = node;
+    const emptying = isTainted || policy === null ? undefined : around.fullPolicies.get(policy);
+    const waits = around.leading && !isTainted && (state === 'unreachable' || state === 'not-ready');
+    const isStopped = waits && stages.queues.get(zone)?.ratePerSecond === 0;
+    const isHeldByOutage = stages.outage.heldUntilMs(name) !== undefined;
+    return describeNodeHold({
+      nodeHold: hold,
+      maintenance: maintenance?.policy,
+      breaker: policy !== null && around.openBreakers.has(policy) ? policy : undefined,
+      emptying: emptying?.nodes.includes(name) === true ? undefined : emptying,
+      stale: around.stale,
+      fullDisruption: around.fullDisruption,
+      outage: isHeldByOutage ? stages.outage.hold()?.why.outage : undefined,
+      isUnconfirmed: state === 'suspect' && stages.transitions.isWithheld(name),
+      stoppedZone: isStopped ? zone : undefined,
+      wait: first === undefined ? undefined : stages.evictor.waitOf(first.pod),
+    });
+  }
+
+  #nextOf(
+    state: NodeState,
+    situation: Situation,
+    { around, isHeld }: { readonly around: Surroundings; readonly isHeld: boolean },
+  ): NextStep | undefined {
+    const { node, ready, first } = situation;
+    const { now, leading, runs } = around;
+    const need = decideNoExecuteNeed(ready, node.taints);
+    return buildNextStep(state, {
+      now,
+      ready,
+      isHeld,
+      acts: { taints: leading && runs.nodeLifecycle, evicts: leading && runs.taintEviction },
+      mode: this.#sources.stages.podEvictor === undefined ? 'taint' : 'eviction',
+      missingKey: need.need === 'add' ? need.key : undefined,
+      slotAtMs: this.#slotAtMs(situation, around),
+      first,
+      endsAtWallMs: endOfWallMs(situation),
+    });
+  }
+
+  /** When its queue serves it; undefined: not queued, or not known because other zones take tokens of the same outer zone. */
+  #slotAtMs({ node, zone }: Situation, around: Surroundings): number | undefined {
+    const { stages } = this.#sources;
+    const ahead = around.leading ? around.ahead(zone, node.name) : undefined;
+    if (ahead === undefined) return this.#timeoutAtMs(node.name);
+    const queue = stages.queues.get(zone);
+    if (queue === undefined || queue.ratePerSecond <= 0 || outerZoneOf(zone) !== undefined) return undefined;
+    return queue.nextTokenAtMs(around.now.monotonicMs) + (ahead * 1_000) / queue.ratePerSecond;
+  }
+
+  /** Eviction mode: when its timeout ends, which it waits for. */
+  #timeoutAtMs(node: string): number | undefined {
+    const dueMs = this.#sources.stages.podEvictor?.dueAtMs(node);
+    return dueMs === undefined ? undefined : toMonotonicMs(dueMs, this.#sources);
+  }
+}
+
+/** When the state began, where the API shows it. */
+function sinceOf(state: NodeState, situation: Situation): string | undefined {
+  const atMs = beganAtMs(state, situation);
+  return atMs === undefined ? undefined : formatTime(atMs);
+}
+
+function beganAtMs(state: NodeState, { node, maintenance, ready }: Situation): number | undefined {
+  switch (state) {
+    case 'ready':
+    case 'not-ready':
+    case 'unreachable':
+      if (ready === 'missing') return node.createdAtMs === 0 ? undefined : node.createdAtMs;
+      return parseTimestamp(findCondition(node.conditions, 'Ready')?.lastTransitionTime);
+    case 'tainted':
+    case 'emptying':
+      return earliest(healthTaintsOf(node.taints).map(({ timeAdded }) => timeAdded));
+    case 'maintenance':
+      return earliest((maintenance?.signals ?? []).map(({ at }) => at));
+    case 'suspect':
+    case 'paused':
+      return undefined;
+  }
+}
+
+function earliest(texts: readonly (string | undefined)[]): number | undefined {
+  const times = texts.flatMap((text) => parseTimestamp(text) ?? []);
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
+/** The wall time at which its pause or maintenance ends; undefined: none, or no end is known. */
+function endOfWallMs({ isPaused, hold, maintenance }: Situation): number | undefined {
+  const untilMs = isPaused ? hold?.untilMs : maintenance?.untilMs;
+  return untilMs !== undefined && Number.isFinite(untilMs) ? untilMs : undefined;
+}
+
+/** A hold that is not shown as a state may end by time too. */
+function endOf(situation: Situation, { now }: Surroundings): number | undefined {
+  const ends = [situation.hold?.untilMs, situation.maintenance?.untilMs].flatMap((untilMs) => untilMs ?? []);
+  const firstMs = Math.min(...ends.filter((untilMs) => untilMs >= now.wallMs));
+  return Number.isFinite(firstMs) ? now.monotonicMs + firstMs - now.wallMs : undefined;
+}
+
+function steadyAt({ what, atWallMs }: NextStep, known: NodeCell | undefined, nowMs: number): string | null {
+  if (atWallMs === undefined) return null;
+  return steadyTime(known?.next?.what === what ? known.next.at : null, atWallMs, nowMs);
+}

@@ -1,0 +1,35 @@
+/** As on the dashboard of a controller, and `gone` for a node that was deleted. */
+export type RecordedState =
+  | 'ready'
+  | 'not-ready'
+  | 'suspect'
+  | 'unreachable'
+  | 'tainted'
+  | 'emptying'
+  | 'maintenance'
+  | 'gone';
+
+/** What is known of one node at one moment. */
+export interface RecordedNode {
+  readonly exists: boolean;
+  /** Status of its Ready condition. */
+  readonly ready: string;
+  /** It has no heartbeats: a fault prevents them. */
+  readonly isSilent: boolean;
+  /** It has a NoExecute taint of the controller. */
+  readonly isTainted: boolean;
+  /** Number of its pods whose eviction is scheduled. */
+  readonly leaving: number;
+  /** In planned maintenance by its policy. */
+  readonly isMaintained: boolean;
+}
+
+/** The last state that applies wins. */
+export function classifyNode(node: RecordedNode): RecordedState {
+  if (!node.exists) return 'gone';
+  if (node.isMaintained) return 'maintenance';
+  if (node.isTainted) return node.leaving > 0 ? 'emptying' : 'tainted';
+  if (node.ready === 'False') return 'not-ready';
+  if (node.ready !== 'True') return 'unreachable';
+  return node.isSilent ? 'suspect' : 'ready';
+}

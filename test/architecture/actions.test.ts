@@ -1,0 +1,36 @@
+// A controller has no actions: nothing that its command loads can reach them.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { test } from 'node:test';
+
+const root = join(import.meta.dirname, '..', '..');
+const anyImport = /(?:\bfrom\s*|\bimport\s*\(?\s*)'(\.{1,2}\/[^']+\.ts)'/gu;
+
+/** The files that this one loads, directly or not, dynamic imports included. */
+function reachedFrom(entry: string): ReadonlySet<string> {
+  const reached = new Set<string>();
+  const missing = [join(root, entry)];
+  for (let path = missing.pop(); path !== undefined; path = missing.pop()) {
+    if (reached.has(path)) continue;
+    reached.add(path);
+    const folder = dirname(path);
+    for (const [, relativePath = ''] of readFileSync(path, 'utf8').matchAll(anyImport))
+      missing.push(join(folder, relativePath));
+  }
+  return new Set([...reached].map((path) => relative(root, path)));
+}
+
+const isAction = (path: string): boolean =>
+  /^src\/(?:cli\/(?:actions|demo|hollow-nodes)\/|kubelet\/|apiserver\/http\/(?:stall-gate|api-server)\.ts)/u.test(path);
+
+test('the command controller reaches no action, no fault and no API server', () => {
+  const reached = reachedFrom('src/cli/commands/controller.ts');
+  assert.ok(reached.has('src/cli/dashboard/dashboard-routes.ts') && reached.size > 200);
+  assert.deepEqual([...reached].filter(isAction), []);
+});
+
+test('the command demo reaches them, so that the search finds what it is for', () => {
+  const reached = reachedFrom('src/cli/commands/demo.ts');
+  assert.ok(reached.has('src/cli/actions/actions.ts') && reached.has('src/kubelet/faults/fault-injector.ts'));
+});

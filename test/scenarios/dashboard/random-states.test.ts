@@ -1,0 +1,85 @@
+// Whatever happens: after each version every client shows what a computation from current state gives.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { decodePolicies } from '../../../src/cli/policies/decode-policies.ts';
+import type { ControllerWorld } from '../../support/controller-world.ts';
+import { DashboardWorld } from '../../support/dashboard-world.ts';
+import type { DashboardMirror } from '../../support/dashboard-mirror.ts';
+import { aZonedWorld, names } from '../../support/zoned-world.ts';
+
+const nodes = [...names(8, 'a-'), ...names(4, 'b-')];
+const anyNode = fc.constantFrom(...nodes);
+
+const policies = decodePolicies([
+  {
+    name: 'edge',
+    nodeSelector: { matchLabels: { 'topology.kubernetes.io/zone': 'b' } },
+    limits: { maxUnhealthy: { count: 2 }, cooldown: '20s' },
+    maintenance: { conditions: ['Maintenance'], maxDuration: '45s' },
+  },
+]);
+
+type Step = (world: ControllerWorld) => void;
+
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  anyNode.map((name): Step => (world) => world.goSilent(name)),
+  anyNode.map((name): Step => (world) => world.recover(name)),
+  anyNode.map((name): Step => (world) => world.post(name, 'False')),
+  anyNode.map((name): Step => (world) => world.setCondition(name, 'Maintenance', 'True')),
+  anyNode.map((name): Step => (world) => world.setCondition(name, 'Maintenance', undefined)),
+  fc
+    .tuple(anyNode, fc.constantFrom('true', undefined, '2026-01-02T03:06:00Z'))
+    .map(([name, value]): Step => (world) => world.annotatePause(name, value)),
+  fc
+    .tuple(anyNode, fc.integer({ min: 0, max: 5 }), fc.constantFrom(0, 30))
+    .map(([name, pod, seconds]): Step => (world) => {
+      const tolerations = [{ operator: 'Exists', effect: 'NoExecute', tolerationSeconds: seconds }];
+      world.addPod(`p${pod}`, name, tolerations);
+    }),
+  fc.integer({ min: 0, max: 5 }).map((pod): Step => (world) => world.removePod(`p${pod}`)),
+  fc.constant<Step>((world) => world.loseContact()),
+  fc.constant<Step>((world) => world.restoreContact()),
+  fc.boolean().map((paused): Step => (world) => world.changeOptions({ paused })),
+  fc.boolean().map((permitted): Step => (world) => void (world.permitted = permitted)),
+);
+
+/** What a mirror shows: states that follow from what is current, without expected times, which may be a little older. */
+function assertCurrent(board: DashboardWorld, mirror: DashboardMirror): void {
+  const { table } = board.keeper;
+  for (const [name, cell] of mirror.nodes) {
+    const current = table.compute(name);
+    const shown = [cell.state, cell.since, cell.zone, cell.policy, cell.pods, cell.held, cell.next?.what];
+    const expected = current && [
+      current.state,
+      current.since,
+      current.zone,
+      current.policy,
+      current.pods,
+      current.held,
+      current.next?.what,
+    ];
+    assert.deepEqual(shown, expected, name);
+  }
+  assert.deepEqual([...mirror.nodes.keys()].toSorted(), [...board.world.nodes.keys()].toSorted());
+}
+
+test('every node is shown as a fresh computation gives, after each step of a random history', async () => {
+  const history = fc.array(fc.tuple(steps, fc.integer({ min: 1, max: 30 })), { minLength: 5, maxLength: 25 });
+  await fc.assert(
+    fc.asyncProperty(history, async (all) => {
+      await using world = aZonedWorld({ a: 8, b: 4 }, { policies });
+      await using board = new DashboardWorld(world.start());
+      const { mirror } = await board.connected();
+      for (const [step, seconds] of all) {
+        step(world);
+        await world.advance(seconds);
+        // What happened since the last version is in the next one.
+        await board.keeper.tick(new AbortController().signal);
+        assertCurrent(board, mirror);
+      }
+      assert.deepEqual(board.logger.at('error'), []);
+    }),
+    { numRuns: 40 },
+  );
+});
