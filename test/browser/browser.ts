@@ -8,8 +8,16 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 import { type Chromium, unpackedChromium } from './chromium.ts';
 import { PageWatch } from './page-watch.ts';
 
-/** Flags of the package that would switch off what these tests check, or that one process for everything needs. */
-const leftOut = [/^--disable-web-security$/, /^--allow-running-insecure-content$/, /^--headless/];
+/**
+ * Flags of the package that are for other uses: those that switch off what these tests check, and a single process, which ends
+ * when the first context is closed.
+ */
+const leftOut = [
+  /^--disable-web-security$/,
+  /^--allow-running-insecure-content$/,
+  /^--(?:single-process|no-zygote|in-process-gpu)$/,
+  /^--headless/,
+];
 
 const navigationMsMax = 15_000;
 const actionMsMax = 10_000;
