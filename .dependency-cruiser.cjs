@@ -44,12 +44,15 @@ const MAY_IMPORT = {
   ],
 };
 
+/** Types only: the servers of the dashboard send what its page reads. */
+const WIRE_PROTOCOL = '^src/dashboard/protocol\\.ts$';
+
 const layerRules = Object.entries(MAY_IMPORT).map(([layer, allowed]) => ({
   name: `layer-${layer}`,
   comment: 'Each folder of src imports only folders below it, so that it can be read and tested without those above.',
   severity: 'error',
   from: { path: `^src/${layer}/` },
-  to: { path: '^src/', pathNot: [`^src/(${[layer, ...allowed].join('|')})/`] },
+  to: { path: '^src/', pathNot: [`^src/(${[layer, ...allowed].join('|')})/`, WIRE_PROTOCOL] },
 }));
 
 const PURE =
@@ -109,8 +112,18 @@ module.exports = {
       name: 'packages-only-at-the-edge',
       comment: 'Decisions depend on no package: a new version of one cannot change what the controller does.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(adapters|apiserver|cli)/' },
+      from: { path: '^src/', pathNot: '^src/(adapters|apiserver|cli|dashboard)/' },
       to: { dependencyTypes: ['npm', 'npm-dev', 'npm-optional', 'npm-peer', 'npm-no-pkg', 'npm-unknown'] },
+    },
+    {
+      name: 'dashboard-imports-two-packages',
+      comment: 'Every package of the page is served to browsers and must be embedded in the bundle.',
+      severity: 'error',
+      from: { path: '^src/dashboard/' },
+      to: {
+        dependencyTypes: ['npm', 'npm-dev', 'npm-optional', 'npm-peer', 'npm-no-pkg', 'npm-unknown'],
+        pathNot: '(^|node_modules/)(preact|uplot)(/|$)',
+      },
     },
     {
       name: 'stages-meet-only-in-the-pass',

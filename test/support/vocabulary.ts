@@ -42,7 +42,8 @@ const replacements: readonly (readonly [pattern: string, use: string])[] = [
   ['appointment|appointments', 'timed eviction'],
   ['heard|hears|unheard|overhear|deaf', 'renewed its lease, received'],
   ['speaks|spoken|spoke|speak|mute', 'reports, serves, supports'],
-  ['dark', 'unhealthy, unreachable, silent'],
+  // Also a value of CSS, and the theme of a page.
+  [`dark(?!['")]| theme|\\.png)`, 'unhealthy, unreachable, silent'],
   ['reckoning|reckon|reckons|reckoned', 'calculation, reason'],
   ['refusals|flaws|flaw', 'API errors, validation problems'],
 ];

@@ -2,7 +2,8 @@
 // `nlc.js`, and in `chunks` what its commands load. The folder (dist) is copied into the image and packed by `npm pack`, as a package without dependencies.
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { build, type Metafile } from 'esbuild';
+import { build, type Metafile, type Plugin } from 'esbuild';
+import { embedDashboard } from './embed-dashboard.ts';
 import { bundledPackages, noticesText } from './third-party.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -16,17 +17,18 @@ await main(resolve(process.argv[2] ?? join(root, 'dist')));
 async function main(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const { inputs, outputs } = await bundle(folder);
+  const dashboard = await embedDashboard(root);
+  const { inputs, outputs } = await bundle(folder, dashboard.plugin);
   chmodSync(join(folder, 'nlc.js'), 0o755);
   for (const file of copied) copyFileSync(join(root, file), join(folder, file));
   writeFileSync(join(folder, 'package.json'), packageText());
-  const packages = bundledPackages(root, Object.keys(inputs));
+  const packages = bundledPackages(root, Object.keys({ ...inputs, ...dashboard.inputs }));
   writeFileSync(join(folder, 'THIRD-PARTY-LICENSES.txt'), noticesText(packages));
   const bytes = Object.values(outputs).reduce((sum, output) => sum + output.bytes, 0);
   console.log(`${folder}: ${(bytes / 1e6).toFixed(1)} MB of JavaScript with ${packages.length} packages`);
 }
 
-async function bundle(folder: string): Promise<Metafile> {
+async function bundle(folder: string, dashboard: Plugin): Promise<Metafile> {
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: { nlc: 'src/cli/main.ts' },
@@ -39,6 +41,7 @@ async function bundle(folder: string): Promise<Metafile> {
     format: 'esm',
     target: 'node24',
     banner: { js: requireBanner },
+    plugins: [dashboard],
     legalComments: 'none',
     // An optional dependency of debug.
     external: ['supports-color'],

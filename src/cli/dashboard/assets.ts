@@ -1,0 +1,16 @@
+/** What a path below `/dashboard/assets/` answers. */
+export interface DashboardAsset {
+  readonly contentType: string;
+  readonly body: string;
+}
+
+let assets: Promise<ReadonlyMap<string, DashboardAsset>> | undefined;
+
+/**
+ * The page (`''`), or one of its scripts and styles by its path below `/dashboard/assets/`. They are loaded at the first
+ * call: a controller whose dashboard is not used does not hold them in memory.
+ */
+export async function dashboardAsset(path: string): Promise<DashboardAsset | undefined> {
+  assets ??= import('./source-assets.ts').then(({ loadAssets }) => loadAssets());
+  return (await assets).get(path);
+}

@@ -1,0 +1,132 @@
+import { h, type JSX } from 'preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useDashboard, useNowMs, useRoute } from '../page/dashboard-context.ts';
+import { formatCounted } from '../page/format-number.ts';
+import { Name } from '../page/node-link.ts';
+import type { Palette } from '../page/theme.ts';
+import { useSize } from '../page/use-size.ts';
+import type { NodeCell, ZoneRow } from '../protocol.ts';
+import { isDisrupted } from '../cluster/describe-situation.ts';
+import { describeNode, describeQueue } from './describe-node.ts';
+import { GridCanvas } from './grid-canvas.ts';
+import { CellFrame, NodeTip } from './node-tip.ts';
+import { type GridPlan, planGrid, selectCellAt, selectCellByKey } from './plan-grid.ts';
+
+interface NodeGridProps {
+  /** By zone. */
+  readonly nodes: readonly NodeCell[];
+  readonly zones: readonly ZoneRow[];
+  readonly palette: Palette;
+}
+
+/** The cell under the pointer or with the focus, by name: it stays the same when cells move. */
+interface Pointed {
+  readonly name: string;
+  readonly by: 'pointer' | 'keyboard';
+}
+
+const heightMax = 470;
+
+/** One cell per node, in groups by zone. The table has the same as text. */
+export function NodeGrid({ nodes, zones: rows, palette }: NodeGridProps): JSX.Element {
+  const place = useRef<HTMLDivElement>(null);
+  const { width, pixelRatio } = useSize(place);
+  const [pointed, setPointed] = useState<Pointed | null>(null);
+  const zones = nodes.map(({ zone }) => zone);
+  const plan = useMemo(
+    () => planGrid(zones, { width: Math.max(1, width), height: heightMax }),
+    [zones.join('\n'), width],
+  );
+  const index = pointed === null ? -1 : nodes.findIndex(({ name }) => name === pointed.name);
+  const node = nodes[index];
+  return h(
+    'div',
+    { class: 'grid', ref: place, style: { minHeight: `${Math.min(plan.height, heightMax)}px` } },
+    plan.groups.map((group) =>
+      h(GroupLabel, { key: group.zone, group, row: rows.find(({ name }) => name === group.zone) }),
+    ),
+    h(Cells, { nodes, plan, palette, pixelRatio, index, onPoint: setPointed }),
+    node === undefined || pointed === null ? null : h(CellFrame, { plan, index }),
+    node === undefined || pointed === null ? null : h(NodeTip, { node, plan, index }),
+    h(Announcement, { node: pointed?.by === 'keyboard' ? node : undefined }),
+  );
+}
+
+interface GroupLabelProps {
+  readonly group: GridPlan['groups'][number];
+  readonly row: ZoneRow | undefined;
+}
+
+/** Above the cells of a zone. Hidden from screen readers: the table of zones has the same. */
+function GroupLabel({ group: { zone, x, y, width, count }, row }: GroupLabelProps): JSX.Element {
+  const style = { left: `${x}px`, top: `${y}px`, width: `${width}px` };
+  const isBad = row !== undefined && isDisrupted(row.condition);
+  return h(
+    'div',
+    { class: 'grid-label', 'aria-hidden': 'true', style },
+    h(Name, { name: zone }),
+    isBad ? h('span', { class: 'bad' }, `▲ ${row.condition ?? ''}`) : null,
+    h('span', { class: 'muted' }, [formatCounted(count, 'node'), ...describeQueue(row)].join(', ')),
+  );
+}
+
+interface CellsProps extends Pick<NodeGridProps, 'nodes' | 'palette'> {
+  readonly plan: GridPlan;
+  readonly pixelRatio: number;
+  /** Of the pointed cell; -1: none. */
+  readonly index: number;
+  readonly onPoint: (pointed: Pointed | null) => void;
+}
+
+function Cells({ nodes, plan, palette, pixelRatio, index, onPoint }: CellsProps): JSX.Element {
+  const { navigation } = useDashboard();
+  const { filter } = useRoute();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const painter = useRef<GridCanvas | null>(null);
+  useEffect(() => {
+    if (canvas.current === null) return;
+    painter.current ??= new GridCanvas(canvas.current);
+    painter.current.update({ plan, palette, pixelRatio }, { nodes, states: filter.states });
+  }, [plan, palette, pixelRatio, nodes, filter.states.join(',')]);
+  const point = (at: number | undefined, by: Pointed['by']): void => {
+    const name = at === undefined ? undefined : nodes[at]?.name;
+    onPoint(name === undefined ? null : { name, by });
+  };
+  const open = (at: number | undefined): void => {
+    const name = at === undefined ? undefined : nodes[at]?.name;
+    if (name !== undefined) navigation.open({ node: name, section: null });
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter') return open(index);
+    if (event.key === 'Escape') return onPoint(null);
+    const to = nodes.length === 0 ? undefined : selectCellByKey(plan, Math.max(0, index), event.key);
+    if (to === undefined) return undefined;
+    event.preventDefault();
+    return point(to, 'keyboard');
+  };
+  return h('canvas', {
+    ref: canvas,
+    class: 'cells',
+    tabIndex: 0,
+    role: 'application',
+    'aria-label': `Grid of ${formatCounted(nodes.length, 'node')}`,
+    'aria-roledescription': 'grid of nodes',
+    'aria-describedby': 'grid-help',
+    style: { width: `${plan.width}px`, height: `${plan.height}px` },
+    onPointerMove: (event: PointerEvent) =>
+      point(selectCellAt(plan, { x: event.offsetX, y: event.offsetY }), 'pointer'),
+    onPointerLeave: () => onPoint(null),
+    onClick: (event: MouseEvent) => open(selectCellAt(plan, { x: event.offsetX, y: event.offsetY })),
+    onFocus: () => point(index < 0 ? 0 : index, 'keyboard'),
+    onBlur: () => onPoint(null),
+    onKeyDown,
+  });
+}
+
+/** What a screen reader says about the focused cell. */
+function Announcement({ node }: { readonly node: NodeCell | undefined }): JSX.Element {
+  const nowMs = useNowMs();
+  // The text of the moment at which the cell got the focus: a countdown must not be announced every second.
+  const text = useMemo(() => (node === undefined ? '' : describeNode(node, nowMs)), [node?.name, node?.state]);
+  return h('p', { class: 'hidden-text', role: 'status', 'aria-label': 'Focused node' }, text);
+}

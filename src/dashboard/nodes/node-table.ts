@@ -1,0 +1,121 @@
+import { h, type JSX } from 'preact';
+import { useDashboard, useNowMs, useRoute } from '../page/dashboard-context.ts';
+import { formatCount } from '../page/format-number.ts';
+import { Name, NodeLink, StateChip } from '../page/node-link.ts';
+import { ScrollArea } from '../page/panel.ts';
+import type { SortKey } from '../page/parse-route.ts';
+import { TimeText } from '../page/time-text.ts';
+import type { NodeCell } from '../protocol.ts';
+import { describeNext } from './describe-node.ts';
+import { selectPage, selectSorted } from './select-nodes.ts';
+
+const rowsPerPage = 100;
+const columns: readonly { readonly key: SortKey; readonly label: string }[] = [
+  { key: 'name', label: 'Node' },
+  { key: 'state', label: 'State' },
+  { key: 'since', label: 'Since' },
+  { key: 'zone', label: 'Zone' },
+  { key: 'policy', label: 'Policy' },
+  { key: 'pods', label: 'Pods' },
+  { key: 'next', label: 'Next' },
+  { key: 'held', label: 'Held' },
+];
+
+/** The nodes of the grid as text: sortable, in pages. */
+export function NodeTable({ nodes }: { readonly nodes: readonly NodeCell[] }): JSX.Element {
+  const { sort, descending, page: wanted } = useRoute();
+  const { rows, page, pages, first } = selectPage(selectSorted(nodes, sort, descending), wanted, rowsPerPage);
+  const range =
+    rows.length === 0
+      ? 'No node matches.'
+      : `${formatCount(first + 1)} to ${formatCount(first + rows.length)} of ${formatCount(nodes.length)}`;
+  return h(
+    'div',
+    { class: 'node-table' },
+    h(
+      ScrollArea,
+      { label: 'Table of nodes' },
+      h(
+        'table',
+        { 'aria-label': 'Nodes', 'aria-rowcount': nodes.length + 1 },
+        h(
+          'thead',
+          null,
+          h(
+            'tr',
+            null,
+            columns.map(({ key, label }) => h(SortHead, { key, sortKey: key, label })),
+          ),
+        ),
+        h(
+          'tbody',
+          null,
+          rows.map((node, index) => h(Row, { key: index, node, index: first + index + 2 })),
+        ),
+      ),
+    ),
+    h(Pages, { page, pages, range }),
+  );
+}
+
+function SortHead({ sortKey, label }: { readonly sortKey: SortKey; readonly label: string }): JSX.Element {
+  const { navigation } = useDashboard();
+  const { sort, descending } = useRoute();
+  const isSorted = sort === sortKey;
+  const direction = descending ? 'descending' : 'ascending';
+  const toggle = (): void => navigation.replace({ sort: sortKey, descending: isSorted && !descending, page: 1 });
+  return h(
+    'th',
+    { scope: 'col', class: sortKey === 'pods' ? 'number' : '', 'aria-sort': isSorted ? direction : 'none' },
+    h(
+      'button',
+      { type: 'button', class: 'sort', onClick: toggle },
+      label,
+      h('span', { 'aria-hidden': 'true', class: 'sort-mark' }, sortMark(isSorted, descending)),
+    ),
+  );
+}
+
+function sortMark(isSorted: boolean, descending: boolean): string {
+  if (!isSorted) return '';
+  return descending ? '▼' : '▲';
+}
+
+function Row({ node, index }: { readonly node: NodeCell; readonly index: number }): JSX.Element {
+  const { name, zone, policy, state, since, pods, held } = node;
+  return h(
+    'tr',
+    { 'aria-rowindex': index },
+    h('th', { scope: 'row' }, h(NodeLink, { name })),
+    h('td', null, h(StateChip, { state })),
+    h('td', { class: 'number' }, h(TimeText, { at: since })),
+    h('td', null, h(Name, { name: zone })),
+    h('td', null, policy === null ? '–' : h(Name, { name: policy })),
+    h('td', { class: 'number' }, formatCount(pods)),
+    h('td', null, h(Next, { node })),
+    h('td', { class: 'long', dir: 'auto' }, held ?? '–'),
+  );
+}
+
+function Next({ node }: { readonly node: NodeCell }): JSX.Element {
+  const nowMs = useNowMs();
+  return h('span', { class: node.next === null ? 'muted' : '' }, describeNext(node, nowMs));
+}
+
+interface PagesProps {
+  readonly page: number;
+  readonly pages: number;
+  readonly range: string;
+}
+
+function Pages({ page, pages, range }: PagesProps): JSX.Element {
+  const { navigation } = useDashboard();
+  const go = (to: number): void => navigation.replace({ page: to });
+  return h(
+    'nav',
+    { class: 'pages', 'aria-label': 'Pages of nodes' },
+    h('button', { type: 'button', disabled: page <= 1, onClick: () => go(page - 1) }, 'Previous page'),
+    h('button', { type: 'button', disabled: page >= pages, onClick: () => go(page + 1) }, 'Next page'),
+    h('span', { class: 'muted' }, range),
+  );
+}

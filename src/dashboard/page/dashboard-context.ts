@@ -1,0 +1,50 @@
+import { createContext } from 'preact';
+import { useContext, useEffect, useState } from 'preact/hooks';
+import type { ShownState } from '../stream/shown-state.ts';
+import type { Navigation } from './navigation.ts';
+import type { Route } from './parse-route.ts';
+import type { Ticker } from './ticker.ts';
+
+/** What the whole page shares. */
+export interface Dashboard {
+  readonly store: ShownState;
+  readonly navigation: Navigation;
+  readonly ticker: Ticker;
+}
+
+export const DashboardContext = createContext<Dashboard | undefined>(undefined);
+
+export function useDashboard(): Dashboard {
+  const dashboard = useContext(DashboardContext);
+  if (dashboard === undefined) throw new Error('rendered outside of the page');
+  return dashboard;
+}
+
+interface Subject {
+  subscribe(listener: () => void): () => void;
+}
+
+/** Renders again whenever the subject changes. */
+function useSubject(subject: Subject): void {
+  const [, setCount] = useState(0);
+  useEffect(() => subject.subscribe(() => setCount((count) => count + 1)), [subject]);
+}
+
+export function useStore(): ShownState {
+  const { store } = useDashboard();
+  useSubject(store);
+  return store;
+}
+
+export function useRoute(): Route {
+  const { navigation } = useDashboard();
+  useSubject(navigation);
+  return navigation.current;
+}
+
+/** The time of the server; renders again every second. */
+export function useNowMs(): number {
+  const { store, ticker } = useDashboard();
+  useSubject(ticker);
+  return store.nowMs();
+}

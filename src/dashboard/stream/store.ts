@@ -1,0 +1,79 @@
+import { buildChangeTally, type ChangeTally } from '../nodes/build-change-summary.ts';
+import { selectOrder } from '../nodes/select-nodes.ts';
+import type { Delta, Snapshot } from '../protocol.ts';
+import type { Problem } from './describe-problem.ts';
+import { buildState, type DashboardState, mergeDelta } from './merge-delta.ts';
+import type { StreamEvent } from './parse-event-stream.ts';
+import type { Connection, ShownState } from './shown-state.ts';
+import type { StreamListener } from './stream-listener.ts';
+
+/** The state that the event stream describes, and the state of the stream. */
+export class DashboardStore implements StreamListener, ShownState {
+  state: DashboardState | undefined;
+  connection: Connection = { kind: 'connecting' };
+  receivedAtMs = 0;
+  order: readonly string[] = [];
+  readonly #listeners = new Set<() => void>();
+  /** The clock of the server minus that of the browser. */
+  #offsetMs = 0;
+  #changes: ChangeTally = {};
+
+  received({ event, data }: StreamEvent): void {
+    const membership = this.state?.membership;
+    if (event === 'snapshot') this.#adopt(JSON.parse(data));
+    else if (event === 'delta' && this.state !== undefined) this.#merge(this.state, JSON.parse(data));
+    else return;
+    if (this.state !== undefined && this.state.membership !== membership) this.order = selectOrder(this.state.nodes);
+    this.receivedAtMs = Date.now();
+    this.connection = { kind: 'live' };
+    this.#notify();
+  }
+
+  lost(problem: Problem, retryMs: number): void {
+    const nowMs = Date.now();
+    const sinceMs = this.connection.kind === 'reconnecting' ? this.connection.sinceMs : nowMs;
+    this.connection = { kind: 'reconnecting', sinceMs, retryAtMs: nowMs + retryMs, problem };
+    this.#notify();
+  }
+
+  nowMs(): number {
+    return Date.now() + this.#offsetMs;
+  }
+
+  takeChanges(): ChangeTally {
+    const changes = this.#changes;
+    this.#changes = {};
+    return changes;
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #adopt(snapshot: Snapshot): void {
+    const before = this.state;
+    this.state = buildState(snapshot, before);
+    // The first snapshot is no change.
+    if (before !== undefined) {
+      const removedNodes = [...before.nodes.keys()].filter((name) => this.state?.nodes.has(name) === false);
+      this.#changes = buildChangeTally(this.#changes, before.nodes, { nodes: snapshot.nodes, removedNodes });
+    }
+    this.#adjustClock(snapshot.cluster.at);
+  }
+
+  #merge(before: DashboardState, delta: Delta): void {
+    this.#changes = buildChangeTally(this.#changes, before.nodes, delta);
+    this.state = mergeDelta(before, delta);
+    if (delta.cluster !== undefined) this.#adjustClock(delta.cluster.at);
+  }
+
+  #adjustClock(at: string): void {
+    const atMs = Date.parse(at);
+    if (!Number.isNaN(atMs)) this.#offsetMs = atMs - Date.now();
+  }
+
+  #notify(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
