@@ -6,7 +6,8 @@ export class Ring<T> {
   #next = 0;
 
   constructor(capacity: number) {
-    if (!Number.isInteger(capacity) || capacity < 1) throw new RangeError(`capacity: must be an integer >= 1 (got ${capacity})`);
+    if (!Number.isInteger(capacity) || capacity < 1)
+      throw new RangeError(`capacity: must be an integer >= 1 (got ${capacity})`);
     this.#capacity = capacity;
   }
 

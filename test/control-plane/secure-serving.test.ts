@@ -65,7 +65,11 @@ before(async () => {
     tokens[name] = await plane.addServiceAccount('default', name);
   await grant('own', ownRules, ['pages']);
   await grant('metrics-reader', [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }], ['scraper', 'leaver']);
-  await grant('pages-reader', [{ nonResourceURLs: ['/status', '/explain/*', '/dashboard', '/dashboard/*'], verbs: ['get'] }], ['oncall']);
+  await grant(
+    'pages-reader',
+    [{ nonResourceURLs: ['/status', '/explain/*', '/dashboard', '/dashboard/*'], verbs: ['get'] }],
+    ['oncall'],
+  );
   writeFileSync(pairFile('ca'), authority.cert);
   await writePair();
   controller = NlcProcess.controller(

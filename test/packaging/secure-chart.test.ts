@@ -116,15 +116,7 @@ test('the reader roles are bound only to the service account of the pod, and onl
     [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }],
     [
       {
-        nonResourceURLs: [
-          '/configz',
-          '/status',
-          '/explain/*',
-          '/shadow',
-          '/shadow/*',
-          '/dashboard',
-          '/dashboard/*',
-        ],
+        nonResourceURLs: ['/configz', '/status', '/explain/*', '/shadow', '/shadow/*', '/dashboard', '/dashboard/*'],
         verbs: ['get'],
       },
     ],

@@ -20,7 +20,7 @@ export const aServer: ServerInfo = {
 };
 
 /** A client that connects again when its stream ends, as the page does. */
-export class DashboardClient {
+class DashboardClient {
   readonly mirror = new DashboardMirror();
   readonly #streams: EventStreams;
   #stream: FakePageStream;
@@ -80,7 +80,12 @@ export class DashboardWorld implements AsyncDisposable {
       logger: this.logger,
       ...sources,
     });
-    this.streams = new EventStreams({ source: this.keeper.board, clock: world.clock, logger: this.logger, meter: this.meter });
+    this.streams = new EventStreams({
+      source: this.keeper.board,
+      clock: world.clock,
+      logger: this.logger,
+      meter: this.meter,
+    });
     this.#running = this.keeper.run(this.#stop.signal);
   }
 

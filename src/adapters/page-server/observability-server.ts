@@ -29,7 +29,7 @@ export interface StreamAnswer extends Omit<Answer, 'body'> {
 export interface Route {
   /** A path that ends with `/` also matches everything below it. The longest match wins. */
   readonly path: string;
-  /** Of every response at this path, errors and refusals included. */
+  /** Of every response at this path, error responses included. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Must respond from memory: the client may be a liveness probe. An error becomes a 500. */
   answer(url: URL): Answer | Promise<Answer>;
@@ -210,11 +210,7 @@ function requestInfoOf(request: IncomingMessage, url: URL): RequestInfo {
   };
 }
 
-async function respondAt(
-  url: URL,
-  request: IncomingMessage,
-  options: HttpOptions,
-): Promise<Answer | StreamAnswer> {
+async function respondAt(url: URL, request: IncomingMessage, options: HttpOptions): Promise<Answer | StreamAnswer> {
   const { routes, logger } = options;
   const route = routeFor(url.pathname, routes);
   if (!isRead(request) && route?.act === undefined) return textAnswer(405, 'method not allowed; accepted: GET, HEAD\n');

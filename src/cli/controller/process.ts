@@ -104,7 +104,8 @@ export class ControllerProcess {
     const pages = await this.#startPages();
     const background = new AbortController();
     // Standbys reload too, so that a new leader starts with the current settings.
-    const running = [this.#reloader?.run(background.signal), this.#dashboard.run(background.signal)];
+    const reloader = this.#reloader?.run(background.signal) ?? Promise.resolve();
+    const running = [reloader, this.#dashboard.run(background.signal)];
     try {
       return await this.manager.run(signal);
     } finally {

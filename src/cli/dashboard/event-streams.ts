@@ -25,14 +25,13 @@ type SnapshotReason = 'new' | 'slow' | 'changes';
 
 interface EventStreamsOptions {
   readonly source: DashboardSource;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
   readonly logger: Logger;
   readonly meter: Meter;
 }
 
 interface Client {
   readonly stream: PageStream;
-  readonly openedAtMs: number;
   /** What it has; undefined: no snapshot yet. */
   version: number | undefined;
   generation: number;
@@ -76,11 +75,17 @@ export class EventStreams {
   #add(stream: PageStream): void {
     const nowMs = this.#nowMs();
     const unsent = { version: undefined, isSendingSnapshot: false, slowSinceMs: undefined };
-    const client: Client = { stream, openedAtMs: nowMs, generation: 0, wroteAtMs: nowMs, ...unsent };
+    const client: Client = { stream, generation: 0, wroteAtMs: nowMs, ...unsent };
+    const closed = new AbortController();
     this.#clients.add(client);
-    stream.onClose(() => this.#remove(client));
+    stream.onClose(() => {
+      closed.abort();
+      this.#remove(client);
+    });
     // It may have gone before it was answered.
-    if (!this.#clients.has(client)) return;
+    if (closed.signal.aborted) return;
+    // Whatever the source does.
+    void this.#options.clock.sleep(streamMsMax, closed.signal).then(() => stream.end());
     this.#unwatch ??= this.#options.source.watch(() => this.#onTick());
     this.#show();
     this.#guard(client, () => {
@@ -100,7 +105,7 @@ export class EventStreams {
 
   #onTick(): void {
     this.#deltas.clear();
-    for (const client of [...this.#clients]) this.#guard(client, () => this.#serve(client));
+    for (const client of Array.from(this.#clients)) this.#guard(client, () => this.#serve(client));
   }
 
   /** A failure ends the stream of that client, which connects again. */
@@ -115,19 +120,18 @@ export class EventStreams {
 
   #serve(client: Client): void {
     const nowMs = this.#nowMs();
-    if (this.#isOver(client, nowMs)) return client.stream.end();
+    if (this.#isStuck(client, nowMs)) return client.stream.end();
     if (client.isSendingSnapshot || client.slowSinceMs !== undefined) return;
     this.#sendChanges(client);
     if (nowMs - client.wroteAtMs >= commentEveryMs) this.#write(client, ':\n\n');
   }
 
-  /** It is stuck, or connected for long enough. */
-  #isOver(client: Client, nowMs: number): boolean {
+  /** It does not read what was sent. */
+  #isStuck(client: Client, nowMs: number): boolean {
     if (client.stream.pendingBytes <= pendingBytesMax) client.slowSinceMs = undefined;
     else client.slowSinceMs ??= nowMs;
-    const isStuck = nowMs - (client.slowSinceMs ?? nowMs) >= stuckMsMax;
-    const isSilent = client.isSendingSnapshot && nowMs - client.wroteAtMs >= stuckMsMax;
-    return isStuck || isSilent || nowMs - client.openedAtMs >= streamMsMax;
+    const isWaiting = client.isSendingSnapshot && nowMs - client.wroteAtMs >= stuckMsMax;
+    return isWaiting || nowMs - (client.slowSinceMs ?? nowMs) >= stuckMsMax;
   }
 
   #sendChanges(client: Client): void {

@@ -1,6 +1,9 @@
 import { counter, gauge } from '../../ports/meter.ts';
 
-export const dashboardClients = gauge('node_lifecycle_dashboard_clients', 'Number of clients that read the events of the dashboard.');
+export const dashboardClients = gauge(
+  'node_lifecycle_dashboard_clients',
+  'Number of clients that read the events of the dashboard.',
+);
 
 export const dashboardSnapshots = counter(
   'node_lifecycle_dashboard_snapshots_total',

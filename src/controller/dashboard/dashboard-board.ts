@@ -74,7 +74,10 @@ export class DashboardBoard implements DashboardSource {
   /** Number of nodes, and of the other entries that are kept. */
   get size(): { readonly nodes: number; readonly others: number } {
     const names = this.#publications.values().reduce((sum, { nodes }) => sum + (nodes?.size ?? 0), 0);
-    return { nodes: this.#cells.size, others: this.#lines.size + this.#samples.size + names + this.#pending.nodes.size };
+    return {
+      nodes: this.#cells.size,
+      others: this.#lines.size + this.#samples.size + names + this.#pending.nodes.size,
+    };
   }
 
   watch(onTick: () => void): () => void {
@@ -131,7 +134,7 @@ export class DashboardBoard implements DashboardSource {
       this.#pending = nothing();
     }
     this.#isPublished = true;
-    for (const onTick of [...this.#watchers]) onTick();
+    for (const onTick of Array.from(this.#watchers)) onTick();
   }
 
   /** Forgets all but the timeline and the samples. */

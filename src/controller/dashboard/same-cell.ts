@@ -1,16 +1,21 @@
 import type { NodeCell } from '../../dashboard/protocol.ts';
 
+/** The fields that can be compared by themselves. */
+const fields = [
+  'name',
+  'state',
+  'since',
+  'zone',
+  'policy',
+  'pods',
+  'held',
+] as const satisfies readonly (keyof NodeCell)[];
+
 /** Whether both show the same. */
 export function isSameCell(a: NodeCell, b: NodeCell): boolean {
-  return (
-    a.name === b.name &&
-    a.state === b.state &&
-    a.since === b.since &&
-    a.zone === b.zone &&
-    a.policy === b.policy &&
-    a.pods === b.pods &&
-    a.held === b.held &&
-    a.next?.what === b.next?.what &&
-    a.next?.at === b.next?.at
-  );
+  return fields.every((field) => a[field] === b[field]) && isSameStep(a.next, b.next);
+}
+
+function isSameStep(a: NodeCell['next'], b: NodeCell['next']): boolean {
+  return a?.what === b?.what && a?.at === b?.at;
 }

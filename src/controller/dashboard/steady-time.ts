@@ -10,6 +10,7 @@ const toleranceShare = 0.05;
 export function steadyTime(previous: string | null | undefined, atMs: number, nowMs: number): string {
   const previousMs = parseTimestamp(previous);
   const toleranceMs = Math.max(toleranceMsMin, (atMs - nowMs) * toleranceShare);
-  if (typeof previous === 'string' && previousMs !== undefined && Math.abs(previousMs - atMs) < toleranceMs) return previous;
+  if (typeof previous === 'string' && previousMs !== undefined && Math.abs(previousMs - atMs) < toleranceMs)
+    return previous;
   return formatTime(atMs);
 }

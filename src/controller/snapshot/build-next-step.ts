@@ -59,7 +59,8 @@ function buildServing({ acts, mode, missingKey, slotAtMs, isHeld, now }: NextSte
 }
 
 function buildEviction({ acts, ready, mode, first, isHeld, now }: NextStepFacts): NextStep | undefined {
-  if (ready === 'True') return acts.taints ? { what: 'its NoExecute taint is removed', atWallMs: undefined } : undefined;
+  if (ready === 'True')
+    return acts.taints ? { what: 'its NoExecute taint is removed', atWallMs: undefined } : undefined;
   if (mode === 'eviction') return acts.taints ? { what: 'its pods are deleted', atWallMs: undefined } : undefined;
   if (!acts.evicts || first === undefined) return undefined;
   const isOverdue = isHeld && first.atMs <= now.monotonicMs;

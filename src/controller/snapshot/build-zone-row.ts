@@ -2,7 +2,7 @@ import { outerZoneOf, zoneName } from '../../api/zone.ts';
 import type { ZoneRow } from '../../dashboard/protocol.ts';
 import type { CellCounts } from '../dashboard/cell-tally.ts';
 
-export interface ZoneRowFacts {
+interface ZoneRowFacts {
   readonly zone: string;
   readonly condition: string;
   readonly ready: number;
@@ -29,7 +29,10 @@ export function buildZoneRow({ zone, ready, unready, tokens, ...facts }: ZoneRow
   };
 }
 
-function estimateDrainSeconds({ waiting, ratePerSecond }: Pick<ZoneRowFacts, 'waiting' | 'ratePerSecond'>): number | null {
+function estimateDrainSeconds({
+  waiting,
+  ratePerSecond,
+}: Pick<ZoneRowFacts, 'waiting' | 'ratePerSecond'>): number | null {
   if (waiting === 0) return 0;
   return ratePerSecond > 0 ? Math.ceil(waiting / ratePerSecond) : null;
 }

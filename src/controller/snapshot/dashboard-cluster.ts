@@ -56,17 +56,10 @@ export class DashboardCluster {
     if (names.length === 0) return this.#tally.zones().map(([name, counts]) => buildUnevaluatedZoneRow(name, counts));
     const waiting = this.#waitingInOuterZones(names);
     return names.map((zone) => {
-      const queue = queues.get(zone);
-      const why = zones.plan(zone)?.why;
-      return buildZoneRow({
-        zone,
-        condition: zones.condition(zone),
-        ready: why?.ready ?? 0,
-        unready: why?.unready ?? 0,
-        ratePerSecond: queue?.ratePerSecond ?? 0,
-        tokens: queue?.tokens(now.monotonicMs) ?? 0,
-        waiting: isOuterZone(zone) ? (waiting.get(zone) ?? 0) : (queue?.size ?? 0),
-      });
+      const ofQueue = queueFacts(queues.get(zone), now.monotonicMs);
+      const { ready, unready } = zones.plan(zone)?.why ?? noTally;
+      const outer = isOuterZone(zone) ? { waiting: waiting.get(zone) ?? 0 } : {};
+      return buildZoneRow({ zone, condition: zones.condition(zone), ready, unready, ...ofQueue, ...outer });
     });
   }
 
@@ -105,4 +98,15 @@ export class DashboardCluster {
     }
     return this.#comparison.rows;
   }
+}
+
+const noTally = { ready: 0, unready: 0 };
+
+/** As far as its outer zone allows. */
+function queueFacts(
+  queue: ReturnType<DashboardSources['stages']['queues']['get']>,
+  nowMs: number,
+): { readonly ratePerSecond: number; readonly tokens: number; readonly waiting: number } {
+  if (queue === undefined) return { ratePerSecond: 0, tokens: 0, waiting: 0 };
+  return { ratePerSecond: queue.ratePerSecond, tokens: queue.tokens(nowMs), waiting: queue.size };
 }

@@ -21,10 +21,7 @@ const zonesShownMax = 50;
 /** The decisions with which a hold of all nodes begins and ends. */
 const limits: Readonly<Partial<Record<Hold['kind'], readonly [begins: DecisionTest, ends: DecisionTest]>>> = {
   stale: [({ kind }) => kind === 'evaluation-paused', ({ kind }) => kind === 'evaluation-resumed'],
-  'full-disruption': [
-    ({ kind }) => kind === 'full-disruption-entered',
-    ({ kind }) => kind === 'full-disruption-left',
-  ],
+  'full-disruption': [({ kind }) => kind === 'full-disruption-entered', ({ kind }) => kind === 'full-disruption-left'],
   outage: [({ kind }) => kind === 'acts-held', ({ kind }) => kind === 'acts-resumed'],
   paused: [(decision) => setsPause(decision, 'true'), (decision) => setsPause(decision, 'false')],
 };

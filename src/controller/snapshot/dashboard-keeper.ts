@@ -1,5 +1,6 @@
 // Keeps the dashboard of a controller up to date. It only reads: an exception here is logged, and nothing waits for it. While
 // no client watches, only the timeline and the points of the plots are kept.
+import { findCondition } from '../../api/conditions.ts';
 import type { NodeView } from '../../api/node.ts';
 import type { PodView } from '../../api/pod.ts';
 import type { Change } from '../../informer/informer.ts';
@@ -150,7 +151,7 @@ export class DashboardKeeper {
   /** A heartbeat alone marks nothing. What is not compared here is seen when all nodes are computed again. */
   #onNode(change: Change<NodeView>): void {
     if (!this.#isKept) return;
-    if (change.kind === 'modified' && !affectsDecisions(change.previous, change.object)) return;
+    if (change.kind === 'modified' && !affectsState(change.previous, change.object)) return;
     this.#table.mark(change.object.name);
   }
 
@@ -174,4 +175,10 @@ export class DashboardKeeper {
     this.#failureLoggedAtMs = nowMs;
     this.#sources.logger.error({ ...(node === undefined ? {} : { node }), err: error }, 'dashboard update failed');
   }
+}
+
+/** The time of the transition is shown, and may change alone: both changes of Ready came as one. */
+function affectsState(before: NodeView, after: NodeView): boolean {
+  const [was, is] = [before, after].map(({ conditions }) => findCondition(conditions, 'Ready')?.lastTransitionTime);
+  return was !== is || affectsDecisions(before, after);
 }

@@ -8,7 +8,7 @@ import type { NodeCell, NodeState } from '../../dashboard/protocol.ts';
 import { classifyNodeState, type NodeStateFacts } from '../dashboard/classify-node-state.ts';
 import { steadyTime } from '../dashboard/steady-time.ts';
 import { readyOf } from '../health/assess-node.ts';
-import type { Maintenance, NodeHold } from '../model/policy.ts';
+import type { EmptyingStatus, Maintenance, NodeHold } from '../model/policy.ts';
 import { podsByNode } from '../taint-eviction/taint-evictor.ts';
 import { decideNoExecuteNeed, healthTaintsOf } from '../tainting/decide-taints.ts';
 import { buildNextStep, type NextStep } from './build-next-step.ts';
@@ -124,24 +124,37 @@ export class DashboardNodes {
 
   #heldOf(state: NodeState, situation: Situation, around: Surroundings): string | null {
     const { stages } = this.#sources;
-    const { node, hold, maintenance, policy, zone, isTainted, first } = situation;
-    const { name } = node;
-    const emptying = isTainted || policy === null ? undefined : around.fullPolicies.get(policy);
-    const waits = around.leading && !isTainted && (state === 'unreachable' || state === 'not-ready');
-    const isStopped = waits && stages.queues.get(zone)?.ratePerSecond === 0;
-    const isHeldByOutage = stages.outage.heldUntilMs(name) !== undefined;
+    const { node, hold, maintenance, policy, first } = situation;
     return describeNodeHold({
       nodeHold: hold,
       maintenance: maintenance?.policy,
-      breaker: policy !== null && around.openBreakers.has(policy) ? policy : undefined,
-      emptying: emptying?.nodes.includes(name) === true ? undefined : emptying,
+      breaker: around.openBreakers.has(policy ?? '') ? (policy ?? undefined) : undefined,
+      emptying: this.#emptyingOf(situation, around),
       stale: around.stale,
       fullDisruption: around.fullDisruption,
-      outage: isHeldByOutage ? stages.outage.hold()?.why.outage : undefined,
-      isUnconfirmed: state === 'suspect' && stages.transitions.isWithheld(name),
-      stoppedZone: isStopped ? zone : undefined,
-      wait: first === undefined ? undefined : stages.evictor.waitOf(first.pod),
+      outage: this.#outageOf(node.name),
+      isUnconfirmed: state === 'suspect' && stages.transitions.isWithheld(node.name),
+      stoppedZone: this.#stoppedZoneOf(state, situation, around),
+      wait: first && stages.evictor.waitOf(first.pod),
     });
+  }
+
+  /** The nodes that are emptied before this one, which needs a place among them. */
+  #emptyingOf({ node, policy, isTainted }: Situation, { fullPolicies }: Surroundings): EmptyingStatus | undefined {
+    const status = isTainted ? undefined : fullPolicies.get(policy ?? '');
+    return status?.nodes.includes(node.name) === true ? undefined : status;
+  }
+
+  /** The class of the outage for which its acts are held. */
+  #outageOf(node: string): string | undefined {
+    const { outage } = this.#sources.stages;
+    return outage.heldUntilMs(node) === undefined ? undefined : outage.hold()?.why.outage;
+  }
+
+  /** The zone whose rate is 0, if the node waits for a token of it. */
+  #stoppedZoneOf(state: NodeState, { zone, isTainted }: Situation, { leading }: Surroundings): string | undefined {
+    const waits = leading && !isTainted && (state === 'unreachable' || state === 'not-ready');
+    return waits && this.#sources.stages.queues.get(zone)?.ratePerSecond === 0 ? zone : undefined;
   }
 
   #nextOf(
@@ -193,17 +206,26 @@ function beganAtMs(state: NodeState, { node, maintenance, ready }: Situation): n
     case 'ready':
     case 'not-ready':
     case 'unreachable':
-      if (ready === 'missing') return node.createdAtMs === 0 ? undefined : node.createdAtMs;
-      return parseTimestamp(findCondition(node.conditions, 'Ready')?.lastTransitionTime);
+      return readySinceMs(node, ready);
     case 'tainted':
     case 'emptying':
       return earliest(healthTaintsOf(node.taints).map(({ timeAdded }) => timeAdded));
     case 'maintenance':
-      return earliest((maintenance?.signals ?? []).map(({ at }) => at));
+      return signalledSinceMs(maintenance);
     case 'suspect':
     case 'paused':
       return undefined;
   }
+}
+
+function signalledSinceMs(maintenance: Maintenance | undefined): number | undefined {
+  return maintenance && earliest(maintenance.signals.map(({ at }) => at));
+}
+
+/** A node without a Ready condition has been so since its creation. */
+function readySinceMs(node: NodeView, ready: string): number | undefined {
+  if (ready === 'missing') return node.createdAtMs === 0 ? undefined : node.createdAtMs;
+  return parseTimestamp(findCondition(node.conditions, 'Ready')?.lastTransitionTime);
 }
 
 function earliest(texts: readonly (string | undefined)[]): number | undefined {

@@ -27,7 +27,9 @@ export interface Surroundings {
 export function readSurroundings(sources: DashboardSources, now: Now): Surroundings {
   const { stages, leadership, controllers, options } = sources;
   const policies = stages.policies.inForce();
-  const openBreakers = new Set(policies.flatMap(({ policy, breaker }) => (breaker?.untilMs === undefined ? [] : [policy])));
+  const openBreakers = new Set(
+    policies.flatMap(({ policy, breaker }) => (breaker?.untilMs === undefined ? [] : [policy])),
+  );
   const emptying = policies.flatMap((each) => each.emptying ?? []);
   const fullPolicies = new Map(
     emptying.filter(({ nodes, max }) => nodes.length >= max).map((status) => [status.policy, status]),
@@ -46,7 +48,13 @@ export function readSurroundings(sources: DashboardSources, now: Now): Surroundi
     policies,
     openBreakers,
     fullPolicies,
-    fingerprint: JSON.stringify([general, [...openBreakers], [...fullPolicies.keys()], outage(sources), rates(sources)]),
+    fingerprint: JSON.stringify([
+      general,
+      [...openBreakers],
+      [...fullPolicies.keys()],
+      outage(sources),
+      rates(sources),
+    ]),
     ahead: (zone, node) => {
       const known = positions.get(zone) ?? positionsIn(zone, sources);
       positions.set(zone, known);

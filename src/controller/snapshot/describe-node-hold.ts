@@ -29,7 +29,9 @@ export function describeNodeHold(facts: NodeHoldFacts): string | null {
     describePolicyHold(facts.nodeHold),
     maintenance === undefined ? undefined : `in planned maintenance (policy ${maintenance})`,
     breaker === undefined ? undefined : `the breaker of policy ${breaker} is open`,
-    emptying === undefined ? undefined : `at most ${emptying.max} nodes of policy ${emptying.policy} are emptied at once`,
+    emptying === undefined
+      ? undefined
+      : `at most ${emptying.max} nodes of policy ${emptying.policy} are emptied at once`,
     stale === undefined ? undefined : `watch streams are stale (${stale})`,
     facts.fullDisruption ? 'all zones are fully disrupted' : undefined,
     outage === undefined ? undefined : `${outage}: it became silent together with most nodes of several zones`,

@@ -49,7 +49,7 @@ interface Reader {
   readonly status: number;
   /** Resolves when the stream has ended. */
   readonly ended: Promise<void>;
-  disconnect(): void;
+  readonly disconnect: () => void;
 }
 
 async function read(url: string): Promise<Reader> {
@@ -98,7 +98,11 @@ test('the page and its files have a strict policy, and what is missing is 404 wi
 test('other methods than GET and HEAD are refused, and HEAD of the events opens no stream', async (t) => {
   const { url, clients } = await serving(t);
   for (const path of ['/dashboard', '/dashboard/events', '/dashboard/actions']) {
-    const answer = await fetch(`${url}${path}`, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } });
+    const answer = await fetch(`${url}${path}`, {
+      method: 'POST',
+      body: '{}',
+      headers: { 'content-type': 'application/json' },
+    });
     assert.equal(answer.status, 405, path);
     assert.match(answer.headers.get('content-security-policy') ?? '', /default-src 'none'/);
   }

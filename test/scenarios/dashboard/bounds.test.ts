@@ -27,7 +27,7 @@ test('a day with nodes and pods that come and go, and a client that connects now
     assert.deepEqual([nodes, marks], [0, 0], 'without a client no states are kept');
     sizes.push(others);
   }
-  assert.ok(Math.max(...sizes) <= 500 + 360, `${sizes.join(' ')}`);
+  assert.ok(Math.max(...sizes) <= 500 + 360, sizes.join(' '));
   assert.equal(board.streams.size, 0);
 });
 

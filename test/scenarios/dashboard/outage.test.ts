@@ -57,7 +57,12 @@ test('heartbeats change nothing: no node is sent while all are ready', async () 
   await using board = new DashboardWorld(world.start());
   const { mirror } = await board.connected();
   await world.advance(250);
-  for (const name of names(20, 'a-')) world.post(name, 'True');
+  const lastHeartbeatTime = '2026-01-02T03:08:00Z';
+  for (const name of names(20, 'a-')) {
+    const node = world.node(name);
+    const conditions = node.status?.conditions?.map((condition) => ({ ...condition, lastHeartbeatTime })) ?? [];
+    world.putNode({ ...node, status: { ...node.status, conditions } });
+  }
   await world.advance(5);
   assert.deepEqual(
     mirror.deltas.filter(({ nodes, removedNodes }) => nodes !== undefined || removedNodes !== undefined),
@@ -65,6 +70,20 @@ test('heartbeats change nothing: no node is sent while all are ready', async () 
   );
   assert.ok(mirror.samples.length >= 24, 'a sample every ten seconds');
   assert.ok(mirror.samples.every(({ silent, heartbeatP99 }) => silent === 0 && (heartbeatP99 ?? 99) <= 10.25));
+});
+
+test('nodes whose silence is not confirmed are suspects at once, and ready again by a heartbeat alone', async () => {
+  await using world = aZonedWorld({ a: 60 });
+  await using board = new DashboardWorld(await world.running(5));
+  const { mirror } = await board.connected();
+  world.permitted = false;
+  const silent = names(40, 'a-');
+  await world.silentFor(53, ...silent);
+  assert.deepEqual(statesOf(mirror).suspect?.toSorted(), silent.toSorted());
+  assert.equal(mirror.nodes.get('a-0')?.held, 'it looks silent, and its lease could not be read');
+  world.renewing(...silent);
+  await world.clock.advance(1_100);
+  assert.equal(statesOf(mirror).ready?.length, 60);
 });
 
 test('nodes that wait for a token know their place, and the queue of their zone its time', async () => {
@@ -133,7 +152,10 @@ test('policies: numbers of nodes, a breaker with its text, maintenance that ends
     breaker: { open: false, text: '0 of 10 nodes unhealthy, limit 1' },
   });
   await world.silentFor(60, 'a-0', 'a-1', 'a-2');
-  assert.match(JSON.stringify(row()), /"unhealthy":3,"held":3,"breaker":\{"open":true,"text":"3 of 10 nodes unhealthy, limit 1"/);
+  assert.match(
+    JSON.stringify(row()),
+    /"unhealthy":3,"held":3,"breaker":\{"open":true,"text":"3 of 10 nodes unhealthy, limit 1"/,
+  );
   assert.match(mirror.hold('breaker')?.why ?? '', /the breaker of policy edge is open/);
   world.recover('a-0', 'a-1', 'a-2');
   await world.advance(60);
@@ -186,7 +208,7 @@ test('a client that is slow gets a snapshot, which equals what another client ha
   await world.silentFor(120, ...names(20, 'a-'));
   slow.stream.unstick();
   await world.advance(3);
-  assert.deepEqual(new Map([...slow.mirror.nodes].toSorted()), new Map([...fast.mirror.nodes].toSorted()));
+  assert.deepEqual(Object.fromEntries(slow.mirror.nodes), Object.fromEntries(fast.mirror.nodes));
   assert.deepEqual(slow.mirror.state?.cluster, fast.mirror.state?.cluster);
 });
 

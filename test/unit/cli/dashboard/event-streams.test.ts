@@ -251,6 +251,19 @@ test('a stream ends after its time, so that the client is authorized again', asy
   assert.equal(stream.hasEnded, true);
 });
 
+test('a stream ends after its time although the source does nothing', async () => {
+  const stand = new Stand();
+  const { stream } = stand.connect();
+  await stand.clock.advance(streamMsMax);
+  assert.deepEqual([stream.hasEnded, stand.clock.sleeping], [true, 0]);
+});
+
+test('a client that has gone leaves no timer', () => {
+  const stand = new Stand();
+  stand.connect().stream.end();
+  assert.equal(stand.clock.sleeping, 0);
+});
+
 test('a failure to send to one client ends its stream, and no other', async () => {
   const stand = new Stand();
   const answer = stand.streams.answer();

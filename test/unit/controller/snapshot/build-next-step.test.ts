@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildNextStep, type NextStep, type NextStepFacts } from '../../../../src/controller/snapshot/build-next-step.ts';
+import {
+  buildNextStep,
+  type NextStep,
+  type NextStepFacts,
+} from '../../../../src/controller/snapshot/build-next-step.ts';
 import type { NodeState } from '../../../../src/dashboard/protocol.ts';
 
 const facts: NextStepFacts = {

@@ -23,6 +23,9 @@ test('a decision about a pod names its node, and one about a zone the zone', () 
 
 test('a warning is one, and a long text is cut', () => {
   const message = 'x'.repeat(5_000);
-  const line = buildTimelineLine(3, { atMs, decision: { kind: 'evaluation-failed', subject: 's', stage: 't', message } });
+  const line = buildTimelineLine(3, {
+    atMs,
+    decision: { kind: 'evaluation-failed', subject: 's', stage: 't', message },
+  });
   assert.deepEqual([line.warning, line.node, line.text.length], [true, null, 1_001]);
 });

@@ -38,5 +38,5 @@ const rows: readonly (readonly [Partial<NodeHoldFacts>, string | null])[] = [
 ];
 
 for (const [facts, text] of rows) {
-  test(`${text ?? 'nothing'}`, () => assert.equal(describeNodeHold({ ...nothing, ...facts }), text));
+  test(text ?? 'nothing', () => assert.equal(describeNodeHold({ ...nothing, ...facts }), text));
 }
