@@ -8,8 +8,8 @@ const stepsIntoTheOutage = 12;
 
 for (const colorScheme of ['light', 'dark'] as const) {
   for (const width of [360, 1_440]) {
-    browserTest(`no axe-core violation, color scheme ${colorScheme}, ${width} px`, async ({ open }) => {
-      await using server = await outage();
+    browserTest(`no axe-core violation, color scheme ${colorScheme}, ${width} px`, async ({ open, use }) => {
+      const server = use(await outage());
       const page = await open(server.url, { width, colorScheme });
       const dashboard = new DashboardPage(page);
       await dashboard.isLive();
@@ -27,8 +27,8 @@ for (const colorScheme of ['light', 'dark'] as const) {
   }
 }
 
-browserTest('the page fills a window of 3840 px and is not wider', async ({ open }) => {
-  await using server = await outage();
+browserTest('the page fills a window of 3840 px and is not wider', async ({ open, use }) => {
+  const server = use(await outage());
   const dashboard = new DashboardPage(await open(server.url, { width: 3_840, height: 2_160 }));
   await dashboard.isLive();
   assert.ok((await dashboard.overflow()) <= 0);

@@ -8,7 +8,9 @@ const source = readFileSync(join(import.meta.dirname, '..', '..', 'node_modules'
 /** What axe-core's rules find on a page, a line for each element. */
 export async function violations(page: Page): Promise<readonly string[]> {
   await page.evaluate(source);
-  const results = await page.evaluate(() => (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run());
+  const results = await page.evaluate(() =>
+    (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
+  );
   return results.violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
   );

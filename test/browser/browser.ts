@@ -24,8 +24,10 @@ const actionMsMax = 10_000;
 
 export interface BrowserTest {
   readonly t: TestContext;
-  /** Opens a page in the context of this test. */
-  open(url: string, options?: OpenOptions): Promise<Page>;
+  /** Disposes of a server when the test has ended and its pages are closed. */
+  readonly use: <T extends AsyncDisposable>(server: T) => T;
+  /** Opens a page in a new context. */
+  readonly open: (url: string, options?: OpenOptions) => Promise<Page>;
 }
 
 export interface OpenOptions {
@@ -57,6 +59,7 @@ export function browserTest(
 ): void {
   if ('missing' in found) return void test(title, { skip: found.missing });
   void test(title, { timeout: timeoutMs }, async (t) => {
+    await using servers = new AsyncDisposableStack();
     const contexts: { readonly context: BrowserContext; readonly watch: PageWatch }[] = [];
     const open = async (url: string, options: OpenOptions = {}): Promise<Page> => {
       started ??= startBrowser(found);
@@ -68,7 +71,7 @@ export function browserTest(
       return page;
     };
     try {
-      await run({ t, open });
+      await run({ t, open, use: (server) => servers.use(server) });
       for (const { watch } of contexts) assert.deepEqual(await watch.problems(), []);
     } finally {
       for (const { context } of contexts) await context.close();

@@ -1,5 +1,6 @@
 // The dashboard by the roles and names that assistive technology sees.
 import type { Locator, Page } from 'playwright-core';
+import type { PageCanvas, PageGlobals } from './page-globals.ts';
 
 export class DashboardPage {
   readonly page: Page;
@@ -70,23 +71,27 @@ export class DashboardPage {
   }
 
   /** Number of pixels of each colour of the grid. */
-  gridColours(): Promise<ReadonlyMap<string, number>> {
-    return this.grid.evaluate((element) => {
-      if (!(element instanceof HTMLCanvasElement)) throw new Error('the grid is not a canvas');
-      const { width, height } = element;
-      const pixels = element.getContext('2d')?.getImageData(0, 0, width, height).data ?? [];
+  async gridColours(): Promise<ReadonlyMap<string, number>> {
+    const counts = await this.grid.evaluate((element) => {
+      const canvas = element as unknown as PageCanvas;
+      const { width, height } = canvas;
+      const pixels = canvas.getContext('2d').getImageData(0, 0, width, height).data;
       const counts = new Map<string, number>();
       for (let at = 0; at < pixels.length; at += 4) {
         const key = `${pixels[at]} ${pixels[at + 1]} ${pixels[at + 2]} ${pixels[at + 3]}`;
         counts.set(key, (counts.get(key) ?? 0) + 1);
       }
-      return counts;
+      return [...counts];
     });
+    return new Map(counts);
   }
 
   /** By how much the page is wider than its window, in CSS pixels. */
   overflow(): Promise<number> {
-    return this.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    return this.page.evaluate(() => {
+      const { scrollWidth, clientWidth } = (globalThis as unknown as PageGlobals).document.documentElement;
+      return scrollWidth - clientWidth;
+    });
   }
 }
 

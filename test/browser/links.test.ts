@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { browserTest } from './browser.ts';
 import { DashboardPage } from './dashboard-page.ts';
+import type { PageGlobals } from './page-globals.ts';
 import { SyntheticServer } from './synthetic-server.ts';
 
-browserTest('the address of a filter shows the same nodes in another window, and as JSON', async ({ open }) => {
-  await using server = await outage();
+browserTest('the address of a filter shows the same nodes in another window, and as JSON', async ({ open, use }) => {
+  const server = use(await outage());
   const page = await open(server.url, { context: { permissions: ['clipboard-read', 'clipboard-write'] } });
   const dashboard = new DashboardPage(page);
   await dashboard.isLive();
@@ -33,8 +34,8 @@ browserTest('the address of a filter shows the same nodes in another window, and
   await dashboard.nodesTable.getByRole('link', { name: 'z1-node-0001' }).waitFor();
 });
 
-browserTest('the address of a node shows it; an unknown node is reported', async ({ open }) => {
-  await using server = await outage();
+browserTest('the address of a node shows it; an unknown node is reported', async ({ open, use }) => {
+  const server = use(await outage());
   const page = await open(`${server.url}#/nodes/z2-node-0001`, {
     context: { permissions: ['clipboard-read', 'clipboard-write'] },
     expected: /404/,
@@ -51,8 +52,8 @@ browserTest('the address of a node shows it; an unknown node is reported', async
   await new DashboardPage(unknown).grid.waitFor();
 });
 
-browserTest('times are those of the viewer, with UTC in their titles', async ({ open }) => {
-  await using server = await outage();
+browserTest('times are those of the viewer, with UTC in their titles', async ({ open, use }) => {
+  const server = use(await outage());
   const page = await open(server.url, { context: { timezoneId: 'Asia/Kolkata' } });
   await new DashboardPage(page).isLive();
   const time = page.getByRole('table', { name: 'Timeline' }).locator('time').first();
@@ -76,5 +77,5 @@ async function rowNames({ nodesTable }: DashboardPage): Promise<readonly string[
 }
 
 function clipboard(page: Page): Promise<string> {
-  return page.evaluate(() => navigator.clipboard.readText());
+  return page.evaluate(() => (globalThis as unknown as PageGlobals).navigator.clipboard.readText());
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { browserTest } from './browser.ts';
 import { DashboardPage, eventually } from './dashboard-page.ts';
+import type { PageGlobals } from './page-globals.ts';
 
 const zones = 5;
 const nodesPerZone = 1_000;
@@ -33,7 +34,10 @@ browserTest('5,000 nodes and a zone without heartbeats: frames continue while ce
   const painted = Number(await dashboard.grid.getAttribute('data-painted')) - paintedBefore;
   const shift = await page.evaluate(() => (globalThis as unknown as { layoutShift: number }).layoutShift);
 
-  t.diagnostic(`idle: ${describe(idle)}; outage: ${describe(outage)}; ${painted} cells painted; layout shift ${shift.toFixed(3)}`);
+  console.log(await page.evaluate(() => (globalThis as any).log));
+  t.diagnostic(
+    `idle: ${describe(idle)}; outage: ${describe(outage)}; ${painted} cells painted; layout shift ${shift.toFixed(3)}`,
+  );
   await eventually('1,000 nodes are not ready', async () => (await dashboard.count('Ready')) === 4_000);
   assert.ok(painted >= 2 * nodesPerZone, `each node became suspect and unreachable: ${painted} cells painted`);
   assert.ok(painted < 5 * nodesPerZone, `only cells that changed are painted: ${painted}`);
@@ -59,17 +63,18 @@ function measureFrames(page: Page, forMs: number): Promise<Frames> {
         const gaps: number[] = [];
         const startMs = performance.now();
         let lastMs = startMs;
+        const globals = globalThis as unknown as PageGlobals;
         const frame = (): void => {
           const nowMs = performance.now();
           gaps.push(nowMs - lastMs);
           lastMs = nowMs;
-          if (nowMs - startMs < forMs) return void requestAnimationFrame(frame);
+          if (nowMs - startMs < forMs) return globals.requestAnimationFrame(frame);
           gaps.sort((a, b) => a - b);
           const perSecond = (gaps.length * 1_000) / (nowMs - startMs);
           const p95Ms = gaps[Math.floor(gaps.length * 0.95)] ?? 0;
           resolve({ perSecond, p95Ms, longestGapMs: gaps.at(-1) ?? 0 });
         };
-        requestAnimationFrame(frame);
+        globals.requestAnimationFrame(frame);
       }),
     forMs,
   );
@@ -78,11 +83,10 @@ function measureFrames(page: Page, forMs: number): Promise<Frames> {
 /** Sums up the layout shifts since the page began. */
 async function observeShifts(page: Page): Promise<void> {
   await page.evaluate(() => {
-    const shared = globalThis as unknown as { layoutShift: number };
+    const shared = globalThis as unknown as PageGlobals & { layoutShift: number };
     shared.layoutShift = 0;
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries() as unknown as readonly { value: number; hadRecentInput: boolean }[])
-        if (!entry.hadRecentInput) shared.layoutShift += entry.value;
+    new shared.PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) if (!entry.hadRecentInput) shared.layoutShift += entry.value;
     }).observe({ type: 'layout-shift', buffered: true });
   });
 }

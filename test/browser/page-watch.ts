@@ -1,7 +1,8 @@
 import type { BrowserContext, Page, Request, Response } from 'playwright-core';
+import type { PageGlobals } from './page-globals.ts';
 
 /** The policy of every response of the dashboard. */
-export const contentSecurityPolicy = [
+const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -12,8 +13,10 @@ export const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const requiredHeaders: Readonly<Record<string, string>> = {
-  'content-security-policy': contentSecurityPolicy,
+/** Of the answers to actions, which are JSON. */
+const actionsPolicy = "default-src 'none'; frame-ancestors 'none'";
+
+const requiredHeaders = {
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
 };
@@ -77,7 +80,8 @@ export class PageWatch {
     const headers = response.headers();
     if (headers['set-cookie'] !== undefined) this.#add(`set-cookie: ${pathname}`);
     if (!protocol.startsWith('http') || !/^\/dashboard(?:\/|$)/.test(pathname)) return;
-    for (const [name, value] of Object.entries(requiredHeaders))
+    const policy = pathname === '/dashboard/actions' ? actionsPolicy : contentSecurityPolicy;
+    for (const [name, value] of Object.entries({ 'content-security-policy': policy, ...requiredHeaders }))
       if (headers[name] !== value) this.#add(`${pathname}: ${name} is ${headers[name] ?? 'missing'}`);
   }
 
@@ -94,8 +98,8 @@ function originOf(url: string): string {
 
 /** Runs in the page, before its own scripts. */
 function reportPolicyViolations(): void {
-  const report = (globalThis as unknown as { reportPolicyViolation(text: string): void }).reportPolicyViolation;
-  document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sample }) => {
-    report(`${violatedDirective} ${blockedURI} ${sample}`);
+  const page = globalThis as unknown as PageGlobals & { reportPolicyViolation(text: string): void };
+  page.document.addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI, sample }) => {
+    page.reportPolicyViolation(`${effectiveDirective} ${blockedURI} ${sample}`);
   });
 }

@@ -50,7 +50,10 @@ export class SyntheticCluster {
   constructor(board: DashboardBoard, { zones, nodesPerZone, names = [] }: SyntheticOptions) {
     this.#board = board;
     this.#zones = Array.from({ length: zones }, (_, index) => {
-      const own = Array.from({ length: nodesPerZone }, (_, at) => `z${index + 1}-node-${String(at + 1).padStart(4, '0')}`);
+      const own = Array.from(
+        { length: nodesPerZone },
+        (_, at) => `z${index + 1}-node-${String(at + 1).padStart(4, '0')}`,
+      );
       return { name: `z${index + 1}`, nodes: index === 0 ? [...own, ...names] : own, cutSteps: undefined };
     });
     for (const zone of this.#zones)

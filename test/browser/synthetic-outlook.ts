@@ -16,9 +16,13 @@ export function buildSyntheticOutlook(cell: NodeCell): NodeOutlook {
     node: cell.name,
     ready: isSilent ? 'Unknown' : 'True',
     lastHeartbeat: { ...past(sinceMs - graceSeconds * 1_000), channel: 'lease' },
-    grace: { seconds: graceSeconds, rule: 'running', flag: '--node-monitor-grace-period', policy: cell.policy },
-    silence: { silent: isSilent, since: isSilent ? past(sinceMs) : null, from: isSilent ? null : estimate(graceSeconds) },
-    policy: cell.policy === null ? null : { name: cell.policy, mode: 'enforce', conflict: [] },
+    grace: { seconds: graceSeconds, rule: 'monitor', flag: '--node-monitor-grace-period', policy: cell.policy },
+    silence: {
+      silent: isSilent,
+      since: isSilent ? past(sinceMs) : null,
+      from: isSilent ? null : estimate(graceSeconds),
+    },
+    policy: cell.policy === null ? null : { name: cell.policy, mode: 'Enforce', conflict: [] },
     outOfService: null,
     zone: {
       zone: cell.zone,
@@ -38,12 +42,18 @@ export function buildSyntheticOutlook(cell: NodeCell): NodeOutlook {
     evictions: { scheduled: 0, predicted: podsShown, spared: 0, first: isSilent ? buildEvictions(key) : [] },
     problems: [],
     history: isSilent
-      ? [{ at: cell.since, decision: { kind: 'node-removed', node: cell.name }, text: `node ${cell.name}: ${cell.state}` }]
+      ? [
+          {
+            at: cell.since,
+            decision: { kind: 'node-removed', node: cell.name },
+            text: `node ${cell.name}: ${cell.state}`,
+          },
+        ]
       : [],
   };
 }
 
-function buildEvictions(taint: string): readonly EvictionOutlook[] {
+function buildEvictions(taint: string): EvictionOutlook[] {
   return Array.from({ length: podsShown }, (_, index) => ({
     pod: `default/web-${index}`,
     state: 'predicted',

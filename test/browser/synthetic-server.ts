@@ -23,12 +23,15 @@ const server: ServerInfo = {
   timelineMax: 1_000,
 };
 
+const stepMs = 1_000;
+
 /** A dashboard whose cluster the test advances. */
 export class SyntheticServer implements AsyncDisposable {
   readonly cluster: SyntheticCluster;
   readonly #board = new DashboardBoard({ server });
   #http: RunningHttp | undefined;
   #port = 0;
+  #ticks: NodeJS.Timeout | undefined;
 
   constructor(options: SyntheticOptions) {
     this.cluster = new SyntheticCluster(this.#board, options);
@@ -48,16 +51,25 @@ export class SyntheticServer implements AsyncDisposable {
   async listen(): Promise<void> {
     const clock = new SystemClock();
     const logger = silentLogger;
-    const routes = dashboardRoutes({ source: this.#board, asset: dashboardAsset, clock, logger, meter: new PromMeter() });
+    const routes = dashboardRoutes({
+      source: this.#board,
+      asset: dashboardAsset,
+      clock,
+      logger,
+      meter: new PromMeter(),
+    });
     this.#http = await startHttp({
       address: { host: '127.0.0.1', port: this.#port },
       routes: [...routes, this.#explainRoute()],
       logger,
     });
     this.#port = this.#http.address.port;
+    // As a source does: also if nothing changed, so that clients get the comments.
+    this.#ticks = setInterval(() => this.#board.publish(), stepMs);
   }
 
   async stop(): Promise<void> {
+    clearInterval(this.#ticks);
     await this.#http?.close();
     this.#http = undefined;
   }
@@ -79,8 +91,6 @@ export class SyntheticServer implements AsyncDisposable {
     };
   }
 }
-
-const stepMs = 1_000;
 
 /** As a program: `node synthetic-server.ts ZONES NODES_PER_ZONE`, started with an IPC channel, which also ends it. */
 async function main([zones, nodesPerZone]: readonly string[]): Promise<void> {

@@ -42,7 +42,13 @@ try {
 async function writePictures(browser: Browser, url: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const opened = await Promise.all(
-    schemes.flatMap((scheme) => pictures.map(async (picture) => ({ picture, scheme, page: await open(browser, scheme, `${url}${picture.hash}`) }))),
+    schemes.flatMap((scheme) =>
+      pictures.map(async (picture) => ({
+        picture,
+        scheme,
+        page: await open(browser, scheme, `${url}${picture.hash}`),
+      })),
+    ),
   );
   const [overview] = opened;
   if (overview === undefined) return;
@@ -50,13 +56,18 @@ async function writePictures(browser: Browser, url: string): Promise<void> {
   await dashboard.isLive();
   console.log('waiting for the outage of zone b ...');
   const isUnderWay = async (): Promise<boolean> =>
-    (await dashboard.hold(/breaker/i).count()) > 0 && (await dashboard.count('Emptying')) + (await dashboard.count('Tainted')) > 2;
+    (await dashboard.hold(/breaker/i).count()) > 0 &&
+    (await dashboard.count('Emptying')) + (await dashboard.count('Tainted')) > 2;
   await eventually('the outage of zone b, with nodes that are emptied', isUnderWay, 90_000);
   for (const { picture, scheme, page } of opened) await write(page, `${picture.name}-${scheme}.png`);
 }
 
 async function open(browser: Browser, colorScheme: Scheme, url: string): Promise<Page> {
-  const context = await browser.newContext({ viewport: { width: 1_440, height: 1_000 }, colorScheme, timezoneId: 'UTC' });
+  const context = await browser.newContext({
+    viewport: { width: 1_440, height: 1_000 },
+    colorScheme,
+    timezoneId: 'UTC',
+  });
   const page = await context.newPage();
   await page.goto(url);
   return page;
