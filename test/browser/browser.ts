@@ -3,21 +3,10 @@
 // violation of the Content-Security-Policy, its headers on every response of the dashboard, and no cookie.
 import assert from 'node:assert/strict';
 import { after, test, type TestContext } from 'node:test';
-import chromiumPackage from '@sparticuz/chromium';
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { type Chromium, unpackedChromium } from './chromium.ts';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { unpackedChromium } from './chromium.ts';
 import { PageWatch } from './page-watch.ts';
-
-/**
- * Flags of the package that are for other uses: those that switch off what these tests check, and a single process, which ends
- * when the first context is closed.
- */
-const leftOut = [
-  /^--disable-web-security$/,
-  /^--allow-running-insecure-content$/,
-  /^--(?:single-process|no-zygote|in-process-gpu)$/,
-  /^--headless/,
-];
+import { startBrowser } from './start-browser.ts';
 
 const navigationMsMax = 15_000;
 const actionMsMax = 10_000;
@@ -77,12 +66,6 @@ export function browserTest(
       for (const { context } of contexts) await context.close();
     }
   });
-}
-
-/** Starts Chromium. Closing it, or the end of this process, kills it by its process id. */
-export function startBrowser({ executablePath, env }: Chromium): Promise<Browser> {
-  const args = chromiumPackage.args.filter((arg) => !leftOut.some((pattern) => pattern.test(arg)));
-  return chromium.launch({ executablePath, args, headless: true, env: { ...process.env, ...env } });
 }
 
 /** A context whose pages are watched. */

@@ -34,7 +34,6 @@ browserTest('5,000 nodes and a zone without heartbeats: frames continue while ce
   const painted = Number(await dashboard.grid.getAttribute('data-painted')) - paintedBefore;
   const shift = await page.evaluate(() => (globalThis as unknown as { layoutShift: number }).layoutShift);
 
-  console.log(await page.evaluate(() => (globalThis as any).log));
   t.diagnostic(
     `idle: ${describe(idle)}; outage: ${describe(outage)}; ${painted} cells painted; layout shift ${shift.toFixed(3)}`,
   );

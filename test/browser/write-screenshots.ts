@@ -3,10 +3,10 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { startBrowser } from './browser.ts';
 import { unpackedChromium } from './chromium.ts';
 import { DashboardPage, eventually } from './dashboard-page.ts';
 import { startDemo } from './demo-dashboard.ts';
+import { startBrowser } from './start-browser.ts';
 
 const folder = join(import.meta.dirname, '..', '..', 'docs', 'dashboard');
 const bytesMax = 250 * 1024;
@@ -16,13 +16,14 @@ type Scheme = (typeof schemes)[number];
 interface Picture {
   readonly name: 'overview' | 'outage' | 'node';
   readonly hash: string;
+  readonly height: number;
 }
 
 const pictures: readonly Picture[] = [
-  { name: 'overview', hash: '#/' },
-  { name: 'outage', hash: `#/?zone=${encodeURIComponent('demo/b')}&view=table&sort=state&desc=1` },
+  { name: 'overview', hash: '#/', height: 1_500 },
+  { name: 'outage', hash: `#/?zone=${encodeURIComponent('demo/b')}&view=table&sort=state&desc=1`, height: 1_000 },
   // Cut in both scenes, so it has the most to show.
-  { name: 'node', hash: '#/nodes/a-07' },
+  { name: 'node', hash: '#/nodes/a-07', height: 640 },
 ];
 
 const found = unpackedChromium();
@@ -46,7 +47,7 @@ async function writePictures(browser: Browser, url: string): Promise<void> {
       pictures.map(async (picture) => ({
         picture,
         scheme,
-        page: await open(browser, scheme, `${url}${picture.hash}`),
+        page: await open(browser, scheme, url, picture),
       })),
     ),
   );
@@ -62,14 +63,15 @@ async function writePictures(browser: Browser, url: string): Promise<void> {
   for (const { picture, scheme, page } of opened) await write(page, `${picture.name}-${scheme}.png`);
 }
 
-async function open(browser: Browser, colorScheme: Scheme, url: string): Promise<Page> {
+async function open(browser: Browser, colorScheme: Scheme, url: string, { hash, height }: Picture): Promise<Page> {
   const context = await browser.newContext({
-    viewport: { width: 1_440, height: 1_000 },
+    viewport: { width: 1_440, height },
     colorScheme,
+    locale: 'en-GB',
     timezoneId: 'UTC',
   });
   const page = await context.newPage();
-  await page.goto(url);
+  await page.goto(`${url}${hash}`);
   return page;
 }
 
