@@ -1,7 +1,7 @@
 // Snapshots of the dashboard's wire protocol for tests, with every field defaulted.
 import type { Cluster, NodeCell, Sample, Snapshot, TimelineLine, ZoneRow } from '../../src/dashboard/protocol.ts';
 
-export const at = '2026-11-24T12:00:00.000000Z';
+const at = '2026-11-24T12:00:00.000000Z';
 
 export function nodeCell(name: string, change: Partial<NodeCell> = {}): NodeCell {
   return { name, zone: 'a', policy: null, state: 'ready', since: at, pods: 3, held: null, next: null, ...change };

@@ -43,7 +43,7 @@ const replacements: readonly (readonly [pattern: string, use: string])[] = [
   ['heard|hears|unheard|overhear|deaf', 'renewed its lease, received'],
   ['speaks|spoken|spoke|speak|mute', 'reports, serves, supports'],
   // Also a value of CSS, and the theme of a page.
-  [`dark(?!['")]| theme|\\.png)`, 'unhealthy, unreachable, silent'],
+  [`(?<!light )dark(?!['")]| theme|\\.png)`, 'unhealthy, unreachable, silent'],
   ['reckoning|reckon|reckons|reckoned', 'calculation, reason'],
   ['refusals|flaws|flaw', 'API errors, validation problems'],
 ];

@@ -31,8 +31,8 @@ export async function embedDashboard(root: string): Promise<EmbeddedDashboard> {
   const contents = `export function loadAssets() { return new Map(${JSON.stringify(assets)}); }`;
   const plugin: Plugin = {
     name: 'embed-dashboard',
-    setup: ({ onLoad }) => {
-      onLoad({ filter: /[\\/]cli[\\/]dashboard[\\/]source-assets\.ts$/u }, () => ({ contents, loader: 'js' }));
+    setup: (bundle) => {
+      bundle.onLoad({ filter: /[\\/]cli[\\/]dashboard[\\/]source-assets\.ts$/ }, () => ({ contents, loader: 'js' }));
     },
   };
   return { plugin, inputs: Object.assign({}, ...[...files.values()].map(({ inputs }) => inputs)) };

@@ -1,8 +1,4 @@
-/** What a path below `/dashboard/assets/` answers. */
-export interface DashboardAsset {
-  readonly contentType: string;
-  readonly body: string;
-}
+import type { DashboardAsset } from './dashboard-asset.ts';
 
 let assets: Promise<ReadonlyMap<string, DashboardAsset>> | undefined;
 

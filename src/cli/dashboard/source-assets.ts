@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { DashboardAsset } from './assets.ts';
+import type { DashboardAsset } from './dashboard-asset.ts';
 
 const folder = join(import.meta.dirname, '..', '..', 'dashboard');
 
@@ -53,10 +53,10 @@ function withServedImports(path: string, text: string): string {
 
 /** Node.js warns at the first call that the function is experimental; that warning, and no other, is left out. */
 function stripTypes(text: string): string {
-  const { emitWarning } = process;
-  process.emitWarning = (...args: Parameters<typeof emitWarning>) => {
-    if (!String(args[0]).includes('stripTypeScriptTypes')) emitWarning(...args);
-  };
+  const emitWarning = Reflect.get(process, 'emitWarning');
+  Reflect.set(process, 'emitWarning', (...args: Parameters<typeof process.emitWarning>) => {
+    if (!String(args[0]).includes('stripTypeScriptTypes')) Reflect.apply(emitWarning, process, args);
+  });
   try {
     return stripTypeScriptTypes(text);
   } finally {

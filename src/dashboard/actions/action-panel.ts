@@ -31,10 +31,10 @@ export function ActionPanel({ state }: { readonly state: DashboardState }): JSX.
   return h(
     Panel,
     { id: 'actions', title: 'Actions', note: 'this cluster is simulated', className: 'actions' },
-    kinds.includes('cut') ? h(Cut, { state, act }) : null,
     h(
       'div',
       { class: 'buttons' },
+      kinds.includes('cut') ? h(Cut, { state, act }) : null,
       button('Stall the API server for 20 s', { kind: 'stall-api', seconds: 20 }),
       button('Stop the leader', { kind: 'stop-leader' }),
       button('Undo all', { kind: 'undo' }),

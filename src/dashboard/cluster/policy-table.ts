@@ -43,7 +43,7 @@ function row({ name, mode, nodes, unhealthy, held, breaker }: PolicyRow): JSX.El
     h('td', { class: 'number' }, formatCount(nodes)),
     h('td', { class: 'number' }, formatCount(unhealthy)),
     h('td', { class: 'number' }, formatCount(held)),
-    h('td', { class: breaker?.open === true ? 'bad' : '' }, describeBreaker(breaker)),
+    h('td', { class: breaker?.open === true ? 'long bad' : 'long' }, describeBreaker(breaker)),
   );
 }
 

@@ -87,7 +87,7 @@ function LineTable({ lines }: { readonly lines: readonly TimelineLine[] }): JSX.
       h(
         'tr',
         null,
-        ['Time', 'Kind', 'Decision'].map((head) => h('th', { key: head, scope: 'col' }, head)),
+        ['Time', 'Kind and node', 'Decision'].map((head) => h('th', { key: head, scope: 'col' }, head)),
       ),
     ),
     h('tbody', null, lines.map(row)),
@@ -99,12 +99,12 @@ function row({ at, kind, text, warning, node }: TimelineLine, index: number): JS
     'tr',
     { key: index, class: warning ? 'warning' : '' },
     h('td', { class: 'number' }, h(TimeText, { at })),
-    h('td', null, h('span', { class: 'kind' }, warning ? `▲ ${kind}` : kind)),
     h(
       'td',
-      { class: 'decision' },
-      h('span', { dir: 'auto' }, text),
-      node === null ? null : h('span', { class: 'line-node' }, ' ', h(NodeLink, { name: node })),
+      null,
+      h('span', { class: 'kind', title: kind }, warning ? `▲ ${kind}` : kind),
+      node === null ? null : h(NodeLink, { name: node }),
     ),
+    h('td', { class: 'decision' }, h('div', { dir: 'auto', title: text }, text)),
   );
 }

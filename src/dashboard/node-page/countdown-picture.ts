@@ -19,7 +19,8 @@ export function Countdowns({ outlook }: { readonly outlook: NodeOutlook }): JSX.
   ];
   return h(
     'table',
-    { class: 'countdowns', 'aria-label': 'Countdowns' },
+    // On a narrow screen the styles make blocks of the rows: the roles keep them rows of a table.
+    { class: 'countdowns', role: 'table', 'aria-label': 'Countdowns' },
     h(
       'thead',
       null,
@@ -74,8 +75,13 @@ function Line({ countdown: { kind, label, startMs, endMs, note }, picture, nowMs
   const title = endMs === null ? '' : formatUtc(new Date(endMs).toISOString());
   return h(
     'tr',
-    null,
-    h('th', { scope: 'row' }, kind === 'pod' ? h(Name, { name: label }) : label, h('span', { class: 'note' }, note)),
+    { role: 'row' },
+    h(
+      'th',
+      { scope: 'row', role: 'rowheader' },
+      kind === 'pod' ? h(Name, { name: label }) : label,
+      h('span', { class: 'note' }, note),
+    ),
     h(
       'td',
       { class: 'track', 'aria-hidden': 'true' },
@@ -98,6 +104,6 @@ function Line({ countdown: { kind, label, startMs, endMs, note }, picture, nowMs
         h('span', { class: 'now-line', style: { left: percent(now) } }),
       ),
     ),
-    h('td', { class: 'when', title }, describeEnd(endMs, nowMs)),
+    h('td', { class: 'when', role: 'cell', title }, describeEnd(endMs, nowMs)),
   );
 }

@@ -37,7 +37,7 @@ export class CellPainter {
     context.fillStyle = this.#palette.background;
     context.fillRect(x, y, width, height);
     context.globalAlpha = dimmed ? dimmedAlpha : 1;
-    if (text === 'name') this.#paintNamed({ x, y }, name, state);
+    if (text === 'name' || text === 'name and state') this.#paintNamed({ x, y }, name, state);
     else this.#paintMarked({ x, y }, state, text === 'letter');
     context.globalAlpha = 1;
   }
@@ -77,10 +77,24 @@ export class CellPainter {
     context.rect(x + height, y, width - height - 4, height);
     context.clip();
     context.fillStyle = this.#palette.text;
-    context.font = '12px ui-monospace, monospace';
     context.textAlign = 'left';
-    context.fillText(name.slice(0, 40), x + height + 6, y + height / 2 + 0.5);
+    const hasState = this.#size.text === 'name and state';
+    const middle = y + height / 2 + 0.5;
+    this.#paintLine(
+      { x: x + height + 8, y: hasState ? middle - 8 : middle },
+      name.slice(0, 60),
+      '12px ui-monospace, monospace',
+    );
+    if (hasState) {
+      context.fillStyle = this.#palette.muted;
+      this.#paintLine({ x: x + height + 8, y: middle + 8 }, describeState(state).label, '11px system-ui, sans-serif');
+    }
     context.restore();
+  }
+
+  #paintLine({ x, y }: Place, text: string, font: string): void {
+    this.#context.font = font;
+    this.#context.fillText(text, x, y);
   }
 }
 

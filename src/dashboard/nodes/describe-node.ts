@@ -27,7 +27,5 @@ export function describeNode(node: NodeCell, nowMs: number): string {
 export function describeQueue(zone: ZoneRow | undefined): readonly string[] {
   if (zone === undefined || zone.waiting === null || zone.waiting === 0) return [];
   const waiting = `${formatCount(zone.waiting)} waiting`;
-  return zone.drainSeconds === null
-    ? [waiting]
-    : [waiting, `queue empty in about ${formatDuration(zone.drainSeconds)}`];
+  return zone.drainSeconds === null ? [waiting] : [waiting, `drains in ${formatDuration(zone.drainSeconds)}`];
 }

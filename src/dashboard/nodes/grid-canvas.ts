@@ -63,11 +63,12 @@ export class GridCanvas {
 
   #paintChanged({ plan }: GridLook, { nodes, states }: GridContent): void {
     const wanted = new Set(states);
+    const hasNames = plan.cell.text === 'name' || plan.cell.text === 'name and state';
     let painted = 0;
     nodes.forEach(({ name, state }, index) => {
       const dimmed = wanted.size > 0 && !wanted.has(state);
       const code = (codes.get(state) ?? 0) + (dimmed ? dimmedCode : 0);
-      const isSame = this.#painted[index] === code && (plan.cell.text !== 'name' || this.#names[index] === name);
+      const isSame = this.#painted[index] === code && (!hasNames || this.#names[index] === name);
       if (isSame) return;
       this.#painter?.paint(planCell(plan, index), { name, state, dimmed });
       this.#painted[index] = code;

@@ -25,13 +25,15 @@ interface Pointed {
   readonly by: 'pointer' | 'keyboard';
 }
 
-const heightMax = 470;
+const heightMin = 470;
 
 /** One cell per node, in groups by zone. The table has the same as text. */
 export function NodeGrid({ nodes, zones: rows, palette }: NodeGridProps): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
   const { width, pixelRatio } = useSize(place);
   const [pointed, setPointed] = useState<Pointed | null>(null);
+  // On a wall there is space for larger cells.
+  const heightMax = Math.max(heightMin, Math.floor(innerHeight / 2));
   const zones = nodes.map(({ zone }) => zone);
   const plan = useMemo(
     () => planGrid(zones, { width: Math.max(1, width), height: heightMax }),

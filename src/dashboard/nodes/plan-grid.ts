@@ -1,11 +1,11 @@
 // Where the cell of each node is. Zones are groups with a label; small groups stand side by side.
 
-/** Size of a cell without the gap to the next, in CSS pixels. `text`: what fits into it. */
+/** Size of a cell without the gap to the next, in CSS pixels. `text`: what fits into it. Cells with names become wider where there is space. */
 export interface CellSize {
   readonly width: number;
   readonly height: number;
   readonly gap: number;
-  readonly text: 'name' | 'letter' | 'none';
+  readonly text: 'name and state' | 'name' | 'letter' | 'none';
 }
 
 interface GridGroup {
@@ -34,10 +34,11 @@ interface GridSpace {
   readonly height: number;
 }
 
-export const labelHeight = 20;
+const labelHeight = 20;
 const groupGap = 16;
 const groupWidthMin = 220;
 const sizes: readonly CellSize[] = [
+  { width: 200, height: 40, gap: 4, text: 'name and state' },
   { width: 132, height: 24, gap: 4, text: 'name' },
   { width: 22, height: 22, gap: 3, text: 'letter' },
   { width: 18, height: 18, gap: 2, text: 'letter' },
@@ -97,7 +98,12 @@ function planAbreast(cell: CellSize, runs: readonly Run[], width: number, abreas
     y += labelHeight + lines * (cell.height + cell.gap) + groupGap;
   }
   const count = runs.reduce((sum, run) => sum + run.count, 0);
-  return { cell, width, height: Math.max(0, y - groupGap), count, groups };
+  return { cell: widened(cell, groupWidth, columns), width, height: Math.max(0, y - groupGap), count, groups };
+}
+
+function widened(cell: CellSize, groupWidth: number, columns: number): CellSize {
+  if (cell.text !== 'name' && cell.text !== 'name and state') return cell;
+  return { ...cell, width: Math.max(cell.height, Math.floor((groupWidth + cell.gap) / columns) - cell.gap) };
 }
 
 interface Point {

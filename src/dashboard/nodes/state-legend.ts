@@ -43,7 +43,11 @@ export function StateLegend({ nodes, palette }: StateLegendProps): JSX.Element {
         h('span', { class: 'legend-letter', 'aria-hidden': 'true' }, letter),
         h('span', null, label),
         ' ',
-        h('strong', { class: 'number' }, formatCount(tally[state])),
+        h(
+          'strong',
+          { class: 'number', style: { minWidth: `${formatCount(nodes.length).length}ch` } },
+          formatCount(tally[state]),
+        ),
       );
     }),
   );

@@ -31,7 +31,7 @@ export function App(): JSX.Element {
     'div',
     { class: 'app' },
     h(PageHeader, null),
-    node === null && state !== undefined ? h(SectionLinks, { state }) : null,
+    node === null ? h(SectionLinks, { state }) : null,
     h(
       'main',
       null,
@@ -70,14 +70,15 @@ const sections = [
   { id: 'replicas', label: 'Replicas' },
 ];
 
-function SectionLinks({ state }: { readonly state: DashboardState }): JSX.Element {
+function SectionLinks({ state }: { readonly state: DashboardState | undefined }): JSX.Element {
   const route = useRoute();
   const { section } = route;
-  useEffect(() => showSection(section), [section]);
+  // The sections exist from the first snapshot on.
+  useEffect(() => showSection(section), [section, state === undefined]);
   const shown = [
     ...sections,
-    ...(state.cluster.comparison === null ? [] : [{ id: 'comparison', label: 'Shadow' }]),
-    ...(state.server.actionKinds.length === 0 ? [] : [{ id: 'actions', label: 'Actions' }]),
+    ...((state?.cluster.comparison ?? null) === null ? [] : [{ id: 'comparison', label: 'Shadow' }]),
+    ...((state?.server.actionKinds ?? []).length === 0 ? [] : [{ id: 'actions', label: 'Actions' }]),
   ];
   return h(
     'nav',

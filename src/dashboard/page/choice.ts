@@ -1,12 +1,12 @@
 import { h, type JSX } from 'preact';
 
 /** The value of the field that an event is about. */
-export function fieldValue(event: Event): string {
+function fieldValue(event: Event): string {
   const field = event.currentTarget;
   return field instanceof HTMLInputElement || field instanceof HTMLSelectElement ? field.value : '';
 }
 
-export interface Option {
+interface Option {
   readonly value: string;
   readonly label: string;
 }

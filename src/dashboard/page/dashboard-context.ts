@@ -6,7 +6,7 @@ import type { Route } from './parse-route.ts';
 import type { Ticker } from './ticker.ts';
 
 /** What the whole page shares. */
-export interface Dashboard {
+interface Dashboard {
   readonly store: ShownState;
   readonly navigation: Navigation;
   readonly ticker: Ticker;

@@ -1,11 +1,11 @@
 /** `4,812`. */
 export function formatCount(count: number): string {
-  return count.toLocaleString('en-US', { maximumFractionDigits: 0 });
+  return count.toLocaleString('en', { maximumFractionDigits: 0 });
 }
 
 /** At most three significant digits: `0.1`, `12.5`, `1,240`. */
 export function formatAmount(amount: number): string {
-  return amount.toLocaleString('en-US', amount >= 100 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 });
+  return amount.toLocaleString('en', amount >= 100 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 });
 }
 
 /** A value that is not known is a dash. */

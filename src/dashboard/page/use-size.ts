@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 
 interface Size {
   readonly width: number;
@@ -9,7 +9,8 @@ interface Size {
 /** The width of an element in whole CSS pixels, 0 before it is known, and the device's pixels in one of them. */
 export function useSize(place: RefObject<HTMLElement | null>): Size {
   const [size, setSize] = useState<Size>({ width: 0, pixelRatio: 1 });
-  useEffect(() => {
+  // Before the browser paints: what depends on the width must not be painted for another one first.
+  useLayoutEffect(() => {
     const element = place.current;
     if (element === null) return undefined;
     const measure = (): void => {

@@ -26,7 +26,7 @@ export function createPlot(target: HTMLElement, { trend, palette, width, height,
     width,
     height,
     legend: { show: false },
-    padding: [8, 8, 0, 0],
+    padding: [8, 18, 0, 0],
     cursor: { sync: { key: 'trends' }, drag: { x: false, y: false }, points: { size: 6 }, y: false },
     scales: { y: { range: (_, _lowest, highest) => [0, highest > 0 ? highest * 1.1 : 1] } },
     axes: [

@@ -25,6 +25,6 @@ test('the queue of a zone, if something waits', () => {
   assert.deepEqual(describeQueue(zoneRow('a', { waiting: 12 })), ['12 waiting']);
   assert.deepEqual(describeQueue(zoneRow('a', { waiting: 1_200, drainSeconds: 65 })), [
     '1,200 waiting',
-    'queue empty in about 1m 05s',
+    'drains in 1m 05s',
   ]);
 });

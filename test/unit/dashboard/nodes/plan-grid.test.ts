@@ -15,7 +15,7 @@ function zonesOf(...counts: readonly number[]): readonly string[] {
 
 test('few nodes have cells with names, in groups side by side', () => {
   const plan = planGrid(zonesOf(4, 4, 4), { width: 900, height: 470 });
-  assert.equal(plan.cell.text, 'name');
+  assert.equal(plan.cell.text, 'name and state');
   assert.deepEqual([...new Set(plan.groups.map(({ y }) => y))], [0]);
   assert.deepEqual(
     plan.groups.map(({ first, count }) => [first, count]),
@@ -105,4 +105,12 @@ test('keys move within the grid, and across zones', () => {
   assert.equal(walk(plan, 7, 'ArrowUp'), 5, 'the zone before');
   assert.deepEqual([walk(plan, 2, 'ArrowUp'), walk(plan, 7, 'ArrowDown')], [2, 7]);
   assert.equal(walk(plan, 2, 'a'), undefined);
+});
+
+test('cells with names fill the width of their group', () => {
+  const plan = planGrid(zonesOf(60), { width: 1_000, height: 470 });
+  assert.equal(plan.cell.text, 'name');
+  const { columns = 0 } = plan.groups[0] ?? {};
+  const used = columns * (plan.cell.width + plan.cell.gap) - plan.cell.gap;
+  assert.ok(used <= 1_000 && used > 1_000 - columns, String(used));
 });
