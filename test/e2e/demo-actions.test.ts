@@ -13,7 +13,11 @@ let url = '';
 
 before(async () => {
   demo = new NlcProcess(['demo', '--dashboard-port=0', '--output=json']);
-  url = await until('an address', 20_000, async () => /dashboard: (http:\/\/127\.0\.0\.1:\d+)\/dashboard/.exec(demo.stdout)?.[1]);
+  url = await until(
+    'an address',
+    20_000,
+    async () => /dashboard: (http:\/\/127\.0\.0\.1:\d+)\/dashboard/.exec(demo.stdout)?.[1],
+  );
 });
 
 after(async () => {
@@ -43,27 +47,38 @@ async function leader(): Promise<string | null> {
 
 function decisions(): readonly string[] {
   const lines = demo.stdout.split('\n').filter((line) => line.startsWith('{'));
-  return lines.map((line) => JSON.parse(line) as { type: string; decision?: { kind: string } }).flatMap((line) => line.decision?.kind ?? []);
+  return lines
+    .map((line) => JSON.parse(line) as { type: string; decision?: { kind: string } })
+    .flatMap((line) => line.decision?.kind ?? []);
 }
 
 test('the first action ends the scenario, and a zone that is cut becomes Unknown', { timeout: 60_000 }, async () => {
   await until('the first scene', 30_000, async () => demo.stdout.includes('"type":"scene"'));
   const { server, nodes } = await firstSnapshot(url);
-  assert.deepEqual([server.kind, server.actionKinds, nodes.length], ['demo', ['cut', 'stall-api', 'stop-leader', 'undo'], 60]);
+  assert.deepEqual(
+    [server.kind, server.actionKinds, nodes.length],
+    ['demo', ['cut', 'stall-api', 'stop-leader', 'undo'], 60],
+  );
   const { status, body } = await act({ kind: 'cut', zone: 'demo/b' });
   assert.equal(status, 200, body);
   assert.match(body, /cut 20 nodes off .* the scenario ends here/);
-  await until('Unknown', 20_000, async () => (await Promise.all(nodesOfB.map(readyOf))).every((ready) => ready === 'Unknown'));
+  await until('Unknown', 20_000, async () =>
+    (await Promise.all(nodesOfB.map(readyOf))).every((ready) => ready === 'Unknown'),
+  );
   assert.equal(await readyOf('a-01'), 'True');
   assert.match(demo.stdout, /the scenario ended early/);
 });
 
 test('undo: all nodes are ready again', { timeout: 30_000 }, async () => {
   assert.equal((await act({ kind: 'undo' })).status, 200);
-  await until('ready', 20_000, async () => (await Promise.all(nodesOfB.map(readyOf))).every((ready) => ready === 'True'));
+  await until('ready', 20_000, async () =>
+    (await Promise.all(nodesOfB.map(readyOf))).every((ready) => ready === 'True'),
+  );
 });
 
-test('while the API server stalls for longer than the grace period no node is marked', { timeout: 40_000 }, async () => {
+test('while the API server stalls for longer than the grace period no node is marked', {
+  timeout: 40_000,
+}, async () => {
   const count = (kind: string): number => decisions().filter((each) => each === kind).length;
   const [silent, paused, resumed] = [count('node-silent'), count('evaluation-paused'), count('evaluation-resumed')];
   assert.match((await act({ kind: 'stall-api', seconds: 7 })).body, /answers nothing for 7 s/);
@@ -90,9 +105,16 @@ test('another replica leads when the leader is stopped, and the page follows it'
 test('a page of another site can neither act nor read', async () => {
   const foreign = await act({ kind: 'undo' }, { origin: 'http://example.com' });
   assert.equal(foreign.status, 403);
-  const form = await fetch(`${url}/dashboard/actions`, { method: 'POST', headers: { 'content-type': 'text/plain' }, body: '{"kind":"undo"}' });
+  const form = await fetch(`${url}/dashboard/actions`, {
+    method: 'POST',
+    headers: { 'content-type': 'text/plain' },
+    body: '{"kind":"undo"}',
+  });
   assert.equal(form.status, 415);
-  const asked = await fetch(`${url}/dashboard/actions`, { method: 'OPTIONS', headers: { origin: 'http://example.com' } });
+  const asked = await fetch(`${url}/dashboard/actions`, {
+    method: 'OPTIONS',
+    headers: { origin: 'http://example.com' },
+  });
   assert.equal(asked.status, 403);
   assert.equal(asked.headers.get('access-control-allow-origin'), null);
   assert.equal((await fetch(`${url}/dashboard/actions`)).status, 405);

@@ -1,7 +1,7 @@
 /** Holds all answers for a limited time: connections are accepted, and nothing is answered, as by a server that hangs. */
 import type { Clock } from '../../ports/clock.ts';
 
-export const stallMsMax = 120_000;
+const stallMsMax = 120_000;
 
 export class StallGate {
   readonly #clock: Clock;

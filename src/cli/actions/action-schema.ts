@@ -29,7 +29,8 @@ const cutSecondsMax = 3_600;
 const stallSecondsMax = 120;
 const stallSecondsDefault = 20;
 
-const nameText = 'a node name of up to 253 characters, in which * matches any text and ? one character, with at most 3 *';
+const nameText =
+  'a node name of up to 253 characters, in which * matches any text and ? one character, with at most 3 *';
 const nodeName = z
   .string({ error: nameText })
   .max(253, { error: nameText })

@@ -14,7 +14,10 @@ export interface Actions {
 }
 
 /** It answers with JSON and text only. */
-const headers = { 'content-security-policy': "default-src 'none'; frame-ancestors 'none'", 'referrer-policy': 'no-referrer' };
+const headers = {
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+};
 
 /** `POST /dashboard/actions`. */
 export function actionRoute(actions: Actions): Route {

@@ -48,7 +48,9 @@ export class NodeCuts {
 
 function describeSelection({ nodes, zone }: CutAction): string {
   const parts = [
-    ...(nodes === undefined ? [] : [`has the name ${nodes.slice(0, 3).join(' or ')}${nodes.length > 3 ? ' or ...' : ''}`]),
+    ...(nodes === undefined
+      ? []
+      : [`has the name ${nodes.slice(0, 3).join(' or ')}${nodes.length > 3 ? ' or ...' : ''}`]),
     ...(zone === undefined ? [] : [`is in zone ${JSON.stringify(zone)}`]),
   ];
   return parts.length === 0 ? 'exists' : parts.join(' and ');

@@ -10,6 +10,7 @@ import { type CommandIo, exitSuccess, exitFailure, usageError } from '../io/comm
 import type { ConfigFileSource } from '../controller/config-reloader.ts';
 import { type ControllerConfig, parseControllerConfig } from '../controller/config.ts';
 import { ControllerProcess } from '../controller/process.ts';
+import { dashboardAsset } from '../dashboard/assets.ts';
 
 /** `nlc controller`: runs the controller, in a cluster or with a kubeconfig. */
 export async function run(argv: readonly string[], io: CommandIo): Promise<number> {
@@ -43,6 +44,7 @@ async function start(
     logger,
     meter: new PromMeter({ processMetrics: true }),
     identity: `${hostname()}_${randomUUID()}`,
+    dashboardAssets: dashboardAsset,
   });
   try {
     if ((await process.run(io.signal)) === 'stopped') return exitSuccess;

@@ -65,27 +65,48 @@ async function report(
 ): Promise<number> {
   const { html, out, output } = options;
   const isRecorded = html !== undefined || output === 'html';
+  const [first, ...others] = await runAll(scenario, settings, isRecorded, io.signal);
+  if (first === undefined || io.signal.aborted) return exitFailure;
+  const page = isRecorded ? await reportPage(buildReport(scenario, [first, ...others], ownVersion())) : '';
+  const text = output === 'html' ? page : format(output, first, others[0]);
+  const files = [
+    { path: html, content: page },
+    { path: out, content: text },
+  ];
+  if (!writeFiles(files, io)) return exitFailure;
+  if (out === undefined) io.stdout(text);
+  return exitSuccess;
+}
+
+async function runAll(
+  scenario: Scenario,
+  settings: readonly ScenarioSettings[],
+  isRecorded: boolean,
+  signal: AbortSignal,
+): Promise<readonly RecordedRun[]> {
   const runs: RecordedRun[] = [];
   for (const each of settings) {
-    if (io.signal.aborted) return exitFailure;
+    if (signal.aborted) break;
     const recorder = new StateRecorder();
     const result = await runScenario(scenario, each, surroundings, isRecorded ? recorder : undefined);
     runs.push({ result, recording: recorder.recording() });
   }
-  const [first, ...others] = runs;
-  if (first === undefined) return exitFailure;
-  const page = isRecorded ? await reportPage(buildReport(scenario, [first, ...others], ownVersion())) : '';
-  const text = output === 'html' ? page : format(output, first, others[0]);
+  return runs;
+}
+
+/** False, with a message, if one of them cannot be written. */
+function writeFiles(
+  files: readonly { readonly path: string | undefined; readonly content: string }[],
+  io: CommandIo,
+): boolean {
   try {
-    if (html !== undefined) writeFileSync(html, page);
-    if (out !== undefined) writeFileSync(out, text);
+    for (const { path, content } of files) if (path !== undefined) writeFileSync(path, content);
+    return true;
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error;
     io.stderr(`nlc simulate: ${error.message}\n`);
-    return exitFailure;
+    return false;
   }
-  if (out === undefined) io.stdout(text);
-  return exitSuccess;
 }
 
 function format(output: 'text' | 'json', { result }: RecordedRun, against: RecordedRun | undefined): string {

@@ -75,11 +75,15 @@ async function listen(routes: readonly Route[], { port, logger }: DemoDashboardO
 /** The process that leads; while none does, the one before, or that of another replica, whose caches are filled. */
 class ShownReplica {
   readonly #replicas: readonly DemoReplica[];
-  #replica: DemoReplica | undefined;
-  #process: ControllerProcess | undefined;
+  #replica: DemoReplica;
+  #process: ControllerProcess;
 
   constructor({ replicas }: DemoEnvironment) {
+    const [first] = replicas;
+    if (first === undefined) throw new RangeError('the demo has no replica');
     this.#replicas = replicas;
+    this.#replica = first;
+    this.#process = first.process;
   }
 
   get process(): ControllerProcess {
@@ -87,9 +91,9 @@ class ShownReplica {
     const same = running.find(({ process }) => process === this.#process);
     const other = running.find((replica) => replica !== this.#replica);
     const shown = running.find(({ leads }) => leads) ?? same ?? other ?? running[0];
-    this.#replica = shown ?? this.#replica ?? this.#replicas[0];
-    this.#process = shown?.process ?? this.#process ?? this.#replica?.process;
-    if (this.#process === undefined) throw new RangeError('the demo has no replica');
+    if (shown === undefined) return this.#process;
+    this.#replica = shown;
+    this.#process = shown.process;
     return this.#process;
   }
 

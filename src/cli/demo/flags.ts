@@ -19,9 +19,13 @@ export const demoFlags = [
       default: 0,
       range: { min: 0, max: 65_535 },
     }),
-    flag.integer('dashboard-port', `Port of the dashboard, on 127.0.0.1; 0 selects a free port; default ${dashboardPort}, or a free port if it is in use`, {
-      range: { min: 0, max: 65_535 },
-    }),
+    flag.integer(
+      'dashboard-port',
+      `Port of the dashboard, on 127.0.0.1; 0 selects a free port; default ${dashboardPort}, or a free port if it is in use`,
+      {
+        range: { min: 0, max: 65_535 },
+      },
+    ),
     flag.integer('replicas', 'Number of replicas of the controller', { default: 2, range: { min: 1, max: 5 } }),
     flag.text(
       'kubeconfig-out',

@@ -109,6 +109,6 @@ export class FollowingSource implements DashboardSource {
   }
 
   #tick(): void {
-    for (const watcher of [...this.#watchers]) watcher();
+    for (const watcher of this.#watchers) watcher();
   }
 }

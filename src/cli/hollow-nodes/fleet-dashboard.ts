@@ -12,6 +12,7 @@ import type { GroundTruth } from '../../kubelet/faults/ground-truth.ts';
 import { describeFault } from '../../kubelet/faults/node-faults.ts';
 import type { FleetNodeStatus, HollowFleet } from '../../kubelet/fleet/fleet.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { Alarm } from '../../supervision/alarm.ts';
 import { buildFaultBanners, buildZoneRows, selectZone } from './build-fleet-rows.ts';
 import { FleetTimeline } from './fleet-timeline.ts';
 
@@ -31,6 +32,7 @@ const timelineMax = 500;
 export class FleetDashboard {
   readonly #options: FleetDashboardOptions;
   readonly #board: DashboardBoard;
+  readonly #alarm: Alarm;
   readonly #timeline = new FleetTimeline();
   /** When each fault that is active began. */
   readonly #beganAtMs = new Map<string, number>();
@@ -40,8 +42,9 @@ export class FleetDashboard {
     this.#options = options;
     this.#board = new DashboardBoard({
       server: { version, kind: 'hollow-nodes', identity, actionKinds, samplesEverySeconds, timelineMax },
-      onWatch: () => this.#refresh(),
+      onWatch: () => this.#alarm.wakeUp(),
     });
+    this.#alarm = new Alarm(options.clock);
   }
 
   get source(): DashboardSource {
@@ -55,12 +58,15 @@ export class FleetDashboard {
 
   /** Runs until the signal aborts. Without a viewer only the plots and the timeline are kept. */
   async run(signal: AbortSignal): Promise<void> {
-    for (let ticks = 0; !signal.aborted; ticks += 1) {
+    const { clock } = this.#options;
+    for (let sampleAtMs = clock.monotonicMs(); !signal.aborted; await this.#alarm.wait(tickMs, signal)) {
       this.#board.addLines(this.#timeline.take());
       this.#forgetEnded();
-      if (ticks % samplesEverySeconds === 0) this.#board.addSample(this.#sample());
+      if (clock.monotonicMs() >= sampleAtMs) {
+        this.#board.addSample(this.#sample());
+        sampleAtMs += samplesEverySeconds * 1_000;
+      }
       if (this.#board.isWatched) this.#refresh();
-      await this.#options.clock.sleep(tickMs, signal);
     }
   }
 

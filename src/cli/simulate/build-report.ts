@@ -1,5 +1,5 @@
 // The data of the page that shows the runs of a simulation over virtual time.
-import type { Report, ReportMeasure, ReportRun, ReportSample, ReportState } from '../../dashboard/report/report-data.ts';
+import type { Report, ReportRun, ReportState } from '../../dashboard/report/report-data.ts';
 import { formatGoDuration } from '../../api/go-duration.ts';
 import { buildMeasures } from '../../simulator/scenario/build-measures.ts';
 import { describeMeasure, describeResult, describeSettings } from '../../simulator/scenario/describe-result.ts';
@@ -73,20 +73,22 @@ function buildRun({ result, recording }: RecordedRun, label: string): ReportRun 
 function describeLimits({ stepMs, decisionsLeftOut }: ScenarioRecording): readonly string[] {
   const limits: string[] = [];
   if (stepMs > 0)
-    limits.push(`The states of nodes are sampled: those that lasted less than ${formatGoDuration(stepMs)} may be missing.`);
+    limits.push(
+      `The states of nodes are sampled: those that lasted less than ${formatGoDuration(stepMs)} may be missing.`,
+    );
   if (decisionsLeftOut > 0)
     limits.push(`The timeline leaves out ${decisionsLeftOut} decisions between its first and its last ones.`);
   return limits;
 }
 
-/** A multiple of the interval of the result, so that the samples are no more than the limit. */
+/** A multiple of the interval of the result, with which there are at most so many samples as the limit. */
 function selectSampleMs({ intervals, intervalMs }: ScenarioResult): number {
   return intervalMs * Math.max(1, Math.ceil(intervals.length / samplesMax));
 }
 
-function buildSamples({ intervals, intervalMs }: ScenarioResult, sampleMs: number): readonly ReportSample[] {
+function buildSamples({ intervals, intervalMs }: ScenarioResult, sampleMs: number): ReportRun['samples'] {
   const each = sampleMs / intervalMs;
-  const samples: ReportSample[] = [];
+  const samples: ReportRun['samples'][number][] = [];
   for (let from = 0; from < intervals.length; from += each) {
     const part = intervals.slice(from, from + each);
     const total = (of: 'noExecute' | 'deletions' | 'requests'): number =>
@@ -97,7 +99,7 @@ function buildSamples({ intervals, intervalMs }: ScenarioResult, sampleMs: numbe
   return samples;
 }
 
-function buildRows(results: readonly ScenarioResult[]): readonly ReportMeasure[] {
+function buildRows(results: readonly ScenarioResult[]): Report['measures'] {
   const all = results.map(buildMeasures);
   return (all[0] ?? []).map(({ name }, index) => ({
     name,

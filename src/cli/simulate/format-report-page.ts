@@ -8,7 +8,7 @@ export interface PageModule {
   readonly text: string;
 }
 
-export interface PageAssets {
+interface PageAssets {
   readonly styles: string;
   readonly modules: readonly PageModule[];
   /** Specifier of the module that draws the page. */
@@ -22,7 +22,7 @@ interface PageScripts {
 }
 
 /** A module that imports its dependencies by specifier needs a map, because a file on disk cannot import its neighbours. */
-export function buildScripts({ modules, entry }: PageAssets): PageScripts {
+function buildScripts({ modules, entry }: PageAssets): PageScripts {
   const imports = Object.fromEntries(
     modules.map(({ specifier, text }) => [specifier, `data:text/javascript,${encodeURIComponent(text)}`]),
   );

@@ -9,8 +9,8 @@ const entry = 'report/main.ts';
 /** The page of a report, with the scripts and styles of the dashboard in it. */
 export async function reportPage(report: Report): Promise<string> {
   const modules = await collectModules(entry, readAsset);
-  const styles = (await readAsset('style.css')) ?? '';
-  return formatReportPage(report, { styles, modules, entry: specifierOf(entry) }, hashOf);
+  const styles = await Promise.all(['lib/uPlot.min.css', 'style.css'].map(readAsset));
+  return formatReportPage(report, { styles: styles.join('\n'), modules, entry: specifierOf(entry) }, hashOf);
 }
 
 async function readAsset(path: string): Promise<string | undefined> {

@@ -23,10 +23,14 @@ export function formatCountdown(seconds: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
 }
 
+/** Virtual time, which reports of simulations have, counts from the epoch: it is shown as time since the start. */
+const virtualMsMax = Date.UTC(1980, 0, 1);
+
 /** `12:00:01`, with the date if it is not the day of `nowMs`. An unreadable time stays as it is. */
 export function formatClock(at: string, nowMs: number, timeZone?: string): string {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return at;
+  if (date.getTime() < virtualMsMax) return formatDuration(date.getTime() / 1_000);
   const zone = timeZone === undefined ? {} : { timeZone };
   const time = new Intl.DateTimeFormat('en-GB', { ...zone, timeStyle: 'medium' }).format(date);
   const day = new Intl.DateTimeFormat('en-GB', { ...zone, day: 'numeric', month: 'short' });
@@ -36,7 +40,9 @@ export function formatClock(at: string, nowMs: number, timeZone?: string): strin
 /** `2026-11-24 12:00:01 UTC`. */
 export function formatUtc(at: string): string {
   const date = new Date(at);
-  return Number.isNaN(date.getTime()) ? at : `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+  if (Number.isNaN(date.getTime())) return at;
+  if (date.getTime() < virtualMsMax) return `${formatDuration(date.getTime() / 1_000)} since the start`;
+  return `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
 /** The viewer's offset from UTC at a time: `UTC`, `UTC+2`, `UTC-3:30`. `minutes`: as `Date.getTimezoneOffset` returns it. */

@@ -14,7 +14,7 @@ export interface Moment {
 }
 
 /** RFC 3339. */
-export function formatVirtual(ms: number): string {
+function formatVirtual(ms: number): string {
   return new Date(ms).toISOString();
 }
 
@@ -51,7 +51,11 @@ function buildCells({ nodes, states, changes }: ReportRun, atMs: number): Readon
 const unreadyStates: ReadonlySet<string> = new Set(['not-ready', 'unreachable', 'tainted', 'emptying']);
 
 /** The controller reports a zone when it changes; before that it is normal, because the scenario begins with ready nodes. */
-function buildZones({ zoneChanges }: ReportRun, nodes: ReadonlyMap<string, NodeCell>, atMs: number): readonly ZoneRow[] {
+function buildZones(
+  { zoneChanges }: ReportRun,
+  nodes: ReadonlyMap<string, NodeCell>,
+  atMs: number,
+): readonly ZoneRow[] {
   const reported = new Map<string, { readonly condition: string; readonly rate: number }>();
   for (const [changedAtMs, zone, condition, rate] of zoneChanges) {
     if (changedAtMs <= atMs) reported.set(zone, { condition, rate });
@@ -124,7 +128,7 @@ export function buildHistory(run: ReportRun, name: string): readonly StateSpan[]
   return spans;
 }
 
-export interface StateSpan {
+interface StateSpan {
   readonly state: ReportState;
   readonly fromMs: number;
   readonly untilMs: number | undefined;

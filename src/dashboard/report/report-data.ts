@@ -6,13 +6,13 @@ import type { NodeState } from '../protocol.ts';
 export type ReportState = NodeState | 'gone';
 
 /** A node from one moment on: its index in `nodes`, the index of its state in `states`, the number of its pods. */
-export type ReportChange = readonly [atMs: number, node: number, state: number, pods: number];
+type ReportChange = readonly [atMs: number, node: number, state: number, pods: number];
 
 /** A zone from one moment on. */
-export type ReportZoneChange = readonly [atMs: number, zone: string, condition: string, nodesPerSecond: number];
+type ReportZoneChange = readonly [atMs: number, zone: string, condition: string, nodesPerSecond: number];
 
 /** In the interval that begins at `atMs`: nodes not ready at its end, NoExecute taints, deleted pods, requests. */
-export type ReportSample = readonly [atMs: number, notReady: number, noExecute: number, deletions: number, requests: number];
+type ReportSample = readonly [atMs: number, notReady: number, noExecute: number, deletions: number, requests: number];
 
 export interface ReportLine {
   readonly atMs: number;
@@ -41,7 +41,7 @@ export interface ReportRun {
   readonly limits: readonly string[];
 }
 
-export interface ReportMeasure {
+interface ReportMeasure {
   readonly name: string;
   /** As text, one for each run. */
   readonly values: readonly string[];

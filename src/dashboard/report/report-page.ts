@@ -1,4 +1,4 @@
-import { h, type VNode } from 'preact';
+import { h, type JSX } from 'preact';
 import { Timeline } from '../cluster/timeline.ts';
 import { ZoneTable } from '../cluster/zone-table.ts';
 import { Nodes } from '../nodes/nodes.ts';
@@ -16,7 +16,7 @@ import type { ReportStore } from './report-store.ts';
 import { TimeControl } from './time-control.ts';
 
 /** A simulated scenario: its figures, and its state at the moment that the slider selects. */
-export function ReportPage({ store }: { readonly store: ReportStore }): VNode {
+export function ReportPage({ store }: { readonly store: ReportStore }): JSX.Element {
   useStore();
   const { node } = useRoute();
   const palette = usePalette();
@@ -30,21 +30,24 @@ export function ReportPage({ store }: { readonly store: ReportStore }): VNode {
       null,
       h(
         'div',
-        { class: 'overview' },
+        { class: 'report-panels' },
         h(TimeControl, { store }),
         node === null ? null : h(NodeHistory, { run, name: node }),
+      ),
+      h(
+        'div',
+        { class: 'overview' },
         h(Nodes, { state: moment, palette }),
         h(ZoneTable, { zones: moment.zones }),
         h(Timeline, { lines: moment.timeline }),
         h(ReportPlots, { run, atMs, palette }),
-        h(Measures, { report }),
-        h(TextReport, { report }),
       ),
+      h('div', { class: 'report-panels' }, h(Measures, { report }), h(TextReport, { report })),
     ),
   );
 }
 
-function ReportHeader({ store }: { readonly store: ReportStore }): VNode {
+function ReportHeader({ store }: { readonly store: ReportStore }): JSX.Element {
   const { report, run } = store;
   const { name, description, seed, version, runs } = report;
   const choose = (label: string): void => {
@@ -70,7 +73,7 @@ function ReportHeader({ store }: { readonly store: ReportStore }): VNode {
 }
 
 /** The states of one node over the whole run. */
-function NodeHistory({ run, name }: { readonly run: ReportRun; readonly name: string }): VNode {
+function NodeHistory({ run, name }: { readonly run: ReportRun; readonly name: string }): JSX.Element {
   const { navigation } = useDashboard();
   const spans = buildHistory(run, name);
   const text = (ms: number | undefined): string => (ms === undefined ? 'end' : formatDuration(ms / 1_000));
@@ -85,7 +88,15 @@ function NodeHistory({ run, name }: { readonly run: ReportRun; readonly name: st
     h(
       'table',
       { 'aria-label': `States of node ${name}` },
-      h('thead', null, h('tr', null, ['From', 'To', 'State'].map((head) => h('th', { key: head, scope: 'col' }, head)))),
+      h(
+        'thead',
+        null,
+        h(
+          'tr',
+          null,
+          ['From', 'To', 'State'].map((head) => h('th', { key: head, scope: 'col' }, head)),
+        ),
+      ),
       h(
         'tbody',
         null,
@@ -103,7 +114,7 @@ function NodeHistory({ run, name }: { readonly run: ReportRun; readonly name: st
   );
 }
 
-function Measures({ report }: { readonly report: Report }): VNode {
+function Measures({ report }: { readonly report: Report }): JSX.Element {
   const { measures, runs } = report;
   const heads = runs.length === 1 ? ['Figure', 'Value'] : ['Figure', ...runs.map(({ label }) => label)];
   return h(
@@ -115,7 +126,15 @@ function Measures({ report }: { readonly report: Report }): VNode {
       h(
         'table',
         { 'aria-label': 'Figures' },
-        h('thead', null, h('tr', null, heads.map((head) => h('th', { key: head, scope: 'col' }, head)))),
+        h(
+          'thead',
+          null,
+          h(
+            'tr',
+            null,
+            heads.map((head) => h('th', { key: head, scope: 'col' }, head)),
+          ),
+        ),
         h(
           'tbody',
           null,
@@ -133,7 +152,7 @@ function Measures({ report }: { readonly report: Report }): VNode {
   );
 }
 
-function TextReport({ report }: { readonly report: Report }): VNode {
+function TextReport({ report }: { readonly report: Report }): JSX.Element {
   return h(
     Panel,
     { id: 'text', title: 'Report as text' },

@@ -1,4 +1,4 @@
-import { h, type VNode } from 'preact';
+import { h, type JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type uPlot from 'uplot';
 import { formatDuration } from '../page/format-time.ts';
@@ -19,7 +19,7 @@ interface ReportPlotsProps {
 const plotHeight = 120;
 
 /** The whole run as plots, with a mark at the moment that is shown. */
-export function ReportPlots({ run, atMs, palette }: ReportPlotsProps): VNode {
+export function ReportPlots({ run, atMs, palette }: ReportPlotsProps): JSX.Element {
   const [times, trends] = useMemo(
     () => [run.samples.map(([sampleMs]) => sampleMs / 1_000), buildReportTrends(run)] as const,
     [run],
@@ -42,7 +42,7 @@ interface FigureProps {
   readonly palette: Palette;
 }
 
-function Figure({ trend, times, atMs, palette }: FigureProps): VNode {
+function Figure({ trend, times, atMs, palette }: FigureProps): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const { width } = useSize(place);

@@ -1,4 +1,4 @@
-import { h, type VNode } from 'preact';
+import { h, type JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { fieldValue } from '../page/choice.ts';
 import { formatDuration } from '../page/format-time.ts';
@@ -11,7 +11,7 @@ const playSeconds = 60;
 const framesPerSecond = 10;
 
 /** Selects the moment that is shown. */
-export function TimeControl({ store }: { readonly store: ReportStore }): VNode {
+export function TimeControl({ store }: { readonly store: ReportStore }): JSX.Element {
   const { report, run, atMs, moment } = store;
   const [isPlaying, setPlaying] = useState(false);
   const times = useMemo(() => selectEventTimes(run), [run]);
@@ -32,7 +32,7 @@ export function TimeControl({ store }: { readonly store: ReportStore }): VNode {
     if (!isPlaying && atMs >= report.durationMs) store.moveTo(0);
     setPlaying(!isPlaying);
   };
-  const button = (label: string, onClick: () => void, disabled = false): VNode =>
+  const button = (label: string, onClick: () => void, disabled = false): JSX.Element =>
     h('button', { type: 'button', disabled, onClick }, label);
   return h(
     Panel,
@@ -58,7 +58,11 @@ export function TimeControl({ store }: { readonly store: ReportStore }): VNode {
       button('Start', () => move(0), atMs === 0),
       button('Previous event', () => move(times.findLast((time) => time < atMs)), atMs === 0),
       button(isPlaying ? 'Pause' : 'Play', play),
-      button('Next event', () => move(times.find((time) => time > atMs) ?? report.durationMs), atMs >= report.durationMs),
+      button(
+        'Next event',
+        () => move(times.find((time) => time > atMs) ?? report.durationMs),
+        atMs >= report.durationMs,
+      ),
       button('End', () => move(report.durationMs), atMs >= report.durationMs),
     ),
   );

@@ -20,13 +20,13 @@ const changesMax = 100_000;
 const decisionsMax = 2_000;
 
 /** A node from one moment on. */
-export interface NodeMoment {
+interface NodeMoment {
   readonly state: RecordedState;
   /** Number of pods bound to it. */
   readonly pods: number;
 }
 
-export interface RecordedDecision {
+interface RecordedDecision {
   /** Virtual, since the beginning of the scenario. */
   readonly atMs: number;
   readonly kind: Decision['kind'];
@@ -183,21 +183,12 @@ export class StateRecorder {
 
   /** What decisions add to the state of the API. */
   #follow(decision: Decision): void {
-    switch (decision.kind) {
-      case 'eviction-scheduled':
-        this.#tracked(decision.node).leavingPods.add(decision.pod);
-        break;
-      case 'eviction-cancelled':
-      case 'pod-evicted':
-        this.#noteLeft(decision.node, decision.pod);
-        break;
-      case 'maintenance-began':
-      case 'maintenance-ended':
-        this.#tracked(decision.node).isMaintained = decision.kind === 'maintenance-began';
-        break;
-      default:
-        return;
-    }
+    const { kind } = decision;
+    if (kind === 'eviction-scheduled') this.#tracked(decision.node).leavingPods.add(decision.pod);
+    else if (kind === 'eviction-cancelled' || kind === 'pod-evicted') this.#noteLeft(decision.node, decision.pod);
+    else if (kind === 'maintenance-began' || kind === 'maintenance-ended')
+      this.#tracked(decision.node).isMaintained = kind === 'maintenance-began';
+    else return;
     this.#show(decision.node);
   }
 

@@ -23,7 +23,7 @@ async function ask(url: string, init: RequestInit = {}): Promise<Page> {
   return { status: response.status, body: await response.text() };
 }
 
-function post(body: unknown): RequestInit & { readonly headers: Record<string, string> } {
+function post(body: unknown): RequestInit {
   return { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }
 
@@ -126,25 +126,39 @@ describe('the control pages of hollow nodes, and fault scripts', () => {
   it('serve a dashboard whose actions cut nodes off and undo it', async () => {
     assert.match((await ask(`${url}/dashboard`)).body, /<!doctype html>/i);
     const before = await firstSnapshot(url);
-    assert.deepEqual([before.server.kind, before.server.actionKinds, before.nodes.length], ['hollow-nodes', ['cut', 'undo'], 12]);
+    assert.deepEqual(
+      [before.server.kind, before.server.actionKinds, before.nodes.length],
+      ['hollow-nodes', ['cut', 'undo'], 12],
+    );
     const zones = before.zones.map(({ name, condition, waiting }) => [name, condition, waiting]);
-    assert.deepEqual(zones, [1, 2, 3].map((zone) => [`hollow/hollow-${zone}`, null, null]));
+    assert.deepEqual(
+      zones,
+      [1, 2, 3].map((zone) => [`hollow/hollow-${zone}`, null, null]),
+    );
 
     const cut = await ask(`${url}/dashboard/actions`, post({ kind: 'cut', zone: 'hollow/hollow-2', share: 0.5 }));
-    assert.deepEqual([cut.status, JSON.parse(cut.body)], [200, { text: 'cut 2 nodes off from the API server until it is undone' }]);
-    const during = await until('two suspect nodes', waitMs, async () => {
-      const shown = await firstSnapshot(url);
-      return shown.nodes.filter(({ state }) => state === 'suspect').length === 2 && shown;
+    assert.deepEqual(
+      [cut.status, JSON.parse(cut.body)],
+      [200, { text: 'cut 2 nodes off from the API server until it is undone' }],
+    );
+    await until('two suspect nodes of that zone, and the fault as a banner', waitMs, async () => {
+      const { nodes, cluster } = await firstSnapshot(url);
+      const suspect = nodes.filter(({ state, zone }) => state === 'suspect' && zone === 'hollow/hollow-2');
+      return (
+        suspect.length === 2 && cluster.holds.some(({ why }) => /^fault fault-\d+ on 2 nodes: partition/.test(why))
+      );
     });
-    assert.match(during.cluster.holds[0]?.why ?? '', /^fault fault-\d+ on 2 nodes: partition/);
 
     assert.equal((await ask(`${url}/dashboard/actions`, post({ kind: 'undo' }))).status, 200);
-    await until('no suspect node', waitMs, async () => (await firstSnapshot(url)).nodes.every(({ state }) => state === 'ready'));
+    await until('no suspect node', waitMs, async () =>
+      (await firstSnapshot(url)).nodes.every(({ state }) => state === 'ready'),
+    );
   });
 
   it('reject actions of another site, and those that hollow nodes do not have', async () => {
     const undo = post({ kind: 'undo' });
-    const foreign = { ...undo, headers: { ...undo.headers, origin: 'http://example.com' } };
+    const headers = { 'content-type': 'application/json', origin: 'http://example.com' };
+    const foreign = { ...undo, headers };
     assert.equal((await ask(`${url}/dashboard/actions`, foreign)).status, 403);
     assert.equal((await ask(`${url}/faults`, foreign)).status, 403);
     const stall = await ask(`${url}/dashboard/actions`, post({ kind: 'stall-api' }));

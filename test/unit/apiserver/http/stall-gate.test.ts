@@ -55,6 +55,7 @@ test('a client that gives up does not wait', async () => {
 
 test('a stall lasts for more than nothing and at most two minutes', () => {
   const gate = new StallGate(new ManualClock());
-  for (const ms of [0, -1, 120_001, Number.NaN, Number.POSITIVE_INFINITY]) assert.throws(() => gate.start(ms), RangeError);
+  for (const ms of [0, -1, 120_001, Number.NaN, Number.POSITIVE_INFINITY])
+    assert.throws(() => gate.start(ms), RangeError);
   assert.equal(gate.isStalled, false);
 });

@@ -25,11 +25,17 @@ test('a problem names the field, the accepted values and the given one', () => {
   assert.equal(problemsOf({ kind: 'cut', share: 2 }), 'share: must be a number > 0 and <= 1 (got 2)');
   assert.equal(problemsOf({ kind: 'cut', share: 0 }), 'share: must be a number > 0 and <= 1 (got 0)');
   assert.equal(problemsOf({ kind: 'cut', seconds: 3_601 }), 'seconds: must be an integer >= 1 and <= 3600 (got 3601)');
-  assert.equal(problemsOf({ kind: 'stall-api', seconds: 121 }), 'seconds: must be an integer >= 1 and <= 120 (got 121)');
+  assert.equal(
+    problemsOf({ kind: 'stall-api', seconds: 121 }),
+    'seconds: must be an integer >= 1 and <= 120 (got 121)',
+  );
   assert.equal(problemsOf({ kind: 'undo', all: true }), 'all: unknown field');
   assert.match(problemsOf({ kind: 'cut', nodes: [] }), /^nodes: must be a list of 1 to 1000 node names/u);
   assert.match(problemsOf({ kind: 'cut', nodes: ['a*b*c*d*e'] }), /^nodes\[0\]: must be a node name/u);
-  assert.match(problemsOf({ kind: 'cut', nodes: Array(21).fill('a*') }), /^nodes: must be a list of 1 to 1000 node names/u);
+  assert.match(
+    problemsOf({ kind: 'cut', nodes: Array(21).fill('a*') }),
+    /^nodes: must be a list of 1 to 1000 node names/u,
+  );
 });
 
 test('a kind that this server does not have is a problem, and what it has is named', () => {

@@ -16,7 +16,7 @@ function stand(active = 0) {
       const selected = selectNodes(nodes, order.selector, 'seed');
       return { id: 'fault-1', order, nodes: selected, active: selected.length, waiting: 0 };
     },
-    list: () => Array(active).fill({}),
+    list: () => Array.from({ length: active }),
   };
   return { cuts: new NodeCuts({ faults, nodes, zoneOf: ({ labels }) => `r/${labels['zone']}` }), orders };
 }

@@ -30,7 +30,11 @@ steps:
 
 test('the page needs no network, shows names as text, and is the same for the same seed', async () => {
   const folder = tempFolder();
-  const [file, first, second] = ['scenario.yaml', 'a.html', 'b.html'].map((name) => join(folder, name)) as [string, string, string];
+  const [file, first, second] = ['scenario.yaml', 'a.html', 'b.html'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
   writeFileSync(file, hostileScenario);
   const text = await nlc('simulate', file, `--html=${first}`);
   assert.deepEqual([text.code, text.err], [0, '']);
@@ -49,8 +53,9 @@ test('the page needs no network, shows names as text, and is the same for the sa
   const [, json = ''] = /id="report-data">(.*?)<\/script>/su.exec(page) ?? [];
   const report: Report = JSON.parse(json);
   const [run] = report.runs;
-  const statesOf = (name: string): readonly string[] => (run === undefined ? [] : buildHistory(run, name).map(({ state }) => state));
-  assert.deepEqual(statesOf('n-1'), ['ready', 'suspect', 'unreachable', 'tainted', 'ready']);
+  const statesOf = (name: string): readonly string[] =>
+    run === undefined ? [] : buildHistory(run, name).map(({ state }) => state);
+  assert.deepEqual(statesOf('n-1'), ['ready', 'suspect', 'unreachable', 'tainted', 'emptying', 'tainted', 'ready']);
   assert.deepEqual(statesOf('m-1'), ['ready']);
   assert.ok(run?.timeline.some(({ kind, node }) => kind === 'node-silent' && node === 'n-1'));
 });

@@ -14,7 +14,12 @@ test('the zone of a node is that of a controller without policies', () => {
 });
 
 test('zones by name, with the number of nodes that are not ready; a silent node is ready until the API server shows it', () => {
-  const rows = buildZoneRows([cell('r/b', 'ready'), cell('r/a', 'suspect'), cell('r/b', 'unreachable'), cell('r/b', 'tainted')]);
+  const rows = buildZoneRows([
+    cell('r/b', 'ready'),
+    cell('r/a', 'suspect'),
+    cell('r/b', 'unreachable'),
+    cell('r/b', 'tainted'),
+  ]);
   assert.deepEqual(
     rows.map(({ name, nodes, unready, condition, ratePerSecond }) => [name, nodes, unready, condition, ratePerSecond]),
     [
@@ -47,5 +52,8 @@ test('a fault is a banner: on how many nodes, since when, until when, and what e
     ends: '"Undo all", or DELETE /faults/fault-1',
   });
   assert.deepEqual([endless?.why, endless?.until], ['fault fault-1 on 1 node: pleg-hang', null]);
-  assert.deepEqual([partial?.why, partial?.since, partial?.until], ['fault x on 2 nodes, 3 more to follow: pleg-hang', null, null]);
+  assert.deepEqual(
+    [partial?.why, partial?.since, partial?.until],
+    ['fault x on 2 nodes, 3 more to follow: pleg-hang', null, null],
+  );
 });

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { collectModules } from '../../../../src/cli/simulate/collect-modules.ts';
 
 const files: Readonly<Record<string, string>> = {
-  'report/main.ts': "import { h } from '../lib/preact.mjs';\nimport './side.ts';\nimport { a } from '../a.ts';\nconst text = 'from here';\n",
+  'report/main.ts':
+    "import { h } from '../lib/preact.mjs';\nimport './side.ts';\nimport { a } from '../a.ts';\nconst text = 'from here';\n",
   'report/side.ts': "export { a } from '../a.ts';\n",
   'a.ts': 'import{h}from"./lib/preact.mjs";export const a=h;',
   'lib/preact.mjs': 'export const h=1;',

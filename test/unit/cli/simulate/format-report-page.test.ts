@@ -58,10 +58,16 @@ test('modules are in the page, and find each other by an import map', () => {
 
 test('the policy allows the scripts of the page by their hashes, and no request', () => {
   const [, policy = ''] = /content-security-policy" content="([^"]*)"/u.exec(page) ?? [];
-  assert.match(policy, /^default-src 'none'; script-src 'sha256-\d+' 'sha256-\d+' data:; style-src 'unsafe-inline'; img-src data:/u);
+  assert.match(
+    policy,
+    /^default-src 'none'; script-src 'sha256-\d+' 'sha256-\d+' data:; style-src 'unsafe-inline'; img-src data:/u,
+  );
   assert.ok(!/https?:/u.test(page));
 });
 
 test('the same report gives the same page', () => {
-  assert.equal(formatReportPage(report, assets, (script) => `'sha256-${script.length}'`), page);
+  assert.equal(
+    formatReportPage(report, assets, (script) => `'sha256-${script.length}'`),
+    page,
+  );
 });

@@ -46,3 +46,8 @@ test('UTC has the date', () => {
 test('offsets have the sign of ISO 8601', () => {
   assert.deepEqual([0, -120, 210].map(formatOffset), ['UTC', 'UTC+2', 'UTC-3:30']);
 });
+
+test('virtual times, which count from the epoch, are times since the start', () => {
+  assert.equal(formatClock('1970-01-01T00:01:52.300Z', 0), '1m 52s');
+  assert.equal(formatUtc('1970-01-01T01:00:00Z'), '1h 00m since the start');
+});

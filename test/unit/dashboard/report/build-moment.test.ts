@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildHistory, buildMoment, describeMoment, selectEventTimes } from '../../../../src/dashboard/report/build-moment.ts';
+import {
+  buildHistory,
+  buildMoment,
+  describeMoment,
+  selectEventTimes,
+} from '../../../../src/dashboard/report/build-moment.ts';
 import type { ReportRun } from '../../../../src/dashboard/report/report-data.ts';
 
 const run: ReportRun = {
@@ -32,7 +37,12 @@ const run: ReportRun = {
 
 test('the state of each node at a moment, and since when it has it', () => {
   const at = (ms: number): readonly unknown[] =>
-    [...buildMoment(run, ms).nodes.values()].map(({ name, state, since, pods }) => [name, state, since.slice(14, 19), pods]);
+    [...buildMoment(run, ms).nodes.values()].map(({ name, state, since, pods }) => [
+      name,
+      state,
+      since.slice(14, 19),
+      pods,
+    ]);
   assert.deepEqual(at(0), [
     ['a-1', 'ready', '00:00', 5],
     ['b-1', 'ready', '00:00', 5],
@@ -46,7 +56,13 @@ test('the state of each node at a moment, and since when it has it', () => {
 
 test('zones are normal until the controller reports another condition', () => {
   const at = (ms: number): readonly unknown[] =>
-    buildMoment(run, ms).zones.map(({ name, condition, nodes, unready, ratePerSecond }) => [name, condition, nodes, unready, ratePerSecond]);
+    buildMoment(run, ms).zones.map(({ name, condition, nodes, unready, ratePerSecond }) => [
+      name,
+      condition,
+      nodes,
+      unready,
+      ratePerSecond,
+    ]);
   assert.deepEqual(at(60_000), [
     ['r/a', 'normal', 1, 0, null],
     ['r/b', 'normal', 1, 0, null],

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ChangeLog } from '../../../../src/simulator/scenario/change-log.ts';
 
-function logOf(max: number, changes: readonly (readonly [atMs: number, key: number, value: string])[]): ChangeLog<string> {
+function logOf(
+  max: number,
+  changes: readonly (readonly [atMs: number, key: number, value: string])[],
+): ChangeLog<string> {
   const log = new ChangeLog<string>(max);
   for (const [atMs, key, value] of changes) log.add({ atMs, key, value });
   return log;
@@ -38,7 +41,10 @@ test('the state at the end is exact, and the size bounded, however many changes 
   for (let at = 0; at < 50_000; at += 1) log.add({ atMs: at * 37, key: at % 10, value: at });
   assert.ok(log.changes.length <= 100, `${log.changes.length}`);
   const times = log.changes.map(({ atMs }) => atMs);
-  assert.deepEqual(times, times.toSorted((a, b) => a - b));
+  assert.deepEqual(
+    times,
+    times.toSorted((a, b) => a - b),
+  );
   const last = new Map(log.changes.map(({ key, value }) => [key, value]));
   assert.deepEqual(
     [...last].sort(([a], [b]) => a - b),
