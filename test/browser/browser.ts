@@ -1,0 +1,88 @@
+// Tests in a real browser. One Chromium for each test file, a new context (cookies, cache, storage) for each test. Each test
+// also asserts what holds for every page: no error in the console or in a script, no request to another origin, no
+// violation of the Content-Security-Policy, its headers on every response of the dashboard, and no cookie.
+import assert from 'node:assert/strict';
+import { after, test, type TestContext } from 'node:test';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { unpackedChromium } from './chromium.ts';
+import { PageWatch } from './page-watch.ts';
+import { startBrowser } from './start-browser.ts';
+
+const navigationMsMax = 15_000;
+const actionMsMax = 10_000;
+
+export interface BrowserTest {
+  readonly t: TestContext;
+  /** Disposes of a server when the test has ended and its pages are closed. */
+  readonly use: <T extends AsyncDisposable>(server: T) => T;
+  /** Opens a page in a new context. */
+  readonly open: (url: string, options?: OpenOptions) => Promise<Page>;
+}
+
+export interface OpenOptions {
+  readonly width?: number;
+  readonly height?: number;
+  readonly colorScheme?: 'light' | 'dark';
+  readonly context?: BrowserContextOptions;
+  /** Messages of the console that are expected, such as those of a server that is down. */
+  readonly expected?: RegExp;
+}
+
+interface BrowserTestOptions {
+  readonly timeoutMs?: number;
+}
+
+const found = unpackedChromium();
+let started: Promise<Browser> | undefined;
+
+after(async () => {
+  const browser = await started;
+  await browser?.close();
+});
+
+/** A test with pages of its own; skipped with the reason where Chromium cannot start. */
+export function browserTest(
+  title: string,
+  run: (setting: BrowserTest) => Promise<void>,
+  { timeoutMs = 60_000 }: BrowserTestOptions = {},
+): void {
+  if ('missing' in found) return void test(title, { skip: found.missing });
+  void test(title, { timeout: timeoutMs }, async (t) => {
+    await using servers = new AsyncDisposableStack();
+    const contexts: { readonly context: BrowserContext; readonly watch: PageWatch }[] = [];
+    const open = async (url: string, options: OpenOptions = {}): Promise<Page> => {
+      started ??= startBrowser(found);
+      const opened = await openContext(await started, options);
+      contexts.push(opened);
+      opened.watch.allow(url);
+      const page = await opened.context.newPage();
+      await page.goto(url);
+      return page;
+    };
+    try {
+      await run({ t, open, use: (server) => servers.use(server) });
+      for (const { watch } of contexts) assert.deepEqual(await watch.problems(), []);
+    } finally {
+      for (const { context } of contexts) await context.close();
+    }
+  });
+}
+
+/** A context whose pages are watched. */
+async function openContext(
+  browser: Browser,
+  { width = 1_440, height = 900, colorScheme = 'light', expected, context: more }: OpenOptions,
+): Promise<{ readonly context: BrowserContext; readonly watch: PageWatch }> {
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme,
+    locale: 'en-GB',
+    timezoneId: 'Europe/Berlin',
+    reducedMotion: 'no-preference',
+    ...more,
+  });
+  context.setDefaultTimeout(actionMsMax);
+  context.setDefaultNavigationTimeout(navigationMsMax);
+  const watch = await PageWatch.attach(context, expected);
+  return { context, watch };
+}

@@ -1,0 +1,91 @@
+// Chromium of the package @sparticuz/chromium, unpacked once into a cache folder, with its fonts and, where the machine
+// lacks them, its libraries. Nothing else is installed.
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+
+export interface Chromium {
+  readonly executablePath: string;
+  /** In addition to the environment of this process. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Chromium cannot start here; `missing` is the reason. */
+export interface NoChromium {
+  readonly missing: string;
+}
+
+/** The folder of an unpacked Chromium is complete: folders are renamed to this path after the last file is written. */
+function cacheFolder(version: string): string {
+  const root = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
+  return join(root, 'node-lifecycle-controller', 'chromium', version);
+}
+
+/** Unpacks Chromium unless its version is in the cache, which takes some seconds. */
+export function unpackedChromium(): Chromium | NoChromium {
+  const { platform, arch } = process;
+  if (platform !== 'linux' || arch !== 'x64')
+    return { missing: `@sparticuz/chromium is built for linux x64 (this is ${platform} ${arch})` };
+  const folder = cacheFolder(installedVersion());
+  if (!existsSync(folder)) unpackInto(folder);
+  const executablePath = join(folder, 'chromium');
+  return { executablePath, env: { ...fontsOf(folder), ...librariesOf(folder, executablePath) } };
+}
+
+function installedVersion(): string {
+  const file = join(import.meta.dirname, '..', '..', 'node_modules', '@sparticuz', 'chromium', 'package.json');
+  return (JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }).version;
+}
+
+/** The package unpacks into the folder for temporary files, so a process of its own gets a new one. */
+function unpackInto(folder: string): void {
+  mkdirSync(join(folder, '..'), { recursive: true });
+  const staging = mkdtempSync(`${folder}-`);
+  try {
+    // Only in this environment does the package unpack its libraries.
+    const env = { ...process.env, TMPDIR: staging, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' };
+    execFileSync(process.execPath, [join(import.meta.dirname, 'unpack-chromium.ts')], { env, stdio: 'inherit' });
+    writeFileSync(join(staging, 'fonts.conf'), fontsConfig(folder));
+    moveTo(folder, staging);
+  } finally {
+    rmSync(staging, { recursive: true, force: true });
+  }
+}
+
+/** Another process may have finished first; its folder has the same content. */
+function moveTo(folder: string, staging: string): void {
+  try {
+    renameSync(staging, folder);
+  } catch (error) {
+    if (!existsSync(folder)) throw error;
+  }
+}
+
+function fontsOf(folder: string): Readonly<Record<string, string>> {
+  return { FONTCONFIG_FILE: join(folder, 'fonts.conf') };
+}
+
+/** The text of pages has the same size on every machine: the package's font is preferred, others add missing glyphs. */
+function fontsConfig(folder: string): string {
+  const alias = (family: string): string =>
+    `  <alias binding="strong"><family>${family}</family><prefer><family>Open Sans</family></prefer></alias>`;
+  return [
+    '<?xml version="1.0"?>',
+    '<!DOCTYPE fontconfig SYSTEM "fonts.dtd">',
+    '<fontconfig>',
+    `  <dir>${join(folder, 'fonts')}</dir>`,
+    '  <dir>/usr/share/fonts</dir>',
+    `  <cachedir>${join(folder, 'fonts-cache')}</cachedir>`,
+    ...['sans-serif', 'system-ui'].map(alias),
+    '</fontconfig>',
+    '',
+  ].join('\n');
+}
+
+/** The libraries of the package, where the machine lacks one of them. */
+function librariesOf(folder: string, executablePath: string): Readonly<Record<string, string>> {
+  const linked = execFileSync('ldd', [executablePath], { encoding: 'utf8' });
+  return linked.includes('not found') ? { LD_LIBRARY_PATH: join(folder, 'al2023', 'lib') } : {};
+}
