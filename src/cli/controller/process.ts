@@ -22,6 +22,7 @@ import { everyProcessMetrics } from './metrics.ts';
 import { startControllerPages } from '../pages/controller-pages.ts';
 import { explainRoutes } from '../pages/explain-pages.ts';
 import { type HealthChecks, healthRoutes } from '../pages/health-pages.ts';
+import { listRoutes } from '../pages/list-pages.ts';
 import { configzRoute, metricsRoute } from '../pages/metrics-pages.ts';
 import { shadowRoute } from './shadow.ts';
 import { ownVersion } from '../io/version.ts';
@@ -127,13 +128,15 @@ export class ControllerProcess {
   }
 
   #startPages(): Promise<RunningObservability> {
+    const snapshot = this.manager.snapshot(() => this.#reloader?.status());
     return startControllerPages({
       ...this.#options,
       reviewApi: this.#apis.reviews,
       metricsRoutes: [
         metricsRoute(this.#options.meter),
         configzRoute('node-lifecycle-controller', () => this.#config),
-        ...explainRoutes(this.manager.snapshot(() => this.#reloader?.status())),
+        ...explainRoutes(snapshot),
+        ...listRoutes(snapshot),
         shadowRoute(() => this.manager.shadowReport()),
       ],
       healthRoutes: healthRoutes(this.#healthChecks()),
