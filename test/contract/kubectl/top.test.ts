@@ -1,5 +1,8 @@
 // `nlc top` on a scripted terminal, and without one.
 import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { startHttp } from '../../../src/adapters/page-server/observability-server.ts';
 import { dispatch } from '../../../src/cli/commands/dispatch.ts';
@@ -11,6 +14,8 @@ import { snapshotOf } from '../../support/explained.ts';
 import { RecordingLogger } from '../../support/fakes.ts';
 import { until } from '../../support/until.ts';
 import { names } from '../../support/zoned-world.ts';
+
+const main = join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts');
 
 class FakeTerminal implements Terminal {
   shown = '';
@@ -190,4 +195,23 @@ test('without a terminal: one table, or one for each interval with --watch; a fa
   const failed = run();
   assert.equal(await failed.code, 1);
   assert.match(failed.said.err, /^nlc top: no response from http/);
+});
+
+test('on a real terminal the keys are read unbuffered and without echo, and the screen is restored', async (t) => {
+  if (!spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux'))
+    return t.skip('no script');
+  const { server } = await staged(t);
+  const program = `stty rows 20 cols 90; exec ${process.execPath} ${main} top ${server}`;
+  const child = spawn('script', ['--quiet', '--return', '--command', program, '/dev/null'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let shown = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (shown += text));
+  const exited = once(child, 'close');
+  await until(() => shown.includes('q quit'), 20_000);
+  child.stdin.write('/a-1\r');
+  await until(() => shown.includes('filter: a-1'));
+  child.stdin.write('q');
+  assert.deepEqual(await exited, [0, null], shown);
+  assert.ok(shown.startsWith(enter) && shown.trimEnd().endsWith(leave), JSON.stringify(shown.slice(-50)));
 });
