@@ -40,12 +40,20 @@ export async function openSecureLogin(
   const tokens = new ReaderTokens(client, pod, values.serviceAccount);
   try {
     await tokens.current(signal);
-    return { tls, headers: async (each) => ({ authorization: `Bearer ${await tokens.current(each)}` }) };
+    return { tls, headers: (each) => tokenHeaders(tokens, each) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const isUnavailable = error.reason === 'forbidden' || error.reason === 'not-found';
     if (!isUnavailable || values.certificateAuthority === undefined) throw describeNoToken(tokens, error);
     return userLogin(client, tls);
+  }
+}
+
+async function tokenHeaders(tokens: ReaderTokens, signal: AbortSignal): Promise<Headers> {
+  try {
+    return { authorization: `Bearer ${await tokens.current(signal)}` };
+  } catch (error) {
+    throw error instanceof ApiError ? describeNoToken(tokens, error) : error;
   }
 }
 

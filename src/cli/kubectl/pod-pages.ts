@@ -66,10 +66,10 @@ export class PodPages implements PageSource {
 
   async get(path: string, signal: AbortSignal): Promise<PageAnswer> {
     const limited = AbortSignal.any([signal, AbortSignal.timeout(pageTimeoutMs)]);
-    if (this.#isProxied) return this.#proxied(path, limited);
     try {
-      return await this.#forwarded(path, limited);
+      return await (this.#isProxied ? this.#proxied(path, limited) : this.#forwarded(path, limited));
     } catch (error) {
+      if (this.#isProxied) throw new PageError(`no response from ${this.name} (${causeOf(error)})`, { cause: error });
       if (!(error instanceof ApiError) || this.pod.pages.secure || signal.aborted) throw this.#failure(error);
       return this.#insteadOfForward(path, limited, this.#failure(error));
     }

@@ -21,7 +21,7 @@ interface NodeStateFacts {
   readonly emptying: boolean;
   /** In planned maintenance. */
   readonly maintained: boolean;
-  /** A pause or a policy holds its writes. */
+  /** Its annotation or its policy pauses it. */
   readonly paused: boolean;
 }
 

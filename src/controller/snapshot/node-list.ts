@@ -11,6 +11,7 @@ import type { Estimate, Hold, NextAction, Past } from '../explain/facts.ts';
 import { formatEstimate, formatPast } from '../explain/format-time.ts';
 import { graceOf, readyOf } from '../health/assess-node.ts';
 import type { Now } from '../model/node-state.ts';
+import type { NodeHold } from '../model/policy.ts';
 import { podsByNode } from '../taint-eviction/taint-evictor.ts';
 import { healthTaintsOf } from '../tainting/decide-taints.ts';
 import { recordOf, type SnapshotSources } from './snapshot-sources.ts';
@@ -102,8 +103,13 @@ function stateOf(node: NodeView, sources: SnapshotSources): NodeState {
         .byIndex(podsByNode, name)
         .some((pod) => stages.evictor.timedEviction(podKey(pod)) !== undefined),
     maintained: stages.policies.maintenanceOf(name) !== undefined,
-    paused: stages.policies.holdOf(name)?.mode === 'Paused',
+    paused: isPaused(stages.policies.holdOf(name)),
   });
+}
+
+/** By its annotation or its policy: a pause of all nodes is not the state of a node. */
+function isPaused(hold: NodeHold | undefined): boolean {
+  return hold?.mode === 'Paused' && hold.source.kind !== 'config-file';
 }
 
 /** On the health clock; undefined: it is not silent. */

@@ -7,9 +7,11 @@ import {
   startHttp,
   textAnswer,
 } from '../../../src/adapters/page-server/observability-server.ts';
+import { dispatch } from '../../../src/cli/commands/dispatch.ts';
 import { RecordingLogger } from '../../support/fakes.ts';
 import { FakeCluster, type FakePod } from '../../support/fake-cluster.ts';
 import { nlc } from '../../support/run-command.ts';
+import { until } from '../../support/until.ts';
 
 let cluster: FakeCluster;
 const servers: RunningHttp[] = [];
@@ -33,7 +35,7 @@ async function addReplica(name: string, leading: boolean, changes: Partial<FakeP
   const page = (path: string): Route => ({
     path,
     answer: (url) =>
-      url.searchParams.get('output') === 'json'
+      url.searchParams.get('output') !== 'text'
         ? { status: 200, contentType: 'application/json', body: `${JSON.stringify({ leading, from: name })}\n` }
         : textAnswer(200, `${url.pathname} of ${name}\n`),
   });
@@ -179,4 +181,23 @@ test('control characters from a pod do not reach the terminal', async () => {
   servers.push(server);
   cluster.pods.push({ namespace: 'node-lifecycle-controller', name: 'c-1', port: server.address.port });
   assert.equal((await kubectl('status')).out, 'node \\x1b]0;owned\\x07 \\x9b2J\n');
+});
+
+test('top --watch follows the leader when another replica leads', async () => {
+  await addReplica('c-1', false);
+  await addReplica('c-2', true);
+  cluster.holder = 'c-1_uuid';
+  const stop = new AbortController();
+  let out = '';
+  const code = dispatch(['kubectl', 'top', '--watch', '--interval=500ms', `--kubeconfig=${cluster.kubeconfig()}`], {
+    stdout: (text) => void (out += text),
+    stderr: (text) => assert.fail(text),
+    env: {},
+    signal: stop.signal,
+  });
+  await until(() => out.includes('standing by'));
+  cluster.holder = 'c-2_uuid';
+  await until(() => out.includes('  leading  '));
+  stop.abort();
+  assert.equal(await code, 0);
 });

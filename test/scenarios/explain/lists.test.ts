@@ -40,7 +40,7 @@ test('a silent node is suspect, unreachable, tainted, emptying, and in no list w
   assert.deepEqual([listOf(world).total, snapshotOf(world).evictions(10).total], [0, 0]);
 });
 
-test('a node that posts Ready=False is not-ready, with the time of the change; a paused one is paused', async () => {
+test('a node that posts Ready=False is not-ready, with the time of the change; one with the annotation is paused', async () => {
   await using world = aZonedWorld({ a: 10 });
   await world.running(20);
   world.post('a-1', 'False');
@@ -48,8 +48,9 @@ test('a node that posts Ready=False is not-ready, with the time of the change; a
   const [listed] = listOf(world).nodes;
   assert.ok(listed?.name === 'a-1' && ['not-ready', 'tainted'].includes(listed.state), String(listed?.state));
   assert.ok(Math.abs((listed.since?.secondsAgo ?? -1) - 1) <= 1);
-  world.options = { ...world.options, paused: true };
-  assert.equal(listOf(world, new Set(['paused'])).total, 10);
+  world.annotatePause('a-2', 'true');
+  await world.advance(1);
+  assert.deepEqual(statesOf(listOf(world, new Set(['paused']))), { 'a-2': 'paused' });
 });
 
 test('pages continue after the last name, and all of them together have every node once', async () => {
