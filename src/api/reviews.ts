@@ -5,6 +5,9 @@ import { FieldReader } from './field-reader.ts';
 export const tokenReviewPath = '/apis/authentication.k8s.io/v1/tokenreviews';
 export const subjectAccessReviewPath = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
 
+/** The audience of tokens for the pages of the controller: every other server rejects them, the API server included. */
+export const pagesAudience = 'node-lifecycle-controller';
+
 /** An authenticated user (apiserver `user.Info`). */
 export interface UserInfo {
   readonly username: string;
@@ -31,9 +34,10 @@ export interface AccessDecision {
   readonly reason: string;
 }
 
-/** Without audiences: the API server then uses its own, as kube-controller-manager does. */
-export function tokenReview(token: string): object {
-  return { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', metadata: {}, spec: { token } };
+/** Without an audience the API server uses its own, as kube-controller-manager does. */
+export function tokenReview(token: string, audience?: string): object {
+  const spec = audience === undefined ? { token } : { token, audiences: [audience] };
+  return { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', metadata: {}, spec };
 }
 
 export function subjectAccessReview(user: UserInfo, { verb, path }: NonResourceAccess): object {
@@ -46,10 +50,15 @@ export function subjectAccessReview(user: UserInfo, { verb, path }: NonResourceA
   };
 }
 
-/** A missing or malformed status is not authenticated. */
-export function transformTokenReview(answer: object): TokenAuthentication {
+/**
+ * A missing or malformed status is not authenticated, nor is one without the audience that the review asked for: an
+ * authenticator that knows no audiences returns none.
+ */
+export function transformTokenReview(answer: object, audience?: string): TokenAuthentication {
   const fields = new FieldReader();
   const status = statusOf(fields, answer);
+  if (audience !== undefined && !stringsOf(status['audiences']).includes(audience))
+    return { authenticated: false, error: `the token is not for the audience ${audience}` };
   const user = transformUser(fields, fields.part('status.user', status['user']));
   const error = fields.text('status.error', status['error']);
   if (status['authenticated'] !== true || user.username === '') return { authenticated: false, error };

@@ -2,12 +2,15 @@
 // Entry point of the process: arguments, exit code, signals, and the handlers of uncaught errors.
 import { type CommandIo, exitFailure } from './io/command-io.ts';
 import { dispatch } from './commands/dispatch.ts';
+import { selectArguments } from './commands/select-program.ts';
+import { processTerminal } from './io/process-terminal.ts';
 
 /** How long open handles may keep the process running after a command has returned. */
 const exitDelayMs = 3_000;
 
 function processIo(): CommandIo {
   return {
+    openTerminal: () => processTerminal(process.stdin, process.stdout),
     stdout: (text) => void process.stdout.write(text),
     stderr: (text) => void process.stderr.write(text),
     isTerminal: process.stdout.isTTY,
@@ -46,5 +49,6 @@ process.on('unhandledRejection', die);
 process.stdout.on('error', exitOnClosedPipe);
 process.stderr.on('error', () => process.exit(exitFailure));
 
-process.exitCode = await dispatch(process.argv.slice(2), processIo());
+const [, path = '', ...argv] = process.argv;
+process.exitCode = await dispatch(selectArguments(path, argv), processIo());
 setTimeout(() => process.exit(), exitDelayMs).unref();

@@ -29,8 +29,14 @@ interface Rule {
   readonly verbs: readonly string[];
 }
 
-function granted(objects: readonly KubeManifest[]): readonly string[] {
+/** Without the role of users of the kubectl plugin, which is not bound. */
+function rolesIn(objects: readonly KubeManifest[]): readonly KubeManifest[] {
   const roles = objects.filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role');
+  return roles.filter(({ metadata }) => !metadata.name.endsWith('-kubectl'));
+}
+
+function granted(objects: readonly KubeManifest[]): readonly string[] {
+  const roles = rolesIn(objects);
   const rulesOf = (role: KubeManifest): readonly Rule[] => role['rules'] as readonly Rule[];
   // Roles for readers of the pages are not permissions of the controller.
   const own = roles.map((role) => ({ role, rules: rulesOf(role).filter((rule) => 'resources' in rule) }));
@@ -107,7 +113,7 @@ for (const { values, parts } of settings) {
 }
 
 test('shadow: no role has a write verb', () => {
-  const roles = renderChart({ values: 'mode: shadow' }).filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role');
+  const roles = rolesIn(renderChart({ values: 'mode: shadow' }));
   const verbs = roles.flatMap(({ rules }) => (rules as readonly Rule[]).flatMap((rule) => rule.verbs));
   assert.deepEqual([...new Set(verbs)].sort(), ['get', 'list', 'watch']);
 });
@@ -115,7 +121,7 @@ test('shadow: no role has a write verb', () => {
 test('each role is bound only to the service account of the release', () => {
   const objects = renderChart();
   const { name, namespace } = pick(objects, 'ServiceAccount').metadata;
-  for (const role of objects.filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role')) {
+  for (const role of rolesIn(objects)) {
     const binding = pick(objects, `${role.kind}Binding`, role.metadata.name);
     assert.equal(binding.metadata.namespace, role.metadata.namespace);
     assert.deepEqual(binding['subjects'], [{ kind: 'ServiceAccount', name, namespace }]);
@@ -125,6 +131,19 @@ test('each role is bound only to the service account of the release', () => {
       name: role.metadata.name,
     });
   }
+});
+
+test('the role of users of the kubectl plugin is not bound, and names the lease', () => {
+  const objects = renderChart({ values: 'leaderElection: { resourceName: other }' });
+  const bound = objects.filter(({ kind, metadata }) => kind.endsWith('Binding') && metadata.name.endsWith('-kubectl'));
+  assert.deepEqual(bound, []);
+  assert.deepEqual(pick(objects, 'ClusterRole', 'node-lifecycle-controller-kubectl')['rules'], [
+    { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] },
+    { apiGroups: [''], resources: ['pods/portforward'], verbs: ['get', 'create'] },
+    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], resourceNames: ['other'], verbs: ['get'] },
+  ]);
+  const off = renderChart({ values: 'metrics: { enabled: false }' });
+  assert.ok(!off.some(({ metadata }) => metadata.name.endsWith('-kubectl')));
 });
 
 function configOf(rendering: Rendering): ReturnType<typeof parseControllerConfig> {

@@ -104,6 +104,9 @@ test('installed without a network into an empty folder, it has no dependencies a
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   assert.ok(must(nlc, ['version'], empty).startsWith(`nlc ${version} (Node.js ${process.version}, `));
   assert.match(must(nlc, ['controller', '--validate-only'], empty), /the configuration is valid/);
+  const bin = join(empty, 'node_modules', '.bin');
+  assert.match(must(join(bin, 'kubectl-node_lifecycle'), ['help'], empty), /^kubectl node-lifecycle - /);
+  assert.match(must(join(bin, 'kubectl_complete-node_lifecycle'), ['sta'], empty), /^status\t.*\n:4\n$/);
   const story = run(nlc, ['demo', '--once', '--output=json'], empty);
   assert.equal(story.code, 0, story.stdout + story.stderr);
   const end = JSON.parse(story.stdout.trim().split('\n').at(-1) ?? '') as { type: string; failed: readonly unknown[] };

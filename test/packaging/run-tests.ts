@@ -1,26 +1,28 @@
-// Runs the packaging tests: `npm run test:packaging [-- FILE...]`. Builds helm, kubeconform, kustomize and promtool first; if
+// Runs the packaging tests: `npm run test:packaging [-- FILE...]`. Builds helm, kubeconform, kustomize, promtool and krew first; if
 // that is not possible, prints which tests are skipped.
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { findControlPlane } from '../../tools/control-plane/binaries.ts';
+import { findKrew } from '../../tools/packaging/krew-programs.ts';
 import { findTools } from '../../tools/packaging/programs.ts';
 import { runTestFiles } from '../run-files.ts';
 
 const fileTimeoutMs = 600_000;
 /** All other files need only the tools. */
 const needingNothing: ReadonlySet<string> = new Set(['package.test.ts']);
+const needingKrew: ReadonlySet<string> = new Set(['krew.test.ts']);
 const needingControlPlane: ReadonlySet<string> = new Set(['cluster.test.ts', 'modes.test.ts']);
 
 process.exitCode = main(process.argv.slice(2));
 
 function main(chosen: readonly string[]): number {
-  const buildCode = runNode([
-    join(import.meta.dirname, '..', '..', 'tools', 'packaging', 'build-programs.ts'),
-    '--optional',
-  ]);
-  if (buildCode !== 0) return buildCode;
-  const files = chosen.length > 0 ? chosen : [...withoutTools(), ...withTools(), ...withControlPlane()];
+  const tools = join(import.meta.dirname, '..', '..', 'tools', 'packaging');
+  for (const script of ['build-programs.ts', 'build-krew.ts']) {
+    const buildCode = runNode([join(tools, script), '--optional']);
+    if (buildCode !== 0) return buildCode;
+  }
+  const files = chosen.length > 0 ? chosen : [...withoutTools(), ...withKrew(), ...withTools(), ...withControlPlane()];
   return runTestFiles(files, ['--test-concurrency=1', `--test-timeout=${fileTimeoutMs}`]);
 }
 
@@ -33,9 +35,17 @@ function withoutTools(): readonly string[] {
   return filesThat((name) => needingNothing.has(name));
 }
 
+function withKrew(): readonly string[] {
+  const found = findKrew();
+  if (!('missing' in found)) return filesThat((name) => needingKrew.has(name));
+  console.log(`packaging: the tests of the kubectl plugin's package are SKIPPED, ${found.missing}`);
+  return [];
+}
+
 function withTools(): readonly string[] {
   const found = findTools();
-  if (!('missing' in found)) return filesThat((name) => !needingNothing.has(name) && !needingControlPlane.has(name));
+  const others = [needingNothing, needingKrew, needingControlPlane];
+  if (!('missing' in found)) return filesThat((name) => !others.some((names) => names.has(name)));
   console.log(`packaging: the tests of chart, manifests and rules are SKIPPED, ${found.missing}`);
   return [];
 }

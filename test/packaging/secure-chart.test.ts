@@ -122,3 +122,20 @@ test('the reader roles are bound only to the service account of the pod, and onl
     ],
   ]);
 });
+
+test('with secure pages a service account reads them for users of the kubectl plugin, who may request its tokens only', () => {
+  const objects = renderChart({ values: 'metrics: { secure: true, ownAccountReads: false }' });
+  const reader = { ...account, name: 'node-lifecycle-controller-pages-reader' };
+  const created = pick(objects, 'ServiceAccount', reader.name);
+  assert.deepEqual([created.metadata.namespace, created['automountServiceAccountToken']], [reader.namespace, false]);
+  const binding = pick(objects, 'ClusterRoleBinding', 'node-lifecycle-controller-kubectl');
+  assert.deepEqual(binding['subjects'], [reader]);
+  assert.equal((binding['roleRef'] as { name: string }).name, 'node-lifecycle-controller-pages-reader');
+  const { rules } = pick(objects, 'ClusterRole', 'node-lifecycle-controller-kubectl') as unknown as { rules: object[] };
+  assert.deepEqual(rules.at(-1), {
+    apiGroups: [''],
+    resources: ['serviceaccounts/token'],
+    resourceNames: [reader.name],
+    verbs: ['create'],
+  });
+});

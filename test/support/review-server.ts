@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { subjectAccessReviewPath, tokenReviewPath } from '../../src/api/reviews.ts';
 
 interface TokenQuestion {
-  readonly spec: { readonly token: string };
+  readonly spec: { readonly token: string; readonly audiences?: readonly string[] };
 }
 
 interface AccessQuestion {
@@ -16,9 +16,13 @@ interface AccessQuestion {
   };
 }
 
+const ownAudience = 'https://kubernetes.default.svc';
+
 export class ReviewServer {
   /** User names by token. */
   readonly users = new Map<string, string>();
+  /** Audiences by token; of all others that of the API server. */
+  readonly audiences = new Map<string, readonly string[]>();
   /** `USER VERB PATH` */
   readonly grants = new Set<string>();
   /** Responds to every request with this code instead. */
@@ -72,11 +76,13 @@ export class ReviewServer {
     response.end(JSON.stringify(code < 300 ? { ...question, metadata: {}, status } : refusal));
   }
 
-  #token({ spec: { token } }: TokenQuestion): object {
+  #token({ spec: { token, audiences: wanted = [ownAudience] } }: TokenQuestion): object {
     this.tokensAsked.push(token);
     const username = this.users.get(token);
-    if (username === undefined) return { user: {}, error: 'invalid bearer token' };
-    return { authenticated: true, user: { username, uid: `uid of ${username}`, groups: ['system:authenticated'] } };
+    const audiences = (this.audiences.get(token) ?? [ownAudience]).filter((audience) => wanted.includes(audience));
+    if (username === undefined || audiences.length === 0) return { user: {}, error: 'invalid bearer token' };
+    const user = { username, uid: `uid of ${username}`, groups: ['system:authenticated'] };
+    return { authenticated: true, user, audiences };
   }
 
   #access(path: string | undefined, { spec }: AccessQuestion): object {

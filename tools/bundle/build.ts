@@ -54,6 +54,7 @@ async function bundle(folder: string, dashboard: Plugin): Promise<Metafile> {
 function packageText(): string {
   const manifest: Readonly<Record<string, unknown>> = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const { name, version, description, license, type, engines } = manifest;
-  const bin = { nlc: 'nlc.js', 'node-lifecycle-controller': 'nlc.js' };
+  const names = Object.keys(manifest['bin'] ?? {});
+  const bin = Object.fromEntries(names.map((name) => [name, 'nlc.js']));
   return `${JSON.stringify({ name, version, description, license, type, engines, bin }, undefined, 2)}\n`;
 }

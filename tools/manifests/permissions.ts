@@ -210,6 +210,7 @@ export function permissionsPage(): readonly string[] {
   return [
     'The chart grants exactly these permissions, depending on `mode`, `policies` and `config`. No wildcards, no secrets. `create` cannot be restricted to a name.',
     'In mode `shadow` only `get`, `list` and `watch` of these rows are granted, without a lease for leader election; `metrics.secure` adds the two reviews, which store nothing.',
+    'The cluster role `*-kubectl` is for users of the [kubectl plugin](../../docs/kubectl.md#permissions) and is not bound; with `metrics.secure` a service account of its own reads the pages for them.',
     '',
     '| verbs | resource | where | when | for |',
     '| --- | --- | --- | --- | --- |',

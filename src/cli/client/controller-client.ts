@@ -1,126 +1,99 @@
-// Requests a page of a running controller from its metrics address.
-import { Agent, request } from 'undici';
-import { codeOf } from '../../adapters/kube-client/errors.ts';
+// Prints pages of a running controller.
 import { ConnectionError } from '../../adapters/kubeconfig/connection-error.ts';
-import { type CommandIo, type CommandModule, exitSuccess, exitFailure, usageError } from '../io/command-io.ts';
 import { readFlags } from '../flags/flag-schema.ts';
+import {
+  type CommandIo,
+  type CommandModule,
+  exitFailure,
+  exitSuccess,
+  programOf,
+  usageError,
+} from '../io/command-io.ts';
 import { explainFlags } from './flags.ts';
-import { accessProblems, type ClientValues, type PageAccess, pageAccess } from './page-access.ts';
+import { accessProblems, type ClientValues } from './page-access.ts';
+import { type PageOutput, servedFormat } from './page-output.ts';
+import { PageError, type PageSource, readPage } from './page-source.ts';
+import { renderPage } from './rendered-page.ts';
+import { ServerPages } from './server-pages.ts';
 
-/** Timeout of a request. The controller serves its pages from memory. */
-const timeoutMs = 10_000;
-
-interface PageRequest {
+/** A page and, for the output `wide`, the pages that belong to it. Paths are encoded. */
+export interface WantedPage {
   /** The name of the command, for error messages. */
   readonly command: string;
-  /** The URL path of the page, encoded. */
   readonly path: string;
-  /** Server, output format and credentials. */
-  readonly values: ClientValues;
+  readonly wide: readonly string[];
 }
 
+export const statusPage: WantedPage = {
+  command: 'status',
+  path: '/status',
+  wide: ['/explain/nodes', '/explain/evictions'],
+};
+
+export const shadowPage: WantedPage = { command: 'shadow', path: '/shadow', wide: ['/status'] };
+
 /** A command without arguments that prints this page. */
-export function pageCommand(command: string, path: string): CommandModule['run'] {
+export function pageCommand(page: WantedPage): CommandModule['run'] {
   return async (argv, io) => {
     const read = readFlags(argv, explainFlags);
-    if ('problems' in read) return usageError(io, command, read.problems);
-    return printControllerPage({ command, path, values: read.values }, io);
+    if ('problems' in read) return usageError(io, page.command, read.problems);
+    return printControllerPage(page, read.values, io);
   };
 }
 
 /** Prints the page and returns the exit code: 1, with the reason on standard error, if it cannot be read. */
-export async function printControllerPage({ command, path, values }: PageRequest, io: CommandIo): Promise<number> {
+export async function printControllerPage(
+  page: WantedPage,
+  values: ClientValues & { readonly output: PageOutput },
+  io: CommandIo,
+): Promise<number> {
   const problems = accessProblems(values);
-  if (problems.length > 0) return usageError(io, command, problems);
+  if (problems.length > 0) return usageError(io, page.command, problems);
+  return withPages(
+    page.command,
+    io,
+    () => ServerPages.open(values),
+    (source) => printPage(source, page, values.output, io),
+  );
+}
+
+/** Opens the pages, closes them at the end, and reports why one of them cannot be read. */
+export async function withPages(
+  command: string,
+  io: CommandIo,
+  open: () => Promise<PageSource>,
+  use: (source: PageSource) => Promise<number>,
+): Promise<number> {
   try {
-    io.stdout(await pageOf(path, values, io.signal));
-    return exitSuccess;
+    const source = await open();
+    try {
+      return await use(source);
+    } finally {
+      await source.close();
+    }
   } catch (error) {
-    io.stderr(`nlc ${command}: ${describeFailure(values.server, error)}\n`);
+    io.stderr(`${programOf(io)} ${command}: ${describeFailure(error)}\n`);
     return exitFailure;
   }
 }
 
-/** The controller responded with an error. */
-class ErrorResponse extends Error {
-  override readonly name = 'RefusedError';
-}
-
-async function pageOf(path: string, values: ClientValues, stopped: AbortSignal): Promise<string> {
-  const access = await pageAccess(values);
-  const agent = agentFor(access);
-  try {
-    const answer = await request(new URL(`${path}?output=${values.output}`, values.server), {
-      dispatcher: agent,
-      headers: { ...access.headers },
-      signal: AbortSignal.any([stopped, AbortSignal.timeout(timeoutMs)]),
-    });
-    const body = await answer.body.text();
-    if (answer.statusCode < 300) return body;
-    throw new ErrorResponse(
-      `${values.server} returned ${answer.statusCode}: ${messageIn(body)}${hintAfter(answer.statusCode)}`,
-    );
-  } finally {
-    await agent.destroy();
+export async function printPage(
+  source: PageSource,
+  { path, wide }: WantedPage,
+  output: PageOutput,
+  io: CommandIo,
+): Promise<number> {
+  const paths = output === 'wide' ? [path, ...wide] : [path];
+  for (const each of paths) {
+    const asked = `${each}?output=${servedFormat(output)}`;
+    io.stdout(renderPage(await readPage(source, asked, io.signal), output));
   }
+  return exitSuccess;
 }
 
-function agentFor({ tls: { ca, cert, key, servername, rejectUnauthorized } }: PageAccess): Agent {
-  return new Agent({
-    connect: {
-      ...(ca === undefined ? {} : { ca }),
-      ...(cert === undefined ? {} : { cert }),
-      ...(key === undefined ? {} : { key }),
-      ...(servername === undefined ? {} : { servername }),
-      ...(rejectUnauthorized === undefined ? {} : { rejectUnauthorized }),
-    },
-  });
-}
-
-function describeFailure(server: string, error: unknown): string {
-  if (error instanceof ErrorResponse) return error.message;
+function describeFailure(error: unknown): string {
+  if (error instanceof PageError) return error.message;
   if (error instanceof ConnectionError) return `cannot load credentials: ${error.message}`;
-  return `no response from ${server} (${causeOf(error)}); ${hintFor(server, error)}`;
-}
-
-function hintAfter(statusCode: number): string {
-  return statusCode === 401 ? '; set --token, --token-file or --kubeconfig to authenticate' : '';
-}
-
-function hintFor(server: string, error: unknown): string {
-  const code = codeOf(error) ?? '';
-  if (/CERT|SIGNATURE/.test(code)) {
-    return 'set --certificate-authority and --tls-server-name to verify the certificate, or --insecure-skip-tls-verify on loopback';
-  }
-  const plain = server.startsWith('http:') && ['ECONNRESET', 'UND_ERR_SOCKET'].includes(code);
-  const secure = plain ? ', with https:// if it runs with --metrics-secure' : '';
-  return `--server must be the address where the controller serves /metrics${secure}`;
-}
-
-/** The message of a controller's error page; otherwise the first line of the body. */
-function messageIn(body: string): string {
-  try {
-    const parsed: unknown = JSON.parse(body);
-    return messageOf(parsed) ?? firstLine(body);
-  } catch {
-    return firstLine(body); // not JSON: another server's page
-  }
-}
-
-/** Error pages have `{error: {message}}`; authentication and authorization errors are a Status, as from the API server. */
-function messageOf(parsed: unknown): string | undefined {
-  if (typeof parsed !== 'object' || parsed === null) return undefined;
-  const status: unknown = 'error' in parsed ? parsed.error : parsed;
-  if (typeof status !== 'object' || status === null || !('message' in status)) return undefined;
-  return String(status.message);
-}
-
-function firstLine(body: string): string {
-  return body.split('\n', 1)[0] ?? '';
-}
-
-function causeOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  // If a name has several addresses and all fail, the AggregateError has an empty message.
-  return error.message === '' ? (codeOf(error) ?? error.name) : error.message;
+  if (error instanceof SyntaxError) return `the response is not a page of a controller: ${error.message}`;
+  throw error;
 }

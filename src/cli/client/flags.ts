@@ -1,16 +1,13 @@
 import { flag, type FlagDefinition, flagGroup } from '../flags/flag-definition.ts';
+import { pageOutputs } from './page-output.ts';
 
-/** The flags of `nlc explain`, `nlc status` and `nlc shadow`: server, output format and credentials. */
-export const explainFlags = [
+/** Server and credentials of the commands that read pages of a controller. */
+export const serverFlags = [
   ...flagGroup('Controller', [
     flag.text('server', 'Metrics address of the controller; use the leader, because a standby evaluates nothing', {
       default: 'http://127.0.0.1:8080',
       pattern: /^https?:\/\/[^\s/?#]+\/?$/,
       patternMeaning: 'http://HOST:PORT or https://HOST:PORT',
-    }),
-    flag.text('output', 'Output format: a summary as text, or JSON with all values', {
-      default: 'text',
-      choices: ['text', 'json'],
     }),
   ]),
   ...flagGroup('Secure serving (controller with --metrics-secure)', [
@@ -39,3 +36,16 @@ export const explainFlags = [
     ),
   ]),
 ] as const satisfies readonly FlagDefinition[];
+
+export const outputFlags = [
+  ...flagGroup('Controller', [
+    flag.text(
+      'output',
+      'Output format: a summary as text; wide adds the pages that belong to it; JSON or YAML with all values',
+      { short: 'o', default: 'text', choices: pageOutputs },
+    ),
+  ]),
+] as const satisfies readonly FlagDefinition[];
+
+/** The flags of `nlc explain`, `nlc status` and `nlc shadow`. */
+export const explainFlags = [...serverFlags, ...outputFlags] as const satisfies readonly FlagDefinition[];

@@ -5,11 +5,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { ConnectionError } from '../../adapters/kubeconfig/connection-error.ts';
 import type { Headers, TlsOptions } from '../../adapters/kube-client/connection.ts';
 import { loadConnection } from '../../adapters/kubeconfig/connection.ts';
-import type { explainFlags } from './flags.ts';
+import type { serverFlags } from './flags.ts';
 import { type FlagValues, keyOf } from '../flags/flag-definition.ts';
 import { isLoopback } from '../hollow-nodes/control-access.ts';
 
-export type ClientValues = FlagValues<typeof explainFlags>;
+export type ClientValues = FlagValues<typeof serverFlags>;
 
 export interface PageAccess {
   readonly headers: Headers;
@@ -72,7 +72,7 @@ async function userOf(kubeconfig: string, context: string | undefined): Promise<
 }
 
 /** Checked here, because Node.js treats an empty `ca` as unset and falls back to its own CAs. */
-function readAuthority(file: string): string {
+export function readAuthority(file: string): string {
   const field = '--certificate-authority';
   const pem = readText(field, file);
   if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;

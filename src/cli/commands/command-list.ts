@@ -1,20 +1,7 @@
-import type { CommandModule } from '../io/command-io.ts';
-import type { FlagDefinition } from '../flags/flag-definition.ts';
-
-/** One command of `nlc help`. */
-export interface CommandEntry {
-  readonly name: string;
-  readonly summary: string;
-  /** The required argument, as the usage line shows it. */
-  readonly operand?: string;
-  /** Imports the command and its dependencies. Called only when the command runs, because the import is slow. */
-  load(): Promise<CommandModule>;
-  /** Imports the flags only, so that help is fast. */
-  loadFlags(): Promise<readonly FlagDefinition[]>;
-}
+import type { Catalog, CommandEntry, CommandGroup } from './command-entry.ts';
 
 /** All commands except `help`, in the order of `nlc help`. */
-export const commandList: readonly CommandEntry[] = [
+export const commandList: readonly (CommandEntry | CommandGroup)[] = [
   {
     name: 'controller',
     summary: 'Monitors node health, taints unhealthy nodes at the rate of their zone, evicts pods without a toleration',
@@ -24,6 +11,7 @@ export const commandList: readonly CommandEntry[] = [
   {
     name: 'explain',
     operand: 'node/NAME|pod/NAMESPACE/NAME',
+    completes: 'subject',
     summary: 'Shows what a running controller did and will do with node/NAME or pod/NAMESPACE/NAME, and the reasons',
     load: () => import('./explain.ts'),
     loadFlags: async () => (await import('../client/flags.ts')).explainFlags,
@@ -35,8 +23,24 @@ export const commandList: readonly CommandEntry[] = [
     loadFlags: async () => (await import('../client/flags.ts')).explainFlags,
   },
   {
+    name: 'top',
+    summary: 'Shows zones, nodes that are not ready, pods that are due first and holds, refreshed in place',
+    load: () => import('./top.ts'),
+    loadFlags: async () => (await import('../top/flags.ts')).topFlags,
+  },
+  {
+    name: 'kubectl',
+    operand: 'COMMAND',
+    summary:
+      'The kubectl plugin: status, explain, shadow, top and dashboard of the leader in the cluster of a kubeconfig',
+    group: true,
+    loadCatalog: async () => (await import('./kubectl-list.ts')).kubectlCatalog,
+    loadFlags: async () => (await import('./kubectl-list.ts')).kubectlFlags,
+  },
+  {
     name: 'validate',
     operand: 'FILE',
+    completes: 'file',
     summary:
       'Checks a config file of the controller, its policies included, or NodeLifecyclePolicy manifests, and prints errors and warnings',
     load: () => import('./validate.ts'),
@@ -76,6 +80,7 @@ export const commandList: readonly CommandEntry[] = [
   {
     name: 'simulate',
     operand: 'SCENARIO|--trace=FILE',
+    completes: 'file',
     summary:
       'Simulates a scenario of a cluster and its faults, and reports what the controller does under its settings',
     load: () => import('./simulate.ts'),
@@ -88,6 +93,14 @@ export const commandList: readonly CommandEntry[] = [
     loadFlags: async () => (await import('../record/flags.ts')).recordFlags,
   },
   {
+    name: 'completion',
+    operand: 'bash|zsh|fish',
+    completes: 'shell',
+    summary: 'Prints a script with which a shell completes commands, flags, values and node names',
+    load: () => import('./completion.ts'),
+    loadFlags: () => Promise.resolve([]),
+  },
+  {
     name: 'version',
     summary: 'Prints the version of nlc, of Node.js and the platform',
     load: () => import('./version.ts'),
@@ -95,6 +108,9 @@ export const commandList: readonly CommandEntry[] = [
   },
 ];
 
-export function findCommand(name: string): CommandEntry | undefined {
-  return commandList.find((entry) => entry.name === name);
-}
+export const nlcCatalog: Catalog = {
+  program: 'nlc',
+  title:
+    'node lifecycle controller: monitors node health, taints unhealthy nodes and evicts their pods at a limited rate',
+  commands: commandList,
+};

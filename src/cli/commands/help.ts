@@ -1,14 +1,15 @@
-import { type CommandIo, exitSuccess, usageError } from '../io/command-io.ts';
-import { type CommandEntry, commandList, findCommand } from './command-list.ts';
 import { flagHelp } from '../flags/flag-help.ts';
+import { type CommandIo, exitSuccess, usageError } from '../io/command-io.ts';
+import { type Catalog, type CommandEntry, type CommandGroup, findCommand, isGroup } from './command-entry.ts';
 
-/** `nlc help`, `nlc help COMMAND`, `nlc COMMAND --help`. */
-export async function run(argv: readonly string[], io: CommandIo): Promise<number> {
+/** `nlc help`, `nlc help COMMAND`, `nlc COMMAND --help`, and the same for a command that has commands. */
+export async function help(argv: readonly string[], io: CommandIo, catalog: Catalog): Promise<number> {
   const [name, ...extra] = argv;
-  if (name === undefined || name === 'help') return say(io, overview());
-  const entry = findCommand(name);
-  if (entry === undefined || extra.length > 0) return usageError(io, 'help', problems(name, entry, extra), 'arguments');
-  return say(io, await commandHelp(entry));
+  if (name === undefined || name === 'help') return say(io, overview(catalog));
+  const entry = findCommand(name, catalog);
+  if (entry !== undefined && isGroup(entry)) return help(extra, io, await entry.loadCatalog());
+  if (entry !== undefined && extra.length === 0) return say(io, await commandHelp(entry, catalog));
+  return usageError(io, 'help', problems(name, entry, extra, catalog), 'arguments');
 }
 
 function say(io: CommandIo, text: string): number {
@@ -16,8 +17,13 @@ function say(io: CommandIo, text: string): number {
   return exitSuccess;
 }
 
-function problems(name: string, entry: CommandEntry | undefined, extra: readonly string[]): readonly string[] {
-  const names = commandList.map((known) => known.name).join(', ');
+function problems(
+  name: string,
+  entry: CommandEntry | CommandGroup | undefined,
+  extra: readonly string[],
+  { commands }: Catalog,
+): readonly string[] {
+  const names = commands.map((known) => known.name).join(', ');
   const unexpected = extra.map((word) => `unexpected argument ${JSON.stringify(word)}: only one command is accepted`);
   return entry === undefined
     ? [`command: must be one of ${names} (got ${JSON.stringify(name)})`, ...unexpected]
@@ -26,11 +32,11 @@ function problems(name: string, entry: CommandEntry | undefined, extra: readonly
 
 const nameColumns = 14;
 
-function overview(): string {
-  const lines = commandList.map((entry) => `  ${entry.name.padEnd(nameColumns)}${entry.summary}\n`);
-  return `nlc - node lifecycle controller: monitors node health, taints unhealthy nodes and evicts their pods at a limited rate
+function overview({ program, title, commands }: Catalog): string {
+  const lines = commands.map((entry) => `  ${entry.name.padEnd(nameColumns)}${entry.summary}\n`);
+  return `${program} - ${title}
 
-Usage: nlc COMMAND [FLAGS]
+Usage: ${program} COMMAND [FLAGS]
 
 Commands:
 ${lines.join('')}  ${'help'.padEnd(nameColumns)}Prints this help, or the flags of a command
@@ -39,8 +45,10 @@ Exit codes: 0 success, 1 failure, 2 usage error.
 `;
 }
 
-async function commandHelp(entry: CommandEntry): Promise<string> {
+async function commandHelp(entry: CommandEntry, { program }: Catalog): Promise<string> {
   const flags = await entry.loadFlags();
-  const head = `nlc ${entry.name} - ${entry.summary}\n\nUsage: nlc ${entry.name}${entry.operand === undefined ? '' : ` ${entry.operand}`}${flags.length === 0 ? '' : ' [FLAGS]'}\n`;
+  const name = `${program} ${entry.name}`;
+  const usage = `${name}${entry.operand === undefined ? '' : ` ${entry.operand}`}${flags.length === 0 ? '' : ' [FLAGS]'}`;
+  const head = `${name} - ${entry.summary}\n\nUsage: ${usage}\n`;
   return flags.length === 0 ? head : `${head}\n${flagHelp(flags)}`;
 }

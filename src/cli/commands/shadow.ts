@@ -1,4 +1,4 @@
-import { pageCommand } from '../client/controller-client.ts';
+import { pageCommand, shadowPage } from '../client/controller-client.ts';
 
 /** `nlc shadow`: the comparison of a controller that runs with `--shadow` with the active controllers. */
-export const run = pageCommand('shadow', '/shadow');
+export const run = pageCommand(shadowPage);

@@ -1,4 +1,4 @@
-import { pageCommand } from '../client/controller-client.ts';
+import { pageCommand, statusPage } from '../client/controller-client.ts';
 
 /** `nlc status`: leader, caches, zones, queues and holds of a running controller. */
-export const run = pageCommand('status', '/status');
+export const run = pageCommand(statusPage);

@@ -25,6 +25,7 @@ import { explainRoutes } from '../pages/explain-pages.ts';
 import type { DashboardSource } from '../../controller/dashboard/dashboard-source.ts';
 import type { Snapshot } from '../../controller/snapshot/snapshot.ts';
 import { type HealthChecks, healthRoutes } from '../pages/health-pages.ts';
+import { listRoutes } from '../pages/list-pages.ts';
 import { configzRoute, metricsRoute } from '../pages/metrics-pages.ts';
 import { shadowRoute } from './shadow.ts';
 import { ownVersion } from '../io/version.ts';
@@ -152,6 +153,7 @@ export class ControllerProcess {
         metricsRoute(this.#options.meter),
         configzRoute('node-lifecycle-controller', () => this.#config),
         ...explainRoutes(this.snapshot),
+        ...listRoutes(this.snapshot),
         shadowRoute(() => this.manager.shadowReport()),
         ...this.#dashboard.routes(),
       ],

@@ -110,6 +110,8 @@ class ShownReplica {
       pod: (namespace, name) => this.process.snapshot.pod(namespace, name),
       zones: () => this.process.snapshot.zones(),
       status: () => this.process.snapshot.status(),
+      nodes: (query) => this.process.snapshot.nodes(query),
+      evictions: (limit) => this.process.snapshot.evictions(limit),
     };
   }
 }

@@ -4,9 +4,24 @@ export interface CommandIo {
   readonly stderr: (text: string) => void;
   /** Standard output is a terminal, where a line can be overwritten. */
   readonly isTerminal?: boolean;
+  /** Undefined unless standard input and output are both a terminal. */
+  readonly openTerminal?: () => Terminal | undefined;
+  /** What users call this program, for messages; absent: `nlc`. */
+  readonly program?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Aborted by the first SIGTERM or SIGINT: shut down gracefully and return. The second one ends the process at once. */
   readonly signal: AbortSignal;
+}
+
+/** A terminal, for commands that draw the whole screen. */
+export interface Terminal {
+  size(): { readonly columns: number; readonly rows: number };
+  /** Delivers keys as they are pressed, without echo, until the returned function is called. */
+  readKeys(listener: (keys: string) => void): () => void;
+  /** Calls back when the size changes, until the returned function is called. */
+  onResize(listener: () => void): () => void;
+  /** Calls back when the process ends for any reason, until the returned function is called. Synchronous work only. */
+  onExit(listener: () => void): () => void;
 }
 
 /** The interface of each file in `commands/`. Imported only when its command runs. */
@@ -19,10 +34,15 @@ export const exitSuccess = 0;
 export const exitFailure = 1;
 export const exitUsageError = 2;
 
+export function programOf({ program = 'nlc' }: Pick<CommandIo, 'program'>): string {
+  return program;
+}
+
 /** Prints all problems and a pointer to the help, and returns the exit code of a usage error. */
 export function usageError(io: CommandIo, command: string, problems: readonly string[], what = 'flags'): number {
   const count = problems.length === 1 ? '1 error' : `${problems.length} errors`;
   const lines = problems.map((problem) => `  ${problem}\n`).join('');
-  io.stderr(`nlc ${command}: invalid ${what} (${count})\n${lines}See: nlc ${command} --help\n`);
+  const name = `${programOf(io)} ${command}`;
+  io.stderr(`${name}: invalid ${what} (${count})\n${lines}See: ${name} --help\n`);
   return exitUsageError;
 }

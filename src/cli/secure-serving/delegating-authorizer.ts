@@ -4,6 +4,7 @@ import { ApiError } from '../../api/api-error.ts';
 import {
   type AccessDecision,
   type NonResourceAccess,
+  pagesAudience,
   subjectAccessReview,
   subjectAccessReviewPath,
   tokenReview,
@@ -17,6 +18,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Meter, MetricDefinition } from '../../ports/meter.ts';
 import { authnRequestsTotal, authzRequestsTotal } from './metrics.ts';
 import type { SecureServingValues } from './rules.ts';
+import { parseTokenAudiences } from './parse-token-audiences.ts';
 import { ReviewCache, type ReviewRate } from './review-cache.ts';
 
 /** Creates a review, which the API server does not store; HttpKubeApi implements it. */
@@ -81,8 +83,9 @@ export class DelegatingAuthorizer {
 
   /** The user of a token. `busy`: the rate limit is exceeded. Rejects with an ApiError if the review fails. */
   authenticate(token: string): Promise<TokenAuthentication | 'busy'> {
+    const audience = parseTokenAudiences(token).includes(pagesAudience) ? pagesAudience : undefined;
     return this.#tokens.answer(this.#digest(token), async () =>
-      transformTokenReview(await this.#review(tokenReviewKind, tokenReview(token))),
+      transformTokenReview(await this.#review(tokenReviewKind, tokenReview(token, audience)), audience),
     );
   }
 

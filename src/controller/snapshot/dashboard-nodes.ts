@@ -1,7 +1,6 @@
 // The state of one node for the dashboard, from current state.
 import { findCondition } from '../../api/conditions.ts';
 import type { NodeView } from '../../api/node.ts';
-import { podKey, type PodView } from '../../api/pod.ts';
 import { formatTime, parseTimestamp } from '../../api/timestamps.ts';
 import { outerZoneOf, zoneName } from '../../api/zone.ts';
 import type { NodeCell, NodeState } from '../../dashboard/protocol.ts';
@@ -15,6 +14,7 @@ import { buildNextStep, type NextStep } from './build-next-step.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import type { Surroundings } from './dashboard-surroundings.ts';
 import { describeNodeHold } from './describe-node-hold.ts';
+import { type LeavingPods, selectLeavingPods } from './select-leaving-pods.ts';
 import { toMonotonicMs } from './snapshot-sources.ts';
 
 export interface NodeRecord {
@@ -28,21 +28,14 @@ export interface NodeRecord {
   readonly endsAtMs: number | undefined;
 }
 
-interface Situation extends NodeStateFacts {
+interface Situation extends NodeStateFacts, LeavingPods {
   readonly node: NodeView;
   readonly zone: string;
   readonly policy: string | null;
   readonly pods: number;
   readonly hold: NodeHold | undefined;
   readonly maintenance: Maintenance | undefined;
-  readonly first: { readonly pod: string; readonly atMs: number } | undefined;
 }
-
-const noPods: Pick<Situation, 'first' | 'isEvicted' | 'hasLeavingPods'> = {
-  first: undefined,
-  isEvicted: false,
-  hasLeavingPods: false,
-};
 
 export class DashboardNodes {
   readonly #sources: DashboardSources;
@@ -97,29 +90,12 @@ export class DashboardNodes {
       ready: readyOf(node),
       isSilent: stages.health.evaluate(node, healthNow).kind !== 'alive',
       isTainted,
-      ...this.#leavingPods(name, pods, isTainted),
+      ...selectLeavingPods(node, pods, this.#sources.stages),
       hold,
       isPaused: hold?.mode === 'Paused' && hold.source.kind !== 'config-file',
       maintenance,
       isMaintained: maintenance !== undefined,
     };
-  }
-
-  #leavingPods(node: string, pods: readonly PodView[], isTainted: boolean): typeof noPods {
-    const { evictor, podEvictor } = this.#sources.stages;
-    if (podEvictor !== undefined) {
-      const isEvicted = podEvictor.markOf(node) !== 'unmarked';
-      const hasLeavingPods = isEvicted && pods.some((pod) => podEvictor.fateOf(pod).fate !== 'spared');
-      return { first: undefined, isEvicted, hasLeavingPods };
-    }
-    if (!isTainted) return noPods;
-    let first: Situation['first'];
-    for (const pod of pods) {
-      const key = podKey(pod);
-      const atMs = evictor.timedEviction(key)?.atMs;
-      if (atMs !== undefined && (first === undefined || atMs < first.atMs)) first = { pod: key, atMs };
-    }
-    return { first, isEvicted: false, hasLeavingPods: first !== undefined };
   }
 
   #heldOf(state: NodeState, situation: Situation, around: Surroundings): string | null {

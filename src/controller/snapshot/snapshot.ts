@@ -37,11 +37,12 @@ import type { PolicyCount } from '../model/policy.ts';
 import { graceOf, readyOf } from '../health/assess-node.ts';
 import { runningParts } from '../model/options.ts';
 import { collectionFacts, podGcFacts } from './pod-gc-snapshot.ts';
+import { type EvictionList, listEvictions, listNodes, type NodeList, type NodeQuery } from './node-list.ts';
 import { toMonotonicMs, recordOf, type SnapshotSources } from './snapshot-sources.ts';
 import type { ZoneTally } from '../zones/classify-zone.ts';
 
 /** The pages of explanations. Unknown names return undefined. */
-export type Snapshot = Pick<LiveSnapshot, 'node' | 'pod' | 'zones' | 'status'>;
+export type Snapshot = Pick<LiveSnapshot, 'node' | 'pod' | 'zones' | 'status' | 'nodes' | 'evictions'>;
 
 const stopped: QueueFacts = { nodes: [], tokens: 0, nextTokenAtMs: Infinity, ratePerSecond: 0 };
 
@@ -131,6 +132,15 @@ export class LiveSnapshot {
       problems: pod.problems ?? [],
       history: this.#historyOfPod(pod, node),
     };
+  }
+
+  nodes(query: NodeQuery): NodeList {
+    return listNodes(this.#sources, (name) => this.node(name), query);
+  }
+
+  /** The pods that are due first. */
+  evictions(limit: number): EvictionList {
+    return listEvictions(this.#sources, limit);
   }
 
   /** By name. */

@@ -130,7 +130,7 @@ test('nlc explain exits with 1 and the reason without a response, with 2 on a us
     assert.equal(refused.code, 2, argv.join(' '));
     assert.match(refused.err, /must be node\/NAME or pod\/NAMESPACE\/NAME/);
   }
-  const both = await nlc('explain', 'zone/a', '--server=ftp://x', '--output=yaml');
+  const both = await nlc('explain', 'zone/a', '--server=ftp://x', '--output=xml');
   assert.match(both.err, /invalid arguments \(3 errors\)/);
 });
 

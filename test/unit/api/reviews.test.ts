@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { subjectAccessReview, transformAccessReview, transformTokenReview } from '../../../src/api/reviews.ts';
+import {
+  subjectAccessReview,
+  tokenReview,
+  transformAccessReview,
+  transformTokenReview,
+} from '../../../src/api/reviews.ts';
 
 test('a TokenReview authenticates the user', () => {
   const user = { username: 'a', uid: 'u', groups: ['g'], extra: { scope: ['x', 'y'] } };
@@ -53,4 +58,22 @@ test('a SubjectAccessReview contains the complete user', () => {
       nonResourceAttributes: { path: '/metrics', verb: 'get' },
     },
   });
+});
+
+test('a TokenReview for an audience authenticates only if the response confirms the audience', () => {
+  assert.deepEqual(tokenReview('t'), {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenReview',
+    metadata: {},
+    spec: { token: 't' },
+  });
+  const { spec } = tokenReview('t', 'pages') as { spec: unknown };
+  assert.deepEqual(spec, { token: 't', audiences: ['pages'] });
+  const status = { authenticated: true, user: { username: 'a' } };
+  for (const audiences of [undefined, [], ['other'], 'pages', [['pages']]]) {
+    const { authenticated } = transformTokenReview({ status: { ...status, audiences } }, 'pages');
+    assert.equal(authenticated, false, JSON.stringify(audiences));
+  }
+  const confirmed = { status: { ...status, audiences: ['other', 'pages'] } };
+  assert.equal(transformTokenReview(confirmed, 'pages').authenticated, true);
 });

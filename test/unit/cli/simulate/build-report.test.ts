@@ -45,6 +45,7 @@ function runOf(change: Partial<ScenarioResult> = {}, recording: Partial<Recorded
       falseAssessments: 0,
       podsMovedNeedlessly: 0,
       podsDeleted: 0,
+      flappingKept: 0,
       ...change,
     },
     recording: {

@@ -1,0 +1,23 @@
+import type { FlagDefinition } from './flag-definition.ts';
+
+interface Operand {
+  /** Undefined: there is none. */
+  readonly operand: string | undefined;
+  readonly others: readonly string[];
+}
+
+/** Splits the first argument that is neither a flag nor a flag's value from the others. */
+export function takeOperand(argv: readonly string[], table: readonly FlagDefinition[]): Operand {
+  const place = argv.findIndex((word, index) => !word.startsWith('-') && !expectsValue(argv[index - 1] ?? '', table));
+  return place < 0 ? { operand: undefined, others: argv } : { operand: argv[place], others: argv.toSpliced(place, 1) };
+}
+
+/** Whether the next argument is the value of this one: a flag without `=` that is not a boolean. */
+function expectsValue(word: string, table: readonly FlagDefinition[]): boolean {
+  if (word.startsWith('--')) {
+    if (word === '--' || word.includes('=')) return false;
+    return table.find(({ name }) => `--${name}` === word)?.kind !== 'boolean';
+  }
+  const flag = table.find(({ short }) => short !== undefined && `-${short}` === word);
+  return flag !== undefined && flag.kind !== 'boolean';
+}

@@ -1,0 +1,132 @@
+// The pages of the leader, whichever replica leads.
+import { ClusterClient } from '../../adapters/kube-client/cluster-client.ts';
+import { loadConnection } from '../../adapters/kubeconfig/connection.ts';
+import { mapOf } from '../../api/json-map.ts';
+import { type PageAnswer, PageError, type PageSource, readPage } from '../client/page-source.ts';
+import type { FlagValues } from '../flags/flag-definition.ts';
+import { userAgent } from '../io/version.ts';
+import { findLeader } from './controller-finder.ts';
+import type { clusterFlags } from './flags.ts';
+import { openSecureLogin, plainLogin } from './page-login.ts';
+import type { ControllerPod } from './parse-controller-pod.ts';
+import { type PagesPod, PodPages } from './pod-pages.ts';
+import { describePods } from './select-leader.ts';
+
+type ClusterValues = FlagValues<typeof clusterFlags>;
+
+const searchMsMax = 15_000;
+/** Replicas that are asked at most; each costs a port-forward. */
+const askedMax = 10;
+
+export class LeaderPages implements PageSource {
+  readonly #client: ClusterClient;
+  readonly #values: ClusterValues;
+  #current: Promise<PodPages> | undefined;
+  /** The replica that was read last. */
+  #last: PodPages | undefined;
+
+  /** Rejects with a ConnectionError if the kubeconfig is unusable. Looks for the controller with the first page. */
+  static async open(values: ClusterValues): Promise<LeaderPages> {
+    const { kubeconfig, context } = values;
+    const connection = await loadConnection({
+      ...(kubeconfig === undefined ? {} : { kubeconfig }),
+      ...(context === undefined ? {} : { context }),
+    });
+    return new LeaderPages(new ClusterClient(connection, userAgent('kubectl')), values);
+  }
+
+  private constructor(client: ClusterClient, values: ClusterValues) {
+    this.#client = client;
+    this.#values = values;
+  }
+
+  get name(): string {
+    return this.#last?.name ?? 'the controller';
+  }
+
+  hintAfter(status: number): string | undefined {
+    return this.#last?.hintAfter(status);
+  }
+
+  /** After a failure the leader is looked up again with the next page. */
+  async get(path: string, signal: AbortSignal): Promise<PageAnswer> {
+    const pages = await this.current(signal);
+    try {
+      return await pages.get(path, signal);
+    } catch (error) {
+      await this.leave(pages);
+      throw error;
+    }
+  }
+
+  /** The pages of the leader as last known. Rejects with a PageError if there is none. */
+  async current(signal: AbortSignal): Promise<PodPages> {
+    this.#current ??= this.#find(AbortSignal.any([signal, AbortSignal.timeout(searchMsMax)]));
+    const finding = this.#current;
+    try {
+      this.#last = await finding;
+      return this.#last;
+    } catch (error) {
+      if (this.#current === finding) this.#current = undefined;
+      throw error;
+    }
+  }
+
+  /** With --pod the same replica is read again. */
+  async follow(): Promise<void> {
+    const pages = await this.#current?.catch(() => undefined);
+    if (pages !== undefined && this.#values.pod === undefined) await this.leave(pages);
+  }
+
+  /** The leader is looked up again with the next page. The connections to this replica are closed. */
+  async leave(pages: PodPages): Promise<void> {
+    if ((await this.#current?.catch(() => undefined)) === pages) this.#current = undefined;
+    await pages.close();
+  }
+
+  async close(): Promise<void> {
+    const pages = await this.#current?.catch(() => undefined);
+    await pages?.close();
+    await this.#client.close();
+  }
+
+  async #find(signal: AbortSignal): Promise<PodPages> {
+    const choice = await findLeader(this.#client, this.#values, signal);
+    return choice.kind === 'pod' ? this.#open(choice.pod, signal) : this.#ask(choice.pods, signal);
+  }
+
+  /** The first replica that says that it leads, or that it runs in shadow mode. */
+  async #ask(pods: readonly ControllerPod[], signal: AbortSignal): Promise<PodPages> {
+    const failures: string[] = [];
+    for (const pod of pods.slice(0, askedMax)) {
+      const pages = await this.#open(pod, signal);
+      const state = await readState(pages, signal);
+      if (state === 'leads') return pages;
+      await pages.close();
+      failures.push(`${pod.name}: ${state}`);
+    }
+    const advice = 'wait for the next election, or read one of them with --pod';
+    throw new PageError(`no replica leads (${failures.join('; ')}) of ${describePods(pods)}; ${advice}`);
+  }
+
+  async #open(pod: ControllerPod, signal: AbortSignal): Promise<PodPages> {
+    if (!hasPages(pod)) throw new PageError(`the pages of ${pod.namespace}/${pod.name} are off`);
+    const client = this.#client;
+    const login = pod.pages.secure ? await openSecureLogin(client, pod, this.#values, signal) : plainLogin;
+    return new PodPages({ client, pod, login });
+  }
+}
+
+function hasPages(pod: ControllerPod): pod is PagesPod {
+  return pod.pages !== undefined;
+}
+
+/** `leads`, also in shadow mode, where there is no election; otherwise why not. */
+export async function readState(pages: PodPages, signal: AbortSignal): Promise<string> {
+  try {
+    const { leading, shadow } = mapOf(JSON.parse(await readPage(pages, '/status?output=json', signal)));
+    return leading === true || shadow === true ? 'leads' : 'stands by';
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

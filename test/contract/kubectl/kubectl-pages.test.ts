@@ -1,0 +1,203 @@
+// `kubectl node-lifecycle` against an API server that forwards ports to pods.
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import {
+  type Route,
+  type RunningHttp,
+  startHttp,
+  textAnswer,
+} from '../../../src/adapters/page-server/observability-server.ts';
+import { dispatch } from '../../../src/cli/commands/dispatch.ts';
+import { RecordingLogger } from '../../support/fakes.ts';
+import { FakeCluster, type FakePod } from '../../support/fake-cluster.ts';
+import { nlc } from '../../support/run-command.ts';
+import { until } from '../../support/until.ts';
+
+let cluster: FakeCluster;
+const servers: RunningHttp[] = [];
+
+before(async () => {
+  cluster = await FakeCluster.start();
+});
+
+afterEach(async () => {
+  cluster.pods.length = 0;
+  cluster.requests.length = 0;
+  cluster.forbidden.clear();
+  cluster.holder = undefined;
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+
+after(() => cluster[Symbol.asyncDispose]());
+
+/** A replica: its pages, and its pod. */
+async function addReplica(name: string, leading: boolean, changes: Partial<FakePod> = {}): Promise<void> {
+  const page = (path: string): Route => ({
+    path,
+    answer: (url) =>
+      url.searchParams.get('output') !== 'text'
+        ? { status: 200, contentType: 'application/json', body: `${JSON.stringify({ leading, from: name })}\n` }
+        : textAnswer(200, `${url.pathname} of ${name}\n`),
+  });
+  const paths = ['/status', '/shadow', '/explain/nodes', '/explain/nodes/', '/explain/pods/', '/explain/zones'];
+  const routes = [...paths, '/explain/evictions'].map(page);
+  const server = await startHttp({ address: { host: '127.0.0.1', port: 0 }, routes, logger: new RecordingLogger() });
+  servers.push(server);
+  cluster.pods.push({ namespace: 'node-lifecycle-controller', name, port: server.address.port, ...changes });
+}
+
+const kubectl = (...argv: readonly string[]) => nlc('kubectl', ...argv, `--kubeconfig=${cluster.kubeconfig()}`);
+
+test('the pages of the leader, which the lease names, are read through a port-forward', async () => {
+  await addReplica('c-1', false);
+  await addReplica('c-2', true);
+  cluster.holder = 'c-2_uuid';
+  const explained = await kubectl('explain', 'node/worker-7');
+  assert.deepEqual(explained, { code: 0, out: '/explain/nodes/worker-7 of c-2\n', err: '' });
+  assert.equal((await kubectl('explain', 'pod/default/web')).out, '/explain/pods/default/web of c-2\n');
+  assert.equal((await kubectl('status')).out, '/status of c-2\n');
+  assert.equal((await kubectl('shadow')).out, '/shadow of c-2\n');
+  assert.ok(
+    cluster.requests.some((line) => line.startsWith('FORWARD /api/v1/namespaces/node-lifecycle-controller/pods/c-2/')),
+  );
+});
+
+test('-o yaml, json and wide; flags of the cluster may stand before the command', async () => {
+  await addReplica('c-1', true);
+  assert.equal((await kubectl('status', '-o', 'yaml')).out, 'leading: true\nfrom: c-1\n');
+  assert.equal((await kubectl('status', '-ojson')).out, '{"leading":true,"from":"c-1"}\n');
+  const wide = (await kubectl('status', '--output=wide')).out;
+  assert.equal(wide, '/status of c-1\n/explain/nodes of c-1\n/explain/evictions of c-1\n');
+  const before = await nlc(
+    'kubectl',
+    '--kubeconfig',
+    cluster.kubeconfig(),
+    '-n',
+    'node-lifecycle-controller',
+    'status',
+  );
+  assert.deepEqual([before.code, before.out], [0, '/status of c-1\n'], before.err);
+});
+
+test('without a lease each replica is asked; the one that leads is read', async () => {
+  await addReplica('c-1', false);
+  await addReplica('c-2', true);
+  assert.equal((await kubectl('status')).out, '/status of c-2\n');
+  cluster.forbidden.add('get leases');
+  assert.equal((await kubectl('status')).out, '/status of c-2\n');
+});
+
+test('if no replica leads, the replicas are named; --pod reads one of them', async () => {
+  await addReplica('c-1', false);
+  await addReplica('c-2', false);
+  cluster.holder = 'c-gone_uuid';
+  const none = await kubectl('status');
+  assert.deepEqual([none.code, none.out], [1, '']);
+  assert.match(
+    none.err,
+    /no replica leads \(c-1: stands by; c-2: stands by\) of node-lifecycle-controller\/c-1 \(Running\)/,
+  );
+  assert.match(none.err, /--pod\n$/);
+  assert.equal((await kubectl('status', '--pod=c-1')).out, '/status of c-1\n');
+});
+
+test('a controller in another namespace is found by its labels; two of them need --namespace', async () => {
+  await addReplica('c-1', true, { namespace: 'platform' });
+  assert.equal((await kubectl('status')).out, '/status of c-1\n');
+  await addReplica('c-9', true, { namespace: 'tenant' });
+  const several = await kubectl('status');
+  assert.equal(several.code, 1);
+  assert.match(several.err, /pods in several namespaces match \(platform, tenant\); set --namespace/);
+  assert.equal((await kubectl('status', '-n', 'platform')).out, '/status of c-1\n');
+});
+
+test('the namespace of the context comes before all namespaces', async () => {
+  await addReplica('c-1', true, { namespace: 'platform' });
+  await addReplica('c-9', true, { namespace: 'tenant' });
+  const own = await nlc('kubectl', 'status', `--kubeconfig=${cluster.kubeconfig('platform')}`);
+  assert.deepEqual([own.code, own.out], [0, '/status of c-1\n'], own.err);
+});
+
+test('where a port-forward is forbidden, plain pages are read through the proxy of the API server', async () => {
+  await addReplica('c-1', true);
+  cluster.forbidden.add('create pods/portforward');
+  assert.deepEqual(await kubectl('status'), { code: 0, out: '/status of c-1\n', err: '' });
+  cluster.forbidden.add('get pods/proxy');
+  const neither = await kubectl('status');
+  assert.equal(neither.code, 1);
+  assert.match(neither.err, /needed: get and create on pods\/portforward in namespace node-lifecycle-controller/);
+  assert.match(neither.err, /--clusterrole=node-lifecycle-controller-kubectl/);
+  assert.match(neither.err, /through the API server's proxy: .*cannot get resource "pods\/proxy"/);
+});
+
+test('a missing permission, a missing controller, pages that are off and a missing kubeconfig are explained', async () => {
+  cluster.forbidden.add('list pods');
+  assert.match(
+    (await kubectl('status')).err,
+    /cannot find the controller: forbidden; needed: list on pods in namespace node-lifecycle-controller/,
+  );
+  cluster.forbidden.clear();
+  const missing = await kubectl('status');
+  assert.equal(missing.code, 1);
+  assert.match(
+    missing.err,
+    /^kubectl node-lifecycle status: no controller found: .* in node-lifecycle-controller, kube-system, all namespaces; set --namespace/,
+  );
+  cluster.forbidden.add('list pods in ');
+  assert.match(
+    (await kubectl('status')).err,
+    /in node-lifecycle-controller, kube-system, all namespaces \(forbidden\)/,
+  );
+  cluster.forbidden.clear();
+  await addReplica('c-1', true, { phase: 'Pending' });
+  assert.match((await kubectl('status')).err, /no replica is running: .*c-1 \(Pending\)/);
+  const lost = await nlc('kubectl', 'status', '--kubeconfig=/does/not/exist');
+  assert.equal(lost.code, 1);
+  assert.match(lost.err, /\/does\/not\/exist cannot be read/);
+});
+
+test('usage errors and help name the plugin', async () => {
+  const wrong = await kubectl('explain', 'service/x');
+  assert.equal(wrong.code, 2);
+  assert.match(
+    wrong.err,
+    /^kubectl node-lifecycle explain: invalid arguments .*\n  object: must be node\/NAME or pod\/NAMESPACE\/NAME/,
+  );
+  assert.match(
+    (await nlc('kubectl', 'help')).out,
+    /^kubectl node-lifecycle - .*Usage: kubectl node-lifecycle COMMAND/s,
+  );
+  assert.match((await nlc('kubectl', 'status', '--help')).out, /^kubectl node-lifecycle status - .*-n, --namespace/s);
+  assert.match((await nlc('help', 'kubectl', 'top')).out, /--interval DURATION \(default 2s\)/);
+  assert.match((await nlc('kubectl', 'statsu')).err, /unknown command "statsu"; did you mean status\?/);
+});
+
+test('control characters from a pod do not reach the terminal', async () => {
+  const server = await startHttp({
+    address: { host: '127.0.0.1', port: 0 },
+    routes: [{ path: '/status', answer: () => textAnswer(200, 'node \x1b]0;owned\x07 \x9b2J\n') }],
+    logger: new RecordingLogger(),
+  });
+  servers.push(server);
+  cluster.pods.push({ namespace: 'node-lifecycle-controller', name: 'c-1', port: server.address.port });
+  assert.equal((await kubectl('status')).out, 'node \\x1b]0;owned\\x07 \\x9b2J\n');
+});
+
+test('top --watch follows the leader when another replica leads', async () => {
+  await addReplica('c-1', false);
+  await addReplica('c-2', true);
+  cluster.holder = 'c-1_uuid';
+  const stop = new AbortController();
+  let out = '';
+  const code = dispatch(['kubectl', 'top', '--watch', '--interval=500ms', `--kubeconfig=${cluster.kubeconfig()}`], {
+    stdout: (text) => void (out += text),
+    stderr: (text) => assert.fail(text),
+    env: {},
+    signal: stop.signal,
+  });
+  await until(() => out.includes('standing by'));
+  cluster.holder = 'c-2_uuid';
+  await until(() => out.includes('  leading  '));
+  stop.abort();
+  assert.equal(await code, 0);
+});
