@@ -14,6 +14,7 @@ import { dashboardRoutes } from '../dashboard/dashboard-routes.ts';
 import * as dashboardMetrics from '../dashboard/metrics.ts';
 import { guardControl } from '../hollow-nodes/control-access.ts';
 import { explainRoutes } from '../pages/explain-pages.ts';
+import { listRoutes } from '../pages/list-pages.ts';
 import type { DemoEnvironment } from './environment.ts';
 import { dashboardPort } from './flags.ts';
 import { FollowingSource } from './following-source.ts';
@@ -47,7 +48,7 @@ export async function startDemoDashboard(options: DemoDashboardOptions): Promise
   const meter = new PromMeter();
   meter.declare(metricsOf(dashboardMetrics));
   const pages = dashboardRoutes({ source, asset: dashboardAsset, clock, logger, meter });
-  const routes = [...pages, ...explainRoutes(shown.snapshot), actionRoute(actions)];
+  const routes = [...pages, ...explainRoutes(shown.snapshot), ...listRoutes(shown.snapshot), actionRoute(actions)];
   const running = await listen(routes, options);
   const life = new AbortController();
   const following = source.run(life.signal);
