@@ -31,6 +31,11 @@ const inTreeAccount = 'system:serviceaccount:kube-system:node-controller';
 /** Without WatchList the controller lists and then watches, as on servers before 1.35: both verbs are granted. */
 const withoutWatchList = ['--feature-gates=WatchList=false'];
 
+/** The part that names the account of the pods. */
+interface Deployment {
+  readonly spec: { readonly template: { readonly spec: { readonly serviceAccountName: string } } };
+}
+
 interface Release {
   readonly name: string;
   readonly values: string;
@@ -102,7 +107,8 @@ export class ReleaseStand {
   async install({ name, values, parts }: Release): Promise<RunningRelease> {
     const objects = renderChart({ release: name, values });
     await this.apply(objects);
-    const account = pick(objects, 'ServiceAccount').metadata.name;
+    const deployment = pick(objects, 'Deployment') as unknown as Deployment;
+    const account = deployment.spec.template.spec.serviceAccountName;
     const controller = NlcProcess.controller(
       this.plane.kubeconfigFor(await this.#tokenOf(account)),
       `--config=${this.#configFile(name, objects)}`,
