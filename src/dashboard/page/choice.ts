@@ -1,7 +1,7 @@
 import { h, type JSX } from 'preact';
 
 /** The value of the field that an event is about. */
-function fieldValue(event: Event): string {
+export function fieldValue(event: Event): string {
   const field = event.currentTarget;
   return field instanceof HTMLInputElement || field instanceof HTMLSelectElement ? field.value : '';
 }

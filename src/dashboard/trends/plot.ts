@@ -30,7 +30,12 @@ export function createPlot(target: HTMLElement, { trend, palette, width, height,
     cursor: { sync: { key: 'trends' }, drag: { x: false, y: false }, points: { size: 6 }, y: false },
     scales: { y: { range: (_, _lowest, highest) => [0, highest > 0 ? highest * 1.1 : 1] } },
     axes: [
-      { ...axis, size: 24, space: 70, values: (_, times) => times.map((time) => clockText(time).replace(/:\d\d$/u, '')) },
+      {
+        ...axis,
+        size: 24,
+        space: 70,
+        values: (_, times) => times.map((time) => clockText(time).replace(/:\d\d$/u, '')),
+      },
       { ...axis, size: 44, space: 28, values: (_, values) => values.map((value) => formatTrendValue(value, trend)) },
     ],
     series: [

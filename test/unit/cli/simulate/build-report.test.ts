@@ -44,6 +44,7 @@ function runOf(change: Partial<ScenarioResult> = {}, recording: Partial<Recorded
       requests: {},
       falseAssessments: 0,
       podsMovedNeedlessly: 0,
+      flappingKept: 0,
       podsDeleted: 0,
       ...change,
     },
