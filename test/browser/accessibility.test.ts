@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { violations } from './axe.ts';
-import { browserTest } from './browser.ts';
+import { inBrowser } from './browser.ts';
 import { DashboardPage } from './dashboard-page.ts';
 import { SyntheticServer } from './synthetic-server.ts';
 
@@ -8,33 +9,39 @@ const stepsIntoTheOutage = 12;
 
 for (const colorScheme of ['light', 'dark'] as const) {
   for (const width of [360, 1_440]) {
-    browserTest(`no axe-core violation, color scheme ${colorScheme}, ${width} px`, async ({ open, use }) => {
-      const server = use(await outage());
-      const page = await open(server.url, { width, colorScheme });
-      const dashboard = new DashboardPage(page);
-      await dashboard.isLive();
-      assert.deepEqual(await violations(page), [], 'grid');
-      assert.ok((await dashboard.overflow()) <= 0, 'the page is not wider than its window');
-      await dashboard.select('Table');
-      await dashboard.nodesTable.waitFor();
-      assert.deepEqual(await violations(page), [], 'table');
-      assert.ok((await dashboard.overflow()) <= 0, 'the page is not wider than its window');
-      await dashboard.nodesTable.getByRole('link').first().click();
-      await page.getByRole('table', { name: 'Countdowns' }).waitFor();
-      assert.deepEqual(await violations(page), [], 'node');
-      assert.ok((await dashboard.overflow()) <= 0, 'the page is not wider than its window');
-    });
+    test(
+      `no axe-core violation, color scheme ${colorScheme}, ${width} px`,
+      inBrowser(async ({ open, use }) => {
+        const server = use(await outage());
+        const page = await open(server.url, { width, colorScheme });
+        const dashboard = new DashboardPage(page);
+        await dashboard.isLive();
+        assert.deepEqual(await violations(page), [], 'grid');
+        assert.ok((await dashboard.overflow()) <= 0, 'the page is not wider than its window');
+        await dashboard.select('Table');
+        await dashboard.nodesTable.waitFor();
+        assert.deepEqual(await violations(page), [], 'table');
+        assert.ok((await dashboard.overflow()) <= 0, 'the page is not wider than its window');
+        await dashboard.nodesTable.getByRole('link').first().click();
+        await page.getByRole('table', { name: 'Countdowns' }).waitFor();
+        assert.deepEqual(await violations(page), [], 'node');
+        assert.ok((await dashboard.overflow()) <= 0, 'the page is not wider than its window');
+      }),
+    );
   }
 }
 
-browserTest('the page fills a window of 3840 px and is not wider', async ({ open, use }) => {
-  const server = use(await outage());
-  const dashboard = new DashboardPage(await open(server.url, { width: 3_840, height: 2_160 }));
-  await dashboard.isLive();
-  assert.ok((await dashboard.overflow()) <= 0);
-  const box = await dashboard.page.getByRole('main').boundingBox();
-  assert.ok(box !== null && box.width > 1_800, `main is ${box?.width} px wide`);
-});
+test(
+  'the page fills a window of 3840 px and is not wider',
+  inBrowser(async ({ open, use }) => {
+    const server = use(await outage());
+    const dashboard = new DashboardPage(await open(server.url, { width: 3_840, height: 2_160 }));
+    await dashboard.isLive();
+    assert.ok((await dashboard.overflow()) <= 0);
+    const box = await dashboard.page.getByRole('main').boundingBox();
+    assert.ok(box !== null && box.width > 1_800, `main is ${box?.width} px wide`);
+  }),
+);
 
 /** A zone of three is unreachable, part of it is tainted and emptied. */
 async function outage(): Promise<SyntheticServer> {

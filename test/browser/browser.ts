@@ -2,7 +2,7 @@
 // also asserts what holds for every page: no error in the console or in a script, no request to another origin, no
 // violation of the Content-Security-Policy, its headers on every response of the dashboard, and no cookie.
 import assert from 'node:assert/strict';
-import { after, test, type TestContext } from 'node:test';
+import { after, type TestContext } from 'node:test';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { unpackedChromium } from './chromium.ts';
 import { PageWatch } from './page-watch.ts';
@@ -28,10 +28,6 @@ export interface OpenOptions {
   readonly expected?: RegExp;
 }
 
-interface BrowserTestOptions {
-  readonly timeoutMs?: number;
-}
-
 const found = unpackedChromium();
 let started: Promise<Browser> | undefined;
 
@@ -40,14 +36,13 @@ after(async () => {
   await browser?.close();
 });
 
-/** A test with pages of its own; skipped with the reason where Chromium cannot start. */
-export function browserTest(
-  title: string,
-  run: (setting: BrowserTest) => Promise<void>,
-  { timeoutMs = 60_000 }: BrowserTestOptions = {},
-): void {
-  if ('missing' in found) return void test(title, { skip: found.missing });
-  void test(title, { timeout: timeoutMs }, async (t) => {
+/**
+ * The function of a test with pages of its own, `test('...', inBrowser(async ({ open }) => {}))`; the test is skipped, with the
+ * reason, where Chromium cannot start.
+ */
+export function inBrowser(run: (setting: BrowserTest) => Promise<void>): (t: TestContext) => Promise<void> {
+  return async (t) => {
+    if ('missing' in found) return t.skip(found.missing);
     await using servers = new AsyncDisposableStack();
     const contexts: { readonly context: BrowserContext; readonly watch: PageWatch }[] = [];
     const open = async (url: string, options: OpenOptions = {}): Promise<Page> => {
@@ -65,7 +60,8 @@ export function browserTest(
     } finally {
       for (const { context } of contexts) await context.close();
     }
-  });
+    return undefined;
+  };
 }
 
 /** A context whose pages are watched. */

@@ -1,6 +1,7 @@
 // The demo's outage through its page: cells, banners, queues, recovery. The actions of the page cause it.
 import assert from 'node:assert/strict';
-import { browserTest } from './browser.ts';
+import { test } from 'node:test';
+import { inBrowser } from './browser.ts';
 import { DashboardPage, eventually } from './dashboard-page.ts';
 import { startDemo } from './demo-dashboard.ts';
 
@@ -8,12 +9,12 @@ const nodesOfZone = 20;
 /** 10 of 20 nodes are below the threshold of a disrupted zone, so the normal rate applies: a node a second. */
 const share = '0.5';
 
-browserTest(
+test(
   'zone b loses half of its nodes: cells change, a banner appears, the queue drains, all recover',
-  async ({ t, open, use }) => {
+  inBrowser(async ({ t, open, use }) => {
     const demo = use(await startDemo('--dashboard-port=0'));
-    // Of the test, which reads the pixels of the canvas.
-    const page = await open(demo.url, { expected: /getImageData/ });
+    // The test reads the pixels of the canvas, and acts before the demo has started.
+    const page = await open(demo.url, { expected: /getImageData|409/ });
     const dashboard = new DashboardPage(page);
     await dashboard.isLive();
     await eventually('60 nodes are ready', async () => (await dashboard.count('Ready')) === 60, 30_000);
@@ -25,9 +26,13 @@ browserTest(
     // The pool edge has a breaker; filtered nodes are the ones that are cut.
     await dashboard.filter.getByRole('combobox', { name: 'Policy' }).selectOption('edge');
     await group.getByText('the filter: 5 nodes').waitFor({ state: 'attached' });
-    await group.getByRole('button', { name: 'Cut' }).click();
-    await result.filter({ hasText: /\S/ }).waitFor();
+    await eventually('the demo has started and cuts the nodes', async () => {
+      await group.getByRole('button', { name: 'Cut' }).click();
+      await result.filter({ hasText: /^(?!Sent)./ }).waitFor();
+      return /cut/.test((await result.textContent()) ?? '');
+    });
     await dashboard.filter.getByRole('button', { name: 'Clear filter' }).click();
+    await page.getByRole('application', { name: 'Grid of 60 nodes' }).waitFor();
     await group.getByRole('combobox', { name: 'Nodes' }).selectOption('zone:demo/b');
     await group.getByRole('combobox', { name: 'Share' }).selectOption(share);
     await group.getByRole('button', { name: 'Cut' }).click();
@@ -82,5 +87,5 @@ browserTest(
     await dashboard.isLive();
     await eventually('it knows all nodes', async () => (await dashboard.count('Ready')) === 60);
     t.diagnostic(`${await identity()} leads after ${seconds()} s`);
-  },
+  }),
 );

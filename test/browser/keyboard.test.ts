@@ -1,47 +1,51 @@
 import assert from 'node:assert/strict';
-import { browserTest } from './browser.ts';
+import { test } from 'node:test';
+import { inBrowser } from './browser.ts';
 import { DashboardPage } from './dashboard-page.ts';
 import type { PageGlobals } from './page-globals.ts';
 import { SyntheticServer } from './synthetic-server.ts';
 
 const tabsMax = 60;
 
-browserTest('a filter, a cell, the page of its node and back, with the keyboard alone', async ({ open, use }) => {
-  const server = use(await SyntheticServer.start({ zones: 3, nodesPerZone: 20 }));
-  const page = await open(server.url);
-  const dashboard = new DashboardPage(page);
-  await dashboard.isLive();
+test(
+  'a filter, a cell, the page of its node and back, with the keyboard alone',
+  inBrowser(async ({ open, use }) => {
+    const server = use(await SyntheticServer.start({ zones: 3, nodesPerZone: 20 }));
+    const page = await open(server.url);
+    const dashboard = new DashboardPage(page);
+    await dashboard.isLive();
 
-  await tabTo(dashboard, 'Name');
-  await page.keyboard.type('z2');
-  await dashboard.page.getByRole('application', { name: /^Grid of 20 / }).waitFor();
-  const address = page.url();
+    await tabTo(dashboard, 'Name');
+    await page.keyboard.type('z2');
+    await dashboard.page.getByRole('application', { name: /^Grid of 20 / }).waitFor();
+    const address = page.url();
 
-  await tabTo(dashboard, /^Grid of 20 /);
-  const focused = page.getByRole('status', { name: 'Focused node' });
-  await page.keyboard.press('Home');
-  await focused.filter({ hasText: 'z2-node-0001' }).waitFor();
-  await page.keyboard.press('ArrowRight');
-  await page.keyboard.press('ArrowRight');
-  await page.keyboard.press('ArrowLeft');
-  await focused.filter({ hasText: 'z2-node-0002' }).waitFor();
-  await page.keyboard.press('End');
-  await focused.filter({ hasText: 'z2-node-0020' }).waitFor();
-  await page.keyboard.press('ArrowRight');
-  await focused.filter({ hasText: 'z2-node-0020' }).waitFor();
+    await tabTo(dashboard, /^Grid of 20 /);
+    const focused = page.getByRole('status', { name: 'Focused node' });
+    await page.keyboard.press('Home');
+    await focused.filter({ hasText: 'z2-node-0001' }).waitFor();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowLeft');
+    await focused.filter({ hasText: 'z2-node-0002' }).waitFor();
+    await page.keyboard.press('End');
+    await focused.filter({ hasText: 'z2-node-0020' }).waitFor();
+    await page.keyboard.press('ArrowRight');
+    await focused.filter({ hasText: 'z2-node-0020' }).waitFor();
 
-  await page.keyboard.press('Enter');
-  await page.getByRole('heading', { level: 2, name: 'z2-node-0020' }).waitFor();
-  assert.match(page.url(), /#\/nodes\/z2-node-0020/);
-  await page.goBack();
-  await dashboard.page.getByRole('application', { name: /^Grid of 20 / }).waitFor();
-  assert.equal(page.url(), address);
-  assert.equal(await dashboard.filter.getByRole('searchbox', { name: 'Name' }).inputValue(), 'z2');
-});
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 2, name: 'z2-node-0020' }).waitFor();
+    assert.match(page.url(), /#\/nodes\/z2-node-0020/);
+    await page.goBack();
+    await dashboard.page.getByRole('application', { name: /^Grid of 20 / }).waitFor();
+    assert.equal(page.url(), address);
+    assert.equal(await dashboard.filter.getByRole('searchbox', { name: 'Name' }).inputValue(), 'z2');
+  }),
+);
 
-browserTest(
+test(
   'Tab visits each control once, in the order of the page, and each shows its focus',
-  async ({ open, use }) => {
+  inBrowser(async ({ open, use }) => {
     const server = use(await SyntheticServer.start({ zones: 2, nodesPerZone: 4 }));
     const page = await open(`${server.url}#/?view=table`);
     await new DashboardPage(page).isLive();
@@ -71,7 +75,7 @@ browserTest(
     // Within a row of the layout the order is from left to right; rows follow each other.
     const upwards = visited.filter(({ top }, index) => top < (visited[index - 1]?.top ?? 0) - 400);
     assert.deepEqual(upwards, []);
-  },
+  }),
 );
 
 /** Presses Tab until the focused element has this accessible name. */

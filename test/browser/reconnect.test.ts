@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
-import { browserTest } from './browser.ts';
+import { test } from 'node:test';
+import { inBrowser } from './browser.ts';
 import { DashboardPage, eventually } from './dashboard-page.ts';
 import type { PageGlobals } from './page-globals.ts';
 import { SyntheticServer } from './synthetic-server.ts';
 
 const refused = /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/;
 
-browserTest(
+test(
   'a server that restarts: the page reports it, then shows the new state without a reload',
-  async ({ open, use }) => {
+  inBrowser(async ({ open, use }) => {
     const server = use(await SyntheticServer.start({ zones: 3, nodesPerZone: 20 }));
     const page = await open(server.url, { expected: refused });
     const dashboard = new DashboardPage(page);
@@ -31,5 +32,5 @@ browserTest(
     await eventually('the state after the restart', async () => (await dashboard.count('Suspect')) === 20);
     assert.equal(await page.getByRole('alert', { name: 'Connection problem' }).count(), 0);
     assert.equal(await page.locator('html[data-loaded-once]').count(), 1, 'the page was not loaded again');
-  },
+  }),
 );

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import type { TestContext } from 'node:test';
-import { browserTest } from './browser.ts';
+import { test, type TestContext } from 'node:test';
+import { inBrowser } from './browser.ts';
 import { DashboardPage } from './dashboard-page.ts';
 import type { PageGlobals } from './page-globals.ts';
 import { SyntheticServer } from './synthetic-server.ts';
 
-browserTest(
+test(
   'the policy of the page is in force: an inline script and another origin are blocked',
-  async ({ open, use }) => {
+  inBrowser(async ({ open, use }) => {
     const server = use(await SyntheticServer.start({ zones: 1, nodesPerZone: 3 }));
     const expected = /violat|Content.Security.Policy|127\.0\.0\.1:9|Failed to load resource|Failed to fetch/i;
     const page = await open(server.url, { expected });
@@ -30,27 +30,33 @@ browserTest(
     });
     assert.deepEqual([...blocked.seen].sort(), ['connect-src', 'img-src', 'script-src-elem']);
     assert.notEqual(blocked.title, 'changed');
-  },
+  }),
 );
 
-browserTest('a page in a frame of another origin shows nothing', async ({ t, open, use }) => {
-  const server = use(await SyntheticServer.start({ zones: 1, nodesPerZone: 3 }));
-  const framing = await serve(t, `<!doctype html><title>frame</title><iframe src="${server.url}"></iframe>`);
-  const page = await open(framing, { expected: /frame-ancestors|another origin|chrome-error/i });
-  await page.waitForLoadState('networkidle');
-  const frame = page.frames().find((each) => each !== page.mainFrame());
-  assert.equal(await frame?.getByRole('main').count(), 0);
-});
+test(
+  'a page in a frame of another origin shows nothing',
+  inBrowser(async ({ t, open, use }) => {
+    const server = use(await SyntheticServer.start({ zones: 1, nodesPerZone: 3 }));
+    const framing = await serve(t, `<!doctype html><title>frame</title><iframe src="${server.url}"></iframe>`);
+    const page = await open(framing, { expected: /frame-ancestors|another origin|chrome-error/i });
+    await page.waitForLoadState('networkidle');
+    const frame = page.frames().find((each) => each !== page.mainFrame());
+    assert.equal(await frame?.getByRole('main').count(), 0);
+  }),
+);
 
-browserTest('the page works below a path prefix: every address in it is relative', async ({ t, open, use }) => {
-  const server = use(await SyntheticServer.start({ zones: 2, nodesPerZone: 3 }));
-  const prefix = '/a1b2c3';
-  const page = await open(`${await proxy(t, prefix, new URL(server.url).port)}/dashboard`);
-  const dashboard = new DashboardPage(page);
-  await dashboard.isLive();
-  await page.goto(`${page.url().split('#')[0]}#/nodes/z1-node-0001`);
-  await page.getByRole('table', { name: 'Countdowns' }).waitFor();
-});
+test(
+  'the page works below a path prefix: every address in it is relative',
+  inBrowser(async ({ t, open, use }) => {
+    const server = use(await SyntheticServer.start({ zones: 2, nodesPerZone: 3 }));
+    const prefix = '/a1b2c3';
+    const page = await open(`${await proxy(t, prefix, new URL(server.url).port)}/dashboard`);
+    const dashboard = new DashboardPage(page);
+    await dashboard.isLive();
+    await page.goto(`${page.url().split('#')[0]}#/nodes/z1-node-0001`);
+    await page.getByRole('table', { name: 'Countdowns' }).waitFor();
+  }),
+);
 
 /** A server of one HTML page; its address. */
 async function serve(t: TestContext, html: string): Promise<string> {
