@@ -20,6 +20,9 @@ export const policyCrdName = `${policyResource.plural}.${policyResource.group}`;
 /** More objects than this are not in force: a limit that keeps the selection for each node cheap. */
 export const policiesMax = 100;
 
+/** Annotation of an object: an RFC 3339 time, which resets the breaker of the policy as `limits.resetAt` does. */
+export const resetAnnotation = 'nodelifecycle/reset-breaker';
+
 /** A policy as kubectl names it. */
 export function policyObjectName(name: string): string {
   return `${policyResource.singular}/${name}`;
@@ -34,13 +37,23 @@ export interface PolicyObject {
   readonly generation: number;
   /** RFC 3339; empty if the API server sent none. */
   readonly createdAt: string;
+  /** The value of {@link resetAnnotation}; absent without it. */
+  readonly reset?: string;
   readonly spec: unknown;
   readonly status: JsonMap;
 }
 
 /** Never throws. */
 export function transformPolicyObject(raw: KubeObject): PolicyObject {
-  const { name = '', uid = '', resourceVersion = '', generation = 0, creationTimestamp = '' } = raw.metadata;
+  const {
+    name = '',
+    uid = '',
+    resourceVersion = '',
+    generation = 0,
+    creationTimestamp = '',
+    annotations,
+  } = raw.metadata;
+  const reset: unknown = annotations?.[resetAnnotation];
   const { spec, status }: JsonMap = { ...raw };
   return {
     name,
@@ -48,6 +61,7 @@ export function transformPolicyObject(raw: KubeObject): PolicyObject {
     resourceVersion,
     generation,
     createdAt: creationTimestamp,
+    ...(typeof reset === 'string' ? { reset } : {}),
     spec,
     status: isMap(status) ? status : {},
   };

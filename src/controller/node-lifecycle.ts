@@ -20,6 +20,7 @@ import {
   showCollectionSizes,
 } from './snapshot/collection-sizes.ts';
 import { heldNodes } from './snapshot/held-nodes.ts';
+import { waitingPods } from './snapshot/waiting-pods.ts';
 import type { PassResult } from './monitor-pass.ts';
 import * as outage from './outage/metrics.ts';
 import { runningParts } from './model/options.ts';
@@ -68,6 +69,7 @@ export const controllerMetrics: readonly MetricDefinition[] = [
   ),
   decisionsTotal,
   heldNodes,
+  waitingPods,
   collectionEntries,
 ];
 

@@ -7,7 +7,6 @@ import type { NodeView } from '../api/node.ts';
 import { objectKey } from '../api/object-key.ts';
 import { podKey, type PodView } from '../api/pod.ts';
 import { nodeLeaseNamespace } from '../api/resources.ts';
-import { hasTaint, taintKeys } from '../api/taints.ts';
 import { isControlPlaneNode, isExcludedFromDisruption, zoneOf } from '../api/topology.ts';
 import type { Informer, StoreReader } from '../informer/informer.ts';
 import { MutationCache } from '../informer/mutation-cache.ts';
@@ -23,8 +22,6 @@ import type { ClosableWriter, CommandWriter, NodeSource, PodSource } from './mod
 import { departureSource } from './departure-source.ts';
 import { DecisionLog } from './decision-log/decision-log.ts';
 import { evaluationFailed } from './model/decisions.ts';
-import type { NodeAct } from './model/policy.ts';
-import type { EvictionHoldsOptions } from './taint-eviction/eviction-holds.ts';
 import { podsByNode, TaintEvictor } from './taint-eviction/taint-evictor.ts';
 import { graceOf, readyOf } from './health/assess-node.ts';
 import { unobservedRenewalMs } from './health/estimate-unobserved-renewal.ts';
@@ -34,6 +31,7 @@ import { HealthTable } from './health/health-table.ts';
 import { SilenceConfirmer } from './health/silence-confirmer.ts';
 import { HealthTransitions } from './health/health-transitions.ts';
 import { showHeldNodes } from './snapshot/held-nodes.ts';
+import { showWaitingPods } from './snapshot/waiting-pods.ts';
 import { LabelKeeper } from './labels/label-keeper.ts';
 import { LiveNodes } from './live-nodes.ts';
 import { MonitorPass } from './monitor-pass.ts';
@@ -50,6 +48,7 @@ import type { NodeMarkingState } from './pod-readiness/decide-marking.ts';
 import { PodMarkingQueues } from './pod-readiness/pod-marking-queues.ts';
 import { PodMarker } from './pod-readiness/pod-marker.ts';
 import { ResyncSchedule } from './node-work/resync-schedule.ts';
+import { StageHolds } from './stage-holds.ts';
 import { Canary } from './freshness/canary.ts';
 import { WatchFreshness } from './freshness/watch-freshness.ts';
 import { evictionsTotal } from './tainting/metrics.ts';
@@ -85,11 +84,6 @@ export interface NodeLifecycleOptions extends Ambient {
   readonly leadership: Leadership;
   readonly recorders: { readonly nodes: EventRecorder; readonly evictions: EventRecorder };
 }
-
-/** How long an act waits that follows the end of maintenance and comes before the pass that counts the node. */
-const uncountedRecheckMs = 100;
-
-type NodeEvictionHold = ReturnType<EvictionHoldsOptions['holdOf']>;
 
 const none: ReadonlyMap<string, unknown> = new Map();
 
@@ -141,11 +135,13 @@ export class Stages {
   readonly dependencies: Dependencies;
   readonly #options: NodeLifecycleOptions;
   readonly #liveNodes: LiveNodes;
+  readonly #holds: StageHolds;
 
   /** `abortWrites` aborts requests in flight. */
   constructor(options: NodeLifecycleOptions, abortWrites: AbortSignal) {
     const { clock, meter, logger, informers } = options;
     this.#options = options;
+    this.#holds = new StageHolds(this, options);
     this.decisions = new DecisionLog(logger, meter, () => clock.nowMs());
     const nowMs = (): number => clock.monotonicMs();
     this.nodes = new MutationCache((name) => informers.nodes.store.get(name), {
@@ -200,6 +196,7 @@ export class Stages {
       names: () => this.monitor.names(),
     });
     showHeldNodes(meter, this);
+    showWaitingPods(meter, this);
   }
 
   /** The current time on the health clock, which counts only time in which a heartbeat would have been received. */
@@ -207,90 +204,11 @@ export class Stages {
     return { monotonicMs: this.freshness.nowMs(), wallMs: this.#options.clock.nowMs() };
   }
 
-  /**
-   * Milliseconds for which the path-failure hold, a policy, a pause or, where it `evicts`, a breaker still holds this act;
-   * 0 if nothing does.
-   */
-  #heldForMs(node: string, act: NodeAct, evicts: boolean): number {
-    return Math.max(this.#heldByOutageMs(node), this.policies.heldForMs(node, act, evicts));
-  }
-
-  /**
-   * Milliseconds for which planned maintenance still holds what follows from the health of this node; 0 if none does.
-   * At its end the next pass counts the node in its zone first: it may be one of many.
-   */
-  #heldByMaintenanceMs(node: string): number {
-    const maintenance = this.policies.maintenanceOf(node);
-    if (maintenance !== undefined) return Math.max(1, maintenance.untilMs - this.#options.clock.nowMs());
-    if (!this.policies.maintenance.has(node) || !this.#options.controllers.nodeLifecycle) return 0;
-    return uncountedRecheckMs;
-  }
-
-  #maintenanceHold(node: string): NodeEvictionHold {
-    return this.#heldByMaintenanceMs(node) > 0 ? 'maintenance' : undefined;
-  }
-
-  #heldByOutageMs(node: string): number {
-    return Math.max(0, (this.outage.heldUntilMs(node) ?? -Infinity) - this.freshness.nowMs());
-  }
-
-  #policyHoldOf(node: string): ReturnType<NonNullable<EvictionHoldsOptions['policyHoldOf']>> {
-    const hold = this.policies.modeHold(node, 'delete-pods');
-    if (hold === undefined) return undefined;
-    const forMs = Math.max(0, hold.untilMs - this.#options.clock.nowMs());
-    return { why: hold.mode === 'Observe' ? 'observed' : 'paused', forMs };
-  }
-
-  /** It comes before holds that a live read ends: no evidence about one node ends a breaker. */
-  #breakerHold(node: string): NodeEvictionHold {
-    return this.policies.breakerHoldOf(node) === undefined ? undefined : 'breaker';
-  }
-
   /** Ready, and not silent. Where another controller detects failures, Ready alone counts. */
   #isHealthy(name: string): boolean {
     const node = this.nodes.get(name);
     if (node === undefined || readyOf(node) !== 'True') return false;
     return !this.#options.controllers.nodeLifecycle || this.health.evaluate(node, this.healthNow()).kind === 'alive';
-  }
-
-  #evictionHold(): NodeEvictionHold {
-    if (this.zones.fullDisruption) return 'full-disruption';
-    return this.freshness.staleness() === undefined ? undefined : 'stale';
-  }
-
-  /**
-   * The node recovered, for example while no replica led, and its pods became due meanwhile: the new leader finds the
-   * taint and an expired countdown, and is about to remove the taint. Where another controller manages taints, this
-   * does not apply.
-   */
-  #revocationComing(name: string): NodeEvictionHold {
-    const node = this.#options.controllers.nodeLifecycle ? this.nodes.get(name) : undefined;
-    return node !== undefined && readyOf(node) === 'True' ? 'node-is-ready' : undefined;
-  }
-
-  /**
-   * The node is unreachable in the cache while its lease is being renewed: the node cache may be stale. Where another
-   * controller detects failures, its taints are used as they are.
-   */
-  #renewedLease(name: string): NodeEvictionHold {
-    const record = this.health.get(name);
-    const node = this.#options.controllers.nodeLifecycle ? this.nodes.get(name) : undefined;
-    if (node === undefined || record?.channel !== 'lease' || !record.heartbeatSinceUnknown) return undefined;
-    if (readyOf(node) === 'True' || !hasTaint(node.taints, taintKeys.unreachable, 'NoExecute')) return undefined;
-    const heartbeatAgoMs = this.freshness.nowMs() - record.heartbeatAtMs;
-    return heartbeatAgoMs <= this.policies.current(name).nodeMonitorGracePeriodMs ? 'lease-is-renewed' : undefined;
-  }
-
-  /** While the watches are observed after an interruption they are open, and deliver what changed. */
-  #isCacheLate(node: string): boolean {
-    if (this.#options.informers.nodes.isUndecoded(objectKey('', node))) return true;
-    const why = this.freshness.staleness();
-    return this.freshness.isStandingIn() || (why !== undefined && why !== 'observing');
-  }
-
-  /** A recovery shows in the cache after the next list only. */
-  #lateCache(): NodeEvictionHold {
-    return this.freshness.isStandingIn() ? 'late-cache' : undefined;
   }
 
   #stateOf(name: string): NodeMarkingState | undefined {
@@ -395,14 +313,10 @@ export class Stages {
       serving: this.serving,
       readyOf,
       takeTransitionAgeMs: (node) => this.transitions.takeTransitionAgeMs(node),
-      isPaused: () => this.#evictionHold() !== undefined,
-      heldForMs: (node) => this.#noExecuteHeldForMs(node),
+      isPaused: () => this.#holds.evictionHold() !== undefined,
+      heldForMs: (node) => this.#holds.noExecuteHeldForMs(node),
       fullDisruption: () => this.zones.fullDisruption,
     });
-  }
-
-  #noExecuteHeldForMs(node: string): number {
-    return Math.max(this.#heldForMs(node, 'add-taints', true), this.#heldByMaintenanceMs(node));
   }
 
   #makeOutOfServiceTainter(): OutOfServiceTainter {
@@ -413,7 +327,7 @@ export class Stages {
       // A shadow compares what both would do, and kube-controller-manager adds no such taint.
       ruleOf: (node) => (writer === undefined ? this.policies.outOfServiceOf(node) : undefined),
       isSilent: (node) => this.health.evaluate(node, this.healthNow()).kind === 'silent',
-      heldForMs: (node) => (this.#evictionHold() === undefined ? this.#noExecuteHeldForMs(node) : Infinity),
+      heldForMs: (node) => (this.#holds.evictionHold() === undefined ? this.#holds.noExecuteHeldForMs(node) : Infinity),
     });
   }
 
@@ -447,8 +361,9 @@ export class Stages {
       readyOf,
       healthOf: (node) => this.health.get(node),
       healthNowMs: () => this.freshness.nowMs(),
-      isPaused: () => this.#evictionHold() !== undefined,
-      heldForMs: (node) => Math.max(this.#heldForMs(node, 'delete-pods', true), this.#heldByMaintenanceMs(node)),
+      isPaused: () => this.#holds.evictionHold() !== undefined,
+      heldForMs: (node) =>
+        Math.max(this.#holds.heldForMs(node, 'delete-pods', true), this.#holds.heldByMaintenanceMs(node)),
       deletionRateOf: (node) => this.policies.deletionRateOf(node),
       liveNode: (name) => this.#liveNodes.latest(name),
       fullDisruption: () => this.zones.fullDisruption,
@@ -484,16 +399,9 @@ export class Stages {
       ...this.dependencies,
       pods: this.pods,
       recorder: recorders.evictions,
-      isCacheLate: (node) => this.#isCacheLate(node),
-      holdOf: (node) =>
-        // First: the others end after a live read of the node, which is no reason to evict during maintenance.
-        this.#maintenanceHold(node) ??
-        this.#evictionHold() ??
-        this.#breakerHold(node) ??
-        this.#revocationComing(node) ??
-        this.#renewedLease(node) ??
-        this.#lateCache(),
-      policyHoldOf: (node) => this.#policyHoldOf(node),
+      isCacheLate: (node) => this.#holds.isCacheLate(node),
+      holdOf: (node) => this.#holds.evictionHoldOf(node),
+      policyHoldOf: (node) => this.#holds.policyHoldOf(node),
       departures: departureSource(this, this.#options.controllers.nodeLifecycle),
       liveNode: (name) => this.#liveNodes.latest(name),
     });
@@ -507,7 +415,7 @@ export class Stages {
       heartbeatAtMs: (node) => this.health.get(node)?.heartbeatAtMs,
       // A stale watch may not show that a kubelet is back, whose status must not be overwritten.
       isPaused: () => this.freshness.staleness() !== undefined,
-      heldForMs: (node) => this.#heldForMs(node, 'mark-pods-not-ready', false),
+      heldForMs: (node) => this.#holds.heldForMs(node, 'mark-pods-not-ready', false),
       clock,
       meter,
     });

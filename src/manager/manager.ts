@@ -252,7 +252,7 @@ export class Manager {
       const missing = await waitForCacheSync(informers, { clock, signal, timeoutMs: syncWarnMs });
       if (missing.length === 0) {
         // Nothing is decided before the policies are in force.
-        this.#policyObjects?.evaluate();
+        await this.#policyObjects?.settle(signal);
         return logger.info({}, 'caches are in sync');
       }
       const errors = informers.map((informer) => informer.status().lastError).filter((error) => error !== undefined);

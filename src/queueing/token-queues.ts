@@ -12,6 +12,15 @@ export type TokenAnswer =
   | { readonly kind: 'granted'; readonly giveBack: () => void }
   | { readonly kind: 'wait'; readonly ms: number };
 
+/** A key that waits for a token. */
+export interface TokenWait {
+  readonly queue: string;
+  /** Number of keys that wait before it. */
+  readonly ahead: number;
+  /** When the next token is there, which the first key gets; monotonic. */
+  readonly nextTokenAtMs: number;
+}
+
 interface TokenQueuesOptions {
   /** Monotonic. */
   readonly nowMs: () => number;
@@ -84,10 +93,18 @@ export class TokenQueues {
     return this.#waiting.has(key) ? this.#queueOf.get(key) : undefined;
   }
 
-  /** When the next token is there. */
-  nextTokenAtMs(name: string): number {
+  /** The keys that wait for a token, of all queues. */
+  waiting(): Iterable<string> {
+    return this.#waiting.keys();
+  }
+
+  /** Undefined: the key does not wait for a token. */
+  waitOf(key: string): TokenWait | undefined {
+    const name = this.queueOf(key);
+    if (name === undefined) return undefined;
     const nowMs = this.#options.nowMs();
-    return this.#queues.get(name)?.nextTokenAtMs(nowMs) ?? nowMs;
+    const nextTokenAtMs = this.#queues.get(name)?.nextTokenAtMs(nowMs) ?? nowMs;
+    return { queue: name, ahead: this.waitingIn(name).indexOf(key), nextTokenAtMs };
   }
 
   /** All keys in queues. */

@@ -39,6 +39,12 @@ export function countedZoneOf({ metadata }: KubeObject, policies: readonly NodeP
   return [policy.name, ...outer, inner].join(':');
 }
 
+/** A zone of {@link countedZoneOf}, and its outer zone: a node counts in each, and its taint needs a token of each. */
+export function levelsOf(zone: string): readonly string[] {
+  const [policy, outer, inner] = zone.split(':');
+  return inner === undefined ? [zone] : [zone, `${policy}:${outer}:*`];
+}
+
 /** How the NoExecute rate of this zone changed. While its policy did not exist it is the rate of all other zones. */
 export function ratesOf(zone: string, settings: readonly SettingsFrom[]): readonly EvictionRate[] {
   return settings.map(({ fromMs, options }) => ({ fromMs, perSecond: rateIn(zone, options) }));

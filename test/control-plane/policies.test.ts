@@ -1,6 +1,7 @@
 // Policies on a real kube-apiserver: pools with settings of their own side by side, under one controller.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import {
   fencedAnnotation,
@@ -10,14 +11,18 @@ import {
   pauseAnnotation,
 } from '../../src/api/node.ts';
 import { formatTime } from '../../src/api/timestamps.ts';
+import type { WhatifReport } from '../../src/cli/whatif/compare-previews.ts';
 import { ConfigMapFolder } from '../support/config-map-folder.ts';
 import { NlcProcess } from '../support/nlc-process.ts';
+import { AuditTrail } from './audit-trail.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import { ScriptedCluster } from './scripted-cluster.ts';
 import { waitUntil } from './wait-until.ts';
 
 const soon = { timeoutMs: 30_000 };
 const graceMs = 8_000;
+const rackedGraceMs = 5_000;
+const zonedGraceMs = 10_000;
 const merge = { contentType: 'application/merge-patch+json' } as const;
 const strategic = { contentType: 'application/strategic-merge-patch+json' } as const;
 const wanted = ['unreachable:NoExecute', 'unreachable:NoSchedule'];
@@ -32,7 +37,15 @@ const pools = {
   fenced: ['fenced-0', 'fenced-1', 'fenced-2'],
   flapping: ['flapping-0', 'flapping-1', 'flapping-2'],
   careful: ['careful-0', 'careful-1', 'careful-2'],
+  racked: ['racked-0', 'racked-1', 'racked-2', 'racked-3', 'racked-4', 'racked-5'],
+  zoned: ['zoned-0', 'zoned-1', 'zoned-2', 'zoned-3', 'zoned-4', 'zoned-5'],
 } as const;
+
+const rackLabel = 'topology.example.com/rack';
+
+function labelsOf(pool: string, place: number): Readonly<Record<string, string>> {
+  return pool === 'racked' ? { pool, [rackLabel]: place < 4 ? 'r1' : 'r2' } : { pool };
+}
 
 /** Instead of those for 300 s that the API server adds. */
 const atOnce = [{ key: 'node.kubernetes.io/not-ready' }, { key: 'node.kubernetes.io/unreachable' }].map(({ key }) => {
@@ -66,6 +79,17 @@ policies:
   - name: careful
     nodeSelector: { matchLabels: { pool: careful } }
     evictReachable: { timeout: 5m }
+  - name: racked
+    nodeSelector: { matchLabels: { pool: racked } }
+    nodeMonitorGracePeriod: ${rackedGraceMs}ms
+    failureDomain: [${rackLabel}]
+    unhealthyZoneThreshold: 0.6
+    largeClusterSizeThreshold: 50
+  - name: zoned
+    nodeSelector: { matchLabels: { pool: zoned } }
+    nodeMonitorGracePeriod: ${zonedGraceMs}ms
+    failureDomain: [topology.kubernetes.io/zone]
+    nodeEvictionRate: 0.5
 `;
 
 let plane: ControlPlane;
@@ -74,10 +98,16 @@ let controller: NlcProcess | undefined;
 const mount = new ConfigMapFolder(configOf('5s'));
 
 before(async () => {
-  plane = await startControlPlane({ auditLevel: 'Metadata' });
+  const nodeWrites = {
+    level: 'Request',
+    verbs: ['patch'],
+    resources: [{ group: '', resources: ['nodes', 'nodes/status'] }],
+  } as const;
+  plane = await startControlPlane({ auditLevel: 'Metadata', auditRules: [nodeWrites, { level: 'Metadata' }] });
   cluster = new ScriptedCluster(plane.client());
   for (const [pool, names] of Object.entries(pools))
-    for (const [place, name] of names.entries()) await cluster.addNode(name, `z${place % 2}`, { labels: { pool } });
+    for (const [place, name] of names.entries())
+      await cluster.addNode(name, `z${place % 2}`, { labels: labelsOf(pool, place) });
   for (const [pool, names] of Object.entries(pools))
     for (const name of names) await cluster.addPod(`on-${name}`, name, pool === 'careful' ? atOnce : []);
   cluster.start();
@@ -99,6 +129,20 @@ function writtenNames(): readonly string[] {
     .flatMap((line) => /"resource":"(?:nodes|pods)"[^}]*"name":"([^"]+)"/.exec(line)?.[1] ?? []);
 }
 
+/** When a write of the node with this text in it was received, by the audit log: wall time; NaN: none was. */
+function writtenAtMs(node: string, text: string): number {
+  const write = new AuditTrail(plane.auditLogFile ?? '').requests().find(({ verb, resource, name, code, body }) => {
+    const isOfNode = verb === 'patch' && resource === 'nodes' && name === node && code === 200;
+    return isOfNode && JSON.stringify(body ?? {}).includes(text);
+  });
+  return write?.atMs ?? NaN;
+}
+
+/** Wall time of the last renewal of its lease. */
+function renewedAtMs(node: string): number {
+  return performance.timeOrigin + (cluster.renewedAtMs(node) ?? NaN);
+}
+
 async function annotate(name: string, annotations: Readonly<Record<string, string | null>>): Promise<void> {
   await plane.client().must('PATCH', `/api/v1/nodes/${name}`, { metadata: { annotations } }, merge);
 }
@@ -114,6 +158,22 @@ async function untilTainted(...names: readonly string[]): Promise<void> {
 
 async function isTainted(name: string): Promise<boolean> {
   return (await cluster.taints(name)).includes('unreachable:NoExecute');
+}
+
+/** What `nlc whatif` needs. */
+async function grantReading(account: string): Promise<void> {
+  const rbac = '/apis/rbac.authorization.k8s.io/v1';
+  const verbs = ['get', 'list', 'watch'];
+  const rules = [
+    { apiGroups: [''], resources: ['nodes', 'pods'], verbs },
+    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs },
+  ];
+  await plane.client().must('POST', `${rbac}/clusterroles`, { metadata: { name: account }, rules });
+  await plane.client().must('POST', `${rbac}/clusterrolebindings`, {
+    metadata: { name: account },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: account },
+    subjects: [{ kind: 'ServiceAccount', name: account, namespace: 'kube-system' }],
+  });
 }
 
 async function start(): Promise<NlcProcess> {
@@ -150,6 +210,83 @@ test('each pool behaves by its own policy', { timeout: 300_000 }, async (t) => {
     assert.match(await running.page('/metrics'), /withheld_acts_total\{policy="watched",act="mark-unknown"\} 1\n/);
     await annotate('base-1', { [pauseAnnotation]: null });
     await untilTainted('base-1');
+  });
+
+  await t.test(
+    'a pool of racks and a pool of zones: each by its own disruption state, rate and grace period',
+    async () => {
+      const failed = pools.racked.slice(0, 3);
+      const silent = ['zoned-0', 'zoned-2'];
+      for (const name of [...failed, ...silent]) cluster.stopHeartbeats(name);
+      await untilTainted(...silent);
+      for (const name of failed) {
+        const afterMs = writtenAtMs(name, 'NodeStatusUnknown') - renewedAtMs(name);
+        assert.ok(afterMs >= rackedGraceMs && afterMs < zonedGraceMs, `${name}: Unknown after ${afterMs} ms`);
+      }
+      const [firstMs = NaN, secondMs = NaN] = silent
+        .map((name) => writtenAtMs(name, 'NoExecute'))
+        .sort((a, b) => a - b);
+      const afterMs = firstMs - Math.max(...silent.map(renewedAtMs));
+      assert.ok(afterMs >= zonedGraceMs - 100 && afterMs < zonedGraceMs + 5_000, `tainted after ${afterMs} ms`);
+      assert.ok(
+        secondMs - firstMs >= 1_900 && secondMs - firstMs < 6_000,
+        `the next one ${secondMs - firstMs} ms later`,
+      );
+
+      const waiting: string[] = [];
+      for (const name of failed) if (!(await isTainted(name))) waiting.push(name);
+      assert.ok(waiting.length >= 2, 'at most the one that was due before the others');
+      assert.match(
+        await running.page(`/explain/nodes/${waiting[0]}?output=text`),
+        /zone +racked:r1: 3\/4 not ready = 0\.75 >= 0\.6 -> partially-disrupted, zone size 4 <= 50 -> rate 0$/m,
+      );
+      assert.match(
+        await running.page('/explain/nodes/zoned-0?output=text'),
+        /zone +zoned:z0: 2\/3 not ready = 0\.67 < 1 -> normal -> rate 0\.5$/m,
+      );
+      const [back = '', ...others] = waiting;
+      const backAtMs = Date.now();
+      await cluster.resumeHeartbeats(back);
+      await untilTainted(...others);
+      for (const name of others) assert.ok(writtenAtMs(name, 'NoExecute') >= backAtMs, 'when the rack is normal again');
+    },
+  );
+
+  await t.test('nlc whatif with another file says what would be done, and only reads', async () => {
+    const token = await plane.addServiceAccount('kube-system', 'reader');
+    await grantReading('reader');
+    const candidate = join(plane.folder, 'candidate.yaml');
+    writeFileSync(candidate, configOf('5s').replace('mode: Observe', 'mode: Enforce'));
+    const files = [`--policies=${candidate}`, `--config=${mount.file}`];
+    await using whatif = new NlcProcess([
+      'whatif',
+      `--kubeconfig=${plane.kubeconfigFor(token)}`,
+      ...files,
+      '-o',
+      'json',
+    ]);
+    assert.deepEqual(await whatif.exited, { code: 0, signal: null }, whatif.stderr);
+    const { effects, nodes } = JSON.parse(whatif.stdout) as WhatifReport;
+    assert.deepEqual([effects.markedUnknown, effects.taintsAdded], [['watched-0'], ['watched-0']]);
+    assert.deepEqual(
+      nodes.map(({ name, before, after }) => [name, before?.mode, after?.mode]),
+      pools.watched.map((name) => [name, 'Observe', 'Enforce']),
+    );
+    const requests = new AuditTrail(plane.auditLogFile ?? '', 'system:serviceaccount:kube-system:reader').requests();
+    const verbs = new Set(requests.map(({ verb, resource }) => `${verb} ${resource}`));
+    const reads = ['nodes', 'pods', 'leases'].flatMap((resource) =>
+      ['list', 'watch'].map((verb) => `${verb} ${resource}`),
+    );
+    assert.ok(requests.length > 0);
+    assert.deepEqual(
+      [...verbs].filter((verb) => !reads.includes(verb)),
+      [],
+    );
+    assert.deepEqual(
+      requests.filter(({ code }) => code >= 400).map(({ uri }) => uri),
+      [],
+    );
+    assert.equal(await cluster.ready('watched-0'), 'True');
   });
 
   await t.test('a breaker opens above its limit, holds, and closes after its cooldown', async () => {

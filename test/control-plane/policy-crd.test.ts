@@ -4,7 +4,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { parse } from 'yaml';
-import { policyResource } from '../../src/api/node-lifecycle-policy.ts';
+import { policyResource, resetAnnotation } from '../../src/api/node-lifecycle-policy.ts';
+import { formatTime } from '../../src/api/timestamps.ts';
 import { defaultParts, permissionsOf, permissionText } from '../../tools/manifests/permissions.ts';
 import { NlcProcess } from '../support/nlc-process.ts';
 import { AuditTrail } from './audit-trail.ts';
@@ -25,6 +26,7 @@ interface PolicyJson {
   readonly spec: Readonly<Record<string, unknown>>;
   readonly status?: {
     readonly mode?: string;
+    readonly breaker?: string;
     readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message: string }[];
   };
 }
@@ -181,6 +183,10 @@ test('a policy that is created, changed and deleted is in force within a second'
     const page = await controller.page('/explain/nodes/edge-0?output=text');
     return page.includes('silent for') && page.includes('spec.mode of nodelifecyclepolicy/edge set to Enforce');
   });
+  const manifest = join(plane.folder, 'edge.json');
+  writeFileSync(manifest, JSON.stringify(aPolicy('edge', { ...selector('edge'), mode: 'Paused' })));
+  // Deletes the object and creates it again.
+  await kubectl('replace', '--force', `--filename=${manifest}`);
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   assert.deepEqual([await cluster.ready('edge-0'), await cluster.taints('edge-0')], ['True', []]);
   await patchSpec('edge', { mode: 'Enforce' });
@@ -195,6 +201,48 @@ test('a policy that is created, changed and deleted is in force within a second'
   await remove('edge');
   await inForce('deleted', () => isUnknown('edge-1'));
   for (const name of ['edge-0', 'edge-1']) await cluster.resumeHeartbeats(name);
+});
+
+test('a breaker is reset by the annotation of its object within a second; a malformed one is reported and resets nothing', {
+  timeout: 90_000,
+}, async () => {
+  const statusOf = async (): Promise<NonNullable<PolicyJson['status']>> =>
+    (await plane.client().must<PolicyJson>('GET', `${collection}/edge`)).status ?? {};
+  const annotate = (value: string): Promise<unknown> =>
+    plane
+      .client()
+      .must('PATCH', `${collection}/edge`, { metadata: { annotations: { [resetAnnotation]: value } } }, merge);
+  const isTainted = async (name: string): Promise<boolean> =>
+    (await cluster.taints(name)).includes('unreachable:NoExecute');
+  const silent = ['edge-0', 'edge-1'];
+  await cluster.untilClean(...silent);
+  await create('edge', { ...selector('edge'), limits: { maxUnhealthy: { count: 1 } } });
+  for (const name of silent) cluster.stopHeartbeats(name);
+  await waitUntil('the breaker is open', soon, async () => (await statusOf()).breaker === 'Open');
+  for (const name of silent) await waitUntil(`${name} is Unknown`, soon, () => isUnknown(name));
+  await annotate('now');
+  await waitUntil('the problem in the status', soon, async () => {
+    const degraded = (await statusOf()).conditions?.find(({ type }) => type === 'Degraded');
+    return degraded?.message.includes('[nodelifecycle/reset-breaker]: must be an RFC 3339 time') === true;
+  });
+  assert.equal((await Promise.all(silent.map(isTainted))).filter(Boolean).length <= 1, true);
+  assert.match(
+    await controller.page('/status?output=text'),
+    /^ {2}invalid +nodelifecyclepolicy\/edge: metadata\.annotations\[nodelifecycle\/reset-breaker\]: must be .* \(got "now"\)$/m,
+  );
+  await waitUntil('the Event', soon, async () =>
+    (await cluster.events()).some(({ reason, involvedObject }) => {
+      return reason === 'InvalidResetAnnotation' && involvedObject.name === 'edge';
+    }),
+  );
+  await annotate(formatTime(Date.now()));
+  await inForce('reset', async () =>
+    /edge: .*breaker closed, reset at/.test(await controller.page('/status?output=text')),
+  );
+  for (const name of silent) await waitUntil(`${name} is tainted`, soon, () => isTainted(name));
+  await remove('edge');
+  for (const name of silent) await cluster.resumeHeartbeats(name);
+  await cluster.untilClean(...silent);
 });
 
 test('an object that only the controller can refuse is not accepted, and its last valid version stays in force', async () => {

@@ -4,11 +4,18 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { AuditedRequest } from '../control-plane/audit-trail.ts';
 import { waitUntil } from '../control-plane/wait-until.ts';
-import { unusedOf } from './granted-use.ts';
-import { registerAndDelete, stopHeartbeats, becomeSilentTwice, taintsAre, fullDisruption } from './node-stories.ts';
+import { refusedOf, unusedOf } from './granted-use.ts';
+import {
+  podIsGone,
+  registerAndDelete,
+  stopHeartbeats,
+  becomeSilentTwice,
+  taintsAre,
+  fullDisruption,
+} from './node-stories.ts';
 import { expectExact, quick, ReleaseStand, type RunningRelease, soon, type Trail } from './release-stand.ts';
 import { permissionsOf, permissionText } from '../../tools/manifests/permissions.ts';
-import { chart, namespace, release, runTool } from '../../tools/manifests/render.ts';
+import { chart, namespace, release, renderChart, runTool } from '../../tools/manifests/render.ts';
 
 const nodes = ['n0', 'n1', 'n2', 'n3', 'n4', 'n5'];
 
@@ -90,6 +97,38 @@ test('replace: nodes register, become silent, recover and are deleted; kube-cont
   await becomeSilentTwice(stand.cluster, 'n0', 'replace');
   await fullDisruption(stand.cluster, nodes, 'replace');
   await expectExact(running);
+});
+
+test('evictReachable: pods/eviction is granted with it, used for reachable nodes, and not granted without it', {
+  timeout: 120_000,
+}, async () => {
+  const { cluster, plane } = stand;
+  const nodeSelector = '{ matchLabels: { kubernetes.io/os: linux } }';
+  const policy = `{ name: careful, nodeSelector: ${nodeSelector}, evictReachable: { timeout: 5m } }`;
+  const values = `${valuesOf('replace')}\n  policies: [${policy}]`;
+  const running = await stand.install({ name: 'careful', values, parts: { evictsReachable: true } });
+  const isGranted = async (): Promise<boolean> => {
+    const account = `system:serviceaccount:${namespace}:careful-node-lifecycle-controller`;
+    const question = ['auth', 'can-i', 'create', 'pods', '--subresource=eviction', `--as=${account}`];
+    return (await plane.kubectl(question)).code === 0;
+  };
+  assert.equal(await isGranted(), true);
+  await cluster.addPod('reachable', 'n0', [
+    { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 0 },
+  ]);
+  await cluster.post('n0', { Ready: 'False' });
+  await podIsGone(cluster, 'reachable');
+  await cluster.post('n0', { Ready: 'True' });
+  await taintsAre(cluster, 'n0');
+  assert.deepEqual(await running.controller.terminate(), { code: 0, signal: null });
+  const granted = permissionsOf(running.parts).filter(({ resource }) => resource === 'pods/eviction');
+  assert.equal(granted.length, 1);
+  assert.deepEqual(unusedOf(granted, running.requests()), []);
+  assert.deepEqual(refusedOf(running.requests()), []);
+  const evicted = running.requests().filter(({ subresource }) => subresource === 'eviction');
+  assert.deepEqual([names(evicted), podDeletions(running)], [['reachable'], []]);
+  await stand.apply(renderChart({ release: 'careful', values: valuesOf('replace') }));
+  await waitUntil('not granted without the policy', soon, async () => !(await isGranted()));
 });
 
 const flagsOf: Readonly<Record<string, RegExp>> = {

@@ -144,7 +144,8 @@ export class ControllerWorld {
             namespace,
           );
         },
-        evict: async ({ namespace, name }, { uid }) => {
+        evict: async ({ namespace, name }, { uid, signal, stillWanted }) => {
+          if (stillWanted?.() === false) throw new ApiError({ reason: 'aborted', message: 'not wanted' });
           const write = {
             verb: 'evict',
             resource: 'pods',
@@ -153,7 +154,7 @@ export class ControllerWorld {
             body: undefined,
             uid,
           } as const;
-          await this.#write(write, namespace);
+          await unlessAborted(this.#write(write, namespace), signal);
         },
       },
       liveLeases: {
@@ -609,6 +610,15 @@ function mergeTexts(stored: Texts, patch: Texts): Record<string, string> {
 function notFound(resource: string, name: string): ApiError {
   const status = { reason: 'NotFound', code: 404, details: { name, kind: resource } };
   return new ApiError({ reason: 'not-found', message: `${resource} "${name}" not found`, code: 404, status });
+}
+
+/** The request is not answered after an abort, and is carried out all the same. */
+async function unlessAborted(request: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const aborted = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(new ApiError({ reason: 'aborted', message: 'aborted' })));
+  });
+  request.catch(() => undefined);
+  await Promise.race([request, aborted]);
 }
 
 function noAnswer(): ApiError {

@@ -65,6 +65,11 @@ export class FakeInformer<T> implements Informer<T>, StoreReader<T> {
     this.#notify({ kind: 'deleted', key, object });
   }
 
+  /** Its event is lost. */
+  removeUnnoticed(key: string): void {
+    this.#items.delete(key);
+  }
+
   onChange(_name: string, listener: (change: Change<T>) => void): () => void {
     this.#listeners.add(listener);
     for (const [key, object] of this.#items) listener({ kind: 'added', key, object });

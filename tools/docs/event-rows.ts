@@ -10,7 +10,7 @@ import { keptFlapping, malformedFlapping, releasedFlapping } from '../../src/con
 import { breakerClosed, breakerOpened, malformedPause } from '../../src/controller/policies/events.ts';
 import { podNodeNotReady } from '../../src/controller/pod-readiness/events.ts';
 import { evaluationPaused, evaluationResumed } from '../../src/controller/freshness/events.ts';
-import { policyNotAccepted } from '../../src/manager/policies/events.ts';
+import { invalidResetAnnotation, policyNotAccepted } from '../../src/manager/policies/events.ts';
 import { becameLeader, stoppedLeading } from '../../src/election/events.ts';
 import { networkTexts, outOfDiskTexts, pressureTexts } from '../../src/kubelet/node-status/build-conditions.ts';
 import {
@@ -143,6 +143,15 @@ export const controllerEvents: readonly EventRow[] = [
       'spec.FIELD: must be ACCEPTED (got VALUE); generation 2 of the spec stays in force',
     ],
     'The current version of a NodeLifecyclePolicy object is not in force; once for each version',
+  ),
+  row(
+    own,
+    invalidResetAnnotation,
+    [
+      { name: 'POLICY', uid: 'UID' },
+      'metadata.annotations[nodelifecycle/reset-breaker]: must be an RFC 3339 time that is not in the future (got "VALUE")',
+    ],
+    'The annotation of a NodeLifecyclePolicy object resets no breaker now; once for each value',
   ),
   row(nodes, deletingAllPods, [node], 'Eviction mode: the pods of a node are about to be deleted'),
   row(

@@ -1,7 +1,7 @@
 // Warnings about valid policies that are risky or without effect.
 import { formatGoDuration } from '../../api/go-duration.ts';
 import type { NodePolicy } from '../../controller/model/policy.ts';
-import { isSatisfiable } from './decide-satisfiability.ts';
+import { canClaimEqually, isSatisfiable } from '../../controller/policies/decide-equal-claims.ts';
 
 /** The duration of the lease of a kubelet, which renews it every 10 s (kubelet `nodeLeaseDurationSeconds`). */
 const kubeletLeaseMs = 40_000;
@@ -54,16 +54,11 @@ function warnOfBudgetOfNone({ name, flapping }: NodePolicy, index: number): read
 /** Evident from priorities and selectors alone; whether a node matches both is known only in the cluster. */
 function warnOfEqualClaims(policy: NodePolicy, index: number, policies: readonly NodePolicy[]): readonly string[] {
   return policies.flatMap((other, place) => {
-    if (place <= index || !claimEqually(policy, other)) return [];
+    if (place <= index || !canClaimEqually(policy, other)) return [];
     return [
       `policies[${index}] (${policy.name}) and policies[${place}] (${other.name}) have equal priority ` +
         `${policy.priority} and equally many requirements: a node that matches both gets the default policy; set ` +
         'different priorities',
     ];
   });
-}
-
-function claimEqually(a: NodePolicy, b: NodePolicy): boolean {
-  const areEqual = a.priority === b.priority && a.selector.length === b.selector.length;
-  return areEqual && isSatisfiable([...a.selector, ...b.selector]);
 }

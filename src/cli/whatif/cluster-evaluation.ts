@@ -5,6 +5,7 @@ import type { LeaseView } from '../../api/lease.ts';
 import type { NodeView } from '../../api/node.ts';
 import { parseTimestamp } from '../../api/timestamps.ts';
 import { isExcludedFromDisruption } from '../../api/topology.ts';
+import { FlappingWatch } from '../../controller/flapping/flapping-watch.ts';
 import { assessNode, buildRecord, type NodeAssessment, readyOf } from '../../controller/health/assess-node.ts';
 import type { HealthRecord } from '../../controller/health/health-record.ts';
 import type { Now } from '../../controller/model/node-state.ts';
@@ -20,6 +21,8 @@ const noMeter: Meter = { add: ignore, set: ignore, observe: ignore, forget: igno
 export class ClusterEvaluation {
   readonly policies: PolicyStage;
   readonly zones: ZoneTable;
+  /** Knows of the recoveries only what the annotations of the nodes say. */
+  readonly flapping: FlappingWatch;
   readonly now: Now;
   readonly options: ControllerOptions;
   readonly #state: ClusterState;
@@ -35,10 +38,13 @@ export class ClusterEvaluation {
     this.#nodes = new Map(state.nodes.map((node) => [node.name, node]));
     // Ages are all that counts, so both clocks show the same time.
     this.now = { monotonicMs: state.atMs, wallMs: state.atMs };
+    const live = { current: () => current };
+    const clock = { nowMs: () => state.atMs, monotonicMs: () => state.atMs };
+    const names = (): Iterable<string> => this.#nodes.keys();
     this.policies = new PolicyStage({
-      options: { current: () => current },
+      options: live,
       nodes: this.#nodes,
-      names: () => this.#nodes.keys(),
+      names,
       isHealthy: (name) => this.#isHealthy(name),
       podsOn: (name) => state.pods.get(name) ?? [],
       beingTainted: () => this.#beingTainted,
@@ -46,7 +52,7 @@ export class ClusterEvaluation {
       decisions: { note: ignore },
       recorder: { record: ignore },
       meter: noMeter,
-      clock: { nowMs: () => state.atMs, monotonicMs: () => state.atMs },
+      clock,
     });
     this.policies.evaluateBreakers();
     current = options;
@@ -54,6 +60,15 @@ export class ClusterEvaluation {
     for (const node of state.nodes) this.zones.place(node.name, this.policies.zoneOf(node), this.#standingOf(node));
     this.zones.evaluate();
     this.policies.evaluateBreakers();
+    this.flapping = new FlappingWatch({
+      options: live,
+      names,
+      clock,
+      selectionOf: (node) => this.policies.selectionOf(node),
+      isMaintained: (node) => this.policies.maintenanceOf(node) !== undefined,
+      isEnabled: true,
+    });
+    for (const node of state.nodes) this.flapping.observe(node);
   }
 
   /** The node gets a NoExecute taint. */

@@ -41,7 +41,7 @@ export function buildPreview(
         .flatMap(zoneLevels)
         .map((zone) => [zoneName(zone), buildZone(evaluation, zone)]),
     ),
-    policies: new Map(evaluation.policies.counts().map((count) => [count.policy, buildPolicy(count)])),
+    policies: new Map(evaluation.policies.counts().map((count) => [count.policy, buildPolicy(evaluation, count)])),
     fullDisruption: zones.fullDisruption,
   };
 }
@@ -69,6 +69,7 @@ function buildNode(evaluation: ClusterEvaluation, node: NodeView, pods: readonly
         : formatTime(assessment.kind === 'alive' ? assessment.silentFromMs : evaluation.now.wallMs),
     noExecute: taint.taint,
     outOfService: decideOutOfService(evaluation, node),
+    ...decideKeeping(evaluation, node),
     hold: describeHold(evaluation, node, taint.taint),
     podsEvicted: fates.filter((fate) => fate === 'evicted').length,
     podsHeld: fates.filter((fate) => fate === 'held').length,
@@ -124,6 +125,18 @@ function decideOutOfService(evaluation: ClusterEvaluation, node: NodeView): Node
   if (state.kind === 'due') return isHeld('add-taints', true) ? 'held' : 'added';
   if (state.kind === 'back') return isHeld('remove-taints', false) ? 'held' : 'removed';
   return state.kind === 'in-place' ? 'carried' : 'none';
+}
+
+function decideKeeping(
+  { flapping, policies }: ClusterEvaluation,
+  node: NodeView,
+): Pick<NodePreview, 'flapping' | 'keptUntil'> {
+  const state = flapping.assess(node);
+  if (state.kind === 'kept') return { flapping: 'kept', keptUntil: state.record.until };
+  // Nothing is due: that takes a recovery that was observed.
+  if (state.kind === 'none' || state.kind === 'due') return { flapping: 'none', keptUntil: null };
+  const isHeld = policies.check(node.name, 'remove-taints', false) !== undefined;
+  return { flapping: isHeld ? 'held' : 'released', keptUntil: null };
 }
 
 /** Whether the pod is evicted by the taints of its node, those that it gets included. */
@@ -182,11 +195,14 @@ function buildZone({ zones, policies }: ClusterEvaluation, zone: string): ZonePr
   };
 }
 
-function buildPolicy({ mode, nodes, conflicts, breaker }: ReturnType<PolicyStage['counts']>[number]): PolicyPreview {
+function buildPolicy(
+  { flapping }: ClusterEvaluation,
+  { policy, mode, nodes, conflicts, breaker }: ReturnType<PolicyStage['counts']>[number],
+): PolicyPreview {
   const shown = breaker && {
     unhealthy: breaker.unhealthy,
     limit: breaker.limit,
     open: breaker.openedAtMs !== undefined,
   };
-  return { mode, nodes, conflicts, breaker: shown ?? null };
+  return { mode, nodes, conflicts, breaker: shown ?? null, flapping: flapping.usages().get(policy) ?? null };
 }

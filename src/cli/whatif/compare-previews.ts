@@ -39,6 +39,11 @@ export interface Effects {
   readonly podsHeld: { readonly before: number; readonly after: number };
   readonly evictionsBegin: readonly string[];
   readonly evictionsHeld: readonly string[];
+  /** Kept from new pods because they recover often, and not before; kept before, and released after it. */
+  readonly flappingKept: readonly string[];
+  readonly flappingReleased: readonly string[];
+  /** Policies that keep flapping nodes: a controller counts the recoveries, and these are not known here. */
+  readonly recoveriesNotKnown: readonly string[];
   readonly breakersOpen: readonly string[];
   readonly breakersClose: readonly string[];
   /** Nodes that policies claim equally. */
@@ -98,6 +103,9 @@ function effectsOf(before: ClusterPreview, after: ClusterPreview): Effects {
     podsHeld: totals(before, after, 'podsHeld'),
     evictionsBegin: where((before, after) => after.podsEvicted > before.podsEvicted),
     evictionsHeld: where((before, after) => after.podsHeld > before.podsHeld),
+    flappingKept: where((was, is) => was.flapping !== 'kept' && is.flapping === 'kept'),
+    flappingReleased: where((was, is) => was.flapping === 'kept' && is.flapping === 'released'),
+    recoveriesNotKnown: [...after.policies].flatMap(([name, { flapping }]) => (flapping === null ? [] : [name])),
     breakersOpen: openBreakers(after).filter((policy) => !openBreakers(before).includes(policy)),
     breakersClose: openBreakers(before).filter((policy) => !openBreakers(after).includes(policy)),
     conflicts: where((_was, after) => after.conflict.length > 0),

@@ -52,6 +52,9 @@ function describeEffects({ effects, fullDisruption, nodes }: WhatifReport): read
     ['taint out-of-service added', effects.outOfServiceAdded],
     ['evictions begin or are released', effects.evictionsBegin],
     ['evictions held', effects.evictionsHeld],
+    ['flapping, kept from new pods', effects.flappingKept],
+    ['flapping, released', effects.flappingReleased],
+    ['recoveries so far are not known, of policy', effects.recoveriesNotKnown],
     ['breaker opens', effects.breakersOpen],
     ['breaker closes', effects.breakersClose],
     ['no policy, because of a conflict', effects.conflicts.map((name) => withConflict(name, nodes))],
@@ -98,13 +101,14 @@ function joinFields(fields: Fields): string {
   return fields.map(([name, value]) => `${name} ${value}`).join('; ');
 }
 
-function describePolicy({ mode, nodes, conflicts, breaker }: PolicyPreview): Fields {
+function describePolicy({ mode, nodes, conflicts, breaker, flapping }: PolicyPreview): Fields {
   const counts = breaker === null ? '' : ` (${breaker.unhealthy} unhealthy, limit ${breaker.limit})`;
   return [
     ['mode', mode],
     ['nodes', String(nodes)],
     ['conflicts', String(conflicts)],
     ['breaker', breaker === null ? 'none' : `${breaker.open ? 'open' : 'closed'}${counts}`],
+    ['flapping', flapping === null ? 'none' : `${flapping.kept} kept of at most ${flapping.limit}`],
   ];
 }
 
@@ -128,6 +132,7 @@ function describeNode(node: NodePreview): Fields {
     ['marked Unknown', markedUnknown],
     ['NoExecute taint', noExecute],
     ['taint out-of-service', node.outOfService],
+    ['flapping', node.keptUntil === null ? node.flapping : `${node.flapping} until ${node.keptUntil}`],
     ['held by', hold === null ? 'nothing' : `${hold.what}${hold.until === null ? '' : ` until ${hold.until}`}`],
     ['pods evicted', String(node.podsEvicted)],
     ['pods held', String(node.podsHeld)],

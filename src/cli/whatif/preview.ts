@@ -38,6 +38,13 @@ export interface NodePreview {
   readonly noExecute: TaintPreview;
   /** The taint out-of-service, where the policy adds it or added it before. */
   readonly outOfService: Exclude<TaintPreview, 'stopped'>;
+  /**
+   * Whether it gets no new pods because it recovers often, by its annotation: recoveries before the reading are not known.
+   * `released`: it has the taint and loses it. `held`: it loses it when a hold ends.
+   */
+  readonly flapping: 'none' | 'kept' | 'released' | 'held';
+  /** RFC 3339: until when it is kept; null: it is not. */
+  readonly keptUntil: string | null;
   readonly hold: PreviewHold | null;
   /** Number of its pods that are or will be evicted, and of those whose eviction is held. */
   readonly podsEvicted: number;
@@ -59,6 +66,8 @@ export interface PolicyPreview {
   readonly conflicts: number;
   /** Null: it has no limits. */
   readonly breaker: (Pick<BreakerStatus, 'unhealthy' | 'limit'> & { readonly open: boolean }) | null;
+  /** Flapping nodes that are kept, and how many may be at once; null: it keeps none. */
+  readonly flapping: { readonly kept: number; readonly limit: number } | null;
 }
 
 /** A cluster under one configuration. */

@@ -79,7 +79,8 @@ export function buildEvictionForecast(
   if (terminating) return undefined;
   if (eviction !== undefined) {
     const state = eviction.mark === 'evicted' ? 'scheduled' : 'predicted';
-    const { given, atMs } = eviction;
+    const { given } = eviction;
+    const atMs = Math.max(eviction.atMs, estimateDepartureMs(wait));
     return daemonSet === undefined ? { pod, state, cause: { kind: 'node-evicted' }, given, atMs } : undefined;
   }
   if (taint === undefined || !circumstances.runs.taintEviction) return undefined;

@@ -1,4 +1,4 @@
-import { policyObjectName } from '../../api/node-lifecycle-policy.ts';
+import { policyObjectName, resetAnnotation } from '../../api/node-lifecycle-policy.ts';
 import { pauseAnnotation } from '../../api/node.ts';
 import { nodeLeaseNamespace } from '../../api/resources.ts';
 import type { RateRule } from '../model/decisions.ts';
@@ -136,8 +136,17 @@ function endOf(untilMs: number, now: Now): Unblocker {
 
 function buildBreakerHold(breaker: BreakerStatus, { now, policySource }: Circumstances): Hold {
   const { policy, nodes, unhealthy, exempt, limit } = breaker;
-  const reset = buildPolicyChange(policy, 'limits.resetAt', 'the current time', policySource);
-  return { kind: 'breaker', policy, nodes, unhealthy, exempt, limit, unblockedBy: [endOfBreaker(breaker, now), reset] };
+  const unblockedBy = [endOfBreaker(breaker, now), ...buildResets(policy, policySource)];
+  return { kind: 'breaker', policy, nodes, unhealthy, exempt, limit, unblockedBy };
+}
+
+/** An object has an annotation for it, besides the field. */
+function buildResets(policy: string, source: PolicySource): readonly Unblocker[] {
+  const wanted = 'the current time';
+  const field = buildPolicyChange(policy, 'limits.resetAt', wanted, source);
+  if (source === 'file') return [field];
+  const object = policyObjectName(policy);
+  return [{ kind: 'field', object, field: `metadata.annotations[${resetAnnotation}]`, wanted }, field];
 }
 
 function endOfBreaker(breaker: BreakerStatus, now: Now): Unblocker {

@@ -430,13 +430,14 @@ function configFileRows({ configFile }: StatusOutlook): readonly Row[] {
 
 function policyObjectsRows({ policyObjects }: StatusOutlook): readonly Row[] {
   if (policyObjects === undefined) return [];
-  const { inForce, refused } = policyObjects;
+  const { inForce, refused, annotations } = policyObjects;
   return [
     ['policies', `${inForce} NodeLifecyclePolicy objects in force`],
     ...refused.map(({ object, problems, generation }): Row => {
       const meanwhile = generation === null ? 'it is not in force' : `generation ${generation} stays in force`;
       return ['invalid', `${object}: ${problems.join('; ')}; ${meanwhile}`];
     }),
+    ...annotations.map(({ object, problem }): Row => ['invalid', `${object}: ${problem}`]),
   ];
 }
 
@@ -452,9 +453,10 @@ function policyCountText({ policy, mode, nodes, conflicts, breaker, flapping, em
 }
 
 function breakerText(breaker: BreakerStatus): string {
-  const { maxUnhealthy, openedAtMs, untilMs = Infinity } = breaker;
+  const { maxUnhealthy, openedAtMs, untilMs = Infinity, resetAtMs } = breaker;
   const limit = `${describeBreakerCount(breaker)} (${describeMaxUnhealthy(maxUnhealthy)})`;
-  if (openedAtMs === undefined) return `${limit}, breaker closed`;
+  const reset = resetAtMs === undefined ? '' : `, reset at ${formatTime(resetAtMs)}`;
+  if (openedAtMs === undefined) return `${limit}, breaker closed${reset}`;
   const end = Number.isFinite(untilMs) ? `, closes at ${formatTime(untilMs)}` : '';
   return `${limit}, breaker open since ${formatTime(openedAtMs)}${end}`;
 }

@@ -15,7 +15,6 @@ import type {
 } from '../model/decisions.ts';
 import type {
   BreakerStatus,
-  DeletionRate,
   EmptyingStatus,
   HoldSource,
   Maintenance,
@@ -25,6 +24,7 @@ import type {
 } from '../model/policy.ts';
 import type { FlappingFacts } from '../model/flapping.ts';
 import type { EvictionRefusal } from '../model/commands.ts';
+import type { RateWait } from '../model/waiting-pods.ts';
 import type { OutOfServiceState } from '../model/out-of-service.ts';
 import type { ControllerName, ControllerSelection, PolicySource } from '../model/options.ts';
 import type { EvictionMark, HeartbeatChannel, Now } from '../model/node-state.ts';
@@ -143,7 +143,7 @@ interface DepartureWaitFacts {
     readonly deletedAtMs: number;
   };
   /** It waits for a token of its policy. */
-  readonly rate?: DeletionRate & { readonly ahead: number; readonly nextTokenAtMs: number };
+  readonly rate?: RateWait;
 }
 
 /** Eviction mode: the progress of a node's eviction. */
@@ -252,6 +252,8 @@ export interface PolicyObjectsFacts {
     readonly problems: readonly string[];
     readonly generation: number | null;
   }[];
+  /** Annotations of objects that do not count. */
+  readonly annotations: readonly { readonly object: string; readonly problem: string }[];
 }
 
 /** Difference between the config file and the settings in force. */

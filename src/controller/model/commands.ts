@@ -143,7 +143,8 @@ export type StillWanted = () => boolean;
 
 /** Sends commands to the API server. Never rejects. */
 export interface CommandWriter {
-  carryOut(command: Command, stillWanted: StillWanted): Promise<WriteOutcome>;
+  /** `signal`: gives up a request that hangs, of which it is then unknown whether it was done. */
+  carryOut(command: Command, stillWanted: StillWanted, signal?: AbortSignal): Promise<WriteOutcome>;
 }
 
 /** The same, for the owner of its life cycle. */

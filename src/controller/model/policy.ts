@@ -220,6 +220,8 @@ export interface BreakerStatus extends UnhealthyCount {
   readonly limit: number;
   readonly maxUnhealthy: MaxUnhealthy;
   readonly cooldownMs: number;
+  /** Wall time of its last or next reset; absent: none. */
+  readonly resetAtMs?: number;
   /** Wall time of its opening; undefined: closed. */
   readonly openedAtMs: number | undefined;
   /** Wall time of its end; Infinity: while too many nodes are unhealthy; undefined: closed. */

@@ -13,6 +13,7 @@ import { WorkLoop } from '../../supervision/work-loop.ts';
 import { type CommandWriter, mayHaveBeenDone, type WriteOutcome } from '../model/commands.ts';
 import { evaluationFailed, type DecisionSink, type DepartureReason } from '../model/decisions.ts';
 import type { DeletionRate } from '../model/policy.ts';
+import { type RateWait, toRateWait, type WaitingPod } from '../model/waiting-pods.ts';
 import { decidePodFate, type PodFate } from './decide-pod-fate.ts';
 import { nodeControllerEviction } from './events.ts';
 
@@ -111,6 +112,18 @@ export class PodDeleter {
   /** What happens to this pod if its node is evicted. */
   fateOf(pod: PodView): PodFate {
     return decidePodFate(pod, this.#options.daemonSets.byIndex(daemonSetsByNamespace, pod.namespace));
+  }
+
+  /** How this pod waits for a token of the policy of its node; undefined: it does not. */
+  rateWaitOf(pod: PodView): RateWait | undefined {
+    const wait = this.#tokens.waitOf(podKey(pod));
+    const rate = this.#options.deletionRateOf?.(pod.nodeName);
+    return wait === undefined || rate === undefined ? undefined : toRateWait(rate, wait);
+  }
+
+  /** Every pod that waits because of the policy of its node, for a gauge. */
+  *waits(): Iterable<WaitingPod> {
+    for (const key of this.#tokens.waiting()) yield { policy: this.#tokens.queueOf(key) ?? '', reason: 'rate' };
   }
 
   async #reconcile(key: string): Promise<WorkOutcome> {

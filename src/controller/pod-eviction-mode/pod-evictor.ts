@@ -11,6 +11,7 @@ import { backOffAtLeast, forget, type WorkOutcome } from '../../queueing/work-qu
 import { nextAfterWrite } from '../model/commands.ts';
 import type { DepartureReason } from '../model/decisions.ts';
 import type { LiveNode } from '../model/live-node.ts';
+import type { RateWait, WaitingPod } from '../model/waiting-pods.ts';
 import type { PodFate } from './decide-pod-fate.ts';
 import { deletingAllPods } from './events.ts';
 import { PodDeleter, type PodDeleterOptions } from './pod-deleter.ts';
@@ -159,6 +160,17 @@ export class PodEvictor {
   /** What happens to this pod if its node is evicted. */
   fateOf(pod: PodView): PodFate {
     return this.#deleter.fateOf(pod);
+  }
+
+  /** Why this pod, which is to be deleted, waits; undefined: it does not. */
+  waitOf(pod: PodView): { readonly rate: RateWait } | undefined {
+    const rate = this.#deleter.rateWaitOf(pod);
+    return rate && { rate };
+  }
+
+  /** Every pod that waits because of the policy of its node, for a gauge. */
+  waits(): Iterable<WaitingPod> {
+    return this.#deleter.waits();
   }
 
   /** Pods of an evicted node that are terminating. */

@@ -23,14 +23,15 @@ export class HoldingWriter implements ClosableWriter {
     this.#options = options;
   }
 
-  carryOut(command: Command, stillWanted: StillWanted): Promise<WriteOutcome> {
+  carryOut(command: Command, stillWanted: StillWanted, signal?: AbortSignal): Promise<WriteOutcome> {
     const { writer, holds, clock } = this.#options;
     const target = classifyAct(command);
-    if (target === undefined) return writer.carryOut(command, stillWanted);
+    if (target === undefined) return writer.carryOut(command, stillWanted, signal);
     const { node, act, evicts } = target;
     const hold = holds.check(node, act, evicts);
     if (hold !== undefined) return Promise.resolve({ result: 'held', forMs: hold.untilMs - clock.nowMs() });
-    return writer.carryOut(command, () => stillWanted() && holds.check(node, act, evicts) === undefined);
+    const isFree = (): boolean => stillWanted() && holds.check(node, act, evicts) === undefined;
+    return writer.carryOut(command, isFree, signal);
   }
 
   close(): void {

@@ -167,6 +167,7 @@ export class PolicyBreakers {
       limit: limitOf(limits.maxUnhealthy, count.nodes),
       maxUnhealthy: limits.maxUnhealthy,
       cooldownMs: limits.cooldownMs,
+      ...(limits.resetAtMs === undefined ? {} : { resetAtMs: limits.resetAtMs }),
       openedAtMs: open?.openedAtMs,
       untilMs: open && this.#endMs(open, limits),
     };

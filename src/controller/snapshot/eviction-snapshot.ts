@@ -2,7 +2,7 @@
 import type { NodeView } from '../../api/node.ts';
 import type { PodView } from '../../api/pod.ts';
 import { estimateEvictionDueMs } from './estimate-hypotheses.ts';
-import type { EvictedNodesFacts, NodeEvictionFacts } from '../explain/facts.ts';
+import type { EvictedNodesFacts, NodeEvictionFacts, PodBrief } from '../explain/facts.ts';
 import { graceOf, readyOf } from '../health/assess-node.ts';
 import { toMonotonicMs, recordOf, type SnapshotSources } from './snapshot-sources.ts';
 
@@ -24,6 +24,11 @@ export class EvictionSnapshot {
     if (dueMs === undefined) return { mark, dueAtMs: undefined, beforeMs: [] };
     const beforeMs = this.#duesBefore(node, dueMs).map((atMs) => toMonotonicMs(atMs, this.#sources));
     return { mark, dueAtMs: toMonotonicMs(dueMs, this.#sources), beforeMs };
+  }
+
+  /** Why the pod, which is to be deleted, waits. */
+  waitOf(pod: PodView): PodBrief['wait'] {
+    return this.#evictor.waitOf(pod);
   }
 
   nodes(): EvictedNodesFacts {

@@ -35,7 +35,9 @@ export interface SnapshotSources {
     readonly health: Pick<HealthTable, 'get'>;
     readonly evictor: Pick<TaintEvictor, 'timedEviction' | 'countdownsOf' | 'scheduled' | 'waitOf'>;
     /** Undefined in taint mode. */
-    readonly podEvictor: Pick<PodEvictor, 'markOf' | 'dueAtMs' | 'notQueued' | 'evictedCount' | 'fateOf'> | undefined;
+    readonly podEvictor:
+      | Pick<PodEvictor, 'markOf' | 'dueAtMs' | 'notQueued' | 'evictedCount' | 'fateOf' | 'waitOf'>
+      | undefined;
     readonly podGc: Pick<PodGarbageCollector, 'roundFromMs' | 'quarantineEndsAtMs' | 'missingNodes'>;
     readonly outage: Pick<OutageWatch, 'hold' | 'heldUntilMs'>;
     readonly freshness: Pick<Freshness, 'nowMs' | 'staleness'>;

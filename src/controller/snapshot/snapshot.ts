@@ -281,7 +281,7 @@ export class LiveSnapshot {
       pod: podKey(pod),
       tolerations,
       timedEviction: evictor.timedEviction(podKey(pod)),
-      wait: evictor.waitOf(podKey(pod)),
+      wait: evictor.waitOf(podKey(pod)) ?? this.#eviction?.waitOf(pod),
       ...fate,
     };
   }

@@ -7,9 +7,10 @@ import { TokenQueues } from '../../queueing/token-queues.ts';
 import type { WriteOutcome } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import type { DeletionRate, ReachableEviction } from '../model/policy.ts';
+import { type RateWait, toRateWait, type WaitingPod } from '../model/waiting-pods.ts';
 import { decideDeparture, type Departure, startOfTimeoutMs } from './decide-departure.ts';
 import { type EvictAt, isHealthTaint } from './decide-eviction.ts';
-import { evictionsRefused, evictionsTimedOut, waitingPods } from './metrics.ts';
+import { evictionsRefused, evictionsTimedOut } from './metrics.ts';
 import { RequestSlots } from './request-slots.ts';
 import type { RefusedEviction, TimedEviction } from './timed-eviction.ts';
 
@@ -58,7 +59,7 @@ export interface DepartureWait {
   /** The Eviction API does not evict it now; it is deleted at `deletedAtMs`. */
   readonly refused?: Omit<RefusedEviction, 'askAgainAtMs' | 'requests'> & { readonly deletedAtMs: number };
   /** It waits for a token of its policy. */
-  readonly rate?: DeletionRate & { readonly ahead: number; readonly nextTokenAtMs: number };
+  readonly rate?: RateWait;
 }
 
 /** Without policies. */
@@ -81,7 +82,6 @@ export class Departures {
       willAsk: (key) => options.timed.has(key) && options.isQueued(key),
     });
     this.#slots = new RequestSlots(evictionsAtOnceMax, (key) => options.wake(key, 0));
-    showWaiting(options.meter, () => this.#waits());
   }
 
   /** How the pod is to leave now. Cheap: called before each request. */
@@ -186,8 +186,18 @@ export class Departures {
   }
 
   /** The pods that wait for a token. */
-  *waitingForTokens(): Iterable<string> {
-    for (const key of this.#tokens.keys()) if (this.#tokens.queueOf(key) !== undefined) yield key;
+  waitingForTokens(): Iterable<string> {
+    return this.#tokens.waiting();
+  }
+
+  /** Every pod that waits, for a gauge. Costs time proportional to the timed evictions. */
+  *waits(): Iterable<WaitingPod> {
+    const { timed, source } = this.#options;
+    for (const eviction of timed.values()) {
+      const reason = this.#refusedFacts(eviction)?.why;
+      if (reason !== undefined) yield { policy: source.evictReachableOf(eviction.node)?.policy ?? '', reason };
+    }
+    for (const key of this.waitingForTokens()) yield { policy: this.#tokens.queueOf(key) ?? '', reason: 'rate' };
   }
 
   get size(): number {
@@ -208,38 +218,12 @@ export class Departures {
   }
 
   #rateFacts(key: string, node: string): DepartureWait['rate'] {
-    const policy = this.#tokens.queueOf(key);
+    const wait = this.#tokens.waitOf(key);
     const rate = this.#options.source.deletionRateOf(node);
-    if (policy === undefined || rate === undefined) return undefined;
-    const ahead = this.#tokens.waitingIn(policy).indexOf(key);
-    return { ...rate, ahead, nextTokenAtMs: this.#tokens.nextTokenAtMs(policy) };
-  }
-
-  *#waits(): Iterable<WaitLabels> {
-    const { timed, source } = this.#options;
-    for (const eviction of timed.values()) {
-      const reason = this.#refusedFacts(eviction)?.why;
-      if (reason !== undefined) yield { policy: source.evictReachableOf(eviction.node)?.policy ?? '', reason };
-    }
-    for (const key of this.waitingForTokens()) yield { policy: this.#tokens.queueOf(key) ?? '', reason: 'rate' };
+    return wait === undefined || rate === undefined ? undefined : toRateWait(rate, wait);
   }
 
   #nowMs(): number {
     return this.#options.clock.monotonicMs();
   }
-}
-
-type WaitLabels = Readonly<Record<'policy' | 'reason', string>>;
-
-/** Updates the gauge on every scrape. Costs time proportional to the timed evictions. */
-function showWaiting(meter: Meter, waits: () => Iterable<WaitLabels>): void {
-  let shown = new Map<string, WaitLabels>();
-  meter.onRead(() => {
-    for (const labels of shown.values()) meter.forget(waitingPods, labels);
-    shown = new Map();
-    for (const labels of waits()) {
-      meter.add(waitingPods, 1, labels);
-      shown.set(`${labels.policy} ${labels.reason}`, labels);
-    }
-  });
 }

@@ -32,9 +32,3 @@ export const evictionsTimedOut = counter(
   'node_lifecycle_evictions_timed_out_total',
   'Number of pods of reachable nodes that were deleted because the Eviction API did not evict them until the timeout. Only with policies that set evictReachable.',
 );
-
-export const waitingPods = gauge(
-  'node_lifecycle_waiting_pods',
-  'Number of pods whose deletion is due and waits because of the policy of their node, by policy and reason: rate, for a token of podDeletionsPerSecond; else the reason for which the Eviction API refused them.',
-  ['policy', 'reason'],
-);

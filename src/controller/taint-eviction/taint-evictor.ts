@@ -9,6 +9,7 @@ import type { Change } from '../../informer/informer.ts';
 import type { EventRecorder } from '../../ports/event-recorder.ts';
 import { backOffAtLeast, forget, type WorkOutcome, WorkQueue } from '../../queueing/work-queue.ts';
 import { batchedResync } from '../../supervision/batched-resync.ts';
+import { callWhile } from '../../supervision/call-while.ts';
 import { WorkLoop } from '../../supervision/work-loop.ts';
 import {
   type CommandWriter,
@@ -19,6 +20,7 @@ import {
   type WriteOutcome,
 } from '../model/commands.ts';
 import { evaluationFailed, type StayReason } from '../model/decisions.ts';
+import type { WaitingPod } from '../model/waiting-pods.ts';
 import { boundSinceMs, isBinding } from './bound-since.ts';
 import { decideEviction, type EvictAt, isHealthTaint, type RunningTaint } from './decide-eviction.ts';
 import { Departures, type DepartureSource, type DepartureWait, deleteAtOnce, type Leave } from './departures.ts';
@@ -185,6 +187,11 @@ export class TaintEvictor {
   /** Why this pod (`namespace/name`), whose deletion is due, waits because of the policy of its node. */
   waitOf(pod: string): DepartureWait | undefined {
     return this.#departures.waitOf(pod);
+  }
+
+  /** Every pod that waits because of the policy of its node, for a gauge. */
+  waits(): Iterable<WaitingPod> {
+    return this.#departures.waits();
   }
 
   /** Due times of all timed evictions, on the monotonic clock. */
@@ -401,7 +408,9 @@ export class TaintEvictor {
       const outcome = await this.#send(pod, eviction, leave);
       isDone = outcome.result === 'written' || mayHaveBeenDone(outcome);
       this.#departures.conclude(pod, eviction, leave, outcome);
-      return this.#after(pod, leave.evictAt, outcome);
+      const isGivenUp =
+        outcome.result === 'failed' && outcome.reason === 'aborted' && !this.#isReasonThere(pod, eviction, leave);
+      return isGivenUp ? { next: 'requeue', afterMs: 0 } : this.#after(pod, leave.evictAt, outcome);
     } finally {
       if (!isDone) leave.giveBack();
       this.#departures.answered(podKey(pod));
@@ -423,8 +432,20 @@ export class TaintEvictor {
     const { writer } = this.#options;
     const stillWanted: StillWanted = () => this.#isStillWanted(pod, eviction, leave);
     this.#announce(pod, eviction);
-    if (leave.by === 'evict') return writer.carryOut({ kind: 'evict-pod', pod, forHealth: true }, stillWanted);
+    if (leave.by === 'evict')
+      return this.#requestEviction(pod, () => this.#isReasonThere(pod, eviction, leave), stillWanted);
     return writer.carryOut({ kind: 'delete-pod', pod, forHealth: isHealthTaint(leave.evictAt.taint) }, stillWanted);
+  }
+
+  /**
+   * A request that hangs is given up when its reason ends, as when the node becomes unreachable. The API server may still evict
+   * the pod; what follows has the uid of the pod as a precondition too.
+   */
+  #requestEviction(pod: PodView, isWanted: () => boolean, stillWanted: StillWanted): Promise<WriteOutcome> {
+    const { writer, clock } = this.#options;
+    return callWhile({ clock, everyMs: unwantedRecheckMs, isWanted }, (signal) =>
+      writer.carryOut({ kind: 'evict-pod', pod, forHealth: true }, stillWanted, signal),
+    );
   }
 
   #announce(pod: PodView, eviction: TimedEviction): void {
@@ -432,13 +453,18 @@ export class TaintEvictor {
     eviction.announced = true;
   }
 
-  /** It was not cancelled or moved, no hold applies, it is still to leave in this way, and the pod is not terminating. */
-  #isStillWanted(pod: PodView, eviction: TimedEviction, { by, evictAt }: Leave): boolean {
-    const key = podKey(pod);
-    if (this.#timed.get(key) !== eviction || this.#holds.reasonFor(eviction, evictAt.taint) !== undefined) return false;
-    if (this.#departures.by(eviction, evictAt) !== by) return false;
-    const current = this.#options.pods.get(key);
+  /** Its reason is there, and the pod is not terminating. */
+  #isStillWanted(pod: PodView, eviction: TimedEviction, leave: Leave): boolean {
+    if (!this.#isReasonThere(pod, eviction, leave)) return false;
+    const current = this.#options.pods.get(podKey(pod));
     return current?.uid === pod.uid && !current.terminating;
+  }
+
+  /** It was not cancelled or moved, no hold applies, and it is still to leave in this way. */
+  #isReasonThere(pod: PodView, eviction: TimedEviction, { by, evictAt }: Leave): boolean {
+    if (this.#timed.get(podKey(pod)) !== eviction) return false;
+    if (this.#holds.reasonFor(eviction, evictAt.taint) !== undefined) return false;
+    return this.#departures.by(eviction, evictAt) === by;
   }
 
   #after(pod: PodView, evictAt: EvictAt, outcome: WriteOutcome): WorkOutcome {

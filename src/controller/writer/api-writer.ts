@@ -10,6 +10,7 @@ import type { KubeReader } from '../../ports/kube-reader.ts';
 import type { KubeWriter } from '../../ports/kube-writer.ts';
 import type { Leadership } from '../../ports/leadership.ts';
 import type { WriteLane, WriteLanes } from '../../ports/write-lanes.ts';
+import { LinkedAbort } from '../../supervision/linked-abort.ts';
 import type { ClosableWriter, Command, StillWanted, WriteOutcome } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import { classifyRefusal } from './classify-refusal.ts';
@@ -44,9 +45,15 @@ export class ApiWriter implements ClosableWriter {
     this.#turns = new WriteTurns(options);
   }
 
-  async carryOut(command: Command, stillWanted: StillWanted): Promise<WriteOutcome> {
+  carryOut(command: Command, stillWanted: StillWanted, signal?: AbortSignal): Promise<WriteOutcome> {
+    if (signal === undefined) return this.#carryOut(command, stillWanted, this.#options.signal);
+    const link = new LinkedAbort(this.#options.signal, signal);
+    return this.#carryOut(command, stillWanted, link.signal).finally(() => link.release());
+  }
+
+  async #carryOut(command: Command, stillWanted: StillWanted, signal: AbortSignal): Promise<WriteOutcome> {
     const write = (): Promise<WriteOutcome> =>
-      this.#options.lanes.run(laneOf(command), () => this.#send(command, stillWanted));
+      this.#options.lanes.run(laneOf(command), () => this.#send(command, stillWanted, signal));
     try {
       return await (isDeletion(command) ? write() : this.#turns.run(subjectOf(command), write));
     } catch (error) {
@@ -62,7 +69,7 @@ export class ApiWriter implements ClosableWriter {
     await Promise.all([this.#options.lanes.drained(), this.#turns.drained()]);
   }
 
-  async #send(decided: Command, stillWanted: StillWanted): Promise<WriteOutcome> {
+  async #send(decided: Command, stillWanted: StillWanted, signal: AbortSignal): Promise<WriteOutcome> {
     const command = onNewest(decided, this.#options);
     let withdrawn = false;
     const isWanted = (): boolean => {
@@ -74,16 +81,22 @@ export class ApiWriter implements ClosableWriter {
     if (!this.#options.leadership.holds()) return { result: 'failed', reason: 'aborted', retryAfterMs: undefined };
     if (!isWanted()) return { result: 'unwanted' };
     if (changesNothing(command)) return { result: 'written' };
+    let mayBeSent = false;
+    const beforeSending = (): boolean => {
+      mayBeSent = isWanted();
+      return mayBeSent;
+    };
     try {
-      await this.#request(command, isWanted);
+      await this.#request(command, beforeSending, signal);
       return { result: 'written' };
     } catch (error) {
-      return withdrawn ? { result: 'unwanted' } : this.#refused(command, asApiError(error));
+      const isGivenUp = signal.aborted && !this.#options.signal.aborted && !mayBeSent;
+      return withdrawn || isGivenUp ? { result: 'unwanted' } : this.#refused(command, asApiError(error));
     }
   }
 
-  async #request(command: Command, stillWanted: StillWanted): Promise<void> {
-    const { api, signal } = this.#options;
+  async #request(command: Command, stillWanted: StillWanted, signal: AbortSignal): Promise<void> {
+    const { api } = this.#options;
     const request = planRequest(command);
     const lane = laneOf(command);
     if (request.verb !== 'patch') {

@@ -12,5 +12,8 @@ export function buildPolicyObjectsFacts(assessments: PolicyAssessments): PolicyO
       .map(({ object, problems, inForce }) => {
         return { object: policyObjectName(object.name), problems, generation: inForce?.generation ?? null };
       }),
+    annotations: all.flatMap(({ object, reset }) => {
+      return reset?.problem === undefined ? [] : [{ object: policyObjectName(object.name), problem: reset.problem }];
+    }),
   };
 }

@@ -16,6 +16,9 @@ interface Finding {
   readonly message: string;
 }
 
+const claimedEqually = 'are claimed equally by another policy, so neither applies to them';
+const noReset = 'it resets no breaker';
+
 const countFields = ['nodes', 'unhealthyNodes', 'heldNodes', 'pendingEvictions', 'breaker'] as const;
 
 /**
@@ -28,7 +31,7 @@ export function buildPolicyStatus(
   current: JsonMap,
   nowMs: number,
 ): JsonMap {
-  const { object, inForce } = assessment;
+  const { object, inForce, reset } = assessment;
   const accepted = toCondition(buildAccepted(assessment), object, current, nowMs);
   if (inForce === undefined) {
     const degraded = toCondition(buildDegraded(none), object, current, nowMs);
@@ -41,7 +44,7 @@ export function buildPolicyStatus(
   return {
     ...own,
     ...countsOf(figures),
-    conditions: [accepted, toCondition(buildDegraded(figures), object, current, nowMs)],
+    conditions: [accepted, toCondition(buildDegraded(figures, reset?.problem), object, current, nowMs)],
   };
 }
 
@@ -60,20 +63,19 @@ type Counts = Pick<PolicyFigures, 'nodes' | 'unhealthy' | 'held' | 'pendingEvict
 
 const none: Counts = { nodes: 0, unhealthy: 0, held: 0, pendingEvictions: 0, conflicts: 0 };
 
-function buildDegraded({ breaker, conflicts }: Counts): Finding {
+/** The reason is that of the first finding; the message has all of them. */
+function buildDegraded({ breaker, conflicts }: Counts, resetProblem?: string): Finding {
   const isOpen = breaker?.untilMs !== undefined;
-  const messages = [
-    ...(isOpen ? [`the breaker is open: ${describeBreakerCount(breaker)}`] : []),
-    ...(conflicts > 0 ? [`${conflicts} nodes are claimed equally by another policy, so neither applies to them`] : []),
+  const findings = [
+    ...(isOpen ? [['BreakerOpen', `the breaker is open: ${describeBreakerCount(breaker)}`] as const] : []),
+    ...(conflicts > 0 ? [['Conflict', `${conflicts} nodes ${claimedEqually}`] as const] : []),
+    ...(resetProblem === undefined ? [] : [['InvalidResetAnnotation', `${resetProblem}; ${noReset}`] as const]),
   ];
-  if (messages.length === 0)
+  const [first] = findings;
+  if (first === undefined)
     return { type: 'Degraded', status: 'False', reason: 'AsExpected', message: 'no breaker is open, and no conflict' };
-  return {
-    type: 'Degraded',
-    status: 'True',
-    reason: isOpen ? 'BreakerOpen' : 'Conflict',
-    message: messages.join('; '),
-  };
+  const message = shorten(findings.map(([, text]) => text).join('; '));
+  return { type: 'Degraded', status: 'True', reason: first[0], message };
 }
 
 function countsOf({ nodes, unhealthy, held, pendingEvictions, breaker }: Counts): JsonMap {

@@ -2,6 +2,7 @@
 import { policiesMax, type PolicyObject } from '../../api/node-lifecycle-policy.ts';
 import { sameJson } from '../../api/same-json.ts';
 import type { NodePolicy } from '../../controller/model/policy.ts';
+import { decideReset, type ResetDecision, withReset } from './decide-reset.ts';
 
 /** What one object says. Each problem names the field, what is accepted and the value. */
 export type ReadPolicyObject = (
@@ -10,6 +11,7 @@ export type ReadPolicyObject = (
 
 /** A version of an object that is in force. */
 interface PolicyInForce {
+  /** As the spec says it. */
   readonly policy: NodePolicy;
   /** Of the object; older than the current one where that is invalid. */
   readonly generation: number;
@@ -23,6 +25,8 @@ export interface PolicyAssessment {
   readonly problems: readonly string[];
   /** Undefined: the nodes that it selects have another policy or the default. */
   readonly inForce: PolicyInForce | undefined;
+  /** What resets its breaker, the annotation of the object included; undefined if no version is in force. */
+  readonly reset: ResetDecision | undefined;
 }
 
 /** By the name of the object. */
@@ -30,24 +34,32 @@ export type PolicyAssessments = ReadonlyMap<string, PolicyAssessment>;
 
 /**
  * An object that is invalid keeps its last version that was in force, as long as this process knows it. Of too many objects
- * the oldest ones count, and of those of one second the ones that are in force. `before`: the assessments so far; a policy that did not change is the same value.
+ * the oldest ones count, and of those of one second the ones that are in force. `before`: the assessments so far; a policy that
+ * did not change is the same value. `nowMs`: wall time.
  */
 export function decidePoliciesInForce(
   objects: Iterable<PolicyObject>,
   before: PolicyAssessments,
   read: ReadPolicyObject,
+  nowMs: number,
 ): PolicyAssessments {
   const known = [...objects].map((object) => ({ object, last: lastOf(object, before) }));
   return new Map(
     known.sort(compareAge).map(({ object, last }, place) => {
-      return [object.name, place < policiesMax ? decideOne(object, last, read) : tooMany(object)];
+      const decided = place < policiesMax ? decideOne(object, last, read) : tooMany(object);
+      return [
+        object.name,
+        { ...decided, reset: decided.inForce && decideReset(object.reset, decided.inForce.policy, nowMs) },
+      ];
     }),
   );
 }
 
-/** In the order of their names. */
+/** In the order of their names, with the resets of their annotations. */
 export function selectPoliciesInForce(assessments: PolicyAssessments): readonly NodePolicy[] {
-  const policies = [...assessments.values()].flatMap(({ inForce }) => (inForce === undefined ? [] : [inForce.policy]));
+  const policies = [...assessments.values()].flatMap(({ inForce, reset }) => {
+    return inForce === undefined ? [] : [withReset(inForce.policy, reset)];
+  });
   return policies.sort((a, b) => compare(a.name, b.name));
 }
 
@@ -56,7 +68,9 @@ function lastOf({ name, uid }: PolicyObject, before: PolicyAssessments): PolicyI
   return known?.object.uid === uid ? known.inForce : undefined;
 }
 
-function decideOne(object: PolicyObject, last: PolicyInForce | undefined, read: ReadPolicyObject): PolicyAssessment {
+type Decided = Omit<PolicyAssessment, 'reset'>;
+
+function decideOne(object: PolicyObject, last: PolicyInForce | undefined, read: ReadPolicyObject): Decided {
   const result = read({ metadata: { name: object.name }, spec: object.spec });
   if ('problems' in result) return { object, reason: 'Invalid', problems: result.problems, inForce: last };
   const isSame = last !== undefined && sameJson(last.policy, result.policy);
@@ -64,7 +78,7 @@ function decideOne(object: PolicyObject, last: PolicyInForce | undefined, read: 
   return { object, reason: 'Valid', problems: [], inForce: { policy, generation: object.generation } };
 }
 
-function tooMany(object: PolicyObject): PolicyAssessment {
+function tooMany(object: PolicyObject): Decided {
   const problem = `metadata.name: only the ${policiesMax} oldest NodeLifecyclePolicy objects are in force`;
   return { object, reason: 'TooManyPolicies', problems: [problem], inForce: undefined };
 }

@@ -1,4 +1,5 @@
-// Policies as objects of the API: evaluates them when any of them changes, and once a minute, and adopts what is in force.
+// Policies as objects of the API: evaluates them when any of them changes, when a time in them comes, and once a minute, and
+// adopts what is in force.
 import { messageOf } from '../../api/api-error.ts';
 import { policyObjectName, type PolicyObject } from '../../api/node-lifecycle-policy.ts';
 import { sameJson } from '../../api/same-json.ts';
@@ -13,7 +14,9 @@ import {
   type ReadPolicyObject,
   selectPoliciesInForce,
 } from './decide-policies-in-force.ts';
+import { DeletedObjects, deletionGraceMs } from './deleted-objects.ts';
 import { policyObjectAccepted } from './metrics.ts';
+import { selectWithoutConflicts } from './select-without-conflicts.ts';
 
 /** How policies of the API get into the settings of a replica. */
 export interface PolicyAdoption {
@@ -35,12 +38,14 @@ const evaluateGapMs = 250;
 export class PolicyObjects {
   readonly #options: PolicyObjectsOptions;
   readonly #alarm: Alarm;
+  readonly #deleted: DeletedObjects;
   #assessments: PolicyAssessments = new Map();
   #policies: readonly NodePolicy[] = [];
 
   constructor(options: PolicyObjectsOptions) {
     this.#options = options;
     this.#alarm = new Alarm(options.clock);
+    this.#deleted = new DeletedObjects(options.clock);
     options.informer.onChange('policies', (change) => this.#onChange(change));
   }
 
@@ -52,7 +57,7 @@ export class PolicyObjects {
   /** Runs until the signal aborts. An error costs one evaluation. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.#alarm.wait(evaluateEveryMs, signal);
+      await this.#alarm.wait(this.#dueInMs(), signal);
       if (signal.aborted) return;
       try {
         this.evaluate();
@@ -63,12 +68,18 @@ export class PolicyObjects {
     }
   }
 
+  /** To be called when the first list is complete. An object that is being replaced may be missing in it, for a moment. */
+  async settle(signal: AbortSignal): Promise<void> {
+    await this.#options.clock.sleep(deletionGraceMs, signal);
+    this.evaluate();
+  }
+
   /** Evaluates all objects, and adopts the policies if they changed. Does nothing before the first complete list. */
   evaluate(): void {
     const { informer, adopt, onChange } = this.#options;
     if (!informer.hasSynced()) return;
     const before = this.#assessments;
-    this.#assessments = decidePoliciesInForce(informer.store.values(), before, (object) => this.#read(object));
+    this.#assessments = this.#decide(before);
     this.#report(before);
     const policies = selectPoliciesInForce(this.#assessments);
     if (!sameJson(policies, this.#policies)) {
@@ -76,6 +87,22 @@ export class PolicyObjects {
       this.#policies = policies;
     }
     onChange();
+  }
+
+  #decide(before: PolicyAssessments): PolicyAssessments {
+    const { informer, clock } = this.#options;
+    const known = [...before.values()].map(({ object }) => object);
+    const deleted = this.#deleted.select(known, informer.store);
+    const objects = [...informer.store.values(), ...deleted];
+    const after = decidePoliciesInForce(objects, before, (object) => this.#read(object), clock.nowMs());
+    return selectWithoutConflicts(after, before, new Set(deleted.map(({ name }) => name)));
+  }
+
+  /** Milliseconds until an evaluation may have another result without a change of an object; a minute at most. */
+  #dueInMs(): number {
+    const nowMs = this.#options.clock.nowMs();
+    const resets = [...this.#assessments.values()].map(({ reset }) => (reset?.changesAtMs ?? Infinity) - nowMs);
+    return Math.max(0, Math.min(evaluateEveryMs, this.#deleted.dueInMs(), ...resets));
   }
 
   /** An unexpected error costs this object only. */
@@ -92,7 +119,9 @@ export class PolicyObjects {
     const isStatusOnly =
       change.kind === 'modified' &&
       change.previous.generation === change.object.generation &&
+      change.previous.reset === change.object.reset &&
       sameJson(change.previous.spec, change.object.spec);
+    if (change.kind === 'deleted') this.#deleted.note(change.object.name);
     if (!isStatusOnly) this.#alarm.wakeUp();
   }
 
@@ -101,6 +130,7 @@ export class PolicyObjects {
     for (const [name, assessment] of this.#assessments) {
       const isAccepted = assessment.reason === 'Valid';
       meter.set(policyObjectAccepted, isAccepted ? 1 : 0, { policy: name });
+      this.#reportReset(before.get(name), assessment);
       if (isSameAssessment(before.get(name), assessment)) continue;
       if (!isAccepted) logger.warn(fieldsOf(assessment), 'NodeLifecyclePolicy object is not accepted');
       else if (before.get(name)?.reason === 'Invalid')
@@ -108,6 +138,13 @@ export class PolicyObjects {
     }
     for (const name of before.keys())
       if (!this.#assessments.has(name)) meter.forget(policyObjectAccepted, { policy: name });
+  }
+
+  #reportReset(before: PolicyAssessment | undefined, { object, reset }: PolicyAssessment): void {
+    const problem = reset?.problem;
+    if (problem === undefined || problem === before?.reset?.problem) return;
+    const policy = policyObjectName(object.name);
+    this.#options.logger.warn({ policy, problem }, 'annotation of a NodeLifecyclePolicy object does not count');
   }
 }
 

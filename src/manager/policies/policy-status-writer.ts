@@ -1,7 +1,7 @@
 // Writes the status of NodeLifecyclePolicy objects while this replica leads, through a client of its own: one write at a time,
 // only when the status changes. Everything is derived from current state at each pass, so a write that fails is made again.
 import { apiReason } from '../../api/api-error.ts';
-import type { JsonMap } from '../../api/json-map.ts';
+import { type JsonMap, mapsOf, textOf } from '../../api/json-map.ts';
 import { policyObjectName, type PolicyObject } from '../../api/node-lifecycle-policy.ts';
 import { coversJson, sameJson } from '../../api/same-json.ts';
 import type { PolicyFigures } from '../../controller/model/policy.ts';
@@ -14,7 +14,7 @@ import { Backoff } from '../../queueing/backoff.ts';
 import { Alarm } from '../../supervision/alarm.ts';
 import { buildAccepted, buildPolicyStatus } from './build-policy-status.ts';
 import type { PolicyAssessment, PolicyAssessments } from './decide-policies-in-force.ts';
-import { policyNotAccepted } from './events.ts';
+import { invalidResetAnnotation, policyNotAccepted } from './events.ts';
 import { policyStatusWrites } from './metrics.ts';
 
 /** Counts change all the time in an outage: the time between two of them. */
@@ -63,6 +63,8 @@ export class PolicyStatusWriter {
   readonly #backoff = new Backoff({ delayMsMin: countPeriodMs, delayMsMax: passPeriodMs });
   /** Versions whose Event was recorded, by uid. */
   readonly #reported = new Map<string, number>();
+  /** Problems of annotations whose Event was recorded, by uid. */
+  readonly #reportedResets = new Map<string, string>();
   #lastWritten = '';
   #figures: ReadonlyMap<string, PolicyFigures> = new Map();
 
@@ -149,6 +151,7 @@ export class PolicyStatusWriter {
     const { status: current, resourceVersion } = this.#currentOf(object);
     const status = buildPolicyStatus(assessment, this.#figures.get(object.name), current, clock.nowMs());
     this.#report(assessment, current);
+    this.#reportReset(assessment, current);
     if (sameJson(current, status) || this.#mustWait(object)) return false;
     this.#lastWritten = object.name;
     await this.#patch(object, resourceVersion, current, status);
@@ -226,9 +229,19 @@ export class PolicyStatusWriter {
     if (assessment.reason === 'Valid' || this.#reported.get(uid) === generation) return;
     this.#reported.set(uid, generation);
     const finding = buildAccepted(assessment);
-    const conditions: readonly unknown[] = Array.isArray(current['conditions']) ? current['conditions'] : [];
-    const isKnown = conditions.some((condition) => coversFinding(condition, finding.message, generation));
+    const isKnown = conditionsOf(current).some((condition) => coversFinding(condition, finding.message, generation));
     if (!isKnown) this.#options.recorder.record(policyNotAccepted(assessment.object, finding.message));
+  }
+
+  /** The same for each value of the annotation that does not count. */
+  #reportReset({ object, reset }: PolicyAssessment, current: JsonMap): void {
+    const { uid } = object;
+    const problem = reset?.problem;
+    if (problem === undefined) this.#reportedResets.delete(uid);
+    if (problem === undefined || this.#reportedResets.get(uid) === problem) return;
+    this.#reportedResets.set(uid, problem);
+    const isKnown = conditionsOf(current).some((condition) => textOf(condition['message']).includes(problem));
+    if (!isKnown) this.#options.recorder.record(invalidResetAnnotation(object, problem));
   }
 
   #forgetRemoved(): void {
@@ -239,8 +252,13 @@ export class PolicyStatusWriter {
       this.#forgetFailure(name);
     }
     const uids = new Set([...assessments.values()].map(({ object }) => object.uid));
-    for (const uid of this.#reported.keys()) if (!uids.has(uid)) this.#reported.delete(uid);
+    for (const reported of [this.#reported, this.#reportedResets])
+      for (const uid of reported.keys()) if (!uids.has(uid)) reported.delete(uid);
   }
+}
+
+function conditionsOf(status: JsonMap): readonly JsonMap[] {
+  return mapsOf(status['conditions']);
 }
 
 function coversFinding(condition: unknown, message: string, observedGeneration: number): boolean {

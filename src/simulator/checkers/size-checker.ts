@@ -2,7 +2,7 @@
 // short time ago.
 import type { Node } from '../../api/node.ts';
 import type { CollectionSize } from '../../controller/snapshot/collection-sizes.ts';
-import { countedZoneOf } from '../policy-zones.ts';
+import { countedZoneOf, levelsOf } from '../policy-zones.ts';
 import type { World } from '../world.ts';
 import type { Report } from './violation.ts';
 
@@ -48,7 +48,7 @@ export class SizeChecker {
     const nodes: readonly Node[] = storage.list('nodes');
     for (const node of nodes) {
       this.#note('node', node.metadata.name ?? '');
-      this.#note('zone', countedZoneOf(node, config.policies));
+      for (const zone of levelsOf(countedZoneOf(node, config.policies))) this.#note('zone', zone);
     }
     for (const { metadata } of storage.list('pods')) this.#note('pod', `${metadata.namespace}/${metadata.name}`);
   }

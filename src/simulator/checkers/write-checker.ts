@@ -7,7 +7,7 @@ import { parseTimestamp } from '../../api/timestamps.ts';
 import { tolerates } from '../../api/tolerations.ts';
 import type { StoreChange } from '../../apiserver/storage/store-change.ts';
 import { readyOf } from '../node-fields.ts';
-import { countedZoneOf, highestRateOf } from '../policy-zones.ts';
+import { countedZoneOf, highestRateOf, levelsOf } from '../policy-zones.ts';
 import type { Requester } from '../server/storage.ts';
 import type { World } from '../world.ts';
 import type { Heartbeats } from './heartbeats.ts';
@@ -160,11 +160,12 @@ export class WriteChecker {
   #onNoExecute(name: string, node: Node): void {
     const { timeline, settings, config } = this.#world;
     this.counts.taints += 1;
-    const zone = countedZoneOf(node, config.policies);
-    const times = this.#added.get(zone) ?? [];
-    this.#added.set(zone, times);
-    times.push(timeline.nowMs);
-    this.#checkRate(zone, times, highestRateOf(zone, settings));
+    for (const zone of levelsOf(countedZoneOf(node, config.policies))) {
+      const times = this.#added.get(zone) ?? [];
+      this.#added.set(zone, times);
+      times.push(timeline.nowMs);
+      this.#checkRate(zone, times, highestRateOf(zone, settings));
+    }
     const sinceMs = this.#noneReadySinceMs;
     if (sinceMs !== undefined && timeline.nowMs - sinceMs > this.#latenessMs) {
       this.#report('none-in-full-disruption', name, `no node is ready since ${Math.round(sinceMs / secondMs)} s`);

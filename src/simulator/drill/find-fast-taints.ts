@@ -1,5 +1,5 @@
 // In a zone one NoExecute taint follows the other at the rate, which may change in between.
-import type { EvictionRate } from '../policy-zones.ts';
+import { type EvictionRate, levelsOf } from '../policy-zones.ts';
 import type { NodeRecord } from './drill-record.ts';
 import { noExecuteHealth } from './drill-taints.ts';
 
@@ -11,7 +11,7 @@ interface FastTaints {
   readonly tokens: number;
 }
 
-/** Pairs of NoExecute taints without a whole token of their zone in between. `earlyMs`: the tolerance. */
+/** Pairs of NoExecute taints, in a zone or in an outer one, without a whole token of their zone in between. `earlyMs`: the tolerance. */
 export function findFastTaints(
   nodes: Iterable<NodeRecord>,
   ratesOf: (zone: string) => readonly EvictionRate[],
@@ -35,7 +35,8 @@ function additions(nodes: Iterable<NodeRecord>): readonly { readonly zone: strin
       return isNew && state.byController;
     }),
   );
-  return added.sort((a, b) => a.atMs - b.atMs);
+  const inLevels = added.flatMap(({ zone, atMs }) => levelsOf(zone).map((level) => ({ zone: level, atMs })));
+  return inLevels.sort((a, b) => a.atMs - b.atMs);
 }
 
 /** The rate, added up over this time. */

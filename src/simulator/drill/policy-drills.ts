@@ -6,6 +6,7 @@ import { oneOf } from '../draw.ts';
 import { fencedCondition, fencedTaint, maintenanceCondition, maintenanceTaint } from '../faults/administrator.ts';
 import { makePolicy } from '../faults/policy-plan.ts';
 import type { PlannedFault } from '../faults/world-fault.ts';
+import { zoneLabel } from '../node-fields.ts';
 import { type Drill, type DrillCluster, drawNodes, silenceOf, tailMs } from './drill-plan.ts';
 import { twoOfOneZone } from './rate-drill.ts';
 
@@ -49,26 +50,32 @@ export function planMaintenanceDrill(random: Random, cluster: DrillCluster): Dri
 
 /**
  * Two nodes of one zone are silent, with a rate so slow that the second taint would be late: in racks of their own none of
- * them waits for the other. Or both are in the zone of a policy whose rate is slower than that of the controller.
+ * them waits for the other. Or both are in the zone of a policy whose rate is slower than that of the controller, or in racks
+ * of such a policy whose outer zone has both.
  */
 export function planZonesDrill(random: Random, cluster: DrillCluster): Drill | undefined {
   const names = twoOfOneZone(random, cluster);
   const hasRacks = oneOf(random, [false, true]);
   if (names === undefined) return undefined;
+  const hasOuter = hasRacks && oneOf(random, [false, true]);
   const silentMs = cluster.graceMs + taintedMs + 40_000;
   const durationMs = silentMs + tailMs;
-  const rate = hasRacks ? slowRate : 0.1;
-  const zones = { failureDomain: hasRacks ? [rackLabel] : undefined, settings: { nodeEvictionRate: rate } };
+  const areApart = hasRacks && !hasOuter;
+  const zones = {
+    failureDomain: hasRacks ? [rackLabel] : undefined,
+    ...(hasOuter ? { outerFailureDomain: [zoneLabel] } : {}),
+    settings: { nodeEvictionRate: areApart ? slowRate : 0.1 },
+  };
   const others: PlannedFault = {
     atMs: 40,
     forMs: durationMs,
-    fault: { kind: 'settings', change: { nodeEvictionRate: hasRacks ? slowRate : 5 } },
+    fault: { kind: 'settings', change: { nodeEvictionRate: areApart ? slowRate : 5 } },
   };
   const racks = names.map((node, index): PlannedFault => {
     return { atMs: 50, forMs: 1, fault: { kind: 'label', node, key: rackLabel, value: `r${index}` } };
   });
   const acts = [others, inForce(names, { zones }, durationMs), ...racks, silenceOf(names, preparedMs, silentMs)];
-  return { name: 'policy-zones', acts, durationMs, stuck: [], ...(hasRacks ? { ownZones: names } : {}) };
+  return { name: 'policy-zones', acts, durationMs, stuck: [], ...(areApart ? { ownZones: names } : {}) };
 }
 
 /** A machine is switched off, and a fencing agent says so before or after its taints, of this boot or of another one. */

@@ -71,8 +71,9 @@ function planMaintenance(random: Random, names: Names, span: Span): readonly Pla
 function planZones(random: Random, names: Names, span: Span, silent: number): readonly PlannedFault[] {
   const chosen = names.filter(() => chance(random, 0.7));
   const domains = [undefined, [zoneLabel], [rackLabel], [zoneLabel, rackLabel], ['kubernetes.io/os']];
+  const failureDomain = oneOf<PolicyZones['failureDomain']>(random, domains);
   const zones: PolicyZones = {
-    failureDomain: oneOf<PolicyZones['failureDomain']>(random, domains),
+    failureDomain,
     settings: {
       nodeEvictionRate: oneOf(random, [0.1, 0.5, 5]),
       unhealthyZoneThreshold: oneOf(random, [0.3, 0.55, 1]),
@@ -81,7 +82,9 @@ function planZones(random: Random, names: Names, span: Span, silent: number): re
   };
   const racks = names.map((node) => label(node, rackLabel, oneOf(random, ['r1', 'r2', '']), span.fromMs));
   const isKept = chance(random, 0.6) && silent <= silentMax;
-  return [...inForce(chosen, { zones }, span, isKept), ...racks];
+  const hasOuter = failureDomain?.includes(zoneLabel) === false && chance(random, 0.5);
+  const levels = hasOuter ? { ...zones, outerFailureDomain: [zoneLabel] } : zones;
+  return [...inForce(chosen, { zones: levels }, span, isKept), ...racks];
 }
 
 /** Machines are switched off, and a fencing agent says so, sometimes of another boot. */

@@ -26,6 +26,7 @@ export function buildMeasures(result: ScenarioResult): readonly Measure[] {
     count('healthy nodes marked Unknown', result.falseAssessments),
     count('pods deleted', result.podsDeleted),
     count('pods moved needlessly', result.podsMovedNeedlessly),
+    count('recoveries of flapping nodes that were kept', result.flappingKept),
     count('pods deleted per minute, at most', peak('deletions') * minutes),
     count('requests of the controller', sum(Object.values(result.requests))),
     count('requests per second, at most', peak('requests') / (intervalMs / 1_000)),

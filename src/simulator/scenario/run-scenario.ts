@@ -164,6 +164,7 @@ class ScenarioRun {
       falseAssessments: outcomes.filter(({ isFalse }) => isFalse).length,
       podsMovedNeedlessly: sum(outcomes.filter(isMoved).map(({ podsDeleted }) => podsDeleted)),
       podsDeleted: sum(outcomes.map(({ podsDeleted }) => podsDeleted)),
+      flappingKept: this.#observer.flappingKept,
     };
   }
 

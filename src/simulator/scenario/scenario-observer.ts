@@ -29,6 +29,8 @@ export class ScenarioObserver {
   readonly zoneStates: ZoneState[] = [];
   readonly requests = new Map<string, number>();
   readonly intervals: Interval[] = [];
+  /** Number of recoveries after which a flapping node was kept from new pods. */
+  flappingKept = 0;
   readonly #world: World;
   readonly #intervalMs: number;
   /** The last episode of each node. */
@@ -82,7 +84,9 @@ export class ScenarioObserver {
   }
 
   onDecision({ decision }: NotedDecision): void {
-    if (decision.kind !== 'zone-changed' || !this.#hasBegun()) return;
+    if (!this.#hasBegun()) return;
+    if (decision.kind === 'flapping-kept') this.flappingKept += 1;
+    if (decision.kind !== 'zone-changed') return;
     const { zone, to, ratePerSecond } = decision;
     this.zoneStates.push({ atMs: this.#nowMs(), zone: zone || 'no zone', state: to, nodesPerSecond: ratePerSecond });
   }

@@ -62,4 +62,6 @@ export interface ScenarioResult {
   /** Pods deleted from nodes whose machine did not fail and which were ready again at the end. */
   readonly podsMovedNeedlessly: number;
   readonly podsDeleted: number;
+  /** Recoveries of flapping nodes after which the node was kept from new pods. */
+  readonly flappingKept: number;
 }

@@ -162,6 +162,19 @@ test('eviction mode: the same rate', async () => {
   await world.advance(20);
   const left = world.evicted().length - first;
   assert.ok(left >= 9 && left <= 11, `${left} within 20 s`);
+  const waiting = pods.filter((pod) => !world.evicted().includes(pod));
+  assert.equal(world.meter.read().get('node_lifecycle_waiting_pods{policy="zone-a",reason="rate"}'), waiting.length);
+  const places = waiting.map((pod) => {
+    const outlook = explainPod(world, pod);
+    const ahead = Number(/podDeletionsPerSecond 0.5\), (\d+) ahead/.exec(describePodOutlook(outlook))?.[1]);
+    const inSeconds = outlook.eviction?.when?.inSeconds ?? NaN;
+    assert.ok(inSeconds >= ahead * 2 && inSeconds <= ahead * 2 + 2.1, `${inSeconds} s, ${ahead} ahead`);
+    return ahead;
+  });
+  assert.deepEqual(
+    places.sort((a, b) => a - b),
+    waiting.map((_, place) => place),
+  );
   await world.advance(60);
   assert.equal(world.evicted().length, pods.length);
 });

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PolicyObject } from '../../../src/api/node-lifecycle-policy.ts';
+import { formatTime } from '../../../src/api/timestamps.ts';
 import { readPolicyObject } from '../../../src/cli/policies/policy-object-reader.ts';
 import { describeNodeOutlook } from '../../../src/controller/explain/describe-outlooks.ts';
 import { countPolicyFigures } from '../../../src/controller/snapshot/policy-figures.ts';
@@ -39,9 +40,10 @@ class ObjectStand {
     this.#running = this.objects.run(this.#stop.signal);
   }
 
-  put(spec: object): void {
+  put(spec: object, over: Partial<PolicyObject> = {}): void {
     this.#generation += 1;
-    this.informer.set('zone-a', aPolicyObject('zone-a', { nodeSelector, ...spec }, { generation: this.#generation }));
+    const object = { generation: this.#generation, ...over };
+    this.informer.set('zone-a', aPolicyObject('zone-a', { nodeSelector, ...spec }, object));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -75,6 +77,50 @@ test('a policy that is created, changed and deleted takes effect within a second
   stand.informer.delete('zone-a');
   await world.silentFor(60, 'a-1');
   assert.equal(world.ready('a-1'), 'Unknown', 'the default applies again');
+  assert.deepEqual(world.evicted(), ['pod-a-0']);
+});
+
+for (const mode of ['Paused', 'Observe'])
+  test(`mode ${mode}: an object that is replaced (deleted, and created a moment later) lets nothing through`, async () => {
+    await using stand = aStand();
+    const { world } = stand;
+    await world.advance(5);
+    stand.put({ mode });
+    await world.silentFor(300, 'a-0');
+    stand.informer.delete('zone-a');
+    await world.advance(0.3);
+    stand.put({ mode }, { uid: 'another' });
+    await world.advance(120);
+    assert.deepEqual([world.writes, world.evicted()], [[], []]);
+    stand.informer.delete('zone-a');
+    await world.advance(1);
+    assert.equal(world.ready('a-0'), 'Unknown', 'a deletion is in force within a second');
+    assert.deepEqual(world.evicted(), ['pod-a-0']);
+  });
+
+test('the annotation of the object resets the breaker within a second, and one that is malformed does not', async () => {
+  await using stand = aStand();
+  const { world } = stand;
+  const limits = { maxUnhealthy: { count: 1 } };
+  stand.put({ limits });
+  await world.advance(5);
+  await world.silentFor(60, 'a-0', 'a-1');
+  assert.deepEqual([world.evicted(), world.decided('breaker-opened').length], [[], 1]);
+  stand.put({ limits }, { generation: 1, reset: 'now' });
+  await world.advance(60);
+  assert.deepEqual([world.evicted(), world.decided('breaker-closed')], [[], []]);
+  const page = describeNodeOutlook(explainNode(world, 'a-0'));
+  assert.match(
+    page,
+    /or metadata\.annotations\[nodelifecycle\/reset-breaker\] of nodelifecyclepolicy\/zone-a set to the current time/u,
+  );
+  stand.put({ limits }, { generation: 1, reset: formatTime(world.clock.nowMs()) });
+  await world.advance(1);
+  assert.deepEqual(
+    world.decided('breaker-closed').map(({ why }) => why),
+    ['reset'],
+  );
+  await world.advance(15);
   assert.deepEqual(world.evicted(), ['pod-a-0']);
 });
 

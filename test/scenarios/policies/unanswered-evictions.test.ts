@@ -34,6 +34,36 @@ test('requests to the Eviction API that hang do not delay deletions', async () =
   assert.deepEqual(evicted, ['other']);
 });
 
+for (const { title, end, expected } of [
+  { title: 'is deleted soon after its node becomes unreachable', end: 'silent', expected: ['delete web'] },
+  { title: 'is not evicted when its node recovers', end: 'ready', expected: [] },
+] as const)
+  test(`a pod whose request to the Eviction API hangs ${title}`, async () => {
+    const policies = [aPolicy({ podDeletionsPerSecond: 1, evictReachable: { timeoutMs: 3_600_000 } })];
+    await using world = aZonedWorld({ a: 4, b: 4 }, { policies, nodeEvictionRate: 1 });
+    world.addPod('web', 'a-0');
+    world.start();
+    const stop = new AbortController();
+    const asked: number[] = [];
+    world.beforeWrite = async ({ verb }) => {
+      if (verb !== 'evict') return;
+      asked.push(world.seconds());
+      await world.clock.sleep(3_600_000, stop.signal);
+      throw new ApiError({ reason: 'timeout', message: 'no answer' });
+    };
+    await world.advance(1);
+    world.post('a-0', 'False');
+    await world.advance(5);
+    assert.equal(asked.length, 1);
+    if (end === 'silent') world.goSilent('a-0');
+    else world.recover('a-0');
+    await world.advance(54);
+    const left = world.writes.flatMap(({ verb, name }) => (verb === 'patch' ? [] : [`${verb} ${name}`]));
+    stop.abort();
+    assert.deepEqual([left, asked.length], [expected, 1]);
+    if (end === 'ready') assert.deepEqual(world.taints('a-0'), []);
+  });
+
 test('pods whose eviction fails and may have been done do not take every token', async () => {
   const policies = [aPolicy({ podDeletionsPerSecond: 0.5, evictReachable: { timeoutMs: 3_600_000 } })];
   await using world = aZonedWorld({ a: 4, b: 4 }, { policies, nodeEvictionRate: 1 });

@@ -237,8 +237,8 @@ export const furtherDefects: readonly Mutant[] = [
   {
     name: 'path-failure-not-held',
     what: 'most nodes of several zones are unreachable at once, and they are tainted at once',
-    file: 'controller/stages.ts',
-    find: 'return Math.max(0, (this.outage.heldUntilMs(node) ?? -Infinity) - this.freshness.nowMs());',
+    file: 'controller/stage-holds.ts',
+    find: 'return Math.max(0, (outage.heldUntilMs(node) ?? -Infinity) - freshness.nowMs());',
     replace: 'return node === undefined ? 1 : 0;',
   },
   {
@@ -377,7 +377,7 @@ export const furtherDefects: readonly Mutant[] = [
     replace: 'return this.breakerHoldOf(node);',
     also: [
       {
-        file: 'controller/stages.ts',
+        file: 'controller/stage-holds.ts',
         find: 'if (maintenance !== undefined) return Math.max(1, maintenance.untilMs - this.#options.clock.nowMs());',
         replace: 'if (maintenance !== undefined) return 0;',
       },
@@ -396,6 +396,13 @@ export const furtherDefects: readonly Mutant[] = [
     file: 'controller/policies/derive-zone.ts',
     find: 'return buildPolicyZone(policy.name, [...outer, domain]);',
     replace: 'return zoneOf(labels);',
+  },
+  {
+    name: 'outer-token-not-taken',
+    what: 'the racks of a hall are tainted all at once, although the policy has the hall as outer failure domain',
+    file: 'queueing/rate-limited-queue.ts',
+    find: 'this.#buckets = outer === undefined ? [bucket] : [bucket, outer];',
+    replace: 'this.#buckets = [bucket];',
   },
   {
     name: 'policy-rate-ignored',

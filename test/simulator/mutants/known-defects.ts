@@ -172,8 +172,8 @@ export const knownDefects: readonly Mutant[] = [
   {
     name: 'deletes-from-renewing-node',
     what: 'only the watch of nodes is dead: pods are deleted from a node whose lease is renewed',
-    file: 'controller/stages.ts',
-    find: '        this.#renewedLease(node) ??\n',
+    file: 'controller/stage-holds.ts',
+    find: '      this.#renewedLease(node) ??\n',
     replace: '',
   },
   {

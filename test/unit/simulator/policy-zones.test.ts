@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultControllerOptions } from '../../../src/controller/model/options.ts';
-import { countedZoneOf, highestRateOf, hostname, ratesOf } from '../../../src/simulator/policy-zones.ts';
+import { countedZoneOf, highestRateOf, hostname, levelsOf, ratesOf } from '../../../src/simulator/policy-zones.ts';
 import { aNode, aPolicy } from '../../support/builders.ts';
 
 const selector = [{ key: hostname, operator: 'In', values: ['n1'] }] as const;
@@ -15,6 +15,20 @@ test('a node counts in the zone of its policy, and else in that of its labels', 
   assert.equal(countedZoneOf(aNode('n2', { metadata: { labels } }), [racks]), 'r/a');
   const ofZones = { ...racks, zones: { failureDomain: undefined, settings: {} } };
   assert.equal(countedZoneOf(aNode('n1', { metadata: { labels } }), [ofZones]), 'metal:r/a');
+});
+
+test('a node of a policy with two levels counts in both, and both have the rate of the policy', () => {
+  const halls = { ...racks, zones: { ...zones, outerFailureDomain: ['topology.kubernetes.io/zone'] } };
+  const zone = countedZoneOf(aNode('n1', { metadata: { labels } }), [halls]);
+  assert.deepEqual(levelsOf(zone), ['metal:a:r1', 'metal:a:*']);
+  const unlabelled = countedZoneOf(aNode('n1', { metadata: { labels: {} } }), [halls]);
+  assert.deepEqual(levelsOf(unlabelled), ['metal::', 'metal::*']);
+  const settings = [{ fromMs: 0, options: { ...defaultControllerOptions, policies: [halls] } }];
+  assert.deepEqual(
+    levelsOf(zone).map((level) => highestRateOf(level, settings)),
+    [2, 2],
+  );
+  for (const single of ['r/a', '', 'metal:r1', 'metal:r/a']) assert.deepEqual(levelsOf(single), [single]);
 });
 
 test('the rate of a zone is that of its policy, from when the policy is in force', () => {

@@ -20,8 +20,8 @@ function aConfig(name: string, settings: string): string {
 
 const region = 'topology.kubernetes.io/region';
 
-/** Node n1 of pool edge is silent for 90 s; n2 and n3 are not. */
-function aTrace(labels: boolean): string {
+/** Node n1 of pool edge is silent for 90 s, so often; n2 and n3 are not. */
+function aTrace(labels: boolean, silences = 1): string {
   const header = {
     apiVersion: 'nodelifecycle/v1alpha1',
     kind: 'ClusterTrace',
@@ -36,10 +36,10 @@ function aTrace(labels: boolean): string {
     { t: 0, node: 'n1', zone: 'a', ready: 'True', ...edge },
     { t: 0, node: 'n2', zone: 'a', ready: 'True' },
     { t: 0, node: 'n3', zone: 'a', ready: 'True' },
-    { t: 100, node: 'n1', gap: 90 },
-    { t: 110, end: 'stopped' },
+    ...Array.from({ length: silences }, (_, index) => ({ t: 100 + index * 200, node: 'n1', gap: 90 })),
+    { t: 110 + (silences - 1) * 200, end: 'stopped' },
   ];
-  return aFile(`trace-${labels}.jsonl`, `${lines.map((line) => JSON.stringify(line)).join('\n')}\n`);
+  return aFile(`trace-${labels}-${silences}.jsonl`, `${lines.map((line) => JSON.stringify(line)).join('\n')}\n`);
 }
 
 const policies = `policies: [{ name: edge, nodeSelector: { matchLabels: { pool: edge, ${region}: eu } }, nodeMonitorGracePeriod: 3m }]\n`;
@@ -72,6 +72,14 @@ test('a trace with the labels of the policy is replayed with and without it', as
   assert.equal(code, 0);
   assert.match(out, /^episodes of nodes not ready +1 +0$/mu);
   assert.doesNotMatch(out, /does not have/u);
+});
+
+test('the recorded recoveries of a trace show after how many of them a policy would keep the node from new pods', async () => {
+  const selector = `{ matchLabels: { pool: edge, ${region}: eu } }`;
+  const flapping = `policies: [{ name: edge, nodeSelector: ${selector}, flapping: { recoveries: 2, within: 1h } }]\n`;
+  const { out } = await nlc('whatif', `--policies=${aConfig('f.yaml', flapping)}`, `--trace=${aTrace(true, 4)}`);
+  assert.match(out, /^episodes of nodes not ready +4 +4$/mu);
+  assert.match(out, /^recoveries of flapping nodes that were kept +0 +3$/mu);
 });
 
 test('a trace without the labels of the policy says so, in text and in JSON', async () => {

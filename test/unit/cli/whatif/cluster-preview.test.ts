@@ -150,6 +150,7 @@ describe('a cluster', () => {
       nodes: 7,
       conflicts: 0,
       breaker: { unhealthy: 2, limit: 1, open: true },
+      flapping: null,
     });
     assert.deepEqual([nodes.get('n1')?.noExecute, nodes.get('n1')?.podsHeld], ['held', 1]);
   });
@@ -180,6 +181,47 @@ describe('a cluster', () => {
     const { fullDisruption, nodes } = buildPreview(aCluster({ n: carrying, m: carrying }), defaultControllerOptions);
     assert.equal(fullDisruption, true);
     assert.deepEqual([nodes.get('n')?.noExecute, nodes.get('n')?.podsEvicted], ['removed', 0]);
+  });
+});
+
+describe('a node that was kept from new pods', () => {
+  const record = (until: string): string => JSON.stringify({ level: 2, until: `2026-11-24T${until}Z` });
+  const keptUntil = (until: string, over: NodeStory = {}): NodeStory => {
+    return { flapping: record(until), taints: [{ key: 'nodelifecycle/flapping', effect: 'NoSchedule' }], ...over };
+  };
+  const flapping = {
+    recoveries: 3,
+    withinMs: 3_600_000,
+    initialMs: 300_000,
+    maxMs: 1_800_000,
+    budget: { percent: 10, count: 1 },
+  };
+  const flappingOf = (story: NodeStory, policies: readonly NodePolicy[]): readonly unknown[] => {
+    const node = preview(story, policies);
+    return [node.flapping, node.keptUntil];
+  };
+
+  test('stays so until its time with a policy that keeps it, and is released without', () => {
+    assert.deepEqual(flappingOf(keptUntil('12:20:00'), [aPolicy({ flapping })]), ['kept', '2026-11-24T12:20:00Z']);
+    for (const policies of [[], [aPolicy()], [aPolicy({ flapping, priority: 1 }), aPolicy({ name: 'b', priority: 2 })]])
+      assert.deepEqual(flappingOf(keptUntil('12:20:00'), policies), ['released', null]);
+  });
+
+  test('is released by a shorter maximum, at the end of its time, and where its annotation is malformed', () => {
+    const policies = [aPolicy({ flapping })];
+    for (const story of [keptUntil('12:40:00'), keptUntil('11:59:00'), keptUntil('12:20:00', { flapping: '{}' })])
+      assert.deepEqual(flappingOf(story, policies), ['released', null]);
+  });
+
+  test('keeps the taint while nothing is written for it', () => {
+    assert.deepEqual(flappingOf(keptUntil('12:20:00'), [aPolicy({ mode: 'Observe' })]), ['held', null]);
+  });
+
+  test('uses up the budget of its policy', () => {
+    const options = { ...defaultControllerOptions, policies: [aPolicy({ flapping })] };
+    const { policies, nodes } = buildPreview(aCluster({ ...healthy, n: keptUntil('12:20:00') }), options);
+    assert.deepEqual(policies.get('zone-a')?.flapping, { kept: 1, limit: 1 });
+    assert.equal(nodes.get('ok-0')?.flapping, 'none');
   });
 });
 

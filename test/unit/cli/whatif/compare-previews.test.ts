@@ -15,6 +15,8 @@ const calm: NodePreview = {
   unknownFrom: '2026-11-24T12:00:50Z',
   noExecute: 'none',
   outOfService: 'none',
+  flapping: 'none',
+  keptUntil: null,
   hold: null,
   podsEvicted: 0,
   podsHeld: 0,
@@ -59,7 +61,7 @@ test('a shorter grace period: nodes are marked and tainted at once, others are d
 test('a breaker that opens: taints and evictions are held', () => {
   const held = { ...due, noExecute: 'held', podsEvicted: 0, podsHeld: 3 } as const;
   const breaker = { unhealthy: 2, limit: 1, open: true };
-  const policy = { mode: 'Enforce', nodes: 2, conflicts: 0, breaker } as const;
+  const policy = { mode: 'Enforce', nodes: 2, conflicts: 0, breaker, flapping: null } as const;
   const idle = { ...policy, nodes: 0, breaker: null } as const;
   const policies = new Map<string, PolicyPreview>([
     ['batch', policy],
@@ -74,7 +76,10 @@ test('a breaker that opens: taints and evictions are held', () => {
   const text = describeWhatif(report);
   assert.match(text, /^ {2}NoExecute taint held or stopped: n$/mu);
   assert.match(text, /^ {2}policy matches no node: typo$/mu);
-  assert.match(text, /^ {2}batch: new: mode Enforce; nodes 2; conflicts 0; breaker open \(2 unhealthy, limit 1\)$/mu);
+  assert.match(
+    text,
+    /^ {2}batch: new: mode Enforce; nodes 2; conflicts 0; breaker open \(2 unhealthy, limit 1\); flapping none$/mu,
+  );
   assert.match(text, /^ {2}n: NoExecute taint added -> held; pods evicted 3 -> 0; pods held 0 -> 3$/mu);
 });
 
@@ -84,6 +89,26 @@ test('a pause that ends releases evictions; a conflict is named', () => {
   const report = comparePreviews(aPreview({ n: paused, m: calm }), then, options);
   assert.deepEqual(report.effects.evictionsBegin, ['n']);
   assert.match(describeWhatif(report), /^ {2}no policy, because of a conflict: m \(x and y\)$/mu);
+});
+
+test('flapping nodes: those that are kept and released, and that recoveries so far are not known', () => {
+  const kept = { ...calm, flapping: 'kept', keptUntil: '2026-11-24T12:10:00Z' } as const;
+  const released = { ...calm, flapping: 'released' } as const;
+  const policy = { mode: 'Enforce', nodes: 2, conflicts: 0, breaker: null, flapping: { kept: 1, limit: 2 } } as const;
+  const before = aPreview(
+    { a: kept, b: released, c: kept },
+    { policies: new Map([['edge', { ...policy, flapping: null }]]) },
+  );
+  const after = aPreview({ a: released, b: kept, c: kept }, { policies: new Map([['edge', policy]]) });
+  const report = comparePreviews(before, after, options);
+  const { flappingKept, flappingReleased, recoveriesNotKnown } = report.effects;
+  assert.deepEqual([flappingKept, flappingReleased, recoveriesNotKnown], [['b'], ['a'], ['edge']]);
+  const text = describeWhatif(report);
+  assert.match(text, /^ {2}flapping, kept from new pods: b$/mu);
+  assert.match(text, /^ {2}flapping, released: a$/mu);
+  assert.match(text, /^ {2}recoveries so far are not known, of policy: edge$/mu);
+  assert.match(text, /^ {2}edge: flapping none -> 1 kept of at most 2$/mu);
+  assert.match(text, /^ {2}b: flapping released -> kept until 2026-11-24T12:10:00Z$/mu);
 });
 
 test('a node under one configuration only does not break the comparison', () => {

@@ -102,6 +102,41 @@ test('a write whose reason has ended while it waited for a slot is not sent', as
   assert.deepEqual(stand.sent, ['a']);
 });
 
+for (const { when, isSent, expected } of [
+  { when: 'in flight', isSent: true, expected: { result: 'failed', reason: 'aborted', retryAfterMs: undefined } },
+  { when: 'still waiting for the rate limit', isSent: false, expected: { result: 'unwanted' } },
+])
+  test(`a request that is given up while it is ${when}: ${expected.result}`, async () => {
+    const never = new AbortController();
+    const giveUp = new AbortController();
+    const writer = new ApiWriter({
+      pods: noPodAnswers(),
+      api: {
+        get: () => assert.fail('nothing is read'),
+        patch: () => assert.fail('nothing is patched'),
+        delete: () => assert.fail('nothing is deleted'),
+        evict: (_pod, { signal, stillWanted }) => {
+          if (isSent) assert.equal(stillWanted?.(), true);
+          return new Promise((_resolve, reject) => {
+            signal.addEventListener('abort', () => reject(new ApiError({ reason: 'aborted', message: 'aborted' })));
+          });
+        },
+      },
+      lanes: new PQueueLanes({ concurrencyMax: 1 }),
+      leadership: { holds: () => true },
+      nodes: new MutationCache<NodeView>(() => undefined),
+      decisions: { note: () => undefined },
+      clock: new ManualClock(),
+      signal: never.signal,
+    });
+    const command = { kind: 'evict-pod', pod: aPod('a'), forHealth: true } as const;
+    const writing = writer.carryOut(command, () => true, giveUp.signal);
+    await settled();
+    giveUp.abort();
+    assert.deepEqual(await writing, expected);
+    await writer.drained();
+  });
+
 /** A writer onto an API that refuses every patch, deletion and eviction with the same error, and reads as it is given. */
 async function refusedWith(
   error: ApiError,

@@ -33,12 +33,18 @@ const breaker: BreakerStatus = {
 };
 
 function assessmentOf(...versions: readonly object[]): PolicyAssessment {
+  return annotatedAssessment(undefined, ...versions);
+}
+
+/** With a value of the annotation that resets the breaker. */
+function annotatedAssessment(reset: string | undefined, ...versions: readonly object[]): PolicyAssessment {
   let assessments: ReadonlyMap<string, PolicyAssessment> = new Map();
   for (const [place, spec] of versions.entries())
     assessments = decidePoliciesInForce(
-      [aPolicyObject('a', { ...spec }, { generation: place + 1 })],
+      [aPolicyObject('a', { ...spec }, { generation: place + 1, ...(reset === undefined ? {} : { reset }) })],
       assessments,
       readPolicyObject,
+      nowMs,
     );
   const assessment = assessments.get('a');
   assert.ok(assessment);
@@ -87,6 +93,22 @@ test('an open breaker and a conflict are Degraded, and the message has the numbe
   assert.deepEqual([closed['breaker'], conditionsOf(closed)[1]], ['Closed', 'Degraded False AsExpected']);
   const conflict = buildPolicyStatus(assessmentOf({}), { ...figures, conflicts: 2 }, {}, nowMs);
   assert.equal(conditionsOf(conflict)[1], 'Degraded True Conflict');
+});
+
+test('an annotation that resets no breaker is Degraded, after an open breaker', () => {
+  const limits = { maxUnhealthy: { count: 1 } };
+  const tomorrow = annotatedAssessment('2026-11-25T12:00:00Z', { limits });
+  const closed = buildPolicyStatus(tomorrow, figures, {}, nowMs);
+  assert.deepEqual(conditionsOf(closed), ['Accepted True Valid', 'Degraded True InvalidResetAnnotation']);
+  const problem =
+    'metadata.annotations[nodelifecycle/reset-breaker]: must be an RFC 3339 time that is not in the future, such as ' +
+    '2026-11-23T18:00:00Z (got "2026-11-25T12:00:00Z"); it resets no breaker';
+  assert.equal(messageOf(closed, 'Degraded'), problem);
+  const open = buildPolicyStatus(tomorrow, { ...figures, breaker }, {}, nowMs);
+  assert.equal(conditionsOf(open)[1], 'Degraded True BreakerOpen');
+  assert.equal(messageOf(open, 'Degraded'), `the breaker is open: 4 of 8 nodes unhealthy, limit 3; ${problem}`);
+  const past = buildPolicyStatus(annotatedAssessment('2026-11-24T11:00:00Z', { limits }), figures, {}, nowMs);
+  assert.equal(conditionsOf(past)[1], 'Degraded False AsExpected');
 });
 
 test('an invalid version: the problems, and which version stays in force', () => {

@@ -9,8 +9,9 @@ import {
 } from '../../../../src/manager/policies/decide-policies-in-force.ts';
 import { aPolicyObject } from '../../../support/policy-objects.ts';
 
+const nowMs = Date.parse('2026-11-24T12:00:00Z');
 const decide = (objects: readonly PolicyObject[], before: PolicyAssessments = new Map()): PolicyAssessments =>
-  decidePoliciesInForce(objects, before, readPolicyObject);
+  decidePoliciesInForce(objects, before, readPolicyObject, nowMs);
 
 const invalid = { mode: 'On' };
 
@@ -48,6 +49,18 @@ test('a deleted object is in force no longer', () => {
   assert.deepEqual(selectPoliciesInForce(decide([], decide([aPolicyObject('a')]))), []);
 });
 
+test('the annotation resets the breaker of the version in force, also of an older one', () => {
+  const limits = { maxUnhealthy: { count: 1 } };
+  const reset = '2026-11-24T11:00:00Z';
+  const before = decide([aPolicyObject('a', { limits })]);
+  for (const spec of [{ limits }, { limits, ...invalid }]) {
+    const after = decide([aPolicyObject('a', spec, { generation: 2, reset })], before);
+    assert.equal(selectPoliciesInForce(after)[0]?.limits?.resetAtMs, Date.parse(reset));
+  }
+  const without = decide([aPolicyObject('a', { limits })], decide([aPolicyObject('a', { limits }, { reset })], before));
+  assert.equal(selectPoliciesInForce(without)[0]?.limits?.resetAtMs, undefined);
+});
+
 test('a policy that did not change stays the same value', () => {
   const before = decide([aPolicyObject('a'), aPolicyObject('b')]);
   const after = decide(
@@ -77,12 +90,8 @@ test('a new object of the same second ends no policy that is in force', () => {
   const full = Array.from({ length: 100 }, (_, place) => {
     return aPolicyObject(`m${place}`, { mode: 'Paused' }, { createdAt, uid: `u${place}` });
   });
-  const before = decidePoliciesInForce(full, new Map(), readPolicyObject);
-  const after = decidePoliciesInForce(
-    [aPolicyObject('a', {}, { createdAt, uid: 'new' }), ...full],
-    before,
-    readPolicyObject,
-  );
+  const before = decide(full);
+  const after = decide([aPolicyObject('a', {}, { createdAt, uid: 'new' }), ...full], before);
   assert.equal(after.get('a')?.reason, 'TooManyPolicies');
   assert.ok(full.every(({ name }) => after.get(name)?.inForce !== undefined));
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PolicyObject } from '../../../../src/api/node-lifecycle-policy.ts';
+import { formatMicroTime } from '../../../../src/api/timestamps.ts';
 import { readPolicyObject } from '../../../../src/cli/policies/policy-object-reader.ts';
 import type { NodePolicy } from '../../../../src/controller/model/policy.ts';
 import { PolicyObjects } from '../../../../src/manager/policies/policy-objects.ts';
@@ -56,7 +57,7 @@ test('a created, changed and deleted object takes effect at once; objects of one
   desk.put('a', { mode: 'Paused' }, { generation: 2 });
   await desk.clock.advance(250);
   desk.informer.delete('b');
-  await desk.clock.advance(250);
+  await desk.clock.advance(750);
   assert.deepEqual(desk.adopted, [['a Enforce', 'b Observe'], ['a Paused', 'b Observe'], ['a Paused']]);
   desk.stop.abort();
   await running;
@@ -97,6 +98,8 @@ test('an invalid object is logged once and shown by a gauge; the other objects a
   assert.deepEqual(desk.adopted, [['b Enforce']]);
   desk.informer.delete('a');
   desk.objects.evaluate();
+  desk.clock.stall(500);
+  desk.objects.evaluate();
   assert.equal(desk.meter.series.has('node_lifecycle_policy_object_accepted{policy="a"}'), false);
 });
 
@@ -111,6 +114,148 @@ test('an error while one object is read costs that object only', () => {
   desk.objects.evaluate();
   assert.deepEqual(desk.adopted, [['b Enforce']]);
   assert.deepEqual(desk.objects.assessments.get('a')?.problems, ['spec: cannot be read: defect']);
+});
+
+test('an object that is deleted and created again within half a second is in force all the time', async () => {
+  const desk = new Desk();
+  const running = desk.objects.run(desk.stop.signal);
+  desk.put('a', { mode: 'Paused' });
+  await desk.clock.advance(1_000);
+  for (const [gapMs, round] of [
+    [1, 1],
+    [499, 2],
+  ] as const) {
+    desk.informer.delete('a');
+    await desk.clock.advance(gapMs);
+    desk.put('a', { mode: 'Paused' }, { uid: `another-${round}` });
+    await desk.clock.advance(2_000);
+  }
+  desk.informer.delete('a');
+  await desk.clock.advance(100);
+  desk.put('a', { mode: 'Observe' }, { uid: 'last' });
+  await desk.clock.advance(250);
+  assert.deepEqual(desk.adopted, [['a Paused'], ['a Observe']], 'what it says now is in force at once');
+  desk.stop.abort();
+  await running;
+});
+
+test('a deletion is in force half a second later, also one of which no event was received', async () => {
+  const desk = new Desk();
+  const running = desk.objects.run(desk.stop.signal);
+  desk.put('a', { mode: 'Paused' });
+  await desk.clock.advance(1_000);
+  desk.informer.removeUnnoticed('a');
+  await desk.clock.advance(59_500);
+  assert.deepEqual(desk.adopted, [['a Paused']], 'the evaluation of each minute found it');
+  await desk.clock.advance(500);
+  assert.deepEqual(desk.adopted, [['a Paused'], []]);
+  assert.equal(desk.objects.assessments.size, 0);
+  desk.stop.abort();
+  await running;
+});
+
+test('a deleted policy gives way to a new one with which it would conflict, and to no other', async () => {
+  const desk = new Desk();
+  const running = desk.objects.run(desk.stop.signal);
+  const pool = { nodeSelector: { matchLabels: { pool: 'x' } } };
+  desk.put('old', { ...pool, mode: 'Paused' });
+  await desk.clock.advance(1_000);
+  desk.informer.delete('old');
+  await desk.clock.advance(10);
+  desk.put('elsewhere');
+  await desk.clock.advance(1_000);
+  desk.informer.delete('elsewhere');
+  desk.put('second', { ...pool, mode: 'Paused' });
+  await desk.clock.advance(1_000);
+  desk.informer.delete('second');
+  await desk.clock.advance(10);
+  desk.put('renamed', { ...pool, mode: 'Paused' });
+  await desk.clock.advance(1_000);
+  assert.deepEqual(desk.adopted, [
+    ['old Paused'],
+    ['elsewhere Enforce', 'old Paused'],
+    ['elsewhere Enforce'],
+    ['elsewhere Enforce', 'second Paused'],
+    ['second Paused'],
+    ['renamed Paused'],
+  ]);
+  desk.stop.abort();
+  await running;
+});
+
+test('of several objects that are replaced one after the other none ends the grace of another', async () => {
+  const desk = new Desk();
+  const running = desk.objects.run(desk.stop.signal);
+  const spec = { nodeSelector: { matchExpressions: [{ key: 'pool', operator: 'Exists' }] }, mode: 'Paused' };
+  for (const name of ['a', 'b']) desk.put(name, spec);
+  await desk.clock.advance(1_000);
+  for (const name of ['a', 'b']) desk.informer.delete(name);
+  for (const name of ['a', 'b']) {
+    await desk.clock.advance(200);
+    desk.put(name, spec, { uid: `another-${name}` });
+  }
+  await desk.clock.advance(2_000);
+  assert.deepEqual(desk.adopted, [['a Paused', 'b Paused']]);
+  desk.stop.abort();
+  await running;
+});
+
+test('an object that is replaced by another version ends the grace of no other with which it could conflict before', async () => {
+  const desk = new Desk();
+  const running = desk.objects.run(desk.stop.signal);
+  const a = { nodeSelector: { matchLabels: { pool: 'x' } }, mode: 'Paused' };
+  const b = { nodeSelector: { matchLabels: { tier: 'y' } } };
+  desk.put('a', a);
+  desk.put('b', b);
+  await desk.clock.advance(1_000);
+  for (const name of ['a', 'b']) desk.informer.delete(name);
+  await desk.clock.advance(100);
+  desk.put('b', { ...b, mode: 'Observe' }, { uid: 'another-b' });
+  await desk.clock.advance(250);
+  desk.put('a', a, { uid: 'another-a' });
+  await desk.clock.advance(1_000);
+  assert.deepEqual(desk.adopted, [
+    ['a Paused', 'b Enforce'],
+    ['a Paused', 'b Observe'],
+  ]);
+  desk.stop.abort();
+  await running;
+});
+
+test('a first list in which an object is missing that is being replaced is not used at once', async () => {
+  const desk = new Desk();
+  const settling = desk.objects.settle(desk.stop.signal);
+  await desk.clock.advance(100);
+  assert.deepEqual(desk.adopted, []);
+  desk.put('a', { mode: 'Paused' });
+  await desk.clock.advance(400);
+  await settling;
+  assert.deepEqual(desk.adopted, [['a Paused']]);
+});
+
+test('the annotation that resets the breaker is in force at once, and one with a time in the future when it comes', async () => {
+  const desk = new Desk();
+  const resets: (number | undefined)[] = [];
+  desk.adopting = ([policy]) => {
+    resets.push(policy?.limits?.resetAtMs);
+  };
+  const running = desk.objects.run(desk.stop.signal);
+  const limits = { maxUnhealthy: { count: 1 } };
+  desk.put('a', { limits });
+  await desk.clock.advance(1_000);
+  const nowMs = desk.clock.nowMs();
+  desk.put('a', { limits }, { reset: formatMicroTime(nowMs) });
+  await desk.clock.advance(250);
+  assert.deepEqual(resets, [undefined, nowMs]);
+  desk.put('a', { limits }, { reset: formatMicroTime(nowMs + 10_000) });
+  await desk.clock.advance(5_000);
+  assert.deepEqual(resets, [undefined, nowMs, undefined]);
+  assert.match(JSON.stringify(desk.warnings()), /reset-breaker\]: must be an RFC 3339 time that is not in the future/u);
+  await desk.clock.advance(6_000);
+  assert.deepEqual(resets, [undefined, nowMs, undefined, nowMs + 10_000]);
+  assert.equal(desk.objects.assessments.get('a')?.reset?.problem, undefined);
+  desk.stop.abort();
+  await running;
 });
 
 test('an adoption that failed is repeated within a minute', async () => {

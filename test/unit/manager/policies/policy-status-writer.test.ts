@@ -74,7 +74,12 @@ class Desk {
   }
 
   evaluate(): void {
-    this.#assessments = decidePoliciesInForce(this.informer.values(), this.#assessments, readPolicyObject);
+    this.#assessments = decidePoliciesInForce(
+      this.informer.values(),
+      this.#assessments,
+      readPolicyObject,
+      this.clock.nowMs(),
+    );
     this.writer.wakeUp();
   }
 
@@ -284,6 +289,30 @@ test('one Event for each version that is not accepted, and none that the leader 
   await next.end();
 });
 
+test('one Event for each value of the annotation that resets no breaker, and none that the leader before has recorded', async () => {
+  const desk = new Desk();
+  const limits = { maxUnhealthy: { count: 1 } };
+  for (const reset of ['now', 'now', '2026-11-23T18:00:00', '']) {
+    desk.put('a', { limits }, { reset });
+    await desk.advance(60_000);
+  }
+  assert.deepEqual(
+    desk.recorder.drafts.map(({ reason, about, message }) => [reason, about.name, /got "(.*)"/u.exec(message)?.[1]]),
+    [
+      ['InvalidResetAnnotation', 'a', 'now'],
+      ['InvalidResetAnnotation', 'a', '2026-11-23T18:00:00'],
+    ],
+  );
+  desk.put('a', { limits }, { reset: 'later' });
+  await desk.advance(60_000);
+  await desk.end();
+  const next = new Desk();
+  next.put('a', { limits }, { reset: 'later', status: desk.informer.get('a')?.status ?? {} });
+  await next.advance(60_000);
+  assert.deepEqual([next.recorder.drafts, next.patches], [[], []]);
+  await next.end();
+});
+
 test('an object that was deleted is forgotten', async () => {
   const desk = new Desk();
   desk.put('a', { mode: 'On' });
@@ -308,4 +337,7 @@ test('an object is read as it is, and a malformed status counts as empty', () =>
     spec: 7,
     status: {},
   });
+  const annotations = { 'nodelifecycle/reset-breaker': '2026-11-24T11:00:00Z', other: 'x' };
+  const annotated = transformPolicyObject({ metadata: { name: 'a', annotations } });
+  assert.equal(annotated.reset, '2026-11-24T11:00:00Z');
 });

@@ -50,6 +50,16 @@ test('taints of different zones, and those of others, do not count', () => {
   );
 });
 
+test('taints of two racks are too fast for the hall around them', () => {
+  const ratesOf = (zone: string) => [{ fromMs: 0, perSecond: zone.startsWith('metal:') ? 0.1 : 5 }];
+  const pair = (...[first, second]: readonly [string, string]): readonly string[] =>
+    findFastTaints([taintedAt(101_000, first), taintedAt(104_000, second)], ratesOf, toleranceMs).map(
+      ({ zone }) => zone,
+    );
+  assert.deepEqual(pair('metal:h1:r1', 'metal:h1:r2'), ['metal:h1:*']);
+  assert.deepEqual(pair('metal:h1:r1', 'metal:h2:r1'), []);
+});
+
 test('a zone of a policy has the rate of its policy', () => {
   const ratesOf = (zone: string) => [{ fromMs: 0, perSecond: zone === 'metal:r1' ? 0.1 : 5 }];
   const pair = (zone: string): number =>

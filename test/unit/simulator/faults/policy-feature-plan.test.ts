@@ -27,6 +27,18 @@ test('one seed of twenty has each feature, and no seed of which a document says 
     assert.deepEqual(planOf(seed), [], `seed ${seed}`);
 });
 
+test('zones of a policy have one level or two', () => {
+  const drawn = seeds
+    .flatMap((seed) => planOf(seed))
+    .flatMap(({ fault }) => {
+      return fault.kind === 'settings' ? (fault.change.policies ?? []).flatMap(({ zones }) => zones ?? []) : [];
+    });
+  const two = drawn.filter(({ outerFailureDomain }) => outerFailureDomain !== undefined);
+  assert.ok(two.length > 0 && two.length < drawn.length);
+  for (const { failureDomain = [], outerFailureDomain = [] } of two)
+    assert.ok(failureDomain.length > 0 && !failureDomain.some((key) => outerFailureDomain.includes(key)));
+});
+
 test('a policy, or the signal of a maintenance, may stay until the drill; all else ends with the span', () => {
   const isKept = ({ atMs, forMs }: PlannedFault): boolean => atMs + forMs > span.untilMs;
   const kept = seeds.map((seed) => planOf(seed)).filter((plan) => plan.some(isKept));

@@ -44,6 +44,7 @@ const result: ScenarioResult = {
   requests: { 'get leases': 12 },
   falseAssessments: 1,
   podsMovedNeedlessly: 0,
+  flappingKept: 0,
   podsDeleted: 2,
 };
 

@@ -1,5 +1,14 @@
-// Whether any labels can meet a list of requirements.
+// Whether policies can claim a node, and one node equally, as far as their selectors show it.
 import type { LabelRequirement } from '../../api/label-selector.ts';
+import type { NodePolicy } from '../model/policy.ts';
+
+type Claim = Pick<NodePolicy, 'priority' | 'selector'>;
+
+/** Whether a node that matches both would get the default policy, and labels can match both. */
+export function canClaimEqually(a: Claim, b: Claim): boolean {
+  const areEqual = a.priority === b.priority && a.selector.length === b.selector.length;
+  return areEqual && isSatisfiable([...a.selector, ...b.selector]);
+}
 
 /** False if no labels meet all of these requirements, such as `a In [x]` and `a NotIn [x]`. */
 export function isSatisfiable(requirements: readonly LabelRequirement[]): boolean {
