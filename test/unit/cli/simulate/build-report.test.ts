@@ -46,7 +46,6 @@ function runOf(change: Partial<ScenarioResult> = {}, recording: Partial<Recorded
       podsMovedNeedlessly: 0,
       flappingKept: 0,
       podsDeleted: 0,
-      flappingKept: 0,
       ...change,
     },
     recording: {
