@@ -88,8 +88,11 @@ export class FreshClock {
     const shownNowMs = this.nowMs(nowMs);
     if (atMs > this.#contactAtMs) this.#moveContactToList(atMs);
     const shownMs = before === undefined ? -Infinity : this.#shownBy(atMs, before);
-    // The clock never ran faster than real time, so it showed at least this much then.
-    const seenMs = Math.max(shownMs, this.#seenMs - (this.#contactAtMs - atMs));
+    const sinceMs = this.#contactAtMs - atMs;
+    // The clock never ran faster than real time, so it showed at least this much then; and no more than the time until then,
+    // of which a list that was read late may have shown a part before.
+    const leastMs = this.#seenMs - sinceMs;
+    const seenMs = Math.min(Math.max(shownMs, leastMs), leastMs + this.#staleMs);
     this.#credit(seenMs - this.#seenMs);
     // A contact shortly before the list counts until now, although the list brings nothing after its moment.
     this.#credit(shownNowMs - this.nowMs(nowMs));
@@ -125,10 +128,12 @@ export class FreshClock {
     return this.#seenMs + this.#seenSinceContact(nowMs);
   }
 
-  /** What the clock would show if the list that is awaited were credited now. */
+  /** The most that the clock could show if the list that is awaited were credited now: of this moment, or of the last contact. */
   creditableMs(nowMs: number): number {
-    const shownMs = this.#listed === undefined ? -Infinity : this.#shownBy(nowMs, this.#listed);
-    return Math.max(this.nowMs(nowMs), shownMs);
+    const shownMs = this.nowMs(nowMs);
+    if (this.#listed === undefined) return shownMs;
+    const atContactMs = this.#shownBy(this.#contactAtMs, this.#listed) + this.#seenSinceContact(nowMs);
+    return Math.max(shownMs, this.#shownBy(nowMs, this.#listed), atContactMs);
   }
 
   /** What a list of this moment shows, after the previous one. */

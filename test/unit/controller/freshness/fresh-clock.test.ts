@@ -118,6 +118,25 @@ test('a contact between two lists does not reduce the credit of the second one',
   assert.equal(freshness.nowMs(21_000), 20_500);
 });
 
+test('lists that overlap, of which the first was read late, do not make it outrun the clock', () => {
+  const freshness = new FreshClock(() => limits, 0);
+  freshness.listed(1, 3);
+  freshness.listed(2, 5_726);
+  freshness.listed(5_726, 5_726);
+  assert.ok(freshness.nowMs(5_726) <= 5_726, String(freshness.nowMs(5_726)));
+});
+
+test('a heartbeat that arrives before a list of an earlier contact is credited has no silence from it', () => {
+  const freshness = new FreshClock(() => limits, 0);
+  freshness.listed(1, 1);
+  freshness.contact(2_523);
+  freshness.contact(7_502);
+  freshness.contact(12_000);
+  const arrivalMs = freshness.creditableMs(17_000);
+  freshness.listed(12_000, 17_000);
+  assert.equal(freshness.nowMs(17_000) <= arrivalMs, true, `${freshness.nowMs(17_000)} after ${arrivalMs}`);
+});
+
 const aMove = fc.record({
   waitMs: fc.nat(30_000),
   kind: fc.constantFrom('contact', 'listed', 'none'),
