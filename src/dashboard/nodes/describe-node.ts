@@ -23,9 +23,9 @@ export function describeNode(node: NodeCell, nowMs: number): string {
   return `${parts.join('; ')}.`;
 }
 
-/** What waits in the queue of a zone, and until when; empty if nothing waits. */
-export function describeQueue(zone: ZoneRow | undefined): readonly string[] {
-  if (zone === undefined || zone.waiting === null || zone.waiting === 0) return [];
-  const waiting = `${formatCount(zone.waiting)} waiting`;
-  return zone.drainSeconds === null ? [waiting] : [waiting, `drains in ${formatDuration(zone.drainSeconds)}`];
+/** What waits in the queue of a zone, and until when; null if nothing waits. */
+export function describeQueue(zone: ZoneRow | undefined): string | null {
+  if (zone === undefined || zone.waiting === null || zone.waiting === 0) return null;
+  const drained = zone.drainSeconds === null ? '' : `, drains in ${formatDuration(zone.drainSeconds)}`;
+  return `${formatCount(zone.waiting)} waiting${drained}`;
 }

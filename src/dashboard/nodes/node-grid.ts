@@ -68,7 +68,7 @@ function GroupLabel({ group: { zone, x, y, width, count }, row }: GroupLabelProp
     { class: 'grid-label', 'aria-hidden': 'true', style },
     h(Name, { name: zone }),
     isBad ? h('span', { class: 'bad' }, `▲ ${row.condition ?? ''}`) : null,
-    h('span', { class: 'muted' }, [formatCounted(count, 'node'), ...describeQueue(row)].join(', ')),
+    h('span', { class: 'muted' }, describeQueue(row) ?? formatCounted(count, 'node')),
   );
 }
 

@@ -21,10 +21,7 @@ test('a node in words', () => {
 });
 
 test('the queue of a zone, if something waits', () => {
-  assert.deepEqual([undefined, zoneRow('a'), zoneRow('a', { waiting: null })].map(describeQueue), [[], [], []]);
-  assert.deepEqual(describeQueue(zoneRow('a', { waiting: 12 })), ['12 waiting']);
-  assert.deepEqual(describeQueue(zoneRow('a', { waiting: 1_200, drainSeconds: 65 })), [
-    '1,200 waiting',
-    'drains in 1m 05s',
-  ]);
+  assert.deepEqual([undefined, zoneRow('a'), zoneRow('a', { waiting: null })].map(describeQueue), [null, null, null]);
+  assert.equal(describeQueue(zoneRow('a', { waiting: 12 })), '12 waiting');
+  assert.equal(describeQueue(zoneRow('a', { waiting: 1_200, drainSeconds: 65 })), '1,200 waiting, drains in 1m 05s');
 });
