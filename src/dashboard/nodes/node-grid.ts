@@ -1,4 +1,4 @@
-import { h, type JSX } from 'preact';
+import { Fragment, h, type JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useDashboard, useNowMs, useRoute } from '../page/dashboard-context.ts';
 import { formatCounted } from '../page/format-number.ts';
@@ -28,24 +28,31 @@ interface Pointed {
 const heightMin = 470;
 
 /** One cell per node, in groups by zone. The table has the same as text. */
-export function NodeGrid({ nodes, zones: rows, palette }: NodeGridProps): JSX.Element {
+export function NodeGrid(props: NodeGridProps): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
   const { width, pixelRatio } = useSize(place);
+  const minHeight = width === 0 ? `${heightMin}px` : 'auto';
+  // Nothing is painted for a width that is not known yet.
+  return h(
+    'div',
+    { class: 'grid', ref: place, style: { minHeight } },
+    width === 0 ? null : h(Groups, { ...props, width, pixelRatio }),
+  );
+}
+
+function Groups({ nodes, zones, palette, width, pixelRatio }: NodeGridProps & ReturnType<typeof useSize>): JSX.Element {
   const [pointed, setPointed] = useState<Pointed | null>(null);
   // On a wall there is space for larger cells.
-  const heightMax = Math.max(heightMin, Math.floor(innerHeight / 2));
-  const zones = nodes.map(({ zone }) => zone);
-  const plan = useMemo(
-    () => planGrid(zones, { width: Math.max(1, width), height: heightMax }),
-    [zones.join('\n'), width],
-  );
+  const height = Math.max(heightMin, Math.floor(innerHeight / 2));
+  const zoneOfCells = nodes.map(({ zone }) => zone);
+  const plan = useMemo(() => planGrid(zoneOfCells, { width, height }), [zoneOfCells.join('\n'), width, height]);
   const index = pointed === null ? -1 : nodes.findIndex(({ name }) => name === pointed.name);
   const node = nodes[index];
   return h(
-    'div',
-    { class: 'grid', ref: place, style: { minHeight: `${Math.min(plan.height, heightMax)}px` } },
+    Fragment,
+    null,
     plan.groups.map((group) =>
-      h(GroupLabel, { key: group.zone, group, row: rows.find(({ name }) => name === group.zone) }),
+      h(GroupLabel, { key: group.zone, group, row: zones.find(({ name }) => name === group.zone) }),
     ),
     h(Cells, { nodes, plan, palette, pixelRatio, index, onPoint: setPointed }),
     node === undefined || pointed === null ? null : h(CellFrame, { plan, index }),
