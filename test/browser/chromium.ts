@@ -17,10 +17,13 @@ export interface NoChromium {
   readonly missing: string;
 }
 
+/** Of the files in the folder: a change of `fontsConfig` needs the next number. */
+const layout = 2;
+
 /** The folder of an unpacked Chromium is complete: folders are renamed to this path after the last file is written. */
 function cacheFolder(version: string): string {
   const root = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
-  return join(root, 'node-lifecycle-controller', 'chromium', version);
+  return join(root, 'node-lifecycle-controller', 'chromium', `${version}-${layout}`);
 }
 
 /** Unpacks Chromium unless its version is in the cache, which takes some seconds. */
@@ -67,10 +70,17 @@ function fontsOf(folder: string): Readonly<Record<string, string>> {
   return { FONTCONFIG_FILE: join(folder, 'fonts.conf') };
 }
 
+const preferredFonts = [
+  ['sans-serif', 'Open Sans'],
+  ['system-ui', 'Open Sans'],
+  ['monospace', 'DejaVu Sans Mono'],
+  ['ui-monospace', 'DejaVu Sans Mono'],
+] as const;
+
 /** The text of pages has the same size on every machine: the package's font is preferred, others add missing glyphs. */
 function fontsConfig(folder: string): string {
-  const alias = (family: string): string =>
-    `  <alias binding="strong"><family>${family}</family><prefer><family>Open Sans</family></prefer></alias>`;
+  const alias = ([family, preferred]: readonly [string, string]): string =>
+    `  <alias binding="strong"><family>${family}</family><prefer><family>${preferred}</family></prefer></alias>`;
   return [
     '<?xml version="1.0"?>',
     '<!DOCTYPE fontconfig SYSTEM "fonts.dtd">',
@@ -78,7 +88,7 @@ function fontsConfig(folder: string): string {
     `  <dir>${join(folder, 'fonts')}</dir>`,
     '  <dir>/usr/share/fonts</dir>',
     `  <cachedir>${join(folder, 'fonts-cache')}</cachedir>`,
-    ...['sans-serif', 'system-ui'].map(alias),
+    ...preferredFonts.map(alias),
     '</fontconfig>',
     '',
   ].join('\n');

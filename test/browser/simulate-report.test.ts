@@ -9,7 +9,7 @@ import { violations } from './axe.ts';
 import { inBrowser } from './browser.ts';
 import { DashboardPage } from './dashboard-page.ts';
 
-const scenario = join(import.meta.dirname, '..', '..', 'scenarios', 'zone.yaml');
+const scenario = join(import.meta.dirname, '..', '..', 'scenarios', 'one-node.yaml');
 
 test(
   'the report of nlc simulate is one file that works without a network',
