@@ -22,7 +22,7 @@ interface Picture {
 }
 
 const pictures: readonly Picture[] = [
-  { name: 'overview', hash: '#/', height: 1_500 },
+  { name: 'overview', hash: '#/', height: 1_380 },
   { name: 'outage', hash: `#/?zone=${encodeURIComponent('demo/b')}&view=table&sort=state&desc=1`, height: 1_000 },
   // Cut in both scenes, so it has the most to show.
   { name: 'node', hash: '#/nodes/a-07', height: 640 },
