@@ -11,7 +11,7 @@ import { startBrowser } from './start-browser.ts';
 const navigationMsMax = 15_000;
 const actionMsMax = 10_000;
 
-export interface BrowserTest {
+interface BrowserTest {
   readonly t: TestContext;
   /** Disposes of a server when the test has ended and its pages are closed. */
   readonly use: <T extends AsyncDisposable>(server: T) => T;
@@ -19,7 +19,7 @@ export interface BrowserTest {
   readonly open: (url: string, options?: OpenOptions) => Promise<Page>;
 }
 
-export interface OpenOptions {
+interface OpenOptions {
   readonly width?: number;
   readonly height?: number;
   readonly colorScheme?: 'light' | 'dark';

@@ -1,6 +1,6 @@
 // Chromium of the package @sparticuz/chromium, unpacked once into a cache folder, with its fonts and, where the machine
 // lacks them, its libraries. Nothing else is installed.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ export interface Chromium {
 }
 
 /** Chromium cannot start here; `missing` is the reason. */
-export interface NoChromium {
+interface NoChromium {
   readonly missing: string;
 }
 
@@ -34,7 +34,11 @@ export function unpackedChromium(): Chromium | NoChromium {
   const folder = cacheFolder(installedVersion());
   if (!existsSync(folder)) unpackInto(folder);
   const executablePath = join(folder, 'chromium');
-  return { executablePath, env: { ...fontsOf(folder), ...librariesOf(folder, executablePath) } };
+  const libraries = { LD_LIBRARY_PATH: join(folder, 'al2023', 'lib') };
+  const env = missingLibraries(executablePath, {}).length === 0 ? {} : libraries;
+  const missing = missingLibraries(executablePath, env);
+  if (missing.length > 0) return { missing: `Chromium needs ${missing.join(', ')}` };
+  return { executablePath, env: { FONTCONFIG_FILE: join(folder, 'fonts.conf'), ...env } };
 }
 
 function installedVersion(): string {
@@ -66,10 +70,6 @@ function moveTo(folder: string, staging: string): void {
   }
 }
 
-function fontsOf(folder: string): Readonly<Record<string, string>> {
-  return { FONTCONFIG_FILE: join(folder, 'fonts.conf') };
-}
-
 const preferredFonts = [
   ['sans-serif', 'Open Sans'],
   ['system-ui', 'Open Sans'],
@@ -94,8 +94,13 @@ function fontsConfig(folder: string): string {
   ].join('\n');
 }
 
-/** The libraries of the package, where the machine lacks one of them. */
-function librariesOf(folder: string, executablePath: string): Readonly<Record<string, string>> {
-  const linked = execFileSync('ldd', [executablePath], { encoding: 'utf8' });
-  return linked.includes('not found') ? { LD_LIBRARY_PATH: join(folder, 'al2023', 'lib') } : {};
+/** The libraries that the dynamic linker does not find: of a machine with another C library, its message. */
+function missingLibraries(executablePath: string, env: Readonly<Record<string, string>>): readonly string[] {
+  const { stdout, stderr, error } = spawnSync('ldd', [executablePath], {
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+  });
+  if (error !== undefined) return [error.message];
+  const lines = `${stdout}\n${stderr}`.split('\n').map((line) => line.trim());
+  return lines.filter((line) => /not found|error/i.test(line));
 }

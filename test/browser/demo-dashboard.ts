@@ -2,7 +2,7 @@
 import { NlcProcess } from '../support/nlc-process.ts';
 import { eventually } from './dashboard-page.ts';
 
-export interface DemoDashboard extends AsyncDisposable {
+interface DemoDashboard extends AsyncDisposable {
   readonly process: NlcProcess;
   /** The address that the demo prints. */
   readonly url: string;

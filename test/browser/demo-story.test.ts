@@ -1,6 +1,7 @@
 // The demo's outage through its page: cells, banners, queues, recovery. The actions of the page cause it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { violations } from './axe.ts';
 import { inBrowser } from './browser.ts';
 import { DashboardPage, eventually } from './dashboard-page.ts';
 import { startDemo } from './demo-dashboard.ts';
@@ -69,6 +70,7 @@ test(
       .first()
       .waitFor();
 
+    assert.deepEqual(await violations(page), []);
     await actions.getByRole('button', { name: 'Undo all' }).click();
     await eventually('60 nodes are ready again', async () => (await dashboard.count('Ready')) === 60, 30_000);
     await dashboard.region('Holds').getByText('No holds').waitFor();

@@ -21,7 +21,7 @@ export interface PageCanvas {
   };
 }
 
-export interface PolicyViolation {
+interface PolicyViolation {
   readonly effectiveDirective: string;
   readonly blockedURI: string;
   readonly sample: string;

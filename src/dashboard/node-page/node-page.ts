@@ -2,6 +2,7 @@ import { h, type JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { CopyButton } from '../page/copy-button.ts';
 import { useRoute, useStore } from '../page/dashboard-context.ts';
+import { formatCounted } from '../page/format-number.ts';
 import { formatRoute } from '../page/format-route.ts';
 import { Name, StateChip } from '../page/node-link.ts';
 import { Panel } from '../page/panel.ts';
@@ -52,7 +53,7 @@ function Parts({ node: { outlook, explanation, problem } }: { readonly node: Nod
     return problem === null ? h('p', { class: 'empty' }, 'Reading the node …') : null;
   const { scheduled, predicted, first } = outlook.evictions;
   const hidden = scheduled + predicted - first.length;
-  const note = `${scheduled} evictions scheduled, ${predicted} predicted${hidden > 0 ? `; the first ${first.length} are read` : ''}`;
+  const note = `${formatCounted(scheduled, 'eviction')} scheduled, ${predicted} predicted${hidden > 0 ? `; the first ${first.length} are read` : ''}`;
   return h(
     'div',
     { class: 'node-parts' },

@@ -4,6 +4,7 @@ import { formatCount } from '../page/format-number.ts';
 import { Name, NodeLink, StateChip } from '../page/node-link.ts';
 import { ScrollArea } from '../page/panel.ts';
 import type { SortKey } from '../page/parse-route.ts';
+import { formatCountdown } from '../page/format-time.ts';
 import { TimeText } from '../page/time-text.ts';
 import type { NodeCell } from '../protocol.ts';
 import { describeNext } from './describe-node.ts';
@@ -97,9 +98,18 @@ function Row({ node, index }: { readonly node: NodeCell; readonly index: number 
   );
 }
 
+/** The time comes first: the column may be too narrow for the rest, which is in the title. */
 function Next({ node }: { readonly node: NodeCell }): JSX.Element {
   const nowMs = useNowMs();
-  return h('span', { class: node.next === null ? 'muted' : '' }, describeNext(node, nowMs));
+  const { next } = node;
+  if (next === null) return h('span', { class: 'muted' }, 'nothing');
+  const left = next.at === null ? null : formatCountdown((Date.parse(next.at) - nowMs) / 1_000);
+  return h(
+    'span',
+    { title: describeNext(node, nowMs) },
+    left === null ? null : h('span', { class: 'due' }, left, ' '),
+    next.what,
+  );
 }
 
 interface PagesProps {

@@ -44,6 +44,7 @@ async function readStream(url: URL, listener: StreamListener): Promise<Ending> {
       const problem = parseProblem(response.status, await response.text());
       return { problem, retryAfter: response.headers.get('retry-after'), isClosed: false };
     }
+    listener.opened(response.headers.get('date'));
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = '';
     for (;;) {

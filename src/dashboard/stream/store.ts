@@ -5,6 +5,7 @@ import type { Problem } from './describe-problem.ts';
 import { buildState, type DashboardState, mergeDelta } from './merge-delta.ts';
 import type { StreamEvent } from './parse-event-stream.ts';
 import type { Connection, ShownState } from './shown-state.ts';
+import { ServerClock } from './server-clock.ts';
 import type { StreamListener } from './stream-listener.ts';
 
 /** The state that the event stream describes, and the state of the stream. */
@@ -14,9 +15,13 @@ export class DashboardStore implements StreamListener, ShownState {
   receivedAtMs = 0;
   order: readonly string[] = [];
   readonly #listeners = new Set<() => void>();
-  /** The clock of the server minus that of the browser. */
-  #offsetMs = 0;
+  readonly #clock = new ServerClock();
   #changes: ChangeTally = {};
+
+  opened(date: string | null): void {
+    this.#clock.restart();
+    this.#clock.observe(date);
+  }
 
   received({ event, data }: StreamEvent): void {
     const membership = this.state?.membership;
@@ -37,7 +42,7 @@ export class DashboardStore implements StreamListener, ShownState {
   }
 
   nowMs(): number {
-    return Date.now() + this.#offsetMs;
+    return this.#clock.nowMs();
   }
 
   takeChanges(): ChangeTally {
@@ -59,18 +64,14 @@ export class DashboardStore implements StreamListener, ShownState {
       const removedNodes = [...before.nodes.keys()].filter((name) => this.state?.nodes.has(name) === false);
       this.#changes = buildChangeTally(this.#changes, before.nodes, { nodes: snapshot.nodes, removedNodes });
     }
-    this.#adjustClock(snapshot.cluster.at);
+    this.#clock.observe(snapshot.cluster.at);
   }
 
   #merge(before: DashboardState, delta: Delta): void {
     this.#changes = buildChangeTally(this.#changes, before.nodes, delta);
     this.state = mergeDelta(before, delta);
-    if (delta.cluster !== undefined) this.#adjustClock(delta.cluster.at);
-  }
-
-  #adjustClock(at: string): void {
-    const atMs = Date.parse(at);
-    if (!Number.isNaN(atMs)) this.#offsetMs = atMs - Date.now();
+    this.#clock.observe(delta.cluster?.at);
+    this.#clock.observe(delta.sample?.at);
   }
 
   #notify(): void {

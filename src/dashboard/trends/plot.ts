@@ -34,7 +34,7 @@ export function createPlot(target: HTMLElement, { trend, palette, width, height,
         ...axis,
         size: 24,
         space: 70,
-        values: (_, times) => times.map((time) => clockText(time).replace(/:\d\d$/u, '')),
+        values: (_, times) => tickTexts(times),
       },
       { ...axis, size: 44, space: 28, values: (_, values) => values.map((value) => formatTrendValue(value, trend)) },
     ],
@@ -50,6 +50,12 @@ export function createPlot(target: HTMLElement, { trend, palette, width, height,
 function seriesOptions(label: string, stroke: string, index: number): uPlot.Series {
   // The second series is dashed, so that color is not the only difference.
   return { label, stroke, width: 1.5, points: { show: false }, ...(index === 0 ? {} : { dash: [5, 3] }) };
+}
+
+/** Without seconds, unless ticks are less than a minute apart. */
+function tickTexts([first = 0, second = Infinity, ...others]: readonly number[]): string[] {
+  const times = [first, second, ...others].filter((time) => Number.isFinite(time));
+  return times.map((time) => (second - first < 60 ? clockText(time) : clockText(time).replace(/:\d\d$/u, '')));
 }
 
 export function clockText(seconds: number): string {

@@ -74,3 +74,9 @@ test('countdowns run by the clock of the server', () => {
   receiveDelta(store, { cluster: clusterOf({ at: 'soon' }) });
   assert.ok(Math.abs(store.nowMs() - atMs - 60_000) < 5_000, 'an unreadable time changes nothing');
 });
+
+test('the header of the answer is a time of the server', () => {
+  const store = new DashboardStore();
+  store.opened(new Date(Date.now() + 3_600_000).toUTCString());
+  assert.ok(Math.abs(store.nowMs() - Date.now() - 3_600_000) < 2_000);
+});
