@@ -83,10 +83,14 @@ export function isCanonicalTime(text: string, micros = false): boolean {
   return text.length === (micros ? microChars : secondChars) && parseCommon(text) !== undefined;
 }
 
+const secondLimits = { min: msLimits.min / 1_000, max: Math.floor(msLimits.max / 1_000) } as const;
+
 /** The last result: the times of one status, and those of one moment, are the same second. */
 let last = { second: Number.NaN, text: '', dateTime: '' };
 
-function formatSecond(second: number): typeof last {
+/** A time outside the years 0 to 9999, which RFC 3339 cannot represent, is the first or the last second that it can. */
+function formatSecond(unlimited: number): typeof last {
+  const second = Math.min(Math.max(unlimited, secondLimits.min), secondLimits.max);
   if (last.second !== second) {
     const dateTime = new Date(second * 1_000).toISOString().slice(0, 'YYYY-MM-DDTHH:MM:SS'.length);
     last = { second, text: `${dateTime}Z`, dateTime };

@@ -8,5 +8,10 @@ let assets: Promise<ReadonlyMap<string, DashboardAsset>> | undefined;
  */
 export async function dashboardAsset(path: string): Promise<DashboardAsset | undefined> {
   assets ??= import('./source-assets.ts').then(({ loadAssets }) => loadAssets());
-  return (await assets).get(path);
+  try {
+    return (await assets).get(path);
+  } catch (error) {
+    assets = undefined; // read again by the next call
+    throw error;
+  }
 }

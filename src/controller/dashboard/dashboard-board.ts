@@ -114,10 +114,10 @@ export class DashboardBoard implements DashboardSource {
     this.#pending.hasZones = true;
   }
 
-  /** New lines of the timeline, oldest first. */
+  /** New lines of the timeline, oldest first. Kept in the number of the timeline, watched or not. */
   addLines(lines: readonly TimelineLine[]): void {
     for (const line of lines) this.#lines.add(line);
-    this.#pending.lines.push(...lines);
+    if (this.isWatched) this.#pending.lines.push(...lines);
   }
 
   /** The next point of the plots. Kept for an hour, watched or not. */

@@ -22,7 +22,6 @@ const tickMs = 1_000;
 /** The main thread, which also renews the lease, is not used for longer at a time. */
 const sliceMsMax = 4;
 const sliceNodesMax = 256;
-const sliceCheckedNodes = 32;
 /** The states of nodes are kept for this time after the last client has gone: it may come back. */
 const keptMs = 60_000;
 /** Minimum time between two log lines about failures. */
@@ -94,13 +93,21 @@ export class DashboardKeeper {
   async #refresh(signal: AbortSignal): Promise<void> {
     this.#isKept = true;
     this.#unwatchedSinceMs = undefined;
+    try {
+      await this.#read(signal);
+    } finally {
+      // Also after a fault: clients get what is known, and slow ones are noticed.
+      if (!signal.aborted) this.board.publish();
+    }
+  }
+
+  async #read(signal: AbortSignal): Promise<void> {
+    this.board.addLines(this.#timeline.take());
     const around = readSurroundings(this.#sources, this.#wall.now());
     await this.#update(this.#table.take(around), around, signal);
     if (signal.aborted) return;
     this.board.setZones(this.#cluster.zones(around));
     this.board.setCluster(this.#cluster.read(around));
-    this.board.addLines(this.#timeline.take());
-    this.board.publish();
   }
 
   /** In slices. What changes meanwhile is marked for the next version. */
@@ -112,7 +119,6 @@ export class DashboardKeeper {
       if (signal.aborted) return;
       this.#updateNode(name, around);
       done += 1;
-      if (done % sliceCheckedNodes !== 0) continue;
       const tookMs = clock.monotonicMs() - beganMs;
       if (tookMs < sliceMsMax && done % sliceNodesMax !== 0) continue;
       await clock.sleep(Math.max(1, tookMs), signal);

@@ -111,7 +111,7 @@ export class DashboardNodes {
       outage: this.#outageOf(node.name),
       isUnconfirmed: state === 'suspect' && stages.transitions.isWithheld(node.name),
       stoppedZone: this.#stoppedZoneOf(state, situation, around),
-      wait: first && stages.evictor.waitOf(first.pod),
+      wait: first && stages.evictor.waitingPod(first.pod),
     });
   }
 

@@ -1,6 +1,6 @@
 import { zoneName } from '../../api/zone.ts';
 import { describeHoldSource, type EmptyingStatus, type NodeHold } from '../model/policy.ts';
-import type { DepartureWait } from '../taint-eviction/departures.ts';
+import type { WaitingPod } from '../model/waiting-pods.ts';
 
 /** What may hold the next act for a node; undefined: it does not apply. */
 export interface NodeHoldFacts {
@@ -19,7 +19,7 @@ export interface NodeHoldFacts {
   /** The zone whose rate is 0, for a node that waits for a token of it. */
   readonly stoppedZone: string | undefined;
   /** Why the pod that is due first waits. */
-  readonly wait: DepartureWait | undefined;
+  readonly wait: WaitingPod | undefined;
 }
 
 /** Why nothing further happens to a node now: the first reason that applies. Without numbers and times that move. */
@@ -48,7 +48,10 @@ function describePolicyHold(hold: NodeHold | undefined): string | undefined {
   return hold.mode === 'Observe' ? `mode Observe (${source}): nothing is written` : `paused by ${source}`;
 }
 
-function describeWait(wait: DepartureWait | undefined): string | undefined {
-  if (wait?.refused !== undefined) return `the Eviction API does not evict its pod (${wait.refused.why})`;
-  return wait?.rate === undefined ? undefined : `its pod waits for a token of policy ${wait.rate.policy}`;
+function describeWait(wait: WaitingPod | undefined): string | undefined {
+  if (wait === undefined) return undefined;
+  const { policy, reason } = wait;
+  return reason === 'rate'
+    ? `its pod waits for a token of policy ${policy}`
+    : `the Eviction API does not evict its pod (${reason})`;
 }

@@ -33,7 +33,7 @@ export interface SnapshotSources {
     readonly zones: Pick<ZoneTable, 'zonesOfAllLevels' | 'plan' | 'condition' | 'fullDisruption'>;
     readonly queues: Pick<ZoneTaintQueues, 'get' | 'zoneOf' | 'competing'>;
     readonly health: Pick<HealthTable, 'get'>;
-    readonly evictor: Pick<TaintEvictor, 'timedEviction' | 'countdownsOf' | 'scheduled' | 'waitOf'>;
+    readonly evictor: Pick<TaintEvictor, 'timedEviction' | 'countdownsOf' | 'scheduled' | 'waitOf' | 'waitingPod'>;
     /** Undefined in taint mode. */
     readonly podEvictor:
       | Pick<PodEvictor, 'markOf' | 'dueAtMs' | 'notQueued' | 'evictedCount' | 'fateOf' | 'waitOf'>

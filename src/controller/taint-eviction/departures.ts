@@ -177,6 +177,16 @@ export class Departures {
       : { ...(refused && { refused }), ...(rate && { rate }) };
   }
 
+  /** The same in brief, at a cost that does not depend on how many pods wait. */
+  waitingPod(key: string): WaitingPod | undefined {
+    const eviction = this.#options.timed.get(key);
+    const refused = eviction && this.#refusedFacts(eviction);
+    if (refused !== undefined)
+      return { policy: this.#options.source.evictReachableOf(eviction?.node ?? '')?.policy ?? '', reason: refused.why };
+    const policy = this.#tokens.queueOf(key);
+    return policy === undefined ? undefined : { policy, reason: 'rate' };
+  }
+
   /** Checks the queues against the timed evictions, one entry per step. */
   *sweep(): Generator<undefined, void> {
     for (const key of this.#tokens.keys()) {

@@ -189,6 +189,11 @@ export class TaintEvictor {
     return this.#departures.waitOf(pod);
   }
 
+  /** The same in brief, at a constant cost. */
+  waitingPod(pod: string): WaitingPod | undefined {
+    return this.#departures.waitingPod(pod);
+  }
+
   /** Every pod that waits because of the policy of its node, for a gauge. */
   waits(): Iterable<WaitingPod> {
     return this.#departures.waits();

@@ -52,6 +52,21 @@ test('a silent node: its cell, its zone, its pod and the timeline follow, by del
   assert.deepEqual([...changed], ['a-0'], 'no other node was sent');
 });
 
+test('a pod that tolerates for longer than there are dates does not stop the dashboard, nor its explanation', async () => {
+  await using world = aZonedWorld({ a: 10 });
+  world.addPod('endless', 'a-0', toleration(9_999_999_999_999));
+  await using board = new DashboardWorld(world.start());
+  await world.advance(5);
+  const { mirror } = await board.connected();
+  await world.silentFor(55, 'a-0');
+  assert.equal(mirror.nodes.get('a-0')?.state, 'emptying');
+  assert.equal(mirror.state?.cluster.evictions[0]?.at, '9999-12-31T23:59:59Z');
+  assert.deepEqual(
+    board.logger.lines.filter(({ level }) => level === 'error'),
+    [],
+  );
+});
+
 test('heartbeats change nothing: no node is sent while all are ready', async () => {
   await using world = aZonedWorld({ a: 20 });
   await using board = new DashboardWorld(world.start());

@@ -88,6 +88,7 @@ test('what is set again and shows the same is no change', () => {
 test('changes are those since the version, each node once and as it is now', () => {
   const board = aBoard();
   const { version } = board;
+  const end = board.watch(() => undefined);
   board.set(aCell('n1', 1));
   board.set(aCell('n2'));
   board.publish();
@@ -102,6 +103,21 @@ test('changes are those since the version, each node once and as it is now', () 
     timeline: [aLine(1), aLine(2)],
   } satisfies Delta);
   assert.deepEqual(board.changes(board.version), {});
+  end();
+});
+
+test('lines that are added without a watcher are in the snapshot, and in no delta', () => {
+  const board = aBoard();
+  board.setCluster(aCluster);
+  board.publish();
+  const { version } = board;
+  for (let id = 1; id <= 10_000; id += 1) board.addLines([aLine(id)]);
+  const end = board.watch(() => undefined);
+  board.set(aCell('n1'));
+  board.publish();
+  assert.equal(board.head().timeline.length, 500);
+  assert.deepEqual(board.changes(version), { nodes: [aCell('n1')] });
+  end();
 });
 
 test('changes that are too many, too old, or of a version that does not exist, need a snapshot', () => {

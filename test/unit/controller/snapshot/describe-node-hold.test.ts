@@ -17,7 +17,6 @@ const nothing: NodeHoldFacts = {
 
 const observed = { mode: 'Observe', source: { kind: 'policy', policy: 'p' }, untilMs: Infinity } as const;
 const paused = { mode: 'Paused', source: { kind: 'annotation', malformed: false }, untilMs: Infinity } as const;
-const rate = { policy: 'p', ratePerSecond: 1, ahead: 3, nextTokenAtMs: 5 };
 
 const rows: readonly (readonly [Partial<NodeHoldFacts>, string | null])[] = [
   [{}, null],
@@ -34,7 +33,8 @@ const rows: readonly (readonly [Partial<NodeHoldFacts>, string | null])[] = [
   ],
   [{ isUnconfirmed: true }, 'it looks silent, and its lease could not be read'],
   [{ stoppedZone: '' }, 'the eviction rate of zone (none) is 0'],
-  [{ wait: { rate } }, 'its pod waits for a token of policy p'],
+  [{ wait: { policy: 'p', reason: 'rate' } }, 'its pod waits for a token of policy p'],
+  [{ wait: { policy: 'p', reason: 'budget' } }, 'the Eviction API does not evict its pod (budget)'],
 ];
 
 for (const [facts, text] of rows) {
