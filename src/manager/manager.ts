@@ -326,12 +326,13 @@ export class Manager {
 
   #makePolicyObjects(): PolicyObjects | undefined {
     const { policyAdoption } = this.#options;
-    const { policies: informer } = this.informers;
+    const { policies: informer, nodes } = this.informers;
     if (informer === undefined) return undefined;
     // Without it the replica would act as if there were no policies.
     if (policyAdoption === undefined) throw new Error('policyAdoption: required if the source of policies is crd');
     const onChange = (): void => this.#policyStatus?.wakeUp();
-    return new PolicyObjects({ ...this.#options, ...policyAdoption, informer, onChange });
+    const options = { ...this.#options, ...policyAdoption, informer, nodes: () => nodes.store.values() };
+    return new PolicyObjects({ ...options, onChange });
   }
 
   #makePolicyStatus(): PolicyStatusWriter | undefined {

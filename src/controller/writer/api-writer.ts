@@ -32,8 +32,8 @@ export interface ApiWriterOptions {
   readonly signal: AbortSignal;
 }
 
-/** Result of a read of the object of a command. */
-type Presence = 'present' | 'gone' | 'unknown';
+/** Result of a read of the object of a command. `aborted`: it was given up. */
+type Presence = 'present' | 'gone' | 'unknown' | 'aborted';
 
 export class ApiWriter implements ClosableWriter {
   readonly #options: ApiWriterOptions;
@@ -91,7 +91,7 @@ export class ApiWriter implements ClosableWriter {
       return { result: 'written' };
     } catch (error) {
       const isGivenUp = signal.aborted && !this.#options.signal.aborted && !mayBeSent;
-      return withdrawn || isGivenUp ? { result: 'unwanted' } : this.#refused(command, asApiError(error));
+      return withdrawn || isGivenUp ? { result: 'unwanted' } : this.#refused(command, asApiError(error), signal);
     }
   }
 
@@ -112,15 +112,18 @@ export class ApiWriter implements ClosableWriter {
     this.#remember(command, await api.patch(request.resource, nameOf(request), patch, options));
   }
 
-  async #refused(command: Command, error: ApiError): Promise<WriteOutcome> {
+  /** `signal`: gives up the read that confirms it too. Then the result is as unknown as that of a request that is aborted. */
+  async #refused(command: Command, error: ApiError, signal: AbortSignal): Promise<WriteOutcome> {
     const doubtful = error.reason === 'not-found' || error.reason === 'conflict';
-    if (doubtful && (await this.#readAgain(command)) === 'gone') return { result: 'gone' };
+    const presence = doubtful ? await this.#readAgain(command, signal) : 'unknown';
+    if (presence === 'gone') return { result: 'gone' };
+    if (presence === 'aborted') return this.#fail(command, { reason: 'aborted', retryAfterMs: undefined });
     const refusal = command.kind === 'evict-pod' ? classifyRefusal(error) : undefined;
     if (refusal === undefined) return this.#fail(command, error);
     return { result: 'refused', ...refusal, retryAfterMs: error.retryAfterMs };
   }
 
-  #fail(command: Command, { reason, retryAfterMs }: ApiError): WriteOutcome {
+  #fail(command: Command, { reason, retryAfterMs }: Pick<ApiError, 'reason' | 'retryAfterMs'>): WriteOutcome {
     this.#options.decisions.note({ kind: 'write-failed', subject: subjectOf(command), write: command.kind, reason });
     return { result: 'failed', reason, retryAfterMs };
   }
@@ -128,8 +131,8 @@ export class ApiWriter implements ClosableWriter {
   /**
    * Reads the object live. The result is remembered, so that the next evaluation uses it before the watch delivers it.
    */
-  async #readAgain(command: Command): Promise<Presence> {
-    const { api, decisions, signal } = this.#options;
+  async #readAgain(command: Command, signal: AbortSignal): Promise<Presence> {
+    const { api, decisions } = this.#options;
     const { resource, name, uid } = targetOf(command);
     try {
       const present = this.#remember(command, await api.get(resource, name, { signal })) === uid;
@@ -140,7 +143,7 @@ export class ApiWriter implements ClosableWriter {
       if (isObjectMissing(error, resource, name.name)) return 'gone';
       const { reason } = error;
       decisions.note({ kind: 'write-failed', subject: subjectOf(command), write: 'read-after-refusal', reason });
-      return 'unknown';
+      return reason === 'aborted' ? 'aborted' : 'unknown';
     }
   }
 

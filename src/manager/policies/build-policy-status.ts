@@ -51,12 +51,14 @@ export function buildPolicyStatus(
 /** The condition Accepted as of this assessment. */
 export function buildAccepted({ object, reason, problems, inForce }: PolicyAssessment): Finding {
   if (reason === 'Valid') return { type: 'Accepted', status: 'True', reason, message: 'the spec is in force' };
-  const meanwhile =
-    inForce === undefined
-      ? 'no version of the spec is in force'
-      : `generation ${inForce.generation} of the spec stays in force`;
-  const message = `${problems.join('; ')}; ${meanwhile}, not generation ${object.generation}`;
+  const message = `${problems.join('; ')}; ${describeMeanwhile(object, inForce)}, not generation ${object.generation}`;
   return { type: 'Accepted', status: 'False', reason, message: shorten(message) };
+}
+
+function describeMeanwhile({ uid }: PolicyObject, inForce: PolicyAssessment['inForce']): string {
+  if (inForce === undefined) return 'no version of the spec is in force';
+  const whose = inForce.uid === uid ? 'the spec' : 'the object that it replaces';
+  return `generation ${inForce.generation} of ${whose} stays in force`;
 }
 
 type Counts = Pick<PolicyFigures, 'nodes' | 'unhealthy' | 'held' | 'pendingEvictions' | 'conflicts' | 'breaker'>;

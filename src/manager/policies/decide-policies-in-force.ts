@@ -13,8 +13,9 @@ export type ReadPolicyObject = (
 interface PolicyInForce {
   /** As the spec says it. */
   readonly policy: NodePolicy;
-  /** Of the object; older than the current one where that is invalid. */
+  /** Of the object with this uid; older than the current one where that is invalid. */
   readonly generation: number;
+  readonly uid: string;
 }
 
 /** The result for the current version of an object. */
@@ -33,9 +34,9 @@ export interface PolicyAssessment {
 export type PolicyAssessments = ReadonlyMap<string, PolicyAssessment>;
 
 /**
- * An object that is invalid keeps its last version that was in force, as long as this process knows it. Of too many objects
- * the oldest ones count, and of those of one second the ones that are in force. `before`: the assessments so far; a policy that
- * did not change is the same value. `nowMs`: wall time.
+ * An object that is invalid keeps the last version of its name that was in force, as long as this process knows it: its own, or
+ * that of the object which it replaces. Of too many objects the oldest ones count, and of those of one second the ones that are
+ * in force. `before`: the assessments so far; a policy that did not change is the same value. `nowMs`: wall time.
  */
 export function decidePoliciesInForce(
   objects: Iterable<PolicyObject>,
@@ -43,7 +44,7 @@ export function decidePoliciesInForce(
   read: ReadPolicyObject,
   nowMs: number,
 ): PolicyAssessments {
-  const known = [...objects].map((object) => ({ object, last: lastOf(object, before) }));
+  const known = [...objects].map((object) => ({ object, last: before.get(object.name)?.inForce }));
   return new Map(
     known.sort(compareAge).map(({ object, last }, place) => {
       const decided = place < policiesMax ? decideOne(object, last, read) : tooMany(object);
@@ -63,11 +64,6 @@ export function selectPoliciesInForce(assessments: PolicyAssessments): readonly 
   return policies.sort((a, b) => compare(a.name, b.name));
 }
 
-function lastOf({ name, uid }: PolicyObject, before: PolicyAssessments): PolicyInForce | undefined {
-  const known = before.get(name);
-  return known?.object.uid === uid ? known.inForce : undefined;
-}
-
 type Decided = Omit<PolicyAssessment, 'reset'>;
 
 function decideOne(object: PolicyObject, last: PolicyInForce | undefined, read: ReadPolicyObject): Decided {
@@ -75,7 +71,8 @@ function decideOne(object: PolicyObject, last: PolicyInForce | undefined, read: 
   if ('problems' in result) return { object, reason: 'Invalid', problems: result.problems, inForce: last };
   const isSame = last !== undefined && sameJson(last.policy, result.policy);
   const policy = isSame ? last.policy : result.policy;
-  return { object, reason: 'Valid', problems: [], inForce: { policy, generation: object.generation } };
+  const { generation, uid } = object;
+  return { object, reason: 'Valid', problems: [], inForce: { policy, generation, uid } };
 }
 
 function tooMany(object: PolicyObject): Decided {

@@ -21,6 +21,11 @@ export class DeletedObjects {
     if (!this.#sinceMs.has(name)) this.#sinceMs.set(name, this.#clock.monotonicMs());
   }
 
+  /** An object of this name exists again: a later deletion has a time of its own. */
+  forget(name: string): void {
+    this.#sinceMs.delete(name);
+  }
+
   /** Those of the known objects that were deleted and stay in force. */
   select(known: Iterable<PolicyObject>, store: Pick<StoreReader<PolicyObject>, 'get'>): readonly PolicyObject[] {
     const missing = [...known].filter(({ name }) => store.get(name) === undefined);

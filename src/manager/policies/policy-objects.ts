@@ -1,6 +1,7 @@
 // Policies as objects of the API: evaluates them when any of them changes, when a time in them comes, and once a minute, and
 // adopts what is in force.
 import { messageOf } from '../../api/api-error.ts';
+import type { NodeView } from '../../api/node.ts';
 import { policyObjectName, type PolicyObject } from '../../api/node-lifecycle-policy.ts';
 import { sameJson } from '../../api/same-json.ts';
 import type { NodePolicy } from '../../controller/model/policy.ts';
@@ -27,6 +28,7 @@ export interface PolicyAdoption {
 
 interface PolicyObjectsOptions extends Ambient, PolicyAdoption {
   readonly informer: Informer<PolicyObject>;
+  readonly nodes: () => Iterable<Pick<NodeView, 'labels'>>;
   /** The assessments changed. */
   readonly onChange: () => void;
 }
@@ -90,12 +92,12 @@ export class PolicyObjects {
   }
 
   #decide(before: PolicyAssessments): PolicyAssessments {
-    const { informer, clock } = this.#options;
+    const { informer, clock, nodes } = this.#options;
     const known = [...before.values()].map(({ object }) => object);
     const deleted = this.#deleted.select(known, informer.store);
     const objects = [...informer.store.values(), ...deleted];
     const after = decidePoliciesInForce(objects, before, (object) => this.#read(object), clock.nowMs());
-    return selectWithoutConflicts(after, before, new Set(deleted.map(({ name }) => name)));
+    return selectWithoutConflicts(after, before, new Set(deleted.map(({ name }) => name)), nodes);
   }
 
   /** Milliseconds until an evaluation may have another result without a change of an object; a minute at most. */
@@ -122,6 +124,7 @@ export class PolicyObjects {
       change.previous.reset === change.object.reset &&
       sameJson(change.previous.spec, change.object.spec);
     if (change.kind === 'deleted') this.#deleted.note(change.object.name);
+    if (change.kind === 'added') this.#deleted.forget(change.object.name);
     if (!isStatusOnly) this.#alarm.wakeUp();
   }
 

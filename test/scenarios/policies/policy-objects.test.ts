@@ -33,6 +33,7 @@ class ObjectStand {
       clock: world.clock,
       logger: world.logger,
       meter: world.meter,
+      nodes: () => world.nodes.store.values(),
       read: readPolicyObject,
       adopt: (policies) => world.changeOptions({ policies }),
       onChange: () => undefined,
@@ -97,6 +98,35 @@ for (const mode of ['Paused', 'Observe'])
     assert.equal(world.ready('a-0'), 'Unknown', 'a deletion is in force within a second');
     assert.deepEqual(world.evicted(), ['pod-a-0']);
   });
+
+test('a policy that is replaced by an invalid one holds what it held before', async () => {
+  await using stand = aStand();
+  const { world } = stand;
+  await world.advance(5);
+  stand.put({ mode: 'Paused' });
+  await world.silentFor(100, 'a-0');
+  stand.informer.delete('zone-a');
+  await world.advance(0.3);
+  stand.put({ mode: 'pause' }, { uid: 'another' });
+  await world.advance(300);
+  assert.deepEqual([world.writes, world.evicted()], [[], []]);
+});
+
+test('a new policy for other nodes, created while one is replaced, lets nothing through', async () => {
+  await using stand = aStand();
+  const { world } = stand;
+  await world.advance(5);
+  stand.put({ mode: 'Paused' });
+  await world.silentFor(300, 'a-0');
+  stand.informer.delete('zone-a');
+  await world.advance(0.05);
+  const ofPool = { nodeSelector: { matchLabels: { pool: 'x' } }, mode: 'Observe' };
+  stand.informer.set('pool-x', aPolicyObject('pool-x', ofPool));
+  await world.advance(0.4);
+  stand.put({ mode: 'Paused' }, { uid: 'another' });
+  await world.advance(120);
+  assert.deepEqual([world.writes, world.evicted()], [[], []]);
+});
 
 test('the annotation of the object resets the breaker within a second, and one that is malformed does not', async () => {
   await using stand = aStand();

@@ -137,6 +137,44 @@ for (const { when, isSent, expected } of [
     await writer.drained();
   });
 
+for (const error of ['not-found', 'conflict'] as const)
+  test(`an eviction that is given up while a read is to confirm its ${error} ends at once, and its result is unknown`, async () => {
+    const giveUp = new AbortController();
+    const writer = new ApiWriter({
+      pods: noPodAnswers(),
+      api: {
+        get: (_resource, _name, { signal }) =>
+          new Promise((_resolve, reject) => {
+            signal.addEventListener('abort', () => reject(new ApiError({ reason: 'aborted', message: 'aborted' })));
+          }),
+        patch: () => assert.fail('nothing is patched'),
+        delete: () => assert.fail('nothing is deleted'),
+        evict: async (_pod, { stillWanted }) => {
+          assert.equal(stillWanted?.(), true);
+          throw new ApiError({ reason: error, message: 'no backend' });
+        },
+      },
+      lanes: new PQueueLanes({ concurrencyMax: 1 }),
+      leadership: { holds: () => true },
+      nodes: new MutationCache<NodeView>(() => undefined),
+      decisions: { note: () => undefined },
+      clock: new ManualClock(),
+      signal: new AbortController().signal,
+    });
+    const command = { kind: 'evict-pod', pod: aPod('a'), forHealth: true } as const;
+    let outcome: WriteOutcome | undefined;
+    const writing = writer
+      .carryOut(command, () => true, giveUp.signal)
+      .then((result) => {
+        outcome = result;
+      });
+    await settled();
+    giveUp.abort();
+    await settled();
+    assert.deepEqual(outcome, { result: 'failed', reason: 'aborted', retryAfterMs: undefined });
+    await Promise.all([writing, writer.drained()]);
+  });
+
 /** A writer onto an API that refuses every patch, deletion and eviction with the same error, and reads as it is given. */
 async function refusedWith(
   error: ApiError,

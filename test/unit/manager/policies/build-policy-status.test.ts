@@ -126,6 +126,18 @@ test('an invalid version: the problems, and which version stays in force', () =>
   assert.match(messageOf(later, 'Accepted'), /generation 1 of the spec stays in force, not generation 2$/u);
 });
 
+test('an invalid object that replaces another: the version that stays in force is not one of its own', () => {
+  const object = aPolicyObject('a', { mode: 'On' }, { uid: 'another' });
+  const before = new Map([['a', assessmentOf({}, { mode: 'Paused' })]]);
+  const assessment = decidePoliciesInForce([object], before, readPolicyObject, nowMs).get('a');
+  assert.ok(assessment);
+  const status = buildPolicyStatus(assessment, figures, {}, nowMs);
+  assert.match(
+    messageOf(status, 'Accepted'),
+    /; generation 2 of the object that it replaces stays in force, not generation 1$/u,
+  );
+});
+
 test('the transition time changes with the status of a condition only', () => {
   const first = buildPolicyStatus(assessmentOf({}), figures, {}, nowMs);
   const later = buildPolicyStatus(assessmentOf({}, { priority: 1 }), { ...figures, breaker }, first, nowMs + 60_000);

@@ -39,8 +39,16 @@ test('an object that became invalid keeps its last valid version, through any nu
   assert.deepEqual(inForceOf(assessments, 'a'), ['Valid', 'Observe', 8]);
 });
 
-test('an object of the same name with another uid inherits nothing', () => {
-  const before = decide([aPolicyObject('a', { mode: 'Paused' })]);
+test('an invalid object that replaces one of its name keeps the version in force, through any number of replacements', () => {
+  let assessments = decide([aPolicyObject('a', { mode: 'Paused' }, { generation: 4 })]);
+  for (const uid of ['second', 'third']) assessments = decide([aPolicyObject('a', invalid, { uid })], assessments);
+  assert.deepEqual(inForceOf(assessments, 'a'), ['Invalid', 'Paused', 4]);
+  assessments = decide([aPolicyObject('a', { mode: 'Observe' }, { uid: 'fourth' })], assessments);
+  assert.deepEqual(inForceOf(assessments, 'a'), ['Valid', 'Observe', 1]);
+});
+
+test('an invalid object inherits nothing from one of its name whose deletion has taken effect', () => {
+  const before = decide([], decide([aPolicyObject('a', { mode: 'Paused' })]));
   const after = decide([aPolicyObject('a', invalid, { uid: 'another' })], before);
   assert.deepEqual(inForceOf(after, 'a'), ['Invalid', undefined, undefined]);
 });

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { NodeView } from '../../../../src/api/node.ts';
 import type { PolicyObject } from '../../../../src/api/node-lifecycle-policy.ts';
 import { formatMicroTime } from '../../../../src/api/timestamps.ts';
 import { readPolicyObject } from '../../../../src/cli/policies/policy-object-reader.ts';
 import type { NodePolicy } from '../../../../src/controller/model/policy.ts';
 import { PolicyObjects } from '../../../../src/manager/policies/policy-objects.ts';
+import { aNodeView } from '../../../support/builders.ts';
 import { FakeInformer } from '../../../support/fake-informer.ts';
 import { RecordingLogger, RecordingMeter } from '../../../support/fakes.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -19,6 +21,7 @@ class Desk {
   read = readPolicyObject;
   adopting: (policies: readonly NodePolicy[]) => void = () => undefined;
   changes = 0;
+  nodes: readonly NodeView[] = [];
   readonly objects: PolicyObjects;
   readonly stop = new AbortController();
 
@@ -28,6 +31,7 @@ class Desk {
       clock: this.clock,
       logger: this.logger,
       meter: this.meter,
+      nodes: () => this.nodes,
       read: (object) => this.read(object),
       adopt: (policies) => {
         this.adopting(policies);
@@ -156,6 +160,7 @@ test('a deletion is in force half a second later, also one of which no event was
 
 test('a deleted policy gives way to a new one with which it would conflict, and to no other', async () => {
   const desk = new Desk();
+  desk.nodes = [aNodeView({ labels: { pool: 'x' } })];
   const running = desk.objects.run(desk.stop.signal);
   const pool = { nodeSelector: { matchLabels: { pool: 'x' } } };
   desk.put('old', { ...pool, mode: 'Paused' });
@@ -186,6 +191,7 @@ test('a deleted policy gives way to a new one with which it would conflict, and 
 test('of several objects that are replaced one after the other none ends the grace of another', async () => {
   const desk = new Desk();
   const running = desk.objects.run(desk.stop.signal);
+  desk.nodes = [aNodeView({ labels: { pool: 'x' } })];
   const spec = { nodeSelector: { matchExpressions: [{ key: 'pool', operator: 'Exists' }] }, mode: 'Paused' };
   for (const name of ['a', 'b']) desk.put(name, spec);
   await desk.clock.advance(1_000);
@@ -203,6 +209,7 @@ test('of several objects that are replaced one after the other none ends the gra
 test('an object that is replaced by another version ends the grace of no other with which it could conflict before', async () => {
   const desk = new Desk();
   const running = desk.objects.run(desk.stop.signal);
+  desk.nodes = [aNodeView({ labels: { pool: 'x', tier: 'y' } })];
   const a = { nodeSelector: { matchLabels: { pool: 'x' } }, mode: 'Paused' };
   const b = { nodeSelector: { matchLabels: { tier: 'y' } } };
   desk.put('a', a);
@@ -221,6 +228,69 @@ test('an object that is replaced by another version ends the grace of no other w
   desk.stop.abort();
   await running;
 });
+
+for (const { title, labels, expected } of [
+  { title: 'no node matches both: it stays', labels: [{ pool: 'x' }, { tier: 'y' }], expected: 'b Enforce,a Paused' },
+  { title: 'a node matches both: it gives way', labels: [{ pool: 'x', tier: 'y' }], expected: 'b Enforce' },
+])
+  test(`a deleted policy, and a new one with selectors of other labels: ${title}`, async () => {
+    const desk = new Desk();
+    desk.nodes = labels.map((each) => aNodeView({ labels: each }));
+    const running = desk.objects.run(desk.stop.signal);
+    desk.put('a', { nodeSelector: { matchLabels: { pool: 'x' } }, mode: 'Paused' });
+    await desk.clock.advance(1_000);
+    desk.informer.delete('a');
+    await desk.clock.advance(50);
+    desk.put('b', { nodeSelector: { matchLabels: { tier: 'y' } } });
+    await desk.clock.advance(250);
+    assert.deepEqual(desk.adopted.at(-1)?.toSorted(), expected.split(',').toSorted());
+    await desk.clock.advance(1_000);
+    assert.deepEqual(desk.adopted.at(-1), ['b Enforce']);
+    desk.stop.abort();
+    await running;
+  });
+
+test('an object that is deleted, created and deleted again between two evaluations has half a second from the last deletion', async () => {
+  const desk = new Desk();
+  const running = desk.objects.run(desk.stop.signal);
+  desk.put('a', { mode: 'Paused' });
+  await desk.clock.advance(1_000);
+  desk.put('other');
+  await desk.clock.advance(1);
+  desk.informer.delete('a');
+  await desk.clock.advance(100);
+  desk.put('a', { mode: 'Paused' }, { uid: 'another' });
+  await desk.clock.advance(99);
+  desk.informer.delete('a');
+  await desk.clock.advance(490);
+  desk.put('a', { mode: 'Paused' }, { uid: 'third' });
+  await desk.clock.advance(2_000);
+  assert.deepEqual(desk.adopted, [['a Paused'], ['a Paused', 'other Enforce']]);
+  desk.stop.abort();
+  await running;
+});
+
+for (const { title, replace } of [
+  { title: 'deleted and created again', replace: (desk: Desk) => desk.informer.delete('a') },
+  { title: 'replaced as a list shows it', replace: (desk: Desk) => desk.informer.removeUnnoticed('a') },
+])
+  test(`an invalid object that is ${title} keeps the version that was in force, and a valid one is in force at once`, async () => {
+    const desk = new Desk();
+    const running = desk.objects.run(desk.stop.signal);
+    desk.put('a', { mode: 'Paused' });
+    await desk.clock.advance(1_000);
+    replace(desk);
+    desk.put('a', { mode: 'On' }, { uid: 'another' });
+    await desk.clock.advance(120_000);
+    assert.deepEqual(desk.adopted, [['a Paused']]);
+    assert.equal(desk.objects.assessments.get('a')?.reason, 'Invalid');
+    replace(desk);
+    desk.put('a', { mode: 'Observe' }, { uid: 'third' });
+    await desk.clock.advance(250);
+    assert.deepEqual(desk.adopted, [['a Paused'], ['a Observe']]);
+    desk.stop.abort();
+    await running;
+  });
 
 test('a first list in which an object is missing that is being replaced is not used at once', async () => {
   const desk = new Desk();
