@@ -116,7 +116,7 @@ export class FakeCluster implements AsyncDisposable {
 
   async #answer(incoming: IncomingMessage, url: URL): Promise<readonly [number, unknown]> {
     const pods = /^\/api\/v1(?:\/namespaces\/([^/]+))?\/pods$/.exec(url.pathname);
-    if (pods !== null) return this.#list(pods[1] ?? '', url.searchParams.get('labelSelector') ?? '');
+    if (pods !== null) return this.#list(pods[1] ?? '', url.searchParams);
     if (url.pathname === '/api/v1/nodes') return [200, listOf(this.nodes.map((name) => ({ metadata: { name } })))];
     const token = /^\/api\/v1\/namespaces\/([^/]+)\/serviceaccounts\/([^/]+)\/token$/.exec(url.pathname);
     if (token !== null) return this.#token(token, incoming);
@@ -128,11 +128,13 @@ export class FakeCluster implements AsyncDisposable {
     return [404, { kind: 'Status', code: 404, reason: 'NotFound', message: `${url.pathname} not found` }];
   }
 
-  #list(namespace: string, selector: string): readonly [number, unknown] {
+  #list(namespace: string, query: URLSearchParams): readonly [number, unknown] {
     if (this.#isForbidden('list', 'pods', namespace)) return [403, forbiddenStatus('list', 'pods', namespace)];
-    const wanted = selector.split('=');
+    const wanted = (query.get('labelSelector') ?? '').split('=');
     const found = this.pods.filter((pod) => namespace === '' || pod.namespace === namespace).map(podObject);
-    return [200, listOf(found.filter(({ metadata }) => metadata.labels[wanted[0] ?? ''] === wanted[1]))];
+    const matching = found.filter(({ metadata }) => metadata.labels[wanted[0] ?? ''] === wanted[1]);
+    const limit = Number(query.get('limit') ?? Infinity);
+    return [200, listOf(matching.slice(0, limit), matching.length > limit ? 'next' : '')];
   }
 
   async #token(
@@ -194,8 +196,8 @@ function podObject({ namespace, name, port, secure = false, phase = 'Running', l
   };
 }
 
-function listOf(items: readonly unknown[]): object {
-  return { kind: 'List', metadata: {}, items };
+function listOf(items: readonly unknown[], next = ''): object {
+  return { kind: 'List', metadata: { continue: next }, items };
 }
 
 function forbiddenStatus(verb: string, resource: string, namespace: string): object {

@@ -9,6 +9,7 @@ import {
   programOf,
   usageError,
 } from '../io/command-io.ts';
+import { escapeControls } from '../io/format-safe-text.ts';
 import { explainFlags } from './flags.ts';
 import { accessProblems, type ClientValues } from './page-access.ts';
 import { type PageOutput, servedFormat } from './page-output.ts';
@@ -72,7 +73,7 @@ export async function withPages(
       await source.close();
     }
   } catch (error) {
-    io.stderr(`${programOf(io)} ${command}: ${describeFailure(error)}\n`);
+    io.stderr(`${programOf(io)} ${command}: ${escapeControls(describeFailure(error))}\n`);
     return exitFailure;
   }
 }
@@ -91,6 +92,7 @@ export async function printPage(
   return exitSuccess;
 }
 
+/** It may have text of another process. */
 function describeFailure(error: unknown): string {
   if (error instanceof PageError) return error.message;
   if (error instanceof ConnectionError) return `cannot load credentials: ${error.message}`;

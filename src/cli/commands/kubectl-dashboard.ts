@@ -2,6 +2,7 @@ import { withPages } from '../client/controller-client.ts';
 import { PageError } from '../client/page-source.ts';
 import { readFlags } from '../flags/flag-schema.ts';
 import { type CommandIo, exitSuccess, usageError } from '../io/command-io.ts';
+import { escapeControls } from '../io/format-safe-text.ts';
 import { DashboardForwarder } from '../kubectl/dashboard-forwarder.ts';
 import { dashboardFlags } from '../kubectl/flags.ts';
 import { LeaderPages } from '../kubectl/leader-pages.ts';
@@ -27,7 +28,8 @@ async function serve(leader: LeaderPages, port: number, io: CommandIo): Promise<
     throw new PageError(`--port: cannot listen on 127.0.0.1:${port}: ${String(error)}`, { cause: error });
   });
   io.stdout(`${url}\n`);
-  io.stderr(`dashboard of pod ${pod.namespace}/${pod.name}; the address works on this machine only, until Ctrl+C\n`);
+  const name = escapeControls(`${pod.namespace}/${pod.name}`);
+  io.stderr(`dashboard of pod ${name}; the address works on this machine only, until Ctrl+C\n`);
   await forwarder.run(io.signal);
   return exitSuccess;
 }

@@ -15,8 +15,9 @@ interface ControllerQuery {
   readonly pod: string | undefined;
 }
 
-/** Of the chart and of the static pod. */
-const usualNamespaces = { chart: 'node-lifecycle-controller', static: 'kube-system' } as const;
+/** Of the chart and of the static pod. Not that of the context: a tenant may create pods with any labels there. */
+const usualNamespaces = ['node-lifecycle-controller', 'kube-system'] as const;
+/** Of a list without `continue`. */
 const podsMax = 100;
 
 /** Rejects with a {@link PageError} if there is no controller, if it is ambiguous, or if it may not be looked up. */
@@ -38,24 +39,27 @@ async function findPods(
   { namespace, selector }: ControllerQuery,
   signal: AbortSignal,
 ): Promise<readonly ControllerPod[]> {
-  const { chart, static: system } = usualNamespaces;
-  const own = client.connection.namespace ?? '';
-  const usual = [...new Set([chart, own, system])].filter((name) => name !== '');
-  const places = namespace === undefined ? [...usual, ''] : [namespace];
+  const places = namespace === undefined ? [...usualNamespaces, ''] : [namespace];
   const tried: string[] = [];
   const forbidden: PageError[] = [];
   for (const place of places) {
     const found = await listPods(client, { namespace: place, selector }, signal);
-    const name = place === '' ? 'all namespaces' : place;
+    const name = placeName(place);
     tried.push(found instanceof PageError ? `${name} (forbidden)` : name);
     if (found instanceof PageError) forbidden.push(found);
     else if (found.length > 0) return found;
   }
   const [first] = forbidden.length === places.length ? forbidden : [];
-  throw first ?? new PageError(describeNotFound(selector, tried));
+  if (first === undefined) throw new PageError(describeNotFound(selector, tried));
+  if (namespace !== undefined) throw first;
+  throw new PageError(`${first.message}; if it runs in another namespace, set --namespace`, { cause: first });
 }
 
-/** An empty namespace: all. A PageError: it is forbidden. */
+function placeName(namespace: string): string {
+  return namespace === '' ? 'all namespaces' : namespace;
+}
+
+/** An empty namespace: all. A PageError: it is forbidden. Rejects if there are more pods: the controller's may be among them. */
 async function listPods(
   client: ClusterClient,
   { namespace, selector }: { readonly namespace: string; readonly selector: string },
@@ -65,13 +69,20 @@ async function listPods(
   const query = new URLSearchParams({ labelSelector: selector, limit: String(podsMax) });
   try {
     const list = await client.get(`/api/v1${scope}/pods?${query.toString()}`, signal);
+    if (textOf(mapOf(list['metadata'])['continue']) !== '') throw new PageError(describeTooMany(selector, namespace));
     return mapsOf(list['items']).map(parseControllerPod);
   } catch (error) {
+    if (error instanceof PageError) throw error;
     const attempt = { what: 'find the controller', verbs: 'list', resource: 'pods', namespace };
     const problem = new PageError(describeAccessError(attempt, error), { cause: error });
     if (error instanceof ApiError && error.reason === 'forbidden') return problem;
     throw problem;
   }
+}
+
+function describeTooMany(selector: string, namespace: string): string {
+  const where = placeName(namespace);
+  return `more than ${podsMax} pods with the labels ${selector} in ${where}; set --namespace to that of the controller, or --selector`;
 }
 
 /** Undefined if it cannot be read: the replicas are asked then. */

@@ -6,7 +6,6 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { request } from 'undici';
 import { causeOf } from '../client/server-pages.ts';
 import { escapeControls } from '../io/format-safe-text.ts';
 import { type LeaderPages, readState } from './leader-pages.ts';
@@ -85,7 +84,7 @@ export class DashboardForwarder {
       if (state === 'leads' || signal.aborted) return;
       await leader.follow();
       const next = await leader.current(signal);
-      if (next.name !== pages.name) say(`${pages.name} ${escapeControls(state)}; now ${next.name}\n`);
+      if (next.name !== pages.name) say(escapeControls(`${pages.name} ${state}; now ${next.name}\n`));
     } catch (error) {
       this.#sayFailure(error);
     }
@@ -149,10 +148,9 @@ export class DashboardForwarder {
 }
 
 async function ask(pages: PodPages, path: string, { method, headers }: IncomingMessage, signal: AbortSignal) {
-  return request(`${pages.origin}${path}`, {
+  return pages.send(path, {
     method: method === 'HEAD' ? 'HEAD' : 'GET',
-    dispatcher: pages.agent,
-    headers: { ...picked(headers, sentHeaders), ...(await pages.headers(signal)) },
+    headers: picked(headers, sentHeaders),
     signal,
   });
 }

@@ -10,7 +10,7 @@ export const clusterFlags = [
     flag.text('context', 'Kubeconfig context to use instead of the current one', {}),
     flag.text(
       'namespace',
-      'Namespace of the controller; if not set, node-lifecycle-controller, that of the context, kube-system, then all',
+      'Namespace of the controller; if not set, node-lifecycle-controller, kube-system, then all; that of the context is not used',
       { short: 'n' },
     ),
     flag.text('selector', 'Label selector of the pods of the controller', {
@@ -32,7 +32,7 @@ export const clusterFlags = [
     ),
     flag.text(
       'certificate-authority',
-      'PEM file with the CA of the serving certificate: it is verified, and if no token can be requested, the credentials of the kubeconfig are sent',
+      'PEM file with the CA of the serving certificate: it is verified; with --namespace or --tls-server-name, if no token can be requested, the credentials of the kubeconfig are sent',
       {},
     ),
     flag.text(

@@ -21,6 +21,7 @@ const askedMax = 10;
 export class LeaderPages implements PageSource {
   readonly #client: ClusterClient;
   readonly #values: ClusterValues;
+  readonly #closed = new AbortController();
   #current: Promise<PodPages> | undefined;
   /** The replica that was read last. */
   #last: PodPages | undefined;
@@ -59,17 +60,23 @@ export class LeaderPages implements PageSource {
     }
   }
 
-  /** The pages of the leader as last known. Rejects with a PageError if there is none. */
+  /**
+   * The pages of the leader as last known. Rejects with a PageError if there is none, or if the signal aborts: the search
+   * continues then, because others may wait for it.
+   */
   async current(signal: AbortSignal): Promise<PodPages> {
-    this.#current ??= this.#find(AbortSignal.any([signal, AbortSignal.timeout(searchMsMax)]));
-    const finding = this.#current;
-    try {
-      this.#last = await finding;
-      return this.#last;
-    } catch (error) {
+    this.#current ??= this.#search();
+    this.#last = await unlessAborted(this.#current, signal);
+    return this.#last;
+  }
+
+  /** Forgotten if it fails. */
+  #search(): Promise<PodPages> {
+    const finding = this.#find(AbortSignal.any([this.#closed.signal, AbortSignal.timeout(searchMsMax)]));
+    finding.catch(() => {
       if (this.#current === finding) this.#current = undefined;
-      throw error;
-    }
+    });
+    return finding;
   }
 
   /** With --pod the same replica is read again. */
@@ -84,7 +91,9 @@ export class LeaderPages implements PageSource {
     await pages.close();
   }
 
+  /** Ends a search, too. */
   async close(): Promise<void> {
+    this.#closed.abort();
     const pages = await this.#current?.catch(() => undefined);
     await pages?.close();
     await this.#client.close();
@@ -114,6 +123,18 @@ export class LeaderPages implements PageSource {
     const client = this.#client;
     const login = pod.pages.secure ? await openSecureLogin(client, pod, this.#values, signal) : plainLogin;
     return new PodPages({ client, pod, login });
+  }
+}
+
+async function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => aborted.reject(new PageError('the search for the controller was cancelled'));
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
   }
 }
 

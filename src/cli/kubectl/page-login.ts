@@ -1,5 +1,7 @@
 // Credentials for secure pages of a pod. Unless the serving certificate is verified, the only credential that is sent is a
 // token that no other server accepts: of a service account that may read the pages, for their audience, valid for ten minutes.
+// A certificate that is verified for a name that the plugin derived from the pod it found may be a tenant's, so the user's own
+// credentials also need a namespace or a server name that the user chose.
 import type { ClusterClient } from '../../adapters/kube-client/cluster-client.ts';
 import type { Headers, TlsOptions } from '../../adapters/kube-client/connection.ts';
 import { ApiError } from '../../api/api-error.ts';
@@ -10,6 +12,7 @@ import { PageError } from '../client/page-source.ts';
 import type { ControllerPod } from './parse-controller-pod.ts';
 
 interface LoginValues {
+  readonly namespace: string | undefined;
   readonly serviceAccount: string | undefined;
   readonly certificateAuthority: string | undefined;
   readonly tlsServerName: string | undefined;
@@ -20,6 +23,8 @@ export interface PageLogin {
   readonly tls: TlsOptions | undefined;
   /** For each request. Rejects with a PageError. */
   headers(signal: AbortSignal): Promise<Headers>;
+  /** The pages responded with 401 to these headers. True if calling {@link headers} again may return others. */
+  refused(headers: Headers): boolean;
 }
 
 /** The shortest lifetime that the API server accepts. */
@@ -27,7 +32,7 @@ const tokenSeconds = 600;
 /** A token is replaced when less than this is left. */
 const tokenSpareMs = 120_000;
 
-export const plainLogin: PageLogin = { tls: undefined, headers: () => Promise.resolve({}) };
+export const plainLogin: PageLogin = { tls: undefined, headers: () => Promise.resolve({}), refused: () => false };
 
 /** Rejects with a PageError if there is no credential that may be sent. */
 export async function openSecureLogin(
@@ -40,21 +45,30 @@ export async function openSecureLogin(
   const tokens = new ReaderTokens(client, pod, values.serviceAccount);
   try {
     await tokens.current(signal);
-    return { tls, headers: (each) => tokenHeaders(tokens, each) };
+    return { tls, headers: (each) => tokenHeaders(tokens, each), refused: (headers) => tokens.forget(headers) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const isUnavailable = error.reason === 'forbidden' || error.reason === 'not-found';
-    if (!isUnavailable || values.certificateAuthority === undefined) throw describeNoToken(tokens, error);
+    if (!isUnavailable || !isChosenServer(values)) throw describeNoToken(tokens, error);
     return userLogin(client, tls);
   }
 }
 
 async function tokenHeaders(tokens: ReaderTokens, signal: AbortSignal): Promise<Headers> {
   try {
-    return { authorization: `Bearer ${await tokens.current(signal)}` };
+    return bearer(await tokens.current(signal));
   } catch (error) {
     throw error instanceof ApiError ? describeNoToken(tokens, error) : error;
   }
+}
+
+function bearer(token: string): Headers {
+  return { authorization: `Bearer ${token}` };
+}
+
+/** The certificate is verified, for a name in a namespace that the user named, or for a name that the user gave. */
+function isChosenServer({ certificateAuthority, namespace, tlsServerName }: LoginValues): boolean {
+  return certificateAuthority !== undefined && (namespace !== undefined || tlsServerName !== undefined);
 }
 
 /** Without a CA the certificate is not verified: it may be one that the controller generated. */
@@ -69,13 +83,18 @@ async function userLogin({ connection }: ClusterClient, tls: TlsOptions): Promis
   const headers = await connection.authorization();
   if (headers['impersonate-user'] !== undefined) throw new PageError('impersonation is not supported by secure pages');
   const { cert, key } = connection.tls;
-  return { tls: { ...tls, cert, key }, headers: () => connection.authorization() };
+  return {
+    tls: { ...tls, cert, key },
+    headers: () => connection.authorization(),
+    refused: (each) => connection.refused(each),
+  };
 }
 
 function describeNoToken({ account, namespace }: ReaderTokens, error: ApiError): PageError {
   const create = `kubectl create rolebinding NAME --clusterrole=node-lifecycle-controller-kubectl --user=USER --namespace=${namespace}`;
   const needed = `create on serviceaccounts/token of ${account} in namespace ${namespace} (${create})`;
-  const verified = '--certificate-authority sends the credentials of the kubeconfig instead, to a verified server';
+  const verified =
+    '--certificate-authority with --namespace or --tls-server-name sends the credentials of the kubeconfig instead, to a verified server';
   const message = `the pages are secure, and no token for them can be requested: ${error.message}; needed: ${needed}; ${verified}`;
   return new PageError(message, { cause: error });
 }
@@ -106,5 +125,11 @@ class ReaderTokens {
     this.#token = textOf(mapOf(answer['status'])['token']);
     this.#replaceAtMs = performance.now() + tokenSeconds * 1_000 - tokenSpareMs;
     return this.#token;
+  }
+
+  /** The next request has another token. Needed while the token is valid by this clock, which stops while the machine is suspended. */
+  forget({ authorization }: Headers): boolean {
+    if (authorization === bearer(this.#token)['authorization']) this.#replaceAtMs = -Infinity;
+    return true;
   }
 }

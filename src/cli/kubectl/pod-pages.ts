@@ -3,9 +3,9 @@
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { Agent, type buildConnector, request } from 'undici';
+import { Agent, type buildConnector, type Dispatcher, request } from 'undici';
 import type { ClusterClient } from '../../adapters/kube-client/cluster-client.ts';
-import type { TlsOptions } from '../../adapters/kube-client/connection.ts';
+import type { Headers, TlsOptions } from '../../adapters/kube-client/connection.ts';
 import { ApiError } from '../../api/api-error.ts';
 import { mapOf, textOf } from '../../api/json-map.ts';
 import { type PageAnswer, PageError, type PageSource } from '../client/page-source.ts';
@@ -14,12 +14,20 @@ import { describeAccessError } from './describe-access.ts';
 import type { PageLogin } from './page-login.ts';
 import type { ControllerPod, PagePort } from './parse-controller-pod.ts';
 
+const unauthorized = 401;
 /** Each event stream of a dashboard holds one. */
 const connectionsMax = 16;
 
 /** A pod whose pages can be read. */
 export interface PagesPod extends ControllerPod {
   readonly pages: PagePort;
+}
+
+interface PageRequest {
+  readonly method: 'GET' | 'HEAD';
+  /** Those of the login are added. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
 }
 
 interface PodPagesOptions {
@@ -31,8 +39,8 @@ interface PodPagesOptions {
 export class PodPages implements PageSource {
   readonly name: string;
   readonly pod: PagesPod;
-  /** Over port-forwards, with the path of a page as the URL's path: see {@link origin}. */
-  readonly agent: Agent;
+  /** Over port-forwards. */
+  readonly #agent: Agent;
   readonly #options: PodPagesOptions;
   #isProxied = false;
 
@@ -41,20 +49,26 @@ export class PodPages implements PageSource {
     this.#options = options;
     this.pod = pod;
     this.name = `pod ${pod.namespace}/${pod.name}`;
-    this.agent = new Agent({
+    this.#agent = new Agent({
       connections: connectionsMax,
       connect: (_, done) => void this.#connect(done),
     });
   }
 
   /** As the pod sees it: the kubelet connects to loopback in the network of the pod. */
-  get origin(): string {
+  get #origin(): string {
     const { port, secure } = this.pod.pages;
     return `${secure ? 'https' : 'http'}://127.0.0.1:${port}`;
   }
 
-  headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
-    return this.#options.login.headers(signal);
+  /** Through a port-forward; once more with other credentials, if the first ones are rejected and there are others. */
+  async send(path: string, asked: PageRequest): Promise<Dispatcher.ResponseData> {
+    const { login } = this.#options;
+    const headers = await login.headers(asked.signal);
+    const answer = await this.#sendWith(headers, path, asked);
+    if (answer.statusCode !== unauthorized || !login.refused(headers)) return answer;
+    await answer.body.dump();
+    return this.#sendWith(await login.headers(asked.signal), path, asked);
   }
 
   hintAfter(status: number): string | undefined {
@@ -76,13 +90,17 @@ export class PodPages implements PageSource {
   }
 
   close(): Promise<void> {
-    return this.agent.destroy();
+    return this.#agent.destroy();
   }
 
   async #forwarded(path: string, signal: AbortSignal): Promise<PageAnswer> {
-    const headers = await this.headers(signal);
-    const answer = await request(`${this.origin}${path}`, { dispatcher: this.agent, headers: { ...headers }, signal });
+    const answer = await this.send(path, { method: 'GET', headers: {}, signal });
     return { status: answer.statusCode, body: await answer.body.text() };
+  }
+
+  #sendWith(login: Headers, path: string, { method, headers, signal }: PageRequest): Promise<Dispatcher.ResponseData> {
+    const all = { ...headers, ...login };
+    return request(`${this.#origin}${path}`, { method, dispatcher: this.#agent, headers: all, signal });
   }
 
   /** The port-forward failed; reports that too if the proxy fails. */

@@ -7,7 +7,11 @@ import {
   startHttp,
   textAnswer,
 } from '../../../src/adapters/page-server/observability-server.ts';
+import { PageError } from '../../../src/cli/client/page-source.ts';
 import { dispatch } from '../../../src/cli/commands/dispatch.ts';
+import { readFlags } from '../../../src/cli/flags/flag-schema.ts';
+import { clusterFlags } from '../../../src/cli/kubectl/flags.ts';
+import { LeaderPages } from '../../../src/cli/kubectl/leader-pages.ts';
 import { RecordingLogger } from '../../support/fakes.ts';
 import { FakeCluster, type FakePod } from '../../support/fake-cluster.ts';
 import { nlc } from '../../support/run-command.ts';
@@ -111,11 +115,24 @@ test('a controller in another namespace is found by its labels; two of them need
   assert.equal((await kubectl('status', '-n', 'platform')).out, '/status of c-1\n');
 });
 
-test('the namespace of the context comes before all namespaces', async () => {
-  await addReplica('c-1', true, { namespace: 'platform' });
+test('a pod in the namespace of the context is not preferred: a tenant may have created it', async () => {
   await addReplica('c-9', true, { namespace: 'tenant' });
-  const own = await nlc('kubectl', 'status', `--kubeconfig=${cluster.kubeconfig('platform')}`);
-  assert.deepEqual([own.code, own.out], [0, '/status of c-1\n'], own.err);
+  await addReplica('c-1', true, { namespace: 'kube-system' });
+  const own = cluster.kubeconfig('tenant');
+  const found = await nlc('kubectl', 'status', `--kubeconfig=${own}`);
+  assert.deepEqual([found.code, found.out], [0, '/status of c-1\n'], found.err);
+  const named = await nlc('kubectl', 'status', `--kubeconfig=${own}`, '--namespace=tenant');
+  assert.equal(named.out, '/status of c-9\n', 'given explicitly');
+});
+
+test('a list that is cut off is an error: the controller may be among the pods that are not listed', async () => {
+  for (let index = 0; index < 100; index += 1)
+    cluster.pods.push({ namespace: 'a-tenant', name: `c-${index}`, port: 1 });
+  await addReplica('c-1', true, { namespace: 'platform' });
+  const cut = await kubectl('status');
+  assert.deepEqual([cut.code, cut.out], [1, '']);
+  assert.match(cut.err, /more than 100 pods with the labels \S+ in all namespaces; set --namespace/);
+  assert.equal((await kubectl('status', '-n', 'platform')).out, '/status of c-1\n');
 });
 
 test('where a port-forward is forbidden, plain pages are read through the proxy of the API server', async () => {
@@ -134,7 +151,7 @@ test('a missing permission, a missing controller, pages that are off and a missi
   cluster.forbidden.add('list pods');
   assert.match(
     (await kubectl('status')).err,
-    /cannot find the controller: forbidden; needed: list on pods in namespace node-lifecycle-controller/,
+    /cannot find the controller: forbidden; needed: list on pods in namespace node-lifecycle-controller.*; if it runs in another namespace, set --namespace\n$/,
   );
   cluster.forbidden.clear();
   const missing = await kubectl('status');
@@ -183,6 +200,21 @@ test('control characters from a pod do not reach the terminal', async () => {
   assert.equal((await kubectl('status')).out, 'node \\x1b]0;owned\\x07 \\x9b2J\n');
 });
 
+test('control characters in an error of a pod do not reach the terminal, nor do those of top', async () => {
+  const body = JSON.stringify({ error: { message: 'no \x1b]0;owned\x07' } });
+  const server = await startHttp({
+    address: { host: '127.0.0.1', port: 0 },
+    routes: [{ path: '/status', answer: () => ({ status: 500, contentType: 'application/json', body }) }],
+    logger: new RecordingLogger(),
+  });
+  servers.push(server);
+  cluster.pods.push({ namespace: 'node-lifecycle-controller', name: 'c-1', port: server.address.port });
+  assert.match((await kubectl('status')).err, /returned 500: no \\x1b\]0;owned\\x07\n$/);
+  assert.match((await kubectl('top')).err, /returned 500: no \\x1b\]0;owned\\x07\n$/);
+  const direct = await nlc('top', `--server=http://127.0.0.1:${server.address.port}`);
+  assert.match(direct.err, /returned 500: no \\x1b\]0;owned\\x07\n$/);
+});
+
 test('top --watch follows the leader when another replica leads', async () => {
   await addReplica('c-1', false);
   await addReplica('c-2', true);
@@ -200,4 +232,41 @@ test('top --watch follows the leader when another replica leads', async () => {
   await until(() => out.includes('  leading  '));
   stop.abort();
   assert.equal(await code, 0);
+});
+
+test('a caller that goes away does not end the search of the others', async () => {
+  await addReplica('c-1', true);
+  const read = readFlags([`--kubeconfig=${cluster.kubeconfig()}`], clusterFlags);
+  assert.ok('values' in read);
+  const leader = await LeaderPages.open(read.values);
+  const answer = Promise.withResolvers<void>();
+  cluster.held = answer.promise;
+  try {
+    const first = new AbortController();
+    const left = leader.current(first.signal);
+    const other = leader.current(AbortSignal.timeout(10_000));
+    await until(() => cluster.requests.length > 0);
+    first.abort();
+    await assert.rejects(left, PageError);
+    answer.resolve();
+    assert.equal((await other).name, 'pod node-lifecycle-controller/c-1');
+  } finally {
+    answer.resolve();
+    cluster.held = Promise.resolve();
+    await leader.close();
+  }
+});
+
+test('closing ends a search', { timeout: 10_000 }, async () => {
+  const read = readFlags([`--kubeconfig=${cluster.kubeconfig()}`], clusterFlags);
+  assert.ok('values' in read);
+  const leader = await LeaderPages.open(read.values);
+  const answer = Promise.withResolvers<void>();
+  cluster.held = answer.promise;
+  const waiting = assert.rejects(leader.current(AbortSignal.timeout(60_000)), PageError);
+  await until(() => cluster.requests.length > 0);
+  await leader.close();
+  await waiting;
+  cluster.held = Promise.resolve();
+  answer.resolve();
 });

@@ -3,6 +3,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { readFlags } from '../../../src/cli/flags/flag-schema.ts';
+import { clusterFlags } from '../../../src/cli/kubectl/flags.ts';
+import { LeaderPages } from '../../../src/cli/kubectl/leader-pages.ts';
 import { TestAuthority } from '../../support/certificates.ts';
 import { FakeCluster } from '../../support/fake-cluster.ts';
 import { nlc } from '../../support/run-command.ts';
@@ -55,7 +58,7 @@ test('without the right to request a token nothing is sent to a server that is n
   );
   assert.match(
     refused.err,
-    /--certificate-authority sends the credentials of the kubeconfig instead, to a verified server/,
+    /--certificate-authority with --namespace or --tls-server-name sends the credentials of the kubeconfig instead, to a verified server/,
   );
   assert.deepEqual(pages.api.tokensAsked, []);
 });
@@ -66,6 +69,43 @@ test('with --certificate-authority the credentials of the kubeconfig are sent, t
   const named = ['--tls-server-name=pages.example', `--certificate-authority=${pages.caFile}`];
   assert.deepEqual(await kubectl(...named), { code: 0, out: 'page /status', err: '' });
   assert.deepEqual(pages.api.tokensAsked, ['user-token']);
+});
+
+test('a controller that was found without --namespace gets no credentials of the kubeconfig, even if it is verified', async (t) => {
+  const { cluster, pages, kubectl } = await staged(t);
+  const name = 'node-lifecycle-controller-metrics.node-lifecycle-controller.svc';
+  pages.write(await pages.authority.sign({ subject: 'CN=pages', hosts: [name] }));
+  await pages.clock.advance(10_000);
+  cluster.tokens.clear();
+  const refused = await kubectl(`--certificate-authority=${pages.caFile}`);
+  assert.deepEqual([refused.code, refused.out], [1, '']);
+  assert.match(refused.err, /--certificate-authority with --namespace or --tls-server-name sends/);
+  assert.deepEqual(pages.api.tokensAsked, []);
+  const named = await kubectl(`--certificate-authority=${pages.caFile}`, '--namespace=node-lifecycle-controller');
+  assert.deepEqual(named, { code: 0, out: 'page /status', err: '' });
+  assert.deepEqual(pages.api.tokensAsked, ['user-token']);
+});
+
+test('a token that the pages reject is replaced once: its validity passes while the machine is suspended', async (t) => {
+  const { cluster, pages } = await staged(t);
+  const read = readFlags([`--kubeconfig=${cluster.kubeconfig()}`], clusterFlags);
+  assert.ok('values' in read);
+  const leader = await LeaderPages.open(read.values);
+  t.after(() => leader.close());
+  const get = async () => (await leader.get('/status', AbortSignal.timeout(10_000))).status;
+  assert.equal(await get(), 200);
+  const next = `${jwt(audience)}2`;
+  cluster.tokens.set(account, next);
+  pages.api.users.delete(jwt(audience));
+  await pages.clock.advance(3_600_000);
+  pages.api.add('reader', next, 'get /status');
+  pages.api.audiences.set(next, [audience]);
+  assert.equal(await get(), 200);
+  assert.equal(cluster.tokenRequests.length, 2);
+  pages.api.users.clear();
+  await pages.clock.advance(3_600_000);
+  assert.equal(await get(), 401);
+  assert.equal(cluster.tokenRequests.length, 3, 'once for each page');
 });
 
 test('neither credential is sent to a server with another certificate or name', async (t) => {
