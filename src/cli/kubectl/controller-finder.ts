@@ -33,7 +33,7 @@ export async function findLeader(
   return choice;
 }
 
-/** The pods in the first of the usual namespaces that has some, else those of all namespaces. */
+/** The pods in the usual namespaces, else those of all namespaces. */
 async function findPods(
   client: ClusterClient,
   { namespace, selector }: ControllerQuery,
@@ -42,17 +42,23 @@ async function findPods(
   const places = namespace === undefined ? [...usualNamespaces, ''] : [namespace];
   const tried: string[] = [];
   const forbidden: PageError[] = [];
+  const pods: ControllerPod[] = [];
   for (const place of places) {
+    if (place === '' && pods.length > 0) break;
     const found = await listPods(client, { namespace: place, selector }, signal);
     const name = placeName(place);
     tried.push(found instanceof PageError ? `${name} (forbidden)` : name);
     if (found instanceof PageError) forbidden.push(found);
-    else if (found.length > 0) return found;
+    else pods.push(...found);
   }
+  if (pods.length > 0) return pods;
   const [first] = forbidden.length === places.length ? forbidden : [];
-  if (first === undefined) throw new PageError(describeNotFound(selector, tried));
-  if (namespace !== undefined) throw first;
-  throw new PageError(`${first.message}; if it runs in another namespace, set --namespace`, { cause: first });
+  throw first === undefined ? new PageError(describeNotFound(selector, tried)) : forbiddenIn(namespace, first);
+}
+
+function forbiddenIn(namespace: string | undefined, first: PageError): PageError {
+  if (namespace !== undefined) return first;
+  return new PageError(`${first.message}; if it runs in another namespace, set --namespace`, { cause: first });
 }
 
 function placeName(namespace: string): string {

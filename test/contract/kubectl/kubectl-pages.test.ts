@@ -115,6 +115,17 @@ test('a controller in another namespace is found by its labels; two of them need
   assert.equal((await kubectl('status', '-n', 'platform')).out, '/status of c-1\n');
 });
 
+test('pods in both usual namespaces need --namespace', async () => {
+  await addReplica('c-1', true, { namespace: 'kube-system' });
+  await addReplica('c-9', true, { namespace: 'node-lifecycle-controller' });
+  const both = await kubectl('status');
+  assert.deepEqual([both.code, both.out], [1, '']);
+  assert.match(
+    both.err,
+    /pods in several namespaces match \(node-lifecycle-controller, kube-system\); set --namespace/,
+  );
+});
+
 test('a pod in the namespace of the context is not preferred: a tenant may have created it', async () => {
   await addReplica('c-9', true, { namespace: 'tenant' });
   await addReplica('c-1', true, { namespace: 'kube-system' });
