@@ -83,19 +83,20 @@ export function isCanonicalTime(text: string, micros = false): boolean {
   return text.length === (micros ? microChars : secondChars) && parseCommon(text) !== undefined;
 }
 
-const secondLimits = { min: msLimits.min / 1_000, max: Math.floor(msLimits.max / 1_000) } as const;
-
 /** The last result: the times of one status, and those of one moment, are the same second. */
 let last = { second: Number.NaN, text: '', dateTime: '' };
 
-/** A time outside the years 0 to 9999, which RFC 3339 cannot represent, is the first or the last second that it can. */
-function formatSecond(unlimited: number): typeof last {
-  const second = Math.min(Math.max(unlimited, secondLimits.min), secondLimits.max);
+function formatSecond(second: number): typeof last {
   if (last.second !== second) {
     const dateTime = new Date(second * 1_000).toISOString().slice(0, 'YYYY-MM-DDTHH:MM:SS'.length);
     last = { second, text: `${dateTime}Z`, dateTime };
   }
   return last;
+}
+
+/** The nearest time that RFC 3339 can represent: expected times may be beyond the year 9999, as after a toleration of that length. */
+export function limitTime(ms: number): number {
+  return Math.min(Math.max(ms, msLimits.min), msLimits.max);
 }
 
 /** `metav1.Time`: UTC, whole seconds, such as `2026-11-21T06:42:20Z`. Fractions are truncated, as in the API server. */

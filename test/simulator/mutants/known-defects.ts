@@ -32,7 +32,7 @@ export const knownDefects: readonly Mutant[] = [
     name: 'not-found-ends-work',
     what: 'a 404 of a proxy ends the work: a due pod is never deleted',
     file: 'controller/writer/api-writer.ts',
-    find: "if (doubtful && (await this.#readAgain(command)) === 'gone') return { result: 'gone' };",
+    find: "if (presence === 'gone') return { result: 'gone' };",
     replace: "if (error.reason === 'not-found') return { result: 'gone' };",
     also: [withoutResync, withoutSweep],
   },
@@ -40,9 +40,9 @@ export const knownDefects: readonly Mutant[] = [
     name: 'conflict-ends-pod-work',
     what: 'a 409 of a webhook to the deletion of a pod: the pod is never evicted',
     file: 'controller/writer/api-writer.ts',
-    find: "if (doubtful && (await this.#readAgain(command)) === 'gone') return { result: 'gone' };",
+    find: "if (presence === 'gone') return { result: 'gone' };",
     replace:
-      "if ('pod' in command && doubtful) return { result: 'gone' };\n    if (doubtful && (await this.#readAgain(command)) === 'gone') return { result: 'gone' };",
+      "if ('pod' in command && doubtful) return { result: 'gone' };\n    if (presence === 'gone') return { result: 'gone' };",
     also: [withoutResync, withoutSweep],
   },
   {
