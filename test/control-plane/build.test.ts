@@ -45,7 +45,10 @@ describe('the build of the control plane', () => {
     const environment = { KUBEBUILDER_ASSETS: given, XDG_CACHE_HOME: empty };
     const { code, output } = run('tools/control-plane/build.ts', ['--optional'], environment);
     assert.equal(code, 2);
-    assert.match(output, /KUBEBUILDER_ASSETS: kube-apiserver, kube-controller-manager, kubemark not found in /);
+    assert.match(
+      output,
+      /KUBEBUILDER_ASSETS: kube-apiserver, kube-controller-manager, kube-scheduler, kubemark not found in /,
+    );
   });
 
   test('the suite without Go and programs passes and prints that it was skipped', () => {

@@ -9,6 +9,7 @@ export interface ControlPlaneBinaries {
   readonly etcd: string;
   readonly kubeApiserver: string;
   readonly kubeControllerManager: string;
+  readonly kubeScheduler: string;
   readonly kubectl: string;
   readonly kubemark: string;
 }
@@ -54,6 +55,7 @@ function binariesIn(dir: string): ControlPlaneBinaries {
     etcd: join(dir, 'etcd'),
     kubeApiserver: join(dir, 'kube-apiserver'),
     kubeControllerManager: join(dir, 'kube-controller-manager'),
+    kubeScheduler: join(dir, 'kube-scheduler'),
     kubectl: join(dir, 'kubectl'),
     kubemark: join(dir, 'kubemark'),
   };

@@ -6,7 +6,14 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 /** The programs in build order: kubectl first, because it is useful without the others. */
-export const programs = ['kubectl', 'etcd', 'kube-apiserver', 'kube-controller-manager', 'kubemark'] as const;
+export const programs = [
+  'kubectl',
+  'etcd',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kube-scheduler',
+  'kubemark',
+] as const;
 export type Program = (typeof programs)[number];
 
 export const moduleFolder = import.meta.dirname;
