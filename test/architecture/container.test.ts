@@ -1,27 +1,19 @@
-// Checks the text of the Containerfile, because images cannot be built in every test environment.
+// Checks the text of the Containerfile, because images cannot be built from it in every test environment, and what `npm run image`
+// puts beside the program.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { finalStageOf, parseInstructions } from '../../tools/packaging/image/parse-containerfile.ts';
+import { architectures, debianPackagesOf, readPins } from '../../tools/packaging/image/pinned-inputs.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-interface Instruction {
-  readonly name: string;
-  readonly rest: string;
-}
-
-function instructionsOf(text: string): readonly Instruction[] {
-  const joined = text.replace(/^#.*\n/gm, '').replace(/\\\n\s*/g, '');
-  const lines = joined.split('\n').filter((line) => line.trim() !== '');
-  return lines.map((line) => ({ name: line.split(' ', 1)[0] ?? '', rest: line.slice(line.indexOf(' ') + 1) }));
-}
-
-const instructions = instructionsOf(read('Containerfile'));
+const instructions = parseInstructions(read('Containerfile'));
 const rests = (name: string): readonly string[] =>
   instructions.filter((instruction) => instruction.name === name).map(({ rest }) => rest);
-const finalStage = instructions.slice(instructions.findLastIndex(({ name }) => name === 'FROM'));
+const finalStage = finalStageOf(instructions);
 const known = new Set(['FROM', 'WORKDIR', 'COPY', 'RUN', 'LABEL', 'ENV', 'USER', 'EXPOSE', 'ENTRYPOINT', 'CMD']);
 
 test('the Containerfile contains only known instructions', () => {
@@ -63,4 +55,31 @@ test('the files that the build copies exist and are not excluded by .dockerignor
     }
   }
   assert.ok(included.has('*'));
+});
+
+test('the image without a container engine has the Node.js of the tests, and the Debian release of the base', () => {
+  const pins = readPins();
+  const { devDependencies } = JSON.parse(read('package.json')) as { devDependencies: Record<string, string> };
+  assert.equal(pins.node.version, devDependencies['node'], 'run `npm run image:pins`');
+  for (const architecture of architectures) assert.match(pins.node[architecture].integrity, /^sha512-/);
+  assert.deepEqual([pins.debian.suite, /-(trixie)-/.exec(rests('FROM')[0] ?? '')?.[1]], ['trixie', 'trixie']);
+  assert.match(rests('FROM').at(-1) ?? '', /-debian13:/);
+});
+
+test('every Debian package is pinned by a checksum, the same version for both platforms', () => {
+  const pins = readPins();
+  for (const one of pins.debian.packages) {
+    assert.match(one.sha256, /^[0-9a-f]{64}$/, one.name);
+    assert.match(one.path, /^debian(-security)?\/pool\//, one.name);
+  }
+  const [amd64, arm64] = architectures.map((architecture) =>
+    debianPackagesOf(pins, architecture).map(({ name, version }) => `${name} ${version}`),
+  );
+  assert.deepEqual(amd64, arm64);
+});
+
+test('the final stage copies the build alone, into the folder of the program', () => {
+  const copies = finalStage.filter(({ name }) => name === 'COPY').map(({ rest }) => rest);
+  const folder = finalStage.find(({ name }) => name === 'WORKDIR')?.rest;
+  assert.deepEqual(copies, [`--from=build /src/dist ${folder}`]);
 });

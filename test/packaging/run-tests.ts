@@ -4,25 +4,33 @@ import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { findControlPlane } from '../../tools/control-plane/binaries.ts';
+import { missingInputs } from '../../tools/packaging/image/cached-inputs.ts';
+import { readPins } from '../../tools/packaging/image/pinned-inputs.ts';
 import { findKrew } from '../../tools/packaging/krew-programs.ts';
 import { findTools } from '../../tools/packaging/programs.ts';
+import { findReleasePrograms } from '../../tools/packaging/release-programs.ts';
 import { runTestFiles } from '../run-files.ts';
 
 const fileTimeoutMs = 600_000;
 /** All other files need only the tools. */
 const needingNothing: ReadonlySet<string> = new Set(['package.test.ts']);
 const needingKrew: ReadonlySet<string> = new Set(['krew.test.ts']);
+const needingRelease: ReadonlySet<string> = new Set(['workflows.test.ts']);
+const needingImage: ReadonlySet<string> = new Set(['image.test.ts']);
 const needingControlPlane: ReadonlySet<string> = new Set(['cluster.test.ts', 'modes.test.ts']);
 
 process.exitCode = main(process.argv.slice(2));
 
 function main(chosen: readonly string[]): number {
   const tools = join(import.meta.dirname, '..', '..', 'tools', 'packaging');
-  for (const script of ['build-programs.ts', 'build-krew.ts']) {
+  for (const script of ['build-programs.ts', 'build-modules.ts', 'image/fetch-inputs.ts']) {
     const buildCode = runNode([join(tools, script), '--optional']);
     if (buildCode !== 0) return buildCode;
   }
-  const files = chosen.length > 0 ? chosen : [...withoutTools(), ...withKrew(), ...withTools(), ...withControlPlane()];
+  const files =
+    chosen.length > 0
+      ? chosen
+      : [...withoutTools(), ...withKrew(), ...withRelease(), ...withImage(), ...withTools(), ...withControlPlane()];
   return runTestFiles(files, ['--test-concurrency=1', `--test-timeout=${fileTimeoutMs}`]);
 }
 
@@ -42,9 +50,24 @@ function withKrew(): readonly string[] {
   return [];
 }
 
+function withRelease(): readonly string[] {
+  const found = findReleasePrograms();
+  if (!('missing' in found)) return filesThat((name) => needingRelease.has(name));
+  console.log(`packaging: the tests of the release workflows are SKIPPED, ${found.missing}`);
+  return [];
+}
+
+function withImage(): readonly string[] {
+  const found = findReleasePrograms();
+  const missing = 'missing' in found ? found.missing : missingInputs(readPins());
+  if (missing === undefined) return filesThat((name) => needingImage.has(name));
+  console.log(`packaging: the tests of the image are SKIPPED, ${missing}`);
+  return [];
+}
+
 function withTools(): readonly string[] {
   const found = findTools();
-  const others = [needingNothing, needingKrew, needingControlPlane];
+  const others = [needingNothing, needingKrew, needingRelease, needingImage, needingControlPlane];
   if (!('missing' in found)) return filesThat((name) => !others.some((names) => names.has(name)));
   console.log(`packaging: the tests of chart, manifests and rules are SKIPPED, ${found.missing}`);
   return [];

@@ -45,6 +45,8 @@ async function bundle(folder: string, dashboard: Plugin): Promise<Metafile> {
     legalComments: 'none',
     // An optional dependency of debug.
     external: ['supports-color'],
+    // The paths in comments do not depend on where node_modules is.
+    preserveSymlinks: true,
     metafile: true,
     logLevel: 'warning',
   });

@@ -121,7 +121,7 @@ function readmeText(values: string): string {
     '  --set image.repository=registry.example.com/node-lifecycle-controller',
     '```',
     '',
-    'The image is built from the `Containerfile` of the project. The pods pass Pod Security `restricted`.',
+    'The image is built with `npm run image`, or from the `Containerfile` of the project. The pods pass Pod Security `restricted`.',
     '',
     '`crds` has the definition of NodeLifecyclePolicy, which only `policies.source: crd` uses. Helm installs it, but neither updates',
     'nor deletes it: apply the file again before an upgrade. Deleting it deletes all policies.',
