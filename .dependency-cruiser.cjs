@@ -44,7 +44,7 @@ const MAY_IMPORT = {
   ],
 };
 
-/** Types only: the servers of the dashboard send what its page reads. */
+/** Types and the states of a node: the servers of the dashboard send what its page reads. */
 const WIRE_PROTOCOL = '^src/dashboard/protocol\\.ts$';
 
 const layerRules = Object.entries(MAY_IMPORT).map(([layer, allowed]) => ({
@@ -90,7 +90,7 @@ module.exports = {
       severity: 'error',
       from: { path: `^src/.*${PURE}` },
       to: {
-        pathNot: ['^src/api/', `^src/.*${PURE}`, '^src/queueing/', MODEL],
+        pathNot: ['^src/api/', `^src/.*${PURE}`, '^src/queueing/', MODEL, WIRE_PROTOCOL],
         dependencyTypesNot: ['type-only'],
       },
     },
