@@ -105,7 +105,7 @@ module.exports = {
       name: 'node-builtins-only-at-the-edge',
       comment: 'What runs on a manual clock and a fake API in tests must not open files or sockets itself.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(adapters|apiserver/http|cli)/' },
+      from: { path: '^src/', pathNot: '^src/(adapters|apiserver/(http|data-dir)|cli)/' },
       to: { dependencyTypes: ['core'], pathNot: '^assert$' },
     },
     {

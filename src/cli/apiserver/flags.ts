@@ -12,5 +12,12 @@ export const apiserverFlags = [
       default: 'nlc.kubeconfig',
     }),
   ]),
+  ...flagGroup('Storage', [
+    flag.text(
+      'data-dir',
+      'Folder that keeps objects, versions, certificate and admin token, so that a restart, also after kill -9, continues; created if missing. If not set, all is in memory and lost at the end',
+      {},
+    ),
+  ]),
   ...logFlags,
 ] as const satisfies readonly FlagDefinition[];
