@@ -10,6 +10,7 @@ const MAY_IMPORT = {
   election: ['api', 'ports', 'supervision'],
   controller: ['api', 'dashboard', 'ports', 'queueing', 'supervision', 'informer', 'events'],
   kubelet: ['api', 'ports', 'queueing', 'supervision', 'informer', 'events'],
+  scheduler: ['api', 'ports', 'queueing', 'supervision', 'informer', 'kubelet'],
   apiserver: ['api', 'ports', 'queueing'],
   manager: ['api', 'ports', 'queueing', 'supervision', 'informer', 'events', 'election', 'controller'],
   simulator: [
@@ -38,6 +39,7 @@ const MAY_IMPORT = {
     'controller',
     'manager',
     'kubelet',
+    'scheduler',
     'apiserver',
     'simulator',
     'adapters',
@@ -148,7 +150,7 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot:
-          '^src/(ports|events|election|controller/writer|kubelet/(lease|node-status|pod-status|static-pods|hollow-kubelet|node-manager|fleet|network)|apiserver|manager|simulator|adapters|cli)',
+          '^src/(ports|events|election|controller/writer|kubelet/(lease|node-status|pod-status|static-pods|hollow-kubelet|node-manager|fleet|network)|apiserver|scheduler|manager|simulator|adapters|cli)',
       },
       to: { path: '^src/ports/kube-writer\\.ts$' },
     },

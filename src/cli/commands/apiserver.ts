@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { loadConnection } from '../../adapters/kubeconfig/connection.ts';
 import { PinoLogger } from '../../adapters/pino-logger.ts';
 import { SystemClock } from '../../adapters/system-clock.ts';
 import { SystemRandom } from '../../adapters/system-random.ts';
@@ -6,6 +7,8 @@ import { type RunningApiServer, startApiServer } from '../../apiserver/http/api-
 import { DataDir } from '../../apiserver/data-dir/data-dir.ts';
 import { DataDirError } from '../../apiserver/data-dir/data-dir-error.ts';
 import type { Logger } from '../../ports/logger.ts';
+import { SeededRandom } from '../../kubelet/faults/seeded-random.ts';
+import { runScheduler } from '../apiserver/scheduler-process.ts';
 import { apiserverFlags } from '../apiserver/flags.ts';
 import { type CommandIo, exitSuccess, exitFailure, usageError } from '../io/command-io.ts';
 import type { FlagValues } from '../flags/flag-definition.ts';
@@ -51,7 +54,7 @@ async function serve(serving: Serving): Promise<number> {
   try {
     writeFileSync(values.kubeconfigOut, firstLine + server.kubeconfig(), { mode: onlyForOwner });
     io.stdout(greeting(server, values));
-    await untilAborted(io.signal);
+    await (values.scheduler ? schedule(serving) : untilAborted(io.signal));
   } finally {
     await server.close();
   }
@@ -90,6 +93,13 @@ async function start({ values, io, logger, dataDir }: Serving): Promise<RunningA
     io.stderr(`nlc apiserver: cannot listen on port ${values.port} (${code}); --port=0 selects a free port\n`);
     return undefined;
   }
+}
+
+/** Until the signal aborts. */
+async function schedule({ values, io, logger }: Serving): Promise<void> {
+  const connection = await loadConnection({ kubeconfig: values.kubeconfigOut });
+  const random = values.schedulerSeed === undefined ? new SystemRandom() : new SeededRandom(values.schedulerSeed);
+  await runScheduler({ connection, clock: new SystemClock(), random, logger }, io.signal);
 }
 
 /** Undefined without the flag. */
