@@ -11,7 +11,16 @@ import { demoControllerOptions } from '../demo/cluster.ts';
 import { JsonReporter, type Reporter, TextReporter } from '../demo/reporter.ts';
 import { runScenario } from '../demo/runner.ts';
 import { DemoEnvironment } from '../demo/environment.ts';
-import { scenario, type World } from '../demo/scenario.ts';
+import { type Scene, scenario, type World } from '../demo/scenario.ts';
+import { workloadScenario } from '../demo/workload-scenario.ts';
+import { Workloads } from '../demo/workloads.ts';
+import { findPrograms } from '../programs/program-finder.ts';
+import {
+  type WorkloadFiles,
+  workloadPrograms,
+  WorkloadPrograms,
+  programsMissing,
+} from '../programs/workload-programs.ts';
 import { DemoActions, noActions } from '../demo/demo-actions.ts';
 import { type DemoDashboard, startDemoDashboard } from '../demo/demo-dashboard.ts';
 import { demoFlags } from '../demo/flags.ts';
@@ -25,15 +34,28 @@ type DemoOptions = FlagValues<typeof demoFlags>;
 export async function run(argv: readonly string[], io: CommandIo): Promise<number> {
   const read = readFlags(argv, demoFlags);
   if ('problems' in read) return usageError(io, 'demo', read.problems);
+  const files = read.values.withWorkloads ? findPrograms(workloadPrograms) : 'none';
+  if (files === undefined) {
+    io.stderr(`nlc demo: --with-workloads: ${programsMissing()}\n`);
+    return exitFailure;
+  }
   const folder = mkdtempSync(join(tmpdir(), 'nlc-demo-'));
   try {
-    return await runDemo(read.values, io, folder);
+    return await runDemo({ options: read.values, io, folder, files });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function runDemo(options: DemoOptions, io: CommandIo, folder: string): Promise<number> {
+interface DemoStart {
+  readonly options: DemoOptions;
+  readonly io: CommandIo;
+  /** For files of this run; the caller removes it. */
+  readonly folder: string;
+  readonly files: WorkloadFiles | 'none';
+}
+
+async function runDemo({ options, io, folder, files }: DemoStart): Promise<number> {
   const clock = new SystemClock();
   const startedAtMs = clock.monotonicMs();
   const elapsedMs = (): number => clock.monotonicMs() - startedAtMs;
@@ -52,6 +74,7 @@ async function runDemo(options: DemoOptions, io: CommandIo, folder: string): Pro
     config: demoConfig(),
     replicas: options.replicas,
     port: options.port,
+    pods: files === 'none',
     clock,
     random,
     logger,
@@ -64,7 +87,8 @@ async function runDemo(options: DemoOptions, io: CommandIo, folder: string): Pro
     const dashboard = await serveDashboard({ environment, actions, port, clock, logger }, io);
     if (dashboard === undefined) return exitFailure;
     try {
-      return await reportScenario({ environment, control, dashboard, reporter, clock, io, once });
+      const run = { environment, control, dashboard, reporter, clock, io, once };
+      return await (files === 'none' ? reportScenario(run) : reportWorkloads(run, files, join(folder, 'programs')));
     } finally {
       await dashboard.close();
     }
@@ -87,6 +111,19 @@ async function serveDashboard(
   }
 }
 
+/** With kube-scheduler and kube-controller-manager beside the demo. */
+async function reportWorkloads(run: DemoRun, files: WorkloadFiles, folder: string): Promise<number> {
+  const { environment, reporter, clock } = run;
+  const { kubeconfigFile } = environment;
+  const programs = await WorkloadPrograms.start({ files, kubeconfigFile, folder, clock });
+  try {
+    for (const { file, pid } of programs.running) reporter.say(`running ${file} (process ${pid})`);
+    return await reportScenario({ ...run, scenes: workloadScenario(new Workloads(environment, programs)) });
+  } finally {
+    await programs.stop();
+  }
+}
+
 interface DemoRun {
   readonly environment: DemoEnvironment;
   readonly control: ScenarioControl;
@@ -95,10 +132,12 @@ interface DemoRun {
   readonly clock: SystemClock;
   readonly io: CommandIo;
   readonly once: boolean;
+  /** Default: the scenario without workloads. */
+  readonly scenes?: readonly Scene[];
 }
 
 async function reportScenario(run: DemoRun): Promise<number> {
-  const { environment, control, dashboard, reporter, clock, io, once } = run;
+  const { environment, control, dashboard, reporter, clock, io, once, scenes = scenario } = run;
   const { signal } = io;
   const decisions: Decision[] = [];
   environment.onDecision((noted) => {
@@ -112,7 +151,7 @@ async function reportScenario(run: DemoRun): Promise<number> {
   await environment.start(signal);
   const world: World = { environment, decisions, notes: new Map(), nowMs: () => clock.monotonicMs() };
   control.begin();
-  const outcomes = await runScenario(scenario, { world, reporter, clock, signal: control.signal });
+  const outcomes = await runScenario(scenes, { world, reporter, clock, signal: control.signal });
   const isComplete = !control.signal.aborted;
   control.end();
   reporter.end(outcomes);

@@ -26,6 +26,11 @@ export const demoFlags = [
         range: { min: 0, max: 65_535 },
       },
     ),
+    flag.boolean(
+      'with-workloads',
+      'Run kube-scheduler and kube-controller-manager, found in KUBEBUILDER_ASSETS, in the cache of builds or on the PATH, and a scenario with a Deployment and a Job whose pods move to other nodes',
+      { default: false },
+    ),
     flag.integer('replicas', 'Number of replicas of the controller', { default: 2, range: { min: 1, max: 5 } }),
     flag.text(
       'kubeconfig-out',
