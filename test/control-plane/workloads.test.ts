@@ -77,7 +77,10 @@ describe('kube-scheduler and kube-controller-manager on the embedded API server'
     ] as const);
     const about = { files, kubeconfigFile: kubeconfig, folder: join(folder, 'programs'), clock };
     programs = await WorkloadPrograms.start({ ...about, leaderElect: true });
-    await fleet.whenRegistered(ending.signal);
+    await waitUntil('ready nodes without taints', { timeoutMs }, async () => {
+      const nodes = await list<Node>('/api/v1/nodes');
+      return nodes.length === nodeNames.length && nodes.every(({ spec }) => (spec?.taints ?? []).length === 0);
+    });
   });
 
   after(async () => {
@@ -262,6 +265,7 @@ describe('kube-scheduler and kube-controller-manager on the embedded API server'
   });
 
   it('the deletion of an owner deletes what it owns, and --cascade=orphan keeps it', async () => {
+    await readyPods('ordered', 2);
     await kubectl('delete', 'statefulset', 'ordered', '--cascade=orphan');
     await kubectl('delete', 'deployment', 'web', '--cascade=foreground');
     await waitUntil('garbage collection', { timeoutMs }, async () => {
