@@ -200,7 +200,8 @@ test('a full disk fails writes with 500 and a clear message, reads go on, and wr
 
   limitFiles(server.process.pid, 'unlimited');
   assert.equal((await create('with-space')).code, 201);
-  await server.process.kill();
+  limitFiles(server.process.pid, '100000');
+  assert.deepEqual(await server.process.terminate(), { code: 0, signal: null }, server.process.stderr);
   const restarted = new Server(folder);
   t.after(() => restarted.process.kill());
   await restarted.ready();

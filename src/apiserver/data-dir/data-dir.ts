@@ -110,14 +110,16 @@ export class DataDir implements StoreJournal {
     }
   }
 
-  /** No write may follow. */
+  /** No write may follow. Never throws: what cannot be written, as with a full disk, is logged. */
   close(): void {
     try {
-      this.#write(() => this.#database.end());
-    } finally {
-      this.#database.close();
-      this.#lock.release();
+      this.#database.end();
+    } catch (error) {
+      // The next start treats the run as one that was killed.
+      this.#logger.warn({ error, file: this.#database.file }, 'cannot note the proper end of the run');
     }
+    this.#database.close();
+    this.#lock.release();
   }
 
   #checkpoint(): void {

@@ -11,7 +11,7 @@ import { demoControllerOptions } from '../demo/cluster.ts';
 import { JsonReporter, type Reporter, TextReporter } from '../demo/reporter.ts';
 import { runScenario } from '../demo/runner.ts';
 import { DemoEnvironment } from '../demo/environment.ts';
-import { type Scene, scenario, type World } from '../demo/scenario.ts';
+import { scenario, type World } from '../demo/scenario.ts';
 import { workloadScenario } from '../demo/workload-scenario.ts';
 import { Workloads } from '../demo/workloads.ts';
 import { findPrograms } from '../programs/program-finder.ts';
@@ -118,7 +118,7 @@ async function reportWorkloads(run: DemoRun, files: WorkloadFiles, folder: strin
   const programs = await WorkloadPrograms.start({ files, kubeconfigFile, folder, clock });
   try {
     for (const { file, pid } of programs.running) reporter.say(`running ${file} (process ${pid})`);
-    return await reportScenario({ ...run, scenes: workloadScenario(new Workloads(environment, programs)) });
+    return await reportScenario({ ...run, workloads: new Workloads(environment, programs) });
   } finally {
     await programs.stop();
   }
@@ -133,11 +133,11 @@ interface DemoRun {
   readonly io: CommandIo;
   readonly once: boolean;
   /** Default: the scenario without workloads. */
-  readonly scenes?: readonly Scene[];
+  readonly workloads?: Workloads;
 }
 
 async function reportScenario(run: DemoRun): Promise<number> {
-  const { environment, control, dashboard, reporter, clock, io, once, scenes = scenario } = run;
+  const { environment, control, dashboard, reporter, clock, io, once, workloads } = run;
   const { signal } = io;
   const decisions: Decision[] = [];
   environment.onDecision((noted) => {
@@ -151,7 +151,12 @@ async function reportScenario(run: DemoRun): Promise<number> {
   await environment.start(signal);
   const world: World = { environment, decisions, notes: new Map(), nowMs: () => clock.monotonicMs() };
   control.begin();
-  const outcomes = await runScenario(scenes, { world, reporter, clock, signal: control.signal });
+  const outcomes = await runScenario(workloads === undefined ? scenario : workloadScenario(workloads), {
+    world,
+    reporter,
+    clock,
+    signal: control.signal,
+  });
   const isComplete = !control.signal.aborted;
   control.end();
   reporter.end(outcomes);
@@ -162,23 +167,34 @@ async function reportScenario(run: DemoRun): Promise<number> {
 }
 
 const flushEveryMs = 500;
+const podCommands: readonly string[] = [
+  'get nodes',
+  'get pods -A -o wide',
+  'describe node a-07',
+  'get events -A',
+  'cordon b-01',
+  'taint node c-01 demo=x:NoExecute',
+];
+const workloadCommands: readonly string[] = [
+  'create deployment web --image=registry.example/web:1 --replicas=20',
+  'get pods -o wide --watch',
+  'scale deployment web --replicas=40',
+  'taint node c-01 demo=x:NoExecute',
+  'get deployments,replicasets,jobs -A',
+];
 
 /** After the scenario everything keeps running until the signal aborts. */
-async function keepRunning({ environment, dashboard, reporter, clock, io: { signal } }: DemoRun): Promise<void> {
+async function keepRunning(run: DemoRun): Promise<void> {
+  const { environment, dashboard, reporter, clock, workloads } = run;
+  const { signal } = run.io;
   reporter.say(`the cluster keeps running; buttons that act are on the dashboard: ${dashboard.url}`);
   const kubectl = `kubectl --kubeconfig ${environment.kubeconfigFile}`;
   reporter.say('commands to try (press Ctrl-C to stop):');
-  for (const line of [
-    'get nodes',
-    'get pods -A -o wide',
-    'describe node a-07',
-    'get events -A',
-    'cordon b-01',
-    'taint node c-01 demo=x:NoExecute',
-  ])
-    reporter.say(`  ${kubectl} ${line}`);
-  while (!signal.aborted) {
-    await clock.sleep(flushEveryMs, signal);
+  for (const line of workloads === undefined ? podCommands : workloadCommands) reporter.say(`  ${kubectl} ${line}`);
+  for (let reported = workloads?.problem; !signal.aborted; await clock.sleep(flushEveryMs, signal)) {
+    const problem = workloads?.problem;
+    if (problem !== undefined && problem !== reported) reporter.say(problem);
+    reported = problem;
     reporter.flush();
   }
 }
