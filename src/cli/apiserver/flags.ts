@@ -15,7 +15,7 @@ export const apiserverFlags = [
   ...flagGroup('Storage', [
     flag.text(
       'data-dir',
-      'Folder that keeps objects, versions, certificate and admin token, so that a restart, also after kill -9, continues; created if missing. If not set, all is in memory and lost at the end',
+      'Folder that keeps objects, versions, certificate and admin token across restarts, also after kill -9; if not set, all is in memory',
       {},
     ),
   ]),

@@ -28,7 +28,7 @@ export const demoFlags = [
     ),
     flag.boolean(
       'with-workloads',
-      'Run kube-scheduler and kube-controller-manager, found in KUBEBUILDER_ASSETS, in the cache of builds or on the PATH, and a scenario with a Deployment and a Job whose pods move to other nodes',
+      'Run kube-scheduler and kube-controller-manager beside the demo, and a scenario in which pods of a Deployment move to other nodes',
       { default: false },
     ),
     flag.integer('replicas', 'Number of replicas of the controller', { default: 2, range: { min: 1, max: 5 } }),
