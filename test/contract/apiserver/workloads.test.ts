@@ -1,7 +1,7 @@
-/** Defaults, generations and scale of the resources that kube-controller-manager works with. */
+/** Defaults, generations, scale and tables of the resources that kube-controller-manager works with. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expect, type Json, mergePatch, openClient } from './client.ts';
+import { expect, type Json, mergePatch, openClient, tableAccept } from './client.ts';
 
 const client = await openClient();
 const labels = { app: 'web' };
@@ -94,4 +94,43 @@ test('a StatefulSet and a CronJob get the defaults of upstream', async () => {
     [timed.concurrencyPolicy, timed.suspend, timed.successfulJobsHistoryLimit, timed.failedJobsHistoryLimit],
     ['Allow', false, 3, 1],
   );
+});
+
+/** Names of the columns, and the cells of the row without the age. */
+async function printed(path: string): Promise<{ readonly columns: string; readonly cells: readonly unknown[] }> {
+  const table = expect(await client.get(path, { accept: tableAccept }), 200);
+  const shown = table.columnDefinitions.map(({ priority, name }: Json) => (priority === 0 ? name : `(${name})`));
+  const cells = table.rows[0].cells.filter((_: unknown, index: number) => shown[index] !== 'Age');
+  return { columns: shown.join(' | '), cells };
+}
+
+test('kubectl get prints the columns of kube-apiserver', async () => {
+  const web = await make('apps', 'deployments', { replicas: 2, selector, template });
+  const status = { replicas: 2, updatedReplicas: 2, readyReplicas: 1, availableReplicas: 1, unavailableReplicas: 1 };
+  expect(await client.patch(`${web.path}/status`, mergePatch, { status }), 200);
+  assert.deepEqual(await printed(web.path), {
+    columns: 'Name | Ready | Up-to-date | Available | Age | (Containers) | (Images) | (Selector)',
+    cells: [web.object.metadata.name, '1/2', 2, 1, 'main', 'registry.example/web:1', 'app=web'],
+  });
+  const ordered = await make('apps', 'statefulsets', { serviceName: 'web', replicas: 3, selector, template });
+  assert.deepEqual(await printed(ordered.path), {
+    columns: 'Name | Ready | Age | (Containers) | (Images)',
+    cells: [ordered.object.metadata.name, '0/3', 'main', 'registry.example/web:1'],
+  });
+  const set = await make('apps', 'replicasets', { replicas: 3, selector, template });
+  const setCells = [set.object.metadata.name, 3, 0, 0, 'main', 'registry.example/web:1', 'app=web'];
+  const setColumns = 'Name | Desired | Current | Ready | Age | (Containers) | (Images) | (Selector)';
+  assert.deepEqual(await printed(set.path), { columns: setColumns, cells: setCells });
+  const pod = { ...template.spec, restartPolicy: 'Never' };
+  const job = await make('batch', 'jobs', { completions: 4, template: { spec: pod } });
+  const own = `batch.kubernetes.io/controller-uid=${job.object.metadata.uid}`;
+  assert.deepEqual(await printed(job.path), {
+    columns: 'Name | Status | Completions | Duration | Age | (Containers) | (Images) | (Selector)',
+    cells: [job.object.metadata.name, 'Running', '0/4', '', 'main', 'registry.example/web:1', own],
+  });
+  const budget = await make('policy', 'poddisruptionbudgets', { minAvailable: '50%', selector });
+  assert.deepEqual(await printed(budget.path), {
+    columns: 'Name | Min Available | Max Unavailable | Allowed Disruptions | Age',
+    cells: [budget.object.metadata.name, '50%', 'N/A', 0],
+  });
 });
