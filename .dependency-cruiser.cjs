@@ -10,6 +10,7 @@ const MAY_IMPORT = {
   election: ['api', 'ports', 'supervision'],
   controller: ['api', 'dashboard', 'ports', 'queueing', 'supervision', 'informer', 'events'],
   kubelet: ['api', 'ports', 'queueing', 'supervision', 'informer', 'events'],
+  scheduler: ['api', 'ports', 'queueing', 'supervision', 'informer', 'kubelet'],
   apiserver: ['api', 'ports', 'queueing'],
   manager: ['api', 'ports', 'queueing', 'supervision', 'informer', 'events', 'election', 'controller'],
   simulator: [
@@ -38,13 +39,14 @@ const MAY_IMPORT = {
     'controller',
     'manager',
     'kubelet',
+    'scheduler',
     'apiserver',
     'simulator',
     'adapters',
   ],
 };
 
-/** Types only: the servers of the dashboard send what its page reads. */
+/** Types and the states of a node: the servers of the dashboard send what its page reads. */
 const WIRE_PROTOCOL = '^src/dashboard/protocol\\.ts$';
 
 const layerRules = Object.entries(MAY_IMPORT).map(([layer, allowed]) => ({
@@ -90,7 +92,7 @@ module.exports = {
       severity: 'error',
       from: { path: `^src/.*${PURE}` },
       to: {
-        pathNot: ['^src/api/', `^src/.*${PURE}`, '^src/queueing/', MODEL],
+        pathNot: ['^src/api/', `^src/.*${PURE}`, '^src/queueing/', MODEL, WIRE_PROTOCOL],
         dependencyTypesNot: ['type-only'],
       },
     },
@@ -105,7 +107,7 @@ module.exports = {
       name: 'node-builtins-only-at-the-edge',
       comment: 'What runs on a manual clock and a fake API in tests must not open files or sockets itself.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(adapters|apiserver/http|cli)/' },
+      from: { path: '^src/', pathNot: '^src/(adapters|apiserver/(http|data-dir)|cli)/' },
       to: { dependencyTypes: ['core'], pathNot: '^assert$' },
     },
     {
@@ -148,7 +150,7 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot:
-          '^src/(ports|events|election|controller/writer|kubelet/(lease|node-status|pod-status|static-pods|hollow-kubelet|node-manager|fleet|network)|apiserver|manager|simulator|adapters|cli)',
+          '^src/(ports|events|election|controller/writer|kubelet/(lease|node-status|pod-status|static-pods|hollow-kubelet|node-manager|fleet|network)|apiserver|scheduler|manager|simulator|adapters|cli)',
       },
       to: { path: '^src/ports/kube-writer\\.ts$' },
     },

@@ -60,10 +60,23 @@ export interface Container {
   /** Init containers only: `Always` makes it a sidecar. */
   readonly restartPolicy?: string;
   readonly volumeMounts?: readonly VolumeMount[];
+  readonly ports?: readonly ContainerPort[];
+}
+
+interface ContainerPort {
+  readonly hostPort?: number;
+  readonly hostIP?: string;
+  /** Defaults to `TCP`. */
+  readonly protocol?: string;
 }
 
 export interface PodSpec {
   readonly nodeName?: string;
+  /** Defaults to `default-scheduler`. */
+  readonly schedulerName?: string;
+  /** The pod is not scheduled while it has one. */
+  readonly schedulingGates?: readonly { readonly name: string }[];
+  readonly os?: { readonly name: string };
   readonly tolerations?: readonly Toleration[] | null;
   readonly terminationGracePeriodSeconds?: number;
   readonly activeDeadlineSeconds?: number;

@@ -86,6 +86,14 @@ function subresource(name: string, verbs: readonly Verb[], group: string, kind: 
   return { name, responseKind: { group, version: 'v1', kind }, verbs };
 }
 
+function withStatus(group: string, kind: string, ...more: readonly ServedSubresource[]): Partial<ServedResource> {
+  return { subresources: [...more, subresource('status', statusVerbs, group, kind)] };
+}
+
+const scale: ServedSubresource = subresource('scale', statusVerbs, 'autoscaling', 'Scale');
+const inAll = { categories: ['all'] } as const;
+const clusterScoped = { namespaced: false } as const;
+
 function review(group: string, kind: string): ServedResource {
   const plural = `${kind.toLowerCase()}s`;
   return resource(group, kind, plural, { namespaced: false, verbs: ['create'], review: true });
@@ -93,7 +101,10 @@ function review(group: string, kind: string): ServedResource {
 
 /** All resources, group version by group version, in the order of the discovery documents. */
 export const servedResources: readonly ServedResource[] = [
+  resource('', 'ConfigMap', 'configmaps', { shortNames: ['cm'] }),
+  resource('', 'Endpoints', 'endpoints', { singular: 'endpoints', shortNames: ['ep'] }),
   resource('', 'Event', 'events', { shortNames: ['ev'] }),
+  resource('', 'LimitRange', 'limitranges', { shortNames: ['limits'] }),
   resource('', 'Namespace', 'namespaces', {
     namespaced: false,
     shortNames: ['ns'],
@@ -108,6 +119,15 @@ export const servedResources: readonly ServedResource[] = [
     shortNames: ['no'],
     subresources: [subresource('status', statusVerbs, '', 'Node')],
   }),
+  resource('', 'PersistentVolumeClaim', 'persistentvolumeclaims', {
+    shortNames: ['pvc'],
+    ...withStatus('', 'PersistentVolumeClaim'),
+  }),
+  resource('', 'PersistentVolume', 'persistentvolumes', {
+    ...clusterScoped,
+    shortNames: ['pv'],
+    ...withStatus('', 'PersistentVolume'),
+  }),
   resource('', 'Pod', 'pods', {
     shortNames: ['po'],
     categories: ['all'],
@@ -118,16 +138,60 @@ export const servedResources: readonly ServedResource[] = [
       subresource('status', statusVerbs, '', 'Pod'),
     ],
   }),
+  resource('', 'PodTemplate', 'podtemplates'),
+  resource('', 'ReplicationController', 'replicationcontrollers', {
+    shortNames: ['rc'],
+    ...inAll,
+    ...withStatus('', 'ReplicationController', scale),
+  }),
+  resource('', 'ResourceQuota', 'resourcequotas', { shortNames: ['quota'], ...withStatus('', 'ResourceQuota') }),
+  resource('', 'Secret', 'secrets'),
+  resource('', 'ServiceAccount', 'serviceaccounts', { shortNames: ['sa'] }),
+  resource('', 'Service', 'services', { shortNames: ['svc'], ...inAll, ...withStatus('', 'Service') }),
+  resource('apps', 'ControllerRevision', 'controllerrevisions'),
   resource('apps', 'DaemonSet', 'daemonsets', {
     shortNames: ['ds'],
     categories: ['all'],
     subresources: [subresource('status', statusVerbs, 'apps', 'DaemonSet')],
   }),
+  resource('apps', 'Deployment', 'deployments', {
+    shortNames: ['deploy'],
+    ...inAll,
+    ...withStatus('apps', 'Deployment', scale),
+  }),
+  resource('apps', 'ReplicaSet', 'replicasets', {
+    shortNames: ['rs'],
+    ...inAll,
+    ...withStatus('apps', 'ReplicaSet', scale),
+  }),
+  resource('apps', 'StatefulSet', 'statefulsets', {
+    shortNames: ['sts'],
+    ...inAll,
+    ...withStatus('apps', 'StatefulSet', scale),
+  }),
   resource('events.k8s.io', 'Event', 'events', { shortNames: ['ev'] }),
   review('authentication.k8s.io', 'SelfSubjectReview'),
   review('authorization.k8s.io', 'SelfSubjectAccessReview'),
   review('authorization.k8s.io', 'SelfSubjectRulesReview'),
+  resource('batch', 'CronJob', 'cronjobs', { shortNames: ['cj'], ...inAll, ...withStatus('batch', 'CronJob') }),
+  resource('batch', 'Job', 'jobs', { ...inAll, ...withStatus('batch', 'Job') }),
   resource('coordination.k8s.io', 'Lease', 'leases'),
+  resource('discovery.k8s.io', 'EndpointSlice', 'endpointslices'),
+  resource('policy', 'PodDisruptionBudget', 'poddisruptionbudgets', {
+    shortNames: ['pdb'],
+    ...withStatus('policy', 'PodDisruptionBudget'),
+  }),
+  resource('resource.k8s.io', 'DeviceClass', 'deviceclasses', clusterScoped),
+  resource('resource.k8s.io', 'ResourceClaim', 'resourceclaims', withStatus('resource.k8s.io', 'ResourceClaim')),
+  resource('resource.k8s.io', 'ResourceSlice', 'resourceslices', clusterScoped),
+  resource('storage.k8s.io', 'CSIDriver', 'csidrivers', clusterScoped),
+  resource('storage.k8s.io', 'CSINode', 'csinodes', clusterScoped),
+  resource('storage.k8s.io', 'CSIStorageCapacity', 'csistoragecapacities'),
+  resource('storage.k8s.io', 'StorageClass', 'storageclasses', { ...clusterScoped, shortNames: ['sc'] }),
+  resource('storage.k8s.io', 'VolumeAttachment', 'volumeattachments', {
+    ...clusterScoped,
+    ...withStatus('storage.k8s.io', 'VolumeAttachment'),
+  }),
 ];
 
 /** The names of a custom resource, as in its definition. */

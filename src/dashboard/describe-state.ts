@@ -1,17 +1,5 @@
 import type { NodeState } from './protocol.ts';
 
-/** All states, in the order in which they apply: of several, the last one is shown. */
-export const nodeStates: readonly NodeState[] = [
-  'ready',
-  'not-ready',
-  'suspect',
-  'unreachable',
-  'tainted',
-  'emptying',
-  'maintenance',
-  'paused',
-];
-
 interface StateText {
   readonly label: string;
   /** What stands for the state where its color is not enough. */

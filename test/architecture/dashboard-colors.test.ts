@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { nodeStates } from '../../src/dashboard/describe-state.ts';
+import { nodeStates } from '../../src/dashboard/protocol.ts';
 
 const css = readFileSync(join(import.meta.dirname, '..', '..', 'src', 'dashboard', 'style.css'), 'utf8');
 const themes = ['light', 'other'] as const;

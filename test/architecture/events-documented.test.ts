@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { controllerEvents, kubeletEvents } from '../../tools/docs/event-rows.ts';
+import { controllerEvents, kubeletEvents, schedulerEvents } from '../../tools/docs/event-rows.ts';
 import { runtimeEvent } from '../../src/kubelet/runtime/describe-runtime-event.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const rows = [...controllerEvents, ...kubeletEvents];
+const rows = [...controllerEvents, ...kubeletEvents, ...schedulerEvents];
 const makers = new Set(rows.map(({ madeBy }) => madeBy));
 const reasons = new Set(rows.map(({ draft }) => draft.reason));
 

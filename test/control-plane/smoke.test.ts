@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { givenFolder } from '../../tools/control-plane/binaries.ts';
+import { assetsFolder } from '../../src/cli/programs/program-finder.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import { anyTaken, freePorts, portOf } from './free-ports.ts';
 import type { KubeJson, WatchFrame } from './rest-client.ts';
@@ -22,7 +22,7 @@ describe('a real control plane', () => {
   });
   after(() => plane.stop());
 
-  const skip = givenFolder() === undefined ? false : 'KUBEBUILDER_ASSETS may hold any version';
+  const skip = assetsFolder() === undefined ? false : 'KUBEBUILDER_ASSETS may hold any version';
   test('reports the version that it was built from to a client and to kubectl', { skip }, async () => {
     const gitVersion = 'v1.36.3';
     const version = await plane.client().must<{ readonly gitVersion: string }>('GET', '/version');

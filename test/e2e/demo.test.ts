@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { findKubectl } from '../../tools/control-plane/binaries.ts';
 import { NlcProcess } from '../support/nlc-process.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 const storyMsMax = 90_000;
 
@@ -96,4 +97,13 @@ test('an interrupted demo ends at once and reports that the scenario is incomple
   demo.signal('SIGTERM');
   const { code } = await demo.exited;
   assert.equal(code, 1);
+});
+
+test('without kube-scheduler and kube-controller-manager, --with-workloads says how to get them', async () => {
+  const empty = tempFolder();
+  const demo = new NlcProcess(['demo', '--once', '--with-workloads'], { KUBEBUILDER_ASSETS: empty });
+  assert.deepEqual(await demo.exited, { code: 1, signal: null });
+  for (const text of [empty, 'https://dl.k8s.io/release/', 'npm run control-plane'])
+    assert.ok(demo.stderr.includes(text));
+  assert.equal(demo.stdout, '');
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { NodeOutlook } from '../../src/controller/explain/build-node-outlook.ts';
 import type { PodOutlook } from '../../src/controller/explain/build-pod-outlook.ts';
-import type { StatusOutlook } from '../../src/controller/explain/describe-outlooks.ts';
+import type { StatusOutlook } from '../../src/controller/explain/describe-status.ts';
 import { LiveSnapshot } from '../../src/controller/snapshot/snapshot.ts';
 import type { ControllerWorld } from './controller-world.ts';
 

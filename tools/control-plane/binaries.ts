@@ -1,7 +1,7 @@
 // Finds the programs of the control plane. KUBEBUILDER_ASSETS, as in other Kubernetes projects, takes precedence over the
 // programs built here.
-import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { assetsFolder, isExecutable } from '../../src/cli/programs/program-finder.ts';
 import { cacheFolder, type Program, programs } from './programs.ts';
 
 export interface ControlPlaneBinaries {
@@ -21,7 +21,7 @@ interface NoControlPlane {
 
 /** Finds all programs in one folder: `KUBEBUILDER_ASSETS` if it is set, otherwise the cache folder of the build. */
 export function findControlPlane(): ControlPlaneBinaries | NoControlPlane {
-  const given = givenFolder();
+  const given = assetsFolder();
   const dir = given ?? cacheFolder();
   const missing = missingIn(dir);
   if (missing.length === 0) return binariesIn(dir);
@@ -32,16 +32,11 @@ export function findControlPlane(): ControlPlaneBinaries | NoControlPlane {
 /** Finds only kubectl: in `KUBEBUILDER_ASSETS`, in the cache folder, or on the `PATH`. */
 export function findKubectl(): string | undefined {
   const onPath = (process.env['PATH'] ?? '').split(delimiter);
-  return [givenFolder(), cacheFolder(), ...onPath]
+  return [assetsFolder(), cacheFolder(), ...onPath]
     .filter((folder) => folder !== undefined)
     .filter((folder) => folder !== '')
     .map((folder) => join(folder, 'kubectl'))
     .find(isExecutable);
-}
-
-/** The folder of `KUBEBUILDER_ASSETS`, if it is set. */
-export function givenFolder(): string | undefined {
-  return process.env['KUBEBUILDER_ASSETS'] || undefined;
 }
 
 /** The programs that are missing in a folder. */
@@ -59,13 +54,4 @@ function binariesIn(dir: string): ControlPlaneBinaries {
     kubectl: join(dir, 'kubectl'),
     kubemark: join(dir, 'kubemark'),
   };
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -4,7 +4,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { findControlPlane, givenFolder } from './binaries.ts';
+import { assetsFolder } from '../../src/cli/programs/program-finder.ts';
+import { findControlPlane } from './binaries.ts';
 import { buildFlags, cacheFolder, moduleFolder, type Program, programs } from './programs.ts';
 
 const exitCodes = { done: 0, buildFailed: 1, assetsIncomplete: 2, noGo: 3 } as const;
@@ -23,7 +24,7 @@ async function main(optional: boolean): Promise<number> {
     say(`present in ${found.dir}`);
     return exitCodes.done;
   }
-  if (givenFolder() !== undefined) {
+  if (assetsFolder() !== undefined) {
     say(found.missing);
     return exitCodes.assetsIncomplete;
   }

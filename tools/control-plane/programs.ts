@@ -2,8 +2,8 @@
 // all inputs of the build, so that a changed version is built into another folder.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { buildsFolder } from '../../src/cli/programs/program-finder.ts';
 
 /** The programs in build order: kubectl first, because it is useful without the others. */
 export const programs = [
@@ -35,8 +35,7 @@ export const buildFlags: readonly string[] = ['-trimpath', `-ldflags=${linkerFla
 
 /** The folder of the programs built from this tree. */
 export function cacheFolder(): string {
-  const root = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
-  return join(root, 'node-lifecycle-controller', 'control-plane', buildHash());
+  return join(buildsFolder(), buildHash());
 }
 
 function buildHash(): string {

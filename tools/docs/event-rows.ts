@@ -26,6 +26,8 @@ import {
   type EventText,
   runtimeEvent,
 } from '../../src/kubelet/runtime/describe-runtime-event.ts';
+import { podScheduled, schedulingFailed } from '../../src/scheduler/events.ts';
+import { schedulerName } from '../../src/scheduler/scheduler.ts';
 
 export interface EventRow {
   readonly component: string;
@@ -275,4 +277,16 @@ export const kubeletEvents: readonly EventRow[] = [
   ),
   running('sandboxChanged', runtimeEvent.sandboxChanged(), 'The sandbox of the pod is created again'),
   running('sandboxFailed', runtimeEvent.sandboxFailed('WHY'), 'The sandbox of the pod could not be created'),
+];
+
+const scheduledPod = { metadata: { namespace: 'NAMESPACE', name: 'POD', uid: 'UID' } };
+
+export const schedulerEvents: readonly EventRow[] = [
+  row(schedulerName, podScheduled, [scheduledPod, 'NODE'], 'A pod was bound to a node'),
+  row(
+    schedulerName,
+    schedulingFailed,
+    [scheduledPod, '0/N nodes are available: N Insufficient cpu, N node(s) had untolerated taint(s).'],
+    'A pod fits no node; again when the message changes',
+  ),
 ];

@@ -1,10 +1,10 @@
 // docs/events.md: all Events, from the functions that create them.
 import type { EventDraft } from '../../src/api/event.ts';
-import { controllerEvents, type EventRow, kubeletEvents } from './event-rows.ts';
+import { controllerEvents, type EventRow, kubeletEvents, schedulerEvents } from './event-rows.ts';
 
 const introduction = `# Events
 
-This page lists the Events that \`nlc controller\` and the hollow kubelets record. It is generated from the code by \`npm run docs\`.
+This page lists the Events that \`nlc controller\`, the hollow kubelets and the scheduler stand-in record. It is generated from the code by \`npm run docs\`.
 Capital letters and numbers are placeholders.
 
 \`\`\`bash
@@ -36,6 +36,9 @@ export function eventsPage(): string {
     '## The hollow kubelet\n',
     ofKubelets,
     tableOf(kubeletEvents),
+    '## The scheduler stand-in\n',
+    'Events of `nlc apiserver --scheduler`, with the texts of kube-scheduler 1.36.\n',
+    tableOf(schedulerEvents),
   ]
     .join('\n')
     .replace(/\n+$/u, '\n');

@@ -21,17 +21,28 @@ const metaV1 = 'k8s.io.apimachinery.pkg.apis.meta.v1';
 
 /** The kinds of request bodies; all other messages are reached from these. */
 const roots = [
-  ...['Binding', 'Event', 'Namespace', 'Node', 'Pod'].map((kind) => `k8s.io.api.core.v1.${kind}`),
-  'k8s.io.api.apps.v1.DaemonSet',
-  'k8s.io.api.coordination.v1.Lease',
-  'k8s.io.api.events.v1.Event',
-  'k8s.io.api.policy.v1.Eviction',
+  ...inPackage('core', 'Binding', 'ConfigMap', 'Endpoints', 'Event', 'LimitRange', 'Namespace', 'Node'),
+  ...inPackage('core', 'PersistentVolume', 'PersistentVolumeClaim', 'Pod', 'PodTemplate', 'ReplicationController'),
+  ...inPackage('core', 'ResourceQuota', 'Secret', 'Service', 'ServiceAccount'),
+  ...inPackage('apps', 'ControllerRevision', 'DaemonSet', 'Deployment', 'ReplicaSet', 'StatefulSet'),
+  ...inPackage('autoscaling', 'Scale'),
+  ...inPackage('batch', 'CronJob', 'Job'),
+  ...inPackage('coordination', 'Lease'),
+  ...inPackage('discovery', 'EndpointSlice'),
+  ...inPackage('events', 'Event'),
+  ...inPackage('policy', 'Eviction', 'PodDisruptionBudget'),
+  ...inPackage('resource', 'DeviceClass', 'ResourceClaim', 'ResourceSlice'),
+  ...inPackage('storage', 'CSIDriver', 'CSINode', 'CSIStorageCapacity', 'StorageClass', 'VolumeAttachment'),
   'k8s.io.api.authentication.v1.SelfSubjectReview',
   'k8s.io.api.authorization.v1.SelfSubjectAccessReview',
   'k8s.io.api.authorization.v1.SelfSubjectRulesReview',
   `${metaV1}.DeleteOptions`,
   'k8s.io.apimachinery.pkg.runtime.Unknown',
 ];
+
+function inPackage(name: string, ...kinds: readonly string[]): readonly string[] {
+  return kinds.map((kind) => `k8s.io.api.${name}.v1.${kind}`);
+}
 
 /** Messages with a single JSON value; the decoder handles them by name. */
 const opaque = new Set([

@@ -15,6 +15,7 @@ import type {
   WatchStream,
 } from '../../ports/kube-reader.ts';
 import type { DeleteOptions, KubeWriter, PatchType, WriteOptions } from '../../ports/kube-writer.ts';
+import type { PodBinder } from '../../ports/pod-binder.ts';
 import type { Random } from '../../ports/random.ts';
 import { ResponseDecoder } from './response-decoder.ts';
 import { bodyBytesMaxDefault, readBody } from './body.ts';
@@ -81,7 +82,7 @@ const patchContentTypes: Readonly<Record<PatchType, string>> = {
 };
 
 /** Every method rejects only with an ApiError. Opens no connection before the first call. */
-export class HttpKubeApi implements KubeReader, KubeWriter {
+export class HttpKubeApi implements KubeReader, KubeWriter, PodBinder {
   readonly #transport: HttpTransport;
   readonly #decoder = new ResponseDecoder();
   readonly #fieldManager: string;
@@ -198,6 +199,17 @@ export class HttpKubeApi implements KubeReader, KubeWriter {
     };
     const path = pathOf('pods', pod, 'eviction');
     await this.#write({ method: 'POST', path, signal, body: JSON.stringify(eviction), stillWanted, lane });
+  }
+
+  async bind(
+    pod: ObjectName & { readonly uid: string },
+    node: string,
+    { signal }: { readonly signal: AbortSignal },
+  ): Promise<void> {
+    const { namespace, name, uid } = pod;
+    const target = { apiVersion: 'v1', kind: 'Node', name: node };
+    const binding = { kind: 'Binding', apiVersion: 'v1', metadata: { namespace, name, uid }, target };
+    await this.#write({ method: 'POST', path: pathOf('pods', pod, 'binding'), signal, body: JSON.stringify(binding) });
   }
 
   /** POSTs an object that is not stored, such as a TokenReview, and resolves with the response. Not retried. */

@@ -4,6 +4,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../../ports/logger.ts';
 import { type ClientCertificate, clientCertificateOf, PageListener, type PageTls } from './page-listener.ts';
+import { isForeignHost, isLoopback } from './loopback-host.ts';
 import { HttpPageStream, type PageStream } from './page-stream.ts';
 
 /** An empty host listens on every interface; port 0 on a free port. */
@@ -63,7 +64,7 @@ export type RequestFilter = (
 interface HttpOptions {
   readonly address: HttpAddress;
   readonly routes: readonly Route[];
-  /** Authorizes requests before routing; all are allowed when absent. Undefined allows the request, else the response rejects it. */
+  /** Authorizes requests before routing; when absent, all are allowed, on loopback those for a loopback name. Undefined allows the request, else the response rejects it. */
   readonly refuse?: RequestFilter;
   /** Defaults to plain HTTP. */
   readonly tls?: PageTls;
@@ -197,8 +198,14 @@ function headersAt(request: IncomingMessage, routes: readonly Route[]): Route['h
 async function respondTo(request: IncomingMessage, options: HttpOptions): Promise<Answer | StreamAnswer> {
   const url = parseUrl(request.url ?? '');
   if (url === undefined) return textAnswer(400, 'invalid path\n');
+  if (isRebound(request, options)) return textAnswer(403, 'host: must be a loopback name, such as localhost\n');
   const rejection = await options.refuse?.(request.headers, requestInfoOf(request, url));
   return rejection ?? respondAt(url, request, options);
+}
+
+/** Without TLS on loopback, where every client is one of this machine: a page of another site must not read the answer. */
+function isRebound({ headers: { host = '' } }: IncomingMessage, { address, tls }: HttpOptions): boolean {
+  return tls === undefined && isLoopback(address) && isForeignHost(host);
 }
 
 function requestInfoOf(request: IncomingMessage, url: URL): RequestInfo {

@@ -28,9 +28,14 @@ const packages: Readonly<Record<string, string>> = {
   'apps/v1': 'k8s.io.api.apps.v1',
   'authentication.k8s.io/v1': 'k8s.io.api.authentication.v1',
   'authorization.k8s.io/v1': 'k8s.io.api.authorization.v1',
+  'autoscaling/v1': 'k8s.io.api.autoscaling.v1',
+  'batch/v1': 'k8s.io.api.batch.v1',
   'coordination.k8s.io/v1': 'k8s.io.api.coordination.v1',
+  'discovery.k8s.io/v1': 'k8s.io.api.discovery.v1',
   'events.k8s.io/v1': 'k8s.io.api.events.v1',
   'policy/v1': 'k8s.io.api.policy.v1',
+  'resource.k8s.io/v1': 'k8s.io.api.resource.v1',
+  'storage.k8s.io/v1': 'k8s.io.api.storage.v1',
 };
 
 const declared = new Map(listMessages(descriptor, ''));

@@ -7,6 +7,7 @@ import { stringify as toYaml } from 'yaml';
 import type { Clock } from '../../ports/clock.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Random } from '../../ports/random.ts';
+import type { DataDir } from '../data-dir/data-dir.ts';
 import { findServedResource, type ServedResource, servedResources } from '../resources.ts';
 import { EventExpiry } from '../registry/event-expiry.ts';
 import { initialNamespaces } from '../registry/namespace-lifecycle.ts';
@@ -18,13 +19,13 @@ import type { Strategy } from '../registry/strategy.ts';
 import { VersionedStore } from '../storage/versioned-store.ts';
 import type { WindowSize } from '../storage/watch-window.ts';
 import { DocumentHandler } from './document-handler.ts';
-import { Listener } from './listener.ts';
 import { InflightLimiter } from './inflight-limiter.ts';
+import { keptAdmin, keptCertificate, restoreObjects } from './kept-state.ts';
+import { Listener } from './listener.ts';
 import { RequestHandler } from './request-handler.ts';
 import { ResourceHandler } from './resource-handler.ts';
-import { makeServingCertificate } from './serving-certificate.ts';
 import { StallGate } from './stall-gate.ts';
-import { makeAdmin, TokenAuthenticator, type TokenUser } from './token-authenticator.ts';
+import { TokenAuthenticator, type TokenUser } from './token-authenticator.ts';
 import { WatchOpener } from './watch-opener.ts';
 import { WatchTicker } from './watch-ticker.ts';
 
@@ -50,6 +51,8 @@ export interface ApiServerOptions {
   readonly bookmarkPeriodMs?: number;
   /** Resources that CustomResourceDefinitions would define; default: none. */
   readonly customResources?: readonly ServedResource[];
+  /** Where objects, certificate and the token of the administrator are kept; its owner closes it. Default: in memory only. */
+  readonly dataDir?: DataDir | undefined;
 }
 
 export interface RunningApiServer {
@@ -88,8 +91,9 @@ const drainMs = 1_000;
 
 /** Rejects if the address cannot be bound. */
 export async function startApiServer(options: ApiServerOptions): Promise<RunningApiServer> {
-  const parts = assemble(options);
-  const certificate = options.tls === false ? undefined : await makeServingCertificate();
+  const admin = await keptAdmin(options);
+  const parts = assemble(options, admin);
+  const certificate = options.tls === false ? undefined : await keptCertificate(options);
   const listener = await Listener.open({
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 0,
@@ -99,11 +103,11 @@ export async function startApiServer(options: ApiServerOptions): Promise<Running
   const running = new AbortController();
   const loops = Promise.all([
     parts.ticker.run(() => parts.store.revision, running.signal),
-    expireEvents(parts, options.clock, running.signal),
+    expireEvents(parts, options, running.signal),
     compactPeriodically(parts.store, options.clock, running.signal),
+    options.dataDir?.run(options.clock, running.signal),
   ]);
   const url = urlOf(options, listener.port);
-  const [admin] = parts.tokens;
   const caPem = certificate?.caPem;
   return {
     url,
@@ -135,29 +139,27 @@ interface Parts {
   readonly ticker: WatchTicker;
   readonly requests: RequestHandler;
   readonly stall: StallGate;
-  readonly tokens: readonly [TokenUser, ...TokenUser[]];
 }
 
-function assemble(options: ApiServerOptions): Parts {
-  const { clock, random, logger } = options;
-  const { customResources = [] } = options;
+function assemble(options: ApiServerOptions, admin: TokenUser): Parts {
+  const { clock, random, logger, dataDir, customResources = [] } = options;
   const served = [...servedResources, ...customResources];
   const strategies = makeStrategies(options.defaultTolerationSeconds ?? defaultTolerationSeconds, customResources);
-  const store = new VersionedStore({ clock, resources: [...strategies.keys()], window: windowOf(options) });
+  const window = windowOf(options);
+  const store = new VersionedStore({ clock, resources: [...strategies.keys()], window, journal: dataDir });
+  if (dataDir !== undefined) restoreObjects(store, strategies, { dataDir, logger });
   const registry = new ObjectRegistry(store, clock, random);
   createNamespaces(registry, strategies);
   const lister = new ObjectLister(store);
   const ticker = new WatchTicker(clock, options.bookmarkPeriodMs);
   const limiter = new InflightLimiter();
   const stall = new StallGate(clock);
-  const [first = makeAdmin(), ...others] = options.tokens ?? [];
-  const tokens = [first, ...others] as const;
   const requests = new RequestHandler({
     logger,
     limiter,
     stall,
     served,
-    authenticator: new TokenAuthenticator(tokens),
+    authenticator: new TokenAuthenticator([admin, ...(options.tokens ?? []).slice(1)]),
     documents: new DocumentHandler(store, () => ({ inFlight: limiter.inFlight, watches: ticker.size }), served),
     resources: new ResourceHandler({
       strategies,
@@ -169,7 +171,7 @@ function assemble(options: ApiServerOptions): Parts {
     }),
   });
   const expiry = new EventExpiry(store, strategyOf(strategies, 'events'), clock, options.eventTtlMs);
-  return { store, expiry, ticker, requests, stall, tokens };
+  return { store, expiry, ticker, requests, stall };
 }
 
 function windowOf({ watchWindow }: ApiServerOptions): WindowSize | undefined {
@@ -186,16 +188,25 @@ function createNamespaces(registry: ObjectRegistry, strategies: ReadonlyMap<stri
   const served = findServedResource('', 'v1', 'namespaces');
   if (served === undefined) throw new Error('namespaces are not served');
   const target = { served, strategy: strategyOf(strategies, 'namespaces'), namespace: undefined, name: undefined };
-  for (const name of initialNamespaces) {
+  for (const name of initialNamespaces.filter((name) => !registry.exists({ ...target, name, endpoint: '' }))) {
     const body = { metadata: { name } };
     registry.create({ ...target, endpoint: '' }, body, { dryRun: false, fieldValidation: 'Strict' });
   }
 }
 
-async function expireEvents({ expiry }: Parts, clock: Clock, signal: AbortSignal): Promise<void> {
+async function expireEvents(
+  { expiry }: Parts,
+  { clock, logger }: ApiServerOptions,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     await clock.sleep(expiryPeriodMs, signal);
-    expiry.sweep();
+    try {
+      expiry.sweep();
+    } catch (error) {
+      // As with a full disk. It is tried again.
+      logger.error({ error }, 'cannot delete expired events');
+    }
   }
 }
 

@@ -7,10 +7,11 @@ import { parseIncludeObject } from '../printing/table.ts';
 import { isSet, limitOf, parseListPlan, parseWatchPlan, requireRevision } from '../registry/list-query.ts';
 import type { ObjectLister } from '../registry/object-lister.ts';
 import type { Deleted, ObjectRegistry, Written } from '../registry/object-registry.ts';
-import type { PatchKind } from '../patch/object-patch.ts';
+import { type PatchKind, patchObject } from '../patch/object-patch.ts';
 import type { PodSubresources } from '../registry/pod-subresources.ts';
 import { badRequest, methodNotAllowed, notImplemented } from '../api-errors/api-errors.ts';
 import { fieldLabelsOf, type Target } from '../registry/request-target.ts';
+import { buildScale, patchForScale } from '../registry/scale.ts';
 import { parseSelection, type Selection } from '../registry/selection.ts';
 import type { Endpoint, Strategy } from '../registry/strategy.ts';
 import { isMap, mapAt, type MutableJsonMap } from '../select-field.ts';
@@ -92,6 +93,8 @@ export class ResourceHandler {
         return this.#evict(call);
       case 'log':
         return this.#log(call);
+      case 'scale':
+        return this.#scale(call);
       default:
         return this.#objects(call, headers);
     }
@@ -204,6 +207,27 @@ export class ResourceHandler {
     const request = parseDeleteRequest(call.exchange.query, mapAt(eviction, 'deleteOptions'));
     this.#options.pods.evict(this.#target(call), eviction, { ...request, dryRun: dryRun || request.dryRun });
     return jsonReply(201, success);
+  }
+
+  async #scale(call: Call): Promise<Reply> {
+    const { registry } = this.#options;
+    const target = this.#target(call);
+    if (call.verb === 'get') return jsonReply(200, buildScale(registry.get(target)));
+    const { incoming, query } = call.exchange;
+    const options = parseWriteOptions(query, call.verb === 'patch' ? 'PatchOptions' : 'UpdateOptions');
+    const body = asObject(call.verb === 'patch' ? await this.#patchedScale(call, incoming) : await this.#body(call));
+    const { object } = registry.patch(target, { type: 'merge', body: patchForScale(body) }, options);
+    return jsonReply(200, buildScale(object));
+  }
+
+  async #patchedScale(call: Call, incoming: Exchange['incoming']): Promise<unknown> {
+    const type = patchKindOf(parseMediaType(headerOf(incoming, 'content-type')).type, call.served);
+    const body = decodeJson(await readBytes(incoming), 'the patch');
+    const { spec } = buildScale(this.#options.registry.get(this.#target(call)));
+    // Without a version: a patch that states none applies to what is stored when it is carried out.
+    const metadata = { name: call.name ?? '', namespace: call.namespace ?? '' };
+    const current = { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata, spec: mapAt(spec) };
+    return patchObject(current, { type, body }, 'Scale');
   }
 
   /** No containers run, so the log of an existing pod is empty. */

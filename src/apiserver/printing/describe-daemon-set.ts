@@ -1,6 +1,6 @@
-import type { JsonMap } from '../../api/json-map.ts';
-import { mapAt, mapsAt, numberAt, textAt, valueAt } from '../select-field.ts';
-import { ageColumn, column, countColumn, nameColumn, type PrintedColumn, wideColumn } from './describe-columns.ts';
+import { mapAt, numberAt } from '../select-field.ts';
+import { ageColumn, column, countColumn, nameColumn, type PrintedColumn } from './describe-columns.ts';
+import { describeSelector, selectorColumn, templateColumns } from './describe-pod-template.ts';
 
 /** Daemon sets (upstream `printDaemonSet`). */
 export const daemonSetColumns: readonly PrintedColumn[] = [
@@ -14,40 +14,10 @@ export const daemonSetColumns: readonly PrintedColumn[] = [
     describeSelector({ matchLabels: mapAt(set, 'spec', 'template', 'spec', 'nodeSelector') }),
   ),
   ageColumn,
-  wideColumn('Containers', 'Names of the containers of the daemon pod.', (set) => containerTexts(set, 'name')),
-  wideColumn('Images', 'Images of the containers of the daemon pod.', (set) => containerTexts(set, 'image')),
-  wideColumn('Selector', 'Label selector of its pods.', (set) => describeSelector(mapAt(set, 'spec', 'selector'))),
+  ...templateColumns,
+  selectorColumn,
 ];
 
 function statusCount(name: string, description: string, field: string): PrintedColumn {
   return countColumn(name, description, (daemonSet) => numberAt(daemonSet, 'status', field));
-}
-
-function containerTexts(daemonSet: JsonMap, field: string): string {
-  const containers = mapsAt(daemonSet, 'spec', 'template', 'spec', 'containers');
-  return containers.map((container) => textAt(container, field)).join(',');
-}
-
-/** A label selector in the syntax of `kubectl -l`, its terms in order of their keys (upstream `metav1.FormatLabelSelector`). */
-function describeSelector(selector: JsonMap): string {
-  const labels = mapAt(selector, 'matchLabels');
-  const terms = [
-    ...Object.keys(labels).map((key) => ({ key, text: `${key}=${textAt(labels, key)}` })),
-    ...mapsAt(selector, 'matchExpressions').map((term) => ({
-      key: textAt(term, 'key'),
-      text: describeExpression(term),
-    })),
-  ];
-  const sorted = terms.sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)));
-  return sorted.map(({ text }) => text).join(',') || '<none>';
-}
-
-function describeExpression(expression: JsonMap): string {
-  const key = textAt(expression, 'key');
-  const values = valueAt(expression, 'values');
-  const list = `(${Array.isArray(values) ? values.map(String).sort().join(',') : ''})`;
-  const operator = textAt(expression, 'operator');
-  if (operator === 'In') return `${key} in ${list}`;
-  if (operator === 'NotIn') return `${key} notin ${list}`;
-  return operator === 'DoesNotExist' ? `!${key}` : key;
 }

@@ -10,6 +10,13 @@ import { describeCustomColumn } from './describe-custom-column.ts';
 import { daemonSetColumns } from './describe-daemon-set.ts';
 import { eventColumns } from './describe-event.ts';
 import { nodeColumns } from './describe-node.ts';
+import {
+  budgetColumns,
+  deploymentColumns,
+  jobColumns,
+  replicaSetColumns,
+  statefulSetColumns,
+} from './describe-workloads.ts';
 import { completedConditions, podColumns, type RowCondition } from './describe-pod.ts';
 
 /** The part of each object that its row contains: `?includeObject=`. */
@@ -54,6 +61,11 @@ const columnsByKind: Readonly<Record<string, readonly PrintedColumn[]>> = {
     ageColumn,
   ],
   'apps/DaemonSet': daemonSetColumns,
+  'apps/Deployment': deploymentColumns,
+  'apps/ReplicaSet': replicaSetColumns,
+  'apps/StatefulSet': statefulSetColumns,
+  'batch/Job': jobColumns,
+  'policy/PodDisruptionBudget': budgetColumns,
   'events.k8s.io/Event': eventColumns,
   // Upstream `printLease`.
   'coordination.k8s.io/Lease': [

@@ -1,5 +1,8 @@
 /** Deletes each event when its TTL after the last write is over (upstream `--event-ttl`). */
+import { parseTimestamp } from '../../api/timestamps.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { mapAt } from '../select-field.ts';
+import type { Draft } from '../storage/stored-object.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
 import { buildStored } from './object-registry.ts';
 import type { Strategy } from './strategy.ts';
@@ -25,7 +28,14 @@ export class EventExpiry {
     this.#store = store;
     this.#strategy = strategy;
     this.#clock = clock;
-    store.table(strategy.plural).hub.add({
+    const table = store.table(strategy.plural);
+    this.#due = [...table.now().from('')].map((stored) => ({
+      key: stored.key,
+      revision: stored.revision,
+      atMs: clock.monotonicMs() + remainingMs(stored.content, clock.nowMs(), ttlMs),
+    }));
+    this.#due.sort((a, b) => a.atMs - b.atMs);
+    table.hub.add({
       bucket: '',
       deliver: ({ kind, object, revision }) => {
         if (kind !== 'deleted') this.#due.push({ key: object.key, revision, atMs: clock.monotonicMs() + ttlMs });
@@ -39,8 +49,9 @@ export class EventExpiry {
     for (;;) {
       const next = this.#due[this.#head];
       if (next === undefined || next.atMs > nowMs) break;
-      this.#head += 1;
+      // If it cannot be deleted now, it is due again.
       this.#expire(next);
+      this.#head += 1;
     }
     if (this.#head * 2 > this.#due.length) {
       this.#due = this.#due.slice(this.#head);
@@ -54,4 +65,16 @@ export class EventExpiry {
     const draft = stored.draft();
     this.#store.remove(this.#strategy.plural, (taken) => buildStored(this.#strategy, draft, taken));
   }
+}
+
+/** What is left of the TTL of an event that an earlier run of the server wrote. */
+function remainingMs(event: Draft, nowMs: number, ttlMs: number): number {
+  const times = [
+    event.metadata.creationTimestamp,
+    event['lastTimestamp'],
+    event['eventTime'],
+    mapAt(event, 'series')['lastObservedTime'],
+  ];
+  const writtenAtMs = Math.max(0, ...times.map((time) => parseTimestamp(time) ?? 0));
+  return Math.min(ttlMs, Math.max(0, writtenAtMs + ttlMs - nowMs));
 }

@@ -78,6 +78,10 @@ export class ObjectRegistry {
     this.#random = random;
   }
 
+  exists(target: Target): boolean {
+    return this.#store.get(target.strategy.plural, keyOfTarget(target)) !== undefined;
+  }
+
   /** Throws a 404 ApiError if it does not exist. */
   get(target: Target): StoredObject {
     const found = this.#store.get(target.strategy.plural, keyOfTarget(target));

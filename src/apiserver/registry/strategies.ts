@@ -11,6 +11,7 @@ import { podStrategy } from './pod-strategy.ts';
 import { type FieldError, invalidField } from '../api-errors/field-errors.ts';
 import { sameJson } from '../../api/same-json.ts';
 import { isMap, mapAt, mapsAt, textAt, valueAt } from '../select-field.ts';
+import { workloadStrategies } from './workload-strategies.ts';
 import { isolateStatus, plainStrategy, type Strategy, takeField } from './strategy.ts';
 
 const namespacedFields = ['metadata.name', 'metadata.namespace'] as const;
@@ -21,7 +22,15 @@ export function makeStrategies(
   custom: readonly ServedResource[] = [],
 ): ReadonlyMap<string, Strategy> {
   const pods = podStrategy(defaultTolerationSeconds);
-  const builtIn = [nodeStrategy, pods, namespaceStrategy, eventStrategy, leaseStrategy, daemonSetStrategy];
+  const builtIn = [
+    nodeStrategy,
+    pods,
+    namespaceStrategy,
+    eventStrategy,
+    leaseStrategy,
+    daemonSetStrategy,
+    ...workloadStrategies,
+  ];
   const all = [...builtIn, ...custom.map(customStrategy)];
   return new Map(all.map((strategy) => [strategy.plural, strategy]));
 }

@@ -97,6 +97,13 @@ function undo(tree: Tree, later: readonly StoreChange[]): Tree {
   return tree;
 }
 
+/** The objects as a state to restore. */
+export function snapshotOf(objects: readonly StoredObject[]): Snapshot {
+  const tree: Tree = new BTree<ObjectKey, StoredObject>(undefined, compareKeys);
+  for (const object of objects) tree.set(object.key, object);
+  return asSnapshot(tree);
+}
+
 function asSnapshot(tree: Tree): Snapshot {
   return {
     size: tree.size,

@@ -8,6 +8,7 @@ import type { Clock } from '../../ports/clock.ts';
 import { RevisionWaiters } from './revision-waiters.ts';
 import { ResourceTable, type Snapshot } from './resource-table.ts';
 import type { StoreChange } from './store-change.ts';
+import type { StoreJournal } from './store-journal.ts';
 import type { StoredObject } from './stored-object.ts';
 import type { WindowSize } from './watch-window.ts';
 
@@ -19,6 +20,8 @@ interface StoreOptions {
   /** Table names; events of both groups share one. */
   readonly resources: readonly string[];
   readonly window?: WindowSize | undefined;
+  /** Default: changes are kept in memory only. */
+  readonly journal?: StoreJournal | undefined;
 }
 
 type Build = (revision: number) => StoredObject;
@@ -42,11 +45,13 @@ export class VersionedStore implements ReadableStore {
   readonly #clock: Clock;
   readonly #tables: ReadonlyMap<string, ResourceTable>;
   readonly #waiters: RevisionWaiters;
+  readonly #journal: StoreJournal | undefined;
   #revision = revisionFirst;
   #compactedTo = 0;
 
   constructor(options: StoreOptions) {
     this.#clock = options.clock;
+    this.#journal = options.journal;
     this.#waiters = new RevisionWaiters(options.clock, () => this.#revision);
     this.#tables = new Map(
       options.resources.map((name) => [name, new ResourceTable(revisionFirst, options.window)] as const),
@@ -106,7 +111,7 @@ export class VersionedStore implements ReadableStore {
 
   /**
    * Replaces everything by the backup, its revision included, as a restore of etcd does. Watchers are not notified: the
-   * servers on this storage have to restart.
+   * servers on this storage have to restart. Nothing is written to the journal.
    */
   restore(backup: Backup): void {
     this.#revision = backup.revision;
@@ -125,6 +130,8 @@ export class VersionedStore implements ReadableStore {
     const object = build(revision);
     const previous = table.get(object.key);
     if (removes && previous === undefined) throw new Error(`cannot remove ${resource} ${object.key}: not found`);
+    if (removes) this.#journal?.remove(resource, object);
+    else this.#journal?.put(resource, object);
     this.#revision = revision;
     table.apply({ kind: kindOf(removes, previous), revision, object, previous, atMs: this.#clock.monotonicMs() });
     this.#waiters.notify();

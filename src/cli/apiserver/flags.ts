@@ -12,5 +12,22 @@ export const apiserverFlags = [
       default: 'nlc.kubeconfig',
     }),
   ]),
+  ...flagGroup('Storage', [
+    flag.text(
+      'data-dir',
+      'Folder that keeps objects, versions, certificate and admin token across restarts, also after kill -9; if not set, all is in memory',
+      {},
+    ),
+  ]),
+  ...flagGroup('Scheduling', [
+    flag.boolean(
+      'scheduler',
+      'Bind pending pods to nodes that fit, as a stand-in for kube-scheduler; leave it off where that runs',
+      { default: false },
+    ),
+    flag.integer('scheduler-seed', 'Decides between equal nodes: the same seed makes the same choices', {
+      range: { min: 0, max: 2 ** 31 - 1 },
+    }),
+  ]),
   ...logFlags,
 ] as const satisfies readonly FlagDefinition[];

@@ -1,8 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { loadConnection } from '../../adapters/kubeconfig/connection.ts';
 import { PinoLogger } from '../../adapters/pino-logger.ts';
 import { SystemClock } from '../../adapters/system-clock.ts';
 import { SystemRandom } from '../../adapters/system-random.ts';
 import { type RunningApiServer, startApiServer } from '../../apiserver/http/api-server.ts';
+import { DataDir } from '../../apiserver/data-dir/data-dir.ts';
+import { DataDirError } from '../../apiserver/data-dir/data-dir-error.ts';
+import type { Logger } from '../../ports/logger.ts';
+import { SeededRandom } from '../../kubelet/faults/seeded-random.ts';
+import { runScheduler } from '../apiserver/scheduler-process.ts';
 import { apiserverFlags } from '../apiserver/flags.ts';
 import { type CommandIo, exitSuccess, exitFailure, usageError } from '../io/command-io.ts';
 import type { FlagValues } from '../flags/flag-definition.ts';
@@ -17,19 +23,38 @@ const firstLine = '# Written by nlc apiserver. Valid while that process runs.\n'
 /** The file contains a token. */
 const onlyForOwner = 0o600;
 
-/** `nlc apiserver`: serves until the signal aborts. All objects are in memory and lost at the end. */
+/** `nlc apiserver`: serves until the signal aborts. Without `--data-dir`, all objects are in memory and lost at the end. */
 export async function run(argv: readonly string[], io: CommandIo): Promise<number> {
   const read = readFlags(argv, apiserverFlags);
   if ('problems' in read) return usageError(io, 'apiserver', read.problems);
   const { values } = read;
   const problems = foreignFileProblems(values.kubeconfigOut);
   if (problems.length > 0) return usageError(io, 'apiserver', problems);
-  const server = await start(values, io);
+  const logger = PinoLogger.create({ format: values.logFormat, verbosity: values.v });
+  const dataDir = await openDataDir(values, logger, io);
+  if (dataDir === 'failed') return exitFailure;
+  try {
+    return await serve({ values, io, logger, dataDir });
+  } finally {
+    dataDir?.close();
+  }
+}
+
+interface Serving {
+  readonly values: ApiserverValues;
+  readonly io: CommandIo;
+  readonly logger: Logger;
+  readonly dataDir: DataDir | undefined;
+}
+
+async function serve(serving: Serving): Promise<number> {
+  const { values, io } = serving;
+  const server = await start(serving);
   if (server === undefined) return exitFailure;
   try {
     writeFileSync(values.kubeconfigOut, firstLine + server.kubeconfig(), { mode: onlyForOwner });
-    io.stdout(greeting(server, values.kubeconfigOut));
-    await untilAborted(io.signal);
+    io.stdout(greeting(server, values));
+    await (values.scheduler ? schedule(serving) : untilAborted(io.signal));
   } finally {
     await server.close();
   }
@@ -50,7 +75,7 @@ function foreignFileProblems(path: string): readonly string[] {
 }
 
 /** Undefined if it cannot listen on the port; the reason is printed. */
-async function start(values: ApiserverValues, io: CommandIo): Promise<RunningApiServer | undefined> {
+async function start({ values, io, logger, dataDir }: Serving): Promise<RunningApiServer | undefined> {
   try {
     return await startApiServer({
       customResources: [servedPolicies()],
@@ -58,9 +83,11 @@ async function start(values: ApiserverValues, io: CommandIo): Promise<RunningApi
       tls: values.tls,
       clock: new SystemClock(),
       random: new SystemRandom(),
-      logger: PinoLogger.create({ format: values.logFormat, verbosity: values.v }),
+      logger,
+      dataDir,
     });
   } catch (error) {
+    if (error instanceof DataDirError) return printProblem(error, io);
     const code = codeOf(error);
     if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
     io.stderr(`nlc apiserver: cannot listen on port ${values.port} (${code}); --port=0 selects a free port\n`);
@@ -68,9 +95,37 @@ async function start(values: ApiserverValues, io: CommandIo): Promise<RunningApi
   }
 }
 
-function greeting(server: RunningApiServer, path: string): string {
+/** Until the signal aborts. */
+async function schedule({ values, io, logger }: Serving): Promise<void> {
+  const connection = await loadConnection({ kubeconfig: values.kubeconfigOut });
+  const random = values.schedulerSeed === undefined ? new SystemRandom() : new SeededRandom(values.schedulerSeed);
+  await runScheduler({ connection, clock: new SystemClock(), random, logger }, io.signal);
+}
+
+/** Undefined without the flag. */
+async function openDataDir(
+  { dataDir }: ApiserverValues,
+  logger: Logger,
+  io: CommandIo,
+): Promise<DataDir | undefined | 'failed'> {
+  if (dataDir === undefined) return undefined;
+  try {
+    return await DataDir.open(dataDir, logger);
+  } catch (error) {
+    if (!(error instanceof DataDirError)) throw error;
+    printProblem(error, io);
+    return 'failed';
+  }
+}
+
+function printProblem({ message }: DataDirError, io: CommandIo): undefined {
+  io.stderr(`nlc apiserver: --data-dir: ${message}\n`);
+}
+
+function greeting(server: RunningApiServer, { kubeconfigOut: path, dataDir }: ApiserverValues): string {
+  const where = dataDir === undefined ? 'in memory' : `data in ${JSON.stringify(dataDir)}`;
   const shown = /^[\w./-]+$/.test(path) ? path : JSON.stringify(path);
-  return `API server listening on ${server.url}, in memory, on loopback only; press Ctrl-C to stop
+  return `API server listening on ${server.url}, ${where}, on loopback only; press Ctrl-C to stop
 
   export KUBECONFIG=${shown}
   kubectl get nodes --watch

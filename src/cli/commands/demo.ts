@@ -12,6 +12,15 @@ import { JsonReporter, type Reporter, TextReporter } from '../demo/reporter.ts';
 import { runScenario } from '../demo/runner.ts';
 import { DemoEnvironment } from '../demo/environment.ts';
 import { scenario, type World } from '../demo/scenario.ts';
+import { workloadScenario } from '../demo/workload-scenario.ts';
+import { Workloads } from '../demo/workloads.ts';
+import { findPrograms } from '../programs/program-finder.ts';
+import {
+  type WorkloadFiles,
+  workloadPrograms,
+  WorkloadPrograms,
+  programsMissing,
+} from '../programs/workload-programs.ts';
 import { DemoActions, noActions } from '../demo/demo-actions.ts';
 import { type DemoDashboard, startDemoDashboard } from '../demo/demo-dashboard.ts';
 import { demoFlags } from '../demo/flags.ts';
@@ -25,15 +34,28 @@ type DemoOptions = FlagValues<typeof demoFlags>;
 export async function run(argv: readonly string[], io: CommandIo): Promise<number> {
   const read = readFlags(argv, demoFlags);
   if ('problems' in read) return usageError(io, 'demo', read.problems);
+  const files = read.values.withWorkloads ? findPrograms(workloadPrograms) : 'none';
+  if (files === undefined) {
+    io.stderr(`nlc demo: --with-workloads: ${programsMissing()}\n`);
+    return exitFailure;
+  }
   const folder = mkdtempSync(join(tmpdir(), 'nlc-demo-'));
   try {
-    return await runDemo(read.values, io, folder);
+    return await runDemo({ options: read.values, io, folder, files });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function runDemo(options: DemoOptions, io: CommandIo, folder: string): Promise<number> {
+interface DemoStart {
+  readonly options: DemoOptions;
+  readonly io: CommandIo;
+  /** For files of this run; the caller removes it. */
+  readonly folder: string;
+  readonly files: WorkloadFiles | 'none';
+}
+
+async function runDemo({ options, io, folder, files }: DemoStart): Promise<number> {
   const clock = new SystemClock();
   const startedAtMs = clock.monotonicMs();
   const elapsedMs = (): number => clock.monotonicMs() - startedAtMs;
@@ -52,6 +74,7 @@ async function runDemo(options: DemoOptions, io: CommandIo, folder: string): Pro
     config: demoConfig(),
     replicas: options.replicas,
     port: options.port,
+    pods: files === 'none',
     clock,
     random,
     logger,
@@ -64,7 +87,8 @@ async function runDemo(options: DemoOptions, io: CommandIo, folder: string): Pro
     const dashboard = await serveDashboard({ environment, actions, port, clock, logger }, io);
     if (dashboard === undefined) return exitFailure;
     try {
-      return await reportScenario({ environment, control, dashboard, reporter, clock, io, once });
+      const run = { environment, control, dashboard, reporter, clock, io, once };
+      return await (files === 'none' ? reportScenario(run) : reportWorkloads(run, files, join(folder, 'programs')));
     } finally {
       await dashboard.close();
     }
@@ -87,6 +111,19 @@ async function serveDashboard(
   }
 }
 
+/** With kube-scheduler and kube-controller-manager beside the demo. */
+async function reportWorkloads(run: DemoRun, files: WorkloadFiles, folder: string): Promise<number> {
+  const { environment, reporter, clock } = run;
+  const { kubeconfigFile } = environment;
+  const programs = await WorkloadPrograms.start({ files, kubeconfigFile, folder, clock });
+  try {
+    for (const { file, pid } of programs.running) reporter.say(`running ${file} (process ${pid})`);
+    return await reportScenario({ ...run, workloads: new Workloads(environment, programs) });
+  } finally {
+    await programs.stop();
+  }
+}
+
 interface DemoRun {
   readonly environment: DemoEnvironment;
   readonly control: ScenarioControl;
@@ -95,10 +132,12 @@ interface DemoRun {
   readonly clock: SystemClock;
   readonly io: CommandIo;
   readonly once: boolean;
+  /** Default: the scenario without workloads. */
+  readonly workloads?: Workloads;
 }
 
 async function reportScenario(run: DemoRun): Promise<number> {
-  const { environment, control, dashboard, reporter, clock, io, once } = run;
+  const { environment, control, dashboard, reporter, clock, io, once, workloads } = run;
   const { signal } = io;
   const decisions: Decision[] = [];
   environment.onDecision((noted) => {
@@ -112,7 +151,12 @@ async function reportScenario(run: DemoRun): Promise<number> {
   await environment.start(signal);
   const world: World = { environment, decisions, notes: new Map(), nowMs: () => clock.monotonicMs() };
   control.begin();
-  const outcomes = await runScenario(scenario, { world, reporter, clock, signal: control.signal });
+  const outcomes = await runScenario(workloads === undefined ? scenario : workloadScenario(workloads), {
+    world,
+    reporter,
+    clock,
+    signal: control.signal,
+  });
   const isComplete = !control.signal.aborted;
   control.end();
   reporter.end(outcomes);
@@ -123,23 +167,34 @@ async function reportScenario(run: DemoRun): Promise<number> {
 }
 
 const flushEveryMs = 500;
+const podCommands: readonly string[] = [
+  'get nodes',
+  'get pods -A -o wide',
+  'describe node a-07',
+  'get events -A',
+  'cordon b-01',
+  'taint node c-01 demo=x:NoExecute',
+];
+const workloadCommands: readonly string[] = [
+  'create deployment web --image=registry.example/web:1 --replicas=20',
+  'get pods -o wide --watch',
+  'scale deployment web --replicas=40',
+  'taint node c-01 demo=x:NoExecute',
+  'get deployments,replicasets,jobs -A',
+];
 
 /** After the scenario everything keeps running until the signal aborts. */
-async function keepRunning({ environment, dashboard, reporter, clock, io: { signal } }: DemoRun): Promise<void> {
+async function keepRunning(run: DemoRun): Promise<void> {
+  const { environment, dashboard, reporter, clock, workloads } = run;
+  const { signal } = run.io;
   reporter.say(`the cluster keeps running; buttons that act are on the dashboard: ${dashboard.url}`);
   const kubectl = `kubectl --kubeconfig ${environment.kubeconfigFile}`;
   reporter.say('commands to try (press Ctrl-C to stop):');
-  for (const line of [
-    'get nodes',
-    'get pods -A -o wide',
-    'describe node a-07',
-    'get events -A',
-    'cordon b-01',
-    'taint node c-01 demo=x:NoExecute',
-  ])
-    reporter.say(`  ${kubectl} ${line}`);
-  while (!signal.aborted) {
-    await clock.sleep(flushEveryMs, signal);
+  for (const line of workloads === undefined ? podCommands : workloadCommands) reporter.say(`  ${kubectl} ${line}`);
+  for (let reported = workloads?.problem; !signal.aborted; await clock.sleep(flushEveryMs, signal)) {
+    const problem = workloads?.problem;
+    if (problem !== undefined && problem !== reported) reporter.say(problem);
+    reported = problem;
     reporter.flush();
   }
 }

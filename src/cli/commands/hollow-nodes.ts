@@ -10,7 +10,7 @@ import type { FlagValues } from '../flags/flag-definition.ts';
 import { readValues } from '../flags/flag-schema.ts';
 import { parseFlags } from '../flags/flags.ts';
 import { formatGoDuration } from '../../api/go-duration.ts';
-import { isLoopback } from '../hollow-nodes/control-access.ts';
+import { isLoopback } from '../../adapters/page-server/loopback-host.ts';
 import { FleetProcess } from '../hollow-nodes/fleet-process.ts';
 import { readFaultScript } from '../hollow-nodes/fault-schema.ts';
 import type { Read } from '../io/document-schema.ts';

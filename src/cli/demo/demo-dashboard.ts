@@ -7,12 +7,11 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Logger } from '../../ports/logger.ts';
 import { metricsOf } from '../../ports/meter.ts';
 import { actionRoute, type Actions } from '../actions/actions.ts';
-import { allOf, rejectCrossSite } from '../actions/cross-site.ts';
+import { rejectCrossSite } from '../actions/cross-site.ts';
 import type { ControllerProcess } from '../controller/process.ts';
 import { dashboardAsset } from '../dashboard/assets.ts';
 import { dashboardRoutes } from '../dashboard/dashboard-routes.ts';
 import * as dashboardMetrics from '../dashboard/metrics.ts';
-import { guardControl } from '../hollow-nodes/control-access.ts';
 import { explainRoutes } from '../pages/explain-pages.ts';
 import { listRoutes } from '../pages/list-pages.ts';
 import type { DemoEnvironment } from './environment.ts';
@@ -62,7 +61,7 @@ export async function startDemoDashboard(options: DemoDashboardOptions): Promise
 }
 
 async function listen(routes: readonly Route[], { port, logger }: DemoDashboardOptions): Promise<RunningHttp> {
-  const refuse = allOf(guardControl(undefined), rejectCrossSite);
+  const refuse = rejectCrossSite;
   const start = (port: number): Promise<RunningHttp> => startHttp({ address: { host, port }, routes, refuse, logger });
   if (port !== undefined) return start(port);
   try {

@@ -34,6 +34,8 @@ interface DemoEnvironmentOptions {
   /** Number of replicas of the controller. */
   readonly replicas: number;
   readonly port: number;
+  /** False: only nodes. Default: pods are created, bound to each node. */
+  readonly pods?: boolean;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -117,7 +119,12 @@ export class DemoEnvironment {
     while (!signal.aborted && allNodeNames().some((name) => this.ready(name) !== 'True'))
       await clock.sleep(pollEveryMs, signal);
     this.#running.push(...this.replicas.map((replica) => replica.run(lifetime)));
-    await this.#bindPods(lifetime);
+    if (this.#options.pods !== false) await this.#bindPods(lifetime);
+  }
+
+  /** A client of the demo itself, which is neither the controller nor a node. */
+  get api(): HttpKubeApi {
+    return this.#crewApi;
   }
 
   async stop(): Promise<void> {

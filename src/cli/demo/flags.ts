@@ -26,6 +26,11 @@ export const demoFlags = [
         range: { min: 0, max: 65_535 },
       },
     ),
+    flag.boolean(
+      'with-workloads',
+      'Run kube-scheduler and kube-controller-manager beside the demo, and a scenario in which pods of a Deployment move to other nodes',
+      { default: false },
+    ),
     flag.integer('replicas', 'Number of replicas of the controller', { default: 2, range: { min: 1, max: 5 } }),
     flag.text(
       'kubeconfig-out',

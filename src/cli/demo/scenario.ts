@@ -54,11 +54,11 @@ const outageWatchMs = 5_000;
 const patienceToleranceMs = 2_500;
 const { secondaryNodeEvictionRate, nodeEvictionRate } = demoControllerOptions;
 
-function expectNone(names: readonly string[], what: string): string | undefined {
+export function expectNone(names: readonly string[], what: string): string | undefined {
   return names.length === 0 ? undefined : `${names.length} ${what}: ${names.slice(0, 5).join(', ')}`;
 }
 
-const notReady = ({ environment }: World, names: readonly string[]): readonly string[] =>
+export const notReady = ({ environment }: World, names: readonly string[]): readonly string[] =>
   names.filter((name) => environment.ready(name) !== 'True');
 
 function podsOfKind({ environment }: World, node: string, kind: PodKind): readonly PodView[] {

@@ -36,7 +36,7 @@ import { allOf, rejectCrossSite } from '../actions/cross-site.ts';
 import { dashboardAsset } from '../dashboard/assets.ts';
 import { dashboardRoutes } from '../dashboard/dashboard-routes.ts';
 import * as dashboardMetrics from '../dashboard/metrics.ts';
-import { guardControl } from './control-access.ts';
+import { requireToken } from './control-access.ts';
 import { controlRoutes } from './control-pages.ts';
 import { FleetActions } from './fleet-actions.ts';
 import { FleetDashboard } from './fleet-dashboard.ts';
@@ -211,7 +211,7 @@ export class FleetProcess {
     const token = controlTokenFile === undefined ? undefined : readFileSync(controlTokenFile, 'utf8').trim();
     const pages = dashboardRoutes({ source, asset: dashboardAsset, clock: this.#clock, logger, meter: this.#meter });
     const routes = [...this.#routes(fleet), ...pages, actionRoute(actions)];
-    const refuse = allOf(guardControl(token), rejectCrossSite);
+    const refuse = token === undefined ? rejectCrossSite : allOf(requireToken(token), rejectCrossSite);
     const running = await startHttp({ address, routes, logger, refuse });
     io.stdout(`${controlText(running.address)}\n`);
     return running;

@@ -1,17 +1,5 @@
 import type { NodeState } from '../../dashboard/protocol.ts';
 
-/** All states, from the least to the most specific one. */
-export const nodeStates = [
-  'ready',
-  'not-ready',
-  'suspect',
-  'unreachable',
-  'tainted',
-  'emptying',
-  'maintenance',
-  'paused',
-] as const satisfies readonly NodeState[];
-
 export interface NodeStateFacts {
   /** Status of the Ready condition, or `missing`. */
   readonly ready: string;

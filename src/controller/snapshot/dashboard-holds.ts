@@ -3,7 +3,7 @@ import { formatTime, parseTimestamp } from '../../api/timestamps.ts';
 import type { HoldBanner } from '../../dashboard/protocol.ts';
 import { steadyTime } from '../dashboard/steady-time.ts';
 import { buildHolds, buildZoneHolds } from '../explain/build-holds.ts';
-import { describeHoldReason, describeUnblocker } from '../explain/describe-outlooks.ts';
+import { describeHoldReason, describeUnblocker } from '../explain/describe-holds.ts';
 import type { Circumstances, Hold, Unblocker } from '../explain/facts.ts';
 import type { Decision } from '../model/decisions.ts';
 import type { BreakerStatus } from '../model/policy.ts';

@@ -30,7 +30,7 @@ import { buildHolds } from '../explain/build-holds.ts';
 import { buildNodeOutlook, type NodeOutlook } from '../explain/build-node-outlook.ts';
 import { buildPodOutlook, type PodOutlook } from '../explain/build-pod-outlook.ts';
 import { buildZoneOutlook, type ZoneOutlook } from '../explain/build-zone-outlook.ts';
-import type { StatusOutlook } from '../explain/describe-outlooks.ts';
+import type { StatusOutlook } from '../explain/describe-status.ts';
 import { formatEstimate, formatPast, toSeconds } from '../explain/format-time.ts';
 import type { Now } from '../model/node-state.ts';
 import type { PolicyCount } from '../model/policy.ts';

@@ -21,6 +21,7 @@ import {
 } from '../model/commands.ts';
 import { evaluationFailed, type StayReason } from '../model/decisions.ts';
 import type { WaitingPod } from '../model/waiting-pods.ts';
+import { AcceptedDeletions } from './accepted-deletions.ts';
 import { boundSinceMs, isBinding } from './bound-since.ts';
 import { decideEviction, type EvictAt, isHealthTaint, type RunningTaint } from './decide-eviction.ts';
 import { Departures, type DepartureSource, type DepartureWait, deleteAtOnce, type Leave } from './departures.ts';
@@ -37,20 +38,6 @@ export const podsByNode = 'node';
 const deletesAtOnceMax = 16;
 const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
 const unwantedRecheckMs = 1_000;
-/**
- * A pod that does not terminate within this time after its accepted deletion was not deleted, as after a restore of
- * etcd.
- */
-const acceptedMsMax = 300_000;
-
-/** A deletion that the API server has accepted. */
-interface Accepted {
-  readonly uid: string;
-  readonly atMs: number;
-  /** The cache has shown that the pod terminates: if it no longer does, etcd was restored from a backup. */
-  isSeen: boolean;
-}
-
 interface TaintEvictorOptions extends EvictionHoldsOptions {
   /** Absent: every pod that is due is deleted at once. */
   readonly departures?: DepartureSource;
@@ -70,8 +57,7 @@ export class TaintEvictor {
   readonly #loop: WorkLoop;
   /** Tainted nodes found at the takeover; their pods are evaluated in batches. */
   readonly #batchedResync: WorkLoop;
-  /** By the pod's key, until the pod is deleted: the cache may be behind. */
-  readonly #evicted = new Map<string, Accepted>();
+  readonly #accepted = new AcceptedDeletions();
   /** Time of the takeover: existing times are interpreted relative to it, however late they are evaluated. */
   #tookOver: Now;
 
@@ -153,26 +139,15 @@ export class TaintEvictor {
       this.#verify(key);
       yield;
     }
-    for (const [key, accepted] of this.#evicted) {
-      if (!this.#isUnderWay(pods.get(key), accepted)) this.#evicted.delete(key);
-      yield;
-    }
+    yield* this.#accepted.sweep(
+      (key) => pods.get(key),
+      () => this.#options.clock.monotonicMs(),
+    );
     for (const name of this.#taints.nodes()) {
       if (nodes.get(name) === undefined) this.#forgetNode(name);
       yield;
     }
     yield* this.#departures.sweep();
-  }
-
-  #isUnderWay(pod: PodView | undefined, accepted: Accepted): boolean {
-    if (pod?.uid !== accepted.uid) return false;
-    accepted.isSeen ||= pod.terminating;
-    return pod.terminating || (!accepted.isSeen && this.#now().monotonicMs - accepted.atMs < acceptedMsMax);
-  }
-
-  #isBeingDeleted(pod: PodView): boolean {
-    const accepted = this.#evicted.get(podKey(pod));
-    return accepted !== undefined && this.#isUnderWay(pod, accepted);
   }
 
   /** A hold by a policy or a pause may have ended, of this node or, if undefined, of any: due deletions are checked now. */
@@ -237,7 +212,7 @@ export class TaintEvictor {
 
   /** Number of pods of the largest collection. */
   get size(): number {
-    return Math.max(this.#timed.size, this.#queue.remembered, this.#evicted.size, this.#departures.size);
+    return Math.max(this.#timed.size, this.#queue.remembered, this.#accepted.count, this.#departures.size);
   }
 
   /** Number of nodes whose taints are known. */
@@ -247,7 +222,7 @@ export class TaintEvictor {
 
   /** Number of pods whose deletion was accepted and that are still in the cache. */
   get evictedCount(): number {
-    return this.#evicted.size;
+    return this.#accepted.count;
   }
 
   onNode(change: Change<NodeView>): void {
@@ -277,7 +252,7 @@ export class TaintEvictor {
 
   #evaluate(pod: PodView, meeting: Meeting, now: Now): void {
     this.#dropOther(pod);
-    const isBeingDeleted = this.#isBeingDeleted(pod);
+    const isBeingDeleted = this.#accepted.isUnderWay(pod, this.#options.clock.monotonicMs());
     const taints = this.#taints.get(pod.nodeName);
     const known = this.#timed.get(podKey(pod));
     if (taints.length === 0 && known === undefined) return;
@@ -350,7 +325,7 @@ export class TaintEvictor {
 
   /** The pod no longer exists. If its deletion was not announced, its timed eviction is cancelled with an Event. */
   #forgetPod(key: string): void {
-    this.#evicted.delete(key);
+    this.#accepted.forget(key);
     const known = this.#timed.get(key);
     if (known === undefined) return;
     const { namespace = '', name } = splitKey(key);
@@ -496,8 +471,7 @@ export class TaintEvictor {
     const { pods, meter, decisions, clock } = this.#options;
     const key = podKey(pod);
     // The watch may have delivered the deletion before the response: then nothing needs to be remembered.
-    if (pods.get(key)?.uid === pod.uid)
-      this.#evicted.set(key, { uid: pod.uid, atMs: clock.monotonicMs(), isSeen: false });
+    if (pods.get(key)?.uid === pod.uid) this.#accepted.add(pod, clock.monotonicMs());
     meter.add(podDeletionsTotal, 1);
     meter.observe(podDeletionDuration, Math.max(0, clock.monotonicMs() - atMs) / 1_000);
     decisions.note({ kind: 'pod-evicted', pod: key, node: pod.nodeName, taint, toleratedSeconds });

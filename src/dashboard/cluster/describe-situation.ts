@@ -1,8 +1,8 @@
-import { describeState, nodeStates } from '../describe-state.ts';
+import { describeState } from '../describe-state.ts';
+import { type NodeCell, nodeStates, type ZoneRow } from '../protocol.ts';
 import { buildTally } from '../nodes/select-nodes.ts';
 import { formatCount, formatCounted } from '../page/format-number.ts';
 import { formatCountdown, formatDuration } from '../page/format-time.ts';
-import type { NodeCell, ZoneRow } from '../protocol.ts';
 import type { DashboardState } from '../stream/merge-delta.ts';
 
 const zonesShownMax = 3;

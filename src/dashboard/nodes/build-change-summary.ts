@@ -1,6 +1,6 @@
-import { describeState, nodeStates } from '../describe-state.ts';
+import { describeState } from '../describe-state.ts';
 import { formatCounted } from '../page/format-number.ts';
-import type { NodeCell, NodeState } from '../protocol.ts';
+import { type NodeCell, type NodeState, nodeStates } from '../protocol.ts';
 
 /** How many nodes changed to each state, and how many were added and removed, since the last announcement. */
 export type ChangeTally = Readonly<Partial<Record<NodeState | 'added' | 'removed', number>>>;

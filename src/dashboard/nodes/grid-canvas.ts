@@ -1,7 +1,6 @@
 // The canvas of the grid: paints a cell only if it looks different from what was painted last.
-import { nodeStates } from '../describe-state.ts';
+import { type NodeCell, type NodeState, nodeStates } from '../protocol.ts';
 import type { Palette } from '../page/theme.ts';
-import type { NodeCell, NodeState } from '../protocol.ts';
 import { CellPainter } from './cell-painter.ts';
 import { type GridPlan, planCell } from './plan-grid.ts';
 

@@ -1,6 +1,5 @@
-import { nodeStates } from '../describe-state.ts';
+import { type NodeCell, type NodeState, nodeStates } from '../protocol.ts';
 import type { NodeFilter, SortKey } from '../page/parse-route.ts';
-import type { NodeCell, NodeState } from '../protocol.ts';
 
 const collator = new Intl.Collator('en', { numeric: true });
 

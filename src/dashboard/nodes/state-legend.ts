@@ -1,10 +1,10 @@
 import { h, type JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { describeState, nodeStates } from '../describe-state.ts';
+import { describeState } from '../describe-state.ts';
+import { type NodeCell, type NodeState, nodeStates } from '../protocol.ts';
 import { useDashboard, useRoute } from '../page/dashboard-context.ts';
 import { formatCount } from '../page/format-number.ts';
 import type { Palette } from '../page/theme.ts';
-import type { NodeCell, NodeState } from '../protocol.ts';
 import { paintPattern } from './cell-painter.ts';
 import { buildTally } from './select-nodes.ts';
 

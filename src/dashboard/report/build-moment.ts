@@ -1,8 +1,8 @@
 // What the dashboard would show at one moment of a simulated run. Virtual time 0 is the epoch.
-import { describeState, nodeStates } from '../describe-state.ts';
+import { describeState } from '../describe-state.ts';
 import { buildTally } from '../nodes/select-nodes.ts';
 import { formatCount, formatCounted } from '../page/format-number.ts';
-import type { NodeCell, TimelineLine, ZoneRow } from '../protocol.ts';
+import { type NodeCell, nodeStates, type TimelineLine, type ZoneRow } from '../protocol.ts';
 import type { ReportLine, ReportRun, ReportState } from './report-data.ts';
 
 /** The state of a run at one moment. */

@@ -160,7 +160,7 @@ test('T118 a watch whose client does not read is closed, and others receive ever
 test('unimplemented subresources are rejected by name', async () => {
   await withServer({ tls: false }, async (_server, client) => {
     expect(await client.post('/api/v1/namespaces/default/pods/p/exec', {}), 501);
-    expect(await client.get('/api/v1/secrets'), 404);
+    expect(await client.get('/api/v1/componentstatuses'), 404);
   });
 });
 

@@ -5,7 +5,7 @@ import { type RunningHttp, startHttp, textAnswer } from '../../../src/adapters/p
 import { explainRoutes } from '../../../src/cli/pages/explain-pages.ts';
 import type { NodeOutlook } from '../../../src/controller/explain/build-node-outlook.ts';
 import type { PodOutlook } from '../../../src/controller/explain/build-pod-outlook.ts';
-import type { StatusOutlook } from '../../../src/controller/explain/describe-outlooks.ts';
+import type { StatusOutlook } from '../../../src/controller/explain/describe-status.ts';
 import type { ZoneOutlook } from '../../../src/controller/explain/build-zone-outlook.ts';
 import { ControllerWorld } from '../../support/controller-world.ts';
 import { RecordingLogger } from '../../support/fakes.ts';

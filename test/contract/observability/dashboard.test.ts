@@ -156,7 +156,7 @@ test('a client that reads nothing does not stop others, and is disconnected', as
   const { port, url, world, clients } = await serving(t);
   const socket = connect({ host: '127.0.0.1', port });
   socket.on('error', () => undefined);
-  socket.write('GET /dashboard/events HTTP/1.1\r\nhost: x\r\n\r\n');
+  socket.write('GET /dashboard/events HTTP/1.1\r\nhost: localhost\r\n\r\n');
   socket.pause();
   await until(() => clients() === 1);
   const { mirror } = await read(url);
@@ -181,9 +181,9 @@ test('a connection that was used for a page can open a stream', async (t) => {
   const received: string[] = [];
   const socket = connect({ host: '127.0.0.1', port });
   socket.setEncoding('utf8').on('data', (text: string) => received.push(text));
-  socket.write('GET /dashboard HTTP/1.1\r\nhost: x\r\n\r\n');
+  socket.write('GET /dashboard HTTP/1.1\r\nhost: localhost\r\n\r\n');
   await until(() => received.join('').includes(page));
-  socket.write('GET /dashboard/events HTTP/1.1\r\nhost: x\r\n\r\n');
+  socket.write('GET /dashboard/events HTTP/1.1\r\nhost: localhost\r\n\r\n');
   await until(() => received.join('').includes('retry: 2000'));
   await world.advance(2);
   await until(() => received.join('').includes('event: snapshot'));

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { request } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import {
@@ -181,4 +182,39 @@ test('if the second address is in use, the first is closed', async () => {
   await assert.rejects(start(freed.address, other.address), { code: 'EADDRINUSE' });
   await assert.rejects(fetch(urlOf(freed.address, '/metrics')));
   await other.close();
+});
+
+function statusFor(host: string, server: { readonly host: string; readonly port: number }): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const options = { host: '127.0.0.1', port: server.port, path: '/livez', agent: false, setHost: false };
+    const sent = request({ ...options, headers: { host } }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    sent.once('error', reject).end();
+  });
+}
+
+const livez: Route = { path: '/livez', answer: () => textAnswer(200, 'ok') };
+
+test('on loopback, a request for another host name is rejected: DNS rebinding in a browser', async () => {
+  const server = await startHttp({ address: freePort, routes: [livez], logger: new RecordingLogger() });
+  try {
+    for (const host of ['localhost', `LOCALHOST:${server.address.port}`, '127.0.0.1:1', '[::1]:8080'])
+      assert.equal(await statusFor(host, server.address), 200, host);
+    for (const host of ['attacker.example', 'localhost.attacker.example:8080', '127.0.0.1.attacker.example', ''])
+      assert.equal(await statusFor(host, server.address), 403, host);
+  } finally {
+    await server.close();
+  }
+});
+
+test('on every interface, any host name is answered: scrapes may use the name of a Service', async () => {
+  const everywhere = { host: '', port: 0 };
+  const server = await startHttp({ address: everywhere, routes: [livez], logger: new RecordingLogger() });
+  try {
+    assert.equal(await statusFor('nlc.kube-system.svc:8080', server.address), 200);
+  } finally {
+    await server.close();
+  }
 });

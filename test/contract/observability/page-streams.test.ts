@@ -37,7 +37,7 @@ async function serving(t: TestContext) {
     const socket = connect({ host: '127.0.0.1', port: server.address.port }).on('error', () => undefined);
     sockets.push(socket);
     const count = streams.length;
-    socket.write('GET /stream HTTP/1.1\r\nhost: x\r\n\r\n');
+    socket.write('GET /stream HTTP/1.1\r\nhost: localhost\r\n\r\n');
     await until(() => streams.length > count);
     return { socket, stream: streams[count] ?? assert.fail('no stream') };
   };

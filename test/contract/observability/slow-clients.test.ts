@@ -34,7 +34,7 @@ describe('slow clients', { concurrency: true }, () => {
 
   test('headers sent byte by byte', async () => {
     const seconds = await secondsUntilEnd((socket) => {
-      socket.resume().write('GET /large HTTP/1.1\r\nhost: x\r\nx-slow: ');
+      socket.resume().write('GET /large HTTP/1.1\r\nhost: localhost\r\nx-slow: ');
       const dripping = setInterval(() => socket.write('x'), 500);
       socket.once('close', () => clearInterval(dripping));
     });
@@ -43,7 +43,7 @@ describe('slow clients', { concurrency: true }, () => {
 
   test('a body sent byte by byte', async () => {
     const seconds = await secondsUntilEnd((socket) => {
-      socket.resume().write('POST /large HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n');
+      socket.resume().write('POST /large HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n');
       const dripping = setInterval(() => socket.write('x'), 500);
       socket.once('close', () => clearInterval(dripping));
     });
@@ -53,7 +53,7 @@ describe('slow clients', { concurrency: true }, () => {
   test('a response that is not read', async () => {
     let bytes = 0;
     await secondsUntilEnd((socket) => {
-      socket.write('GET /large HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+      socket.write('GET /large HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n');
       // A client that does not read does not notice the end; the remaining bytes show it.
       setTimeout(() => socket.on('data', (piece) => (bytes += piece.length)), 36_000);
     });

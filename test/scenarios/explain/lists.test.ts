@@ -1,8 +1,7 @@
 // Lists of nodes by state and of pods by time, in a running controller.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nodeStates } from '../../../src/controller/dashboard/classify-node-state.ts';
-import type { NodeState } from '../../../src/dashboard/protocol.ts';
+import { type NodeState, nodeStates } from '../../../src/dashboard/protocol.ts';
 import type { NodeList } from '../../../src/controller/snapshot/node-list.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
 import { snapshotOf } from '../../support/explained.ts';

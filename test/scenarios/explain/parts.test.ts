@@ -2,11 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { taintKeys } from '../../../src/api/taints.ts';
-import {
-  describeNodeOutlook,
-  describePodOutlook,
-  describeStatus,
-} from '../../../src/controller/explain/describe-outlooks.ts';
+import { describeNodeOutlook, describePodOutlook } from '../../../src/controller/explain/describe-outlooks.ts';
+import { describeStatus } from '../../../src/controller/explain/describe-status.ts';
 import type { Hold } from '../../../src/controller/explain/facts.ts';
 import type { ControllerOptions, ControllerSelection } from '../../../src/controller/model/options.ts';
 import { ControllerWorld } from '../../support/controller-world.ts';

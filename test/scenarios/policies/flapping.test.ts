@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { flappingAnnotation } from '../../../src/api/node.ts';
-import { describeNodeOutlook, describeStatus } from '../../../src/controller/explain/describe-outlooks.ts';
+import { describeNodeOutlook } from '../../../src/controller/explain/describe-outlooks.ts';
+import { describeStatus } from '../../../src/controller/explain/describe-status.ts';
 import type { FlappingRule, NodePolicy } from '../../../src/controller/model/policy.ts';
 import { aPolicy } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeState, isNodeState, nodeStates } from '../../../src/dashboard/describe-state.ts';
+import { describeState, isNodeState } from '../../../src/dashboard/describe-state.ts';
+import { nodeStates } from '../../../src/dashboard/protocol.ts';
 
 test('each state has its own label and letter', () => {
   assert.equal(new Set(nodeStates.map((state) => describeState(state).label)).size, 8);

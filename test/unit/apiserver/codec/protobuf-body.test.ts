@@ -53,10 +53,10 @@ test('a body without the protobuf prefix is rejected', () => {
 });
 
 test('a kind that is not served is rejected', () => {
-  const kind = new TextEncoder().encode('Secret');
+  const kind = new TextEncoder().encode('Gadget');
   const typeMeta = [0x0a, 2, 0x76, 0x31, 0x12, kind.length, ...kind];
   const bytes = new Uint8Array([...magic, 0x0a, typeMeta.length, ...typeMeta]);
-  assert.throws(() => decodeProtobufBody(bytes), { message: /"Secret".*"v1"/ });
+  assert.throws(() => decodeProtobufBody(bytes), { message: /"Gadget".*"v1"/ });
   assert.throws(() => decodeProtobufBody(bytes), isBadRequest);
 });
 

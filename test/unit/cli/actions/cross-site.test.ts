@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RequestInfo } from '../../../../src/adapters/page-server/observability-server.ts';
 import { allOf, rejectCrossSite } from '../../../../src/cli/actions/cross-site.ts';
-import { guardControl } from '../../../../src/cli/hollow-nodes/control-access.ts';
+import { requireToken } from '../../../../src/cli/hollow-nodes/control-access.ts';
 
 const host = '127.0.0.1:8700';
 
@@ -34,10 +34,10 @@ test('reads are not rejected: browsers do not show their responses to other orig
 });
 
 test('several filters: each may reject', async () => {
-  const filter = allOf(guardControl(undefined), rejectCrossSite);
+  const filter = allOf(requireToken('secret'), rejectCrossSite);
   const rejectionOf = async (headers: Record<string, string>) => (await filter(headers, request('POST')))?.status;
-  assert.equal(await rejectionOf({ host }), undefined);
-  // A name that resolves to loopback, as with DNS rebinding.
-  assert.equal(await rejectionOf({ host: 'attacker.example:8700', origin: 'http://attacker.example:8700' }), 403);
-  assert.equal(await rejectionOf({ host, origin: 'http://attacker.example:8700' }), 403);
+  const authorization = 'Bearer secret';
+  assert.equal(await rejectionOf({ host, authorization }), undefined);
+  assert.equal(await rejectionOf({ host }), 401);
+  assert.equal(await rejectionOf({ host, authorization, origin: 'http://attacker.example:8700' }), 403);
 });

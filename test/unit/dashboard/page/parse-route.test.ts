@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { nodeStates } from '../../../../src/dashboard/describe-state.ts';
+import { nodeStates } from '../../../../src/dashboard/protocol.ts';
 import { formatRoute } from '../../../../src/dashboard/page/format-route.ts';
 import { parseRoute, type Route } from '../../../../src/dashboard/page/parse-route.ts';
 

@@ -1,6 +1,6 @@
-// Kills the processes of a test at its end, even if it is killed or crashes: a small shell reads from a pipe, and when the
-// pipe is closed it kills the registered processes and removes the folder. The shell runs in its own process group, so that
-// Ctrl-C reaches the test and not the guard.
+// Kills programs that this process started at its end, even if it is killed or crashes: a small shell reads from a pipe,
+// and when the pipe is closed it kills the registered processes and removes their folder. The shell runs in its own process
+// group, so that Ctrl-C does not reach it.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 
@@ -28,13 +28,13 @@ export class Guard {
       stdio: ['pipe', 'ignore', 'ignore'],
     });
     this.#shell.unref();
-    // The pipe alone must not keep the test process running.
+    // The pipe alone must not keep this process running.
     if (this.#shell.stdin instanceof Socket) this.#shell.stdin.unref();
   }
 
   /** The shell's process id. */
   get pid(): number {
-    return this.#shell.pid!;
+    return this.#shell.pid ?? -1;
   }
 
   add(pid: number): void {
@@ -52,11 +52,11 @@ export class Guard {
     return new Promise((resolve) => {
       this.#shell.ref();
       this.#shell.once('exit', () => resolve());
-      this.#shell.stdin!.end();
+      this.#shell.stdin?.end();
     });
   }
 
   #send(line: string): void {
-    this.#shell.stdin!.write(line);
+    this.#shell.stdin?.write(line);
   }
 }

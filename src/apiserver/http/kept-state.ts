@@ -1,0 +1,95 @@
+/** What a server takes over from the data dir: objects, its certificate and the token of the administrator. */
+import { X509Certificate } from 'node:crypto';
+import type { Clock } from '../../ports/clock.ts';
+import type { Logger } from '../../ports/logger.ts';
+import type { DataDir } from '../data-dir/data-dir.ts';
+import { DataDirError } from '../data-dir/data-dir-error.ts';
+import { buildStored } from '../registry/object-registry.ts';
+import type { Strategy } from '../registry/strategy.ts';
+import { isMap } from '../select-field.ts';
+import { snapshotOf } from '../storage/resource-table.ts';
+import { type Draft, isDraft, type StoredObject } from '../storage/stored-object.ts';
+import type { VersionedStore } from '../storage/versioned-store.ts';
+import { makeServingCertificate, type ServingCertificate } from './serving-certificate.ts';
+import { makeAdmin, type TokenUser } from './token-authenticator.ts';
+
+const certificateSecret = 'serving-certificate';
+const adminSecret = 'admin-token';
+/** Before its end a kept certificate is replaced, at the start of a server only. */
+const renewedBeforeMs = 30 * 24 * 3_600_000;
+
+interface KeptOptions {
+  readonly tokens?: readonly TokenUser[];
+  readonly dataDir?: DataDir | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** The first user: as given, as kept, or a new one. */
+export async function keptAdmin({ tokens, dataDir }: KeptOptions): Promise<TokenUser> {
+  const [given] = tokens ?? [];
+  if (given !== undefined) return given;
+  const made = makeAdmin();
+  return dataDir === undefined ? made : { ...made, token: await dataDir.keepSecret(adminSecret, () => made.token) };
+}
+
+/** As kept, unless it ends soon, or a new one. */
+export async function keptCertificate({ dataDir, clock, logger }: KeptOptions): Promise<ServingCertificate> {
+  if (dataDir === undefined) return makeServingCertificate();
+  const kept = parseCertificate(await dataDir.keepSecret(certificateSecret, makeText));
+  const notAfterMs = kept === undefined ? 0 : new X509Certificate(kept.certPem).validToDate.getTime();
+  if (kept !== undefined && notAfterMs - clock.nowMs() > renewedBeforeMs) return kept;
+  logger.warn({ folder: dataDir.folder }, 'kept serving certificate expires soon; made a new one with a new CA');
+  const made = await makeServingCertificate();
+  dataDir.replaceSecret(certificateSecret, JSON.stringify(made));
+  return made;
+}
+
+async function makeText(): Promise<string> {
+  return JSON.stringify(await makeServingCertificate());
+}
+
+function parseCertificate(text: string): ServingCertificate | undefined {
+  const parsed: unknown = JSON.parse(text);
+  if (!isMap(parsed)) return undefined;
+  const { caPem, certPem, keyPem } = parsed;
+  if (typeof caPem !== 'string' || typeof certPem !== 'string' || typeof keyPem !== 'string') return undefined;
+  return { caPem, certPem, keyPem };
+}
+
+/**
+ * Fills the empty store, before anything else is written to it. Objects of resources that are not served stay in the data
+ * dir. Throws a {@link DataDirError} for a damaged object.
+ */
+export function restoreObjects(
+  store: VersionedStore,
+  strategies: ReadonlyMap<string, Strategy>,
+  { dataDir, logger }: { readonly dataDir: DataDir; readonly logger: Logger },
+): void {
+  const state = dataDir.read();
+  if (state !== undefined) {
+    const objects = new Map<string, StoredObject[]>();
+    const unserved = new Map<string, number>();
+    for (const row of state.rows()) {
+      const strategy = strategies.get(row.table);
+      if (strategy === undefined) unserved.set(row.table, (unserved.get(row.table) ?? 0) + 1);
+      else pushTo(objects, row.table, buildStored(strategy, parseObject(row.json, row), row.revision));
+    }
+    for (const [resource, count] of unserved) logger.warn({ resource, count }, 'kept objects are not served');
+    const tables = new Map([...objects].map(([name, stored]) => [name, snapshotOf(stored)] as const));
+    store.restore({ revision: state.revision, tables });
+  }
+  dataDir.begin(store.revision);
+}
+
+function parseObject(json: string, { table, key }: { readonly table: string; readonly key: string }): Draft {
+  const parsed: unknown = JSON.parse(json);
+  if (!isDraft(parsed)) throw new DataDirError(`${table} ${key} in the data dir is not an object with metadata`);
+  return parsed;
+}
+
+function pushTo<V>(map: Map<string, V[]>, key: string, value: V): void {
+  const values = map.get(key);
+  if (values === undefined) map.set(key, [value]);
+  else values.push(value);
+}

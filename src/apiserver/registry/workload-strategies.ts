@@ -1,0 +1,184 @@
+/**
+ * Strategies of the resources that kube-controller-manager and kube-scheduler use: defaults, generations and status as
+ * upstream (`defaults.go` of each API group, `pkg/registry`); of their fields, names and types only are validated.
+ */
+import { isDnsSubdomain } from '../../api/names.ts';
+import { sameJson } from '../../api/same-json.ts';
+import { isMap, mapAt, mapsAt, type MutableJsonMap, textAt, valueAt } from '../select-field.ts';
+import type { Draft } from '../storage/stored-object.ts';
+import { defaultPodSpec } from './pod-defaults.ts';
+import { isolateStatus, plainStrategy, type Strategy } from './strategy.ts';
+
+type Rules = Partial<Strategy> & {
+  /** The status of a new object; none for a resource without status. */
+  readonly initialStatus?: Readonly<Record<string, unknown>>;
+};
+
+const rollingUpdate = { maxUnavailable: '25%', maxSurge: '25%' } as const;
+
+function strategy(plural: string, { initialStatus, ...rules }: Rules = {}): Strategy {
+  const namespaced = rules.namespaced ?? true;
+  const status = initialStatus === undefined ? {} : statusRules(initialStatus);
+  const labels = ['metadata.name', ...(namespaced ? ['metadata.namespace'] : [])];
+  return { ...plainStrategy, plural, namespaced, isName: isDnsSubdomain, fieldLabels: { labels }, ...status, ...rules };
+}
+
+function clusterScoped(plural: string, rules: Rules = {}): Strategy {
+  return strategy(plural, { ...rules, namespaced: false });
+}
+
+function statusRules(initial: Readonly<Record<string, unknown>>): Pick<Strategy, 'prepareCreate' | 'prepareUpdate'> {
+  return {
+    prepareCreate: (draft) => {
+      draft.metadata.generation = 1;
+      draft.status = { ...initial };
+    },
+    prepareUpdate: (draft, stored, endpoint) => {
+      isolateStatus(draft, stored, endpoint);
+      if (!sameJson(draft.spec, stored.spec)) draft.metadata.generation = (stored.metadata.generation ?? 0) + 1;
+    },
+  };
+}
+
+/** Replicas and a pod template. */
+function defaultReplicas(draft: Draft, more: Readonly<Record<string, unknown>> = {}): MutableJsonMap {
+  const spec = fillIn((draft.spec ??= {}), { replicas: 1, ...more });
+  defaultTemplate(spec);
+  return spec;
+}
+
+function defaultTemplate(owner: MutableJsonMap): void {
+  const podSpec = valueAt(owner, 'template', 'spec');
+  if (isMap(podSpec)) defaultPodSpec(podSpec);
+}
+
+function defaultDeployment(draft: Draft): void {
+  const spec = defaultReplicas(draft, { revisionHistoryLimit: 10, progressDeadlineSeconds: 600 });
+  const wanted = mapAt(spec, 'strategy');
+  const type = textAt(wanted, 'type') || 'RollingUpdate';
+  const limits = { rollingUpdate: { ...rollingUpdate, ...mapAt(wanted, 'rollingUpdate') } };
+  spec['strategy'] = { ...wanted, type, ...(type === 'RollingUpdate' ? limits : {}) };
+}
+
+function defaultStatefulSet(draft: Draft): void {
+  const spec = defaultReplicas(draft, {
+    podManagementPolicy: 'OrderedReady',
+    revisionHistoryLimit: 10,
+    persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
+  });
+  const wanted = mapAt(spec, 'updateStrategy');
+  const type = textAt(wanted, 'type') || 'RollingUpdate';
+  const limits = { rollingUpdate: { partition: 0, ...mapAt(wanted, 'rollingUpdate') } };
+  spec['updateStrategy'] = { ...wanted, type, ...(type === 'RollingUpdate' ? limits : {}) };
+}
+
+function defaultController(draft: Draft): void {
+  const spec = defaultReplicas(draft);
+  spec['selector'] ??= mapAt(spec, 'template', 'metadata', 'labels');
+}
+
+function defaultJob(spec: MutableJsonMap): void {
+  if (spec['completions'] === undefined && spec['parallelism'] === undefined) spec['completions'] = 1;
+  fillIn(spec, {
+    parallelism: 1,
+    completionMode: 'NonIndexed',
+    suspend: false,
+    backoffLimit: spec['backoffLimitPerIndex'] === undefined ? 6 : 2 ** 31 - 1,
+    podReplacementPolicy: spec['podFailurePolicy'] === undefined ? 'TerminatingOrFailed' : 'Failed',
+  });
+  defaultTemplate(spec);
+}
+
+/** A Job selects its pods by its own uid (upstream `jobStrategy.PrepareForCreate`). */
+function generateSelector({ metadata, spec = {} }: Draft): void {
+  if (spec['manualSelector'] === true) return;
+  const { uid = '', name = '' } = metadata;
+  const own = { 'controller-uid': uid, 'batch.kubernetes.io/controller-uid': uid };
+  const named = { 'job-name': name, 'batch.kubernetes.io/job-name': name };
+  const template = mapAt(spec, 'template');
+  const labels = { ...mapAt(template, 'metadata', 'labels'), ...named, ...own };
+  spec['template'] = { ...template, metadata: { ...mapAt(template, 'metadata'), labels } };
+  spec['selector'] = { ...mapAt(spec, 'selector'), matchLabels: { 'batch.kubernetes.io/controller-uid': uid } };
+}
+
+function defaultCronJob(draft: Draft): void {
+  const spec = fillIn((draft.spec ??= {}), {
+    concurrencyPolicy: 'Allow',
+    suspend: false,
+    successfulJobsHistoryLimit: 3,
+    failedJobsHistoryLimit: 1,
+  });
+  defaultTemplate(mapAt(spec, 'jobTemplate', 'spec'));
+}
+
+/** No addresses are allocated: nothing in a simulation would route them. */
+function defaultService(draft: Draft): void {
+  const spec = fillIn((draft.spec ??= {}), {
+    type: 'ClusterIP',
+    clusterIP: 'None',
+    clusterIPs: ['None'],
+    ipFamilies: ['IPv4'],
+    ipFamilyPolicy: 'SingleStack',
+    sessionAffinity: 'None',
+    internalTrafficPolicy: 'Cluster',
+  });
+  for (const port of mapsAt(spec, 'ports')) fillIn(port, { protocol: 'TCP', targetPort: port['port'] });
+}
+
+function fillIn(target: MutableJsonMap, defaults: Readonly<Record<string, unknown>>): MutableJsonMap {
+  for (const [field, value] of Object.entries(defaults)) target[field] ??= structuredClone(value);
+  return target;
+}
+
+const job = statusRules({});
+const noReplicas = { replicas: 0 } as const;
+const budgetStatus = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 } as const;
+
+export const workloadStrategies: readonly Strategy[] = [
+  strategy('deployments', { initialStatus: {}, setDefaults: defaultDeployment }),
+  strategy('replicasets', { initialStatus: noReplicas, setDefaults: (draft) => void defaultReplicas(draft) }),
+  strategy('replicationcontrollers', { initialStatus: noReplicas, setDefaults: defaultController }),
+  strategy('statefulsets', { initialStatus: { ...noReplicas, availableReplicas: 0 }, setDefaults: defaultStatefulSet }),
+  strategy('jobs', {
+    ...job,
+    setDefaults: (draft) => defaultJob((draft.spec ??= {})),
+    prepareCreate: (draft) => {
+      job.prepareCreate(draft);
+      generateSelector(draft);
+    },
+  }),
+  strategy('cronjobs', { initialStatus: {}, setDefaults: defaultCronJob }),
+  strategy('poddisruptionbudgets', { initialStatus: budgetStatus }),
+  strategy('services', {
+    setDefaults: defaultService,
+    prepareCreate: (draft) => {
+      draft.status = { loadBalancer: {} };
+    },
+    prepareUpdate: isolateStatus,
+  }),
+  strategy('secrets', {
+    setDefaults: (draft) => {
+      draft['type'] ??= 'Opaque';
+    },
+    fieldLabels: { labels: ['metadata.name', 'metadata.namespace', 'type'] },
+    fieldsOf: (draft) => ({ type: typeof draft['type'] === 'string' ? draft['type'] : '' }),
+  }),
+  strategy('persistentvolumeclaims', { initialStatus: { phase: 'Pending' } }),
+  clusterScoped('persistentvolumes', { initialStatus: { phase: 'Pending' } }),
+  strategy('resourceclaims', { initialStatus: {} }),
+  clusterScoped('volumeattachments', { initialStatus: { attached: false } }),
+  strategy('resourcequotas', { initialStatus: {} }),
+  ...[
+    'configmaps',
+    'controllerrevisions',
+    'csistoragecapacities',
+    'endpoints',
+    'endpointslices',
+    'limitranges',
+    'podtemplates',
+    'serviceaccounts',
+  ].map((plural) => strategy(plural)),
+  ...['csidrivers', 'csinodes', 'deviceclasses', 'resourceslices', 'storageclasses'].map((plural) =>
+    clusterScoped(plural),
+  ),
+];

@@ -1,0 +1,136 @@
+// The summary of the controller as text: the same values as the JSON.
+import { formatTime } from '../../api/timestamps.ts';
+import { describeBreakerCount } from '../model/decisions.ts';
+import { controllerNames } from '../model/options.ts';
+import { type BreakerStatus, describeMaxUnhealthy, type PolicyCount } from '../model/policy.ts';
+import type { ZoneOutlook } from './build-zone-outlook.ts';
+import { holdRows } from './describe-holds.ts';
+import { describeZones, keptText } from './describe-outlooks.ts';
+import type {
+  Circumstances,
+  ConfigFileFacts,
+  Estimate,
+  EvictedNodesFacts,
+  HistoryLine,
+  Hold,
+  InformerFacts,
+  PodGcFacts,
+  PolicyObjectsFacts,
+} from './facts.ts';
+import { ending, estimateText, type Row, rows, secondsText } from './format-page.ts';
+
+/** Summary of the controller: leadership, watches, queues and holds. */
+export interface StatusOutlook extends Pick<Circumstances, 'mode' | 'runs' | 'leading' | 'shadow' | 'leader'> {
+  readonly at: string;
+  /** Null: without a config file. */
+  readonly configFile: ConfigFileFacts | null;
+  readonly holds: readonly Hold[];
+  readonly informers: readonly InformerFacts[];
+  /** Empty without policies. */
+  readonly policies: readonly PolicyCount[];
+  /** Absent: policies come from the config file. */
+  readonly policyObjects?: PolicyObjectsFacts;
+  readonly zones: readonly ZoneOutlook[];
+  /** Number of nodes in the queues of all zones. */
+  readonly waiting: number;
+  readonly evictions: { readonly scheduled: number; readonly first: Estimate | null };
+  /** Null in taint mode. */
+  readonly evictedNodes: EvictedNodesFacts | null;
+  /** Null: not run by this process. */
+  readonly podGc: PodGcFacts | null;
+  readonly history: readonly HistoryLine[];
+}
+
+export function describeStatus(status: StatusOutlook): string {
+  const { at, mode, runs, shadow, leading, leader, holds, informers, zones, evictions, podGc, history } = status;
+  const leadership = `${leading ? 'leading' : 'standing by'}; leader: ${leader ?? 'unknown'}`;
+  const parts = (['nodeLifecycle', 'taintEviction', 'podGc'] as const).filter((part) => runs[part]);
+  const first = evictions.first === null ? '' : `, the first ${estimateText(evictions.first)}`;
+  return [
+    `${shadow ? 'shadow mode: nothing is written, no leader election' : leadership} (${at})\n`,
+    rows([
+      ...holdRows(holds),
+      ['runs', `${parts.map((part) => controllerNames[part]).join(', ')}; ${mode} mode`],
+      ...configFileRows(status),
+      ...policyObjectsRows(status),
+      ...status.policies.map((count): Row => ['policy', policyCountText(count)]),
+      ...lifecycleRows(status),
+      ['evictions', runs.taintEviction ? `${evictions.scheduled} scheduled${first}` : null],
+      ['collection', podGc && podGcText(podGc)],
+      ...informers.map((informer): Row => ['informer', informerText(informer)]),
+    ]),
+    describeZones(zones),
+    ending([], history),
+  ].join('');
+}
+
+function podGcText(podGc: PodGcFacts): string {
+  const { nextRound, missingNodes } = podGc;
+  const missing = missingNodes === 0 ? '' : `; ${missingNodes} nodes that pods are bound to do not exist`;
+  return `next round ${estimateText(nextRound)}; ${keptText(podGc)}${missing}`;
+}
+
+function configFileRows({ configFile }: StatusOutlook): readonly Row[] {
+  if (configFile === null) return [];
+  const { path, problems, waiting } = configFile;
+  return [
+    ['config', `${path}${problems.length === 0 ? '' : ' is invalid: the previous settings are in force'}`],
+    ...problems.map((problem): Row => ['invalid', problem]),
+    ...waiting.map(({ setting, from, to }): Row => ['restart', `needed for ${setting} ${from} -> ${to}`]),
+  ];
+}
+
+function policyObjectsRows({ policyObjects }: StatusOutlook): readonly Row[] {
+  if (policyObjects === undefined) return [];
+  const { inForce, refused, annotations } = policyObjects;
+  return [
+    ['policies', `${inForce} NodeLifecyclePolicy objects in force`],
+    ...refused.map(({ object, problems, generation }): Row => {
+      const meanwhile = generation === null ? 'it is not in force' : `generation ${generation} stays in force`;
+      return ['invalid', `${object}: ${problems.join('; ')}; ${meanwhile}`];
+    }),
+    ...annotations.map(({ object, problem }): Row => ['invalid', `${object}: ${problem}`]),
+  ];
+}
+
+function policyCountText({ policy, mode, nodes, conflicts, breaker, flapping, emptying }: PolicyCount): string {
+  const parts = [
+    `${policy}: mode ${mode}, applies to ${nodes} nodes`,
+    ...(conflicts === 0 ? [] : [`${conflicts} nodes are claimed equally by another policy`]),
+    ...(breaker === undefined ? [] : [breakerText(breaker)]),
+    ...(flapping === undefined ? [] : [`${flapping.kept} flapping nodes kept of at most ${flapping.limit}`]),
+    ...(emptying === undefined ? [] : [`${emptying.nodes.length} of at most ${emptying.max} nodes are being emptied`]),
+  ];
+  return parts.join('; ');
+}
+
+function breakerText(breaker: BreakerStatus): string {
+  const { maxUnhealthy, openedAtMs, untilMs = Infinity, resetAtMs } = breaker;
+  const limit = `${describeBreakerCount(breaker)} (${describeMaxUnhealthy(maxUnhealthy)})`;
+  const reset = resetAtMs === undefined ? '' : `, reset at ${formatTime(resetAtMs)}`;
+  if (openedAtMs === undefined) return `${limit}, breaker closed${reset}`;
+  const end = Number.isFinite(untilMs) ? `, closes at ${formatTime(untilMs)}` : '';
+  return `${limit}, breaker open since ${formatTime(openedAtMs)}${end}`;
+}
+
+/**
+ * Nodes that wait and, in eviction mode, evicted nodes; nothing where this process does not run the node lifecycle
+ * controller.
+ */
+function lifecycleRows({ runs, waiting, evictedNodes }: StatusOutlook): readonly Row[] {
+  if (!runs.nodeLifecycle) return [];
+  if (evictedNodes === null) return [['queues', `${waiting} nodes wait for a NoExecute taint`]];
+  const { timed, evicted } = evictedNodes;
+  return [
+    ['queues', `${waiting} nodes wait for the deletion of their pods`],
+    ['evictions', `${evicted} nodes are evicted; the timeout of ${timed} more has not ended`],
+  ];
+}
+
+function informerText(informer: InformerFacts): string {
+  const { name, state, synced, objects, lastFrame, consecutiveFailures, lastError } = informer;
+  const activity = lastFrame === null ? 'no frame received' : `last frame ${secondsText(lastFrame.secondsAgo)} ago`;
+  const trouble =
+    consecutiveFailures === 0 ? '' : `; ${consecutiveFailures} failures in a row: ${lastError ?? 'unknown'}`;
+  return `${name}: ${state}, ${synced ? 'in sync' : 'not in sync'}, ${objects} objects, ${activity}${trouble}`;
+}

@@ -1,0 +1,55 @@
+import { podKey, type PodView } from '../../api/pod.ts';
+
+/**
+ * A pod that does not terminate within this time after its accepted deletion was not deleted, as after a restore of
+ * etcd.
+ */
+const acceptedMsMax = 300_000;
+
+/** A deletion that the API server has accepted. */
+interface Accepted {
+  readonly uid: string;
+  readonly atMs: number;
+  /** The cache has shown that the pod terminates: if it no longer does, etcd was restored from a backup. */
+  isSeen: boolean;
+}
+
+/** The deletions that the API server has accepted and that the cache does not show completed: it may be behind. */
+export class AcceptedDeletions {
+  /** By the pod's key. */
+  readonly #accepted = new Map<string, Accepted>();
+
+  get count(): number {
+    return this.#accepted.size;
+  }
+
+  /** Remembers the deletion of this pod, accepted at this time of the monotonic clock. */
+  add(pod: PodView, atMs: number): void {
+    this.#accepted.set(podKey(pod), { uid: pod.uid, atMs, isSeen: false });
+  }
+
+  forget(key: string): void {
+    this.#accepted.delete(key);
+  }
+
+  /** Whether this pod is being deleted, also if the cache does not show it yet; `nowMs` is of the monotonic clock. */
+  isUnderWay(pod: PodView, nowMs: number): boolean {
+    const accepted = this.#accepted.get(podKey(pod));
+    return accepted !== undefined && isUnderWay(pod, accepted, nowMs);
+  }
+
+  /** Forgets the deletions that are completed, or never took place: one entry per step. */
+  *sweep(find: (key: string) => PodView | undefined, nowMs: () => number): Generator<undefined, void> {
+    for (const [key, accepted] of this.#accepted) {
+      const pod = find(key);
+      if (pod === undefined || !isUnderWay(pod, accepted, nowMs())) this.#accepted.delete(key);
+      yield;
+    }
+  }
+}
+
+function isUnderWay(pod: PodView, accepted: Accepted, nowMs: number): boolean {
+  if (pod.uid !== accepted.uid) return false;
+  accepted.isSeen ||= pod.terminating;
+  return pod.terminating || (!accepted.isSeen && nowMs - accepted.atMs < acceptedMsMax);
+}
