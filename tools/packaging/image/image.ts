@@ -84,12 +84,11 @@ function writeImage(out: string, temporary: string, url: string | undefined): vo
 }
 
 /** Annotations of the OCI specification that depend on the commit. */
-function describeSource({ source, version, pins }: Build): Readonly<Record<string, string>> {
+function describeSource({ source, version }: Build): Readonly<Record<string, string>> {
   const { commit, changed, url, created } = source;
   return {
     'org.opencontainers.image.version': version,
     'org.opencontainers.image.created': created.toISOString().replace('.000Z', 'Z'),
-    'org.opencontainers.image.base.name': `Debian ${pins.debian.suite}`,
     ...(commit === undefined ? {} : { 'org.opencontainers.image.revision': changed ? `${commit}-changed` : commit }),
     ...(url === undefined ? {} : { 'org.opencontainers.image.source': url }),
   };
