@@ -39,7 +39,11 @@ function defaultContainer(container: MutableJsonMap): void {
     imagePullPolicy: isMovingTag(textAt(container, 'image')) ? 'Always' : 'IfNotPresent',
   });
   for (const port of mapsAt(container, 'ports')) fillIn(port, { protocol: 'TCP' });
-  defaultRequests(container['resources']);
+}
+
+/** Only for pods: templates keep their resources as they are. */
+export function defaultPodRequests(spec: MutableJsonMap): void {
+  for (const container of containersOf(spec)) defaultRequests(container['resources']);
 }
 
 function isMovingTag(image: string): boolean {

@@ -2,7 +2,7 @@
 import { taintKeys } from '../../api/taints.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import { isDnsSubdomain } from '../../api/names.ts';
-import { admitPodSpec, defaultPodSpec, qosClassOf } from './pod-defaults.ts';
+import { admitPodSpec, defaultPodRequests, defaultPodSpec, qosClassOf } from './pod-defaults.ts';
 import { validatePodSpec, validatePodStatusUpdate, validatePodUpdate } from './pod-rules.ts';
 import { sameJson } from '../../api/same-json.ts';
 import { mapsAt, type MutableJsonMap, textAt } from '../select-field.ts';
@@ -35,6 +35,7 @@ export function podStrategy(defaultTolerationSeconds: number): Strategy {
     setDefaults: (draft) => {
       const spec = (draft.spec ??= {});
       defaultPodSpec(spec);
+      defaultPodRequests(spec);
       spec['enableServiceLinks'] ??= true;
     },
     admit: (draft) => {

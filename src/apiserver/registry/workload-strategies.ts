@@ -7,7 +7,7 @@ import { sameJson } from '../../api/same-json.ts';
 import { isMap, mapAt, mapsAt, type MutableJsonMap, textAt, valueAt } from '../select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import { defaultPodSpec } from './pod-defaults.ts';
-import { isolateStatus, plainStrategy, type Strategy } from './strategy.ts';
+import { type Endpoint, isolateStatus, plainStrategy, type Strategy } from './strategy.ts';
 
 type Rules = Partial<Strategy> & {
   /** The status of a new object; none for a resource without status. */
@@ -38,6 +38,19 @@ function statusRules(initial: Readonly<Record<string, unknown>>): Pick<Strategy,
       if (!sameJson(draft.spec, stored.spec)) draft.metadata.generation = (stored.metadata.generation ?? 0) + 1;
     },
   };
+}
+
+/** `/status` does not change labels, and a change of annotations is a new generation (upstream `deploymentStrategy`). */
+function prepareDeployment(draft: Draft, stored: Draft, endpoint: Endpoint): void {
+  isolateStatus(draft, stored, endpoint);
+  if (endpoint === 'status') {
+    if (stored.metadata.labels === undefined) delete draft.metadata.labels;
+    else draft.metadata.labels = { ...stored.metadata.labels };
+    return;
+  }
+  const unchanged = sameJson(draft.spec, stored.spec);
+  if (unchanged && sameJson(draft.metadata.annotations, stored.metadata.annotations)) return;
+  draft.metadata.generation = (stored.metadata.generation ?? 0) + 1;
 }
 
 /** Replicas and a pod template. */
@@ -135,7 +148,10 @@ const noReplicas = { replicas: 0 } as const;
 const budgetStatus = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 } as const;
 
 export const workloadStrategies: readonly Strategy[] = [
-  strategy('deployments', { initialStatus: {}, setDefaults: defaultDeployment }),
+  {
+    ...strategy('deployments', { initialStatus: {}, setDefaults: defaultDeployment }),
+    prepareUpdate: prepareDeployment,
+  },
   strategy('replicasets', { initialStatus: noReplicas, setDefaults: (draft) => void defaultReplicas(draft) }),
   strategy('replicationcontrollers', { initialStatus: noReplicas, setDefaults: defaultController }),
   strategy('statefulsets', { initialStatus: { ...noReplicas, availableReplicas: 0 }, setDefaults: defaultStatefulSet }),
