@@ -128,7 +128,7 @@ class Draw {
   }
 }
 
-await using plane = await startControlPlane();
+const plane = await startControlPlane();
 const embedded = new Client(await embeddedBackend());
 const real = new Client({
   kind: 'real',
@@ -138,7 +138,10 @@ const real = new Client({
   forget: undefined,
   close: async () => {},
 });
-after(() => Promise.all([embedded.close(), real.close()]));
+after(async () => {
+  await Promise.all([embedded.close(), real.close()]);
+  await plane[Symbol.asyncDispose]();
+});
 
 /** What of an answer both servers must agree on. */
 function comparable({ code, body }: { readonly code: number; readonly body: Json }): Json {

@@ -40,7 +40,8 @@ interface Configuration {
 /** The managers after a create, an update or a patch. `given` is `metadata.managedFields` of the body. */
 export function ownersAfterUpdate(
   target: Target,
-  stored: StoredObject | undefined,
+  // The content is parsed on each access.
+  stored: Pick<StoredObject, 'managers' | 'content'> | undefined,
   draft: Draft,
   { given, writer }: { readonly given: unknown; readonly writer: Writer },
 ): readonly ManagerEntry[] {

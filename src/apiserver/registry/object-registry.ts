@@ -245,7 +245,7 @@ export class ObjectRegistry {
     assertVersion(target, stored, draft);
     restoreSystemFields(draft, before);
     strategy.setDefaults(draft);
-    const managers = this.#ownersAfter(target, stored, draft, options);
+    const managers = this.#ownersAfter(target, { managers: stored.managers, content: before }, draft, options);
     strategy.admit(draft);
     strategy.prepareUpdate(draft, before, target.endpoint);
     const warnings = [...options.warnings, ...dropRepeatedOwners(draft.metadata)];
@@ -262,7 +262,7 @@ export class ObjectRegistry {
   /** Owners are those of what the client wrote: what admission and preparation change later has no owner. */
   #ownersAfter(
     target: Target,
-    stored: StoredObject | undefined,
+    stored: Pick<StoredObject, 'managers' | 'content'> | undefined,
     draft: Draft,
     { manager, managers, given, subresource = target.endpoint }: ReadOptions,
   ): readonly ManagerEntry[] {
