@@ -190,7 +190,11 @@ function createNamespaces(registry: ObjectRegistry, strategies: ReadonlyMap<stri
   const target = { served, strategy: strategyOf(strategies, 'namespaces'), namespace: undefined, name: undefined };
   for (const name of initialNamespaces.filter((name) => !registry.exists({ ...target, name, endpoint: '' }))) {
     const body = { metadata: { name } };
-    registry.create({ ...target, endpoint: '' }, body, { dryRun: false, fieldValidation: 'Strict' });
+    registry.create({ ...target, endpoint: '' }, body, {
+      dryRun: false,
+      fieldValidation: 'Strict',
+      manager: 'kube-apiserver',
+    });
   }
 }
 

@@ -133,7 +133,7 @@ export class Presenter {
   }
 
   #parse(stored: StoredObject): KubeObject {
-    const draft = stored.draft();
+    const draft = stored.presented();
     const { metadata, ...rest } = this.#served.group === eventsV1Group ? asEventV1(draft) : draft;
     const object: unknown = { kind: this.#served.kind, apiVersion: this.#apiVersion, metadata, ...rest };
     if (!isKubeObject(object)) throw new Error(`${stored.key} has no metadata`);

@@ -1,7 +1,8 @@
 /** Reads a request body and converts it to JSON values, from any supported format. */
-import { parse as parseYaml, YAMLParseError } from 'yaml';
+import { parse as parseYaml, type Tags, YAMLParseError } from 'yaml';
 import { decodeProtobufBody, protobufContentType } from '../codec/protobuf-body.ts';
 import { badRequest, statusError } from '../api-errors/api-errors.ts';
+import { isMap, type MutableJsonMap } from '../select-field.ts';
 import { parseMediaType } from './accept.ts';
 import { headerOf, type Incoming } from './exchange.ts';
 
@@ -73,5 +74,37 @@ function decodeYaml(bytes: Buffer): unknown {
   } catch (error) {
     if (!(error instanceof YAMLParseError)) throw error;
     throw badRequest(`yaml: ${error.message}`);
+  }
+}
+
+/**
+ * The configuration of an apply, in YAML or JSON. Throws a 400 ApiError; for duplicate keys only if `strict` (upstream
+ * `applyPatcher`).
+ */
+export function decodeApply(bytes: Buffer, strict: boolean): MutableJsonMap {
+  const body = parseApply(bytes, strict);
+  if (isMap(body)) return body;
+  if (body === null || body === undefined) return {};
+  const type = Array.isArray(body) ? 'array' : typeof body;
+  const why = `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
+  throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`);
+}
+
+/** Go's parser reads YAML 1.1 without times and without numbers in base 60, which stay texts. */
+function goTags(tags: Tags): Tags {
+  return tags.filter((tag) => {
+    return typeof tag === 'string' || (tag.tag !== 'tag:yaml.org,2002:timestamp' && tag.format !== 'TIME');
+  });
+}
+
+function parseApply(bytes: Buffer, strict: boolean): unknown {
+  try {
+    return parseYaml(bytes.toString(), { uniqueKeys: strict, version: '1.1', customTags: goTags });
+  } catch (error) {
+    if (!(error instanceof YAMLParseError)) throw error;
+    const duplicate = error.code === 'DUPLICATE_KEY';
+    throw badRequest(
+      `error ${duplicate ? 'strict ' : ''}decoding YAML: error converting YAML to JSON: yaml: ${error.message}`,
+    );
   }
 }

@@ -6,7 +6,7 @@ import { apiVersionOf, type ServedResource, type Verb } from '../resources.ts';
 import { parseIncludeObject } from '../printing/table.ts';
 import { isSet, limitOf, parseListPlan, parseWatchPlan, requireRevision } from '../registry/list-query.ts';
 import type { ObjectLister } from '../registry/object-lister.ts';
-import type { Deleted, ObjectRegistry, Written } from '../registry/object-registry.ts';
+import type { Deleted, ObjectRegistry, WriteOptions, Written } from '../registry/object-registry.ts';
 import { type PatchKind, patchObject } from '../patch/object-patch.ts';
 import type { PodSubresources } from '../registry/pod-subresources.ts';
 import { badRequest, methodNotAllowed, notImplemented } from '../api-errors/api-errors.ts';
@@ -19,10 +19,10 @@ import { chooseForm, parseMediaType } from './accept.ts';
 import { type Exchange, headerOf } from './exchange.ts';
 import { Presenter } from './presenter.ts';
 import { bytesReply, jsonReply, jsonType, type Reply, textReply } from './reply.ts';
-import { decodeBody, decodeJson, readBytes, unsupported } from './request-body.ts';
+import { decodeApply, decodeBody, decodeJson, readBytes, unsupported } from './request-body.ts';
 import type { ResourceRoute } from './request-route.ts';
 import type { WatchOpener } from './watch-opener.ts';
-import { parseDeleteRequest, parseWriteOptions } from './write-query.ts';
+import { parseApplyOptions, parseDeleteRequest, parseWriteOptions } from './write-query.ts';
 
 interface ResourceHandlerOptions {
   readonly strategies: ReadonlyMap<string, Strategy>;
@@ -152,24 +152,32 @@ export class ResourceHandler {
     const target = this.#target(call);
     if (call.served.namespaced && target.namespace === undefined) throw methodNotAllowed();
     const presenter = this.#presenter(call);
-    const options = parseWriteOptions(call.exchange.query, 'CreateOptions');
+    const options = optionsOf(call, 'CreateOptions');
     const body = await this.#body(call);
     return written(presenter, this.#options.registry.create(target, body, options));
   }
 
   async #update(call: Call): Promise<Reply> {
     const presenter = this.#presenter(call);
-    const options = parseWriteOptions(call.exchange.query, 'UpdateOptions');
+    const options = optionsOf(call, 'UpdateOptions');
     const body = await this.#body(call);
     return written(presenter, this.#options.registry.update(this.#target(call), body, options));
   }
 
   async #patch(call: Call): Promise<Reply> {
     const presenter = this.#presenter(call);
-    const type = patchKindOf(parseMediaType(headerOf(call.exchange.incoming, 'content-type')).type, call.served);
-    const options = parseWriteOptions(call.exchange.query, 'PatchOptions');
+    const given = parseMediaType(headerOf(call.exchange.incoming, 'content-type')).type;
+    if (given === applyType) return this.#apply(call, presenter);
+    const type = patchKindOf(given, call.served);
+    const options = optionsOf(call, 'PatchOptions');
     const body = decodeJson(await readBytes(call.exchange.incoming), 'the patch');
     return written(presenter, this.#options.registry.patch(this.#target(call), { type, body }, options));
+  }
+
+  async #apply(call: Call, presenter: Presenter): Promise<Reply> {
+    const options = parseApplyOptions(call.exchange.query);
+    const body = decodeApply(await readBytes(call.exchange.incoming), options.fieldValidation === 'Strict');
+    return written(presenter, this.#options.registry.apply(this.#target(call), body, options));
   }
 
   async #delete(call: Call): Promise<Reply> {
@@ -196,13 +204,13 @@ export class ResourceHandler {
   }
 
   async #bind(call: Call): Promise<Reply> {
-    const { dryRun } = parseWriteOptions(call.exchange.query, 'CreateOptions');
+    const { dryRun } = optionsOf(call, 'CreateOptions');
     this.#options.pods.bind(this.#target(call), asObject(await this.#body(call)), dryRun);
     return jsonReply(201, success);
   }
 
   async #evict(call: Call): Promise<Reply> {
-    const { dryRun } = parseWriteOptions(call.exchange.query, 'CreateOptions');
+    const { dryRun } = optionsOf(call, 'CreateOptions');
     const eviction = asObject(await this.#body(call));
     const request = parseDeleteRequest(call.exchange.query, mapAt(eviction, 'deleteOptions'));
     this.#options.pods.evict(this.#target(call), eviction, { ...request, dryRun: dryRun || request.dryRun });
@@ -213,10 +221,14 @@ export class ResourceHandler {
     const { registry } = this.#options;
     const target = this.#target(call);
     if (call.verb === 'get') return jsonReply(200, buildScale(registry.get(target)));
-    const { incoming, query } = call.exchange;
-    const options = parseWriteOptions(query, call.verb === 'patch' ? 'PatchOptions' : 'UpdateOptions');
+    const { incoming } = call.exchange;
+    const options = optionsOf(call, call.verb === 'patch' ? 'PatchOptions' : 'UpdateOptions');
     const body = asObject(call.verb === 'patch' ? await this.#patchedScale(call, incoming) : await this.#body(call));
-    const { object } = registry.patch(target, { type: 'merge', body: patchForScale(body) }, options);
+    const { object } = registry.patch(
+      target,
+      { type: 'merge', body: patchForScale(body) },
+      { ...options, subresource: 'scale' },
+    );
     return jsonReply(200, buildScale(object));
   }
 
@@ -287,11 +299,14 @@ function patchKindOf(type: string, { custom }: ServedResource): PatchKind {
     (each) => custom === undefined || patchTypes[each] !== 'strategic-merge',
   );
   if (kind !== undefined && accepted.includes(type)) return kind;
-  const why =
-    type === applyType
-      ? 'the embedded API server does not support server-side apply'
-      : 'the body of the request was in an unknown format';
-  throw unsupported(why, accepted);
+  throw unsupported('the body of the request was in an unknown format', [...accepted, applyType]);
+}
+
+function optionsOf(
+  { exchange: { query, incoming } }: Call,
+  kind: Parameters<typeof parseWriteOptions>[1],
+): WriteOptions {
+  return parseWriteOptions(query, kind, headerOf(incoming, 'user-agent'));
 }
 
 function asObject(body: unknown): MutableJsonMap {

@@ -1,24 +1,56 @@
 /** The options of writes: from the query, for deletions also from the body. */
 import { isAbsent } from '../../api/json-map.ts';
 import type { FieldValidation } from '../registry/body-reader.ts';
-import type { DeleteRequest, WriteOptions } from '../registry/object-registry.ts';
+import type { ApplyOptions, DeleteRequest, WriteOptions } from '../registry/object-registry.ts';
 import { invalidOptions } from '../api-errors/api-errors.ts';
-import { type FieldError, forbiddenField, invalidField, unsupportedField } from '../api-errors/field-errors.ts';
+import {
+  type FieldError,
+  forbiddenField,
+  invalidField,
+  requiredField,
+  tooLongField,
+  unsupportedField,
+} from '../api-errors/field-errors.ts';
 import { isMap, type MutableJsonMap, textAt } from '../select-field.ts';
 
 type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions';
 
 const propagations = ['Background', 'Foreground', 'Orphan'] as const;
 
-/** Throws a 422 ApiError for unsupported values. */
-export function parseWriteOptions(query: URLSearchParams, kind: OptionsKind): WriteOptions {
+/** Upstream `FieldManagerMaxLength`, in bytes. */
+const managerBytesMax = 128;
+const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
+
+/** `userAgent` names the manager if the query does not. Throws a 422 ApiError for unsupported values. */
+export function parseWriteOptions(
+  query: URLSearchParams,
+  kind: OptionsKind,
+  userAgent: string,
+): WriteOptions & { readonly manager: string } {
+  // `force` requires server-side apply.
+  const forced = kind === 'PatchOptions' && query.has('force');
+  const errors = forced ? [forbiddenField('force', 'may not be specified for non-apply patch')] : [];
+  return parseOptions(query, kind, errors, userAgent);
+}
+
+/** The same for an apply, which must name its manager. */
+export function parseApplyOptions(query: URLSearchParams): ApplyOptions {
+  const missing = (query.get('fieldManager') ?? '') === '';
+  const errors = missing ? [requiredField('fieldManager', 'is required for apply patch')] : [];
+  const force = !['', 'false', '0'].includes(query.get('force') ?? '');
+  return { ...parseOptions(query, 'PatchOptions', errors, ''), force };
+}
+
+function parseOptions(
+  query: URLSearchParams,
+  kind: OptionsKind,
+  found: readonly FieldError[],
+  userAgent: string,
+): WriteOptions & { readonly manager: string } {
   const validation = query.get('fieldValidation') ?? '';
   const dryRun = query.getAll('dryRun');
-  const errors = validateDryRun(dryRun);
-  if (kind === 'PatchOptions' && query.has('force')) {
-    // `force` requires server-side apply.
-    errors.push(forbiddenField('force', 'may not be specified for non-apply patch'));
-  }
+  const manager = query.get('fieldManager') ?? '';
+  const errors = [...found, ...validateManager(manager), ...validateDryRun(dryRun)];
   if (!isValidation(validation)) {
     errors.push(unsupportedField('fieldValidation', validation, ['Ignore', 'Strict', 'Warn']));
   }
@@ -26,7 +58,34 @@ export function parseWriteOptions(query: URLSearchParams, kind: OptionsKind): Wr
   return {
     dryRun: dryRun.length > 0,
     fieldValidation: isValidation(validation) && validation !== '' ? validation : 'Warn',
+    manager: manager === '' ? managerOf(userAgent) : manager,
   };
+}
+
+function validateManager(manager: string): readonly FieldError[] {
+  const long = Buffer.byteLength(manager) > managerBytesMax;
+  const errors = long ? [tooLongField('fieldManager', `may not be more than ${managerBytesMax} bytes`)] : [];
+  let position = 0;
+  for (const character of manager) {
+    if (!printable.test(character)) {
+      const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+      errors.push(invalidField('fieldManager', manager, `invalid character U+${code} (at position ${position})`));
+    }
+    position += Buffer.byteLength(character);
+  }
+  return errors;
+}
+
+/** What a User-Agent says before the first slash (upstream `prefixFromUserAgent`). */
+function managerOf(userAgent: string): string {
+  const [prefix = ''] = userAgent.split('/', 1);
+  let manager = '';
+  for (const character of prefix) {
+    if (!printable.test(character)) continue;
+    if (Buffer.byteLength(manager) + Buffer.byteLength(character) > managerBytesMax) break;
+    manager += character;
+  }
+  return manager;
 }
 
 function isValidation(text: string): text is FieldValidation | '' {

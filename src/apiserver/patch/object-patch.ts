@@ -16,6 +16,21 @@ export interface ObjectPatch {
   readonly body: unknown;
 }
 
+/** Whether the patch may read or change `metadata.managedFields`. */
+export function touchesManagers({ type, body }: ObjectPatch): boolean {
+  if (type !== 'json') return isMap(body) && isMap(body['metadata']) && 'managedFields' in body['metadata'];
+  if (!Array.isArray(body)) return false;
+  return body.some(
+    (operation: unknown) => isMap(operation) && ['path', 'from'].some((at) => coversManagers(operation[at])),
+  );
+}
+
+function coversManagers(path: unknown): boolean {
+  return (
+    path === '' || path === '/metadata' || (typeof path === 'string' && path.startsWith('/metadata/managedFields'))
+  );
+}
+
 /** The patched object; `draft` may be consumed. Throws an ApiError (400, 413, 422 or 500, as upstream). */
 export function patchObject(draft: Draft, patch: ObjectPatch, kind: string): Draft {
   if (patch.type === 'json') return jsonPatch(draft, patch.body);

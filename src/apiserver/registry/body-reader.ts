@@ -13,7 +13,10 @@ import { isEventsV1, type Target } from './request-target.ts';
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
 interface ReadBody {
+  /** Without `metadata.managedFields`. */
   readonly draft: Draft;
+  /** These, which may be anything. */
+  readonly given: unknown;
   readonly warnings: readonly string[];
 }
 
@@ -37,6 +40,7 @@ export function readBody(
   }
   const draft = asDraft(form.object);
   return {
+    given: mapAt(fields, 'metadata')['managedFields'],
     draft: isEventsV1(target) ? asCoreEvent(draft) : draft,
     warnings: validation === 'Warn' ? problems : [],
   };
@@ -76,7 +80,6 @@ function assertKind(body: MutableJsonMap, target: Target, buildError: BuildError
 
 function asDraft(object: MutableJsonMap): Draft {
   const draft: Draft = { ...object, metadata: mapAt(object, 'metadata') };
-  // Field managers are not tracked: managedFields of clients are accepted and dropped.
   if (draft.metadata['managedFields'] !== undefined) delete draft.metadata['managedFields'];
   if (draft.metadata['selfLink'] !== undefined) delete draft.metadata['selfLink'];
   return draft;

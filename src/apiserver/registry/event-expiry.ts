@@ -63,7 +63,7 @@ export class EventExpiry {
     const stored = this.#store.get(this.#strategy.plural, key);
     if (stored?.revision !== revision) return;
     const draft = stored.draft();
-    this.#store.remove(this.#strategy.plural, (taken) => buildStored(this.#strategy, draft, taken));
+    this.#store.remove(this.#strategy.plural, (taken) => buildStored(this.#strategy, draft, taken, stored.managers));
   }
 }
 

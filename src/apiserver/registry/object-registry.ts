@@ -11,11 +11,13 @@ import type { VersionedStore } from '../storage/versioned-store.ts';
 import { alignNames, type FieldValidation, readBody, patchedObjectError } from './body-reader.ts';
 import { type Deletion, type DeletionInput, decideDeletion } from './decide-deletion.ts';
 import { asEventV1 } from './event-forms.ts';
+import { applyConfiguration, ownersAfterUpdate, sameOwners } from './field-owners.ts';
+import { decodeManagers, type ManagerEntry } from '../managed-fields/manager-entry.ts';
 import { generateName, generateTriesMax, makeUid } from './identity.ts';
 import { parseRevision } from './list-query.ts';
 import { dropRepeatedOwners, validateMetadata, validateMetadataUpdate } from './metadata-rules.ts';
 import { assertNamespaceAccepts, assertNamespaceDeletable } from './namespace-lifecycle.ts';
-import { type ObjectPatch, patchObject } from '../patch/object-patch.ts';
+import { type ObjectPatch, patchObject, touchesManagers } from '../patch/object-patch.ts';
 import {
   alreadyExists,
   conflict,
@@ -30,13 +32,23 @@ import { keyOfTarget, kindName, resourceName, isEventsV1, type Target } from './
 import { listOf } from '../../api/json-map.ts';
 import { sameJson } from '../../api/same-json.ts';
 import { type FieldError, invalidField } from '../api-errors/field-errors.ts';
-import { textAt } from '../select-field.ts';
+import { type MutableJsonMap, textAt } from '../select-field.ts';
 import type { Strategy } from './strategy.ts';
 
 export interface WriteOptions {
   /** All steps but the commit. */
   readonly dryRun: boolean;
   readonly fieldValidation: FieldValidation;
+  /** Who owns what it writes. Without it, no owners are tracked. */
+  readonly manager?: string;
+  /** For a write through a subresource that has no endpoint of its own here: its name. */
+  readonly subresource?: string;
+}
+
+export interface ApplyOptions extends WriteOptions {
+  readonly manager: string;
+  /** Takes fields from other managers instead of failing with conflicts. */
+  readonly force: boolean;
 }
 
 export interface Written {
@@ -63,6 +75,16 @@ export interface Deleted {
 /** The options of a write whose body was read with `warnings`. */
 interface ReadOptions extends WriteOptions {
   readonly warnings: readonly string[];
+  /** `metadata.managedFields` of the body. */
+  readonly given?: unknown;
+  /** The managers after the write, where they are known already. */
+  readonly managers?: readonly ManagerEntry[];
+}
+
+/** A change that is ready to be written. */
+interface Prepared {
+  readonly draft: Draft;
+  readonly managers: readonly ManagerEntry[];
 }
 
 const gcFinalizers: Readonly<Record<string, string>> = { Foreground: 'foregroundDeletion', Orphan: 'orphan' };
@@ -90,33 +112,48 @@ export class ObjectRegistry {
   }
 
   create(target: Target, body: unknown, options: WriteOptions): Written {
-    const { draft, warnings } = readBody(body, target, options.fieldValidation);
+    const { draft, warnings, given } = readBody(body, target, options.fieldValidation);
     alignNames(draft, target);
     if (draft.metadata.resourceVersion !== undefined) {
       throw statusError(500, '', 'resourceVersion should not be set on objects to be created');
     }
-    return this.#insert(target, draft, { ...options, warnings });
+    return this.#insert(target, draft, { ...options, warnings, given });
   }
 
   update(target: Target, body: unknown, options: WriteOptions): Written {
-    const { draft, warnings } = readBody(body, target, options.fieldValidation);
+    const { draft, warnings, given } = readBody(body, target, options.fieldValidation);
     alignNames(draft, target);
     const stored = this.#store.get(target.strategy.plural, keyOfTarget(target));
-    if (stored === undefined) return this.#insertByUpdate(target, draft, { ...options, warnings });
+    if (stored === undefined) return this.#insertByUpdate(target, draft, { ...options, warnings, given });
     assertUid(target, stored, draft);
     if (draft.metadata.resourceVersion === undefined && target.strategy.needsVersion) throw versionMissing(target);
-    return this.#replace(target, stored, draft, { ...options, warnings });
+    return this.#replace(target, stored, draft, { ...options, warnings, given });
   }
 
   patch(target: Target, patch: ObjectPatch, options: WriteOptions): Written {
     const stored = this.get(target);
-    const current = stored.draft();
+    const current = touchesManagers(patch) ? stored.presented() : stored.draft();
     const seen = isEventsV1(target) ? asEventV1(current) : current;
     const document = { kind: target.served.kind, apiVersion: apiVersionOf(target.served), ...seen };
     const patched = patchObject(document, patch, target.served.kind);
-    const { draft, warnings } = readBody(patched, target, options.fieldValidation, patchedObjectError);
+    const { draft, warnings, given } = readBody(patched, target, options.fieldValidation, patchedObjectError);
     alignNames(draft, target);
-    return this.#replace(target, stored, draft, { ...options, warnings });
+    return this.#replace(target, stored, draft, { ...options, warnings, given });
+  }
+
+  /** Server-side apply: creates the object, or merges the configuration into it. */
+  apply(target: Target, body: MutableJsonMap, options: ApplyOptions): Written {
+    const stored = this.#store.get(target.strategy.plural, keyOfTarget(target));
+    if (stored === undefined && target.endpoint !== '') throw notFound(resourceName(target), target.name ?? '');
+    const { force, manager } = options;
+    const now = formatTime(this.#clock.nowMs());
+    const { object, managers } = applyConfiguration(target, stored, { body, force, manager, now });
+    // Unknown fields were rejected above.
+    const { draft, warnings } = readBody(object, target, 'Ignore');
+    if (stored === undefined && draft.metadata.uid !== undefined) throw noUid(target, draft.metadata.uid);
+    alignNames(draft, target);
+    const read = { ...options, warnings, managers };
+    return stored === undefined ? this.#insert(target, draft, read) : this.#replace(target, stored, draft, read);
   }
 
   /**
@@ -127,7 +164,7 @@ export class ObjectRegistry {
     const stored = this.get(target);
     const draft = stored.draft();
     change(draft);
-    return sameJson(draft, stored.content) ? stored : this.#commit(target.strategy, draft, dryRun);
+    return sameJson(draft, stored.content) ? stored : this.#commit(target.strategy, keep(stored, draft), dryRun);
   }
 
   delete(target: Target, request: DeleteRequest): Deleted {
@@ -135,14 +172,15 @@ export class ObjectRegistry {
     assertPreconditions(target, stored, request);
     assertNamespaceDeletable(target);
     const draft = stored.draft();
-    if (target.served.kind === 'Namespace') return this.#deleteNamespace(target, draft, request.dryRun);
+    const kept = keep(stored, draft);
+    if (target.served.kind === 'Namespace') return this.#deleteNamespace(target, kept, request.dryRun);
     const finalizersChanged = applyPropagation(draft, request.propagation);
     const decision = decideDeletion(this.#deletionInput(target.strategy, draft, request));
-    if (decision.kind === 'remove') return this.#remove(target.strategy, draft, request.dryRun);
+    if (decision.kind === 'remove') return this.#remove(target.strategy, kept, request.dryRun);
     if (decision.kind === 'unchanged' && !finalizersChanged) return { object: stored, removed: false };
     if (decision.kind === 'mark') markDeleted(draft, decision);
-    const marked = this.#commit(target.strategy, draft, request.dryRun);
-    if (decision.kind === 'mark' && decision.thenRemove) return this.#remove(target.strategy, draft, request.dryRun);
+    const marked = this.#commit(target.strategy, kept, request.dryRun);
+    if (decision.kind === 'mark' && decision.thenRemove) return this.#remove(target.strategy, kept, request.dryRun);
     return { object: marked, removed: false };
   }
 
@@ -151,6 +189,8 @@ export class ObjectRegistry {
     this.#begin(target, draft);
     assertNamespaceAccepts(target, draft.metadata.name ?? '', this.#store);
     strategy.setDefaults(draft);
+    const managers = this.#ownersAfter(target, undefined, draft, options);
+    strategy.admit(draft);
     strategy.prepareCreate(draft);
     const warnings = [...options.warnings, ...dropRepeatedOwners(draft.metadata)];
     assertValid(target, draft, [
@@ -163,7 +203,7 @@ export class ObjectRegistry {
       const terminating = taken.content.metadata.deletionTimestamp !== undefined;
       throw alreadyExists(resourceName(target), taken.name, terminating);
     }
-    return { object: this.#commit(strategy, draft, options.dryRun), created: true, warnings };
+    return { object: this.#commit(strategy, { draft, managers }, options.dryRun), created: true, warnings };
   }
 
   /** Sets the fields that only the server may set, whatever the client sent. */
@@ -205,6 +245,8 @@ export class ObjectRegistry {
     assertVersion(target, stored, draft);
     restoreSystemFields(draft, before);
     strategy.setDefaults(draft);
+    const managers = this.#ownersAfter(target, stored, draft, options);
+    strategy.admit(draft);
     strategy.prepareUpdate(draft, before, target.endpoint);
     const warnings = [...options.warnings, ...dropRepeatedOwners(draft.metadata)];
     assertValid(target, draft, [
@@ -213,20 +255,35 @@ export class ObjectRegistry {
       ...strategy.validate(draft, target.served.group),
       ...strategy.validateUpdate(draft, before, target.endpoint, target.served.group),
     ]);
-    return { object: this.#commitUpdate(target, { stored, before }, draft, options.dryRun), created: false, warnings };
+    const object = this.#commitUpdate(target, { stored, before }, { draft, managers }, options.dryRun);
+    return { object, created: false, warnings };
+  }
+
+  /** Owners are those of what the client wrote: what admission and preparation change later has no owner. */
+  #ownersAfter(
+    target: Target,
+    stored: StoredObject | undefined,
+    draft: Draft,
+    { manager, managers, given, subresource = target.endpoint }: ReadOptions,
+  ): readonly ManagerEntry[] {
+    if (managers !== undefined) return managers;
+    if (manager === undefined) return stored?.managers ?? [];
+    const writer = { manager: manager || 'unknown', subresource, now: formatTime(this.#clock.nowMs()) };
+    return ownersAfterUpdate(target, stored, draft, { given, writer });
   }
 
   /** A write without changes takes no revision; one that removes the last finalizer of a deleted object removes the object. */
   #commitUpdate(
     target: Target,
     { stored, before }: { readonly stored: StoredObject; readonly before: Draft },
-    draft: Draft,
+    prepared: Prepared,
     dryRun: boolean,
   ): StoredObject {
-    if (isReleased(draft)) return this.#remove(target.strategy, draft, dryRun).object;
+    const { draft, managers } = prepared;
+    if (isReleased(draft)) return this.#remove(target.strategy, prepared, dryRun).object;
     draft.metadata.resourceVersion = String(stored.revision);
-    if (sameJson(draft, before)) return stored;
-    return this.#commit(target.strategy, draft, dryRun);
+    if (sameOwners(stored.managers, managers) && sameJson(draft, before)) return stored;
+    return this.#commit(target.strategy, prepared, dryRun);
   }
 
   #deletionInput(strategy: Strategy, draft: Draft, request: DeleteRequest): DeletionInput {
@@ -248,25 +305,26 @@ export class ObjectRegistry {
   }
 
   /** A namespace is removed only when its `spec.finalizers` are emptied through `/finalize`. */
-  #deleteNamespace(target: Target, draft: Draft, dryRun: boolean): Deleted {
+  #deleteNamespace(target: Target, prepared: Prepared, dryRun: boolean): Deleted {
+    const { draft } = prepared;
     const { metadata } = draft;
     if (metadata.deletionTimestamp !== undefined) {
-      if (isReleased(draft)) return this.#remove(target.strategy, draft, dryRun);
+      if (isReleased(draft)) return this.#remove(target.strategy, prepared, dryRun);
       return { object: this.get(target), removed: false };
     }
     metadata.deletionTimestamp = formatTime(this.#clock.nowMs());
     draft.status = { ...draft.status, phase: 'Terminating' };
-    if (isReleased(draft)) return this.#remove(target.strategy, draft, dryRun);
-    return { object: this.#commit(target.strategy, draft, dryRun), removed: false };
+    if (isReleased(draft)) return this.#remove(target.strategy, prepared, dryRun);
+    return { object: this.#commit(target.strategy, prepared, dryRun), removed: false };
   }
 
-  #commit(strategy: Strategy, draft: Draft, dryRun: boolean): StoredObject {
-    const build = (revision: number): StoredObject => buildStored(strategy, draft, revision);
+  #commit(strategy: Strategy, { draft, managers }: Prepared, dryRun: boolean): StoredObject {
+    const build = (revision: number): StoredObject => buildStored(strategy, draft, revision, managers);
     return dryRun ? build(this.#store.revision) : this.#store.put(strategy.plural, build);
   }
 
-  #remove(strategy: Strategy, draft: Draft, dryRun: boolean): Deleted {
-    const build = (revision: number): StoredObject => buildStored(strategy, draft, revision);
+  #remove(strategy: Strategy, { draft, managers }: Prepared, dryRun: boolean): Deleted {
+    const build = (revision: number): StoredObject => buildStored(strategy, draft, revision, managers);
     const object = dryRun ? build(this.#store.revision) : this.#store.remove(strategy.plural, build);
     return { object, removed: true };
   }
@@ -276,9 +334,23 @@ function assertValid(target: Target, { metadata: { name = '' } }: Draft, errors:
   if (errors.length > 0) throw invalid(kindName(target), name, errors);
 }
 
-/** The version of a draft that the store keeps. The draft may be used again. */
-export function buildStored(strategy: Strategy, draft: Draft, revision: number): StoredObject {
-  const metadata = { ...draft.metadata, resourceVersion: String(revision) };
+/** An internal change, which leaves the owners as they are. */
+function keep({ managers }: StoredObject, draft: Draft): Prepared {
+  return { draft, managers };
+}
+
+/**
+ * The version of a draft that the store keeps. The draft may be used again. Without `managers`, they are those of its
+ * `metadata.managedFields`.
+ */
+export function buildStored(
+  strategy: Strategy,
+  draft: Draft,
+  revision: number,
+  managers: readonly ManagerEntry[] = decodeManagers(draft.metadata['managedFields']) ?? [],
+): StoredObject {
+  const { managedFields: _managedFields, ...fields } = draft.metadata;
+  const metadata: Draft['metadata'] = { ...fields, resourceVersion: String(revision) };
   const name = metadata.name ?? '';
   const namespace = metadata.namespace ?? '';
   const located = strategy.namespaced ? { 'metadata.namespace': namespace } : {};
@@ -292,7 +364,7 @@ export function buildStored(strategy: Strategy, draft: Draft, revision: number):
     labels: metadata.labels ?? {},
     fields: { 'metadata.name': name, ...located, ...strategy.fieldsOf(draft) },
   };
-  return new StoredObject(about, { metadata, ...rest });
+  return new StoredObject(about, { metadata, ...rest }, managers);
 }
 
 function markDeleted({ metadata }: Draft, mark: Deletion & { readonly kind: 'mark' }): void {
@@ -336,6 +408,12 @@ function assertVersion(target: Target, stored: StoredObject, { metadata: { resou
 function uidConflict(target: Target, wanted: string, actual: string): Error {
   const why = `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${actual}`;
   return conflict(resourceName(target), target.name ?? '', `StorageError: invalid object, Code: 4, ${why}`);
+}
+
+/** An apply with a uid, of an object that does not exist. */
+function noUid(target: Target, uid: string): Error {
+  const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+  return conflict(resourceName(target), target.name ?? '', why);
 }
 
 function versionMissing(target: Target): Error {

@@ -9,9 +9,8 @@ const podDefaults: Readonly<Record<string, unknown>> = {
   schedulerName: 'default-scheduler',
 };
 
-/** Only for pods, not for templates: upstream sets these in admission, or for pods alone. */
+/** Only for pods, not for templates: upstream sets these in admission. */
 const admittedPodDefaults: Readonly<Record<string, unknown>> = {
-  enableServiceLinks: true,
   serviceAccountName: 'default',
   serviceAccount: 'default',
   priority: 0,

@@ -35,6 +35,10 @@ export function podStrategy(defaultTolerationSeconds: number): Strategy {
     setDefaults: (draft) => {
       const spec = (draft.spec ??= {});
       defaultPodSpec(spec);
+      spec['enableServiceLinks'] ??= true;
+    },
+    admit: (draft) => {
+      const spec = (draft.spec ??= {});
       admitPodSpec(spec);
       addDefaultTolerations(spec, defaultTolerationSeconds);
     },

@@ -22,6 +22,8 @@ export interface Strategy {
   readonly isName: (name: string) => boolean;
   /** Fills in defaults; on every write, after decoding. */
   setDefaults(draft: Draft): void;
+  /** Changes by admission plugins, on every write; the client does not own them. */
+  admit(draft: Draft): void;
   prepareCreate(draft: Draft): void;
   /** Restores the fields that this endpoint must not change, and increments the generation. */
   prepareUpdate(draft: Draft, stored: Draft, endpoint: Endpoint): void;
@@ -40,6 +42,7 @@ export const plainStrategy = {
   returnsDeleted: false,
   graceful: false,
   setDefaults: () => {},
+  admit: () => {},
   prepareCreate: () => {},
   prepareUpdate: () => {},
   validate: () => [],

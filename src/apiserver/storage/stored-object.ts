@@ -6,6 +6,8 @@
 import { copyJson } from '../../api/copy-json.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import type { ObjectKey } from '../../api/object-key.ts';
+import { encodeShared } from '../managed-fields/shared-field-sets.ts';
+import { encodeManagers, type ManagerEntry, managersAsJson } from '../managed-fields/manager-entry.ts';
 import { isMap, type MutableJsonMap } from '../select-field.ts';
 
 /** `metadata` while a write is being prepared; unknown fields are kept. */
@@ -54,6 +56,12 @@ export interface ObjectType {
   readonly apiVersion: string;
 }
 
+/** The JSON of an object after the opening brace; more fields of the metadata can be inserted at `metadataEnd`. */
+interface Encoded {
+  readonly bytes: Buffer;
+  readonly metadataEnd: number;
+}
+
 export class StoredObject implements Located {
   readonly key: ObjectKey;
   readonly namespace: string;
@@ -62,12 +70,14 @@ export class StoredObject implements Located {
   readonly revision: number;
   readonly labels: Readonly<Record<string, string>>;
   readonly fields: Readonly<Record<string, string>>;
+  /** Who owns which fields: `metadata.managedFields`, which content and drafts do not have. */
+  readonly managers: readonly ManagerEntry[];
   #content: Draft | undefined;
-  #tail: Buffer | undefined;
+  #bytes: Encoded | undefined;
   #typed: KubeObject | undefined;
 
   /** Takes ownership of the draft, whose `metadata.resourceVersion` must already equal `revision`. */
-  constructor(located: Located, draft: Draft) {
+  constructor(located: Located, draft: Draft, managers: readonly ManagerEntry[] = []) {
     this.key = located.key;
     this.namespace = located.namespace;
     this.name = located.name;
@@ -75,18 +85,30 @@ export class StoredObject implements Located {
     this.revision = located.revision;
     this.labels = located.labels;
     this.fields = located.fields;
+    this.managers = managers;
     const { kind: _kind, apiVersion: _apiVersion, ...content } = draft;
     this.#content = content;
   }
 
   /** Its JSON after the opening brace, without kind and apiVersion: lists omit those, other responses prepend them. */
   get tail(): Buffer {
-    if (this.#tail === undefined) {
+    const { bytes, metadataEnd } = this.#encoded();
+    if (this.managers.length === 0) return bytes;
+    const managers = Buffer.from(`,"managedFields":${encodeManagers(this.managers, encodeShared)}`);
+    return Buffer.concat([bytes.subarray(0, metadataEnd), managers, bytes.subarray(metadataEnd)]);
+  }
+
+  /** Without managedFields: their texts are shared between objects, and are not kept for each. */
+  #encoded(): Encoded {
+    if (this.#bytes === undefined) {
       const { metadata, ...rest } = this.content;
-      this.#tail = Buffer.from(JSON.stringify({ metadata, ...rest }).slice('{'.length));
+      const head = Buffer.from(JSON.stringify({ metadata }).slice('{'.length, -'}}'.length));
+      const others = JSON.stringify(rest).slice('{'.length);
+      const bytes = Buffer.concat([head, Buffer.from(`}${others === '}' ? '' : ','}${others}`)]);
+      this.#bytes = { bytes, metadataEnd: head.length };
       this.#content = undefined;
     }
-    return this.#tail;
+    return this.#bytes;
   }
 
   /** The object without kind and apiVersion. Shared with other versions of it: not to be changed. */
@@ -99,7 +121,8 @@ export class StoredObject implements Located {
     const { key, namespace, name, uid, labels, fields } = this;
     const { metadata, ...rest } = this.content;
     const located = { key, namespace, name, uid, revision, labels, fields };
-    return new StoredObject(located, { metadata: { ...metadata, resourceVersion: String(revision) }, ...rest });
+    const moved = { metadata: { ...metadata, resourceVersion: String(revision) }, ...rest };
+    return new StoredObject(located, moved, this.managers);
   }
 
   /** A private copy, without kind and apiVersion. */
@@ -117,8 +140,15 @@ export class StoredObject implements Located {
     return this.#typed;
   }
 
+  /** A private copy with `metadata.managedFields`, as a client receives it. */
+  presented(): Draft {
+    const draft = this.draft();
+    if (this.managers.length > 0) draft.metadata['managedFields'] = managersAsJson(this.managers, encodeShared);
+    return draft;
+  }
+
   #parse(): Draft {
-    const parsed: unknown = JSON.parse(`{${this.tail.toString()}`);
+    const parsed: unknown = JSON.parse(`{${this.#encoded().bytes.toString()}`);
     if (isDraft(parsed)) return parsed;
     throw this.#invalid();
   }

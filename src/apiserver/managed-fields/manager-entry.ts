@@ -1,0 +1,117 @@
+/** What one manager owns, and `metadata.managedFields` as JSON (upstream `managedfields/internal/managedfields.go`). */
+import { isMap, listOf, textOf } from '../../api/json-map.ts';
+import { isCanonicalTime, formatTime, parseTimestamp } from '../../api/timestamps.ts';
+import type { MutableJsonMap } from '../select-field.ts';
+import type { FieldSet } from './field-set.ts';
+import { decodeFields } from './fields-v1.ts';
+
+type Operation = 'Apply' | 'Update';
+
+export interface ManagerEntry {
+  readonly manager: string;
+  readonly operation: Operation;
+  readonly apiVersion: string;
+  /** Empty for the object itself. */
+  readonly subresource: string;
+  /** RFC 3339, of the last change; undefined if it never changed anything. */
+  readonly time: string | undefined;
+  readonly fields: FieldSet;
+}
+
+/** An applier is the same manager in every version. */
+export function isSameManager(a: ManagerEntry, b: ManagerEntry): boolean {
+  if (a.manager !== b.manager || a.operation !== b.operation || a.subresource !== b.subresource) return false;
+  return a.operation === 'Apply' || a.apiVersion === b.apiVersion;
+}
+
+/** Undefined if one of the entries is invalid: the caller then ignores all of them. */
+export function decodeManagers(json: unknown): readonly ManagerEntry[] | undefined {
+  const entries: ManagerEntry[] = [];
+  for (const part of listOf(json)) {
+    const entry = decodeEntry(part);
+    if (entry === undefined) return undefined;
+    // Of entries for the same manager, the last one counts.
+    const twin = entries.findIndex((other) => isSameManager(other, entry));
+    if (twin === -1) entries.push(entry);
+    else entries[twin] = entry;
+  }
+  return entries;
+}
+
+function decodeEntry(json: unknown): ManagerEntry | undefined {
+  if (!isMap(json) || json['fieldsType'] !== 'FieldsV1') return undefined;
+  const { operation } = json;
+  const apiVersion = textOf(json['apiVersion']);
+  if ((operation !== 'Apply' && operation !== 'Update') || apiVersion === '') return undefined;
+  try {
+    const fields = decodeFields(json['fieldsV1'] ?? {});
+    const time = timeOf(json['time']);
+    return {
+      manager: textOf(json['manager']),
+      operation,
+      apiVersion,
+      subresource: textOf(json['subresource']),
+      time,
+      fields,
+    };
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function timeOf(value: unknown): string | undefined {
+  const text = textOf(value);
+  if (text === '' || isCanonicalTime(text)) return text === '' ? undefined : text;
+  const ms = parseTimestamp(text);
+  return ms === undefined ? undefined : formatTime(ms);
+}
+
+/** Whether a client asks for all managers to be forgotten: an empty list, or one empty entry. */
+export function isReset(json: unknown): boolean {
+  if (!Array.isArray(json)) return false;
+  return json.length === 0 || (json.length === 1 && isMap(json[0]) && Object.keys(json[0]).length === 0);
+}
+
+/** The order of `metadata.managedFields`: appliers first, then by time. */
+export function sortManagers(entries: readonly ManagerEntry[]): readonly ManagerEntry[] {
+  if (entries.length < 2) return entries;
+  return [...entries].sort(
+    (a, b) =>
+      compareTexts(a.operation, b.operation) ||
+      compareTexts(a.time ?? '', b.time ?? '') ||
+      compareTexts(a.manager, b.manager) ||
+      compareTexts(a.apiVersion, b.apiVersion) ||
+      compareTexts(a.subresource, b.subresource),
+  );
+}
+
+function compareTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** The JSON text of `metadata.managedFields`; `encodeFields` gives the text of the fields. */
+export function encodeManagers(entries: readonly ManagerEntry[], encodeFields: (fields: FieldSet) => string): string {
+  return `[${entries.map((entry) => encodeEntry(entry, encodeFields)).join(',')}]`;
+}
+
+function encodeEntry(
+  { manager, operation, apiVersion, time, fields, subresource }: ManagerEntry,
+  encodeFields: (fields: FieldSet) => string,
+): string {
+  const named = manager === '' ? '' : `"manager":${JSON.stringify(manager)},`;
+  const timed = time === undefined ? '' : `"time":"${time}",`;
+  const head = `{${named}"operation":"${operation}","apiVersion":${JSON.stringify(apiVersion)},${timed}`;
+  const tail = subresource === '' ? '' : `,"subresource":${JSON.stringify(subresource)}`;
+  return `${head}"fieldsType":"FieldsV1","fieldsV1":${encodeFields(fields)}${tail}}`;
+}
+
+/** The same as values. */
+export function managersAsJson(
+  entries: readonly ManagerEntry[],
+  encodeFields: (fields: FieldSet) => string,
+): readonly MutableJsonMap[] {
+  const json: unknown = JSON.parse(encodeManagers(entries, encodeFields));
+  return Array.isArray(json) ? json.filter(isMap).map((entry) => ({ ...entry })) : [];
+}

@@ -1,0 +1,36 @@
+/**
+ * Objects of the same kind written by the same program have equal field sets. Equal sets are one object, with one text, as
+ * long as they are among the sets that were used last.
+ */
+import type { FieldSet } from './field-set.ts';
+import { encodeFields } from './fields-v1.ts';
+
+/** Sets that are remembered. Beyond that, equal sets are stored several times. */
+const setsMax = 4_096;
+
+const sets = new Map<string, FieldSet>();
+const texts = new WeakMap<FieldSet, string>();
+
+/** The FieldsV1 text, encoded once for each set. */
+export function encodeShared(set: FieldSet): string {
+  const known = texts.get(set);
+  if (known !== undefined) return known;
+  const text = encodeFields(set);
+  texts.set(set, text);
+  return text;
+}
+
+/** The set that stands for all equal ones. */
+export function shareFields(set: FieldSet): FieldSet {
+  // Only sets that were shared or encoded before have a text.
+  if (texts.has(set)) return set;
+  const text = encodeShared(set);
+  const known = sets.get(text);
+  const shared = known ?? set;
+  // The last one used is the last one to be forgotten.
+  sets.delete(text);
+  sets.set(text, shared);
+  const [oldest] = sets.size > setsMax ? sets.keys() : [];
+  if (oldest !== undefined) sets.delete(oldest);
+  return shared;
+}

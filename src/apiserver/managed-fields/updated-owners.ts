@@ -1,0 +1,88 @@
+/** Ownership after a create, an update or a patch. */
+import { FieldSet } from './field-set.ts';
+import { isSameManager, type ManagerEntry } from './manager-entry.ts';
+import { type Change, trackChanges } from './track-changes.ts';
+import { untrackedFields } from './untracked-fields.ts';
+
+/** Who writes, through which endpoint, and when. */
+export interface Writer {
+  readonly manager: string;
+  readonly subresource: string;
+  /** RFC 3339, whole seconds. */
+  readonly now: string;
+}
+
+/** Upstream `DefaultMaxUpdateManagers`. */
+const updateManagersMax = 10;
+const ancientManager = 'ancient-changes';
+
+/** The writer owns what it changed, in addition to what it owned; others lose it. Not sorted. */
+export function decideUpdate(
+  change: Change,
+  managers: readonly ManagerEntry[],
+  writer: Writer,
+): readonly ManagerEntry[] {
+  const { managers: kept, comparison } = trackChanges(change, managers);
+  const { added, modified, removed } = comparison;
+  const changed = FieldSet.empty.difference(removed).union(modified).union(added);
+  const fields = changed.recursiveDifference(change.version.reset).difference(untrackedFields);
+  if (fields.isEmpty) return capManagers(kept);
+  return capManagers(addFields(kept, entryOf(change, writer, fields)));
+}
+
+function entryOf({ version }: Change, { manager, subresource, now }: Writer, fields: FieldSet): ManagerEntry {
+  const { apiVersion } = version;
+  return { manager, operation: 'Update', apiVersion, subresource, time: now, fields };
+}
+
+function addFields(managers: readonly ManagerEntry[], entry: ManagerEntry): readonly ManagerEntry[] {
+  const index = managers.findIndex((other) => isSameManager(other, entry));
+  const previous = managers[index];
+  if (previous === undefined) return [...managers, entry];
+  return managers.with(index, { ...entry, fields: previous.fields.union(entry.fields) });
+}
+
+/** Merges the oldest updaters of a version until ten are left (upstream `capManagersManager`). */
+function capManagers(managers: readonly ManagerEntry[]): readonly ManagerEntry[] {
+  const updaters = managers.filter(({ operation }) => operation === 'Update');
+  if (updaters.length <= updateManagersMax) return managers;
+  const oldest = [...updaters].sort(compareAges);
+  const merged = new Map<string, ManagerEntry[]>();
+  let count = updaters.length;
+  for (const entry of oldest) {
+    if (count <= updateManagersMax) break;
+    const group = merged.get(entry.apiVersion);
+    if (group === undefined) {
+      merged.set(entry.apiVersion, [entry]);
+      continue;
+    }
+    group.push(entry);
+    count -= 1;
+  }
+  const groups = [...merged.values()].filter((group) => group.length > 1);
+  const gone = new Set(groups.flat());
+  return [...managers.filter((entry) => !gone.has(entry)), ...groups.map(mergeEntries)];
+}
+
+/** By time, then by identity: its text in upstream begins with the manager. */
+function compareAges(a: ManagerEntry, b: ManagerEntry): number {
+  const [left, right] = [a, b].map(({ time = '', manager, apiVersion, subresource }) =>
+    JSON.stringify([time, manager, apiVersion, subresource]),
+  );
+  if (left === right) return 0;
+  return (left ?? '') < (right ?? '') ? -1 : 1;
+}
+
+/** The time is that of the newest of them. */
+function mergeEntries(group: readonly ManagerEntry[]): ManagerEntry {
+  const [first] = group;
+  const fields = group.reduce((all, entry) => all.union(entry.fields), FieldSet.empty);
+  return {
+    manager: ancientManager,
+    operation: 'Update',
+    apiVersion: first?.apiVersion ?? '',
+    subresource: '',
+    time: group.at(-1)?.time,
+    fields,
+  };
+}
