@@ -18,6 +18,13 @@ export function matchesLabels(requirements: readonly LabelRequirement[], labels:
   return requirements.length > 0 && requirements.every((requirement) => matches(requirement, labels));
 }
 
+/** Whether a selector matches these labels: one without requirements matches all, a missing or malformed one nothing. */
+export function selectsLabels(selector: LabelSelector | null | undefined, labels: Labels): boolean {
+  if (selector === undefined || selector === null) return false;
+  const isEmpty = Object.keys(selector.matchLabels ?? {}).length + (selector.matchExpressions ?? []).length === 0;
+  return isEmpty || matchesLabels(listRequirements(selector), labels);
+}
+
 /**
  * The requirements of a selector; none if a part of it is malformed: an unsupported requirement must not widen the
  * selector.

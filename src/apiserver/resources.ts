@@ -94,9 +94,9 @@ const scale: ServedSubresource = subresource('scale', statusVerbs, 'autoscaling'
 const inAll = { categories: ['all'] } as const;
 const clusterScoped = { namespaced: false } as const;
 
-function review(group: string, kind: string): ServedResource {
+function review(group: string, kind: string, namespaced = false): ServedResource {
   const plural = `${kind.toLowerCase()}s`;
-  return resource(group, kind, plural, { namespaced: false, verbs: ['create'], review: true });
+  return resource(group, kind, plural, { namespaced, verbs: ['create'], review: true });
 }
 
 /** All resources, group version by group version, in the order of the discovery documents. */
@@ -146,7 +146,10 @@ export const servedResources: readonly ServedResource[] = [
   }),
   resource('', 'ResourceQuota', 'resourcequotas', { shortNames: ['quota'], ...withStatus('', 'ResourceQuota') }),
   resource('', 'Secret', 'secrets'),
-  resource('', 'ServiceAccount', 'serviceaccounts', { shortNames: ['sa'] }),
+  resource('', 'ServiceAccount', 'serviceaccounts', {
+    shortNames: ['sa'],
+    subresources: [subresource('token', ['create'], 'authentication.k8s.io', 'TokenRequest')],
+  }),
   resource('', 'Service', 'services', { shortNames: ['svc'], ...inAll, ...withStatus('', 'Service') }),
   resource('apps', 'ControllerRevision', 'controllerrevisions'),
   resource('apps', 'DaemonSet', 'daemonsets', {
@@ -171,8 +174,11 @@ export const servedResources: readonly ServedResource[] = [
   }),
   resource('events.k8s.io', 'Event', 'events', { shortNames: ['ev'] }),
   review('authentication.k8s.io', 'SelfSubjectReview'),
+  review('authentication.k8s.io', 'TokenReview'),
+  review('authorization.k8s.io', 'LocalSubjectAccessReview', true),
   review('authorization.k8s.io', 'SelfSubjectAccessReview'),
   review('authorization.k8s.io', 'SelfSubjectRulesReview'),
+  review('authorization.k8s.io', 'SubjectAccessReview'),
   resource('batch', 'CronJob', 'cronjobs', { shortNames: ['cj'], ...inAll, ...withStatus('batch', 'CronJob') }),
   resource('batch', 'Job', 'jobs', { ...inAll, ...withStatus('batch', 'Job') }),
   resource('coordination.k8s.io', 'Lease', 'leases'),
@@ -181,6 +187,10 @@ export const servedResources: readonly ServedResource[] = [
     shortNames: ['pdb'],
     ...withStatus('policy', 'PodDisruptionBudget'),
   }),
+  resource('rbac.authorization.k8s.io', 'ClusterRoleBinding', 'clusterrolebindings', clusterScoped),
+  resource('rbac.authorization.k8s.io', 'ClusterRole', 'clusterroles', clusterScoped),
+  resource('rbac.authorization.k8s.io', 'RoleBinding', 'rolebindings'),
+  resource('rbac.authorization.k8s.io', 'Role', 'roles'),
   resource('resource.k8s.io', 'DeviceClass', 'deviceclasses', clusterScoped),
   resource('resource.k8s.io', 'ResourceClaim', 'resourceclaims', withStatus('resource.k8s.io', 'ResourceClaim')),
   resource('resource.k8s.io', 'ResourceSlice', 'resourceslices', clusterScoped),

@@ -71,7 +71,8 @@ export function badRequest(message: string): ApiError {
 }
 
 export function forbidden(resource: GroupName, name: string, why: string, causes?: readonly StatusCause[]): ApiError {
-  const message = `${qualified(resource)} "${name}" is forbidden: ${why}`;
+  const subject = [qualified(resource), name === '' ? '' : `"${name}"`].filter((part) => part !== '').join(' ');
+  const message = subject === '' ? `forbidden: ${why}` : `${subject} is forbidden: ${why}`;
   return statusError(403, 'Forbidden', message, about(resource, name, causes));
 }
 

@@ -28,6 +28,7 @@ const packages: Readonly<Record<string, string>> = {
   'apps/v1': 'k8s.io.api.apps.v1',
   'authentication.k8s.io/v1': 'k8s.io.api.authentication.v1',
   'authorization.k8s.io/v1': 'k8s.io.api.authorization.v1',
+  'rbac.authorization.k8s.io/v1': 'k8s.io.api.rbac.v1',
   'autoscaling/v1': 'k8s.io.api.autoscaling.v1',
   'batch/v1': 'k8s.io.api.batch.v1',
   'coordination.k8s.io/v1': 'k8s.io.api.coordination.v1',

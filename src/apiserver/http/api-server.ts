@@ -1,31 +1,36 @@
 /**
  * The embedded API server: the part of kube-apiserver that clients of this project use, over real sockets, with explicit
- * errors for the rest. For tests, demos and simulations, not for production: it keeps everything in memory and
- * authorizes every authenticated user for everything.
+ * errors for the rest. For tests, demos and simulations, not for production: there is one server, it limits little, and
+ * by default every authenticated user may do everything.
  */
 import { stringify as toYaml } from 'yaml';
 import type { Clock } from '../../ports/clock.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Random } from '../../ports/random.ts';
 import type { DataDir } from '../data-dir/data-dir.ts';
-import { findServedResource, type ServedResource, servedResources } from '../resources.ts';
+import { runController, type ServerController } from '../controllers/controller-loop.ts';
+import { makeServerControllers, type ServerControllerName } from '../controllers/server-controllers.ts';
+import { type ServedResource, servedResources } from '../resources.ts';
 import { EventExpiry } from '../registry/event-expiry.ts';
 import { initialNamespaces } from '../registry/namespace-lifecycle.ts';
 import { ObjectLister } from '../registry/object-lister.ts';
 import { ObjectRegistry } from '../registry/object-registry.ts';
+import { DisruptionBudgets } from '../registry/disruption-budgets.ts';
 import { PodSubresources } from '../registry/pod-subresources.ts';
+import { ServedTargets } from '../registry/served-targets.ts';
 import { makeStrategies } from '../registry/strategies.ts';
 import type { Strategy } from '../registry/strategy.ts';
 import { VersionedStore } from '../storage/versioned-store.ts';
 import type { WindowSize } from '../storage/watch-window.ts';
 import { DocumentHandler } from './document-handler.ts';
 import { InflightLimiter } from './inflight-limiter.ts';
-import { keptAdmin, keptCertificate, restoreObjects } from './kept-state.ts';
+import { keptAdmin, keptCertificate, keptSigningKey, restoreObjects } from './kept-state.ts';
 import { Listener } from './listener.ts';
 import { RequestHandler } from './request-handler.ts';
 import { ResourceHandler } from './resource-handler.ts';
+import { type AuthorizationMode, createBootstrapPolicy, makeSecurity } from './security.ts';
+import type { TokenUser } from './static-tokens.ts';
 import { StallGate } from './stall-gate.ts';
-import { TokenAuthenticator, type TokenUser } from './token-authenticator.ts';
 import { WatchOpener } from './watch-opener.ts';
 import { WatchTicker } from './watch-ticker.ts';
 
@@ -36,8 +41,14 @@ export interface ApiServerOptions {
   readonly port?: number;
   /** Default: true. False serves plain HTTP/1.1. */
   readonly tls?: boolean;
-  /** Default: one administrator with a random token. */
+  /** The first is the administrator of the kubeconfig. Default: one with a random token. */
   readonly tokens?: readonly TokenUser[];
+  /** Users besides the administrator. */
+  readonly users?: readonly TokenUser[];
+  /** Default: AlwaysAllow. */
+  readonly authorizationMode?: AuthorizationMode;
+  /** Controllers of kube-controller-manager that the server runs itself; default: none. */
+  readonly controllers?: readonly ServerControllerName[];
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -92,7 +103,7 @@ const drainMs = 1_000;
 /** Rejects if the address cannot be bound. */
 export async function startApiServer(options: ApiServerOptions): Promise<RunningApiServer> {
   const admin = await keptAdmin(options);
-  const parts = assemble(options, admin);
+  const parts = assemble(options, { admin, signingKeyPem: await keptSigningKey(options) });
   const certificate = options.tls === false ? undefined : await keptCertificate(options);
   const listener = await Listener.open({
     host: options.host ?? '127.0.0.1',
@@ -106,6 +117,9 @@ export async function startApiServer(options: ApiServerOptions): Promise<Running
     expireEvents(parts, options, running.signal),
     compactPeriodically(parts.store, options.clock, running.signal),
     options.dataDir?.run(options.clock, running.signal),
+    ...parts.controllers.map((controller) =>
+      runController(controller, { ...options, store: parts.store }, running.signal),
+    ),
   ]);
   const url = urlOf(options, listener.port);
   const caPem = certificate?.caPem;
@@ -139,9 +153,15 @@ interface Parts {
   readonly ticker: WatchTicker;
   readonly requests: RequestHandler;
   readonly stall: StallGate;
+  readonly controllers: readonly ServerController[];
 }
 
-function assemble(options: ApiServerOptions, admin: TokenUser): Parts {
+interface Secrets {
+  readonly admin: TokenUser;
+  readonly signingKeyPem: string;
+}
+
+function assemble(options: ApiServerOptions, { admin, signingKeyPem }: Secrets): Parts {
   const { clock, random, logger, dataDir, customResources = [] } = options;
   const served = [...servedResources, ...customResources];
   const strategies = makeStrategies(options.defaultTolerationSeconds ?? defaultTolerationSeconds, customResources);
@@ -149,7 +169,18 @@ function assemble(options: ApiServerOptions, admin: TokenUser): Parts {
   const store = new VersionedStore({ clock, resources: [...strategies.keys()], window, journal: dataDir });
   if (dataDir !== undefined) restoreObjects(store, strategies, { dataDir, logger });
   const registry = new ObjectRegistry(store, clock, random);
-  createNamespaces(registry, strategies);
+  const targets = new ServedTargets(served, strategies);
+  createNamespaces(registry, targets);
+  const mode = options.authorizationMode ?? 'AlwaysAllow';
+  if (mode === 'RBAC') createBootstrapPolicy(registry, targets);
+  const tokens = [admin, ...(options.tokens ?? []).slice(1), ...(options.users ?? [])];
+  const { access, ...security } = makeSecurity({ store, clock, random, mode, tokens, signingKeyPem });
+  const budgets = new DisruptionBudgets({
+    store,
+    registry,
+    clock,
+    target: targets.of('policy', 'poddisruptionbudgets'),
+  });
   const lister = new ObjectLister(store);
   const ticker = new WatchTicker(clock, options.bookmarkPeriodMs);
   const limiter = new InflightLimiter();
@@ -159,19 +190,22 @@ function assemble(options: ApiServerOptions, admin: TokenUser): Parts {
     limiter,
     stall,
     served,
-    authenticator: new TokenAuthenticator([admin, ...(options.tokens ?? []).slice(1)]),
+    access,
     documents: new DocumentHandler(store, () => ({ inFlight: limiter.inFlight, watches: ticker.size }), served),
     resources: new ResourceHandler({
       strategies,
       registry,
       lister,
       clock,
-      pods: new PodSubresources(registry, clock),
+      access,
+      ...security,
+      pods: new PodSubresources(registry, clock, budgets),
       watches: new WatchOpener({ store, lister, ticker, stall, clock, random }),
     }),
   });
   const expiry = new EventExpiry(store, strategyOf(strategies, 'events'), clock, options.eventTtlMs);
-  return { store, expiry, ticker, requests, stall };
+  const controllers = makeServerControllers(options.controllers ?? [], { store, registry, clock, targets });
+  return { store, expiry, ticker, requests, stall, controllers };
 }
 
 function windowOf({ watchWindow }: ApiServerOptions): WindowSize | undefined {
@@ -184,17 +218,11 @@ function strategyOf(strategies: ReadonlyMap<string, Strategy>, plural: string): 
   return strategy;
 }
 
-function createNamespaces(registry: ObjectRegistry, strategies: ReadonlyMap<string, Strategy>): void {
-  const served = findServedResource('', 'v1', 'namespaces');
-  if (served === undefined) throw new Error('namespaces are not served');
-  const target = { served, strategy: strategyOf(strategies, 'namespaces'), namespace: undefined, name: undefined };
-  for (const name of initialNamespaces.filter((name) => !registry.exists({ ...target, name, endpoint: '' }))) {
+function createNamespaces(registry: ObjectRegistry, targets: ServedTargets): void {
+  const target = targets.of('', 'namespaces');
+  for (const name of initialNamespaces.filter((name) => !registry.exists({ ...target, name }))) {
     const body = { metadata: { name } };
-    registry.create({ ...target, endpoint: '' }, body, {
-      dryRun: false,
-      fieldValidation: 'Strict',
-      manager: 'kube-apiserver',
-    });
+    registry.create(target, body, { dryRun: false, fieldValidation: 'Strict', manager: 'kube-apiserver' });
   }
 }
 

@@ -1,7 +1,7 @@
 /** One request and its response, the same for HTTP/1.1 and HTTP/2. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
-import type { User } from '../discovery/build-review.ts';
+import type { User } from '../authentication/user.ts';
 
 export type Incoming = IncomingMessage | Http2ServerRequest;
 export type Outgoing = ServerResponse | Http2ServerResponse;

@@ -3,20 +3,20 @@ import { randomUUID } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { ApiError } from '../../api/api-error.ts';
 import type { Logger } from '../../ports/logger.ts';
-import type { User } from '../discovery/build-review.ts';
+import { anonymous } from '../authentication/user.ts';
 import { pathNotFound, statusError } from '../api-errors/api-errors.ts';
 import type { ServedResource } from '../resources.ts';
-import { type DocumentHandler, isPublicPath } from './document-handler.ts';
+import type { AccessControl } from './access-control.ts';
+import type { DocumentHandler } from './document-handler.ts';
 import { cutOff, type Exchange, headerOf, type Incoming, type Outgoing } from './exchange.ts';
 import { errorReply, pageNotFound, type Reply, sendReply, textReply } from './reply.ts';
 import type { InflightLimiter } from './inflight-limiter.ts';
 import { isServedVersion, routeOf } from './request-route.ts';
 import { rejectStreamed, type ResourceHandler, verbOf } from './resource-handler.ts';
 import type { StallGate } from './stall-gate.ts';
-import type { TokenAuthenticator } from './token-authenticator.ts';
 
 interface RequestHandlerOptions {
-  readonly authenticator: TokenAuthenticator;
+  readonly access: AccessControl;
   readonly limiter: InflightLimiter;
   readonly documents: DocumentHandler;
   readonly resources: ResourceHandler;
@@ -26,7 +26,6 @@ interface RequestHandlerOptions {
   readonly logger: Logger;
 }
 
-const anonymous: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
 /** Fixed values: priority and fairness is not implemented. */
 const flowHeaders: OutgoingHttpHeaders = {
   'x-kubernetes-pf-flowschema-uid': '00000000-0000-4000-8000-000000000001',
@@ -86,9 +85,7 @@ export class RequestHandler {
   /** Undefined after a watch, which writes its own response. */
   async #replyTo(anonymousExchange: Exchange, headers: OutgoingHttpHeaders): Promise<Reply | undefined> {
     try {
-      const user = isPublicPath(anonymousExchange.path)
-        ? anonymous
-        : this.#options.authenticator.authenticate(anonymousExchange.incoming);
+      const user = this.#options.access.userFor(anonymousExchange);
       return await this.#route({ ...anonymousExchange, user }, headers);
     } catch (error) {
       if (error instanceof ApiError && error.status !== undefined) return errorReply(error);

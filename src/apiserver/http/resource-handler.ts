@@ -1,7 +1,7 @@
 /** Handles resource requests: from a route to the verbs of the registry, and from their result to a response. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Clock } from '../../ports/clock.ts';
-import { buildReview } from '../discovery/build-review.ts';
+import type { AccessReviews } from '../authorization/access-reviews.ts';
 import { apiVersionOf, type ServedResource, type Verb } from '../resources.ts';
 import { parseIncludeObject } from '../printing/table.ts';
 import { isSet, limitOf, parseListPlan, parseWatchPlan, requireRevision } from '../registry/list-query.ts';
@@ -16,11 +16,13 @@ import { parseSelection, type Selection } from '../registry/selection.ts';
 import type { Endpoint, Strategy } from '../registry/strategy.ts';
 import { isMap, mapAt, type MutableJsonMap } from '../select-field.ts';
 import { chooseForm, parseMediaType } from './accept.ts';
+import type { AccessControl } from './access-control.ts';
 import { type Exchange, headerOf } from './exchange.ts';
 import { Presenter } from './presenter.ts';
 import { bytesReply, jsonReply, jsonType, type Reply, textReply } from './reply.ts';
 import { decodeApply, decodeBody, decodeJson, readBytes, unsupported } from './request-body.ts';
 import type { ResourceRoute } from './request-route.ts';
+import type { TokenRequests } from './token-requests.ts';
 import type { WatchOpener } from './watch-opener.ts';
 import { parseApplyOptions, parseDeleteRequest, parseWriteOptions } from './write-query.ts';
 
@@ -29,6 +31,9 @@ interface ResourceHandlerOptions {
   readonly registry: ObjectRegistry;
   readonly lister: ObjectLister;
   readonly pods: PodSubresources;
+  readonly access: AccessControl;
+  readonly reviews: AccessReviews;
+  readonly tokenRequests: TokenRequests;
   readonly watches: WatchOpener;
   readonly clock: Clock;
 }
@@ -85,8 +90,11 @@ export class ResourceHandler {
     const verb = verbOf(exchange, route.name);
     if (verb === undefined || !allows(route, verb)) throw methodNotAllowed();
     const call: Call = { ...route, exchange, verb };
-    if (route.served.review) return this.#review(call);
-    switch (route.subresource?.name ?? '') {
+    return route.served.review ? this.#review(call) : this.#dispatch(call, headers);
+  }
+
+  async #dispatch(call: Call, headers: OutgoingHttpHeaders): Promise<Reply | undefined> {
+    switch (call.subresource?.name ?? '') {
       case 'binding':
         return this.#bind(call);
       case 'eviction':
@@ -95,6 +103,8 @@ export class ResourceHandler {
         return this.#log(call);
       case 'scale':
         return this.#scale(call);
+      case 'token':
+        return this.#requestToken(call);
       default:
         return this.#objects(call, headers);
     }
@@ -152,14 +162,14 @@ export class ResourceHandler {
     const target = this.#target(call);
     if (call.served.namespaced && target.namespace === undefined) throw methodNotAllowed();
     const presenter = this.#presenter(call);
-    const options = optionsOf(call, 'CreateOptions');
+    const options = this.#writeOptions(call, 'CreateOptions');
     const body = await this.#body(call);
     return written(presenter, this.#options.registry.create(target, body, options));
   }
 
   async #update(call: Call): Promise<Reply> {
     const presenter = this.#presenter(call);
-    const options = optionsOf(call, 'UpdateOptions');
+    const options = this.#writeOptions(call, 'UpdateOptions');
     const body = await this.#body(call);
     return written(presenter, this.#options.registry.update(this.#target(call), body, options));
   }
@@ -169,13 +179,14 @@ export class ResourceHandler {
     const given = parseMediaType(headerOf(call.exchange.incoming, 'content-type')).type;
     if (given === applyType) return this.#apply(call, presenter);
     const type = patchKindOf(given, call.served);
-    const options = optionsOf(call, 'PatchOptions');
+    const options = this.#writeOptions(call, 'PatchOptions');
     const body = decodeJson(await readBytes(call.exchange.incoming), 'the patch');
     return written(presenter, this.#options.registry.patch(this.#target(call), { type, body }, options));
   }
 
   async #apply(call: Call, presenter: Presenter): Promise<Reply> {
-    const options = parseApplyOptions(call.exchange.query);
+    const authorize = this.#options.access.checkOf(call.exchange);
+    const options = { ...parseApplyOptions(call.exchange.query), authorize };
     const body = decodeApply(await readBytes(call.exchange.incoming), options.fieldValidation === 'Strict');
     return written(presenter, this.#options.registry.apply(this.#target(call), body, options));
   }
@@ -201,6 +212,10 @@ export class ResourceHandler {
       this.#options.registry.delete({ ...target, name, namespace: namespace || undefined }, request);
     }
     return { code: 200, contentType: jsonType, body: presenter.list(found.metadata, found.items) };
+  }
+
+  #writeOptions(call: Call, kind: Parameters<typeof optionsOf>[1]): WriteOptions {
+    return { ...optionsOf(call, kind), authorize: this.#options.access.checkOf(call.exchange) };
   }
 
   async #bind(call: Call): Promise<Reply> {
@@ -248,9 +263,17 @@ export class ResourceHandler {
     return textReply(200, '');
   }
 
+  async #requestToken(call: Call): Promise<Reply> {
+    optionsOf(call, 'CreateOptions');
+    const body = asObject(await this.#body(call));
+    return jsonReply(201, this.#options.tokenRequests.create(this.#options.registry.get(this.#target(call)), body));
+  }
+
   async #review(call: Call): Promise<Reply> {
     const body = asObject(await this.#body(call));
-    const review = buildReview(call.served.kind, body, call.exchange.user);
+    const { served, namespace, exchange } = call;
+    const { user } = exchange;
+    const review = this.#options.reviews.review({ kind: served.kind, body, namespace, user });
     if (review === undefined) throw notImplemented(call.served.plural);
     return jsonReply(201, review);
   }

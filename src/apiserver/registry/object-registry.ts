@@ -43,6 +43,8 @@ export interface WriteOptions {
   readonly manager?: string;
   /** For a write through a subresource that has no endpoint of its own here: its name. */
   readonly subresource?: string;
+  /** Called before validation, with the stored object if there is one. Throws if the user must not write this object. */
+  readonly authorize?: ((draft: Draft, stored: Draft | undefined) => void) | undefined;
 }
 
 export interface ApplyOptions extends WriteOptions {
@@ -189,6 +191,7 @@ export class ObjectRegistry {
     this.#begin(target, draft);
     assertNamespaceAccepts(target, draft.metadata.name ?? '', this.#store);
     strategy.setDefaults(draft);
+    options.authorize?.(draft, undefined);
     const managers = this.#ownersAfter(target, undefined, draft, options);
     strategy.admit(draft);
     strategy.prepareCreate(draft);
@@ -245,6 +248,7 @@ export class ObjectRegistry {
     assertVersion(target, stored, draft);
     restoreSystemFields(draft, before);
     strategy.setDefaults(draft);
+    options.authorize?.(draft, before);
     const managers = this.#ownersAfter(target, { managers: stored.managers, content: before }, draft, options);
     strategy.admit(draft);
     strategy.prepareUpdate(draft, before, target.endpoint);

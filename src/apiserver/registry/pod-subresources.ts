@@ -2,6 +2,7 @@
 import { formatTime } from '../../api/timestamps.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Draft } from '../storage/stored-object.ts';
+import type { DisruptionBudgets } from './disruption-budgets.ts';
 import type { DeleteRequest, ObjectRegistry } from './object-registry.ts';
 import { badRequest, conflict, statusError } from '../api-errors/api-errors.ts';
 import { resourceName, type Target } from './request-target.ts';
@@ -19,10 +20,13 @@ const evicted = {
 export class PodSubresources {
   readonly #registry: ObjectRegistry;
   readonly #clock: Clock;
+  readonly #budgets: DisruptionBudgets | undefined;
 
-  constructor(registry: ObjectRegistry, clock: Clock) {
+  /** Without `budgets` every eviction is allowed. */
+  constructor(registry: ObjectRegistry, clock: Clock, budgets?: DisruptionBudgets) {
     this.#registry = registry;
     this.#clock = clock;
+    this.#budgets = budgets;
   }
 
   /** Binds the pod to a node, once. Throws 404, 409 or 422 ApiErrors. */
@@ -41,16 +45,18 @@ export class PodSubresources {
   }
 
   /**
-   * Deletes the pod with a DisruptionTarget condition. PodDisruptionBudgets are not supported, so none is checked. Throws
-   * 400, 404 or 409 ApiErrors.
+   * Deletes the pod with a DisruptionTarget condition if its disruption budget allows it. Throws 400, 403, 404, 409, 429
+   * or 500 ApiErrors.
    */
   evict(target: Target, eviction: MutableJsonMap, request: DeleteRequest): void {
     const name = textAt(eviction, 'metadata', 'name');
     if (name !== '' && name !== target.name) throw badRequest('name in URL does not match name in Eviction object');
     const before = this.#registry.get(target);
+    const decision = this.#budgets?.assertEvictable(before) ?? { kind: 'evict' };
     const { resourceVersion, uid } = request;
     const changed = (resourceVersion ?? String(before.revision)) !== String(before.revision);
     if (changed || (uid ?? before.uid) !== before.uid) throw this.#deletionError(target, request);
+    this.#budgets?.spend(decision, before, request.dryRun);
     const condition = { ...evicted, lastTransitionTime: this.#now(), lastProbeTime: null };
     const mark = (draft: Draft): void => {
       draft.status = withCondition(draft.status ?? {}, condition);

@@ -2,12 +2,14 @@
 import type { Draft } from '../storage/stored-object.ts';
 import { eventStrategy } from './event-strategy.ts';
 import type { ServedResource } from '../resources.ts';
+import { budgetStrategy } from './budget-strategy.ts';
 import { customStrategy } from './custom-strategy.ts';
 import { isDnsLabel, isDnsSubdomain } from '../../api/names.ts';
 import { nodeStrategy } from './node-strategy.ts';
 import { defaultPodSpec } from './pod-defaults.ts';
 import { validatePodSpec } from './pod-rules.ts';
 import { podStrategy } from './pod-strategy.ts';
+import { rbacStrategies } from './rbac-strategies.ts';
 import { type FieldError, invalidField } from '../api-errors/field-errors.ts';
 import { sameJson } from '../../api/same-json.ts';
 import { isMap, mapAt, mapsAt, textAt, valueAt } from '../select-field.ts';
@@ -30,6 +32,8 @@ export function makeStrategies(
     leaseStrategy,
     daemonSetStrategy,
     ...workloadStrategies,
+    budgetStrategy,
+    ...rbacStrategies,
   ];
   const all = [...builtIn, ...custom.map(customStrategy)];
   return new Map(all.map((strategy) => [strategy.plural, strategy]));

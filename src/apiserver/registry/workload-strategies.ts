@@ -145,7 +145,6 @@ function fillIn(target: MutableJsonMap, defaults: Readonly<Record<string, unknow
 
 const job = statusRules({});
 const noReplicas = { replicas: 0 } as const;
-const budgetStatus = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 } as const;
 
 export const workloadStrategies: readonly Strategy[] = [
   {
@@ -164,7 +163,6 @@ export const workloadStrategies: readonly Strategy[] = [
     },
   }),
   strategy('cronjobs', { initialStatus: {}, setDefaults: defaultCronJob }),
-  strategy('poddisruptionbudgets', { initialStatus: budgetStatus }),
   strategy('services', {
     setDefaults: defaultService,
     prepareCreate: (draft) => {
@@ -184,6 +182,7 @@ export const workloadStrategies: readonly Strategy[] = [
   strategy('resourceclaims', { initialStatus: {} }),
   clusterScoped('volumeattachments', { initialStatus: { attached: false } }),
   strategy('resourcequotas', { initialStatus: {} }),
+  strategy('serviceaccounts', { returnsDeleted: true }),
   ...[
     'configmaps',
     'controllerrevisions',
@@ -192,7 +191,6 @@ export const workloadStrategies: readonly Strategy[] = [
     'endpointslices',
     'limitranges',
     'podtemplates',
-    'serviceaccounts',
   ].map((plural) => strategy(plural)),
   ...['csidrivers', 'csinodes', 'deviceclasses', 'resourceslices', 'storageclasses'].map((plural) =>
     clusterScoped(plural),

@@ -29,8 +29,9 @@ export function only(kind: Backend['kind'], why: string): string | false {
   return backendKind === kind ? false : why;
 }
 
-export async function startBackend(): Promise<Backend> {
-  return backendKind === 'real' ? realBackend() : embeddedBackend();
+/** `options` are those of the embedded server; a real one has RBAC and no controllers. */
+export async function startBackend(options: Partial<ApiServerOptions> = {}): Promise<Backend> {
+  return backendKind === 'real' ? realBackend() : embeddedBackend(options);
 }
 
 /** Closing it fails if the server logged an error. */

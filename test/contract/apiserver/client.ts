@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { Agent, request } from 'undici';
+import type { ApiServerOptions } from '../../../src/apiserver/http/api-server.ts';
 import { type Backend, startBackend } from './backend.ts';
 
 // Responses are accessed field by field, and a wrong type fails the test.
@@ -269,8 +270,8 @@ async function withTimeout<T>(promise: Promise<T>): Promise<T> {
 }
 
 /** A client of the server under test; closed after the tests of the file, so it is opened outside of tests and hooks. */
-export async function openClient(): Promise<Client> {
-  const client = new Client(await startBackend());
+export async function openClient(options: Partial<ApiServerOptions> = {}): Promise<Client> {
+  const client = new Client(await startBackend(options));
   after(() => client.close());
   return client;
 }

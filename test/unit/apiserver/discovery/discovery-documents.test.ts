@@ -36,6 +36,7 @@ test('/api contains the core group, /apis every other group', () => {
     'coordination.k8s.io',
     'discovery.k8s.io',
     'policy',
+    'rbac.authorization.k8s.io',
     'resource.k8s.io',
     'storage.k8s.io',
   ];

@@ -1,0 +1,31 @@
+/** Static bearer tokens (upstream `--token-auth-file`). */
+import { randomBytes } from 'node:crypto';
+import type { User } from '../authentication/user.ts';
+
+export interface TokenUser {
+  readonly token: string;
+  readonly user: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+}
+
+const tokenBytes = 24;
+
+/** An administrator with a token from the system's random source, independent of the seeded one. */
+export function makeAdmin(): TokenUser {
+  const token = randomBytes(tokenBytes).toString('base64url');
+  return { token, user: 'kubernetes-admin', groups: ['system:masters'] };
+}
+
+export class StaticTokens {
+  readonly #users: ReadonlyMap<string, User>;
+
+  constructor(tokens: readonly TokenUser[]) {
+    this.#users = new Map(tokens.map(({ token, user: name, uid, groups }) => [token, { name, uid, groups }]));
+  }
+
+  /** Undefined for an unknown token. */
+  userOf(token: string): User | undefined {
+    return this.#users.get(token);
+  }
+}
