@@ -5,7 +5,7 @@ import type { ContainerHost } from './container-host.ts';
 import { ContainerStarter } from './container-starter.ts';
 import { ContainerStopper } from './container-stopper.ts';
 import { decidePodActions, type PodActions } from './decide-pod-actions.ts';
-import { listInits, listSandboxes } from './decide-restart.ts';
+import { isSidecar, listInits, listSandboxes } from './decide-restart.ts';
 import { type ContainerScript, buildContainerScript, type ScriptRule } from './build-container-script.ts';
 import {
   describePod,
@@ -34,6 +34,8 @@ export interface FakeRuntimeOptions {
   readonly recorder: EventRecorder;
   /** Default behaviour of containers. */
   readonly script: ContainerScript;
+  /** The containers of a Job's pods exit after this time by default. */
+  readonly jobPodMs?: number | undefined;
   readonly wording?: EventWording;
   /** Called when a pod's new sandbox is ready, before its images are pulled (upstream `OnPodSandboxReady`). */
   readonly onSandboxReady?: (pod: Pod) => void;
@@ -217,8 +219,11 @@ export class FakeRuntime implements PodRuntime {
   }
 
   #scriptOf(pod: Pod, container: Container): ContainerScript {
-    const init = listInits(pod).includes(container) && container.restartPolicy !== 'Always';
-    const base = init ? { ...this.#options.script, ...initScript } : this.#options.script;
+    const { script, jobPodMs } = this.#options;
+    const isInit = listInits(pod).includes(container);
+    const base = isInit
+      ? { ...script, ...(isSidecar(container) ? {} : initScript) }
+      : { ...script, ...(jobPodMs !== undefined && isOfJob(pod) ? { exitAfterMs: jobPodMs } : {}) };
     return buildContainerScript(base, this.#rules, pod, container);
   }
 
@@ -238,6 +243,10 @@ function describeSandboxFailure(target: KillTarget, cause: string): string {
   const pod = describePod(target);
   const message = JSON.stringify(`Failed to create sandbox for pod ${JSON.stringify(pod)}: ${cause}`);
   return `failed to "CreatePodSandbox" for "${pod}" with CreatePodSandboxError: ${message}`;
+}
+
+function isOfJob({ metadata }: Pod): boolean {
+  return (metadata.ownerReferences ?? []).some(({ kind, controller }) => kind === 'Job' && controller === true);
 }
 
 function targetOf(pod: Pod): KillTarget {

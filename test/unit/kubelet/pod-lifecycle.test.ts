@@ -89,6 +89,33 @@ describe('a pod on a hollow kubelet', () => {
     assert.deepEqual(world.podRequests(from), [], 'no writes after the final status');
   });
 
+  it('ends if it is of a Job and the profile says when; its sidecar does not keep it running', async () => {
+    await begin({ profile: { jobPodDurationMs: 3 * secondMs } });
+    const ownerReferences = [{ apiVersion: 'batch/v1', kind: 'Job', name: 'job', uid: 'job', controller: true }];
+    const never = { restartPolicy: 'Never' };
+    const sidecar = { name: 's', image: 'i:1', restartPolicy: 'Always' };
+    await world.bind('done', { ...never, initContainers: [sidecar] }, { ownerReferences });
+    const annotations = { 'hollow-kubelet/exit-code': '1' };
+    await world.bind('retried', { restartPolicy: 'OnFailure' }, { ownerReferences, annotations });
+    await world.bind('web', never);
+    await world.advance(8 * secondMs);
+    assert.deepEqual(
+      ['done', 'retried', 'web'].map((name) => world.phase(name)),
+      ['Succeeded', 'Running', 'Running'],
+    );
+    assert.equal(world.container('retried')?.restartCount, 1);
+  });
+
+  it('lists the pods of all sources, a static one with its own status', async () => {
+    const metadata = { name: 'stat-n1', namespace: 'default', uid: 'hash' };
+    const file = new HandSource('file', [{ metadata, spec: { containers: [{ name: 'c', image: 'i:1' }] } }]);
+    await begin({ sources: () => [file] });
+    await world.bind('web');
+    await world.advance(5 * secondMs);
+    const known = world.kubelet.pods.knownPods().map(({ metadata, status }) => `${metadata.uid} ${status?.phase}`);
+    assert.deepEqual(known.toSorted(), ['hash Running', `${world.pod('web')?.metadata.uid} Running`].toSorted());
+  });
+
   it('is gone 5 to 8 s after its deletion if its container takes 4 s to stop [G5]', async () => {
     await begin({ profile: { podStopDelayMs: 4 * secondMs } });
     await world.bind('web');
