@@ -14,10 +14,12 @@ import {
   type EventWording,
   runtimeEvent,
 } from './describe-runtime-event.ts';
+import { Prober } from './prober.ts';
 import { SyncOutcomeBuilder } from './sync-outcome-builder.ts';
 import {
   type KillTarget,
   type PodRuntime,
+  type ProbeResults,
   RuntimeFailure,
   type RuntimeConditions,
   type RuntimePod,
@@ -52,6 +54,9 @@ export const plainScript: ContainerScript = {
   stopExitCode: 0,
   stuckKill: false,
   violatesStop: false,
+  startupFails: undefined,
+  readinessFails: undefined,
+  livenessFails: undefined,
 };
 
 /** Represents the pod as a whole. */
@@ -75,6 +80,7 @@ export class FakeRuntime implements PodRuntime {
   // Most nodes of a large fleet run nothing most of the time: these are created on first use.
   #madeStarter: ContainerStarter | undefined;
   #madeStopper: ContainerStopper | undefined;
+  #madeProber: Prober | undefined;
   #rules: readonly ScriptRule[] = [];
 
   constructor(options: FakeRuntimeOptions) {
@@ -110,10 +116,16 @@ export class FakeRuntime implements PodRuntime {
     return this.#options.host.inspect(uid);
   }
 
+  probe(pod: Pod): ProbeResults {
+    return this.#prober.results(pod);
+  }
+
   async syncPod(pod: Pod, status: RuntimePodStatus, signal: AbortSignal): Promise<SyncOutcome> {
     await this.#options.host.faults.pass('other', signal);
     const outcome = new SyncOutcomeBuilder();
-    const actions = decidePodActions(pod, status);
+    const probes = this.#prober.results(pod);
+    for (const { container, probe } of probes.failing) this.#record(pod, container, runtimeEvent.unhealthy(probe));
+    const actions = decidePodActions(pod, status, probes);
     try {
       await this.#clear(pod, status, actions, signal);
       if (actions.newSandboxAttempt !== undefined) this.#addSandbox(pod, actions.newSandboxAttempt);
@@ -160,7 +172,9 @@ export class FakeRuntime implements PodRuntime {
     const again = actions.newSandboxAttempt !== undefined;
     if (again && listSandboxes(status).length > 0) this.#record(pod, undefined, runtimeEvent.sandboxChanged());
     if (actions.killPod) await this.#stopper.stopPod(targetOf(pod), graceMsOf(pod), signal);
-    for (const kill of actions.toKill) await this.#stopper.stopContainer(pod, kill, graceMsOf(pod), signal);
+    for (const kill of actions.toKill) {
+      await this.#stopper.stopContainer(pod, kill, kill.graceMs ?? graceMsOf(pod), signal);
+    }
     // Exited init containers of an earlier sandbox would count as completed in the new one.
     const exited = status.containers.filter(({ kind, state }) => kind === 'init' && state === 'exited');
     const stale = again ? exited : exited.filter(({ name }, at) => exited.findIndex((each) => each.name === name) < at);
@@ -186,6 +200,11 @@ export class FakeRuntime implements PodRuntime {
   get #stopper(): ContainerStopper {
     this.#madeStopper ??= new ContainerStopper({ ...this.#options, ...this.#common() });
     return this.#madeStopper;
+  }
+
+  get #prober(): Prober {
+    this.#madeProber ??= new Prober({ ...this.#options, ...this.#common() });
+    return this.#madeProber;
   }
 
   #common(): Pick<ConstructorParameters<typeof ContainerStopper>[0], 'scriptOf' | 'recordEvent'> {
