@@ -61,9 +61,26 @@ export interface Container {
   readonly restartPolicy?: string;
   readonly volumeMounts?: readonly VolumeMount[];
   readonly ports?: readonly ContainerPort[];
+  readonly startupProbe?: Probe;
+  readonly readinessProbe?: Probe;
+  readonly livenessProbe?: Probe;
+  readonly lifecycle?: { readonly preStop?: { readonly sleep?: { readonly seconds: number } } };
 }
 
-interface ContainerPort {
+/** Times in seconds. What the probe does is not read. */
+export interface Probe {
+  readonly initialDelaySeconds?: number;
+  /** Defaults to 10. */
+  readonly periodSeconds?: number;
+  /** Defaults to 1. */
+  readonly successThreshold?: number;
+  /** Defaults to 3. */
+  readonly failureThreshold?: number;
+  /** Instead of the pod's, when this probe ends the container. */
+  readonly terminationGracePeriodSeconds?: number;
+}
+
+export interface ContainerPort {
   readonly hostPort?: number;
   readonly hostIP?: string;
   /** Defaults to `TCP`. */

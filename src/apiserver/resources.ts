@@ -61,6 +61,9 @@ export interface CustomColumn {
   readonly priority?: 1;
 }
 
+/** The group whose events are those of the core group in another form. */
+export const eventsV1Group = 'events.k8s.io';
+
 const allVerbs: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 const statusVerbs: readonly Verb[] = ['get', 'patch', 'update'];
 
@@ -99,8 +102,14 @@ function review(group: string, kind: string, namespaced = false): ServedResource
   return resource(group, kind, plural, { namespaced, verbs: ['create'], review: true });
 }
 
-/** All resources, group version by group version, in the order of the discovery documents. */
-export const servedResources: readonly ServedResource[] = [
+const extension = { ...clusterScoped, categories: ['api-extensions'] } as const;
+const admission = 'admissionregistration.k8s.io';
+const networking = 'networking.k8s.io';
+const flowControl = 'flowcontrol.apiserver.k8s.io';
+const autoscaler = { group: 'autoscaling', version: 'v2', kind: 'HorizontalPodAutoscaler' } as const;
+const csr = 'CertificateSigningRequest';
+
+const rows: readonly ServedResource[] = [
   resource('', 'ConfigMap', 'configmaps', { shortNames: ['cm'] }),
   resource('', 'Endpoints', 'endpoints', { singular: 'endpoints', shortNames: ['ep'] }),
   resource('', 'Event', 'events', { shortNames: ['ev'] }),
@@ -193,6 +202,7 @@ export const servedResources: readonly ServedResource[] = [
   resource('rbac.authorization.k8s.io', 'Role', 'roles'),
   resource('resource.k8s.io', 'DeviceClass', 'deviceclasses', clusterScoped),
   resource('resource.k8s.io', 'ResourceClaim', 'resourceclaims', withStatus('resource.k8s.io', 'ResourceClaim')),
+  resource('resource.k8s.io', 'ResourceClaimTemplate', 'resourceclaimtemplates'),
   resource('resource.k8s.io', 'ResourceSlice', 'resourceslices', clusterScoped),
   resource('storage.k8s.io', 'CSIDriver', 'csidrivers', clusterScoped),
   resource('storage.k8s.io', 'CSINode', 'csinodes', clusterScoped),
@@ -202,7 +212,72 @@ export const servedResources: readonly ServedResource[] = [
     ...clusterScoped,
     ...withStatus('storage.k8s.io', 'VolumeAttachment'),
   }),
+  resource('storage.k8s.io', 'VolumeAttributesClass', 'volumeattributesclasses', {
+    ...clusterScoped,
+    shortNames: ['vac'],
+  }),
+  resource(autoscaler.group, autoscaler.kind, 'horizontalpodautoscalers', {
+    version: autoscaler.version,
+    shortNames: ['hpa'],
+    ...inAll,
+    subresources: [{ name: 'status', responseKind: autoscaler, verbs: statusVerbs }],
+  }),
+  resource('certificates.k8s.io', csr, 'certificatesigningrequests', {
+    ...clusterScoped,
+    shortNames: ['csr'],
+    ...withStatus('certificates.k8s.io', csr, subresource('approval', statusVerbs, 'certificates.k8s.io', csr)),
+  }),
+  resource(networking, 'IngressClass', 'ingressclasses', clusterScoped),
+  resource(networking, 'Ingress', 'ingresses', { shortNames: ['ing'], ...withStatus(networking, 'Ingress') }),
+  resource(networking, 'IPAddress', 'ipaddresses', { ...clusterScoped, shortNames: ['ip'] }),
+  resource(networking, 'NetworkPolicy', 'networkpolicies', { shortNames: ['netpol'] }),
+  resource(networking, 'ServiceCIDR', 'servicecidrs', { ...clusterScoped, ...withStatus(networking, 'ServiceCIDR') }),
+  resource(admission, 'MutatingAdmissionPolicy', 'mutatingadmissionpolicies', extension),
+  resource(admission, 'MutatingAdmissionPolicyBinding', 'mutatingadmissionpolicybindings', extension),
+  resource(admission, 'MutatingWebhookConfiguration', 'mutatingwebhookconfigurations', extension),
+  resource(admission, 'ValidatingAdmissionPolicy', 'validatingadmissionpolicies', {
+    ...extension,
+    ...withStatus(admission, 'ValidatingAdmissionPolicy'),
+  }),
+  resource(admission, 'ValidatingAdmissionPolicyBinding', 'validatingadmissionpolicybindings', extension),
+  resource(admission, 'ValidatingWebhookConfiguration', 'validatingwebhookconfigurations', extension),
+  resource('scheduling.k8s.io', 'PriorityClass', 'priorityclasses', { ...clusterScoped, shortNames: ['pc'] }),
+  resource('node.k8s.io', 'RuntimeClass', 'runtimeclasses', clusterScoped),
+  resource(flowControl, 'FlowSchema', 'flowschemas', { ...clusterScoped, ...withStatus(flowControl, 'FlowSchema') }),
+  resource(flowControl, 'PriorityLevelConfiguration', 'prioritylevelconfigurations', {
+    ...clusterScoped,
+    ...withStatus(flowControl, 'PriorityLevelConfiguration'),
+  }),
 ];
+
+/** The order of kube-apiserver, which decides between groups that have a resource of the same name. */
+const groupOrder = [
+  '',
+  'apps',
+  eventsV1Group,
+  'authentication.k8s.io',
+  'authorization.k8s.io',
+  'autoscaling',
+  'batch',
+  'certificates.k8s.io',
+  networking,
+  'policy',
+  'rbac.authorization.k8s.io',
+  'storage.k8s.io',
+  admission,
+  'apiextensions.k8s.io',
+  'scheduling.k8s.io',
+  'coordination.k8s.io',
+  'node.k8s.io',
+  'discovery.k8s.io',
+  'resource.k8s.io',
+  flowControl,
+];
+
+/** All resources, group version by group version, in the order of the discovery documents. */
+export const servedResources: readonly ServedResource[] = [...rows].sort(
+  (a, b) => groupOrder.indexOf(a.group) - groupOrder.indexOf(b.group),
+);
 
 /** The names of a custom resource, as in its definition. */
 type CustomNames = Pick<ServedResource, 'group' | 'version' | 'kind' | 'plural' | 'singular' | 'shortNames'>;
@@ -217,6 +292,14 @@ export function customResource(names: CustomNames, custom: CustomDefinition): Se
 /** `v1` or `group/version`, as `apiVersion` spells it. */
 export function apiVersionOf(kind: Pick<GroupVersionKind, 'group' | 'version'>): string {
   return kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;
+}
+
+/**
+ * Name of the table of a resource in the store, as `deployments.apps`; only the plural in the core group. The versions of a
+ * resource, and the events of both groups, share a table.
+ */
+export function tableOf({ group, plural }: Pick<ServedResource, 'group' | 'plural'>): string {
+  return group === '' || group === eventsV1Group ? plural : `${plural}.${group}`;
 }
 
 /** The resource of that path; undefined if it is not served. */

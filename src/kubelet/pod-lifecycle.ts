@@ -9,6 +9,7 @@ import type { PodTermination } from './machine/pod-termination.ts';
 import type { RuntimeState } from './machine/runtime-state.ts';
 import { PodCache } from './pleg/pod-cache.ts';
 import { GenericPleg } from './pleg/generic-pleg.ts';
+import { isStaticPod, uidOf } from './pod-config/classify-pod.ts';
 import { PodConfig } from './pod-config/pod-config.ts';
 import { PodManager } from './pod-config/pod-manager.ts';
 import type { PodSource, SendPods } from './pod-config/pod-source.ts';
@@ -114,6 +115,17 @@ export class PodLifecycle {
     return this.#handlers?.activePods() ?? [];
   }
 
+  /**
+   * The pods of all its sources, without mirrors, as its read-only API lists them: a static pod with the status of this
+   * kubelet, the others with that of the API server (kubelet `GetPods`).
+   */
+  knownPods(): readonly Pod[] {
+    return [...this.pods.all()].map((pod) => {
+      const status = isStaticPod(pod) ? this.statuses.status(uidOf(pod)) : undefined;
+      return status === undefined ? pod : { ...pod, status };
+    });
+  }
+
   /** Number of pods of its sources, including removed pods that are still terminating. */
   get podCount(): number {
     const leaving = [...this.workers.uids()].filter(
@@ -158,6 +170,7 @@ export class PodLifecycle {
       clock,
       recorder,
       script: scriptOf(profile),
+      jobPodMs: profile.jobPodDurationMs,
       wording: profile.kind,
       onSandboxReady: (pod) => this.#syncer.noteSandbox(pod),
     });

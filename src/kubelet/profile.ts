@@ -45,6 +45,8 @@ export interface KubeletProfile extends NodeRegistration, EvictionConfig {
   readonly podStartDelayMs: number;
   /** Time from the stop signal until the containers exit, unless their grace period ends earlier. */
   readonly podStopDelayMs: number;
+  /** The containers of a Job's pods exit with 0 after this time; undefined: they run until they are stopped. */
+  readonly jobPodDurationMs: number | undefined;
   /** Total time of a graceful node shutdown, and the part of it for critical pods; 0: no graceful shutdown. */
   readonly shutdownGracePeriodMs: number;
   readonly shutdownGracePeriodCriticalPodsMs: number;
@@ -85,6 +87,7 @@ export const profileV136: KubeletProfile = {
   podStatusPassMs: 10_000,
   podStartDelayMs: 1_000,
   podStopDelayMs: 1_000,
+  jobPodDurationMs: undefined,
   registerNode: true,
   registerWithTaints: [],
   registerSchedulable: true,

@@ -59,6 +59,7 @@ describe('parity with a real kubelet', { skip }, () => {
       const expectedLines = expected.requests.map(lineOf).join('\n');
       assert.ok(expected.isDone, `the real kubelet did not complete the step: ${expected.complaint ?? expectedLines}`);
       checkOrder(step, 'upstream', expected);
+      checkTime(step, 'upstream', expected);
 
       const unexpected = unexpectedOf(step.id, differences, meantDifferences);
       const missing = missingOf(step.id, differences, meantDifferences);
@@ -71,6 +72,7 @@ describe('parity with a real kubelet', { skip }, () => {
           ),
         );
       checkOrder(step, 'nlc', actual);
+      checkTime(step, 'nlc', actual);
     });
   }
 
@@ -132,6 +134,10 @@ function checkOrder({ order = [] }: Step, who: string, { requests }: StepOutcome
   }
 }
 
+function checkTime({ notBeforeMs = 0 }: Step, which: string, { doneMs = 0 }: StepOutcome): void {
+  assert.ok(doneMs >= notBeforeMs, `${which}: the result was reached after ${Math.round(doneMs)} ms`);
+}
+
 /** Intervals between consecutive regular renewals of one lease. */
 function renewalGapsMs(side: KubeletSide): readonly number[] {
   const leases = side.requests().filter(({ resource }) => resource === 'leases');
@@ -142,6 +148,7 @@ function renewalGapsMs(side: KubeletSide): readonly number[] {
   });
 }
 
-function seconds({ tookMs }: StepOutcome): string {
-  return `${(tookMs / 1_000).toFixed(1)} s`;
+/** When the result was reached, and when nothing more was sent. */
+function seconds({ doneMs = Number.NaN, tookMs }: StepOutcome): string {
+  return `${(doneMs / 1_000).toFixed(1)} s (${(tookMs / 1_000).toFixed(1)} s)`;
 }

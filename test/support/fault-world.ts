@@ -130,7 +130,8 @@ class World {
   /** The server drops its history: continue tokens expire, watches from older versions end with 410. */
   #forget(random: SeededRandom): void {
     this.#server.compactNow();
-    if (whole(random, 2) === 0) this.#server.shrinkWatchWindow(pick(random, ['nodes', 'pods', 'leases']));
+    if (whole(random, 2) === 0)
+      this.#server.shrinkWatchWindow(pick(random, ['nodes', 'pods', 'leases.coordination.k8s.io']));
   }
 
   async #rage({ atMs, how }: Storm): Promise<void> {

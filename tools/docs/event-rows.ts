@@ -244,7 +244,7 @@ export const kubeletEvents: readonly EventRow[] = [
     kubelet,
     podRejected,
     [kubeletPod, 'OutOfcpu', "Node didn't have enough resource: cpu, requested: N, used: N, capacity: N"],
-    'A pod is not admitted. The reason is that of the rejection: `OutOfcpu` and the like, `OutOfpods`, `NodeAffinity`, `TaintToleration`, `Evicted`, `NodeShutdown`',
+    'A pod is not admitted. The reason is that of the rejection: `OutOfcpu` and the like, `OutOfpods`, `PodOSNotSupported`, `NodeAffinity`, `NodePorts`, `TaintToleration`, `Evicted`, `NodeShutdown`',
   ),
   row(kubelet, duplicatePodName, [kubeletPod, 'file'], 'Two static pods of one source have the same name'),
   row(
@@ -275,6 +275,7 @@ export const kubeletEvents: readonly EventRow[] = [
     runtimeEvent.crashBackOff('CONTAINER', { ...kubeletPod.metadata }),
     'A failed container waits for its restart',
   ),
+  running('unhealthy', runtimeEvent.unhealthy('liveness'), 'A probe fails, because an annotation of the pod says so'),
   running('sandboxChanged', runtimeEvent.sandboxChanged(), 'The sandbox of the pod is created again'),
   running('sandboxFailed', runtimeEvent.sandboxFailed('WHY'), 'The sandbox of the pod could not be created'),
 ];

@@ -1,11 +1,11 @@
 /**
- * Writes src/apiserver/codec/descriptor.json: the protobuf messages that clients send to the embedded API server, and
- * what their JSON form looks like. Run it after raising the release below, with Go on the PATH:
+ * Writes src/apiserver/codec/descriptor.json: the protobuf messages of the embedded API server, and what their JSON form
+ * looks like. Run it after a change of the served resources or of the release below, with Go on the PATH:
  *
  *     node tools/protobuf/generate-descriptor.ts
  *
  * It reads the generated.proto files that k8s.io/api and k8s.io/apimachinery publish through the Go module proxy (both
- * Apache-2.0), keeps the messages reachable from the kinds below, names each field as JSON does, and adds what only the
+ * Apache-2.0), keeps the messages reachable from the served kinds, names each field as JSON does, and adds what only the
  * Go types know: whether a zero is left out of the JSON (`keep`), whether a struct is flattened (`inline`), and how
  * lists are merged (`patchStrategy`, `mergeKey`).
  */
@@ -13,37 +13,22 @@ import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import protobuf from 'protobufjs';
+import { packageNameOf } from '../../src/apiserver/codec/package-name.ts';
+import { servedResources } from '../../src/apiserver/resources.ts';
 
 const release = 'v0.36.3';
 const outputFile = new URL('../../src/apiserver/codec/descriptor.json', import.meta.url);
 const modules = ['k8s.io/api', 'k8s.io/apimachinery'] as const;
 const metaV1 = 'k8s.io.apimachinery.pkg.apis.meta.v1';
 
-/** The kinds of request bodies; all other messages are reached from these. */
+/** The kinds of requests and responses; all other messages are reached from these. */
 const roots = [
-  ...inPackage('core', 'Binding', 'ConfigMap', 'Endpoints', 'Event', 'LimitRange', 'Namespace', 'Node'),
-  ...inPackage('core', 'PersistentVolume', 'PersistentVolumeClaim', 'Pod', 'PodTemplate', 'ReplicationController'),
-  ...inPackage('core', 'ResourceQuota', 'Secret', 'Service', 'ServiceAccount'),
-  ...inPackage('apps', 'ControllerRevision', 'DaemonSet', 'Deployment', 'ReplicaSet', 'StatefulSet'),
-  ...inPackage('autoscaling', 'Scale'),
-  ...inPackage('batch', 'CronJob', 'Job'),
-  ...inPackage('coordination', 'Lease'),
-  ...inPackage('discovery', 'EndpointSlice'),
-  ...inPackage('events', 'Event'),
-  ...inPackage('policy', 'Eviction', 'PodDisruptionBudget'),
-  ...inPackage('rbac', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'),
-  ...inPackage('resource', 'DeviceClass', 'ResourceClaim', 'ResourceSlice'),
-  ...inPackage('storage', 'CSIDriver', 'CSINode', 'CSIStorageCapacity', 'StorageClass', 'VolumeAttachment'),
-  ...inPackage('authentication', 'SelfSubjectReview', 'TokenRequest', 'TokenReview'),
-  ...inPackage('authorization', 'LocalSubjectAccessReview', 'SelfSubjectAccessReview', 'SelfSubjectRulesReview'),
-  ...inPackage('authorization', 'SubjectAccessReview'),
-  `${metaV1}.DeleteOptions`,
+  ...servedResources
+    .flatMap((served) => [served, ...served.subresources.map(({ responseKind }) => responseKind)])
+    .map((kind) => `${packageNameOf(kind)}.${kind.kind}`),
+  ...['DeleteOptions', 'ListMeta', 'PartialObjectMetadata', 'Status', 'WatchEvent'].map((kind) => `${metaV1}.${kind}`),
   'k8s.io.apimachinery.pkg.runtime.Unknown',
 ];
-
-function inPackage(name: string, ...kinds: readonly string[]): readonly string[] {
-  return kinds.map((kind) => `k8s.io.api.${name}.v1.${kind}`);
-}
 
 /** Messages with a single JSON value; the decoder handles them by name. */
 const opaque = new Set([
@@ -52,6 +37,7 @@ const opaque = new Set([
   `${metaV1}.Time`,
   'k8s.io.api.authentication.v1.ExtraValue',
   'k8s.io.api.authorization.v1.ExtraValue',
+  'k8s.io.api.certificates.v1.ExtraValue',
   'k8s.io.apimachinery.pkg.api.resource.Quantity',
   'k8s.io.apimachinery.pkg.runtime.RawExtension',
   'k8s.io.apimachinery.pkg.runtime.TypeMeta',

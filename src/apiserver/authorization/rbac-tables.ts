@@ -28,6 +28,10 @@ export interface Binding {
   readonly subjects: readonly Subject[];
 }
 
+function tableOf(plural: string): string {
+  return `${plural}.${rbacGroup}`;
+}
+
 export class RbacTables {
   readonly #store: VersionedStore;
   readonly #bindings = new WeakMap<StoredObject, Binding>();
@@ -48,7 +52,7 @@ export class RbacTables {
   /** The rules of the referenced role; undefined if it does not exist. `namespace` is that of the binding. */
   rulesOf({ kind, name }: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
     const [plural, key] = kind === 'Role' ? ['roles', `${namespace}/${name}`] : ['clusterroles', name];
-    const stored = this.#store.get(plural, key);
+    const stored = this.#store.get(tableOf(plural), key);
     if (stored === undefined) return undefined;
     const rules = this.#rules.get(stored) ?? rulesOf(stored.content);
     this.#rules.set(stored, rules);
@@ -56,7 +60,7 @@ export class RbacTables {
   }
 
   *#objects(plural: string, prefix: string): Iterable<StoredObject> {
-    for (const stored of this.#store.table(plural).now().from(prefix)) {
+    for (const stored of this.#store.table(tableOf(plural)).now().from(prefix)) {
       if (!stored.key.startsWith(prefix)) return;
       yield stored;
     }

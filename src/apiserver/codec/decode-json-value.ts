@@ -19,6 +19,7 @@ export const jsonValues: Readonly<Record<string, (message: Decoded) => unknown>>
     numberOf(either['type']) === 1 ? textOf(either['strVal']) : numberOf(either['intVal']),
   'k8s.io.api.authentication.v1.ExtraValue': (value) => value['items'] ?? [],
   'k8s.io.api.authorization.v1.ExtraValue': (value) => value['items'] ?? [],
+  'k8s.io.api.certificates.v1.ExtraValue': (value) => value['items'] ?? [],
 };
 
 /** A 64-bit number in JSON: exact up to 2^53, the precision of JSON.parse. */

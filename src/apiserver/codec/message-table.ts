@@ -1,5 +1,7 @@
 /** The types of request bodies, flat and by name: used by decoding, OpenAPI and strict field validation. */
+import { apiVersionOf, servedResources } from '../resources.ts';
 import descriptor from './descriptor.json' with { type: 'json' };
+import { packageNameOf } from './package-name.ts';
 
 /** One field of the descriptor. */
 export interface MessageField {
@@ -22,22 +24,12 @@ type MessageFields = ReadonlyMap<string, MessageField>;
 
 const metaPackage = 'k8s.io.apimachinery.pkg.apis.meta.v1';
 
-/** The Go package of each served group version. */
-const packages: Readonly<Record<string, string>> = {
-  v1: 'k8s.io.api.core.v1',
-  'apps/v1': 'k8s.io.api.apps.v1',
-  'authentication.k8s.io/v1': 'k8s.io.api.authentication.v1',
-  'authorization.k8s.io/v1': 'k8s.io.api.authorization.v1',
-  'rbac.authorization.k8s.io/v1': 'k8s.io.api.rbac.v1',
-  'autoscaling/v1': 'k8s.io.api.autoscaling.v1',
-  'batch/v1': 'k8s.io.api.batch.v1',
-  'coordination.k8s.io/v1': 'k8s.io.api.coordination.v1',
-  'discovery.k8s.io/v1': 'k8s.io.api.discovery.v1',
-  'events.k8s.io/v1': 'k8s.io.api.events.v1',
-  'policy/v1': 'k8s.io.api.policy.v1',
-  'resource.k8s.io/v1': 'k8s.io.api.resource.v1',
-  'storage.k8s.io/v1': 'k8s.io.api.storage.v1',
-};
+/** The package of each group version that is served. */
+const packages: ReadonlyMap<string, string> = new Map(
+  servedResources
+    .flatMap((served) => [served, ...served.subresources.map(({ responseKind }) => responseKind)])
+    .map((kind) => [apiVersionOf(kind), packageNameOf(kind)] as const),
+);
 
 const declared = new Map(listMessages(descriptor, ''));
 const flattened = new Map<string, MessageFields>();
@@ -61,7 +53,7 @@ export function messageNameOf(apiVersion: string, kind: string): string | undefi
 }
 
 function findMessageName(apiVersion: string, kind: string): string | undefined {
-  const packageName = kind === 'DeleteOptions' ? metaPackage : packages[apiVersion];
+  const packageName = kind === 'DeleteOptions' ? metaPackage : packages.get(apiVersion);
   const name = `${packageName ?? ''}.${kind}`;
   return packageName !== undefined && declared.has(name) ? name : undefined;
 }

@@ -49,6 +49,7 @@ const scalars: ReadonlyMap<string, Scalar> = new Map([
   [`${metaPackage}.FieldsV1`, anyValue],
   ['k8s.io.api.authentication.v1.ExtraValue', anyValue],
   ['k8s.io.api.authorization.v1.ExtraValue', anyValue],
+  ['k8s.io.api.certificates.v1.ExtraValue', anyValue],
   ['k8s.io.apimachinery.pkg.runtime.RawExtension', anyValue],
   ['k8s.io.apimachinery.pkg.api.resource.Quantity', { zero: '0', read: readQuantity }],
   [

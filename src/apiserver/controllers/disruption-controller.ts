@@ -21,7 +21,7 @@ interface DisruptionControllerOptions {
   readonly target: Target;
 }
 
-const table = 'poddisruptionbudgets';
+const table = 'poddisruptionbudgets.policy';
 
 export class DisruptionController implements ServerController {
   readonly name = 'disruption-controller';

@@ -5,9 +5,9 @@ import type { VersionedStore } from '../storage/versioned-store.ts';
 
 /** Tables of the kinds that have a scale, by kind and group. */
 const tablesByKind: ReadonlyMap<string, string> = new Map([
-  ['apps/Deployment', 'deployments'],
-  ['apps/ReplicaSet', 'replicasets'],
-  ['apps/StatefulSet', 'statefulsets'],
+  ['apps/Deployment', 'deployments.apps'],
+  ['apps/ReplicaSet', 'replicasets.apps'],
+  ['apps/StatefulSet', 'statefulsets.apps'],
   ['/ReplicationController', 'replicationcontrollers'],
 ]);
 
@@ -46,7 +46,7 @@ function topmost(store: VersionedStore, namespace: string, owner: Owner, table: 
   if (found?.uid !== owner.uid) return undefined;
   const above = controllerOf(found);
   if (above?.kind !== 'Deployment') return found;
-  const deployment = store.get('deployments', `${namespace}/${above.name}`);
+  const deployment = store.get('deployments.apps', `${namespace}/${above.name}`);
   return deployment?.uid === above.uid ? deployment : undefined;
 }
 

@@ -33,7 +33,7 @@ export class NamespaceController implements ServerController {
 
   constructor(options: NamespaceControllerOptions) {
     this.#options = options;
-    this.tables = ['namespaces', ...new Set(options.contents.map(({ strategy }) => strategy.plural))];
+    this.tables = ['namespaces', ...new Set(options.contents.map(({ strategy }) => strategy.table))];
   }
 
   sync(): number | undefined {
@@ -92,7 +92,7 @@ export class NamespaceController implements ServerController {
   #objectsIn({ strategy }: Target, namespace: string): readonly StoredObject[] {
     const prefix = `${namespace}/`;
     const found: StoredObject[] = [];
-    for (const object of this.#options.store.table(strategy.plural).now().from(prefix)) {
+    for (const object of this.#options.store.table(strategy.table).now().from(prefix)) {
       if (!object.key.startsWith(prefix)) break;
       found.push(object);
     }

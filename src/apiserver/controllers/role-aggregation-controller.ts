@@ -12,9 +12,11 @@ interface RoleAggregationOptions {
   readonly target: Target;
 }
 
+const table = 'clusterroles.rbac.authorization.k8s.io';
+
 export class RoleAggregationController implements ServerController {
   readonly name = 'clusterrole-aggregation-controller';
-  readonly tables = ['clusterroles'];
+  readonly tables = [table];
   readonly #options: RoleAggregationOptions;
 
   constructor(options: RoleAggregationOptions) {
@@ -24,7 +26,7 @@ export class RoleAggregationController implements ServerController {
   /** A role that collects from another aggregated role is complete after the change of that one. */
   sync(): undefined {
     const { store, registry, target } = this.#options;
-    for (const { name, rules } of planAggregation([...store.table('clusterroles').now().from('')])) {
+    for (const { name, rules } of planAggregation([...store.table(table).now().from('')])) {
       registry.amend({ ...target, name }, (draft) => Object.assign(draft, { rules }), false);
     }
   }

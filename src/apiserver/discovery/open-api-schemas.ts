@@ -23,6 +23,7 @@ const valueSchemas: Readonly<Record<string, Schema>> = {
   },
   'k8s.io.api.authentication.v1.ExtraValue': { type: 'array', items: { type: 'string' } },
   'k8s.io.api.authorization.v1.ExtraValue': { type: 'array', items: { type: 'string' } },
+  'k8s.io.api.certificates.v1.ExtraValue': { type: 'array', items: { type: 'string' } },
 };
 
 const scalarSchemas: Readonly<Record<string, Schema>> = {

@@ -79,7 +79,7 @@ export interface RunningApiServer {
   revision(): number;
   /** Drops all states but the current one: earlier continue tokens expire. */
   compactNow(): void;
-  /** Drops the change history of one resource (by plural): watches from earlier versions fail with 410. */
+  /** Drops the change history of one resource, as `leases.coordination.k8s.io`: watches from earlier versions fail with 410. */
   shrinkWatchWindow(resource: string): void;
   /**
    * Answers no request and sends nothing on watches for this time, at most two minutes; a request whose client gives up

@@ -4,10 +4,10 @@
  */
 import type { KubeObject, ListMeta } from '../../api/meta.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { apiVersionOf, type ServedResource } from '../resources.ts';
+import { apiVersionOf, eventsV1Group, type ServedResource } from '../resources.ts';
 import { type IncludeObject, metaVersion, partialMetadata, printRow, printTable } from '../printing/table.ts';
 import type { EventType } from '../registry/watched-change.ts';
-import { asEventV1, eventsV1Group } from '../registry/event-forms.ts';
+import { asEventV1 } from '../registry/event-forms.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { ResponseForm } from './accept.ts';
 

@@ -2,7 +2,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Clock } from '../../ports/clock.ts';
 import type { AccessReviews } from '../authorization/access-reviews.ts';
-import { apiVersionOf, type ServedResource, type Verb } from '../resources.ts';
+import { apiVersionOf, type ServedResource, tableOf, type Verb } from '../resources.ts';
 import { parseIncludeObject } from '../printing/table.ts';
 import { isSet, limitOf, parseListPlan, parseWatchPlan, requireRevision } from '../registry/list-query.ts';
 import type { ObjectLister } from '../registry/object-lister.ts';
@@ -142,7 +142,7 @@ export class ResourceHandler {
     const presenter = this.#presenter(call);
     const target = this.#target(call);
     const selection = selectionOf(call, target);
-    const found = await this.#options.lister.list(target.strategy.plural, selection, parseListPlan(query), signal);
+    const found = await this.#options.lister.list(target.strategy.table, selection, parseListPlan(query), signal);
     return { code: 200, contentType: jsonType, body: presenter.list(found.metadata, found.items) };
   }
 
@@ -150,7 +150,7 @@ export class ResourceHandler {
     const target = this.#target(call);
     await this.#options.watches.serve({
       exchange: call.exchange,
-      resource: target.strategy.plural,
+      resource: target.strategy.table,
       plan: parseWatchPlan(call.exchange.query),
       selection: selectionOf(call, target),
       presenter: this.#presenter(call),
@@ -207,7 +207,7 @@ export class ResourceHandler {
     const presenter = this.#presenter(call);
     const request = parseDeleteRequest(query, await this.#deleteBody(call));
     const plan = { kind: 'now', atLeast: 0, limit: limitOf(query) } as const;
-    const found = await this.#options.lister.list(target.strategy.plural, selectionOf(call, target), plan, signal);
+    const found = await this.#options.lister.list(target.strategy.table, selectionOf(call, target), plan, signal);
     for (const { name, namespace } of found.items) {
       this.#options.registry.delete({ ...target, name, namespace: namespace || undefined }, request);
     }
@@ -279,7 +279,7 @@ export class ResourceHandler {
   }
 
   #target({ served, namespace, name, subresource }: Call): Target {
-    const strategy = this.#options.strategies.get(served.plural);
+    const strategy = this.#options.strategies.get(tableOf(served));
     if (strategy === undefined) throw notImplemented(served.plural);
     return { served, strategy, namespace, name, endpoint: endpoints[subresource?.name ?? ''] ?? '' };
   }

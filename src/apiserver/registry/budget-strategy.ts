@@ -14,7 +14,7 @@ const percentMessage =
 
 export const budgetStrategy: Strategy = {
   ...plainStrategy,
-  plural: 'poddisruptionbudgets',
+  table: 'poddisruptionbudgets.policy',
   namespaced: true,
   needsVersion: true,
   isName: isDnsSubdomain,

@@ -1,14 +1,14 @@
 import { isDnsSubdomain } from '../../api/names.ts';
 import { sameJson } from '../../api/same-json.ts';
-import type { ServedResource } from '../resources.ts';
+import { type ServedResource, tableOf } from '../resources.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import { type Endpoint, isolateStatus, plainStrategy, type Strategy } from './strategy.ts';
 
 /** A cluster-scoped custom resource with a status (upstream `apiextensions-apiserver/pkg/registry/customresource`). */
-export function customStrategy({ plural, custom }: ServedResource): Strategy {
+export function customStrategy(served: ServedResource): Strategy {
   return {
     ...plainStrategy,
-    plural,
+    table: tableOf(served),
     namespaced: false,
     needsVersion: true,
     isName: isDnsSubdomain,
@@ -18,7 +18,7 @@ export function customStrategy({ plural, custom }: ServedResource): Strategy {
       delete draft.status;
     },
     prepareUpdate,
-    validate: (draft) => custom?.validate(draft) ?? [],
+    validate: (draft) => served.custom?.validate(draft) ?? [],
   };
 }
 

@@ -61,7 +61,7 @@ export class DisruptionBudgets {
   #matching(pod: StoredObject): readonly Draft[] {
     const prefix = `${pod.namespace}/`;
     const found: Draft[] = [];
-    for (const { key, content } of this.#options.store.table('poddisruptionbudgets').now().from(prefix)) {
+    for (const { key, content } of this.#options.store.table('poddisruptionbudgets.policy').now().from(prefix)) {
       if (!key.startsWith(prefix)) break;
       if (selectsLabels(selectorOf(content), pod.labels)) found.push(content);
     }

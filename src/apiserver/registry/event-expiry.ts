@@ -28,7 +28,7 @@ export class EventExpiry {
     this.#store = store;
     this.#strategy = strategy;
     this.#clock = clock;
-    const table = store.table(strategy.plural);
+    const table = store.table(strategy.table);
     this.#due = [...table.now().from('')].map((stored) => ({
       key: stored.key,
       revision: stored.revision,
@@ -60,10 +60,10 @@ export class EventExpiry {
   }
 
   #expire({ key, revision }: Due): void {
-    const stored = this.#store.get(this.#strategy.plural, key);
+    const stored = this.#store.get(this.#strategy.table, key);
     if (stored?.revision !== revision) return;
     const draft = stored.draft();
-    this.#store.remove(this.#strategy.plural, (taken) => buildStored(this.#strategy, draft, taken, stored.managers));
+    this.#store.remove(this.#strategy.table, (taken) => buildStored(this.#strategy, draft, taken, stored.managers));
   }
 }
 

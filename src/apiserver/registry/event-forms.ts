@@ -1,9 +1,6 @@
 /** Converts events between core/v1 and events.k8s.io/v1; core/v1 is the stored form. */
 import type { Draft } from '../storage/stored-object.ts';
 
-/** The group of events.k8s.io/v1. */
-export const eventsV1Group = 'events.k8s.io';
-
 /** Fields whose name differs, events.k8s.io/v1 first. */
 const renamed: readonly (readonly [string, string])[] = [
   ['note', 'message'],

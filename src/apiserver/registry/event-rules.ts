@@ -4,7 +4,7 @@
  * both groups.
  */
 import type { Draft } from '../storage/stored-object.ts';
-import { eventsV1Group } from './event-forms.ts';
+import { eventsV1Group } from '../resources.ts';
 import { isQualifiedName } from '../../api/names.ts';
 import { type FieldError, invalidField, requiredField } from '../api-errors/field-errors.ts';
 import { sameJson } from '../../api/same-json.ts';

@@ -1,7 +1,7 @@
 /** Strategy of events, for both groups (upstream `pkg/registry/core/event/strategy.go`). */
 import type { Draft } from '../storage/stored-object.ts';
 import { validateEvent, validateEventCreate, validateEventUpdate } from './event-rules.ts';
-import { eventsV1Group } from './event-forms.ts';
+import { eventsV1Group } from '../resources.ts';
 import { isDnsSubdomain } from '../../api/names.ts';
 import type { FieldLabels } from './selection.ts';
 import { textAt } from '../select-field.ts';
@@ -30,7 +30,7 @@ const eventV1Labels: FieldLabels = {
 
 export const eventStrategy: Strategy = {
   ...plainStrategy,
-  plural: 'events',
+  table: 'events',
   namespaced: true,
   createsOnUpdate: true,
   isName: isDnsSubdomain,

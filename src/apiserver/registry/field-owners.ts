@@ -18,10 +18,10 @@ import { resetFieldsOf } from '../managed-fields/reset-fields.ts';
 import { shareFields } from '../managed-fields/shared-field-sets.ts';
 import { validateValue } from '../managed-fields/value-problems.ts';
 import { anyValue } from '../managed-fields/value-type.ts';
-import { apiVersionOf } from '../resources.ts';
+import { apiVersionOf, eventsV1Group } from '../resources.ts';
 import type { MutableJsonMap } from '../select-field.ts';
 import type { Draft, StoredObject } from '../storage/stored-object.ts';
-import { asCoreEvent, asEventV1, eventsV1Group } from './event-forms.ts';
+import { asCoreEvent, asEventV1 } from './event-forms.ts';
 import { isEventsV1, type Target } from './request-target.ts';
 
 const eventsV1Version = `${eventsV1Group}/v1`;

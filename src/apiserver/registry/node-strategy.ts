@@ -19,7 +19,7 @@ const setOnce = ['podCIDRs', 'providerID'] as const;
 
 export const nodeStrategy: Strategy = {
   ...plainStrategy,
-  plural: 'nodes',
+  table: 'nodes',
   namespaced: false,
   isName: isDnsSubdomain,
   fieldLabels: { labels: ['metadata.name', 'spec.unschedulable'] },

@@ -103,12 +103,12 @@ export class ObjectRegistry {
   }
 
   exists(target: Target): boolean {
-    return this.#store.get(target.strategy.plural, keyOfTarget(target)) !== undefined;
+    return this.#store.get(target.strategy.table, keyOfTarget(target)) !== undefined;
   }
 
   /** Throws a 404 ApiError if it does not exist. */
   get(target: Target): StoredObject {
-    const found = this.#store.get(target.strategy.plural, keyOfTarget(target));
+    const found = this.#store.get(target.strategy.table, keyOfTarget(target));
     if (found === undefined) throw notFound(resourceName(target), target.name ?? '');
     return found;
   }
@@ -125,7 +125,7 @@ export class ObjectRegistry {
   update(target: Target, body: unknown, options: WriteOptions): Written {
     const { draft, warnings, given } = readBody(body, target, options.fieldValidation);
     alignNames(draft, target);
-    const stored = this.#store.get(target.strategy.plural, keyOfTarget(target));
+    const stored = this.#store.get(target.strategy.table, keyOfTarget(target));
     if (stored === undefined) return this.#insertByUpdate(target, draft, { ...options, warnings, given });
     assertUid(target, stored, draft);
     if (draft.metadata.resourceVersion === undefined && target.strategy.needsVersion) throw versionMissing(target);
@@ -145,7 +145,7 @@ export class ObjectRegistry {
 
   /** Server-side apply: creates the object, or merges the configuration into it. */
   apply(target: Target, body: MutableJsonMap, options: ApplyOptions): Written {
-    const stored = this.#store.get(target.strategy.plural, keyOfTarget(target));
+    const stored = this.#store.get(target.strategy.table, keyOfTarget(target));
     if (stored === undefined && target.endpoint !== '') throw notFound(resourceName(target), target.name ?? '');
     const { force, manager } = options;
     const now = formatTime(this.#clock.nowMs());
@@ -201,7 +201,7 @@ export class ObjectRegistry {
       ...strategy.validate(draft, target.served.group),
       ...strategy.validateCreate(draft, target.served.group),
     ]);
-    const taken = this.#store.get(strategy.plural, keyOfDraft(strategy, draft));
+    const taken = this.#store.get(strategy.table, keyOfDraft(strategy, draft));
     if (taken !== undefined) {
       const terminating = taken.content.metadata.deletionTimestamp !== undefined;
       throw alreadyExists(resourceName(target), taken.name, terminating);
@@ -229,7 +229,7 @@ export class ObjectRegistry {
     for (let tried = 0; tried < generateTriesMax; tried += 1) {
       name = generateName(base, this.#random);
       draft.metadata.name = name;
-      if (this.#store.get(target.strategy.plural, keyOfDraft(target.strategy, draft)) === undefined) return name;
+      if (this.#store.get(target.strategy.table, keyOfDraft(target.strategy, draft)) === undefined) return name;
     }
     throw noUniqueName(resourceName(target), name);
   }
@@ -324,12 +324,12 @@ export class ObjectRegistry {
 
   #commit(strategy: Strategy, { draft, managers }: Prepared, dryRun: boolean): StoredObject {
     const build = (revision: number): StoredObject => buildStored(strategy, draft, revision, managers);
-    return dryRun ? build(this.#store.revision) : this.#store.put(strategy.plural, build);
+    return dryRun ? build(this.#store.revision) : this.#store.put(strategy.table, build);
   }
 
   #remove(strategy: Strategy, { draft, managers }: Prepared, dryRun: boolean): Deleted {
     const build = (revision: number): StoredObject => buildStored(strategy, draft, revision, managers);
-    const object = dryRun ? build(this.#store.revision) : this.#store.remove(strategy.plural, build);
+    const object = dryRun ? build(this.#store.revision) : this.#store.remove(strategy.table, build);
     return { object, removed: true };
   }
 }

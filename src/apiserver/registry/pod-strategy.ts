@@ -14,7 +14,7 @@ const selectable = ['restartPolicy', 'schedulerName', 'serviceAccountName', 'nod
 export function podStrategy(defaultTolerationSeconds: number): Strategy {
   return {
     ...plainStrategy,
-    plural: 'pods',
+    table: 'pods',
     namespaced: true,
     returnsDeleted: true,
     graceful: true,

@@ -11,7 +11,7 @@ const rbacGroup = 'rbac.authorization.k8s.io';
 
 const roleStrategy: Strategy = {
   ...plainStrategy,
-  plural: 'roles',
+  table: `roles.${rbacGroup}`,
   namespaced: true,
   createsOnUpdate: true,
   isName: isPathSegment,
@@ -21,7 +21,7 @@ const roleStrategy: Strategy = {
 
 const clusterRoleStrategy: Strategy = {
   ...roleStrategy,
-  plural: 'clusterroles',
+  table: `clusterroles.${rbacGroup}`,
   namespaced: false,
   fieldLabels: { labels: ['metadata.name'] },
   validate: (draft) => [...validateRules(draft, false), ...validateAggregation(draft)],
@@ -29,7 +29,7 @@ const clusterRoleStrategy: Strategy = {
 
 const roleBindingStrategy: Strategy = {
   ...roleStrategy,
-  plural: 'rolebindings',
+  table: `rolebindings.${rbacGroup}`,
   setDefaults: defaultBinding,
   validate: (draft) => validateBinding(draft, true),
   validateUpdate: validateRoleRefKept,
@@ -37,7 +37,7 @@ const roleBindingStrategy: Strategy = {
 
 const clusterRoleBindingStrategy: Strategy = {
   ...clusterRoleStrategy,
-  plural: 'clusterrolebindings',
+  table: `clusterrolebindings.${rbacGroup}`,
   setDefaults: defaultBinding,
   validate: (draft) => validateBinding(draft, false),
   validateUpdate: validateRoleRefKept,

@@ -1,6 +1,5 @@
 import { type ObjectKey, objectKey } from '../../api/object-key.ts';
-import type { ServedResource } from '../resources.ts';
-import { eventsV1Group } from './event-forms.ts';
+import { eventsV1Group, type ServedResource } from '../resources.ts';
 import type { GroupName } from '../api-errors/api-errors.ts';
 import type { FieldLabels } from './selection.ts';
 import type { Endpoint, Strategy } from './strategy.ts';

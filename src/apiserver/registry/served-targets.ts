@@ -1,5 +1,5 @@
 /** The resources that a server serves as targets of writes of the server itself. */
-import { findServedResource, type ServedResource } from '../resources.ts';
+import { findServedResource, type ServedResource, tableOf } from '../resources.ts';
 import type { Target } from './request-target.ts';
 import type { Strategy } from './strategy.ts';
 
@@ -31,7 +31,7 @@ export class ServedTargets {
   }
 
   #target(served: ServedResource): Target {
-    const strategy = this.#strategies.get(served.plural);
+    const strategy = this.#strategies.get(tableOf(served));
     if (strategy === undefined) throw new Error(`no strategy for ${served.plural}`);
     return { served, strategy, namespace: undefined, name: undefined, endpoint: '' };
   }

@@ -1,7 +1,7 @@
 /** The strategies of all stored resources; the larger ones have a file of their own. */
 import type { Draft } from '../storage/stored-object.ts';
 import { eventStrategy } from './event-strategy.ts';
-import type { ServedResource } from '../resources.ts';
+import { type ServedResource, servedResources, tableOf } from '../resources.ts';
 import { budgetStrategy } from './budget-strategy.ts';
 import { customStrategy } from './custom-strategy.ts';
 import { isDnsLabel, isDnsSubdomain } from '../../api/names.ts';
@@ -13,36 +13,42 @@ import { rbacStrategies } from './rbac-strategies.ts';
 import { type FieldError, invalidField } from '../api-errors/field-errors.ts';
 import { sameJson } from '../../api/same-json.ts';
 import { isMap, mapAt, mapsAt, textAt, valueAt } from '../select-field.ts';
-import { workloadStrategies } from './workload-strategies.ts';
+import { type KindRules, strategyOfRow } from './plain-strategy.ts';
+import { workloadRules } from './workload-rules.ts';
 import { isolateStatus, plainStrategy, type Strategy, takeField } from './strategy.ts';
 
 const namespacedFields = ['metadata.name', 'metadata.namespace'] as const;
 
-/** By plural, which is also the name of the table in the store. */
+/** By the name of the table in the store. */
 export function makeStrategies(
   defaultTolerationSeconds: number,
   custom: readonly ServedResource[] = [],
 ): ReadonlyMap<string, Strategy> {
   const pods = podStrategy(defaultTolerationSeconds);
-  const builtIn = [
+  const own = [
     nodeStrategy,
     pods,
     namespaceStrategy,
     eventStrategy,
     leaseStrategy,
     daemonSetStrategy,
-    ...workloadStrategies,
     budgetStrategy,
     ...rbacStrategies,
   ];
-  const all = [...builtIn, ...custom.map(customStrategy)];
-  return new Map(all.map((strategy) => [strategy.plural, strategy]));
+  const named = new Map(own.map((strategy) => [strategy.table, strategy]));
+  const stored = servedResources.filter(({ review }) => !review);
+  const builtIn = stored.map((served) => named.get(tableOf(served)) ?? strategyOfRow(served, rulesOf(served)));
+  return new Map([...builtIn, ...custom.map(customStrategy)].map((strategy) => [strategy.table, strategy]));
+}
+
+function rulesOf(served: ServedResource): KindRules | undefined {
+  return workloadRules[tableOf(served)];
 }
 
 /** Upstream `pkg/registry/coordination/lease/strategy.go`, `ValidateLease`. */
 const leaseStrategy: Strategy = {
   ...plainStrategy,
-  plural: 'leases',
+  table: 'leases.coordination.k8s.io',
   namespaced: true,
   createsOnUpdate: true,
   needsVersion: true,
@@ -66,7 +72,7 @@ function validateLease({ spec }: Draft): readonly FieldError[] {
 /** Upstream `pkg/registry/core/namespace/strategy.go`. */
 const namespaceStrategy: Strategy = {
   ...plainStrategy,
-  plural: 'namespaces',
+  table: 'namespaces',
   namespaced: false,
   returnsDeleted: true,
   isName: isDnsLabel,
@@ -90,7 +96,7 @@ const namespaceStrategy: Strategy = {
 /** Upstream `pkg/registry/apps/daemonset/strategy.go`. */
 const daemonSetStrategy: Strategy = {
   ...plainStrategy,
-  plural: 'daemonsets',
+  table: 'daemonsets.apps',
   namespaced: true,
   isName: isDnsSubdomain,
   fieldLabels: { labels: namespacedFields },

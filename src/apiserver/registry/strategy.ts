@@ -6,7 +6,8 @@ export type Endpoint = '' | 'status' | 'finalize';
 
 /** Rules of one resource (upstream: the strategies in `pkg/registry`). */
 export interface Strategy {
-  readonly plural: string;
+  /** Name of its table in the store, as in {@link tableOf}. */
+  readonly table: string;
   readonly namespaced: boolean;
   readonly fieldLabels: FieldLabels;
   /** For groups with other field labels. */

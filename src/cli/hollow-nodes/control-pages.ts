@@ -14,12 +14,15 @@ interface ControlDependencies {
 }
 
 const faultPrefix = '/faults/';
+const nodePrefix = '/nodes/';
+const podsPath = /^\/nodes\/([^/]+)\/pods$/;
 
-/** `/status`, `/nodes`, `/faults` and `/faults/ID`. */
+/** `/status`, `/nodes`, `/nodes/NAME/pods`, `/faults` and `/faults/ID`. */
 export function controlRoutes({ fleet, report }: ControlDependencies): readonly Route[] {
   return [
     { path: '/status', answer: () => jsonAnswer(200, report()) },
     { path: '/nodes', answer: (url) => nodesPage(fleet, url.searchParams) },
+    { path: nodePrefix, answer: (url) => podsPage(fleet, url.pathname) },
     {
       path: '/faults',
       answer: () => jsonAnswer(200, { faults: fleet.faults.list().map(shownFault) }),
@@ -67,6 +70,17 @@ function nodesPage(fleet: HollowFleet, query: URLSearchParams): Answer {
   const fits = buildNodeFilter(read.value);
   const nodes = [...fleet.nodes()].filter(fits).map(shownNode);
   return jsonAnswer(200, { count: nodes.length, nodes });
+}
+
+/** The PodList that the kubelet of a node serves at `/pods`. */
+function podsPage(fleet: HollowFleet, path: string): Answer {
+  const [, name = ''] = podsPath.exec(path) ?? [];
+  const kubelet = fleet.kubelet(name);
+  if (kubelet === undefined) {
+    return refusal(404, 'NotFound', [`path ${JSON.stringify(path)} not found; must be /nodes/NAME/pods`]);
+  }
+  const items = kubelet.pods.knownPods().map(({ metadata, spec, status }) => ({ metadata, spec, status }));
+  return jsonAnswer(200, { kind: 'PodList', apiVersion: 'v1', metadata: {}, items });
 }
 
 /** `names=a*,b*`, `zone=z`, `labels=key=value,...`. Any other parameter is an unknown field. */

@@ -60,6 +60,11 @@ export const hollowNodesFlags = [
       { default: formatGoDuration(profileV136.podStopDelayMs), range: { min: 0 } },
     ),
     flag.duration(
+      'job-pod-duration',
+      'Time after which the containers of the pods of a Job exit with 0, so that Jobs complete; by default they run until they are stopped',
+      { range: { min: 0 } },
+    ),
+    flag.duration(
       'shutdown-grace-period',
       'Total time of a graceful node shutdown; 0s shuts down without terminating pods',
       { default: '0s', range: { min: 0 } },

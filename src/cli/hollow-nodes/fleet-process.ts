@@ -158,7 +158,7 @@ export class FleetProcess {
 
   #profile(): Partial<KubeletProfile> {
     const { values } = this.#options;
-    const { leasePhase, nodeStatusUpdateFrequencyMs, nodeStatusReportFrequencyMs } = values;
+    const { leasePhase, nodeStatusUpdateFrequencyMs, nodeStatusReportFrequencyMs, jobPodDurationMs } = values;
     const { podStartDelayMs, podStopDelayMs, shutdownGracePeriodMs, shutdownGracePeriodCriticalPodsMs } = values;
     return {
       kind: values.profile,
@@ -168,6 +168,7 @@ export class FleetProcess {
       nodeStatusReportFrequencyMs,
       podStartDelayMs,
       podStopDelayMs,
+      jobPodDurationMs,
       registerWithTaints: parseTaints(values.registerWithTaints),
       shutdownGracePeriodMs,
       shutdownGracePeriodCriticalPodsMs,

@@ -7,6 +7,8 @@ import { tolerates } from '../../api/tolerations.ts';
 import type { PodAdmission } from '../machine/decide-pressure-admission.ts';
 import { isStaticPod } from '../pod-config/classify-pod.ts';
 import { decideNodeMatch } from './decide-node-match.ts';
+import { decideOsFit } from './decide-os-fit.ts';
+import { hasPortConflict } from './decide-port-conflict.ts';
 
 interface FitFacts {
   readonly pod: Pod;
@@ -21,14 +23,17 @@ const nativeResources: readonly string[] = ['cpu', 'memory', 'ephemeral-storage'
 const admitted: PodAdmission = { admitted: true };
 
 /**
- * Checks whether the scheduler would place the pod on this node: resources first, then node affinity, then taints.
- * Reports the first check that fails (kubelet `lifecycle.generalFilter`).
+ * Checks whether the pod can run on this node: operating system, resources, node affinity, host ports, taints. Reports
+ * the first check that fails (kubelet `lifecycle.predicateAdmitHandler`).
  */
 export function decideNodeFit({ pod, others, node }: FitFacts): PodAdmission {
-  const crowded = decideRoom(pod, others, node);
-  if (crowded !== undefined) return crowded;
+  const refused = decideOsFit(pod, node) ?? decideRoom(pod, others, node);
+  if (refused !== undefined) return refused;
   if (!decideNodeMatch(pod, node)) {
     return refuse('NodeAffinity', "node(s) didn't match Pod's node affinity/selector");
+  }
+  if (hasPortConflict(pod, others)) {
+    return refuse('NodePorts', "node(s) didn't have free ports for the requested pod ports");
   }
   if (!isStaticPod(pod) && hasUntoleratedTaint(pod, node)) {
     return refuse('TaintToleration', "node(s) had taints that the pod didn't tolerate");

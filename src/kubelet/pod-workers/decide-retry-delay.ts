@@ -12,7 +12,7 @@ interface StepEnd {
   readonly failure?: string | undefined;
   /** Time until a back-off ends. */
   readonly backoffMs?: number | undefined;
-  /** Time until the pod's active deadline. */
+  /** Time until the pod's active deadline, or an earlier change of a probe. */
   readonly deadlineMs?: number | undefined;
   readonly syncFrequencyMs: number;
   /** Uniform in [0, 1). */

@@ -27,7 +27,7 @@ import {
 } from './pod-work.ts';
 
 interface PodSyncerOptions {
-  readonly runtime: Pick<PodRuntime, 'syncPod' | 'killPod' | 'inspectPod'>;
+  readonly runtime: Pick<PodRuntime, 'syncPod' | 'killPod' | 'inspectPod' | 'probe'>;
   readonly statuses: PodStatusManager;
   readonly mirrors: Pick<MirrorPods, 'reconcile'>;
   /** Why pods that need the node's network cannot run now. */
@@ -55,6 +55,7 @@ export class PodSyncer implements PodSteps {
 
   async sync({ pod, mirror, status }: SyncStep, signal: AbortSignal): Promise<SyncStepOutcome> {
     const { runtime, statuses, mirrors } = this.#options;
+    const { nextChangeAtMs } = runtime.probe(pod);
     const apiStatus = this.#build(pod, status, false);
     statuses.set(pod, apiStatus);
     if (isEndPhase(apiStatus.phase)) return { terminal: true };
@@ -66,7 +67,7 @@ export class PodSyncer implements PodSteps {
     return {
       terminal: false,
       ...(this.#options.retriesAtBackoffEnd ? { backoffEndsAtMs } : {}),
-      deadlineAtMs: this.#deadlineAtMs(pod),
+      deadlineAtMs: earlier(this.#deadlineAtMs(pod), nextChangeAtMs),
     };
   }
 
@@ -109,9 +110,12 @@ export class PodSyncer implements PodSteps {
   #build(pod: Pod, runtime: RuntimePodStatus, isWorkerTerminal: boolean): PodStatus {
     const { statuses, clock, hostIPs } = this.#options;
     const uid = uidOf(pod);
+    const { unstarted, unready } = this.#options.runtime.probe(pod);
     return buildApiStatus({
       pod,
       runtime,
+      unstarted,
+      unready,
       previous: statuses.status(uid),
       isWorkerTerminal,
       waiting: this.#waiting.get(uid) ?? [],
@@ -160,6 +164,11 @@ export class PodSyncer implements PodSteps {
       throw new StepFailure(`unable to read pod status prior to final pod termination: ${error.message}`);
     }
   }
+}
+
+function earlier(a: number | undefined, b: number | undefined): number | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return Math.min(a, b);
 }
 
 /** A pod that has succeeded keeps its phase, whatever the reason of its termination. */

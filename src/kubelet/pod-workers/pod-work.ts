@@ -45,7 +45,7 @@ export interface SyncStepOutcome {
   readonly terminal: boolean;
   /** Time at which a back-off ends before the next resync. Monotonic. */
   readonly backoffEndsAtMs?: number | undefined;
-  /** The pod's active deadline. Monotonic. */
+  /** The pod's active deadline, or an earlier change of a probe. Monotonic. */
   readonly deadlineAtMs?: number | undefined;
 }
 

@@ -17,7 +17,7 @@ export interface ContainerScript {
   /** Time until it exits by itself; undefined: it runs until it is stopped. */
   readonly exitAfterMs: number | undefined;
   readonly exitCode: number;
-  /** Duration of its preStop hook, which counts against the grace period. */
+  /** Duration of its preStop hook, which counts against the grace period; by default what `preStop.sleep` says. */
   readonly preStopMs: number;
   /** Time from the stop signal until it exits; `never`: it is killed at the end of its grace period. */
   readonly stopMs: number | 'never';
@@ -27,6 +27,16 @@ export interface ContainerScript {
   readonly stuckKill: boolean;
   /** The runtime reports success, but the container keeps running. */
   readonly violatesStop: boolean;
+  /** When its probes fail; undefined: never. */
+  readonly startupFails: FailureWindow | undefined;
+  readonly readinessFails: FailureWindow | undefined;
+  readonly livenessFails: FailureWindow | undefined;
+}
+
+/** Counted from the start of each container; `untilMs` may be infinite. */
+export interface FailureWindow {
+  readonly fromMs: number;
+  readonly untilMs: number;
 }
 
 /** Behaviour of the matching containers. Absent fields do not change the behaviour. */
@@ -59,12 +69,24 @@ const annotations: Readonly<Record<string, (text: string) => Partial<ContainerSc
   'stop-exit-code': (text) => coded('stopExitCode', text),
   'stuck-kill': (text) => ({ stuckKill: text === 'true' }),
   'violates-stop': (text) => ({ violatesStop: text === 'true' }),
+  'startup-fails': (text) => ({ startupFails: parseWindow(text) }),
+  'readiness-fails': (text) => ({ readinessFails: parseWindow(text) }),
+  'liveness-fails': (text) => ({ livenessFails: parseWindow(text) }),
 };
 
 /** Parses `500ms`, `10s`, `1m30s`; undefined for invalid or negative durations. */
 export function selectDelayMs(text: string): number | undefined {
   const ms = parseGoDuration(text);
   return ms !== undefined && ms >= 0 ? ms : undefined;
+}
+
+/** `30s`: at first, `10s..30s`: from the one time to the other, `10s..` or `always`: from then on. Undefined if invalid. */
+function parseWindow(text: string): FailureWindow | undefined {
+  const [first = '', second, ...others] = text === 'always' ? ['0s', ''] : text.split('..');
+  const fromMs = second === undefined ? 0 : selectDelayMs(first);
+  const untilMs = second === '' ? Number.POSITIVE_INFINITY : selectDelayMs(second ?? first);
+  if (fromMs === undefined || untilMs === undefined || fromMs >= untilMs || others.length > 0) return undefined;
+  return { fromMs, untilMs };
 }
 
 function timed(
@@ -80,8 +102,8 @@ function coded(field: 'exitCode' | 'stopExitCode', text: string): Partial<Contai
 }
 
 /**
- * The behaviour of a container: the base, overridden by rules, overridden by the pod's annotations; later rules win,
- * and annotations for one container win over those for its pod.
+ * The behaviour of a container: the base, overridden by its spec, by rules, and by the pod's annotations; later rules
+ * win, and annotations for one container win over those for its pod.
  */
 export function buildContainerScript(
   base: ContainerScript,
@@ -90,7 +112,14 @@ export function buildContainerScript(
   container: Container,
 ): ContainerScript {
   const fitting = rules.filter((rule) => fits(rule, pod, container)).map(({ script }) => script);
-  return Object.assign({}, base, ...fitting, annotated(pod, ''), annotated(pod, `.${container.name}`));
+  const own = [annotated(pod, ''), annotated(pod, `.${container.name}`)];
+  return Object.assign({}, base, specified(container), ...fitting, ...own);
+}
+
+/** A preStop hook that sleeps; what another hook would do is not known. */
+function specified({ lifecycle }: Container): Partial<ContainerScript> {
+  const seconds = lifecycle?.preStop?.sleep?.seconds;
+  return seconds === undefined ? {} : { preStopMs: seconds * 1_000 };
 }
 
 function annotated(pod: Pod, suffix: string): Partial<ContainerScript> {

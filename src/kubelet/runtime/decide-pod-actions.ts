@@ -9,7 +9,7 @@ import {
   restartsAfter,
   shouldStart,
 } from './decide-restart.ts';
-import type { RuntimeContainerStatus, RuntimePodStatus } from './pod-runtime.ts';
+import type { ProbeResults, RuntimeContainerStatus, RuntimePodStatus } from './pod-runtime.ts';
 
 /** A running container to be killed while its pod stays. */
 export interface ContainerKill {
@@ -17,6 +17,8 @@ export interface ContainerKill {
   readonly name: string;
   /** Message of the Killing Event. */
   readonly message: string;
+  /** Instead of the pod's grace period. */
+  readonly graceMs?: number | undefined;
 }
 
 /** The actions of one sync of a pod, in this order. */
@@ -32,13 +34,21 @@ export interface PodActions {
 
 const nothing: PodActions = { killPod: false, newSandboxAttempt: undefined, toKill: [], initToStart: [], toStart: [] };
 
+/** A pod as the runtime reports it, with the results of its probes. */
+interface Observed {
+  readonly pod: Pod;
+  readonly status: RuntimePodStatus;
+  readonly probes: ProbeResults;
+}
+
 /** The actions that bring a pod from its status to its spec (upstream `computePodActions`). */
-export function decidePodActions(pod: Pod, status: RuntimePodStatus): PodActions {
+export function decidePodActions(pod: Pod, status: RuntimePodStatus, probes: ProbeResults): PodActions {
   if (needsSandbox(status)) return decideNewSandbox(pod, status);
-  const init = decideInit(pod, status);
+  const observed = { pod, status, probes };
+  const init = decideInit(observed);
   if (init.failed) return { ...nothing, killPod: true };
   const base = { ...nothing, initToStart: init.toStart, toKill: init.toKill };
-  return init.initialized ? decideContainers(pod, status, base) : base;
+  return init.initialized ? decideContainers(observed, base) : base;
 }
 
 /** Without a sandbox the pod starts again, unless it has run and its restart policy forbids a restart. */
@@ -55,8 +65,8 @@ function decideNewSandbox(pod: Pod, status: RuntimePodStatus): PodActions {
   return { ...kill, newSandboxAttempt, ...start };
 }
 
-function restartsOnFailure(pod: Pod): boolean {
-  return pod.spec?.restartPolicy !== 'Never';
+function restartsOnFailure(pod: Pod, container?: Container): boolean {
+  return (container?.restartPolicy ?? pod.spec?.restartPolicy) !== 'Never';
 }
 
 function hasSucceededForGood(container: Container, pod: Pod, status: RuntimePodStatus): boolean {
@@ -69,8 +79,11 @@ function hasRegularContainer(pod: Pod, status: RuntimePodStatus): boolean {
   return listRegular(pod).some(({ name }) => findLatest(status, name) !== undefined);
 }
 
-function decideContainers(pod: Pod, status: RuntimePodStatus, base: PodActions): PodActions {
-  const decisions = listRegular(pod).map((container) => ({ container, ...decideContainer(pod, status, container) }));
+function decideContainers(observed: Observed, base: PodActions): PodActions {
+  const decisions = listRegular(observed.pod).map((container) => ({
+    container,
+    ...decideContainer(observed, container),
+  }));
   const toStart = decisions.filter(({ start }) => start).map(({ container }) => container);
   const toKill = [...base.toKill, ...decisions.flatMap(({ kill }) => kill ?? [])];
   // Sidecars alone do not keep a pod running.
@@ -84,19 +97,39 @@ interface ContainerDecision {
   readonly kill: ContainerKill | undefined;
 }
 
-/** A container with a changed definition is killed and started again, regardless of the restart policy. */
-function decideContainer(pod: Pod, status: RuntimePodStatus, container: Container): ContainerDecision {
+/**
+ * A container with a changed definition is killed and started again, regardless of the restart policy; one whose probe
+ * failed only if that allows it.
+ */
+function decideContainer({ pod, status, probes }: Observed, container: Container): ContainerDecision {
   const latest = findLatest(status, container.name);
-  const kill = latest === undefined ? undefined : decideKill(container, latest);
   const runs = latest?.state === 'running';
-  const keep = runs && kill === undefined;
-  return { keep, start: !keep && (runs || shouldStart(container, pod, status)), kill };
+  if (runs && !isChanged(container, latest)) {
+    const failed = probes.failed.get(latest.id);
+    if (failed === undefined) return { keep: true, start: false, kill: undefined };
+    const start = restartsOnFailure(pod, container);
+    const message = `Container ${container.name} failed ${failed} probe${start ? ', will be restarted' : ''}`;
+    return { keep: false, start, kill: killUnhealthy(latest, container, failed, message) };
+  }
+  const kill = latest === undefined ? undefined : decideKill(latest);
+  return { keep: false, start: runs || shouldStart(container, pod, status), kill };
 }
 
-function decideKill(container: Container, latest: RuntimeContainerStatus): ContainerKill | undefined {
+function killUnhealthy(
+  { id, name }: RuntimeContainerStatus,
+  container: Container,
+  failed: 'startup' | 'liveness',
+  message: string,
+): ContainerKill {
+  const probe = failed === 'startup' ? container.startupProbe : container.livenessProbe;
+  const seconds = probe?.terminationGracePeriodSeconds;
+  return { id, name, message, graceMs: seconds === undefined ? undefined : seconds * 1_000 };
+}
+
+function decideKill(latest: RuntimeContainerStatus): ContainerKill | undefined {
   const { id, name, state } = latest;
   if (state === 'unknown') return killUnknown(latest, 'Container');
-  if (state !== 'running' || !isChanged(container, latest)) return undefined;
+  if (state !== 'running') return undefined;
   return { id, name, message: `Container ${name} definition changed, will be restarted` };
 }
 
@@ -128,12 +161,13 @@ interface InitWalk extends InitActions {
  * Walks the init containers from the last to the first: those before one that has run have completed, even if the
  * runtime does not have them any more (upstream `computeInitContainerActions`).
  */
-function decideInit(pod: Pod, status: RuntimePodStatus): InitActions {
+function decideInit(observed: Observed): InitActions {
+  const { pod, status } = observed;
   const containers = listInits(pod);
   const passed = hasLiveRegularContainer(pod, status);
   const initialized = passed || containers.length === 0;
   const walk: InitWalk = { initialized, passed, failed: false, toStart: [], toKill: [] };
-  for (const container of containers.toReversed()) if (!walk.failed) stepInit(walk, pod, status, container);
+  for (const container of containers.toReversed()) if (!walk.failed) stepInit(walk, observed, container);
   const [first] = containers;
   if (first !== undefined && !walk.passed && !walk.failed) walk.toStart.push(first);
   return { ...walk, initialized: walk.initialized && !walk.failed, toStart: walk.toStart.reverse() };
@@ -146,25 +180,32 @@ function hasLiveRegularContainer(pod: Pod, status: RuntimePodStatus): boolean {
   });
 }
 
-function stepInit(walk: InitWalk, pod: Pod, status: RuntimePodStatus, container: Container): void {
+function stepInit(walk: InitWalk, observed: Observed, container: Container): void {
+  const { pod, status } = observed;
   const latest = findLatest(status, container.name);
   if (latest === undefined) {
     if (walk.passed && isSidecar(container)) walk.toStart.push(container);
     return;
   }
   if (walk.passed && !isSidecar(container)) return;
-  if (latest.state === 'running') onRunningInit(walk, pod, container, latest);
+  if (latest.state === 'running') onRunningInit(walk, observed, container, latest);
   else if (latest.state === 'exited') onExitedInit(walk, pod, container, latest);
   else onUnknownInit(walk, pod, container, latest);
   walk.passed = true;
 }
 
-function onRunningInit(walk: InitWalk, pod: Pod, container: Container, latest: RuntimeContainerStatus): void {
+/** A sidecar counts as initialized once it has started; its other probes matter after that. */
+function onRunningInit(walk: InitWalk, observed: Observed, container: Container, latest: RuntimeContainerStatus): void {
+  const { pod, probes } = observed;
   if (!isSidecar(container)) return;
-  completeInit(walk, pod, container);
-  if (!isChanged(container, latest)) return;
   const { id, name } = latest;
-  walk.toKill.push({ id, name, message: `Init container ${container.name} definition changed` });
+  const unstarted = probes.unstarted.has(id);
+  if (!unstarted) completeInit(walk, pod, container);
+  const failed = probes.failed.get(id);
+  if (!unstarted && isChanged(container, latest)) {
+    walk.toKill.push({ id, name, message: `Init container ${container.name} definition changed` });
+  } else if (failed === undefined) return;
+  else walk.toKill.push(killUnhealthy(latest, container, failed, `Init container ${name} failed ${failed} probe`));
   walk.toStart.push(container);
 }
 

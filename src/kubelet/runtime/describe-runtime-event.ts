@@ -1,5 +1,5 @@
 import type { EventDraft, EventType } from '../../api/event.ts';
-import type { ContainerKind, KillTarget } from './pod-runtime.ts';
+import type { ContainerKind, KillTarget, ProbeKind } from './pod-runtime.ts';
 import { formatGoDuration } from '../../api/go-duration.ts';
 import { podReference } from '../pod-config/describe-pod-event.ts';
 
@@ -39,6 +39,11 @@ export const runtimeEvent = {
   started: (container: string, wording: EventWording): EventText =>
     normal('Started', wording === 'v1.36' ? 'Container started' : `Started container ${container}`),
   startFailed: (error: string): EventText => warning('Failed', `Error: ${error}`),
+  /** What a real probe answered is not known here. */
+  unhealthy: (probe: ProbeKind): EventText => {
+    const name = `${probe.slice(0, 1).toUpperCase()}${probe.slice(1)}`;
+    return warning('Unhealthy', `${name} probe failed: scripted by hollow-kubelet/${probe}-fails`);
+  },
   killing: (message: string): EventText => normal('Killing', message),
   crashBackOff: (container: string, pod: EventPod): EventText =>
     warning('BackOff', `Back-off restarting failed container ${container} in pod ${describePod(pod)}`),

@@ -5,7 +5,7 @@ import type { ContainerHost } from './container-host.ts';
 import { ContainerStarter } from './container-starter.ts';
 import { ContainerStopper } from './container-stopper.ts';
 import { decidePodActions, type PodActions } from './decide-pod-actions.ts';
-import { listInits, listSandboxes } from './decide-restart.ts';
+import { isSidecar, listInits, listSandboxes } from './decide-restart.ts';
 import { type ContainerScript, buildContainerScript, type ScriptRule } from './build-container-script.ts';
 import {
   describePod,
@@ -14,10 +14,12 @@ import {
   type EventWording,
   runtimeEvent,
 } from './describe-runtime-event.ts';
+import { Prober } from './prober.ts';
 import { SyncOutcomeBuilder } from './sync-outcome-builder.ts';
 import {
   type KillTarget,
   type PodRuntime,
+  type ProbeResults,
   RuntimeFailure,
   type RuntimeConditions,
   type RuntimePod,
@@ -32,6 +34,8 @@ export interface FakeRuntimeOptions {
   readonly recorder: EventRecorder;
   /** Default behaviour of containers. */
   readonly script: ContainerScript;
+  /** The containers of a Job's pods exit after this time by default. */
+  readonly jobPodMs?: number | undefined;
   readonly wording?: EventWording;
   /** Called when a pod's new sandbox is ready, before its images are pulled (upstream `OnPodSandboxReady`). */
   readonly onSandboxReady?: (pod: Pod) => void;
@@ -52,6 +56,9 @@ export const plainScript: ContainerScript = {
   stopExitCode: 0,
   stuckKill: false,
   violatesStop: false,
+  startupFails: undefined,
+  readinessFails: undefined,
+  livenessFails: undefined,
 };
 
 /** Represents the pod as a whole. */
@@ -75,6 +82,7 @@ export class FakeRuntime implements PodRuntime {
   // Most nodes of a large fleet run nothing most of the time: these are created on first use.
   #madeStarter: ContainerStarter | undefined;
   #madeStopper: ContainerStopper | undefined;
+  #madeProber: Prober | undefined;
   #rules: readonly ScriptRule[] = [];
 
   constructor(options: FakeRuntimeOptions) {
@@ -110,10 +118,16 @@ export class FakeRuntime implements PodRuntime {
     return this.#options.host.inspect(uid);
   }
 
+  probe(pod: Pod): ProbeResults {
+    return this.#prober.results(pod);
+  }
+
   async syncPod(pod: Pod, status: RuntimePodStatus, signal: AbortSignal): Promise<SyncOutcome> {
     await this.#options.host.faults.pass('other', signal);
     const outcome = new SyncOutcomeBuilder();
-    const actions = decidePodActions(pod, status);
+    const probes = this.#prober.results(pod);
+    for (const { container, probe } of probes.failing) this.#record(pod, container, runtimeEvent.unhealthy(probe));
+    const actions = decidePodActions(pod, status, probes);
     try {
       await this.#clear(pod, status, actions, signal);
       if (actions.newSandboxAttempt !== undefined) this.#addSandbox(pod, actions.newSandboxAttempt);
@@ -160,7 +174,9 @@ export class FakeRuntime implements PodRuntime {
     const again = actions.newSandboxAttempt !== undefined;
     if (again && listSandboxes(status).length > 0) this.#record(pod, undefined, runtimeEvent.sandboxChanged());
     if (actions.killPod) await this.#stopper.stopPod(targetOf(pod), graceMsOf(pod), signal);
-    for (const kill of actions.toKill) await this.#stopper.stopContainer(pod, kill, graceMsOf(pod), signal);
+    for (const kill of actions.toKill) {
+      await this.#stopper.stopContainer(pod, kill, kill.graceMs ?? graceMsOf(pod), signal);
+    }
     // Exited init containers of an earlier sandbox would count as completed in the new one.
     const exited = status.containers.filter(({ kind, state }) => kind === 'init' && state === 'exited');
     const stale = again ? exited : exited.filter(({ name }, at) => exited.findIndex((each) => each.name === name) < at);
@@ -188,6 +204,11 @@ export class FakeRuntime implements PodRuntime {
     return this.#madeStopper;
   }
 
+  get #prober(): Prober {
+    this.#madeProber ??= new Prober({ ...this.#options, ...this.#common() });
+    return this.#madeProber;
+  }
+
   #common(): Pick<ConstructorParameters<typeof ContainerStopper>[0], 'scriptOf' | 'recordEvent'> {
     return {
       scriptOf: (pod, container) => this.#scriptOf(pod, container),
@@ -198,8 +219,11 @@ export class FakeRuntime implements PodRuntime {
   }
 
   #scriptOf(pod: Pod, container: Container): ContainerScript {
-    const init = listInits(pod).includes(container) && container.restartPolicy !== 'Always';
-    const base = init ? { ...this.#options.script, ...initScript } : this.#options.script;
+    const { script, jobPodMs } = this.#options;
+    const isInit = listInits(pod).includes(container);
+    const base = isInit
+      ? { ...script, ...(isSidecar(container) ? {} : initScript) }
+      : { ...script, ...(jobPodMs !== undefined && isOfJob(pod) ? { exitAfterMs: jobPodMs } : {}) };
     return buildContainerScript(base, this.#rules, pod, container);
   }
 
@@ -219,6 +243,10 @@ function describeSandboxFailure(target: KillTarget, cause: string): string {
   const pod = describePod(target);
   const message = JSON.stringify(`Failed to create sandbox for pod ${JSON.stringify(pod)}: ${cause}`);
   return `failed to "CreatePodSandbox" for "${pod}" with CreatePodSandboxError: ${message}`;
+}
+
+function isOfJob({ metadata }: Pod): boolean {
+  return (metadata.ownerReferences ?? []).some(({ kind, controller }) => kind === 'Job' && controller === true);
 }
 
 function targetOf(pod: Pod): KillTarget {

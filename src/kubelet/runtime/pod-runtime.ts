@@ -1,4 +1,4 @@
-import type { Pod } from '../../api/pod.ts';
+import type { Container, Pod } from '../../api/pod.ts';
 
 /** State as reported by the runtime; a container that is `created` has not run yet. */
 export type RuntimeState = 'created' | 'running' | 'exited' | 'unknown';
@@ -77,6 +77,31 @@ export interface SyncOutcome {
   readonly failure: string | undefined;
 }
 
+export type ProbeKind = 'startup' | 'readiness' | 'liveness';
+
+/** The results of the probes of a pod's running containers, by container id. */
+export interface ProbeResults {
+  /** Their startup probe has not succeeded yet. */
+  readonly unstarted: ReadonlySet<string>;
+  /** They have not started, or their readiness probe does not succeed. */
+  readonly unready: ReadonlySet<string>;
+  /** They are to be killed because of this probe. */
+  readonly failed: ReadonlyMap<string, Exclude<ProbeKind, 'readiness'>>;
+  /** Probes that fail, for Events. */
+  readonly failing: readonly { readonly container: Container; readonly probe: ProbeKind }[];
+  /** Monotonic time at which a result changes next; undefined if none will. */
+  readonly nextChangeAtMs: number | undefined;
+}
+
+/** The results of a pod without probes. */
+export const noProbes: ProbeResults = {
+  unstarted: new Set(),
+  unready: new Set(),
+  failed: new Map(),
+  failing: [],
+  nextChangeAtMs: undefined,
+};
+
 /** An error of the runtime, real or injected. */
 export class RuntimeFailure extends Error {}
 
@@ -90,9 +115,11 @@ export interface PodRuntime {
   listPods(signal: AbortSignal): Promise<readonly RuntimePod[]>;
   /** An unknown pod has no containers. */
   inspectPod(uid: string, signal: AbortSignal): Promise<RuntimePodStatus>;
+  /** The results of the pod's probes now; never fails. */
+  probe(pod: Pod): ProbeResults;
   /**
    * Starts what should run and does not: sandbox, init containers in order, containers; restarts them as the restart
-   * policy and back-off allow (upstream `SyncPod`). Resolves when they are started.
+   * policy, back-off and probes require (upstream `SyncPod`). Resolves when they are started.
    */
   syncPod(pod: Pod, status: RuntimePodStatus, signal: AbortSignal): Promise<SyncOutcome>;
   /**

@@ -7,6 +7,7 @@ import { watchTooOld } from '../../apiserver/api-errors/api-errors.ts';
 import { parseListPlan, parseWatchPlan, type WatchPlan } from '../../apiserver/registry/list-query.ts';
 import { ObjectLister } from '../../apiserver/registry/object-lister.ts';
 import type { ObjectRegistry, Written } from '../../apiserver/registry/object-registry.ts';
+import { tableOf } from '../../apiserver/resources.ts';
 import { PodSubresources } from '../../apiserver/registry/pod-subresources.ts';
 import { fieldLabelsOf } from '../../apiserver/registry/request-target.ts';
 import { parseSelection, type Selection } from '../../apiserver/registry/selection.ts';
@@ -72,7 +73,7 @@ export class SimulatedApiServer {
       const start = this.#starts;
       this.#appliesAtMs = Math.max(this.#appliesAtMs + orderMs, timeline.nowMs + options.lagMs());
       timeline.at(this.#appliesAtMs, () => {
-        if (this.#starts === start) this.#cache.apply(resource, change);
+        if (this.#starts === start) this.#cache.apply(tableOf(resources[resource]), change);
       });
     });
     this.#tick();
@@ -128,7 +129,7 @@ export class SimulatedApiServer {
     const { storage } = this.#options;
     if (resourceVersion !== '0') return storage.decode(resource, this.#registry.get(storage.target(resource, name)));
     const key = name.namespace === undefined ? name.name : `${name.namespace}/${name.name}`;
-    const stored = this.#cache.table(resources[resource].plural).get(key);
+    const stored = this.#cache.table(tableOf(resources[resource])).get(key);
     return storage.decode(resource, stored ?? this.#registry.get(storage.target(resource, name)));
   }
 
@@ -139,7 +140,7 @@ export class SimulatedApiServer {
     const isCached = plan.kind === 'now' && options.resourceVersion !== undefined && options.resourceVersion !== '';
     const lister = isCached ? this.#cached : this.#consistent;
     const selection = this.#selection(resource, options, query);
-    const { metadata, items } = await lister.list(resources[resource].plural, selection, plan, this.#never);
+    const { metadata, items } = await lister.list(tableOf(resources[resource]), selection, plan, this.#never);
     return { metadata, items: items.map((stored) => storage.decode(resource, stored)) };
   }
 
@@ -216,13 +217,13 @@ export class SimulatedApiServer {
     { plan, selection, sink }: { readonly plan: WatchPlan; readonly selection: Selection; readonly sink: WatchSink },
   ): () => void {
     const { storage, timeline } = this.#options;
-    const { plural } = resources[resource];
+    const table = tableOf(resources[resource]);
     const after = Math.max(plan.revision, this.#cache.revision);
     const watch = new ServerWatch({ resource, selection, storage, after, bookmarks: plan.bookmarks, sink });
-    const initial = plan.stateFirst ? this.#stateOf(resource, selection) : this.#changesSince(plural, plan, watch);
+    const initial = plan.stateFirst ? this.#stateOf(resource, selection) : this.#changesSince(table, plan, watch);
     if (initial.length > 0) sink.send(initial);
     if (plan.announcesEnd) watch.bookmark(this.#cache.revision, true);
-    const open = { watch, unsubscribe: this.#cache.table(plural).hub.add(watch) };
+    const open = { watch, unsubscribe: this.#cache.table(table).hub.add(watch) };
     this.#watches.add(open);
     const timeout = timeline.after((plan.timeoutSeconds ?? watchSecondsMax) * 1_000, () => watch.end());
     return () => {
@@ -247,15 +248,15 @@ export class SimulatedApiServer {
 
   #stateOf(resource: ResourceName, selection: Selection): readonly WatchEvent[] {
     const { storage } = this.#options;
-    const objects = [...this.#cache.table(resources[resource].plural).now().from('')];
+    const objects = [...this.#cache.table(tableOf(resources[resource])).now().from('')];
     return objects
       .filter((object) => selection.matches(object))
       .map((object): WatchEvent => ({ type: 'ADDED', object: storage.decode(resource, object) }));
   }
 
   /** A version that the window no longer contains is answered with an ERROR event, as the watch itself was accepted. */
-  #changesSince(plural: string, plan: WatchPlan, watch: ServerWatch): readonly WatchEvent[] {
-    const { window } = this.#cache.table(plural);
+  #changesSince(table: string, plan: WatchPlan, watch: ServerWatch): readonly WatchEvent[] {
+    const { window } = this.#cache.table(table);
     const changes = window.since(plan.revision === 0 ? this.#cache.revision : plan.revision);
     if (changes !== undefined) return changes.flatMap((change) => watch.eventOf(change) ?? []);
     const { status = {} } = watchTooOld(plan.revision, window.floor);

@@ -6,7 +6,7 @@ import { ObjectRegistry } from '../../apiserver/registry/object-registry.ts';
 import type { Target } from '../../apiserver/registry/request-target.ts';
 import { makeStrategies } from '../../apiserver/registry/strategies.ts';
 import type { Endpoint } from '../../apiserver/registry/strategy.ts';
-import { findServedResource } from '../../apiserver/resources.ts';
+import { findServedResource, tableOf } from '../../apiserver/resources.ts';
 import type { StoreChange } from '../../apiserver/storage/store-change.ts';
 import type { ObjectType, StoredObject } from '../../apiserver/storage/stored-object.ts';
 import { type Backup, VersionedStore } from '../../apiserver/storage/versioned-store.ts';
@@ -32,7 +32,12 @@ const types: ReadonlyMap<string, ObjectType> = new Map(
   ]),
 );
 
-type CommitListener = (resource: string, change: StoreChange, by: Requester) => void;
+/** Both names of events are those of one table. */
+const storedResources = Object.keys(resources).filter(
+  (name): name is ResourceName => name in resources && name !== 'events.events.k8s.io',
+);
+
+type CommitListener = (resource: ResourceName, change: StoreChange, by: Requester) => void;
 
 export class Storage {
   readonly store: VersionedStore;
@@ -51,11 +56,12 @@ export class Storage {
         this.#registry.create(this.target('namespaces', undefined), { metadata: { name } }, writeOptions),
       );
     }
-    for (const [name, table] of this.store.tables()) {
+    for (const resource of storedResources) {
+      if (!this.#strategies.has(tableOf(resources[resource]))) continue;
       const deliver = (change: StoreChange): void => {
-        for (const listener of this.#listeners) listener(name, change, this.#writer);
+        for (const listener of this.#listeners) listener(resource, change, this.#writer);
       };
-      table.hub.add({ bucket: '', deliver });
+      this.store.table(tableOf(resources[resource])).hub.add({ bucket: '', deliver });
     }
   }
 
@@ -103,12 +109,12 @@ export class Storage {
 
   get(resource: ResourceName, name: ObjectName): KubeObject | undefined {
     const key = name.namespace === undefined ? name.name : `${name.namespace}/${name.name}`;
-    const stored = this.store.get(resources[resource].plural, key);
+    const stored = this.store.get(tableOf(resources[resource]), key);
     return stored === undefined ? undefined : this.decode(resource, stored);
   }
 
   list(resource: ResourceName): readonly KubeObject[] {
-    return [...this.store.table(resources[resource].plural).now().from('')].map((stored) =>
+    return [...this.store.table(tableOf(resources[resource])).now().from('')].map((stored) =>
       this.decode(resource, stored),
     );
   }
@@ -143,7 +149,7 @@ export class Storage {
   #findTarget(resource: ResourceName): Omit<Target, 'namespace' | 'name' | 'endpoint'> {
     const { group, version, plural } = resources[resource];
     const served = findServedResource(group, version, plural);
-    const strategy = this.#strategies.get(plural);
+    const strategy = this.#strategies.get(tableOf({ group, plural }));
     if (served === undefined || strategy === undefined) throw new RangeError(`${resource} is not served`);
     return { served, strategy };
   }

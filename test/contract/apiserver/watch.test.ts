@@ -71,7 +71,7 @@ test('T105 a version that is too old is an ERROR event in a 200 response', {
   const collection = leases(await client.namespace());
   const version = await client.versionOf(collection);
   await client.make(collection, { metadata: { name: 'a' } });
-  client.backend.forget?.shrinkWatchWindow('leases');
+  client.backend.forget?.shrinkWatchWindow('leases.coordination.k8s.io');
   const watch = await client.watch(`${collection}?resourceVersion=${version}`);
   assert.equal(watch.code, 200);
   const events = await watch.rest();

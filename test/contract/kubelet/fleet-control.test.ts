@@ -106,6 +106,19 @@ describe('the control pages of hollow nodes, and fault scripts', () => {
     assert.match(wrong.body, /zones: unknown field/);
   });
 
+  it('serve the pods of a node as its kubelet does', async () => {
+    const containers = [{ name: 'c', image: 'i:1' }];
+    const pod = { metadata: { name: 'web' }, spec: { nodeName: 'hollow-node-4', containers } };
+    assert.equal((await send('/api/v1/namespaces/default/pods', pod)).code, 201);
+    const list = async () => JSON.parse((await ask(`${url}/nodes/hollow-node-4/pods`)).body);
+    await until('a running pod', waitMs, async () => (await list()).items[0]?.status.phase === 'Running');
+    const { kind, apiVersion, items } = await list();
+    assert.deepEqual([kind, apiVersion, items.length, items[0].spec.nodeName], ['PodList', 'v1', 1, 'hollow-node-4']);
+    assert.deepEqual(JSON.parse((await ask(`${url}/nodes/hollow-node-5/pods`)).body).items, []);
+    for (const path of ['nodes/no-such-node/pods', 'nodes/hollow-node-4', 'nodes/hollow-node-4/pods/web'])
+      assert.equal((await ask(`${url}/${path}`)).status, 404, path);
+  });
+
   it('inject faults, list them and withdraw them', async () => {
     const order = { selector: { count: 3 }, action: { kind: 'unhealthy', reason: 'dust', id: 'dusty' } };
     const created = await ask(`${url}/faults`, post(order));
@@ -210,17 +223,21 @@ describe('the control pages of hollow nodes, and fault scripts', () => {
     assert.equal(await run([...base, '--control-token-file=/nonexistent'], quiet), 2);
   });
 
-  async function nodeObject(name: string): Promise<{ readonly stdout: string; readonly code: number }> {
+  const nodeObject = (name: string) => send(`/api/v1/nodes/${name}`);
+
+  /** To the API server: a GET, or a POST of this object. */
+  async function send(path: string, object?: object): Promise<{ readonly stdout: string; readonly code: number }> {
     const { request } = await import('node:https');
     return new Promise((resolve, reject) => {
-      const options = { headers: { authorization: `Bearer ${server.adminToken}` }, rejectUnauthorized: false };
-      request(`${server.url}/api/v1/nodes/${name}`, options, (response) => {
+      const method = object === undefined ? 'GET' : 'POST';
+      const headers = { authorization: `Bearer ${server.adminToken}`, 'content-type': 'application/json' };
+      request(`${server.url}${path}`, { method, headers, rejectUnauthorized: false }, (response) => {
         let stdout = '';
         response.on('data', (chunk) => (stdout += chunk));
         response.on('end', () => resolve({ stdout, code: response.statusCode ?? 0 }));
       })
         .on('error', reject)
-        .end();
+        .end(object === undefined ? undefined : JSON.stringify(object));
     });
   }
 });

@@ -44,6 +44,8 @@ export interface Step {
   /** The result of the step is reached. The step ends when the kubelet has sent no request for `quietMs` after that. */
   readonly isDone: (view: View) => Promise<boolean>;
   readonly quietMs?: number;
+  /** The result must not be reached earlier. */
+  readonly notBeforeMs?: number;
   /** The number of lease renewals that the step waits for and compares; others are not compared. */
   readonly renewals?: number;
   /** Pairs of lines (or prefixes) about different objects that must occur in this order. */
@@ -56,6 +58,8 @@ export interface StepOutcome {
   /** The error if the step could not run. */
   readonly complaint: string | undefined;
   readonly tookMs: number;
+  /** When the result was reached first; undefined: it was not. */
+  readonly doneMs: number | undefined;
   readonly requests: readonly AuditedRequest[];
 }
 
@@ -123,14 +127,16 @@ export class KubeletSide implements World {
     let complaint = await complaintOf(() => step.act(this));
     const sinceMs = (): number => performance.now() - startedMs;
     let isDone = false;
+    let doneMs: number | undefined;
     while (complaint === undefined && sinceMs() < stepTimeoutMs) {
       complaint = this.kubelet.failure();
       isDone = await this.#isDone(step);
+      if (isDone) doneMs ??= sinceMs();
       if (isDone && this.#quietMs() >= (step.quietMs ?? quietMsDefault)) break;
       await sleep(pollMs);
     }
     const tookMs = sinceMs();
-    return { isDone, complaint, tookMs, requests: this.#take(step) };
+    return { isDone, complaint, tookMs, doneMs, requests: this.#take(step) };
   }
 
   async stop(): Promise<void> {

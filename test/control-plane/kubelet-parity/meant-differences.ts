@@ -96,7 +96,7 @@ const recordedOnce: readonly DifferenceRow[] = [
 /** A resourceVersion would make every Event a new one. */
 const eventsAboutPods: readonly MeantDifference[] = [
   {
-    steps: ['bound', 'leave', 'big', 'selector'],
+    steps: ['bound', 'leave', 'ready', 'startup', 'sleep', 'port', 'free', 'system', 'big', 'selector'],
     object: 'events about Pod/default/*',
     action: 'CREATE 201 *',
     at: 'involvedObject.resourceVersion',
@@ -105,6 +105,19 @@ const eventsAboutPods: readonly MeantDifference[] = [
     record: '0023-side-by-side.md',
   },
 ];
+
+/** The real kubelet may try the probes of a container once more that has just stopped. */
+const probesOfTheStopped: readonly DifferenceRow[] = [
+  ['sleep', 'probed'],
+  ['free', 'startup'],
+].map(([step = '', pod]) => ({
+  steps: [step],
+  object: `events about Pod/default/${pod}`,
+  action: '* Warning Unhealthy',
+  upstream: sent,
+  nlc: undefined,
+  sometimes: true,
+}));
 
 /** The hollow node declares no features. */
 const features: readonly DifferenceRow[] = [
@@ -127,6 +140,8 @@ const byUid: readonly DifferenceRow[] = [
 /** The fake runtime of the real kubelet reports no reason for the end of a container. */
 const runtime: readonly DifferenceRow[] = [
   ['leave', 'default/bound'],
+  ['sleep', 'default/probed'],
+  ['free', 'default/startup'],
   ['removed', `kube-system/stat-${nodeName}`],
   ['unserved', `kube-system/web-${nodeName}`],
 ].map(([step = '', pod]) => ({
@@ -196,6 +211,7 @@ const ofThisRecord: readonly DifferenceRow[] = [
   ...nodeEvents,
   ...recordedOnce,
   ...byUid,
+  ...probesOfTheStopped,
   ...runtime,
   ...races,
 ];

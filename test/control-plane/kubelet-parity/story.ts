@@ -10,6 +10,7 @@ const webMirror = `/api/v1/namespaces/kube-system/pods/web-${nodeName}`;
 const strategic = { contentType: 'application/strategic-merge-patch+json' } as const;
 /** A kubelet updates its node status every 10 s. */
 const twoLooksMs = 21_000;
+const hostPort = { containerPort: 80, hostPort: 8_080 } as const;
 /** No controller evicts the pods of this test. */
 const tolerations = [{ operator: 'Exists' }] as const;
 
@@ -31,8 +32,13 @@ async function phaseOf(client: RestClient, path: string): Promise<string | undef
   return (await look(client, path))?.status?.phase;
 }
 
-async function isReady({ client }: View): Promise<boolean> {
-  const conditions = (await look(client, node))?.status?.conditions ?? [];
+function isReady({ client }: View): Promise<boolean> {
+  return hasReady(client, node);
+}
+
+/** The Ready condition of a node or a pod. */
+async function hasReady(client: RestClient, path: string): Promise<boolean> {
+  const conditions = (await look(client, path))?.status?.conditions ?? [];
   return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 }
 
@@ -147,7 +153,60 @@ const fromUrl: readonly Step[] = [
   },
 ];
 
+/** A command that the fake runtime of the real kubelet always runs with success. */
+const exec = { command: ['true'] } as const;
+
+const probed: readonly Step[] = [
+  {
+    id: 'ready',
+    name: 'a pod is bound whose readiness probe begins after 6 s',
+    act: ({ client }) => {
+      const readinessProbe = { exec, initialDelaySeconds: 6, periodSeconds: 2 };
+      const lifecycle = { preStop: { sleep: { seconds: 4 } } };
+      return bind(client, 'probed', { containers: [{ ...container(), readinessProbe, lifecycle }] });
+    },
+    isDone: async ({ client }) => hasReady(client, `${pods}/probed`),
+    notBeforeMs: 6_000,
+  },
+  {
+    id: 'startup',
+    name: 'a pod is bound whose startup probe begins after 4 s, with a host port',
+    act: ({ client }) => {
+      const startupProbe = { exec, initialDelaySeconds: 4, periodSeconds: 2 };
+      const others = { readinessProbe: { exec }, livenessProbe: { exec }, ports: [hostPort] };
+      return bind(client, 'startup', { containers: [{ ...container(), startupProbe, ...others }] });
+    },
+    isDone: async ({ client }) => hasReady(client, `${pods}/startup`),
+    notBeforeMs: 4_000,
+  },
+  {
+    id: 'sleep',
+    name: 'a pod is deleted whose preStop hook sleeps for 4 s',
+    act: ({ client }) => client.must('DELETE', `${pods}/probed`),
+    isDone: async ({ client }) => isGone(client, `${pods}/probed`),
+    notBeforeMs: 4_000,
+  },
+];
+
 const refused: readonly Step[] = [
+  {
+    id: 'port',
+    name: 'a pod is bound whose host port is taken',
+    act: ({ client }) => bind(client, 'port', { containers: [{ ...container(), ports: [hostPort] }] }),
+    isDone: async ({ client }) => (await phaseOf(client, `${pods}/port`)) === 'Failed',
+  },
+  {
+    id: 'free',
+    name: 'the pod with the host port is deleted',
+    act: ({ client }) => client.must('DELETE', `${pods}/startup`),
+    isDone: async ({ client }) => isGone(client, `${pods}/startup`),
+  },
+  {
+    id: 'system',
+    name: 'a pod is bound for another operating system',
+    act: ({ client }) => bind(client, 'system', { containers: [container()], os: { name: 'windows' } }),
+    isDone: async ({ client }) => (await phaseOf(client, `${pods}/system`)) === 'Failed',
+  },
   {
     id: 'big',
     name: 'a pod is bound that does not fit',
@@ -200,4 +259,12 @@ const again: readonly Step[] = [
   },
 ];
 
-export const story: readonly Step[] = [...beginning, ...staticPods, ...leaving, ...fromUrl, ...refused, ...again];
+export const story: readonly Step[] = [
+  ...beginning,
+  ...staticPods,
+  ...leaving,
+  ...fromUrl,
+  ...probed,
+  ...refused,
+  ...again,
+];

@@ -89,6 +89,33 @@ describe('a pod on a hollow kubelet', () => {
     assert.deepEqual(world.podRequests(from), [], 'no writes after the final status');
   });
 
+  it('ends if it is of a Job and the profile says when; its sidecar does not keep it running', async () => {
+    await begin({ profile: { jobPodDurationMs: 3 * secondMs } });
+    const ownerReferences = [{ apiVersion: 'batch/v1', kind: 'Job', name: 'job', uid: 'job', controller: true }];
+    const never = { restartPolicy: 'Never' };
+    const sidecar = { name: 's', image: 'i:1', restartPolicy: 'Always' };
+    await world.bind('done', { ...never, initContainers: [sidecar] }, { ownerReferences });
+    const annotations = { 'hollow-kubelet/exit-code': '1' };
+    await world.bind('retried', { restartPolicy: 'OnFailure' }, { ownerReferences, annotations });
+    await world.bind('web', never);
+    await world.advance(8 * secondMs);
+    assert.deepEqual(
+      ['done', 'retried', 'web'].map((name) => world.phase(name)),
+      ['Succeeded', 'Running', 'Running'],
+    );
+    assert.equal(world.container('retried')?.restartCount, 1);
+  });
+
+  it('lists the pods of all sources, a static one with its own status', async () => {
+    const metadata = { name: 'stat-n1', namespace: 'default', uid: 'hash' };
+    const file = new HandSource('file', [{ metadata, spec: { containers: [{ name: 'c', image: 'i:1' }] } }]);
+    await begin({ sources: () => [file] });
+    await world.bind('web');
+    await world.advance(5 * secondMs);
+    const known = world.kubelet.pods.knownPods().map(({ metadata, status }) => `${metadata.uid} ${status?.phase}`);
+    assert.deepEqual(known.toSorted(), ['hash Running', `${world.pod('web')?.metadata.uid} Running`].toSorted());
+  });
+
   it('is gone 5 to 8 s after its deletion if its container takes 4 s to stop [G5]', async () => {
     await begin({ profile: { podStopDelayMs: 4 * secondMs } });
     await world.bind('web');
@@ -119,6 +146,24 @@ describe('a pod on a hollow kubelet', () => {
     assert.equal(last?.['phase'], 'Failed');
     assert.match(JSON.stringify(last), /"exitCode":137/);
   });
+
+  for (const { seconds, graceSeconds, goneAfterMs } of [
+    { seconds: 5, graceSeconds: 30, goneAfterMs: 5_000 },
+    { seconds: 0, graceSeconds: 30, goneAfterMs: 0 },
+    { seconds: 60, graceSeconds: 10, goneAfterMs: 10_000 },
+  ]) {
+    it(`is gone ${goneAfterMs / 1_000} to ${goneAfterMs / 1_000 + 3} s after its deletion with ${graceSeconds} s if its preStop hook sleeps for ${seconds} s`, async () => {
+      const lifecycle = { preStop: { sleep: { seconds } } };
+      await bound('web', { containers: [{ name: 'c', image: 'i:1', lifecycle }] });
+      await world.remove('web', graceSeconds);
+      if (goneAfterMs > 0) {
+        await world.advance(goneAfterMs - 1);
+        assert.ok(world.container('web')?.state?.running, 'its container runs meanwhile');
+      }
+      await world.advance(3 * secondMs);
+      assert.equal(world.pod('web'), undefined);
+    });
+  }
 
   it('is killed earlier when a second deletion shortens the grace period [G7]', async () => {
     const pod = await bound('web', {}, { annotations: { 'hollow-kubelet/stop-time': 'never' } });
@@ -289,6 +334,34 @@ describe('a pod on a hollow kubelet', () => {
     assert.deepEqual(seen, ['Running', 'Failed', 'Failed']);
   });
 
+  it('is rejected for a host port that a pod of another source has, also after a restart of the kubelet', async () => {
+    const ports = { containers: [{ name: 'c', image: 'i:1', ports: [{ hostPort: 80 }] }] };
+    const metadata = { name: 'web-n1', namespace: 'default', uid: 'hash' };
+    const source = new HandSource('file', [{ metadata, spec: ports }]);
+    await begin({ sources: () => [source] });
+    const late = await world.bind('late', ports);
+    await world.advance(3 * secondMs);
+    const { phase, reason, message } = world.pod('late')?.status ?? {};
+    const text = "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports";
+    assert.deepEqual([phase, reason, message], ['Failed', 'NodePorts', `Pod was rejected: ${text}`]);
+    world.kubelet.crash();
+    await world.advance(20 * secondMs);
+    assert.deepEqual([world.running('hash'), world.running(late.metadata.uid)], [1, 0]);
+    source.set([]);
+    await world.advance(20 * secondMs);
+    await world.bind('next', ports);
+    await world.advance(3 * secondMs);
+    assert.equal(world.phase('next'), 'Running', 'the port is free');
+  });
+
+  it('is rejected for its operating system, and runs nothing', async () => {
+    const pod = await bound('web', { os: { name: 'windows' } });
+    const { phase, reason } = world.pod('web')?.status ?? {};
+    assert.deepEqual([phase, reason, world.running(pod.metadata.uid)], ['Failed', 'PodOSNotSupported', 0]);
+    const message = "Failed to admit pod as the OS field doesn't match node OS";
+    assert.deepEqual(world.events('PodOSNotSupported'), [message]);
+  });
+
   it('is rejected for its node selector only after the node was read from the API server', async () => {
     await begin();
     const from = world.api.requests.length;
@@ -299,6 +372,84 @@ describe('a pod on a hollow kubelet', () => {
     const status = world.pod('web')?.status;
     const said = "Pod was rejected: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector";
     assert.deepEqual([status?.phase, status?.reason, status?.message], ['Failed', 'NodeAffinity', said]);
+  });
+});
+
+describe('a pod with probes on a hollow kubelet', () => {
+  let world: KubeletWorld;
+
+  afterEach(async () => {
+    assert.equal(await world.end(), 0, 'no pending sleeps after the end');
+    assert.deepEqual(world.logger.at('error'), []);
+  });
+
+  /** A pod that was bound a second ago, with these probes of its container. */
+  async function probed(probes: object, annotations: Readonly<Record<string, string>> = {}): Promise<Pod> {
+    world = new KubeletWorld();
+    await world.advance(5 * secondMs);
+    const pod = await world.bind('web', { containers: [{ name: 'c', image: 'i:1', ...probes }] }, { annotations });
+    await world.advance(secondMs);
+    return pod;
+  }
+
+  const ready = (): string | undefined => world.condition('web', 'Ready')?.status;
+
+  it('is ready only after the initial delay of its readiness probe, also if the kubelet restarts meanwhile', async () => {
+    await probed({ readinessProbe: { initialDelaySeconds: 30, periodSeconds: 10 } });
+    assert.deepEqual([world.phase('web'), ready(), world.container('web')?.started], ['Running', 'False', true]);
+    await world.advance(10 * secondMs);
+    world.kubelet.crash();
+    await world.advance(18 * secondMs);
+    assert.equal(ready(), 'False');
+    await world.advance(4 * secondMs);
+    assert.deepEqual([ready(), world.container('web')?.ready], ['True', true]);
+    world.kubelet.crash();
+    await world.advance(5 * secondMs);
+    assert.deepEqual([ready(), world.container('web')?.restartCount], ['True', 0]);
+  });
+
+  it('is not ready while its readiness probe fails, with an Event', async () => {
+    const readinessProbe = { periodSeconds: 1, failureThreshold: 2 };
+    await probed({ readinessProbe }, { 'hollow-kubelet/readiness-fails': '10s..20s' });
+    assert.equal(ready(), 'True');
+    await world.advance(13 * secondMs);
+    assert.equal(ready(), 'False');
+    assert.match(world.events('Unhealthy')[0] ?? '', /^Readiness probe failed: /u);
+    await world.advance(9 * secondMs);
+    assert.equal(ready(), 'True');
+  });
+
+  it('has not started until its startup probe succeeds', async () => {
+    const startupProbe = { initialDelaySeconds: 4, periodSeconds: 2 };
+    await probed({ startupProbe, readinessProbe: {} });
+    assert.deepEqual([world.container('web')?.started, ready()], [false, 'False']);
+    await world.advance(5 * secondMs);
+    assert.deepEqual([world.container('web')?.started, ready()], [true, 'True']);
+  });
+
+  it('is restarted when its liveness probe fails, and again with back-off', async () => {
+    const livenessProbe = { periodSeconds: 1, failureThreshold: 3 };
+    await probed({ livenessProbe }, { 'hollow-kubelet/liveness-fails': '5s..' });
+    await world.advance(10 * secondMs);
+    const { restartCount, state } = world.container('web') ?? {};
+    assert.deepEqual([restartCount, state?.running === undefined], [1, false]);
+    assert.deepEqual(world.events('Killing'), ['Container c failed liveness probe, will be restarted']);
+    assert.match(world.events('Unhealthy')[0] ?? '', /^Liveness probe failed: /u);
+    assert.deepEqual(world.events('BackOff'), []);
+    await world.advance(60 * secondMs);
+    assert.ok(world.events('BackOff').length > 0);
+  });
+
+  it('wakes only when a probe changes', async () => {
+    await probed({
+      readinessProbe: { initialDelaySeconds: 30, periodSeconds: 1 },
+      livenessProbe: { periodSeconds: 1 },
+    });
+    await world.advance(33 * secondMs);
+    assert.equal(ready(), 'True');
+    const from = world.api.requests.length;
+    await world.advance(300 * secondMs);
+    assert.deepEqual(world.podRequests(from), []);
   });
 });
 

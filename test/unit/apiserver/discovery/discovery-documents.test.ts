@@ -32,13 +32,20 @@ test('/api contains the core group, /apis every other group', () => {
     'events.k8s.io',
     'authentication.k8s.io',
     'authorization.k8s.io',
+    'autoscaling',
     'batch',
-    'coordination.k8s.io',
-    'discovery.k8s.io',
+    'certificates.k8s.io',
+    'networking.k8s.io',
     'policy',
     'rbac.authorization.k8s.io',
-    'resource.k8s.io',
     'storage.k8s.io',
+    'admissionregistration.k8s.io',
+    'scheduling.k8s.io',
+    'coordination.k8s.io',
+    'node.k8s.io',
+    'discovery.k8s.io',
+    'resource.k8s.io',
+    'flowcontrol.apiserver.k8s.io',
   ];
   const metadataOf = (root: '/api' | '/apis'): readonly object[] => aggregated(root).items.map((item) => item.metadata);
   assert.deepEqual([metadataOf('/api'), metadataOf('/apis')], [[{}], groups.map((name) => ({ name }))]);
@@ -91,7 +98,7 @@ test('every served group version has a resource list, and no other has', () => {
       assert.equal(resourceList(group, version)?.['groupVersion'], apiVersionOf({ group, version }));
     }
   }
-  assert.equal(resourceList('autoscaling', 'v1'), undefined);
+  assert.equal(resourceList('extensions', 'v1'), undefined);
   assert.equal(resourceList('apps', 'v2'), undefined);
 });
 
@@ -109,7 +116,7 @@ test('legacy group documents list versions and the preferred one', () => {
     versions: [version],
     preferredVersion: version,
   });
-  assert.equal(groupDocument('autoscaling'), undefined);
+  assert.equal(groupDocument('extensions'), undefined);
   assert.equal(groupDocument(''), undefined);
   const { groups } = groupList() as { groups: readonly { name: string }[] };
   assert.equal(groups.length, servedGroups().size - 1);

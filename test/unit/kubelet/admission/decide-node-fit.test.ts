@@ -92,6 +92,87 @@ describe('the node-fit check of a pod', () => {
     assert.equal(admissionOf(aPod(), [], cordoned), 'admitted');
   });
 
+  it('rejects a pod for another operating system, by its field or its label', () => {
+    const field = "PodOSNotSupported: Failed to admit pod as the OS field doesn't match node OS";
+    assert.equal(admissionOf(aPod({ os: { name: 'windows' } })), field);
+    assert.equal(admissionOf(aPod({ os: { name: 'linux' } })), 'admitted');
+    const windows = { ...node, status: { ...node.status, nodeInfo: { operatingSystem: 'windows' } } } as Node;
+    assert.equal(admissionOf(aPod({ os: { name: 'windows' } }), [], windows), 'admitted');
+    assert.equal(admissionOf(aPod({ os: { name: 'linux' } }), [], windows), field);
+    const labelled = (os: string): Pod => ({ ...aPod(), metadata: { name: 'p', labels: { 'kubernetes.io/os': os } } });
+    const label =
+      "PodOSSelectorNodeLabelDoesNotMatch: Failed to admit pod as the `kubernetes.io/os` label doesn't match node label";
+    assert.equal(admissionOf(labelled('windows')), label);
+    assert.equal(admissionOf(labelled('linux')), 'admitted');
+  });
+
+  const ports = "NodePorts: Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports";
+  for (const { title, wanted, taken, conflict } of [
+    { title: 'the same port', wanted: { hostPort: 80 }, taken: { hostPort: 80 }, conflict: true },
+    { title: 'another port', wanted: { hostPort: 80 }, taken: { hostPort: 81 }, conflict: false },
+    {
+      title: 'another protocol',
+      wanted: { hostPort: 80, protocol: 'UDP' },
+      taken: { hostPort: 80, protocol: 'TCP' },
+      conflict: false,
+    },
+    {
+      title: 'the default protocol, TCP',
+      wanted: { hostPort: 80, protocol: 'TCP' },
+      taken: { hostPort: 80 },
+      conflict: true,
+    },
+    {
+      title: 'another address',
+      wanted: { hostPort: 80, hostIP: '127.0.0.1' },
+      taken: { hostPort: 80, hostIP: '127.0.0.2' },
+      conflict: false,
+    },
+    {
+      title: 'one address of a port that is taken on all',
+      wanted: { hostPort: 80, hostIP: '127.0.0.1' },
+      taken: { hostPort: 80 },
+      conflict: true,
+    },
+    {
+      title: 'all addresses of a port that is taken on one',
+      wanted: { hostPort: 80, hostIP: '0.0.0.0' },
+      taken: { hostPort: 80, hostIP: '127.0.0.1' },
+      conflict: true,
+    },
+    { title: 'no host port', wanted: { hostPort: 0 }, taken: { hostPort: 0 }, conflict: false },
+  ]) {
+    it(`${conflict ? 'rejects' : 'admits'} a pod that wants ${title}`, () => {
+      const pod = aPod({ containers: [{ name: 'c', ports: [wanted] }] });
+      const other = aPod({ containers: [{ name: 'a' }, { name: 'b', ports: [{}, taken] }] });
+      assert.equal(admissionOf(pod, [other]), conflict ? ports : 'admitted');
+    });
+  }
+
+  it('counts the host ports of sidecars, and not those of other init containers', () => {
+    const init = { name: 'i', ports: [{ hostPort: 80 }] };
+    const pod = aPod({ containers: [{ name: 'c', ports: [{ hostPort: 80 }] }] });
+    assert.equal(admissionOf(pod, [aPod({ initContainers: [init] })]), 'admitted');
+    const sidecar = { ...init, restartPolicy: 'Always' };
+    assert.equal(admissionOf(pod, [aPod({ initContainers: [sidecar] })]), ports);
+    assert.equal(admissionOf(aPod({ initContainers: [sidecar] }), [pod]), ports);
+  });
+
+  it('reports the first check that fails: system, resources, affinity, host ports, taints', () => {
+    const port = { name: 'c', ports: [{ hostPort: 80 }] };
+    const os = { os: { name: 'windows' } };
+    const greedy = { containers: [{ ...asking({ cpu: '9' }), ...port }] };
+    const lost = { nodeSelector: { disk: 'hdd' } };
+    const others = [aPod({ containers: [port] })];
+    const tainted = { ...node, spec: { taints: [{ key: 'k', effect: 'NoExecute' }] } };
+    const reason = (spec: PodSpec): string => admissionOf(aPod(spec), others, tainted).split(':')[0] ?? '';
+    assert.equal(reason({ ...os, ...greedy, ...lost }), 'PodOSNotSupported');
+    assert.equal(reason({ ...greedy, ...lost }), 'OutOfcpu');
+    assert.equal(reason({ containers: [port], ...lost }), 'NodeAffinity');
+    assert.equal(reason({ containers: [port] }), 'NodePorts');
+    assert.equal(reason({}), 'TaintToleration');
+  });
+
   for (const { operator, key, values, matches } of [
     { operator: 'In', key: 'disk', values: ['hdd', 'ssd'], matches: true },
     { operator: 'In', key: 'disk', values: ['hdd'], matches: false },

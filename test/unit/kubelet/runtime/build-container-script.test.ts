@@ -28,6 +28,13 @@ describe('the script of a container', () => {
     ['stop-exit-code', '143', { stopExitCode: 143 }],
     ['stuck-kill', 'true', { stuckKill: true }],
     ['violates-stop', 'true', { violatesStop: true }],
+    ['readiness-fails', '30s', { readinessFails: { fromMs: 0, untilMs: 30_000 } }],
+    ['liveness-fails', '10s..1m', { livenessFails: { fromMs: 10_000, untilMs: 60_000 } }],
+    ['startup-fails', '5s..', { startupFails: { fromMs: 5_000, untilMs: Number.POSITIVE_INFINITY } }],
+    ['startup-fails', 'always', { startupFails: { fromMs: 0, untilMs: Number.POSITIVE_INFINITY } }],
+    ['readiness-fails', '30s..10s', {}],
+    ['readiness-fails', '1s..2s..3s', {}],
+    ['readiness-fails', '', {}],
     ['stuck-kill', 'yes', {}],
     ['start-time', 'soon', {}],
     ['exit-code', '-1', {}],
@@ -41,6 +48,13 @@ describe('the script of a container', () => {
       assert.deepEqual(scripted({ [`hollow-kubelet/${name}.other`]: text }), plainScript);
     });
   }
+
+  it('takes the time of a preStop hook from its sleep action, unless an annotation has another', () => {
+    const sleepy = (seconds: number) => ({ ...app, lifecycle: { preStop: { sleep: { seconds } } } });
+    assert.equal(scripted({}, sleepy(5)).preStopMs, 5_000);
+    assert.equal(buildContainerScript({ ...plainScript, preStopMs: 7 }, [], makePod('web'), sleepy(0)).preStopMs, 0);
+    assert.equal(scripted({ 'hollow-kubelet/pre-stop-time': '1s' }, sleepy(5)).preStopMs, 1_000);
+  });
 
   it('prefers container annotations, then pod annotations, then rules, the last one first', () => {
     const pod = makePod('web', {}, { 'hollow-kubelet/exit-code': '3', 'hollow-kubelet/exit-code.app': '4' });

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Container, PodSpec } from '../../../../src/api/pod.ts';
 import { decidePodActions } from '../../../../src/kubelet/runtime/decide-pod-actions.ts';
-import type {
-  ContainerKind,
-  RuntimeContainerStatus,
-  RuntimeState,
+import {
+  type ContainerKind,
+  noProbes,
+  type ProbeResults,
+  type RuntimeContainerStatus,
+  type RuntimeState,
 } from '../../../../src/kubelet/runtime/pod-runtime.ts';
 import { makePod } from '../../../support/runtime-world.ts';
 
@@ -35,13 +37,24 @@ const sidecar = (name: string): Container => ({ ...named(name), restartPolicy: '
 
 /** The actions in short form. */
 function decide(spec: PodSpec, ...containers: readonly RuntimeContainerStatus[]): string {
+  return decideProbed({}, spec, ...containers);
+}
+
+function decideProbed(
+  probes: Partial<ProbeResults>,
+  spec: PodSpec,
+  ...containers: readonly RuntimeContainerStatus[]
+): string {
   const pod = makePod('web', { containers: [named('c')], ...spec });
   const status = { uid: 'web-uid', namespace: 'ns', name: 'web', ips: [], containers };
-  const { killPod, newSandboxAttempt, toKill, initToStart, toStart } = decidePodActions(pod, status);
+  const { killPod, newSandboxAttempt, toKill, initToStart, toStart } = decidePodActions(pod, status, {
+    ...noProbes,
+    ...probes,
+  });
   return [
     killPod ? 'kill all' : '',
     newSandboxAttempt === undefined ? '' : `sandbox ${newSandboxAttempt}`,
-    ...toKill.map(({ name }) => `kill ${name}`),
+    ...toKill.map(({ name, graceMs }) => `kill ${name}${graceMs === undefined ? '' : ` in ${graceMs} ms`}`),
     ...[...initToStart, ...toStart].map(({ name }) => `start ${name}`),
   ]
     .filter((part) => part !== '')
@@ -112,4 +125,33 @@ describe('the actions of a sync', () => {
   for (const [title, decided, expected] of rows) {
     it(`${title}: ${expected === '' ? 'nothing' : expected}`, () => assert.equal(decided, expected));
   }
+});
+
+describe('the actions of a sync after a probe failed', () => {
+  const failed = (id: string, probe: 'startup' | 'liveness'): Partial<ProbeResults> => ({
+    failed: new Map([[id, probe]]),
+  });
+  const livenessProbe = { terminationGracePeriodSeconds: 5 };
+  const unstarted = { unstarted: new Set(['s1-id']) };
+  const rows: readonly [string, string, string][] = [
+    ['a container may restart', decideProbed(failed('c-id', 'liveness'), {}, c('running'), up), 'kill c, start c'],
+    ['none may restart', decideProbed(failed('c-id', 'startup'), never, c('running'), up), 'kill all, kill c'],
+    [
+      'the probe has its own grace period',
+      decideProbed(failed('c-id', 'liveness'), { containers: [{ ...named('c'), livenessProbe }] }, c('running'), up),
+      'kill c in 5000 ms, start c',
+    ],
+    ['a sidecar has not started', decideProbed(unstarted, sidecars, i('s1', 'running'), up), ''],
+    [
+      'a sidecar does not start',
+      decideProbed({ ...unstarted, ...failed('s1-id', 'startup') }, sidecars, i('s1', 'running'), up),
+      'kill s1, start s1',
+    ],
+    [
+      'a sidecar is not alive',
+      decideProbed(failed('s1-id', 'liveness'), sidecars, i('s2', 'running'), i('s1', 'running'), c('running'), up),
+      'kill s1, start s1',
+    ],
+  ];
+  for (const [title, actual, expected] of rows) it(`${title}: ${expected}`, () => assert.equal(actual, expected));
 });

@@ -1,44 +1,15 @@
 /**
- * Strategies of the resources that kube-controller-manager and kube-scheduler use: defaults, generations and status as
+ * What the kinds of kube-controller-manager and kube-scheduler do differently from others: defaults, generations and status as
  * upstream (`defaults.go` of each API group, `pkg/registry`); of their fields, names and types only are validated.
  */
-import { isDnsSubdomain } from '../../api/names.ts';
 import { sameJson } from '../../api/same-json.ts';
 import { isMap, mapAt, mapsAt, type MutableJsonMap, textAt, valueAt } from '../select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
+import { incrementGeneration, type KindRules } from './plain-strategy.ts';
 import { defaultPodSpec } from './pod-defaults.ts';
-import { type Endpoint, isolateStatus, plainStrategy, type Strategy } from './strategy.ts';
-
-type Rules = Partial<Strategy> & {
-  /** The status of a new object; none for a resource without status. */
-  readonly initialStatus?: Readonly<Record<string, unknown>>;
-};
+import { type Endpoint, isolateStatus } from './strategy.ts';
 
 const rollingUpdate = { maxUnavailable: '25%', maxSurge: '25%' } as const;
-
-function strategy(plural: string, { initialStatus, ...rules }: Rules = {}): Strategy {
-  const namespaced = rules.namespaced ?? true;
-  const status = initialStatus === undefined ? {} : statusRules(initialStatus);
-  const labels = ['metadata.name', ...(namespaced ? ['metadata.namespace'] : [])];
-  return { ...plainStrategy, plural, namespaced, isName: isDnsSubdomain, fieldLabels: { labels }, ...status, ...rules };
-}
-
-function clusterScoped(plural: string, rules: Rules = {}): Strategy {
-  return strategy(plural, { ...rules, namespaced: false });
-}
-
-function statusRules(initial: Readonly<Record<string, unknown>>): Pick<Strategy, 'prepareCreate' | 'prepareUpdate'> {
-  return {
-    prepareCreate: (draft) => {
-      draft.metadata.generation = 1;
-      draft.status = { ...initial };
-    },
-    prepareUpdate: (draft, stored, endpoint) => {
-      isolateStatus(draft, stored, endpoint);
-      if (!sameJson(draft.spec, stored.spec)) draft.metadata.generation = (stored.metadata.generation ?? 0) + 1;
-    },
-  };
-}
 
 /** `/status` does not change labels, and a change of annotations is a new generation (upstream `deploymentStrategy`). */
 function prepareDeployment(draft: Draft, stored: Draft, endpoint: Endpoint): void {
@@ -48,9 +19,8 @@ function prepareDeployment(draft: Draft, stored: Draft, endpoint: Endpoint): voi
     else draft.metadata.labels = { ...stored.metadata.labels };
     return;
   }
-  const unchanged = sameJson(draft.spec, stored.spec);
-  if (unchanged && sameJson(draft.metadata.annotations, stored.metadata.annotations)) return;
-  draft.metadata.generation = (stored.metadata.generation ?? 0) + 1;
+  if (sameJson(draft.metadata.annotations, stored.metadata.annotations)) incrementGeneration(draft, stored);
+  else draft.metadata.generation = (stored.metadata.generation ?? 0) + 1;
 }
 
 /** Replicas and a pod template. */
@@ -143,56 +113,26 @@ function fillIn(target: MutableJsonMap, defaults: Readonly<Record<string, unknow
   return target;
 }
 
-const job = statusRules({});
 const noReplicas = { replicas: 0 } as const;
 
-export const workloadStrategies: readonly Strategy[] = [
-  {
-    ...strategy('deployments', { initialStatus: {}, setDefaults: defaultDeployment }),
-    prepareUpdate: prepareDeployment,
-  },
-  strategy('replicasets', { initialStatus: noReplicas, setDefaults: (draft) => void defaultReplicas(draft) }),
-  strategy('replicationcontrollers', { initialStatus: noReplicas, setDefaults: defaultController }),
-  strategy('statefulsets', { initialStatus: { ...noReplicas, availableReplicas: 0 }, setDefaults: defaultStatefulSet }),
-  strategy('jobs', {
-    ...job,
-    setDefaults: (draft) => defaultJob((draft.spec ??= {})),
-    prepareCreate: (draft) => {
-      job.prepareCreate(draft);
-      generateSelector(draft);
-    },
-  }),
-  strategy('cronjobs', { initialStatus: {}, setDefaults: defaultCronJob }),
-  strategy('services', {
-    setDefaults: defaultService,
-    prepareCreate: (draft) => {
-      draft.status = { loadBalancer: {} };
-    },
-    prepareUpdate: isolateStatus,
-  }),
-  strategy('secrets', {
+/** By the table of the kind. */
+export const workloadRules: Readonly<Record<string, KindRules>> = {
+  'deployments.apps': { setDefaults: defaultDeployment, prepareUpdate: prepareDeployment },
+  'replicasets.apps': { initialStatus: noReplicas, setDefaults: (draft) => void defaultReplicas(draft) },
+  replicationcontrollers: { initialStatus: noReplicas, setDefaults: defaultController },
+  'statefulsets.apps': { initialStatus: { ...noReplicas, availableReplicas: 0 }, setDefaults: defaultStatefulSet },
+  'jobs.batch': { setDefaults: (draft) => defaultJob((draft.spec ??= {})), prepareNew: generateSelector },
+  'cronjobs.batch': { setDefaults: defaultCronJob },
+  services: { hasGeneration: false, initialStatus: { loadBalancer: {} }, setDefaults: defaultService },
+  secrets: {
     setDefaults: (draft) => {
       draft['type'] ??= 'Opaque';
     },
     fieldLabels: { labels: ['metadata.name', 'metadata.namespace', 'type'] },
     fieldsOf: (draft) => ({ type: typeof draft['type'] === 'string' ? draft['type'] : '' }),
-  }),
-  strategy('persistentvolumeclaims', { initialStatus: { phase: 'Pending' } }),
-  clusterScoped('persistentvolumes', { initialStatus: { phase: 'Pending' } }),
-  strategy('resourceclaims', { initialStatus: {} }),
-  clusterScoped('volumeattachments', { initialStatus: { attached: false } }),
-  strategy('resourcequotas', { initialStatus: {} }),
-  strategy('serviceaccounts', { returnsDeleted: true }),
-  ...[
-    'configmaps',
-    'controllerrevisions',
-    'csistoragecapacities',
-    'endpoints',
-    'endpointslices',
-    'limitranges',
-    'podtemplates',
-  ].map((plural) => strategy(plural)),
-  ...['csidrivers', 'csinodes', 'deviceclasses', 'resourceslices', 'storageclasses'].map((plural) =>
-    clusterScoped(plural),
-  ),
-];
+  },
+  persistentvolumeclaims: { initialStatus: { phase: 'Pending' } },
+  serviceaccounts: { returnsDeleted: true },
+  persistentvolumes: { initialStatus: { phase: 'Pending' } },
+  'volumeattachments.storage.k8s.io': { initialStatus: { attached: false } },
+};

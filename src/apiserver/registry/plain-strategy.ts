@@ -1,0 +1,47 @@
+/** The strategy of a resource without an own one, from its row: names, generation and status as upstream's generic registry. */
+import { isDnsSubdomain } from '../../api/names.ts';
+import { sameJson } from '../../api/same-json.ts';
+import { type ServedResource, tableOf } from '../resources.ts';
+import type { Draft } from '../storage/stored-object.ts';
+import { isolateStatus, plainStrategy, type Strategy } from './strategy.ts';
+
+/** What a kind does differently. */
+export type KindRules = Partial<Strategy> & {
+  /** Default: the kinds with a status have one. */
+  readonly hasGeneration?: boolean;
+  /** The status of a new object; default: empty. */
+  readonly initialStatus?: Readonly<Record<string, unknown>>;
+  /** Completes a new object, which has its generation and status. */
+  readonly prepareNew?: (draft: Draft) => void;
+};
+
+export function strategyOfRow(served: ServedResource, allRules: KindRules = {}): Strategy {
+  const { hasGeneration, initialStatus, prepareNew, ...rules } = allRules;
+  const { namespaced } = served;
+  const hasStatus = served.subresources.some(({ name }) => name === 'status');
+  const labels = ['metadata.name', ...(namespaced ? ['metadata.namespace'] : [])];
+  return {
+    ...plainStrategy,
+    table: tableOf(served),
+    namespaced,
+    isName: isDnsSubdomain,
+    fieldLabels: { labels },
+    prepareCreate: (draft) => {
+      if (hasGeneration ?? hasStatus) draft.metadata.generation = 1;
+      if (hasStatus) draft.status = { ...initialStatus };
+      prepareNew?.(draft);
+    },
+    prepareUpdate: (draft, stored, endpoint) => {
+      if (hasStatus) isolateStatus(draft, stored, endpoint);
+      if (hasGeneration ?? hasStatus) incrementGeneration(draft, stored);
+    },
+    ...rules,
+  };
+}
+
+/** A new generation, if anything but metadata and status changed. */
+export function incrementGeneration(draft: Draft, stored: Draft): void {
+  const { metadata: _metadata, status: _status, ...fields } = draft;
+  const { metadata: _before, status: _statusBefore, ...before } = stored;
+  if (!sameJson(fields, before)) draft.metadata.generation = (stored.metadata.generation ?? 0) + 1;
+}

@@ -1,0 +1,29 @@
+// Writes what the tests of the API server compare with, as a real kube-apiserver answers it. Run it after an update of the
+// control plane to another release:
+//
+//     node test/control-plane/record-kinds.ts
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client, expect, type Json } from '../contract/apiserver/client.ts';
+import { aggregatedAccept, rowsOf } from '../contract/apiserver/discovery-rows.ts';
+import { startControlPlane } from './control-plane.ts';
+
+const folder = join(import.meta.dirname, '..', 'contract', 'apiserver');
+
+/** One entry per line, so that a new release gives a readable diff. */
+function record(name: string, entries: Readonly<Record<string, Json>>): void {
+  const lines = Object.entries(entries).map(([key, value]) => `${JSON.stringify(key)}: ${JSON.stringify(value)}`);
+  writeFileSync(join(folder, `recorded-${name}.json`), `{\n${lines.join(',\n')}\n}\n`);
+}
+
+async function recordAll(client: Client): Promise<void> {
+  const get = async (path: string): Promise<Json> => expect(await client.get(path, { accept: aggregatedAccept }), 200);
+  record('discovery', rowsOf([await get('/api'), await get('/apis')]));
+}
+
+await using plane = await startControlPlane();
+const { url, adminToken: token, caFile } = plane;
+const backend = { kind: 'real', url, token, ca: readFileSync(caFile, 'utf8'), forget: undefined } as const;
+const client = new Client({ ...backend, close: async () => {} });
+await recordAll(client);
+await client.close();
