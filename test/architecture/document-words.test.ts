@@ -90,6 +90,7 @@ const otherFlags: Readonly<Record<string, string>> = {
   'max-old-space-size': 'Node.js',
   'max-old-space-size-percentage': 'Node.js',
   optional: 'npm run control-plane',
+  kubernetes: 'npm run test:control-plane',
   values: 'helm',
   'without-tests': 'npm run check',
   'use-service-account-credentials': 'kube-controller-manager',

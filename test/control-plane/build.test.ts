@@ -51,6 +51,20 @@ describe('the build of the control plane', () => {
     );
   });
 
+  test('an unknown Kubernetes version is an error that names the accepted ones, in the suite too', () => {
+    const message = 'control plane: --kubernetes: must be one of 1.33, 1.34, 1.35, 1.36 (got 1.32)\n';
+    for (const script of ['tools/control-plane/build.ts', 'test/control-plane/run-tests.ts'])
+      assert.deepEqual(run(script, ['--kubernetes', '1.32'], {}), { code: 2, output: message });
+  });
+
+  test('another Kubernetes version is searched in its own folder, without kubemark', () => {
+    const suite = 'test/control-plane/run-tests.ts';
+    const { code, output } = run(suite, ['--kubernetes=1.34'], { XDG_CACHE_HOME: empty, PATH: empty });
+    assert.equal(code, 0);
+    assert.match(output, /SKIPPED, kubectl, .*, kube-scheduler not found in .*control-plane\/1\.34\/[0-9a-f]{16}: run/);
+    assert.match(output, /run `npm run control-plane -- --kubernetes 1\.34`/);
+  });
+
   test('the suite without Go and programs passes and prints that it was skipped', () => {
     const { code, output } = run('test/control-plane/run-tests.ts', [], { XDG_CACHE_HOME: empty, PATH: empty });
     assert.equal(code, 0);

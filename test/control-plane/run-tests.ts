@@ -1,9 +1,10 @@
-// Runs the tests that need a real control plane: `npm run test:control-plane [-- FILE...]`. Builds it first; if that is not
-// possible, prints that the tests are skipped and passes.
+// Runs the tests that need a real control plane: `npm run test:control-plane [-- --kubernetes VERSION] [FILE...]`. Builds it
+// first; if that is not possible, prints that the tests are skipped and passes.
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { findControlPlane } from '../../tools/control-plane/binaries.ts';
+import { selectVersion, splitArguments, UnknownVersion } from '../../tools/control-plane/kubernetes-version.ts';
 import { runTestFiles } from '../run-files.ts';
 
 /** A test file may start several control planes and wait for real grace periods. */
@@ -11,9 +12,34 @@ const fileTimeoutMs = 600_000;
 /** Run only explicitly: a real kubelet has races, and one that is not listed yet is reported as a difference. */
 const runByItself: ReadonlySet<string> = new Set(['kubelet-parity.test.ts']);
 
-process.exitCode = main();
+/** What `--kubernetes VERSION` runs: what depends on the version of the API server or of kube-controller-manager. */
+const versionTests: readonly string[] = [
+  'smoke',
+  'conformance',
+  'controllers-flag',
+  'parity',
+  'unreachable-node',
+  'events',
+  'protobuf-informer',
+  'policy-crd',
+];
+const usageError = 2;
 
-function main(): number {
+process.exitCode = main(process.argv.slice(2));
+
+function main(args: readonly string[]): number {
+  try {
+    const { version, others } = splitArguments(args);
+    if (version !== undefined) selectVersion(version);
+    return runTests(others, version === undefined ? everyFile : filesOfOneVersion);
+  } catch (error) {
+    if (!(error instanceof UnknownVersion)) throw error;
+    console.log(`control plane: ${error.message}`);
+    return usageError;
+  }
+}
+
+function runTests(chosen: readonly string[], byDefault: () => readonly string[]): number {
   const buildCode = runNode([
     join(import.meta.dirname, '..', '..', 'tools', 'control-plane', 'build.ts'),
     '--optional',
@@ -24,10 +50,13 @@ function main(): number {
     console.log(`control plane: the tests are SKIPPED, ${found.missing}`);
     return 0;
   }
-  const chosen = process.argv.slice(2);
-  const files = chosen.length > 0 ? chosen : everyFile();
+  const files = chosen.length > 0 ? chosen : byDefault();
   // One file at a time, because the start of a control plane uses two cores.
   return runTestFiles(files, ['--test-concurrency=1', `--test-timeout=${fileTimeoutMs}`]);
+}
+
+function filesOfOneVersion(): readonly string[] {
+  return versionTests.map((name) => join(import.meta.dirname, `${name}.test.ts`));
 }
 
 function everyFile(): readonly string[] {

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { assetsFolder } from '../../src/cli/programs/program-finder.ts';
+import { controlPlaneBuild } from '../../tools/control-plane/programs.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import { anyTaken, freePorts, portOf } from './free-ports.ts';
 import type { KubeJson, WatchFrame } from './rest-client.ts';
@@ -24,7 +25,7 @@ describe('a real control plane', () => {
 
   const skip = assetsFolder() === undefined ? false : 'KUBEBUILDER_ASSETS may hold any version';
   test('reports the version that it was built from to a client and to kubectl', { skip }, async () => {
-    const gitVersion = 'v1.36.3';
+    const { gitVersion } = controlPlaneBuild();
     const version = await plane.client().must<{ readonly gitVersion: string }>('GET', '/version');
     assert.equal(version.gitVersion, gitVersion);
     const { code, stdout } = await plane.kubectl(['version', '--output=json']);

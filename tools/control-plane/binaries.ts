@@ -2,7 +2,8 @@
 // programs built here.
 import { delimiter, join } from 'node:path';
 import { assetsFolder, isExecutable } from '../../src/cli/programs/program-finder.ts';
-import { cacheFolder, type Program, programs } from './programs.ts';
+import { defaultVersion } from './kubernetes-version.ts';
+import { controlPlaneBuild } from './programs.ts';
 
 export interface ControlPlaneBinaries {
   readonly dir: string;
@@ -11,7 +12,8 @@ export interface ControlPlaneBinaries {
   readonly kubeControllerManager: string;
   readonly kubeScheduler: string;
   readonly kubectl: string;
-  readonly kubemark: string;
+  /** Only of the default version, and in `KUBEBUILDER_ASSETS`. */
+  readonly kubemark: string | undefined;
 }
 
 /** No control plane was found; `missing` is the error message. */
@@ -19,29 +21,31 @@ interface NoControlPlane {
   readonly missing: string;
 }
 
-/** Finds all programs in one folder: `KUBEBUILDER_ASSETS` if it is set, otherwise the cache folder of the build. */
+/**
+ * Finds all programs in one folder: `KUBEBUILDER_ASSETS` if it is set, otherwise the cache folder of the build of the selected
+ * version.
+ */
 export function findControlPlane(): ControlPlaneBinaries | NoControlPlane {
   const given = assetsFolder();
-  const dir = given ?? cacheFolder();
-  const missing = missingIn(dir);
+  const { version, programs, cacheFolder } = controlPlaneBuild();
+  const dir = given ?? cacheFolder;
+  const missing = programs.filter((program) => !isExecutable(join(dir, program)));
   if (missing.length === 0) return binariesIn(dir);
   const what = `${missing.join(', ')} not found in ${dir}`;
-  return { missing: given === undefined ? `${what}: run \`npm run control-plane\`` : `KUBEBUILDER_ASSETS: ${what}` };
+  const option = version === defaultVersion ? '' : ` -- --kubernetes ${version}`;
+  return {
+    missing: given === undefined ? `${what}: run \`npm run control-plane${option}\`` : `KUBEBUILDER_ASSETS: ${what}`,
+  };
 }
 
 /** Finds only kubectl: in `KUBEBUILDER_ASSETS`, in the cache folder, or on the `PATH`. */
 export function findKubectl(): string | undefined {
   const onPath = (process.env['PATH'] ?? '').split(delimiter);
-  return [assetsFolder(), cacheFolder(), ...onPath]
+  return [assetsFolder(), controlPlaneBuild().cacheFolder, ...onPath]
     .filter((folder) => folder !== undefined)
     .filter((folder) => folder !== '')
     .map((folder) => join(folder, 'kubectl'))
     .find(isExecutable);
-}
-
-/** The programs that are missing in a folder. */
-function missingIn(folder: string): readonly Program[] {
-  return programs.filter((program) => !isExecutable(join(folder, program)));
 }
 
 function binariesIn(dir: string): ControlPlaneBinaries {
@@ -52,6 +56,6 @@ function binariesIn(dir: string): ControlPlaneBinaries {
     kubeControllerManager: join(dir, 'kube-controller-manager'),
     kubeScheduler: join(dir, 'kube-scheduler'),
     kubectl: join(dir, 'kubectl'),
-    kubemark: join(dir, 'kubemark'),
+    kubemark: isExecutable(join(dir, 'kubemark')) ? join(dir, 'kubemark') : undefined,
   };
 }

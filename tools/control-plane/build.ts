@@ -1,14 +1,15 @@
-// Builds the control plane for tests: `npm run control-plane`. The programs are built from the published Go modules in
-// go.mod; a second run finds them and does nothing. Exit codes: 0 success, 1 build failure, 2 KUBEBUILDER_ASSETS is set but
-// incomplete, 3 no Go (0 with --optional).
+// Builds the control plane for tests: `npm run control-plane [-- --kubernetes VERSION]`. The programs are built from the
+// published Go modules in go.mod; a second run finds them and does nothing. Exit codes: 0 success, 1 build failure, 2 usage
+// error or KUBEBUILDER_ASSETS is set but incomplete, 3 no Go (0 with --optional).
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { assetsFolder } from '../../src/cli/programs/program-finder.ts';
 import { findControlPlane } from './binaries.ts';
-import { buildFlags, cacheFolder, moduleFolder, type Program, programs } from './programs.ts';
+import { selectVersion, splitArguments, UnknownVersion } from './kubernetes-version.ts';
+import { type ControlPlaneBuild, controlPlaneBuild, goBuildCommand, type Program, programs } from './programs.ts';
 
-const exitCodes = { done: 0, buildFailed: 1, assetsIncomplete: 2, noGo: 3 } as const;
+const exitCodes = { done: 0, buildFailed: 1, usage: 2, assetsIncomplete: 2, noGo: 3 } as const;
 /** Interval of progress lines; a cold build prints nothing for minutes. */
 const stillBuildingMs = 30_000;
 
@@ -16,9 +17,21 @@ const noGoAdvice = `no Go on the PATH; the control plane cannot be built.
   Install Go 1.26 or newer (https://go.dev/dl/, or \`golang\` of the distribution), or set KUBEBUILDER_ASSETS to a folder
   that contains ${programs.join(', ')}.`;
 
-process.exitCode = await main(process.argv.includes('--optional'));
+process.exitCode = await main(process.argv.slice(2));
 
-async function main(optional: boolean): Promise<number> {
+async function main(args: readonly string[]): Promise<number> {
+  try {
+    const { version, others } = splitArguments(args);
+    if (version !== undefined) selectVersion(version);
+    return await build(others.includes('--optional'));
+  } catch (error) {
+    if (!(error instanceof UnknownVersion)) throw error;
+    say(error.message);
+    return exitCodes.usage;
+  }
+}
+
+async function build(optional: boolean): Promise<number> {
   const found = findControlPlane();
   if (!('missing' in found)) {
     say(`present in ${found.dir}`);
@@ -32,17 +45,20 @@ async function main(optional: boolean): Promise<number> {
     say(noGoAdvice);
     return optional ? exitCodes.done : exitCodes.noGo;
   }
-  return (await buildInto(cacheFolder())) ? exitCodes.done : exitCodes.buildFailed;
+  return (await buildAll(controlPlaneBuild())) ? exitCodes.done : exitCodes.buildFailed;
 }
 
 /** Builds into a temporary folder and renames it at the end, so that an existing folder is complete. */
-async function buildInto(folder: string): Promise<boolean> {
+async function buildAll(build: ControlPlaneBuild): Promise<boolean> {
+  const { cacheFolder: folder, programs, gitVersion, etcdVersion } = build;
   mkdirSync(dirname(folder), { recursive: true });
   const unfinished = mkdtempSync(`${folder}.`);
   try {
-    say(`building into ${folder}; a cold build takes minutes and about 4 GB for Go's caches`);
+    say(`building Kubernetes ${gitVersion} and etcd ${etcdVersion} into ${folder}`);
+    say("a cold build takes minutes and about 4 GB for Go's caches");
     for (const [index, program] of programs.entries()) {
-      if (!(await buildProgram(program, unfinished, `${index + 1} of ${programs.length}`))) return false;
+      const target = { program, folder: unfinished, which: `${index + 1} of ${programs.length}` };
+      if (!(await buildProgram(build, target))) return false;
     }
     moveIntoPlace(unfinished, folder);
     say(`ready in ${folder}`);
@@ -52,13 +68,20 @@ async function buildInto(folder: string): Promise<boolean> {
   }
 }
 
-async function buildProgram(program: Program, folder: string, which: string): Promise<boolean> {
+interface Target {
+  readonly program: Program;
+  readonly folder: string;
+  /** For progress lines, such as `1 of 6`. */
+  readonly which: string;
+}
+
+async function buildProgram(build: ControlPlaneBuild, { program, folder, which }: Target): Promise<boolean> {
   const startedMs = performance.now();
   const elapsed = (): string => `${Math.round((performance.now() - startedMs) / 1_000)} s`;
   say(`${program} (${which}) ...`);
   const alive = setInterval(() => say(`${program} (${which}) still building, ${elapsed()}`), stillBuildingMs);
   const file = join(folder, program);
-  const code = await goBuild(file, `./cmd/${program}`);
+  const code = await goBuild(build, program, file);
   clearInterval(alive);
   if (code !== 0) {
     say(`${program} (${which}) failed after ${elapsed()}: go exited with ${code}`);
@@ -68,9 +91,11 @@ async function buildProgram(program: Program, folder: string, which: string): Pr
   return true;
 }
 
-function goBuild(file: string, mainPackage: string): Promise<number | string> {
-  const go = spawn('go', ['build', ...buildFlags, '-o', file, mainPackage], {
-    cwd: moduleFolder,
+function goBuild(build: ControlPlaneBuild, program: Program, file: string): Promise<number | string> {
+  const { cwd, args } = goBuildCommand(build, program);
+  const [command = '', ...rest] = args;
+  const go = spawn('go', [command, '-o', file, ...rest], {
+    cwd,
     env: { ...process.env, CGO_ENABLED: '0', GOWORK: 'off' },
     stdio: ['ignore', 'inherit', 'inherit'],
   });

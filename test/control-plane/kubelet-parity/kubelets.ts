@@ -2,6 +2,7 @@
 import { closeSync, mkdtempSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { hollowNodesFlags } from '../../../src/cli/hollow-nodes/flags.ts';
+import { defaultVersion } from '../../../tools/control-plane/kubernetes-version.ts';
 import { NlcProcess } from '../../support/nlc-process.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import type { ProgramRun } from '../program-run.ts';
@@ -44,7 +45,9 @@ export class RealKubelet implements Kubelet {
 
   async start(): Promise<void> {
     const { plane, kubeconfigFile, namePrefix, staticPodFolder, staticPodUrl } = this.#options;
-    this.#run = await plane.startProgram('kubemark', plane.binaries.kubemark, [
+    const { kubemark } = plane.binaries;
+    if (kubemark === undefined) throw new Error(`kubemark is only built for Kubernetes ${defaultVersion}`);
+    this.#run = await plane.startProgram('kubemark', kubemark, [
       `--name=${namePrefix}-0`,
       `--kubeconfig=${kubeconfigFile}`,
       `--folder=${mkdtempSync(join(plane.folder, 'kubelet-'))}`,

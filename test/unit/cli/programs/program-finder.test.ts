@@ -37,6 +37,14 @@ test('the newest build with all programs is used', () => {
   assert.deepEqual(findPrograms(both, env), inFolder(newer));
 });
 
+test('the builds of other Kubernetes versions for tests, one folder deeper, are not used', () => {
+  const env = { XDG_CACHE_HOME: tempFolder(), PATH: '' };
+  folderWith(join(buildsFolder(env), '1.33', 'build'), both);
+  assert.equal(findPrograms(both, env), undefined);
+  const build = folderWith(join(buildsFolder(env), 'build'), both);
+  assert.deepEqual(findPrograms(both, env), inFolder(build));
+});
+
 test('programs on the PATH may be in different folders; one that is missing or not executable is not found', () => {
   const [first, second] = [
     folderWith(tempFolder(), ['kube-scheduler']),
