@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { Client, type Json, mergePatch } from '../contract/apiserver/client.ts';
 import { embeddedBackend } from '../contract/apiserver/backend.ts';
-import { SeededRandom } from '../support/fakes.ts';
+import { Draw } from '../support/draw.ts';
 import { startControlPlane } from './control-plane.ts';
 
 const seeds = Number(process.env['FIELD_OWNERSHIP_SEEDS'] ?? 12);
@@ -22,21 +22,7 @@ interface Step {
   readonly endpoint: string;
 }
 
-class Draw {
-  readonly #random: SeededRandom;
-
-  constructor(seed: number) {
-    this.#random = new SeededRandom(seed);
-  }
-
-  one<T>(choices: readonly [T, ...T[]]): T {
-    return choices[Math.floor(this.#random.next() * choices.length)] ?? choices[0];
-  }
-
-  some<T>(choices: readonly T[]): readonly T[] {
-    return choices.filter(() => this.one([true, false]));
-  }
-
+class StepDraw extends Draw {
   step(name: string): Step {
     const manager = this.one(managers);
     const force = this.one([true, false]);
@@ -167,7 +153,7 @@ function sortLines(message: string): readonly string[] {
 
 for (let seed = 1; seed <= seeds; seed += 1) {
   test(`seed ${seed}: both servers have the same owners after each step`, async () => {
-    const draw = new Draw(seed);
+    const draw = new StepDraw(seed);
     const name = `owned-${seed}`;
     for (let index = 0; index < stepsPerSeed; index += 1) {
       const { method, query, type, body, endpoint } = draw.step(name);

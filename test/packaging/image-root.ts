@@ -4,6 +4,7 @@ import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ImageConfig } from '../../tools/packaging/image/parse-containerfile.ts';
 
 /** Arguments: the root, the user, then pairs of a folder and its path in the root up to `--`, then the command. */
 const script = `set -e
@@ -16,16 +17,6 @@ while [ "$1" != -- ]; do mount --bind "$1" "$root$2"; mount -o remount,bind,ro "
 shift
 mount -o remount,bind,ro "$root"
 exec chroot --userspec="$user" --groups= "$root" "$@"`;
-
-export interface ImageConfig {
-  readonly User: string;
-  readonly WorkingDir: string;
-  readonly Env: readonly string[];
-  readonly Entrypoint: readonly string[];
-  readonly Cmd: readonly string[];
-  readonly ExposedPorts: Readonly<Record<string, object>>;
-  readonly Labels: Readonly<Record<string, string>>;
-}
 
 export class ImageRoot {
   readonly folder: string;

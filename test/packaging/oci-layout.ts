@@ -1,7 +1,7 @@
 // Reads an OCI layout.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ImageConfig } from './image-root.ts';
+import type { ImageConfig } from '../../tools/packaging/image/parse-containerfile.ts';
 
 interface Descriptor {
   readonly mediaType: string;

@@ -76,18 +76,20 @@ function taintedInB({ environment }: World): number {
   return environment.tainted(nodeNames('b'), 'NoExecute').length;
 }
 
+export const everyNodeIsHealthy: Expectation = {
+  what: 'every node is Ready and has no taint of the controller',
+  withinMs: 20_000,
+  missing: (world) =>
+    expectNone(notReady(world, allNodeNames()), 'not Ready') ??
+    expectNone(world.environment.tainted(allNodeNames(), 'NoSchedule'), 'tainted'),
+};
+
 const healthy: Scene = {
   title: 'A healthy cluster',
   text: `${allNodeNames().length} nodes in 3 zones renew their leases every second; ${allNodeNames().length * podsPerNode} pods run on them.`,
   act: () => {},
   expectations: [
-    {
-      what: 'every node is Ready and has no taint of the controller',
-      withinMs: 20_000,
-      missing: (world) =>
-        expectNone(notReady(world, allNodeNames()), 'not Ready') ??
-        expectNone(world.environment.tainted(allNodeNames(), 'NoSchedule'), 'tainted'),
-    },
+    everyNodeIsHealthy,
     {
       what: 'every pod is Ready',
       withinMs: 30_000,

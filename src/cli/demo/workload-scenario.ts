@@ -1,6 +1,6 @@
 // The scenario of the demo with workloads: after an outage of nodes their pods run on other nodes.
 import { allNodeNames, demoControllerOptions } from './cluster.ts';
-import { type Expectation, expectNone, notReady, type Scene } from './scenario.ts';
+import { everyNodeIsHealthy, type Expectation, expectNone, notReady, type Scene } from './scenario.ts';
 import { jobCompletions, webReplicas, type Workloads } from './workloads.ts';
 
 const nodesLost = 3;
@@ -19,15 +19,7 @@ const healthy: Scene = {
   title: 'A healthy cluster',
   text: `${allNodeNames().length} nodes in 3 zones renew their leases every second; no pods run on them yet.`,
   act: () => {},
-  expectations: [
-    {
-      what: 'every node is Ready and has no taint of the controller',
-      withinMs: 20_000,
-      missing: (world) =>
-        expectNone(notReady(world, allNodeNames()), 'not Ready') ??
-        expectNone(world.environment.tainted(allNodeNames(), 'NoSchedule'), 'tainted'),
-    },
-  ],
+  expectations: [everyNodeIsHealthy],
 };
 
 /** A program that ended, or a failed request, is what is reported: nothing else follows then. */

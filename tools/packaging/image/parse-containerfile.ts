@@ -6,7 +6,7 @@ interface Instruction {
 }
 
 /** Names as in the OCI image configuration. */
-interface ImageConfig {
+export interface ImageConfig {
   readonly User: string;
   readonly WorkingDir: string;
   readonly Env: readonly string[];

@@ -8,7 +8,7 @@ import { FieldSet } from '../../../../src/apiserver/managed-fields/field-set.ts'
 import { decodeFields, encodeFields } from '../../../../src/apiserver/managed-fields/fields-v1.ts';
 import type { ManagerEntry } from '../../../../src/apiserver/managed-fields/manager-entry.ts';
 import { decideUpdate } from '../../../../src/apiserver/managed-fields/updated-owners.ts';
-import { SeededRandom } from '../../../support/fakes.ts';
+import { Draw } from '../../../support/draw.ts';
 
 const item = { type: 'object', properties: { key: { type: 'string' }, a: { type: 'string' }, b: { type: 'string' } } };
 const spec = {
@@ -32,21 +32,7 @@ interface State {
 }
 
 /** Objects, managers and steps drawn from a seed. */
-class Draw {
-  readonly #random: SeededRandom;
-
-  constructor(seed: number) {
-    this.#random = new SeededRandom(seed);
-  }
-
-  one<T>(choices: readonly [T, ...T[]]): T {
-    return choices[Math.floor(this.#random.next() * choices.length)] ?? choices[0];
-  }
-
-  some<T>(choices: readonly T[]): readonly T[] {
-    return choices.filter(() => this.one([true, false]));
-  }
-
+class StateDraw extends Draw {
   object(): Readonly<Record<string, unknown>> {
     const values = ['x', 'y'] as const;
     const fields = (names: readonly string[]): object =>
@@ -79,11 +65,11 @@ function update({ object, managers }: State, after: State['object'], manager: st
 type Step = typeof apply;
 
 function eachStep(
-  check: (before: State, draw: Draw) => void,
+  check: (before: State, draw: StateDraw) => void,
   steps: readonly [Step, ...Step[]] = [apply, update],
 ): void {
   for (let seed = 1; seed <= 60; seed += 1) {
-    const draw = new Draw(seed);
+    const draw = new StateDraw(seed);
     let state: State = { object: {}, managers: [] };
     for (let step = 0; step < 8; step += 1) {
       check(state, draw);
