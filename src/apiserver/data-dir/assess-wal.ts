@@ -51,8 +51,8 @@ function assessFrames(wal: Wal, frames: number, headerSum: Sum): WalState {
   const frameBytes = frameHeaderBytes + pageBytes;
   let sum = headerSum;
   let committedTo = headerBytes;
-  for (let offset = headerBytes, index = 0; offset + frameBytes <= bytes.length; offset += frameBytes, index += 1) {
-    if (bytes.readBigUInt64BE(offset + 8) !== wal.salt) break;
+  for (let offset = headerBytes, index = 0; index < frames; offset += frameBytes, index += 1) {
+    if (bytes.readBigUInt64BE(offset + 8) !== wal.salt) return damaged(wal, offset, frames - index - 1);
     sum = checksum(wal.readWord, { from: offset, to: offset + 8 }, sum);
     sum = checksum(wal.readWord, { from: offset + frameHeaderBytes, to: offset + frameBytes }, sum);
     if (!isSum(bytes, offset + 16, sum)) return damaged(wal, offset, frames - index - 1);

@@ -78,7 +78,11 @@ export class DataDir implements StoreJournal {
 
   /** To be called when the state was read: from now on it counts as in use. */
   begin(revision: number): void {
-    this.#write(() => this.#database.begin(revision));
+    this.#write(() => {
+      this.#database.begin(revision);
+      // A power failure must not leave the proper end of the run before.
+      this.#database.checkpoint();
+    });
   }
 
   put(table: string, object: StoredObject): void {
@@ -159,7 +163,7 @@ function recoverable(walFile: string, logger: Logger): void {
   }
   if (state.kind === 'corrupt') {
     const { offset, later } = state;
-    const advice = `to continue with the state before it: truncate --size=${offset} ${JSON.stringify(walFile)}`;
+    const advice = `to continue with the state before it, copy the folder and then run: truncate --size=${offset} ${JSON.stringify(walFile)}`;
     throw new DataDirError(`${walFile}: the record at offset ${offset} is damaged (${later} follow); ${advice}`);
   }
 }

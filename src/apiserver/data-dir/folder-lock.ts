@@ -17,12 +17,13 @@ export class FolderLock {
 
   /** Throws a {@link DataDirError} if another process, or another part of this one, has it. */
   static acquire(Database: typeof DatabaseSync, folder: string): FolderLock {
-    const database = new Database(join(folder, 'lock'));
+    let database: DatabaseSync | undefined;
     try {
+      database = new Database(join(folder, 'lock'));
       database.exec('BEGIN EXCLUSIVE');
       return new FolderLock(database);
     } catch (error) {
-      database.close();
+      database?.close();
       if (!(error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy)) {
         throw explainSqliteError(folder, error);
       }

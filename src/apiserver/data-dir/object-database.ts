@@ -1,6 +1,7 @@
 /**
  * The database of a data dir. Format version 1: `objects` has the JSON of each object, with a checksum, because SQLite
- * has none for its pages; `meta` has the last revision of a deletion, whether the last run ended properly, and secrets.
+ * has none for its pages; `meta` has the last revision of a deletion, whether the last run ended properly, and secrets, with
+ * checksums too.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
@@ -11,8 +12,6 @@ import { DataDirError } from './data-dir-error.ts';
 const applicationId = 0x6e_6c_63_31;
 const formatVersion = 1;
 const pageBytes = 4_096;
-/** The write-ahead log is cut to this after a burst. */
-const walBytesMax = 16 * 1_024 * 1_024;
 /** Pages that deletions freed are given back, above this number, so many at once. */
 const freePagesMax = 1_024;
 
@@ -48,9 +47,10 @@ export class ObjectDatabase {
     );
     this.#remove = database.prepare('DELETE FROM objects WHERE resource = ? AND key = ?');
     this.#setMeta = database.prepare(
-      'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
+      'INSERT INTO meta (name, value, crc) VALUES (?, ?, ?) ' +
+        'ON CONFLICT DO UPDATE SET value = excluded.value, crc = excluded.crc',
     );
-    this.#getMeta = database.prepare('SELECT value FROM meta WHERE name = ?');
+    this.#getMeta = database.prepare('SELECT value, crc FROM meta WHERE name = ?');
     this.endedProperly = this.#meta('ended') !== 'no';
   }
 
@@ -64,10 +64,10 @@ export class ObjectDatabase {
       assertIntact(database, file);
       database.exec(
         `PRAGMA page_size = ${pageBytes}; PRAGMA auto_vacuum = INCREMENTAL;` +
-          `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = ${walBytesMax};` +
+          'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;' +
           'CREATE TABLE IF NOT EXISTS objects (resource TEXT, key TEXT, revision INTEGER, crc INTEGER, json BLOB,' +
           ' PRIMARY KEY (resource, key));' +
-          'CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT);' +
+          'CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT, crc INTEGER);' +
           `PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${formatVersion}`,
       );
       return new ObjectDatabase(file, database);
@@ -77,7 +77,7 @@ export class ObjectDatabase {
     }
   }
 
-  /** Undefined before the first {@link begin}. */
+  /** Undefined before the first {@link begin}. Throws a {@link DataDirError} if it is damaged. */
   lastRevision(): number | undefined {
     const kept = this.#meta('revision');
     if (kept === undefined) return undefined;
@@ -102,8 +102,8 @@ export class ObjectDatabase {
   /** Notes that a run uses it, from this revision on. */
   begin(revision: number): void {
     this.#transaction(() => {
-      this.#setMeta.run('revision', String(revision));
-      this.#setMeta.run('ended', 'no');
+      this.#keepMeta('revision', String(revision));
+      this.#keepMeta('ended', 'no');
     });
   }
 
@@ -116,31 +116,36 @@ export class ObjectDatabase {
   remove(table: string, { key, revision }: StoredObject): void {
     this.#transaction(() => {
       this.#remove.run(table, key);
-      this.#setMeta.run('revision', String(revision));
+      this.#keepMeta('revision', String(revision));
     });
   }
 
+  /** Throws a {@link DataDirError} if it is damaged. */
   secret(name: string): string | undefined {
     return this.#meta(`secret/${name}`);
   }
 
   keepSecret(name: string, value: string): void {
-    this.#setMeta.run(`secret/${name}`, value);
+    this.#keepMeta(`secret/${name}`, value);
     this.#hasChanged = true;
   }
 
-  /** Forces all writes to the disk, and gives unused pages back. Does nothing if there was no write. */
+  /**
+   * Forces all writes to the disk, and gives unused pages back. Does nothing if there was no write since it last succeeded.
+   * The log is empty afterwards: it never has records that the database has too, which would be older where it has been
+   * damaged.
+   */
   checkpoint(): void {
     if (!this.#hasChanged) return;
-    this.#hasChanged = false;
     const free = Number(this.#database.prepare('PRAGMA freelist_count').get()?.['freelist_count'] ?? 0);
     if (free > freePagesMax) this.#database.exec(`PRAGMA incremental_vacuum(${freePagesMax})`);
-    this.#database.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    this.#hasChanged = false;
   }
 
   /** Notes that the run ends properly. */
   end(): void {
-    this.#setMeta.run('ended', 'yes');
+    this.#keepMeta('ended', 'yes');
   }
 
   close(): void {
@@ -148,8 +153,15 @@ export class ObjectDatabase {
   }
 
   #meta(name: string): string | undefined {
-    const value = this.#getMeta.get(name)?.['value'];
-    return value === undefined ? undefined : String(value);
+    const row = this.#getMeta.get(name);
+    if (row === undefined) return undefined;
+    const value = String(row['value']);
+    if (metaCrcOf(name, value) !== row['crc']) throw new DataDirError(`${this.file}: ${name} is damaged (checksum)`);
+    return value;
+  }
+
+  #keepMeta(name: string, value: string): void {
+    this.#setMeta.run(name, value, metaCrcOf(name, value));
   }
 
   #transaction(work: () => void): void {
@@ -183,6 +195,10 @@ function assertIntact(database: DatabaseSync, file: string): void {
   const page = /page (\d+)/.exec(found)?.[1];
   const where = page === undefined ? '' : ` at offset ${(Number(page) - 1) * pageBytes}`;
   throw new DataDirError(`${file} is damaged${where} (${found.replaceAll('\n', ' ')})`);
+}
+
+function metaCrcOf(name: string, value: string): number {
+  return crc32(value, crc32(`${name} `));
 }
 
 function crcOf({ table, key, revision }: Omit<StoredRow, 'json'>, json: Buffer): number {

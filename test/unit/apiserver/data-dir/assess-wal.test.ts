@@ -67,3 +67,18 @@ test('a damaged header is corrupt if frames follow it', () => {
   assert.deepEqual([state.kind, 'offset' in state ? state.offset : undefined], ['corrupt', 0]);
   assert.equal(assessWal(flipped(log, 0)).kind, 'corrupt');
 });
+
+test('any damaged byte of the header of a frame in the middle is corrupt, with the offset of the frame', () => {
+  const log = aLog();
+  const frames = (log.length - headerBytes) / frameBytes;
+  const offset = headerBytes + 2 * frameBytes;
+  for (let at = offset; at < offset + 24; at += 1) {
+    assert.deepEqual(
+      assessWal(flipped(log, at)),
+      { kind: 'corrupt', offset, later: frames - 3 },
+      `byte ${at - offset}`,
+    );
+  }
+  const zeroed = Buffer.from(log).fill(0, offset, offset + frameBytes);
+  assert.deepEqual(assessWal(zeroed), { kind: 'corrupt', offset, later: frames - 3 });
+});

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, cpSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { DataDir } from '../../../../src/apiserver/data-dir/data-dir.ts';
 import { DataDirError } from '../../../../src/apiserver/data-dir/data-dir-error.ts';
+import { ObjectDatabase } from '../../../../src/apiserver/data-dir/object-database.ts';
 import { StoredObject } from '../../../../src/apiserver/storage/stored-object.ts';
 import { RecordingLogger, silentLogger } from '../../../support/fakes.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -181,4 +182,63 @@ test('its size follows the objects, not the writes', async () => {
   await loop;
   dir.close();
   assert.ok(statSync(join(folder, 'objects.db')).size < 8 * 1_024 * 1_024);
+});
+
+test('the log has only what is not yet in the database: it is empty once writes were forced to the disk', async () => {
+  const folder = tempFolder();
+  const clock = new ManualClock();
+  const dir = await DataDir.open(folder, silentLogger);
+  dir.begin(1_000);
+  const running = new AbortController();
+  const loop = dir.run(clock, running.signal);
+  dir.put('pods', object('a', 1_001));
+  assert.notEqual(statSync(join(folder, 'objects.db-wal')).size, 0);
+  await clock.advance(1_000);
+  assert.equal(statSync(join(folder, 'objects.db-wal')).size, 0);
+  running.abort();
+  await loop;
+  dir.close();
+});
+
+test('writes that could not be forced to the disk are forced by the next attempt, without another write', () => {
+  const file = join(tempFolder(), 'objects.db');
+  let failures = 1;
+  class FullDisk extends DatabaseSync {
+    override exec(sql: string): void {
+      if (sql.includes('wal_checkpoint') && failures-- > 0) throw new Error('the disk is full');
+      super.exec(sql);
+    }
+  }
+  const database = ObjectDatabase.open(FullDisk, file);
+  database.put('pods', object('a', 1_001));
+  assert.throws(() => database.checkpoint(), /the disk is full/);
+  database.checkpoint();
+  assert.equal(statSync(`${file}-wal`).size, 0);
+  database.close();
+});
+
+test('a damaged secret or last revision is an error that names it', async () => {
+  for (const name of ['revision', 'secret/token']) {
+    const folder = tempFolder();
+    const first = await DataDir.open(folder, silentLogger);
+    first.begin(1_000);
+    await first.keepSecret('token', () => 'made');
+    first.close();
+    const database = new DatabaseSync(join(folder, 'objects.db'));
+    database.prepare("UPDATE meta SET value = value || 'x' WHERE name = ?").run(name);
+    database.close();
+    const dir = await DataDir.open(folder, silentLogger);
+    const read = async (): Promise<void> => {
+      dir.read();
+      await dir.keepSecret('token', () => 'another');
+    };
+    await assert.rejects(read, { name: 'DataDirError', message: new RegExp(`objects\\.db: ${name} is damaged`) });
+    dir.close();
+  }
+});
+
+test('a lock that cannot be opened is an error that names the folder', async () => {
+  const folder = tempFolder();
+  mkdirSync(join(folder, 'lock'));
+  await assert.rejects(DataDir.open(folder, silentLogger), { name: 'DataDirError', message: /cannot be opened/ });
 });
