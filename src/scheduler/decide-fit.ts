@@ -3,11 +3,11 @@ import { parseQuantityNano } from '../api/quantity.ts';
 import { taintKeys } from '../api/taints.ts';
 import { tolerates } from '../api/tolerations.ts';
 import { decideNodeMatch } from '../kubelet/admission/decide-node-match.ts';
-import type { HostPort, NodeLoad, PodDemand } from './node-load.ts';
+import { arePortsTaken } from '../kubelet/admission/decide-port-conflict.ts';
+import type { NodeLoad, PodDemand } from './node-load.ts';
 
 const unscheduling: readonly string[] = ['NoSchedule', 'NoExecute'];
 const osLabel = 'kubernetes.io/os';
-const wildcards: readonly string[] = ['', '0.0.0.0'];
 
 /**
  * Why the pod does not fit this node, in the words of kube-scheduler; empty if it fits. As there, the first check that
@@ -40,14 +40,13 @@ function matchesOs({ spec }: Pod, { node }: NodeLoad): boolean {
 }
 
 function hasPortConflict({ ports }: PodDemand, { pods }: NodeLoad): boolean {
-  if (ports.length === 0) return false;
-  const used = pods.flatMap((pod) => pod.ports);
-  return ports.some((wanted) => used.some((other) => collide(wanted, other)));
-}
-
-function collide(a: HostPort, b: HostPort): boolean {
-  const sameAddress = a.address === b.address || wildcards.includes(a.address) || wildcards.includes(b.address);
-  return sameAddress && a.port === b.port && a.protocol === b.protocol;
+  return (
+    ports.length > 0 &&
+    arePortsTaken(
+      ports,
+      pods.flatMap((pod) => pod.ports),
+    )
+  );
 }
 
 function missingResources({ requests }: PodDemand, load: NodeLoad): readonly string[] {

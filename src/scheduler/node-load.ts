@@ -1,14 +1,7 @@
 import type { Node } from '../api/node.ts';
 import type { Pod } from '../api/pod.ts';
 import { buildPodRequests } from '../kubelet/admission/decide-node-fit.ts';
-
-/** A host port that a pod uses. */
-export interface HostPort {
-  readonly port: number;
-  readonly protocol: string;
-  /** Empty or `0.0.0.0`: all addresses. */
-  readonly address: string;
-}
+import { type HostPort, listHostPorts } from '../kubelet/admission/decide-port-conflict.ts';
 
 /** What a pod takes of a node. CPU in millicores, the other resources in their base unit. */
 export interface PodDemand {
@@ -31,12 +24,6 @@ const usualMemoryBytes = 200 * 1_024 * 1_024;
 
 export function demandOf(pod: Pod): PodDemand {
   const requests = buildPodRequests(pod);
-  const containers = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])];
-  const ports = containers.flatMap(({ ports = [] }) =>
-    ports.flatMap(({ hostPort = 0, hostIP = '', protocol = 'TCP' }) =>
-      hostPort > 0 ? [{ port: hostPort, protocol, address: hostIP }] : [],
-    ),
-  );
   const scored = { cpu: requests.get('cpu') || usualCpuMillis, memory: requests.get('memory') || usualMemoryBytes };
-  return { requests, scored, ports };
+  return { requests, scored, ports: listHostPorts(pod) };
 }

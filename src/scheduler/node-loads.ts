@@ -54,9 +54,10 @@ export class NodeLoads {
     this.#assumed.set(keyOf(pod.metadata), { uid, nodeName, demand: this.demand(pod), untilMs: nowMs + assumedMsMax });
   }
 
-  isAssumed({ metadata }: Pod, nowMs: number): boolean {
+  /** For how long it still counts where it is being bound, in milliseconds; 0 if it does not. */
+  assumedForMs({ metadata }: Pod, nowMs: number): number {
     const assumed = this.#assumed.get(keyOf(metadata));
-    return assumed !== undefined && assumed.uid === metadata.uid && assumed.untilMs > nowMs;
+    return assumed?.uid === metadata.uid ? Math.max(0, (assumed?.untilMs ?? 0) - nowMs) : 0;
   }
 
   /** The binding failed, or the informer shows it, or the pod is gone. */

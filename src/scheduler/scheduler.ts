@@ -111,7 +111,9 @@ export class Scheduler {
     const { pods, clock, random } = this.#options;
     const pod = pods.store.get(key);
     const nowMs = clock.monotonicMs();
-    if (pod === undefined || !isPending(pod) || this.#loads.isAssumed(pod, nowMs)) return forget;
+    if (pod === undefined || !isPending(pod)) return forget;
+    const assumedMs = this.#loads.assumedForMs(pod, nowMs);
+    if (assumedMs > 0) return { next: 'requeue', afterMs: assumedMs };
     const placement = selectNode(pod, this.#loads.demand(pod), this.#loads.all(nowMs), random.next());
     try {
       if (placement.kind === 'unschedulable') return await this.#reportUnschedulable(key, pod, placement);
@@ -120,7 +122,8 @@ export class Scheduler {
       return await this.#bind(key, pod, placement.name);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      this.#loads.forget(key);
+      // After a timeout it may have been bound: it counts there until the informer shows it, or for a bounded time.
+      if (error.reason !== 'timeout') this.#loads.forget(key);
       return this.#failed(key, error);
     }
   }

@@ -5,7 +5,7 @@ import { isSidecar, listInits, listRegular } from '../runtime/decide-restart.ts'
 const everyAddress = '0.0.0.0';
 
 /** A port of the host that a container takes. */
-interface HostPort {
+export interface HostPort {
   readonly address: string;
   /** Protocol and number, such as `TCP/80`. */
   readonly port: string;
@@ -17,7 +17,12 @@ interface HostPort {
  */
 export function hasPortConflict(pod: Pod, others: readonly Pod[]): boolean {
   const wanted = listHostPorts(pod);
-  return wanted.length > 0 && others.flatMap(listHostPorts).some((taken) => wanted.some((each) => clash(each, taken)));
+  return wanted.length > 0 && arePortsTaken(wanted, others.flatMap(listHostPorts));
+}
+
+/** The same for the ports of the pod and of the others. */
+export function arePortsTaken(wanted: readonly HostPort[], taken: readonly HostPort[]): boolean {
+  return taken.some((other) => wanted.some((each) => clash(each, other)));
 }
 
 function clash(wanted: HostPort, taken: HostPort): boolean {
@@ -26,7 +31,7 @@ function clash(wanted: HostPort, taken: HostPort): boolean {
 }
 
 /** Those of containers that run as long as the pod: init containers count only as sidecars (upstream `GetHostPorts`). */
-function listHostPorts(pod: Pod): readonly HostPort[] {
+export function listHostPorts(pod: Pod): readonly HostPort[] {
   return [...listInits(pod).filter(isSidecar), ...listRegular(pod)].flatMap(({ ports = [] }) => ports.flatMap(onHost));
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
+import { ApiError } from '../../../src/api/api-error.ts';
 import type { KubeObject } from '../../../src/api/meta.ts';
 import type { Node } from '../../../src/api/node.ts';
 import type { Pod } from '../../../src/api/pod.ts';
@@ -14,6 +15,7 @@ import { MemoryApi } from '../../support/memory-api.ts';
 class BindingApi extends MemoryApi {
   readonly bindings: string[] = [];
   conflicts = 0;
+  timeouts = 0;
   /** The binding is made, but the answer and the event are late. */
   silent = false;
 
@@ -22,6 +24,10 @@ class BindingApi extends MemoryApi {
     if (this.conflicts > 0) {
       this.conflicts -= 1;
       this.fail('patch', 'pods', 'conflict');
+    }
+    if (this.timeouts > 0) {
+      this.timeouts -= 1;
+      throw new ApiError({ reason: 'timeout', message: 'no answer' });
     }
     if (this.silent) return;
     const body = { metadata: { uid }, spec: { nodeName: node } };
@@ -189,6 +195,34 @@ describe('scheduler stand-in', () => {
     await world.advance(30);
     assert.equal(world.nodeOf('p'), 'a');
     assert.equal(world.api.bindings.length, 4);
+  });
+
+  it('a pod whose binding had no answer counts where it may be, and is placed again after a bounded time', async () => {
+    world = new World();
+    await world.node('a');
+    world.api.timeouts = 1;
+    await world.pod('p', '800m');
+    await world.start();
+    await world.pod('q', '800m');
+    await world.advance(20);
+    assert.deepEqual(world.api.bindings, ['p a']);
+    await world.advance(30);
+    assert.deepEqual(world.api.bindings.length, 2);
+    assert.equal(['p', 'q'].filter((name) => world.nodeOf(name) === 'a').length, 1);
+  });
+
+  it('events of a pod that is being bound do not make it forgotten', async () => {
+    world = new World();
+    await world.node('a');
+    world.api.silent = true;
+    await world.pod('p');
+    await world.start();
+    world.api.silent = false;
+    const labels = { type: 'merge', body: { metadata: { labels: { a: 'b' } } } } as const;
+    const where = { namespace: 'default', name: 'p' };
+    await world.api.patch('pods', where, labels, { signal: new AbortController().signal });
+    await world.advance(32);
+    assert.equal(world.nodeOf('p'), 'a');
   });
 
   it('makes the same choices with the same seed', async () => {
