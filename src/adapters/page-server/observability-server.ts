@@ -204,8 +204,9 @@ async function respondTo(request: IncomingMessage, options: HttpOptions): Promis
 }
 
 /** Without TLS on loopback, where every client is one of this machine: a page of another site must not read the answer. */
-function isRebound({ headers: { host = '' } }: IncomingMessage, { address, tls }: HttpOptions): boolean {
-  return tls === undefined && isLoopback(address) && isForeignHost(host);
+function isRebound({ headers: { host } }: IncomingMessage, { address, tls }: HttpOptions): boolean {
+  // A browser always sends the header.
+  return host !== undefined && tls === undefined && isLoopback(address) && isForeignHost(host);
 }
 
 function requestInfoOf(request: IncomingMessage, url: URL): RequestInfo {

@@ -28,6 +28,9 @@ export class Guard {
       stdio: ['pipe', 'ignore', 'ignore'],
     });
     this.#shell.unref();
+    // Without its guard a run goes on: only a crash of this process would leave programs behind.
+    this.#shell.on('error', () => undefined);
+    this.#shell.stdin?.on('error', () => undefined);
     // The pipe alone must not keep this process running.
     if (this.#shell.stdin instanceof Socket) this.#shell.stdin.unref();
   }

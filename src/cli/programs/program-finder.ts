@@ -51,7 +51,10 @@ export function findPrograms<P extends string>(
 function builds(root: string): readonly string[] {
   try {
     const folders = readdirSync(root).map((name) => join(root, name));
-    const dated = folders.map((folder) => ({ folder, atMs: statSync(folder).mtimeMs }));
+    const dated = folders.map((folder) => ({
+      folder,
+      atMs: statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0,
+    }));
     return dated.toSorted((a, b) => b.atMs - a.atMs).map(({ folder }) => folder);
   } catch {
     return [];
