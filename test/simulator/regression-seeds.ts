@@ -97,4 +97,9 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'nothing in the controller: simulated users bound pods to silent nodes for ever, so that the cluster was never quiet',
   },
+  {
+    seed: 147929359,
+    found:
+      'nothing in the controller: the limit for what is remembered of a deleted node left out a watch that was ended for its silence only',
+  },
 ];

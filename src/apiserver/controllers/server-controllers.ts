@@ -3,21 +3,12 @@ import type { Clock } from '../../ports/clock.ts';
 import type { ObjectRegistry } from '../registry/object-registry.ts';
 import type { ServedTargets } from '../registry/served-targets.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
+import type { ServerControllerName } from './controller-names.ts';
 import type { ServerController } from './controller-loop.ts';
 import { DisruptionController } from './disruption-controller.ts';
 import { NamespaceController } from './namespace-controller.ts';
 import { RoleAggregationController } from './role-aggregation-controller.ts';
 import { ServiceAccountController } from './service-account-controller.ts';
-
-/** Their names in kube-controller-manager. */
-const serverControllerNames = [
-  'clusterrole-aggregation-controller',
-  'disruption-controller',
-  'namespace-controller',
-  'serviceaccount-controller',
-] as const;
-
-export type ServerControllerName = (typeof serverControllerNames)[number];
 
 interface ServerControllersOptions {
   readonly store: VersionedStore;

@@ -19,6 +19,21 @@ export const apiserverFlags = [
       {},
     ),
   ]),
+  ...flagGroup('Access', [
+    flag.text(
+      'authorization-mode',
+      'AlwaysAllow permits everything to every user with a token; RBAC permits what roles and bindings grant, and creates those of a new cluster',
+      { default: 'AlwaysAllow', choices: ['AlwaysAllow', 'RBAC'] },
+    ),
+    flag.text('token-auth-file', 'Users besides the administrator, one a line: token,user,uid,"group1,group2"', {}),
+  ]),
+  ...flagGroup('Controllers', [
+    flag.text(
+      'controllers',
+      'Controllers of kube-controller-manager that the server runs itself, by its names: NAME, -NAME (disabled) or *; none where kube-controller-manager runs',
+      { default: '*' },
+    ),
+  ]),
   ...flagGroup('Scheduling', [
     flag.boolean(
       'scheduler',

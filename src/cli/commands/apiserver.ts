@@ -3,6 +3,7 @@ import { loadConnection } from '../../adapters/kubeconfig/connection.ts';
 import { PinoLogger } from '../../adapters/pino-logger.ts';
 import { SystemClock } from '../../adapters/system-clock.ts';
 import { SystemRandom } from '../../adapters/system-random.ts';
+import type { TokenUser } from '../../apiserver/http/static-tokens.ts';
 import { type RunningApiServer, startApiServer } from '../../apiserver/http/api-server.ts';
 import { DataDir } from '../../apiserver/data-dir/data-dir.ts';
 import { DataDirError } from '../../apiserver/data-dir/data-dir-error.ts';
@@ -10,6 +11,8 @@ import type { Logger } from '../../ports/logger.ts';
 import { SeededRandom } from '../../kubelet/faults/seeded-random.ts';
 import { runScheduler } from '../apiserver/scheduler-process.ts';
 import { apiserverFlags } from '../apiserver/flags.ts';
+import { parseTokenFile } from '../apiserver/parse-token-file.ts';
+import { selectServerControllers, validateServerControllers } from '../apiserver/select-controllers.ts';
 import { type CommandIo, exitSuccess, exitFailure, usageError } from '../io/command-io.ts';
 import type { FlagValues } from '../flags/flag-definition.ts';
 import { readFlags } from '../flags/flag-schema.ts';
@@ -19,7 +22,7 @@ import { untilAborted } from '../../supervision/until-aborted.ts';
 type ApiserverValues = FlagValues<typeof apiserverFlags>;
 
 /** Marks a kubeconfig that `nlc apiserver` wrote and may overwrite. */
-const firstLine = '# Written by nlc apiserver. Valid while that process runs.\n';
+const firstLine = '# Written by nlc apiserver';
 /** The file contains a token. */
 const onlyForOwner = 0o600;
 
@@ -28,13 +31,18 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<numbe
   const read = readFlags(argv, apiserverFlags);
   if ('problems' in read) return usageError(io, 'apiserver', read.problems);
   const { values } = read;
-  const problems = foreignFileProblems(values.kubeconfigOut);
-  if (problems.length > 0) return usageError(io, 'apiserver', problems);
+  const users = readUsers(values.tokenAuthFile);
+  const problems = [
+    ...foreignFileProblems(values.kubeconfigOut),
+    ...(typeof users === 'string' ? [users] : []),
+    ...validateServerControllers(values.controllers),
+  ];
+  if (problems.length > 0 || typeof users === 'string') return usageError(io, 'apiserver', problems);
   const logger = PinoLogger.create({ format: values.logFormat, verbosity: values.v });
   const dataDir = await openDataDir(values, logger, io);
   if (dataDir === 'failed') return exitFailure;
   try {
-    return await serve({ values, io, logger, dataDir });
+    return await serve({ values, io, logger, dataDir, users });
   } finally {
     dataDir?.close();
   }
@@ -45,6 +53,8 @@ interface Serving {
   readonly io: CommandIo;
   readonly logger: Logger;
   readonly dataDir: DataDir | undefined;
+  /** Besides the administrator. */
+  readonly users: readonly TokenUser[];
 }
 
 async function serve(serving: Serving): Promise<number> {
@@ -52,7 +62,7 @@ async function serve(serving: Serving): Promise<number> {
   const server = await start(serving);
   if (server === undefined) return exitFailure;
   try {
-    writeFileSync(values.kubeconfigOut, firstLine + server.kubeconfig(), { mode: onlyForOwner });
+    writeFileSync(values.kubeconfigOut, `${firstLine}.\n${server.kubeconfig()}`, { mode: onlyForOwner });
     io.stdout(greeting(server, values));
     await (values.scheduler ? schedule(serving) : untilAborted(io.signal));
   } finally {
@@ -74,8 +84,21 @@ function foreignFileProblems(path: string): readonly string[] {
   return [`--kubeconfig-out: must be a new file or one written by nlc apiserver (got ${JSON.stringify(path)})`];
 }
 
+/** The users of `--token-auth-file`, or the problem with it. */
+function readUsers(path: string | undefined): readonly TokenUser[] | string {
+  if (path === undefined) return [];
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    return `--token-auth-file: cannot read ${JSON.stringify(path)}: ${codeOf(error)}`;
+  }
+  const parsed = parseTokenFile(text);
+  return 'users' in parsed ? parsed.users : `--token-auth-file: ${JSON.stringify(path)}: ${parsed.problem}`;
+}
+
 /** Undefined if it cannot listen on the port; the reason is printed. */
-async function start({ values, io, logger, dataDir }: Serving): Promise<RunningApiServer | undefined> {
+async function start({ values, io, logger, dataDir, users }: Serving): Promise<RunningApiServer | undefined> {
   try {
     return await startApiServer({
       customResources: [servedPolicies()],
@@ -85,6 +108,9 @@ async function start({ values, io, logger, dataDir }: Serving): Promise<RunningA
       random: new SystemRandom(),
       logger,
       dataDir,
+      users,
+      authorizationMode: values.authorizationMode,
+      controllers: selectServerControllers(values.controllers),
     });
   } catch (error) {
     if (error instanceof DataDirError) return printProblem(error, io);

@@ -6,8 +6,12 @@ import type { Drill, DrillCluster } from './drill-plan.ts';
 const waves = 3;
 const waveMs = 25_000;
 const nodesPerWave = 6;
-/** From the deletion of a node until it is forgotten: its pods are collected, and what expires has expired. */
-export const forgottenMs = 150_000;
+/**
+ * From the deletion of a node until it is forgotten: its pods are collected, and what expires has expired. A watch that has
+ * stalled is ended within 90 s, the next round of the pod garbage collector begins within 20 s, the quarantine is 40 s, and
+ * its end is noticed by the round after, within 20 s.
+ */
+export const forgottenMs = 190_000;
 
 /** Nodes of new names, in zones of their own, are created with pods, become silent and are deleted. */
 export function planChurn(random: Random, { graceMs }: DrillCluster): Drill {
