@@ -46,7 +46,11 @@ const verbsInPath: ReadonlySet<string> = new Set(['proxy', 'watch']);
 const exactName = /^metadata\.name==?([^,]+)$/;
 
 export function parseAttributes(request: RequestLine): Attributes {
-  const parts = request.path.replace(/^\/+|\/+$/g, '').split('/');
+  // Decoded before any comparison, as the router does: otherwise another notation of a path would be authorized as another path.
+  const parts = request.path
+    .replace(/^\/+|\/+$/g, '')
+    .split('/')
+    .map(decode);
   const [root, ...rest] = parts;
   if (root === 'api' && rest.length >= 2) return resourceAttributes('', rest.slice(1), request);
   if (root === 'apis' && rest.length >= 3) return resourceAttributes(rest[0] ?? '', rest.slice(2), request);
@@ -66,10 +70,10 @@ function resourceAttributes(group: string, parts: readonly string[], request: Re
 function locate(parts: readonly string[]): Pick<ResourceAttributes, 'resource' | 'subresource' | 'namespace' | 'name'> {
   const [first = '', second = '', third] = parts;
   // A namespace is in itself, as in kube-apiserver.
-  const namespace = first === 'namespaces' ? decode(second) : '';
+  const namespace = first === 'namespaces' ? second : '';
   const isWithin = first === 'namespaces' && third !== undefined && !namespaceSubresources.has(third);
   const [resource = '', name = '', subresource = ''] = isWithin ? parts.slice(2) : parts;
-  return { namespace, resource: decode(resource), name: decode(name), subresource: decode(subresource) };
+  return { namespace, resource, name, subresource };
 }
 
 function decode(part: string): string {

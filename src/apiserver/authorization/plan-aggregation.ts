@@ -22,8 +22,17 @@ export function planAggregation(roles: readonly Role[]): readonly AggregatedRole
     const selectors = mapsAt(role.content, 'aggregationRule', 'clusterRoleSelectors');
     if (selectors.length === 0) return [];
     const rules = collectRules(role, selectors, sorted);
-    return sameJson(rules, mapsAt(role.content, 'rules')) ? [] : [{ name: role.name, rules }];
+    return areSameRules(rules, mapsAt(role.content, 'rules')) ? [] : [{ name: role.name, rules }];
   });
+}
+
+/** In any order: roles that collect from each other would otherwise change the order for ever. */
+function areSameRules(collected: readonly unknown[], current: readonly unknown[]): boolean {
+  return collected.length === current.length && collected.every((rule) => includesRule(current, rule));
+}
+
+function includesRule(rules: readonly unknown[], rule: unknown): boolean {
+  return rules.some((known) => sameJson(known, rule));
 }
 
 function collectRules(
@@ -35,7 +44,7 @@ function collectRules(
   for (const selector of selectors) {
     const matching = sorted.filter((role) => role.name !== name && selectsLabels(selector, role.labels));
     for (const rule of matching.flatMap(({ content }) => mapsAt(content, 'rules'))) {
-      if (!collected.some((known) => sameJson(known, rule))) collected.push(rule);
+      if (!includesRule(collected, rule)) collected.push(rule);
     }
   }
   return collected;

@@ -48,7 +48,7 @@ export async function runController(
       logger.error({ error, controller: controller.name, retryMs: delayMs }, 'controller of the API server failed');
     }
     await clock.sleep(batchMs, signal);
-    // After a failure a change is no reason to hurry.
+    // After a failure a change does not shorten the backoff.
     await changes.wait(failures === 0, delayMs, { clock, signal });
   }
   for (const unsubscribe of unsubscribes) unsubscribe();

@@ -23,7 +23,7 @@ interface NamespaceControllerOptions {
 }
 
 const finalizer = 'kubernetes';
-/** Objects that a failed or delayed deletion left are looked at again after this time. */
+/** Objects that a failed or delayed deletion left are retried after this time. */
 const retryMs = 1_000;
 
 export class NamespaceController implements ServerController {
@@ -39,8 +39,19 @@ export class NamespaceController implements ServerController {
   sync(): number | undefined {
     const namespaces = [...this.#options.store.table('namespaces').now().from('')];
     const deleted = namespaces.filter(({ content }) => content.metadata.deletionTimestamp !== undefined);
-    for (const namespace of deleted) this.#syncNamespace(namespace);
+    const errors = deleted.flatMap((namespace) => this.#errorOfSync(namespace));
+    if (errors.length > 0) throw new AggregateError(errors, `${errors.length} namespaces could not be emptied`);
     return deleted.length === 0 ? undefined : retryMs;
+  }
+
+  /** One namespace that fails does not stop the others. */
+  #errorOfSync(namespace: StoredObject): readonly unknown[] {
+    try {
+      this.#syncNamespace(namespace);
+      return [];
+    } catch (error) {
+      return [error];
+    }
   }
 
   #syncNamespace({ name, content }: StoredObject): void {

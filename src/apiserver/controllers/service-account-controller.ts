@@ -1,4 +1,5 @@
 /** Creates the service account `default` in every namespace (upstream `serviceaccount-controller`). */
+import { textAt } from '../select-field.ts';
 import type { ObjectRegistry } from '../registry/object-registry.ts';
 import type { Target } from '../registry/request-target.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
@@ -25,7 +26,8 @@ export class ServiceAccountController implements ServerController {
   sync(): undefined {
     const { store, registry, target } = this.#options;
     for (const { name: namespace, content } of store.table('namespaces').now().from('')) {
-      const isTerminating = content.metadata.deletionTimestamp !== undefined;
+      // Nothing can be created there.
+      const isTerminating = textAt(content, 'status', 'phase') === 'Terminating';
       if (isTerminating || registry.exists({ ...target, namespace, name: accountName })) continue;
       const body = { metadata: { name: accountName } };
       const options = { dryRun: false, fieldValidation: 'Strict', manager: 'kube-controller-manager' } as const;

@@ -3,7 +3,7 @@ import type { Authorizer } from '../authorization/authorizer.ts';
 import { forbiddenRequest } from '../authorization/forbidden-request.ts';
 import type { GrantCheck, GrantGuard } from '../authorization/grant-guard.ts';
 import type { Impersonator } from '../authorization/impersonator.ts';
-import { parseAttributes } from '../authorization/parse-attributes.ts';
+import { parseAttributes, type ResourceAttributes } from '../authorization/parse-attributes.ts';
 import { anonymous, type User } from '../authentication/user.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { Exchange } from './exchange.ts';
@@ -25,7 +25,7 @@ export class AccessControl {
     this.#options = options;
   }
 
-  /** The user for whom the request is carried out. Throws 400, 401 or 403 ApiErrors. */
+  /** The user for whom the request is executed. Throws 400, 401 or 403 ApiErrors. */
   userFor(request: Omit<Exchange, 'user'>): User {
     const { authenticator, impersonator, authorizer, isPublic } = this.#options;
     if (isPublic(request.path)) return anonymous;
@@ -40,6 +40,19 @@ export class AccessControl {
   /** The check of the object that the request writes; undefined if it may be any. */
   checkOf(exchange: Exchange): GrantCheck | undefined {
     const attributes = parseAttributes(exchange);
-    return attributes.kind === 'resource' ? this.#options.grants?.checkFor(exchange.user, attributes) : undefined;
+    const { grants } = this.#options;
+    if (attributes.kind !== 'resource' || grants === undefined) return undefined;
+    const check = grants.checkFor(exchange.user, attributes);
+    return (draft, stored) => {
+      if (stored === undefined) this.#assertMayCreate(exchange.user, attributes);
+      check?.(draft, stored);
+    };
+  }
+
+  /** PUT and apply create a missing object only for a user who may create it (upstream `withAuthorization`). */
+  #assertMayCreate(user: User, attributes: ResourceAttributes): void {
+    const creation = { ...attributes, verb: 'create' };
+    const { allowed, reason } = this.#options.authorizer.decide(user, creation);
+    if (!allowed) throw forbiddenRequest(user, creation, reason);
   }
 }

@@ -25,11 +25,10 @@ export class Authenticator {
     this.#options = options;
   }
 
-  /** Throws a 401 ApiError for an invalid token, and for a missing one unless anonymous requests are allowed. */
+  /** Throws a 401 ApiError for an invalid token, and without a bearer token unless anonymous requests are allowed. */
   authenticate(incoming: Incoming): User {
-    const header = headerOf(incoming, 'authorization');
-    if (header === '' && this.#options.allowsAnonymous) return anonymous;
-    const token = bearer.exec(header)?.[1];
+    const token = bearer.exec(headerOf(incoming, 'authorization'))?.[1];
+    if (token === undefined && this.#options.allowsAnonymous) return anonymous;
     const found = token === undefined ? undefined : this.identify(token, serverAudiences);
     if (found === undefined || 'error' in found) throw statusError(401, 'Unauthorized', 'Unauthorized');
     return found.user;

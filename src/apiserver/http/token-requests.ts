@@ -116,7 +116,7 @@ function assertSameAccount({ name, namespace, uid }: StoredObject, metadata: Mut
 }
 
 function assertExpiration(seconds: unknown): asserts seconds is number {
-  const isNumber = typeof seconds === 'number';
+  const isNumber = typeof seconds === 'number' && Number.isInteger(seconds);
   if (isNumber && seconds >= secondsMin && seconds <= secondsMax) return;
   const detail =
     isNumber && seconds > secondsMax

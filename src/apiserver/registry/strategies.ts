@@ -69,6 +69,16 @@ function validateLease({ spec }: Draft): readonly FieldError[] {
   return errors;
 }
 
+/** The phase follows from the deletion (upstream `ValidateNamespaceStatusUpdate`). */
+function validatePhase({ metadata, status }: Draft): readonly FieldError[] {
+  const phase = textAt(status, 'phase');
+  const isDeleted = metadata.deletionTimestamp !== undefined;
+  const wanted = isDeleted ? 'Terminating' : 'Active';
+  if (phase === wanted) return [];
+  const detail = `may only be '${wanted}' if \`deletionTimestamp\` is ${isDeleted ? 'not ' : ''}empty`;
+  return [invalidField('status.Phase', phase, detail)];
+}
+
 /** Upstream `pkg/registry/core/namespace/strategy.go`. */
 const namespaceStrategy: Strategy = {
   ...plainStrategy,
@@ -90,6 +100,7 @@ const namespaceStrategy: Strategy = {
     // The spec consists of finalizers only, and only `/finalize` may change them.
     if (endpoint !== 'finalize') takeField(draft, stored, 'spec');
   },
+  validateUpdate: (draft, _stored, endpoint) => (endpoint === 'status' ? validatePhase(draft) : []),
   fieldsOf: (draft) => ({ 'status.phase': textAt(draft.status, 'phase') }),
 };
 

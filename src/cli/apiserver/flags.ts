@@ -30,7 +30,7 @@ export const apiserverFlags = [
   ...flagGroup('Controllers', [
     flag.text(
       'controllers',
-      'Controllers of kube-controller-manager that the server runs itself, by its names: NAME, -NAME (disabled) or *; none where kube-controller-manager runs',
+      'Controllers of kube-controller-manager that the server runs itself: NAME, -NAME (disabled) or *; none where kube-controller-manager runs',
       { default: '*' },
     ),
   ]),

@@ -12,7 +12,7 @@ import { SeededRandom } from '../../kubelet/faults/seeded-random.ts';
 import { runScheduler } from '../apiserver/scheduler-process.ts';
 import { apiserverFlags } from '../apiserver/flags.ts';
 import { parseTokenFile } from '../apiserver/parse-token-file.ts';
-import { selectServerControllers, validateServerControllers } from '../apiserver/select-controllers.ts';
+import { selectServerControllers, validateServerControllers } from '../apiserver/controllers-flag.ts';
 import { type CommandIo, exitSuccess, exitFailure, usageError } from '../io/command-io.ts';
 import type { FlagValues } from '../flags/flag-definition.ts';
 import { readFlags } from '../flags/flag-schema.ts';

@@ -67,7 +67,7 @@ export const commandList: readonly (CommandEntry | CommandGroup)[] = [
   },
   {
     name: 'apiserver',
-    summary: 'Runs the embedded in-memory API server for tests and experiments; kubectl works with it',
+    summary: 'Runs the embedded API server for tests and experiments; kubectl works with it',
     load: () => import('./apiserver.ts'),
     loadFlags: async () => (await import('../apiserver/flags.ts')).apiserverFlags,
   },

@@ -317,3 +317,22 @@ test('the roles and bindings of a new cluster exist', async () => {
   const { items } = expect(await client.get(`${rbac}/clusterroles`), 200);
   assert.ok(items.length >= 69);
 });
+
+test('a user who creates an object by PUT or by apply needs the permission to create it', async () => {
+  const user = client.name('user');
+  const rules = [rule(['get', 'update', 'patch'], ['configmaps', 'leases'], ['', 'coordination.k8s.io'])];
+  await grant(user, { rules, namespace: 'default' });
+  const [name, path] = [client.name('made'), '/api/v1/namespaces/default/configmaps'];
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } };
+  const headers = { ...as(user).headers, 'content-type': 'application/apply-patch+yaml' };
+  const query = '?fieldManager=test';
+  await eventually(() => client.get(`${path}/${name}`, as(user)), 404);
+  const applied = expect(await client.send('PATCH', `${path}/${name}${query}`, { headers, body }), 403);
+  assert.match(String(applied.message), new RegExp(`^configmaps "${name}" is forbidden: User "${user}" cannot create`));
+  const lease = client.name('lease');
+  const leases = `/apis/coordination.k8s.io/v1/namespaces/default/leases/${lease}`;
+  expect(await client.send('PUT', leases, { ...as(user), body: { metadata: { name: lease } } }), 403);
+  await grant(user, { rules: [rule(['create'], ['configmaps'])], namespace: 'default' });
+  await eventually(() => client.send('PATCH', `${path}/${name}${query}`, { headers, body }), 201);
+  expect(await client.send('PATCH', `${path}/${name}${query}`, { headers, body }), 200);
+});

@@ -315,3 +315,14 @@ test('T064 an unknown field is rejected, warned about or ignored, and never stor
 for (const row of ['T065', 'T066', 'T067', 'T068']) {
   test(`${row} server-side apply`, { skip: 'the embedded server rejects server-side apply with 415' }, () => {});
 }
+
+test('the phase of a namespace follows from its deletion', async () => {
+  const name = client.name('phase');
+  await client.make('/api/v1/namespaces', { metadata: { name } });
+  const path = `/api/v1/namespaces/${name}/status`;
+  const refused = expect(await client.patch(path, mergePatch, { status: { phase: 'Terminating' } }), 422);
+  assert.equal(
+    refused.message,
+    `Namespace "${name}" is invalid: status.Phase: Invalid value: "Terminating": may only be 'Active' if \`deletionTimestamp\` is empty`,
+  );
+});

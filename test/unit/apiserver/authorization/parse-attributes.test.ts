@@ -18,6 +18,8 @@ test('paths of resources, whether they are served or not', () => {
   assert.equal(attributes('POST /api/v1/namespaces/a/pods/p/eviction'), 'create||a|pods|p|eviction');
   assert.equal(attributes('PUT /apis/g/v2/things/x/status/more'), 'update|g||things|x|status');
   assert.equal(attributes('PATCH /apis/g/v1/namespaces/a/things/%20x'), 'patch|g|a|things| x|');
+  assert.equal(attributes('GET /%61pi/v1/secrets'), 'list|||secrets||');
+  assert.equal(attributes('GET /%61pis/g%2ek8s.io/v1/%6eamespaces/a/things'), 'list|g.k8s.io|a|things||');
   assert.equal(attributes('DELETE /api/v1/nodes/%zz'), 'delete|||nodes|%zz|');
   assert.equal(attributes('DELETE /api/v1/namespaces/a/pods'), 'deletecollection||a|pods||');
   assert.equal(attributes('OPTIONS /api/v1/nodes/n'), '|||nodes|n|');

@@ -48,3 +48,19 @@ test('admin, edit and view of a new cluster collect what their names say', () =>
   assert.ok(text('edit').includes('"pods/eviction"') && !text('edit').includes('"rolebindings"'));
   assert.ok(listOf(JSON.parse(text('edit'))).length > 5);
 });
+
+test('roles that collect from each other are complete after some rounds, and then not written again', () => {
+  const [c, d] = [role('cc', { of: 'a' }, { rules: [a] }), role('dd', { of: 'b' }, { rules: [b] })];
+  const collected = new Map<string, readonly unknown[]>();
+  const rounds = Array.from({ length: 6 }, () => {
+    const pair = [
+      role('aa', { of: 'b' }, { ...collect({ of: 'a' }), rules: collected.get('aa') ?? [] }),
+      role('bb', { of: 'a' }, { ...collect({ of: 'b' }), rules: collected.get('bb') ?? [] }),
+    ];
+    const planned = planAggregation([...pair, c, d]);
+    for (const { name, rules } of planned) collected.set(name, rules);
+    return planned.length;
+  });
+  assert.deepEqual(rounds.slice(-3), [0, 0, 0], `writes by round: ${rounds.join(' ')}`);
+  assert.equal(collected.get('aa')?.length, 2);
+});

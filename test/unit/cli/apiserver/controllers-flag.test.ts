@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  selectServerControllers,
-  validateServerControllers,
-} from '../../../../src/cli/apiserver/select-controllers.ts';
+import { selectServerControllers, validateServerControllers } from '../../../../src/cli/apiserver/controllers-flag.ts';
 
 test('* is all of them, and the first entry for a controller counts', () => {
   assert.equal(selectServerControllers('*').length, 4);
