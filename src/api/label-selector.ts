@@ -20,9 +20,16 @@ export function matchesLabels(requirements: readonly LabelRequirement[], labels:
 
 /** Whether a selector matches these labels: one without requirements matches all, a missing or malformed one nothing. */
 export function selectsLabels(selector: LabelSelector | null | undefined, labels: Labels): boolean {
-  if (selector === undefined || selector === null) return false;
+  return compileSelector(selector)(labels);
+}
+
+/** The same for many labels. */
+export function compileSelector(selector: LabelSelector | null | undefined): (labels: Labels) => boolean {
+  if (selector === undefined || selector === null) return () => false;
   const isEmpty = Object.keys(selector.matchLabels ?? {}).length + (selector.matchExpressions ?? []).length === 0;
-  return isEmpty || matchesLabels(listRequirements(selector), labels);
+  if (isEmpty) return () => true;
+  const requirements = listRequirements(selector);
+  return (labels) => matchesLabels(requirements, labels);
 }
 
 /**

@@ -81,11 +81,12 @@ function valueOf(field: protobuf.Field, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, singleOf(field, item)]));
 }
 
-/** A message, or a scalar. Bytes occur only inside messages handled by {@link jsonValues}. */
+/** A message, or a scalar; bytes become base64 text. */
 function singleOf(field: protobuf.Field, value: unknown): unknown {
   if (field.resolvedType instanceof protobuf.Type && isMap(value)) {
     const custom = jsonValues[field.resolvedType.fullName.slice(1)];
     return custom === undefined ? objectOf(field.resolvedType, value) : custom(value);
   }
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
   return isMap(value) ? numberOf(value) : value;
 }

@@ -5,6 +5,7 @@
  */
 import { formatTime, isCanonicalTime, parseTimestamp } from '../../api/timestamps.ts';
 import { isMap, type MutableJsonMap } from '../select-field.ts';
+import { canonicalBase64 } from './base64-text.ts';
 import { listMessageFields, type MessageField, messageFields, messageNameOf } from './message-table.ts';
 
 export interface WireForm {
@@ -44,6 +45,7 @@ const scalars: ReadonlyMap<string, Scalar> = new Map([
   ],
   ['int32', integer],
   ['int64', integer],
+  ['bytes', { zero: null, read: readBytes }],
   [`${metaPackage}.Time`, { zero: null, read: readTime }],
   [`${metaPackage}.MicroTime`, { zero: null, read: readMicroTime }],
   [`${metaPackage}.FieldsV1`, anyValue],
@@ -209,6 +211,14 @@ function readQuantity(value: unknown, path: FieldPath): string {
   if (!quantityPattern.test(text))
     throw new WireFormError(`${path.text()}: quantities must match the regular expression of a quantity`);
   return text;
+}
+
+/** As base64 text. */
+function readBytes(value: unknown, path: FieldPath): string {
+  if (typeof value !== 'string') return failType(path, '[]uint8', value);
+  const text = canonicalBase64(value);
+  if (typeof text === 'string') return text;
+  throw new WireFormError(`illegal base64 data at input byte ${text.illegalAt}`);
 }
 
 function unreadableTime(value: string, layout: string, path: FieldPath): Error {

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../ports/clock.ts';
 import type { Logger } from '../../ports/logger.ts';
+import type { StoreChange } from '../storage/store-change.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
 
 export interface ServerController {
@@ -11,6 +12,8 @@ export interface ServerController {
   readonly name: string;
   /** The tables whose changes it reacts to. */
   readonly tables: readonly string[];
+  /** Called inside the write of each change of these tables, its own included: must only note what it concerns. */
+  observe?(change: StoreChange): void;
   /** Writes what its rules require. Returns when it must run again without a change, in milliseconds. */
   sync(): number | undefined;
 }
@@ -33,7 +36,13 @@ export async function runController(
 ): Promise<void> {
   const changes = new ChangeSignal();
   const unsubscribes = controller.tables.map((table) =>
-    store.table(table).hub.add({ bucket: '', deliver: () => changes.raise() }),
+    store.table(table).hub.add({
+      bucket: '',
+      deliver: (change) => {
+        controller.observe?.(change);
+        changes.raise();
+      },
+    }),
   );
   let failures = 0;
   while (!signal.aborted) {

@@ -1,17 +1,22 @@
-/** Keeps the status of PodDisruptionBudgets up to date (upstream `pkg/controller/disruption`). */
+/**
+ * Keeps the status of PodDisruptionBudgets up to date (upstream `pkg/controller/disruption`). All that a budget depends on is
+ * in its namespace: a pass computes the budgets of namespaces with changes, and once a minute, or after a failure, all.
+ */
 import { sameJson } from '../../api/same-json.ts';
-import { selectsLabels } from '../../api/label-selector.ts';
+import { compileSelector } from '../../api/label-selector.ts';
 import { parseTimestamp } from '../../api/timestamps.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { buildBudgetStatus, disruptedPodMs } from '../registry/build-budget-status.ts';
 import { selectorOf } from '../registry/disruption-budgets.ts';
 import type { ObjectRegistry } from '../registry/object-registry.ts';
 import type { Target } from '../registry/request-target.ts';
-import { mapAt, mapsAt } from '../select-field.ts';
+import { mapAt } from '../select-field.ts';
+import type { StoreChange } from '../storage/store-change.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
 import type { ServerController } from './controller-loop.ts';
 import { expectedScale, scaleTables } from './expected-scale.ts';
+import { factsOf } from './object-facts.ts';
 
 interface DisruptionControllerOptions {
   readonly store: VersionedStore;
@@ -22,31 +27,68 @@ interface DisruptionControllerOptions {
 }
 
 const table = 'poddisruptionbudgets.policy';
+const fullPassMs = 60_000;
 
 export class DisruptionController implements ServerController {
   readonly name = 'disruption-controller';
   readonly tables = [table, 'pods', ...scaleTables];
   readonly #options: DisruptionControllerOptions;
+  /** Namespaces with changes since the last pass. */
+  #changed = new Set<string>();
+  /** When the first eviction that did not delete its pod is no longer counted, by namespace. */
+  #recheckAtMs: ReadonlyMap<string, number> = new Map();
+  #fullPassAtMs = 0;
 
   constructor(options: DisruptionControllerOptions) {
     this.#options = options;
   }
 
-  /** Runs again when the first eviction that did not delete its pod is no longer counted. */
-  sync(): number | undefined {
-    const budgets = [...this.#options.store.table(table).now().from('')];
-    const delays = budgets.map((budget) => this.#syncBudget(budget));
-    return delays.length === 0 ? undefined : Math.min(...delays);
+  observe({ object }: StoreChange): void {
+    this.#changed.add(object.namespace);
   }
 
-  #syncBudget(budget: StoredObject): number {
+  /** Runs again when the first eviction that did not delete its pod is no longer counted. */
+  sync(): number | undefined {
+    const { store, clock } = this.#options;
+    const startedAtMs = clock.monotonicMs();
+    const isFullPass = startedAtMs >= this.#fullPassAtMs;
+    const fullPassAtMs = isFullPass ? startedAtMs + fullPassMs : this.#fullPassAtMs;
+    const changed = this.#changed;
+    this.#changed = new Set();
+    // After a failure below, the next pass is a full one.
+    this.#fullPassAtMs = startedAtMs;
+    const rechecks = new Map<string, number>();
+    for (const [namespace, budgets] of Map.groupBy(store.table(table).now().from(''), namespaceOf)) {
+      const recheckAtMs = this.#recheckAtMs.get(namespace) ?? Number.POSITIVE_INFINITY;
+      const isDue = isFullPass || changed.has(namespace) || recheckAtMs <= clock.nowMs();
+      rechecks.set(namespace, isDue ? this.#syncNamespace(namespace, budgets) : recheckAtMs);
+    }
+    this.#recheckAtMs = rechecks;
+    this.#fullPassAtMs = fullPassAtMs;
+    const nextMs = Math.min(...rechecks.values());
+    return nextMs === Number.POSITIVE_INFINITY ? undefined : Math.max(nextMs - clock.nowMs(), 1);
+  }
+
+  /** When it must be computed again without a change. */
+  #syncNamespace(namespace: string, budgets: readonly StoredObject[]): number {
+    const prefix = `${namespace}/`;
+    const pods: StoredObject[] = [];
+    for (const pod of this.#options.store.table('pods').now().from(prefix)) {
+      if (!pod.key.startsWith(prefix)) break;
+      pods.push(pod);
+    }
+    return Math.min(...budgets.map((budget) => this.#syncBudget(budget, pods)));
+  }
+
+  /** `pods` are those of its namespace. */
+  #syncBudget({ name, namespace, content }: StoredObject, pods: readonly StoredObject[]): number {
     const { store, registry, clock, target } = this.#options;
-    const pods = this.#podsOf(budget);
-    const scale = expectedScale(store, pods);
+    const isSelected = compileSelector(selectorOf(content));
+    const selected = pods.filter(({ labels }) => isSelected(labels));
+    const scale = expectedScale(store, selected);
     const nowMs = clock.nowMs();
-    const status = buildBudgetStatus({ budget: budget.content, pods: pods.map(asBudgetPod), scale, nowMs });
-    if (!sameJson(status, budget.content.status)) {
-      const { name, namespace } = budget;
+    const status = buildBudgetStatus({ budget: content, pods: selected.map(factsOf), scale, nowMs });
+    if (!sameJson(status, content.status)) {
       registry.amend(
         { ...target, name, namespace, endpoint: 'status' },
         (draft) => Object.assign(draft, { status }),
@@ -54,23 +96,10 @@ export class DisruptionController implements ServerController {
       );
     }
     const times = Object.values(mapAt(status, 'disruptedPods')).map((time) => parseTimestamp(String(time)) ?? nowMs);
-    return times.length === 0 ? Number.POSITIVE_INFINITY : Math.max(Math.min(...times) + disruptedPodMs - nowMs, 0) + 1;
-  }
-
-  #podsOf({ content, namespace }: StoredObject): readonly StoredObject[] {
-    const selector = selectorOf(content);
-    const prefix = `${namespace}/`;
-    const pods: StoredObject[] = [];
-    for (const pod of this.#options.store.table('pods').now().from(prefix)) {
-      if (!pod.key.startsWith(prefix)) break;
-      if (selectsLabels(selector, pod.labels)) pods.push(pod);
-    }
-    return pods;
+    return Math.min(...times) + disruptedPodMs + 1;
   }
 }
 
-function asBudgetPod({ name, content }: StoredObject): { name: string; isDeleted: boolean; isReady: boolean } {
-  const ready = mapsAt(content, 'status', 'conditions').find(({ type }) => type === 'Ready');
-  const isDeleted = content.metadata.deletionTimestamp !== undefined;
-  return { name, isDeleted, isReady: ready?.['status'] === 'True' };
+function namespaceOf({ namespace }: StoredObject): string {
+  return namespace;
 }

@@ -67,7 +67,10 @@ function planHealthy({
 }: BudgetInput): { readonly desiredHealthy: number; readonly expectedPods: number } | { readonly error: string } {
   const { minAvailable, maxUnavailable } = mapAt(budget, 'spec');
   if (maxUnavailable === undefined && typeof minAvailable !== 'string') {
-    return { desiredHealthy: typeof minAvailable === 'number' ? minAvailable : 0, expectedPods: pods.length };
+    // Upstream expects no pods of a budget without a limit, and allows no disruption of them.
+    return typeof minAvailable === 'number'
+      ? { desiredHealthy: minAvailable, expectedPods: pods.length }
+      : { desiredHealthy: 0, expectedPods: 0 };
   }
   if (typeof scale !== 'number') return scale;
   if (maxUnavailable === undefined) return { desiredHealthy: shareOf(minAvailable, scale), expectedPods: scale };

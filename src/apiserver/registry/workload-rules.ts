@@ -108,6 +108,18 @@ function defaultService(draft: Draft): void {
   for (const port of mapsAt(spec, 'ports')) fillIn(port, { protocol: 'TCP', targetPort: port['port'] });
 }
 
+/** `stringData` is write-only (upstream `Convert_v1_Secret_To_core_Secret`). */
+function defaultSecret(draft: Draft): void {
+  draft['type'] ??= 'Opaque';
+  const { stringData } = draft;
+  if (stringData === undefined) return;
+  delete draft['stringData'];
+  const encoded = Object.entries(mapAt(stringData)).map(
+    ([key, text]) => [key, Buffer.from(String(text)).toString('base64')] as const,
+  );
+  draft['data'] = { ...mapAt(draft, 'data'), ...Object.fromEntries(encoded) };
+}
+
 function fillIn(target: MutableJsonMap, defaults: Readonly<Record<string, unknown>>): MutableJsonMap {
   for (const [field, value] of Object.entries(defaults)) target[field] ??= structuredClone(value);
   return target;
@@ -125,9 +137,7 @@ export const workloadRules: Readonly<Record<string, KindRules>> = {
   'cronjobs.batch': { setDefaults: defaultCronJob },
   services: { hasGeneration: false, initialStatus: { loadBalancer: {} }, setDefaults: defaultService },
   secrets: {
-    setDefaults: (draft) => {
-      draft['type'] ??= 'Opaque';
-    },
+    setDefaults: defaultSecret,
     fieldLabels: { labels: ['metadata.name', 'metadata.namespace', 'type'] },
     fieldsOf: (draft) => ({ type: typeof draft['type'] === 'string' ? draft['type'] : '' }),
   },

@@ -131,6 +131,20 @@ test('budgets select by labels, and an empty selector selects every pod of its n
   assert.match(cause, new RegExp(`disruption budget ${all.metadata.name} `));
 });
 
+test('an empty selector selects pods without labels too, a missing one no pod', async () => {
+  const namespace = await client.namespace();
+  const pods = [1, 2].map(async () => {
+    const pod = await client.pod(namespace, { spec: { nodeName: 'n1' } });
+    const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+    return expect(await client.patch(`${podPath(pod)}/status`, mergePatch, { status }), 200);
+  });
+  const [first, second] = await Promise.all(pods);
+  await budget(namespace, {}, { minAvailable: 1, selector: null });
+  expect(await evict(first), 201);
+  const all = await budget(namespace, {}, { minAvailable: 1, selector: {} });
+  assert.match(refusal(await evict(second)).cause, new RegExp(`disruption budget ${all.metadata.name} `));
+});
+
 test('pods that are pending or terminal need no budget', async () => {
   const namespace = await client.namespace();
   await budget(namespace, {});

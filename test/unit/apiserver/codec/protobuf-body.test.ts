@@ -43,6 +43,18 @@ test('an empty body is decoded to the empty object', () => {
   });
 });
 
+test('bytes are decoded to base64 text', () => {
+  const envelope = (raw: readonly number[]): Uint8Array => new Uint8Array([...magic, 0x12, raw.length, ...raw]);
+  // Field 2 is the map `data`: an entry of two bytes, and one that is empty.
+  const entries = [0x12, 7, 0x0a, 1, 0x61, 0x12, 2, 0xff, 0x00, 0x12, 5, 0x0a, 1, 0x62, 0x12, 0];
+  const secret = decodeProtobufBody(envelope(entries), { apiVersion: 'v1', kind: 'Secret' });
+  assert.deepEqual(structuredClone(secret['data']), { a: '/wA=', b: '' });
+  // Field 2 is `spec`, whose field 1 is `request`.
+  const request = envelope([0x12, 4, 0x0a, 2, 0x61, 0x62]);
+  const kind = { apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' };
+  assert.partialDeepStrictEqual(decodeProtobufBody(request, kind)['spec'], { request: 'YWI=' });
+});
+
 const isBadRequest = (error: unknown): boolean =>
   error instanceof ApiError && error.reason === 'bad-request' && error.code === 400;
 

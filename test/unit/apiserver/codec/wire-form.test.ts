@@ -54,6 +54,46 @@ test('values of the wrong type are rejected', () => {
   assert.throws(() => toWireForm(...pod, { ...requests('much') }), WireFormError);
 });
 
+test('bytes are base64 text, written as Go writes them', () => {
+  const data = { plain: 'YWI=', broken: 'YW\nI=\r\n', loose: 'YR==', empty: '', none: null };
+  const secret = toWireForm('v1', 'Secret', { metadata: {}, data });
+  assert.deepEqual(secret.object['data'], { plain: 'YWI=', broken: 'YWI=', loose: 'YQ==', empty: '', none: '' });
+  assert.deepEqual(toWireForm('v1', 'Secret', { metadata: {}, data: {} }).object, { metadata: {} });
+  const request = (spec: object): unknown => {
+    const { object } = toWireForm('certificates.k8s.io/v1', 'CertificateSigningRequest', { metadata: {}, spec });
+    return (object['spec'] as { readonly request: unknown }).request;
+  };
+  assert.deepEqual([request({ request: 'YWI=' }), request({ request: '' }), request({})], ['YWI=', '', null]);
+});
+
+test('text that is not base64 is rejected at the offset at which Go rejects it', () => {
+  const offsets = {
+    'not base64': 3,
+    YWI: 0,
+    YWJjZA: 4,
+    'YW\nI': 1,
+    '=': 0,
+    'Y=I=': 1,
+    'YQ=': 3,
+    'YQ=\n': 4,
+    'YQ=a': 2,
+    'YWI=YWI=': 4,
+    'YQ==\nx': 5,
+    'YW_-': 2,
+    ä: 0,
+  };
+  for (const [text, offset] of Object.entries(offsets)) {
+    assert.throws(
+      () => toWireForm('v1', 'ConfigMap', { metadata: {}, binaryData: { a: text } }),
+      new WireFormError(`illegal base64 data at input byte ${offset}`),
+      JSON.stringify(text),
+    );
+  }
+  assert.throws(() => toWireForm('v1', 'Secret', { metadata: {}, data: { a: 1 } }), {
+    message: 'json: cannot unmarshal number into field data[a] of type []uint8',
+  });
+});
+
 test('the conversion is idempotent', () => {
   const sent = {
     metadata: { name: 'p' },

@@ -26,7 +26,11 @@ test('minAvailable as a number counts the matching pods, as a share the replicas
   assert.deepEqual(counts({ spec: { minAvailable: 1 } }), [2, 1, 1, 4]);
   assert.deepEqual(counts({ spec: { minAvailable: 3 } }), [2, 3, 0, 4]);
   assert.deepEqual(counts({ spec: { minAvailable: '30%' }, scale: 5 }), [2, 2, 0, 5]);
-  assert.deepEqual(counts({ spec: {} }), [2, 0, 2, 4]);
+});
+
+test('a budget with neither minAvailable nor maxUnavailable allows nothing', () => {
+  assert.deepEqual(counts({ spec: {} }), [2, 0, 0, 0]);
+  assert.partialDeepStrictEqual(statusOf({})['conditions'], [{ status: 'False', reason: 'InsufficientPods' }]);
 });
 
 test('maxUnavailable counts from the replicas', () => {
