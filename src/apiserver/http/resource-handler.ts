@@ -49,7 +49,8 @@ const patchTypes: Readonly<Record<string, PatchKind>> = {
   'application/strategic-merge-patch+json': 'strategic-merge',
 };
 const applyType = 'application/apply-patch+yaml';
-const endpoints: Readonly<Record<string, Endpoint>> = { status: 'status', finalize: 'finalize' };
+/** `/approval` of a CertificateSigningRequest changes conditions, which are part of its status. */
+const endpoints: Readonly<Record<string, Endpoint>> = { status: 'status', approval: 'status', finalize: 'finalize' };
 const streamedSubresources: ReadonlySet<string> = new Set(['exec', 'attach', 'portforward', 'proxy']);
 const indentingAgents = ['curl', 'Wget', 'Mozilla/5.0'];
 
