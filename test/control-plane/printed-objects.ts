@@ -201,4 +201,100 @@ const others: readonly PrintedObject[] = [
   },
 ];
 
-export const printedObjects: readonly PrintedObject[] = [...nodes, ...pods, ...events, ...others];
+const apps = '/apis/apps/v1/namespaces/default';
+const jobsPath = '/apis/batch/v1/namespaces/default/jobs';
+const labels = { app: 'x' };
+const ownTemplate = { metadata: { labels }, spec: template.spec };
+const jobTemplate = { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } };
+
+const workloads: readonly PrintedObject[] = [
+  {
+    path: `${apps}/deployments`,
+    body: {
+      metadata: { name: 'web' },
+      spec: { replicas: 3, selector: { matchLabels: labels }, template: ownTemplate },
+    },
+    status: { replicas: 3, updatedReplicas: 2, readyReplicas: 1, availableReplicas: 1 },
+  },
+  {
+    path: `${apps}/replicasets`,
+    body: {
+      metadata: { name: 'web' },
+      spec: { replicas: 4, selector: { matchLabels: labels }, template: ownTemplate },
+    },
+    status: { replicas: 3, readyReplicas: 2, availableReplicas: 1 },
+  },
+  {
+    path: `${apps}/statefulsets`,
+    body: {
+      metadata: { name: 'db' },
+      spec: { replicas: 2, serviceName: 'db', selector: { matchLabels: labels }, template: ownTemplate },
+    },
+    status: { replicas: 2, readyReplicas: 1 },
+  },
+  { path: jobsPath, body: { metadata: { name: 'waiting' }, spec: { completions: 3, template: jobTemplate } } },
+  { path: jobsPath, body: { metadata: { name: 'suspended' }, spec: { suspend: true, template: jobTemplate } } },
+  { path: jobsPath, body: { metadata: { name: 'queue' }, spec: { parallelism: 2, template: jobTemplate } } },
+  {
+    path: '/apis/policy/v1/namespaces/default/poddisruptionbudgets',
+    body: { metadata: { name: 'minimum' }, spec: { minAvailable: '50%', selector: { matchLabels: labels } } },
+    status: { disruptionsAllowed: 2, currentHealthy: 4, desiredHealthy: 2, expectedPods: 4, observedGeneration: 1 },
+  },
+  {
+    path: '/apis/policy/v1/namespaces/default/poddisruptionbudgets',
+    body: { metadata: { name: 'maximum' }, spec: { maxUnavailable: 1, selector: { matchLabels: { app: 'y' } } } },
+  },
+];
+
+const core = '/api/v1/namespaces/default';
+
+const coreObjects: readonly PrintedObject[] = [
+  {
+    path: `${core}/configmaps`,
+    body: { metadata: { name: 'c' }, data: { a: '1', b: '2' }, binaryData: { c: 'YQ==' } },
+  },
+  { path: `${core}/configmaps`, body: { metadata: { name: 'empty' } } },
+  { path: `${core}/secrets`, body: { metadata: { name: 's' }, stringData: { a: '1' } } },
+  { path: `${core}/serviceaccounts`, body: { metadata: { name: 'a' } } },
+  {
+    path: `${core}/services`,
+    body: { metadata: { name: 'plain' }, spec: { ports: [{ port: 80 }], selector: { b: '1', a: '2' } } },
+  },
+  { path: `${core}/services`, body: { metadata: { name: 'headless' }, spec: { clusterIP: 'None' } } },
+  {
+    path: `${core}/services`,
+    body: { metadata: { name: 'named' }, spec: { type: 'ExternalName', externalName: 'x.example' } },
+  },
+  {
+    path: `${core}/services`,
+    body: {
+      metadata: { name: 'ports' },
+      spec: {
+        type: 'NodePort',
+        externalIPs: ['198.51.100.1', '198.51.100.2'],
+        ports: [
+          { name: 'a', port: 80, nodePort: 30_080 },
+          { name: 'b', port: 53, protocol: 'UDP', nodePort: 30_053 },
+        ],
+      },
+    },
+  },
+  {
+    path: `${core}/services`,
+    body: { metadata: { name: 'pending' }, spec: { type: 'LoadBalancer', ports: [{ port: 1 }] } },
+  },
+  {
+    path: `${core}/services`,
+    body: { metadata: { name: 'balanced' }, spec: { type: 'LoadBalancer', ports: [{ port: 2 }] } },
+    status: { loadBalancer: { ingress: [{ ip: '203.0.113.5' }] } },
+  },
+];
+
+export const printedObjects: readonly PrintedObject[] = [
+  ...nodes,
+  ...pods,
+  ...events,
+  ...others,
+  ...workloads,
+  ...coreObjects,
+];

@@ -51,7 +51,7 @@ export class OpenApi {
       openapi: '3.0.0',
       info: this.#info,
       paths: Object.fromEntries(resourcesOf(group, version, this.#served).flatMap(pathsOf)),
-      components: { schemas: schemasFor(group, version, resourcesOf(group, version, this.#served)) },
+      components: { schemas: schemasFor({ group, version }, this.#served) },
     };
   }
 
@@ -62,18 +62,16 @@ export class OpenApi {
   }
 }
 
+/** A kind of another group may be part of an object, as a PersistentVolumeClaim of a StatefulSet: it is an object there too. */
 function schemasFor(
-  group: string,
-  version: string,
-  served: readonly ServedResource[],
+  { group, version }: Omit<GroupVersionKind, 'kind'>,
+  all: readonly ServedResource[],
 ): Readonly<Record<string, Schema>> {
+  const served = resourcesOf(group, version, all);
   const options = { group, version, kind: 'DeleteOptions' };
   const subresources = served.flatMap((resource) => resource.subresources.map(({ responseKind }) => responseKind));
-  const kinds = new Map<string, readonly GroupVersionKind[]>();
-  for (const kind of [...served, ...subresources, options]) {
-    const message = messageOf(kind);
-    if (message !== undefined) kinds.set(message, [kind]);
-  }
+  const own = kindsByMessage([...served, ...subresources, options]);
+  const kinds = new Map([...kindsByMessage(all), ...own]);
   const lists = served
     .filter((resource) => resource.verbs.includes('list'))
     .flatMap((kind) => {
@@ -81,8 +79,17 @@ function schemasFor(
       return message === undefined ? [] : [listSchema(kind, message)];
     });
   const custom = served.flatMap((resource) => customSchemas(resource));
-  const roots = [...kinds.keys(), ...(custom.length > 0 ? [objectMetaMessage] : [])];
+  const roots = [...own.keys(), ...(custom.length > 0 ? [objectMetaMessage] : [])];
   return { ...schemasOf(roots, kinds), ...Object.fromEntries([...lists, ...custom]) };
+}
+
+function kindsByMessage(kinds: readonly GroupVersionKind[]): ReadonlyMap<string, readonly GroupVersionKind[]> {
+  return new Map(
+    kinds.flatMap((kind) => {
+      const message = messageOf(kind);
+      return message === undefined ? [] : [[message, [kind]] as const];
+    }),
+  );
 }
 
 function messageOf(kind: GroupVersionKind): string | undefined {

@@ -38,6 +38,11 @@ export function countColumn(name: string, description: string, cell: CellOf<numb
   return { name, type: 'integer', format: '', description, priority: 0, cell };
 }
 
+/** Numbers in a column of type string, as upstream has some. */
+export function numberColumn(name: string, description: string, cell: CellOf<number>): PrintedColumn {
+  return { ...countColumn(name, description, cell), type: 'string' };
+}
+
 export const nameColumn: PrintedColumn = {
   ...column('Name', 'Name, unique within its kind and namespace.', (object) => textAt(object, 'metadata', 'name')),
   format: 'name',

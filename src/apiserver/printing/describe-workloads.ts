@@ -3,7 +3,7 @@ import type { JsonMap } from '../../api/json-map.ts';
 import { parseTimestamp } from '../../api/timestamps.ts';
 import { mapsAt, numberAt, textAt, valueAt } from '../select-field.ts';
 import { humanDuration } from './describe-age.ts';
-import { ageColumn, column, countColumn, nameColumn, type PrintedColumn } from './describe-columns.ts';
+import { ageColumn, column, countColumn, nameColumn, numberColumn, type PrintedColumn } from './describe-columns.ts';
 import { selectorColumn, templateColumns } from './describe-pod-template.ts';
 
 const readyColumn = column('Ready', 'Number of ready pods, and of those that are wanted.', (owner) => {
@@ -17,8 +17,10 @@ function statusCount(name: string, description: string, field: string): PrintedC
 export const deploymentColumns: readonly PrintedColumn[] = [
   nameColumn,
   readyColumn,
-  statusCount('Up-to-date', 'Number of pods of the current template.', 'updatedReplicas'),
-  statusCount('Available', 'Number of available pods.', 'availableReplicas'),
+  numberColumn('Up-to-date', 'Number of pods of the current template.', (owner) =>
+    numberAt(owner, 'status', 'updatedReplicas'),
+  ),
+  numberColumn('Available', 'Number of available pods.', (owner) => numberAt(owner, 'status', 'availableReplicas')),
   ageColumn,
   ...templateColumns,
   selectorColumn,

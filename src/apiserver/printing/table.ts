@@ -6,6 +6,7 @@ import type { KubeObject, ListMeta } from '../../api/meta.ts';
 import { apiVersionOf, type GroupVersionKind, type ServedResource } from '../resources.ts';
 import { textAt } from '../select-field.ts';
 import { ageColumn, type Cell, type Column, column, nameColumn, type PrintedColumn } from './describe-columns.ts';
+import { configMapColumns, secretColumns, serviceAccountColumns, serviceColumns } from './describe-core-objects.ts';
 import { describeCustomColumn } from './describe-custom-column.ts';
 import { daemonSetColumns } from './describe-daemon-set.ts';
 import { eventColumns } from './describe-event.ts';
@@ -60,6 +61,10 @@ const columnsByKind: Readonly<Record<string, readonly PrintedColumn[]>> = {
     column('Status', 'Phase of the namespace: Active or Terminating.', (object) => textAt(object, 'status', 'phase')),
     ageColumn,
   ],
+  '/ConfigMap': configMapColumns,
+  '/Secret': secretColumns,
+  '/Service': serviceColumns,
+  '/ServiceAccount': serviceAccountColumns,
   'apps/DaemonSet': daemonSetColumns,
   'apps/Deployment': deploymentColumns,
   'apps/ReplicaSet': replicaSetColumns,
@@ -90,6 +95,11 @@ type PrintedKind = GroupVersionKind & Pick<ServedResource, 'custom'>;
 function printedColumnsOf({ group, kind, custom }: PrintedKind): readonly PrintedColumn[] {
   if (custom !== undefined) return [nameColumn, ...custom.columns.map(describeCustomColumn)];
   return columnsByKind[`${group}/${kind}`] ?? defaultColumns;
+}
+
+/** Whether tables of the kind have columns of their own; others have name and time of creation. */
+export function hasOwnColumns({ group, kind }: GroupVersionKind): boolean {
+  return `${group}/${kind}` in columnsByKind;
 }
 
 /** The columns of a kind, including those of `-o wide`: clients select. */
