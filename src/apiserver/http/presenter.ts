@@ -44,7 +44,7 @@ export class Presenter {
   }
 
   object(stored: StoredObject): Buffer {
-    if (this.#isStoredForm() && !this.#presentation.pretty) return Buffer.concat([this.#prefix, stored.tail]);
+    if (this.#isStoredForm() && !this.#presentation.pretty) return Buffer.concat([this.#prefix, ...stored.tail]);
     return this.#encode(this.#formOf(stored, true));
   }
 
@@ -68,7 +68,7 @@ export class Presenter {
     if (!this.#isStoredForm()) {
       return Buffer.from(`${start}${JSON.stringify(this.#formOf(stored, first))}}\n`);
     }
-    return Buffer.concat([Buffer.from(start), this.#prefix, stored.tail, eventEnd]);
+    return Buffer.concat([Buffer.from(start), this.#prefix, ...stored.tail, eventEnd]);
   }
 
   bookmark(revision: number, endsInitialEvents: boolean): Buffer {
@@ -117,7 +117,7 @@ export class Presenter {
   *#itemParts(stored: StoredObject): Generator<Buffer> {
     if (this.#isStoredForm()) {
       yield this.#served.custom === undefined ? brace : this.#prefix;
-      yield stored.tail;
+      yield* stored.tail;
     } else {
       yield Buffer.from(JSON.stringify(this.#item(stored)));
     }
