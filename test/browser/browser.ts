@@ -9,7 +9,8 @@ import { PageWatch } from './page-watch.ts';
 import { startBrowser } from './start-browser.ts';
 
 const navigationMsMax = 15_000;
-const actionMsMax = 10_000;
+/** Beside other tests, a browser that has just started has needed 10 s for its first page. */
+const actionMsMax = 20_000;
 
 interface BrowserTest {
   readonly t: TestContext;
@@ -57,11 +58,22 @@ export function inBrowser(run: (setting: BrowserTest) => Promise<void>): (t: Tes
     try {
       await run({ t, open, use: (server) => servers.use(server) });
       for (const { watch } of contexts) assert.deepEqual(await watch.problems(), []);
+    } catch (error) {
+      for (const { context } of contexts) await printPages(t, context);
+      throw error;
     } finally {
       for (const { context } of contexts) await context.close();
     }
     return undefined;
   };
+}
+
+/** What a failed test's pages showed at its end. */
+async function printPages(t: TestContext, context: BrowserContext): Promise<void> {
+  for (const page of context.pages()) {
+    const text = await page.locator('body').innerText({ timeout: 1_000 }).catch(String);
+    t.diagnostic(`${page.url()} shows: ${text.slice(0, 600)}`);
+  }
 }
 
 /** A context whose pages are watched. */

@@ -75,6 +75,16 @@ test(
   }),
 );
 
+test(
+  'a browser whose language is not a valid one shows the page and its plots',
+  inBrowser(async ({ open, use }) => {
+    const server = use(await outage());
+    const page = await open(server.url, { context: { locale: 'en-GB@posix' } });
+    await new DashboardPage(page).isLive();
+    await page.locator('.uplot canvas').first().waitFor();
+  }),
+);
+
 async function outage(): Promise<SyntheticServer> {
   const server = await SyntheticServer.start({ zones: 3, nodesPerZone: 60 });
   server.cluster.cut('z2');
