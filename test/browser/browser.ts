@@ -9,8 +9,7 @@ import { PageWatch } from './page-watch.ts';
 import { startBrowser } from './start-browser.ts';
 
 const navigationMsMax = 15_000;
-/** Beside other tests, a browser that has just started has needed 10 s for its first page. */
-const actionMsMax = 20_000;
+const actionMsMax = 10_000;
 
 interface BrowserTest {
   readonly t: TestContext;
@@ -25,6 +24,8 @@ interface OpenOptions {
   readonly height?: number;
   readonly colorScheme?: 'light' | 'dark';
   readonly context?: BrowserContextOptions;
+  /** Runs in the page before its scripts. */
+  readonly before?: () => void;
   /** Messages of the console that are expected, such as those of a server that is down. */
   readonly expected?: RegExp;
 }
@@ -79,7 +80,7 @@ async function printPages(t: TestContext, context: BrowserContext): Promise<void
 /** A context whose pages are watched. */
 async function openContext(
   browser: Browser,
-  { width = 1_440, height = 900, colorScheme = 'light', expected, context: more }: OpenOptions,
+  { width = 1_440, height = 900, colorScheme = 'light', before, expected, context: more }: OpenOptions,
 ): Promise<{ readonly context: BrowserContext; readonly watch: PageWatch }> {
   const context = await browser.newContext({
     viewport: { width, height },
@@ -89,6 +90,7 @@ async function openContext(
     reducedMotion: 'no-preference',
     ...more,
   });
+  if (before !== undefined) await context.addInitScript(before);
   context.setDefaultTimeout(actionMsMax);
   context.setDefaultNavigationTimeout(navigationMsMax);
   const watch = await PageWatch.attach(context, expected);
