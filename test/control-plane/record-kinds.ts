@@ -6,6 +6,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, expect, type Json } from '../contract/apiserver/client.ts';
 import { aggregatedAccept, rowsOf } from '../contract/apiserver/discovery-rows.ts';
+import { examples, keyOf } from '../contract/apiserver/example-objects.ts';
+import { runExample } from '../contract/apiserver/example-run.ts';
 import { startControlPlane } from './control-plane.ts';
 
 const folder = join(import.meta.dirname, '..', 'contract', 'apiserver');
@@ -19,6 +21,9 @@ function record(name: string, entries: Readonly<Record<string, Json>>): void {
 async function recordAll(client: Client): Promise<void> {
   const get = async (path: string): Promise<Json> => expect(await client.get(path, { accept: aggregatedAccept }), 200);
   record('discovery', rowsOf([await get('/api'), await get('/apis')]));
+  const answers: Record<string, Json> = {};
+  for (const example of examples) answers[keyOf(example)] = await runExample(client, example);
+  record('examples', answers);
 }
 
 await using plane = await startControlPlane();
