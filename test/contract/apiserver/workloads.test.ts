@@ -22,6 +22,13 @@ async function make(
   return { path: `${collection}/${object.metadata.name}`, object };
 }
 
+test('the Service kubernetes exists from the start', async () => {
+  const { metadata, spec } = expect(await client.get('/api/v1/namespaces/default/services/kubernetes'), 200);
+  assert.deepEqual(metadata.labels, { component: 'apiserver', provider: 'kubernetes' });
+  assert.deepEqual([spec.type, spec.ports[0].name, spec.ports[0].port], ['ClusterIP', 'https', 443]);
+  assert.deepEqual([spec.clusterIP, spec.clusterIPs, spec.ipFamilies], ['10.96.0.1', ['10.96.0.1'], ['IPv4']]);
+});
+
 test('a Deployment gets the defaults of upstream, and a generation that follows its spec', async () => {
   const { path, object } = await make('apps', 'deployments', { selector, template });
   const { replicas, strategy, revisionHistoryLimit, progressDeadlineSeconds } = object.spec;
