@@ -6,7 +6,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { Presenter } from '../../src/apiserver/http/presenter.ts';
+import { JsonPresenter } from '../../src/apiserver/http/json-presenter.ts';
 import { decodeJson } from '../../src/apiserver/http/request-body.ts';
 import { ObjectRegistry, type Written } from '../../src/apiserver/registry/object-registry.ts';
 import type { Target } from '../../src/apiserver/registry/request-target.ts';
@@ -121,12 +121,12 @@ class RegistryBench {
   }
 
   #spend(from: number, count: number, body: Body, { target, carryOut }: Writer): number {
-    const form = { as: 'object', version: 'v1', pretty: false, includeObject: 'Metadata' } as const;
+    const form = { format: 'json', as: 'object', version: 'v1', pretty: false, includeObject: 'Metadata' } as const;
     const known = target.name === undefined ? undefined : this.#registry.get(target);
     let version = String(known?.revision);
     const before = process.cpuUsage();
     for (let index = from; index < from + count; index += 1) {
-      const presenter = new Presenter(target.served, form, this.#clock);
+      const presenter = new JsonPresenter(target.served, form, this.#clock);
       const { object } = carryOut(decodeJson(body(index, version), 'the body'));
       version = String(object.revision);
       presenter.object(object);

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseControllerConfig } from '../../src/cli/controller/config.ts';
 import type { ControllerSelection } from '../../src/controller/model/options.ts';
+import { kubernetesVersions } from '../../tools/control-plane/kubernetes-version.ts';
+import { controlPlaneBuild } from '../../tools/control-plane/programs.ts';
 import {
   defaultParts,
   type Parts,
@@ -247,6 +249,23 @@ for (const [values, words] of Object.entries(rejectedValues)) {
     assert.match(stderr, words);
   });
 }
+
+test('kubeVersion: every mode is accepted on each Kubernetes version under test, and none before 1.29', () => {
+  const modes = ['replace', 'detector-only', 'evictor-only', 'shadow'];
+  const codeOn = (version: string, mode: string): number =>
+    helmTemplate({ kubeVersion: version, values: `mode: ${mode}` }).code;
+  for (const version of kubernetesVersions) {
+    const { gitVersion } = controlPlaneBuild(version);
+    assert.deepEqual(
+      modes.map((mode) => codeOn(gitVersion, mode)),
+      [0, 0, 0, 0],
+      gitVersion,
+    );
+  }
+  const { code, stderr } = helmTemplate({ kubeVersion: '1.28.15', values: 'mode: shadow' });
+  assert.equal(code, 1);
+  assert.match(stderr, /chart requires kubeVersion: >=1\.29\.0-0 which is incompatible with Kubernetes v1\.28\.15/);
+});
 
 test('detector-only is rejected before Kubernetes 1.33, whose evictor requires the in-tree detector', () => {
   const on = (version: string, mode: string): ToolResult =>

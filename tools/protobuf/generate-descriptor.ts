@@ -27,6 +27,8 @@ const roots = [
     .flatMap((served) => [served, ...served.subresources.map(({ responseKind }) => responseKind)])
     .map((kind) => `${packageNameOf(kind)}.${kind.kind}`),
   ...['DeleteOptions', 'ListMeta', 'PartialObjectMetadata', 'Status', 'WatchEvent'].map((kind) => `${metaV1}.${kind}`),
+  ...['APIGroup', 'APIGroupList', 'APIResourceList', 'APIVersions'].map((kind) => `${metaV1}.${kind}`),
+  'k8s.io.api.apidiscovery.v2.APIGroupDiscoveryList',
   'k8s.io.apimachinery.pkg.runtime.Unknown',
 ];
 
@@ -35,6 +37,7 @@ const opaque = new Set([
   `${metaV1}.FieldsV1`,
   `${metaV1}.MicroTime`,
   `${metaV1}.Time`,
+  `${metaV1}.Verbs`,
   'k8s.io.api.authentication.v1.ExtraValue',
   'k8s.io.api.authorization.v1.ExtraValue',
   'k8s.io.api.certificates.v1.ExtraValue',
@@ -151,13 +154,20 @@ function keepOf(field: protobuf.Field, go: GoField): 'always' | 'nonzero' | 'pre
 
 function describeField(field: protobuf.Field, go: GoField | undefined): FieldDescriptor {
   const type = field.resolvedType === null ? field.type : fullName(field.resolvedType);
-  const patch = go === undefined || Object.keys(go.patch).length === 0 ? {} : { options: go.patch };
   const plain = { type, id: field.id };
-  if (field instanceof protobuf.MapField) return { keyType: field.keyType, ...plain };
-  if (field.repeated) return { rule: 'repeated', ...plain, ...patch };
+  if (field instanceof protobuf.MapField) return { keyType: field.keyType, ...plain, ...ofSeveral(go) };
+  if (field.repeated) return { rule: 'repeated', ...plain, ...ofSeveral(go) };
   if (go === undefined) return plain;
   const json = go.flags.includes('inline') ? { inline: true } : { keep: keepOf(field, go) };
   return { ...plain, options: { ...json, ...go.patch } };
+}
+
+/** The options of a list or a map. Without `omitempty` it is null when it is empty. */
+function ofSeveral(go: GoField | undefined): Pick<FieldDescriptor, 'options'> {
+  if (go === undefined) return {};
+  const omitted = go.flags.some((flag) => flag === 'omitempty' || flag === 'omitzero');
+  const options = { ...(omitted ? {} : { keep: 'always' }), ...go.patch };
+  return Object.keys(options).length === 0 ? {} : { options };
 }
 
 function describeMessage(message: protobuf.Type, folders: ReadonlyMap<string, string>): MessageDescriptor {

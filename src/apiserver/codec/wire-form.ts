@@ -140,8 +140,8 @@ class WireFormReader {
   /** Undefined if the field is omitted. */
   #readField(field: MessageField, value: unknown): unknown {
     const keep = field.options?.keep;
-    if (field.keyType !== undefined) return this.#readMap(field.type, value);
-    if (field.rule === 'repeated') return this.#readList(field.type, value);
+    if (field.keyType !== undefined) return this.#readMap(field.type, value) ?? emptyOf(keep);
+    if (field.rule === 'repeated') return this.#readList(field.type, value) ?? emptyOf(keep);
     if (keep === 'always') return this.#readKept(field.type, value);
     if (value === undefined) return undefined;
     const read = this.#readOne(field.type, value);
@@ -183,6 +183,11 @@ class WireFormReader {
     this.#path.leave();
     return read;
   }
+}
+
+/** A list or map without elements: Go writes null where it does not omit it. */
+function emptyOf(keep: string | undefined): null | undefined {
+  return keep === 'always' ? null : undefined;
 }
 
 function readTime(value: unknown, path: FieldPath): string | null {

@@ -13,7 +13,7 @@ import type { ServerControllerName } from '../controllers/controller-names.ts';
 import { makeServerControllers } from '../controllers/server-controllers.ts';
 import { type ServedResource, servedResources } from '../resources.ts';
 import { EventExpiry } from '../registry/event-expiry.ts';
-import { initialNamespaces } from '../registry/namespace-lifecycle.ts';
+import { createInitialObjects } from '../registry/initial-objects.ts';
 import { ObjectLister } from '../registry/object-lister.ts';
 import { ObjectRegistry } from '../registry/object-registry.ts';
 import { DisruptionBudgets } from '../registry/disruption-budgets.ts';
@@ -171,7 +171,7 @@ function assemble(options: ApiServerOptions, { admin, signingKeyPem }: Secrets):
   if (dataDir !== undefined) restoreObjects(store, strategies, { dataDir, logger });
   const registry = new ObjectRegistry(store, clock, random);
   const targets = new ServedTargets(served, strategies);
-  createNamespaces(registry, targets);
+  createInitialObjects(registry, targets);
   const mode = options.authorizationMode ?? 'AlwaysAllow';
   if (mode === 'RBAC') createBootstrapPolicy(registry, targets);
   const tokens = [admin, ...(options.tokens ?? []).slice(1), ...(options.users ?? [])];
@@ -217,14 +217,6 @@ function strategyOf(strategies: ReadonlyMap<string, Strategy>, plural: string): 
   const strategy = strategies.get(plural);
   if (strategy === undefined) throw new Error(`no strategy for ${plural}`);
   return strategy;
-}
-
-function createNamespaces(registry: ObjectRegistry, targets: ServedTargets): void {
-  const target = targets.of('', 'namespaces');
-  for (const name of initialNamespaces.filter((name) => !registry.exists({ ...target, name }))) {
-    const body = { metadata: { name } };
-    registry.create(target, body, { dryRun: false, fieldValidation: 'Strict', manager: 'kube-apiserver' });
-  }
 }
 
 async function expireEvents(

@@ -3,7 +3,7 @@ import { parse as parseYaml, type Tags, YAMLParseError } from 'yaml';
 import { decodeProtobufBody, protobufContentType } from '../codec/protobuf-body.ts';
 import { badRequest, statusError } from '../api-errors/api-errors.ts';
 import { isMap, type MutableJsonMap } from '../select-field.ts';
-import { parseMediaType } from './accept.ts';
+import { bodyTypeOf } from './accept.ts';
 import { headerOf, type Incoming } from './exchange.ts';
 
 /** Upstream `MaxRequestBodyBytes`. */
@@ -37,8 +37,7 @@ export function decodeBody(
   contentType: string,
   expected: { apiVersion: string; kind: string },
 ): unknown {
-  const { type } = parseMediaType(contentType);
-  switch (type) {
+  switch (bodyTypeOf(contentType)) {
     case '':
     case 'application/json':
       return decodeJson(bytes, expected.kind);

@@ -15,11 +15,13 @@ import { buildScale, patchForScale } from '../registry/scale.ts';
 import { parseSelection, type Selection } from '../registry/selection.ts';
 import type { Endpoint, Strategy } from '../registry/strategy.ts';
 import { isMap, mapAt, type MutableJsonMap } from '../select-field.ts';
-import { chooseForm, parseMediaType } from './accept.ts';
+import { bodyTypeOf, chooseForm, chooseFormat, type WireFormat } from './accept.ts';
 import type { AccessControl } from './access-control.ts';
 import { type Exchange, headerOf } from './exchange.ts';
-import { Presenter } from './presenter.ts';
-import { bytesReply, jsonReply, jsonType, type Reply, textReply } from './reply.ts';
+import { JsonPresenter } from './json-presenter.ts';
+import type { Presenter } from './presenter.ts';
+import { ProtobufPresenter } from './protobuf-presenter.ts';
+import { bytesReply, objectReply, type Reply, textReply } from './reply.ts';
 import { decodeApply, decodeBody, decodeJson, readBytes, unsupported } from './request-body.ts';
 import type { ResourceRoute } from './request-route.ts';
 import type { TokenRequests } from './token-requests.ts';
@@ -41,6 +43,11 @@ interface ResourceHandlerOptions {
 interface Call extends ResourceRoute {
   readonly exchange: Exchange;
   readonly verb: Verb;
+}
+
+interface Presentation {
+  readonly format: WireFormat;
+  readonly presenter: Presenter;
 }
 
 const patchTypes: Readonly<Record<string, PatchKind>> = {
@@ -135,7 +142,7 @@ export class ResourceHandler {
   async #get(call: Call): Promise<Reply> {
     const presenter = this.#presenter(call);
     await this.#options.lister.reach(requireRevision(call.exchange.query), call.exchange.signal);
-    return bytesReply(200, jsonType, presenter.object(this.#options.registry.get(this.#target(call))));
+    return bytesReply(200, presenter.contentType, presenter.object(this.#options.registry.get(this.#target(call))));
   }
 
   async #list(call: Call): Promise<Reply> {
@@ -144,7 +151,7 @@ export class ResourceHandler {
     const target = this.#target(call);
     const selection = selectionOf(call, target);
     const found = await this.#options.lister.list(target.strategy.table, selection, parseListPlan(query), signal);
-    return { code: 200, contentType: jsonType, body: presenter.list(found.metadata, found.items) };
+    return { code: 200, contentType: presenter.contentType, body: presenter.list(found.metadata, found.items) };
   }
 
   async #watch(call: Call, headers: OutgoingHttpHeaders): Promise<undefined> {
@@ -177,7 +184,7 @@ export class ResourceHandler {
 
   async #patch(call: Call): Promise<Reply> {
     const presenter = this.#presenter(call);
-    const given = parseMediaType(headerOf(call.exchange.incoming, 'content-type')).type;
+    const given = bodyTypeOf(headerOf(call.exchange.incoming, 'content-type'));
     if (given === applyType) return this.#apply(call, presenter);
     const type = patchKindOf(given, call.served);
     const options = this.#writeOptions(call, 'PatchOptions');
@@ -193,12 +200,13 @@ export class ResourceHandler {
   }
 
   async #delete(call: Call): Promise<Reply> {
-    const presenter = this.#presenter(call);
+    const { format, presenter } = this.#presentation(call);
     const target = this.#target(call);
     const request = parseDeleteRequest(call.exchange.query, await this.#deleteBody(call));
     const deleted = this.#options.registry.delete(target, request);
-    if (deleted.removed && !target.strategy.returnsDeleted) return jsonReply(200, deletedStatus(target, deleted));
-    return bytesReply(200, jsonType, presenter.object(deleted.object));
+    const asStatus = deleted.removed && !target.strategy.returnsDeleted;
+    if (asStatus) return objectReply(200, deletedStatus(target, deleted), format);
+    return bytesReply(200, presenter.contentType, presenter.object(deleted.object));
   }
 
   async #deleteCollection(call: Call): Promise<Reply> {
@@ -212,7 +220,7 @@ export class ResourceHandler {
     for (const { name, namespace } of found.items) {
       this.#options.registry.delete({ ...target, name, namespace: namespace || undefined }, request);
     }
-    return { code: 200, contentType: jsonType, body: presenter.list(found.metadata, found.items) };
+    return { code: 200, contentType: presenter.contentType, body: presenter.list(found.metadata, found.items) };
   }
 
   #writeOptions(call: Call, kind: Parameters<typeof optionsOf>[1]): WriteOptions {
@@ -220,23 +228,26 @@ export class ResourceHandler {
   }
 
   async #bind(call: Call): Promise<Reply> {
+    const format = formatOf(call);
     const { dryRun } = optionsOf(call, 'CreateOptions');
     this.#options.pods.bind(this.#target(call), asObject(await this.#body(call)), dryRun);
-    return jsonReply(201, success);
+    return objectReply(201, success, format);
   }
 
   async #evict(call: Call): Promise<Reply> {
+    const format = formatOf(call);
     const { dryRun } = optionsOf(call, 'CreateOptions');
     const eviction = asObject(await this.#body(call));
     const request = parseDeleteRequest(call.exchange.query, mapAt(eviction, 'deleteOptions'));
     this.#options.pods.evict(this.#target(call), eviction, { ...request, dryRun: dryRun || request.dryRun });
-    return jsonReply(201, success);
+    return objectReply(201, success, format);
   }
 
   async #scale(call: Call): Promise<Reply> {
     const { registry } = this.#options;
+    const format = formatOf(call);
     const target = this.#target(call);
-    if (call.verb === 'get') return jsonReply(200, buildScale(registry.get(target)));
+    if (call.verb === 'get') return objectReply(200, buildScale(registry.get(target)), format);
     const { incoming } = call.exchange;
     const options = optionsOf(call, call.verb === 'patch' ? 'PatchOptions' : 'UpdateOptions');
     const body = asObject(call.verb === 'patch' ? await this.#patchedScale(call, incoming) : await this.#body(call));
@@ -245,11 +256,11 @@ export class ResourceHandler {
       { type: 'merge', body: patchForScale(body) },
       { ...options, subresource: 'scale' },
     );
-    return jsonReply(200, buildScale(object));
+    return objectReply(200, buildScale(object), format);
   }
 
   async #patchedScale(call: Call, incoming: Exchange['incoming']): Promise<unknown> {
-    const type = patchKindOf(parseMediaType(headerOf(incoming, 'content-type')).type, call.served);
+    const type = patchKindOf(bodyTypeOf(headerOf(incoming, 'content-type')), call.served);
     const body = decodeJson(await readBytes(incoming), 'the patch');
     const { spec } = buildScale(this.#options.registry.get(this.#target(call)));
     // Without a version: a patch that states none applies to what is stored when it is carried out.
@@ -265,18 +276,21 @@ export class ResourceHandler {
   }
 
   async #requestToken(call: Call): Promise<Reply> {
+    const format = formatOf(call);
     optionsOf(call, 'CreateOptions');
     const body = asObject(await this.#body(call));
-    return jsonReply(201, this.#options.tokenRequests.create(this.#options.registry.get(this.#target(call)), body));
+    const account = this.#options.registry.get(this.#target(call));
+    return objectReply(201, this.#options.tokenRequests.create(account, body), format);
   }
 
   async #review(call: Call): Promise<Reply> {
+    const format = formatOf(call);
     const body = asObject(await this.#body(call));
     const { served, namespace, exchange } = call;
     const { user } = exchange;
     const review = this.#options.reviews.review({ kind: served.kind, body, namespace, user });
     if (review === undefined) throw notImplemented(call.served.plural);
-    return jsonReply(201, review);
+    return objectReply(201, review, format);
   }
 
   #target({ served, namespace, name, subresource }: Call): Target {
@@ -286,11 +300,18 @@ export class ResourceHandler {
   }
 
   /** Called before any write: an unacceptable response form must be rejected first. */
-  #presenter({ exchange, served }: Call): Presenter {
+  #presenter(call: Call): Presenter {
+    return this.#presentation(call).presenter;
+  }
+
+  #presentation({ exchange, served }: Call): Presentation {
     const includeObject = parseIncludeObject(exchange.query.get('includeObject'));
     if (includeObject === undefined) throw badRequest('unrecognized includeObject value');
-    const form = chooseForm(headerOf(exchange.incoming, 'accept'));
-    return new Presenter(served, { ...form, includeObject, pretty: wantsIndent(exchange) }, this.#options.clock);
+    const form = chooseForm(headerOf(exchange.incoming, 'accept'), served.custom !== undefined);
+    const { format } = form;
+    if (format === 'protobuf') return { format, presenter: new ProtobufPresenter(served, form) };
+    const presentation = { ...form, includeObject, pretty: form.pretty || wantsIndent(exchange) };
+    return { format, presenter: new JsonPresenter(served, presentation, this.#options.clock) };
   }
 
   async #body({ exchange: { incoming }, served, subresource }: Call): Promise<unknown> {
@@ -333,6 +354,11 @@ function optionsOf(
   return parseWriteOptions(query, kind, headerOf(incoming, 'user-agent'));
 }
 
+/** Of a response that has one form only. */
+function formatOf({ exchange: { incoming } }: Call): WireFormat {
+  return chooseFormat(headerOf(incoming, 'accept'));
+}
+
 function asObject(body: unknown): MutableJsonMap {
   if (isMap(body)) return body;
   throw badRequest('the body of the request is not an object');
@@ -350,7 +376,7 @@ function wantsIndent({ query, incoming }: Exchange): boolean {
 
 function written(presenter: Presenter, { object, created, warnings }: Written): Reply {
   const headers: Record<string, string[]> = warnings.length === 0 ? {} : { warning: warnings.map(warningHeader) };
-  return bytesReply(created ? 201 : 200, jsonType, presenter.object(object), headers);
+  return bytesReply(created ? 201 : 200, presenter.contentType, presenter.object(object), headers);
 }
 
 function warningHeader(text: string): string {

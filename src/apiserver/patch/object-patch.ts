@@ -57,10 +57,9 @@ function jsonPatch(draft: Draft, body: unknown): Draft {
     throw statusError(413, 'RequestEntityTooLarge', message);
   }
   if (!body.every(isOperation)) throw badRequest('error decoding patch: an operation has no op or no path');
-  const failed = applyPatch(draft, body).find((problem) => problem !== null);
-  if (failed === undefined || failed === null) return asDraft(draft);
-  const message = `the server rejected our request due to an error in our request: ${failed.message}`;
-  throw statusError(422, 'Invalid', message, {});
+  if (applyPatch(draft, body).every((problem) => problem === null)) return asDraft(draft);
+  // What failed is not in the answer of kube-apiserver either.
+  throw statusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
 }
 
 function strategic(draft: Draft, body: MutableJsonMap, kind: string): unknown {

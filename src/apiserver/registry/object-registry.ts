@@ -33,7 +33,7 @@ import { listOf } from '../../api/json-map.ts';
 import { sameJson } from '../../api/same-json.ts';
 import { type FieldError, invalidField } from '../api-errors/field-errors.ts';
 import { type MutableJsonMap, textAt } from '../select-field.ts';
-import type { Strategy } from './strategy.ts';
+import type { Strategy, WriteContext } from './strategy.ts';
 
 export interface WriteOptions {
   /** All steps but the commit. */
@@ -176,7 +176,10 @@ export class ObjectRegistry {
     const draft = stored.draft();
     const kept = keep(stored, draft);
     if (target.served.kind === 'Namespace') return this.#deleteNamespace(target, kept, request.dryRun);
-    const finalizersChanged = applyPropagation(draft, request.propagation);
+    const finalizersChanged = applyPropagation(
+      draft,
+      request.propagation ?? (target.strategy.orphans === true ? 'Orphan' : undefined),
+    );
     const decision = decideDeletion(this.#deletionInput(target.strategy, draft, request));
     if (decision.kind === 'remove') return this.#remove(target.strategy, kept, request.dryRun);
     if (decision.kind === 'unchanged' && !finalizersChanged) return { object: stored, removed: false };
@@ -193,8 +196,9 @@ export class ObjectRegistry {
     strategy.setDefaults(draft);
     options.authorize?.(draft, undefined);
     const managers = this.#ownersAfter(target, undefined, draft, options);
-    strategy.admit(draft);
-    strategy.prepareCreate(draft);
+    const context = this.#context();
+    strategy.admit(draft, context);
+    strategy.prepareCreate(draft, context);
     const warnings = [...options.warnings, ...dropRepeatedOwners(draft.metadata)];
     assertValid(target, draft, [
       ...validateMetadata(draft, strategy),
@@ -207,6 +211,10 @@ export class ObjectRegistry {
       throw alreadyExists(resourceName(target), taken.name, terminating);
     }
     return { object: this.#commit(strategy, { draft, managers }, options.dryRun), created: true, warnings };
+  }
+
+  #context(): WriteContext {
+    return { objects: this.#store, now: formatTime(this.#clock.nowMs()) };
   }
 
   /** Sets the fields that only the server may set, whatever the client sent. */
@@ -250,8 +258,9 @@ export class ObjectRegistry {
     strategy.setDefaults(draft);
     options.authorize?.(draft, before);
     const managers = this.#ownersAfter(target, { managers: stored.managers, content: before }, draft, options);
-    strategy.admit(draft);
-    strategy.prepareUpdate(draft, before, target.endpoint);
+    const context = this.#context();
+    strategy.admit(draft, context, before);
+    strategy.prepareUpdate(draft, before, target.endpoint, context);
     const warnings = [...options.warnings, ...dropRepeatedOwners(draft.metadata)];
     assertValid(target, draft, [
       ...validateMetadata(draft, strategy),

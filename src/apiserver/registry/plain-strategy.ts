@@ -3,7 +3,7 @@ import { isDnsSubdomain } from '../../api/names.ts';
 import { sameJson } from '../../api/same-json.ts';
 import { type ServedResource, tableOf } from '../resources.ts';
 import type { Draft } from '../storage/stored-object.ts';
-import { isolateStatus, plainStrategy, type Strategy } from './strategy.ts';
+import { type Endpoint, isolateStatus, plainStrategy, type Strategy, type WriteContext } from './strategy.ts';
 
 /** What a kind does differently. */
 export type KindRules = Partial<Strategy> & {
@@ -12,11 +12,13 @@ export type KindRules = Partial<Strategy> & {
   /** The status of a new object; default: empty. */
   readonly initialStatus?: Readonly<Record<string, unknown>>;
   /** Completes a new object, which has its generation and status. */
-  readonly prepareNew?: (draft: Draft) => void;
+  readonly prepareNew?: (draft: Draft, context: WriteContext) => void;
+  /** The same for an update. */
+  readonly prepareChange?: (draft: Draft, stored: Draft, endpoint: Endpoint, context: WriteContext) => void;
 };
 
 export function strategyOfRow(served: ServedResource, allRules: KindRules = {}): Strategy {
-  const { hasGeneration, initialStatus, prepareNew, ...rules } = allRules;
+  const { hasGeneration, initialStatus, prepareNew, prepareChange, ...rules } = allRules;
   const { namespaced } = served;
   const hasStatus = served.subresources.some(({ name }) => name === 'status');
   const labels = ['metadata.name', ...(namespaced ? ['metadata.namespace'] : [])];
@@ -26,13 +28,14 @@ export function strategyOfRow(served: ServedResource, allRules: KindRules = {}):
     namespaced,
     isName: isDnsSubdomain,
     fieldLabels: { labels },
-    prepareCreate: (draft) => {
+    prepareCreate: (draft, context) => {
       if (hasGeneration ?? hasStatus) draft.metadata.generation = 1;
-      if (hasStatus) draft.status = { ...initialStatus };
-      prepareNew?.(draft);
+      if (hasStatus) draft.status = structuredClone({ ...initialStatus });
+      prepareNew?.(draft, context);
     },
-    prepareUpdate: (draft, stored, endpoint) => {
+    prepareUpdate: (draft, stored, endpoint, context) => {
       if (hasStatus) isolateStatus(draft, stored, endpoint);
+      prepareChange?.(draft, stored, endpoint, context);
       if (hasGeneration ?? hasStatus) incrementGeneration(draft, stored);
     },
     ...rules,

@@ -1,4 +1,6 @@
 /** Default values of pods (upstream `pkg/apis/core/v1/defaults.go`). */
+import { fillIn } from '../kinds/fill-in.ts';
+import { defaultProbesAndHooks, defaultVolumes } from '../kinds/pod-spec-defaults.ts';
 import { isMap, mapAt, mapsAt, type MutableJsonMap, textAt } from '../select-field.ts';
 
 const podDefaults: Readonly<Record<string, unknown>> = {
@@ -9,26 +11,34 @@ const podDefaults: Readonly<Record<string, unknown>> = {
   schedulerName: 'default-scheduler',
 };
 
-/** Only for pods, not for templates: upstream sets these in admission. */
-const admittedPodDefaults: Readonly<Record<string, unknown>> = {
-  serviceAccountName: 'default',
-  serviceAccount: 'default',
-  priority: 0,
-  preemptionPolicy: 'PreemptLowerPriority',
-};
-
 /** Modifies `spec`, which is that of a pod or of a pod template. */
 export function defaultPodSpec(spec: MutableJsonMap): void {
   fillIn(spec, podDefaults);
+  nameAccount(spec);
   for (const container of containersOf(spec)) defaultContainer(container);
+  defaultVolumes(spec);
+}
+
+/** `serviceAccount` is another name of `serviceAccountName`. */
+function nameAccount(spec: MutableJsonMap): void {
+  const name = textAt(spec, 'serviceAccountName') || textAt(spec, 'serviceAccount');
+  if (name !== '') Object.assign(spec, { serviceAccountName: name, serviceAccount: name });
+}
+
+/** Sets the defaults of the pod template of `owner`, if it has one. */
+export function defaultTemplate(owner: MutableJsonMap): void {
+  const template = owner['template'];
+  if (isMap(template) && isMap(template['spec'])) defaultPodSpec(template['spec']);
 }
 
 function containersOf(spec: MutableJsonMap): readonly MutableJsonMap[] {
   return [...mapsAt(spec, 'containers'), ...mapsAt(spec, 'initContainers')];
 }
 
+/** Only for pods, not for templates: upstream sets it in admission. */
 export function admitPodSpec(spec: MutableJsonMap): void {
-  fillIn(spec, admittedPodDefaults);
+  fillIn(spec, { serviceAccountName: 'default' });
+  nameAccount(spec);
 }
 
 function defaultContainer(container: MutableJsonMap): void {
@@ -39,6 +49,7 @@ function defaultContainer(container: MutableJsonMap): void {
     imagePullPolicy: isMovingTag(textAt(container, 'image')) ? 'Always' : 'IfNotPresent',
   });
   for (const port of mapsAt(container, 'ports')) fillIn(port, { protocol: 'TCP' });
+  defaultProbesAndHooks(container);
 }
 
 /** Only for pods: templates keep their resources as they are. */
@@ -71,8 +82,4 @@ export function qosClassOf(spec: MutableJsonMap): 'Guaranteed' | 'Burstable' | '
 function quantityAt(resources: unknown, side: 'requests' | 'limits', name: string): string {
   const quantity = textAt(resources, side, name);
   return quantity === '0' ? '' : quantity;
-}
-
-function fillIn(target: MutableJsonMap, defaults: Readonly<Record<string, unknown>>): void {
-  for (const [field, value] of Object.entries(defaults)) target[field] ??= structuredClone(value);
 }

@@ -5,7 +5,9 @@ import { isDnsSubdomain } from '../../api/names.ts';
 import { admitPodSpec, defaultPodRequests, defaultPodSpec, qosClassOf } from './pod-defaults.ts';
 import { validatePodSpec, validatePodStatusUpdate, validatePodUpdate } from './pod-rules.ts';
 import { sameJson } from '../../api/same-json.ts';
-import { mapsAt, type MutableJsonMap, textAt } from '../select-field.ts';
+import { admitPriority, keepPriority } from '../kinds/pod-priority.ts';
+import { defaultHostPorts } from '../kinds/pod-spec-defaults.ts';
+import { mapsAt, type MutableJsonMap, numberAt, textAt } from '../select-field.ts';
 import { type Endpoint, isolateStatus, plainStrategy, type Strategy } from './strategy.ts';
 
 const selectable = ['restartPolicy', 'schedulerName', 'serviceAccountName', 'nodeName'] as const;
@@ -37,9 +39,13 @@ export function podStrategy(defaultTolerationSeconds: number): Strategy {
       defaultPodSpec(spec);
       defaultPodRequests(spec);
       spec['enableServiceLinks'] ??= true;
+      defaultHostPorts(spec);
+      if (numberAt(spec, 'terminationGracePeriodSeconds') < 0) spec['terminationGracePeriodSeconds'] = 1;
     },
-    admit: (draft) => {
+    admit: (draft, context, stored) => {
       const spec = (draft.spec ??= {});
+      if (stored === undefined) admitPriority(draft, context);
+      else keepPriority(spec, stored.spec ?? {});
       admitPodSpec(spec);
       addDefaultTolerations(spec, defaultTolerationSeconds);
     },

@@ -3,19 +3,20 @@ import type { Draft } from '../storage/stored-object.ts';
 import { eventStrategy } from './event-strategy.ts';
 import { type ServedResource, servedResources, tableOf } from '../resources.ts';
 import { budgetStrategy } from './budget-strategy.ts';
+import { clusterRules } from '../kinds/cluster-rules.ts';
+import { coreRules } from '../kinds/core-rules.ts';
+import { workloadRules } from '../kinds/workload-rules.ts';
 import { customStrategy } from './custom-strategy.ts';
 import { isDnsLabel, isDnsSubdomain } from '../../api/names.ts';
 import { nodeStrategy } from './node-strategy.ts';
-import { defaultPodSpec } from './pod-defaults.ts';
-import { validatePodSpec } from './pod-rules.ts';
 import { podStrategy } from './pod-strategy.ts';
 import { rbacStrategies } from './rbac-strategies.ts';
 import { type FieldError, invalidField } from '../api-errors/field-errors.ts';
-import { sameJson } from '../../api/same-json.ts';
-import { isMap, mapAt, mapsAt, textAt, valueAt } from '../select-field.ts';
+import { textAt } from '../select-field.ts';
 import { type KindRules, strategyOfRow } from './plain-strategy.ts';
-import { workloadRules } from './workload-rules.ts';
 import { isolateStatus, plainStrategy, type Strategy, takeField } from './strategy.ts';
+
+const kindRules: Readonly<Record<string, KindRules>> = { ...coreRules, ...workloadRules, ...clusterRules };
 
 const namespacedFields = ['metadata.name', 'metadata.namespace'] as const;
 
@@ -25,16 +26,7 @@ export function makeStrategies(
   custom: readonly ServedResource[] = [],
 ): ReadonlyMap<string, Strategy> {
   const pods = podStrategy(defaultTolerationSeconds);
-  const own = [
-    nodeStrategy,
-    pods,
-    namespaceStrategy,
-    eventStrategy,
-    leaseStrategy,
-    daemonSetStrategy,
-    budgetStrategy,
-    ...rbacStrategies,
-  ];
+  const own = [nodeStrategy, pods, namespaceStrategy, eventStrategy, leaseStrategy, budgetStrategy, ...rbacStrategies];
   const named = new Map(own.map((strategy) => [strategy.table, strategy]));
   const stored = servedResources.filter(({ review }) => !review);
   const builtIn = stored.map((served) => named.get(tableOf(served)) ?? strategyOfRow(served, rulesOf(served)));
@@ -42,7 +34,7 @@ export function makeStrategies(
 }
 
 function rulesOf(served: ServedResource): KindRules | undefined {
-  return workloadRules[tableOf(served)];
+  return kindRules[tableOf(served)];
 }
 
 /** Upstream `pkg/registry/coordination/lease/strategy.go`, `ValidateLease`. */
@@ -103,55 +95,3 @@ const namespaceStrategy: Strategy = {
   validateUpdate: (draft, _stored, endpoint) => (endpoint === 'status' ? validatePhase(draft) : []),
   fieldsOf: (draft) => ({ 'status.phase': textAt(draft.status, 'phase') }),
 };
-
-/** Upstream `pkg/registry/apps/daemonset/strategy.go`. */
-const daemonSetStrategy: Strategy = {
-  ...plainStrategy,
-  table: 'daemonsets.apps',
-  namespaced: true,
-  isName: isDnsSubdomain,
-  fieldLabels: { labels: namespacedFields },
-  setDefaults: defaultDaemonSet,
-  prepareCreate: (draft) => {
-    draft.metadata.generation = 1;
-    draft.status = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 };
-  },
-  prepareUpdate: (draft, stored, endpoint) => {
-    isolateStatus(draft, stored, endpoint);
-    if (!sameJson(draft.spec, stored.spec)) draft.metadata.generation = (stored.metadata.generation ?? 0) + 1;
-  },
-  validate: validateDaemonSet,
-  validateUpdate: validateSelectorKept,
-};
-
-function defaultDaemonSet(draft: Draft): void {
-  const spec = (draft.spec ??= {});
-  spec['revisionHistoryLimit'] ??= 10;
-  const strategy = mapAt(spec, 'updateStrategy');
-  const type = textAt(strategy, 'type') || 'RollingUpdate';
-  spec['updateStrategy'] = { ...strategy, type };
-  if (type === 'RollingUpdate') {
-    const rollingUpdate = { maxUnavailable: 1, maxSurge: 0, ...mapAt(strategy, 'rollingUpdate') };
-    spec['updateStrategy'] = { type, rollingUpdate };
-  }
-  const podSpec = valueAt(spec, 'template', 'spec');
-  if (isMap(podSpec)) defaultPodSpec(podSpec);
-}
-
-function validateDaemonSet({ spec = {} }: Draft): readonly FieldError[] {
-  const podErrors = validatePodSpec(mapAt(spec, 'template', 'spec'), 'spec.template.spec');
-  const wanted = Object.entries(mapAt(spec, 'selector', 'matchLabels'));
-  const metadata = mapAt(spec, 'template', 'metadata');
-  const matched = wanted.every(([key, value]) => textAt(metadata, 'labels', key) === value);
-  // matchExpressions are not compared with the template.
-  if (matched && (wanted.length > 0 || mapsAt(spec, 'selector', 'matchExpressions').length > 0)) return podErrors;
-  const labels = metadata['labels'] ?? {};
-  const detail = '`selector` does not match template `labels`';
-  return [invalidField('spec.template.metadata.labels', labels, detail), ...podErrors];
-}
-
-function validateSelectorKept(draft: Draft, stored: Draft): readonly FieldError[] {
-  const value = draft.spec?.['selector'];
-  if (sameJson(value, stored.spec?.['selector'])) return [];
-  return [invalidField('spec.selector', value, 'field is immutable')];
-}

@@ -1,8 +1,17 @@
 import type { Draft } from '../storage/stored-object.ts';
 import type { FieldError } from '../api-errors/field-errors.ts';
+import type { VersionedStore } from '../storage/versioned-store.ts';
 import type { FieldLabels } from './selection.ts';
 
 export type Endpoint = '' | 'status' | 'finalize';
+
+/** What the rules of a write may depend on beyond the object. */
+export interface WriteContext {
+  /** All objects, before the write. */
+  readonly objects: Pick<VersionedStore, 'get' | 'table'>;
+  /** RFC 3339, whole seconds. */
+  readonly now: string;
+}
 
 /** Rules of one resource (upstream: the strategies in `pkg/registry`). */
 export interface Strategy {
@@ -20,14 +29,16 @@ export interface Strategy {
   readonly returnsDeleted: boolean;
   /** Deletion waits for a grace period (pods). */
   readonly graceful: boolean;
+  /** What a DELETE does with dependents if it does not say; default: the garbage collector deletes them. */
+  readonly orphans?: boolean;
   readonly isName: (name: string) => boolean;
   /** Fills in defaults; on every write, after decoding. */
   setDefaults(draft: Draft): void;
   /** Changes by admission plugins, on every write; the client does not own them. */
-  admit(draft: Draft): void;
-  prepareCreate(draft: Draft): void;
+  admit(draft: Draft, context: WriteContext, stored?: Draft): void;
+  prepareCreate(draft: Draft, context: WriteContext): void;
   /** Restores the fields that this endpoint must not change, and increments the generation. */
-  prepareUpdate(draft: Draft, stored: Draft, endpoint: Endpoint): void;
+  prepareUpdate(draft: Draft, stored: Draft, endpoint: Endpoint, context: WriteContext): void;
   /** On every write. This and the two below receive the group of the request. */
   validate(draft: Draft, group: string): readonly FieldError[];
   validateCreate(draft: Draft, group: string): readonly FieldError[];

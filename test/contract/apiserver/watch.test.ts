@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { byVersion } from '../../support/by-version.ts';
 import { only } from './backend.ts';
 import {
   expect,
@@ -18,6 +19,8 @@ import {
 const client = await openClient();
 
 const watchList = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+/** Why streaming lists are not served: the feature gate WatchList is off by default in 1.33. */
+const noStreaming = byVersion<string | false>({ '1.33': 'rejected, as the next test expects', '1.34': false });
 const brief = ({ type, object }: WatchEvent): string => `${type} ${object.metadata.name}`;
 const isEnd = ({ object }: WatchEvent): boolean =>
   object.metadata?.annotations?.['k8s.io/initial-events-end'] === 'true';
@@ -111,7 +114,7 @@ test('T108 a watch with allowWatchBookmarks gets a bookmark before it ends', asy
   assert.ok(revisionOf(withMarks.at(-1)?.object) >= revisionOf(lease));
 });
 
-test('T109 a streaming list sends the state and a bookmark at its end', async () => {
+test('T109 a streaming list sends the state and a bookmark at its end', { skip: noStreaming }, async () => {
   const collection = leases(await client.namespace());
   for (const name of ['a', 'b']) await client.make(collection, { metadata: { name } });
   const watch = await client.watch(`${collection}?${watchList}`);
@@ -126,13 +129,23 @@ test('T109 a streaming list sends the state and a bookmark at its end', async ()
   assert.ok(revisionOf(live?.object) > revisionOf(bookmark?.object));
 });
 
-test('T110 the bookmark of an empty state is sent at once', async () => {
+test('T110 the bookmark of an empty state is sent at once', { skip: noStreaming }, async () => {
   const watch = await client.watch(`${leases(await client.namespace())}?${watchList}`);
   const started = performance.now();
   const state = await watch.until(isEnd);
   assert.equal(state.length, 1);
   assert.ok(performance.now() - started < 4_000);
 });
+
+if (noStreaming !== false)
+  test('T109 T110 a streaming list is rejected while the feature gate WatchList is off', async () => {
+    const response = await client.get(`${leases(await client.namespace())}?watch=true&${watchList}`);
+    assert.deepEqual([response.code, response.body.reason], [422, 'Invalid']);
+    assert.match(
+      response.body.message,
+      /sendInitialEvents is forbidden for watch unless the WatchList feature gate is/,
+    );
+  });
 
 test('T111 sendInitialEvents and resourceVersionMatch require each other', async () => {
   for (const query of [

@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { ApiError } from '../../../../src/api/api-error.ts';
 import { decodeProtobufBody, isProtobufBody } from '../../../../src/apiserver/codec/protobuf-body.ts';
-// Bytes written by the Go client's encoder, and the JSON that it writes for the same object. An empty list that Go writes
-// as null is left out: for every reader of these bytes the two are equal.
+// Bytes written by the Go client's encoder, and the JSON that it writes for the same object.
 import recorded from './recorded-bodies.json' with { type: 'json' };
 
 const bytesOf = (base64: string): Uint8Array => new Uint8Array(Buffer.from(base64, 'base64'));

@@ -20,7 +20,7 @@ test('nulls and zeros are omitted where Go omits them', () => {
     spec: { hostNetwork: false, tolerations: [{ key: '', operator: 'Exists', tolerationSeconds: 0 }] },
   });
   assert.deepEqual(object['metadata'], { name: 'p' });
-  assert.deepEqual(object['spec'], { tolerations: [{ operator: 'Exists', tolerationSeconds: 0 }] });
+  assert.deepEqual(object['spec'], { containers: null, tolerations: [{ operator: 'Exists', tolerationSeconds: 0 }] });
   assert.deepEqual(object['status'], {});
 });
 

@@ -1,0 +1,54 @@
+/** PriorityClasses (upstream `pkg/registry/scheduling`, `pkg/apis/scheduling/validation`). */
+import { type FieldError, forbiddenField, invalidField } from '../api-errors/field-errors.ts';
+import type { KindRules } from '../registry/plain-strategy.ts';
+import type { Draft } from '../storage/stored-object.ts';
+import { fillIn } from './fill-in.ts';
+
+/** Of classes that users define. */
+const priorityMax = 1_000_000_000;
+
+/** The classes that every cluster has. */
+export const systemPriorityClasses = [
+  {
+    name: 'system-node-critical',
+    value: 2_000_001_000,
+    description: 'Used for system critical pods that must not be moved from their current node.',
+  },
+  {
+    name: 'system-cluster-critical',
+    value: 2_000_000_000,
+    description:
+      'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.',
+  },
+] as const;
+
+export const priorityClassRules: KindRules = {
+  prepareCreate: ({ metadata }) => {
+    metadata.generation = 1;
+  },
+  setDefaults: (draft) => void fillIn(draft, { preemptionPolicy: 'PreemptLowerPriority' }),
+  validate: validatePriority,
+  validateUpdate: validatePriorityUpdate,
+};
+
+function validatePriority(draft: Draft): readonly FieldError[] {
+  const { name = '' } = draft.metadata;
+  const { value } = draft;
+  if (name.startsWith('system-')) {
+    if (systemPriorityClasses.some((known) => known.name === name && known.value === value)) return [];
+    const why = `priority class names with 'system-' prefix are reserved for system use only. error: ${name} is not a known system priority class`;
+    return [forbiddenField('metadata.name', why)];
+  }
+  if (typeof value !== 'number' || value <= priorityMax) return [];
+  return [forbiddenField('value', `maximum allowed value of a user defined priority is ${priorityMax}`)];
+}
+
+function validatePriorityUpdate(draft: Draft, stored: Draft): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  if (draft['value'] !== stored['value']) errors.push(forbiddenField('value', 'may not be changed in an update.'));
+  const policy = draft['preemptionPolicy'];
+  if (policy !== stored['preemptionPolicy']) {
+    errors.push(invalidField('preemptionPolicy', policy, 'field is immutable'));
+  }
+  return errors;
+}

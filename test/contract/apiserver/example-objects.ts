@@ -1,0 +1,491 @@
+/** Objects of every kind that the API servers are compared on: each with few fields, so that the defaults show. */
+import type { Json } from './client.ts';
+
+/** One object, its status, and a change of its spec. */
+export interface Example {
+  /** The path of the group version, as `apis/apps/v1`. */
+  readonly version: string;
+  readonly plural: string;
+  readonly clusterScoped?: true;
+  readonly body: Json;
+  /** Merged into `/status`. */
+  readonly status?: Json;
+  /** Merged into the object, after the status. */
+  readonly change?: Json;
+}
+
+const labels = { app: 'web' };
+const selector = { matchLabels: labels };
+const container = { name: 'main', image: 'registry.example/web:1' };
+const template = { metadata: { labels }, spec: { containers: [container] } };
+const jobTemplate = { spec: { restartPolicy: 'Never', containers: [container] } };
+const then = '2026-01-02T03:04:05Z';
+const storage = { resources: { requests: { storage: '1Gi' } }, accessModes: ['ReadWriteOnce'] };
+
+function named(name: string, fields: Json): Json {
+  return { metadata: { name }, ...fields };
+}
+
+const core = { version: 'api/v1' } as const;
+const apps = { version: 'apis/apps/v1' } as const;
+const batch = { version: 'apis/batch/v1' } as const;
+const policy = { version: 'apis/policy/v1' } as const;
+const networking = { version: 'apis/networking.k8s.io/v1' } as const;
+const admission = { version: 'apis/admissionregistration.k8s.io/v1', clusterScoped: true } as const;
+const storageApi = { version: 'apis/storage.k8s.io/v1' } as const;
+const resourceApi = { version: 'apis/resource.k8s.io/v1' } as const;
+const flow = { version: 'apis/flowcontrol.apiserver.k8s.io/v1', clusterScoped: true } as const;
+const cluster = { clusterScoped: true } as const;
+
+/** Named, because not every API server sets it; and without a token, which is random. */
+const account = { serviceAccountName: 'default', automountServiceAccountToken: false } as const;
+const probe = { httpGet: { port: 80 } };
+const fullPod = {
+  terminationGracePeriodSeconds: -1,
+  priorityClassName: 'system-node-critical',
+  ...account,
+  initContainers: [{ name: 'side', image: 'registry.example/side', restartPolicy: 'Always' }],
+  containers: [
+    {
+      ...container,
+      ports: [{ containerPort: 80 }],
+      resources: { limits: { cpu: '1' } },
+      env: [
+        { name: 'A', value: '' },
+        { name: 'B', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+      ],
+      livenessProbe: probe,
+      readinessProbe: { exec: { command: ['true'] }, failureThreshold: 2 },
+      startupProbe: { grpc: { port: 1 } },
+      lifecycle: { preStop: { httpGet: { port: 'http' } } },
+    },
+    { name: 'second', image: 'registry.example/web', imagePullPolicy: 'Never' },
+  ],
+  volumes: [
+    { name: 'empty', emptyDir: {} },
+    { name: 'unnamed' },
+    { name: 'config', configMap: { name: 'c' } },
+    { name: 'secret', secret: { secretName: 's' } },
+    { name: 'host', hostPath: { path: '/x' } },
+    { name: 'down', downwardAPI: { items: [{ path: 'n', fieldRef: { fieldPath: 'metadata.name' } }] } },
+    { name: 'all', projected: { sources: [{ configMap: { name: 'c' } }] } },
+    { name: 'claim', persistentVolumeClaim: { claimName: 'p' } },
+    { name: 'own', ephemeral: { volumeClaimTemplate: { spec: storage } } },
+  ],
+};
+
+const coreExamples: readonly Example[] = [
+  { ...core, plural: 'configmaps', body: named('cm', { data: { a: '1' }, binaryData: { b: 'AAE=' } }) },
+  {
+    ...core,
+    plural: 'endpoints',
+    body: named('ep', { subsets: [{ addresses: [{ ip: '10.1.2.3' }], ports: [{ name: 'a', port: 80 }] }] }),
+  },
+  {
+    ...core,
+    plural: 'limitranges',
+    body: named('lr', { spec: { limits: [{ type: 'Container', max: { cpu: '2' } }] } }),
+  },
+  { ...core, plural: 'namespaces', ...cluster, body: named('recorded-ns', {}) },
+  { ...core, plural: 'nodes', ...cluster, body: named('recorded-node', {}) },
+  {
+    ...core,
+    plural: 'persistentvolumeclaims',
+    body: named('pvc', { spec: storage }),
+    status: { phase: 'Bound', capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'] },
+  },
+  {
+    ...core,
+    plural: 'persistentvolumes',
+    ...cluster,
+    body: named('recorded-pv', {
+      spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce', 'ReadOnlyMany'], hostPath: { path: '/x' } },
+    }),
+    status: { phase: 'Available' },
+  },
+  { ...core, plural: 'pods', body: named('pod', { spec: { ...template.spec, ...account } }) },
+  { ...core, plural: 'pods', body: named('full-pod', { spec: fullPod }) },
+  {
+    ...core,
+    plural: 'podtemplates',
+    body: named('pt', { template }),
+    change: { template: { metadata: { labels: { app: 'other' } } } },
+  },
+  {
+    ...core,
+    plural: 'replicationcontrollers',
+    body: named('rc', { spec: { template } }),
+    status: { replicas: 1, readyReplicas: 1 },
+    change: { spec: { replicas: 3 } },
+  },
+  {
+    ...core,
+    plural: 'resourcequotas',
+    body: named('rq', { spec: { hard: { pods: '3', 'requests.cpu': '2', 'limits.cpu': '4' } } }),
+    status: {
+      hard: { pods: '3', 'requests.cpu': '2', 'limits.cpu': '4' },
+      used: { pods: '1', 'requests.cpu': '100m' },
+    },
+  },
+  { ...core, plural: 'secrets', body: named('secret', { data: { a: 'MQ==' }, stringData: { b: 'text' } }) },
+  {
+    ...core,
+    plural: 'secrets',
+    body: named('secret-tls', { type: 'kubernetes.io/tls', data: { 'tls.crt': '', 'tls.key': '' } }),
+  },
+  { ...core, plural: 'serviceaccounts', body: named('sa', {}) },
+  {
+    ...core,
+    plural: 'services',
+    body: named('svc', { spec: { selector: labels, ports: [{ port: 80 }] } }),
+    change: { spec: { selector: { app: 'other' } } },
+  },
+  {
+    ...core,
+    plural: 'services',
+    body: named('svc-headless', {
+      spec: {
+        clusterIP: 'None',
+        ports: [
+          { name: 'a', port: 80, targetPort: 'web' },
+          { name: 'b', port: 81, protocol: 'UDP' },
+        ],
+      },
+    }),
+  },
+  {
+    ...core,
+    plural: 'services',
+    body: named('svc-name', { spec: { type: 'ExternalName', externalName: 'a.example' } }),
+  },
+  {
+    ...core,
+    plural: 'services',
+    body: named('svc-node', {
+      spec: { type: 'NodePort', sessionAffinity: 'ClientIP', selector: labels, ports: [{ port: 80 }] },
+    }),
+  },
+  {
+    ...core,
+    plural: 'services',
+    body: named('svc-balanced', { spec: { type: 'LoadBalancer', selector: labels, ports: [{ port: 80 }] } }),
+    status: { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } },
+  },
+];
+
+const workloadExamples: readonly Example[] = [
+  { ...apps, plural: 'controllerrevisions', body: named('cr', { data: { a: 1 }, revision: 2 }) },
+  {
+    ...apps,
+    plural: 'daemonsets',
+    body: named('ds', { spec: { selector, template } }),
+    status: { numberReady: 2, currentNumberScheduled: 3, desiredNumberScheduled: 4, numberMisscheduled: 0 },
+    change: { spec: { minReadySeconds: 3 } },
+  },
+  {
+    ...apps,
+    plural: 'deployments',
+    body: named('deploy', { spec: { selector, template } }),
+    status: { replicas: 2, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 },
+    change: { metadata: { annotations: { a: 'b' } } },
+  },
+  {
+    ...apps,
+    plural: 'deployments',
+    body: named('deploy-full', {
+      spec: {
+        selector,
+        template: { spec: { ...fullPod, terminationGracePeriodSeconds: 3 }, metadata: { labels } },
+        strategy: { type: 'Recreate' },
+      },
+    }),
+    change: { spec: { paused: true } },
+  },
+  {
+    ...apps,
+    plural: 'replicasets',
+    body: named('rs', { spec: { selector, template, replicas: 0 } }),
+    status: { replicas: 1, readyReplicas: 1 },
+    change: { spec: { replicas: 2 } },
+  },
+  {
+    ...apps,
+    plural: 'statefulsets',
+    body: named('sts', {
+      spec: { serviceName: 'web', selector, template, volumeClaimTemplates: [named('data', { spec: storage })] },
+    }),
+    status: { replicas: 1, readyReplicas: 1 },
+    change: { spec: { replicas: 2 } },
+  },
+  {
+    ...apps,
+    plural: 'statefulsets',
+    body: named('sts-delete', { spec: { selector, template, updateStrategy: { type: 'OnDelete' } } }),
+  },
+  {
+    ...batch,
+    plural: 'cronjobs',
+    body: named('cj', { spec: { schedule: '*/5 * * * *', jobTemplate: { spec: { template: jobTemplate } } } }),
+    status: { lastScheduleTime: then, active: [{ kind: 'Job', name: 'a' }] },
+    change: { spec: { suspend: true, timeZone: 'Etc/UTC' } },
+  },
+  {
+    ...batch,
+    plural: 'jobs',
+    body: named('job', { spec: { template: jobTemplate } }),
+    status: { active: 1, startTime: then },
+    change: { spec: { parallelism: 2 } },
+  },
+  {
+    ...batch,
+    plural: 'jobs',
+    body: named('job-indexed', {
+      spec: {
+        completions: 3,
+        completionMode: 'Indexed',
+        backoffLimitPerIndex: 1,
+        suspend: true,
+        template: jobTemplate,
+      },
+    }),
+  },
+  { ...batch, plural: 'jobs', body: named('job-queue', { spec: { parallelism: 3, template: jobTemplate } }) },
+  {
+    version: 'apis/autoscaling/v2',
+    plural: 'horizontalpodautoscalers',
+    body: named('hpa', {
+      spec: { maxReplicas: 5, scaleTargetRef: { kind: 'Deployment', name: 'web', apiVersion: 'apps/v1' } },
+    }),
+    status: { currentReplicas: 1, desiredReplicas: 2 },
+    change: { spec: { minReplicas: 2 } },
+  },
+  {
+    version: 'apis/autoscaling/v2',
+    plural: 'horizontalpodautoscalers',
+    body: named('hpa-full', {
+      spec: {
+        maxReplicas: 5,
+        scaleTargetRef: { kind: 'Deployment', name: 'web', apiVersion: 'apps/v1' },
+        metrics: [
+          { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } } },
+          { type: 'Resource', resource: { name: 'memory', target: { type: 'AverageValue', averageValue: '1Gi' } } },
+        ],
+        behavior: { scaleDown: { stabilizationWindowSeconds: 5 } },
+      },
+    }),
+  },
+  {
+    ...policy,
+    plural: 'poddisruptionbudgets',
+    body: named('pdb', { spec: { maxUnavailable: 1, selector } }),
+    status: { disruptionsAllowed: 1, currentHealthy: 2, desiredHealthy: 1, expectedPods: 2 },
+    change: { spec: { maxUnavailable: '30%' } },
+  },
+  {
+    version: 'apis/discovery.k8s.io/v1',
+    plural: 'endpointslices',
+    body: named('eps', { addressType: 'IPv4', endpoints: [{ addresses: ['10.1.2.3'] }], ports: [{ port: 80 }] }),
+    change: { ports: [{ name: 'web', port: 81 }] },
+  },
+  {
+    version: 'apis/coordination.k8s.io/v1',
+    plural: 'leases',
+    body: named('lease', { spec: { holderIdentity: 'me' } }),
+    change: { spec: { holderIdentity: 'you' } },
+  },
+];
+
+const clusterExamples: readonly Example[] = [
+  {
+    ...networking,
+    plural: 'ingresses',
+    body: named('ing', {
+      spec: {
+        ingressClassName: 'c',
+        rules: [
+          {
+            host: 'a.example',
+            http: {
+              paths: [{ pathType: 'Prefix', path: '/', backend: { service: { name: 'web', port: { number: 80 } } } }],
+            },
+          },
+        ],
+      },
+    }),
+    status: { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } },
+    change: { spec: { tls: [{ hosts: ['a.example'], secretName: 's' }] } },
+  },
+  {
+    ...networking,
+    ...cluster,
+    plural: 'ingressclasses',
+    body: named('recorded-ic', { spec: { controller: 'example.com/c' } }),
+  },
+  {
+    ...networking,
+    plural: 'networkpolicies',
+    body: named('netpol', { spec: { podSelector: selector, ingress: [{ ports: [{ port: 80 }] }] } }),
+    change: { spec: { podSelector: {} } },
+  },
+  {
+    ...networking,
+    ...cluster,
+    plural: 'servicecidrs',
+    body: named('recorded-cidr', { spec: { cidrs: ['10.99.0.0/24'] } }),
+  },
+  {
+    ...networking,
+    ...cluster,
+    plural: 'ipaddresses',
+    body: named('10.0.0.250', {
+      spec: { parentRef: { resource: 'services', namespace: 'default', name: 'recorded' } },
+    }),
+  },
+  { ...storageApi, ...cluster, plural: 'storageclasses', body: named('recorded-sc', { provisioner: 'example.com/p' }) },
+  {
+    ...storageApi,
+    ...cluster,
+    plural: 'csidrivers',
+    body: named('recorded.example', { spec: {} }),
+    change: { spec: { requiresRepublish: true } },
+  },
+  {
+    ...storageApi,
+    ...cluster,
+    plural: 'csinodes',
+    body: named('recorded-csinode', { spec: { drivers: [{ name: 'a.example', nodeID: 'n' }] } }),
+  },
+  {
+    ...storageApi,
+    plural: 'csistoragecapacities',
+    body: named('capacity', { storageClassName: 'c', capacity: '1Gi' }),
+  },
+  {
+    ...storageApi,
+    ...cluster,
+    plural: 'volumeattachments',
+    body: named('recorded-va', {
+      spec: { attacher: 'a.example', nodeName: 'n', source: { persistentVolumeName: 'pv' } },
+    }),
+    status: { attached: true },
+  },
+  {
+    ...storageApi,
+    ...cluster,
+    plural: 'volumeattributesclasses',
+    body: named('recorded-vac', { driverName: 'a.example', parameters: { a: 'b' } }),
+  },
+  {
+    version: 'apis/scheduling.k8s.io/v1',
+    ...cluster,
+    plural: 'priorityclasses',
+    body: named('recorded-pc', { value: 100 }),
+  },
+  {
+    version: 'apis/node.k8s.io/v1',
+    ...cluster,
+    plural: 'runtimeclasses',
+    body: named('recorded-rc', { handler: 'h' }),
+  },
+  { ...resourceApi, ...cluster, plural: 'deviceclasses', body: named('recorded-dc', { spec: {} }) },
+  {
+    ...resourceApi,
+    plural: 'resourceclaims',
+    body: named('claim', { spec: { devices: { requests: [{ name: 'a', exactly: { deviceClassName: 'c' } }] } } }),
+  },
+  {
+    ...resourceApi,
+    plural: 'resourceclaimtemplates',
+    body: named('claims', {
+      spec: { spec: { devices: { requests: [{ name: 'a', exactly: { deviceClassName: 'c' } }] } } },
+    }),
+  },
+  {
+    ...resourceApi,
+    ...cluster,
+    plural: 'resourceslices',
+    body: named('recorded-slice', {
+      spec: {
+        driver: 'a.example',
+        nodeName: 'n',
+        pool: { name: 'p', generation: 1, resourceSliceCount: 1 },
+        devices: [{ name: 'd' }],
+      },
+    }),
+  },
+  {
+    ...flow,
+    plural: 'flowschemas',
+    body: named('recorded-fs', { spec: { priorityLevelConfiguration: { name: 'exempt' } } }),
+  },
+  {
+    ...flow,
+    plural: 'prioritylevelconfigurations',
+    body: named('recorded-plc', { spec: { type: 'Limited', limited: { limitResponse: { type: 'Reject' } } } }),
+  },
+];
+
+const webhook = {
+  name: 'a.example.com',
+  admissionReviewVersions: ['v1'],
+  sideEffects: 'None',
+  clientConfig: { service: { name: 's', namespace: 'n' } },
+  rules: [{ apiGroups: ['example.com'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['things'] }],
+};
+const matchConstraints = { resourceRules: webhook.rules };
+
+const admissionExamples: readonly Example[] = [
+  {
+    ...admission,
+    plural: 'validatingwebhookconfigurations',
+    body: named('recorded-vwc', { webhooks: [webhook] }),
+    change: { webhooks: [] },
+  },
+  {
+    ...admission,
+    plural: 'mutatingwebhookconfigurations',
+    body: named('recorded-mwc', { webhooks: [webhook] }),
+    change: { webhooks: [] },
+  },
+  {
+    ...admission,
+    plural: 'validatingadmissionpolicies',
+    body: named('recorded-vap', { spec: { matchConstraints, validations: [{ expression: 'true' }] } }),
+    change: { spec: { failurePolicy: 'Ignore' } },
+  },
+  {
+    ...admission,
+    plural: 'validatingadmissionpolicybindings',
+    body: named('recorded-vapb', { spec: { policyName: 'p', validationActions: ['Deny'] } }),
+    change: { spec: { validationActions: ['Warn'] } },
+  },
+  {
+    ...admission,
+    plural: 'mutatingadmissionpolicies',
+    body: named('recorded-map', {
+      spec: {
+        matchConstraints,
+        reinvocationPolicy: 'Never',
+        mutations: [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression: 'Object{}' } }],
+      },
+    }),
+    change: { spec: { failurePolicy: 'Ignore' } },
+  },
+  {
+    ...admission,
+    plural: 'mutatingadmissionpolicybindings',
+    body: named('recorded-mapb', { spec: { policyName: 'p' } }),
+  },
+];
+
+export const examples: readonly Example[] = [
+  ...coreExamples,
+  ...workloadExamples,
+  ...clusterExamples,
+  ...admissionExamples,
+];
+
+/** `apis/apps/v1 deployments deploy`, unique among the examples. */
+export function keyOf({ version, plural, body }: Example): string {
+  return `${version} ${plural} ${body.metadata.name}`;
+}
