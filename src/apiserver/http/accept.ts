@@ -13,6 +13,8 @@ export interface ResponseForm {
   readonly version: 'v1' | 'v1beta1';
 }
 
+/** Those of kube-apiserver. */
+const responseTypes = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'] as const;
 const plain: ResponseForm = { as: 'object', version: 'v1' };
 const anyJson: ReadonlySet<string> = new Set(['application/json', 'application/*', '*/*']);
 const forms: Readonly<Record<string, ResponseForm['as']>> = {
@@ -28,7 +30,17 @@ export function chooseForm(accept: string): ResponseForm {
     const form = formOf(media);
     if (form !== undefined) return form;
   }
-  throw statusError(406, 'NotAcceptable', 'only the following media types are accepted: application/json');
+  throw notAcceptable();
+}
+
+/** Throws a 406 ApiError unless the client accepts the object itself: reviews and their like have no table. */
+export function assertPlainForm(accept: string): void {
+  if (accept.trim() === '' || parseAccept(accept).some((media) => formOf(media)?.as === 'object')) return;
+  throw notAcceptable();
+}
+
+function notAcceptable(): Error {
+  return statusError(406, 'NotAcceptable', `only the following media types are accepted: ${responseTypes.join(', ')}`);
 }
 
 /** The client accepts aggregated discovery in the served version. */

@@ -2,7 +2,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Clock } from '../../ports/clock.ts';
 import type { AccessReviews } from '../authorization/access-reviews.ts';
-import { apiVersionOf, type ServedResource, tableOf, type Verb } from '../resources.ts';
+import { type GroupVersionKind, type ServedResource, tableOf, type Verb } from '../resources.ts';
 import { parseIncludeObject } from '../printing/table.ts';
 import { isSet, limitOf, parseListPlan, parseWatchPlan, requireRevision } from '../registry/list-query.ts';
 import type { ObjectLister } from '../registry/object-lister.ts';
@@ -11,20 +11,23 @@ import { type PatchKind, patchObject } from '../patch/object-patch.ts';
 import type { PodSubresources } from '../registry/pod-subresources.ts';
 import { badRequest, methodNotAllowed, notImplemented } from '../api-errors/api-errors.ts';
 import { fieldLabelsOf, type Target } from '../registry/request-target.ts';
+import { alignNamespace, assertNamed, readTypedBody } from '../registry/typed-body.ts';
 import { buildScale, patchForScale } from '../registry/scale.ts';
 import { parseSelection, type Selection } from '../registry/selection.ts';
 import type { Endpoint, Strategy } from '../registry/strategy.ts';
-import { isMap, mapAt, type MutableJsonMap } from '../select-field.ts';
-import { chooseForm, parseMediaType } from './accept.ts';
+import { mapAt, type MutableJsonMap } from '../select-field.ts';
+import { assertPlainForm, chooseForm, parseMediaType } from './accept.ts';
 import type { AccessControl } from './access-control.ts';
 import { type Exchange, headerOf } from './exchange.ts';
 import { Presenter } from './presenter.ts';
 import { bytesReply, jsonReply, jsonType, type Reply, textReply } from './reply.ts';
-import { decodeApply, decodeBody, decodeJson, readBytes, unsupported } from './request-body.ts';
+import { decodePatch } from './patch-body.ts';
+import { decodeDeleteOptions, parseDeleteRequest } from './delete-options.ts';
+import { decodeApply, decodeBody, readBytes, type RequestBody, unsupported } from './request-body.ts';
 import type { ResourceRoute } from './request-route.ts';
 import type { TokenRequests } from './token-requests.ts';
 import type { WatchOpener } from './watch-opener.ts';
-import { parseApplyOptions, parseDeleteRequest, parseWriteOptions } from './write-query.ts';
+import { parseApplyOptions, parseWriteOptions } from './write-query.ts';
 
 interface ResourceHandlerOptions {
   readonly strategies: ReadonlyMap<string, Strategy>;
@@ -164,15 +167,15 @@ export class ResourceHandler {
     if (call.served.namespaced && target.namespace === undefined) throw methodNotAllowed();
     const presenter = this.#presenter(call);
     const options = this.#writeOptions(call, 'CreateOptions');
-    const body = await this.#body(call);
-    return written(presenter, this.#options.registry.create(target, body, options));
+    const { value, source } = await this.#body(call);
+    return written(presenter, this.#options.registry.create(target, value, { ...options, source }));
   }
 
   async #update(call: Call): Promise<Reply> {
     const presenter = this.#presenter(call);
     const options = this.#writeOptions(call, 'UpdateOptions');
-    const body = await this.#body(call);
-    return written(presenter, this.#options.registry.update(this.#target(call), body, options));
+    const { value, source } = await this.#body(call);
+    return written(presenter, this.#options.registry.update(this.#target(call), value, { ...options, source }));
   }
 
   async #patch(call: Call): Promise<Reply> {
@@ -181,15 +184,24 @@ export class ResourceHandler {
     if (given === applyType) return this.#apply(call, presenter);
     const type = patchKindOf(given, call.served);
     const options = this.#writeOptions(call, 'PatchOptions');
-    const body = decodeJson(await readBytes(call.exchange.incoming), 'the patch');
-    return written(presenter, this.#options.registry.patch(this.#target(call), { type, body }, options));
+    const patch = decodePatch(await readBytes(call.exchange.incoming), type, options.fieldValidation);
+    return written(
+      presenter,
+      this.#options.registry.patch(this.#target(call), patch, { ...options, problems: patch.problems }),
+    );
   }
 
   async #apply(call: Call, presenter: Presenter): Promise<Reply> {
     const authorize = this.#options.access.checkOf(call.exchange);
     const options = { ...parseApplyOptions(call.exchange.query), authorize };
-    const body = decodeApply(await readBytes(call.exchange.incoming), options.fieldValidation === 'Strict');
-    return written(presenter, this.#options.registry.apply(this.#target(call), body, options));
+    const { value, repeated } = decodeApply(
+      await readBytes(call.exchange.incoming),
+      options.fieldValidation === 'Strict',
+    );
+    return written(
+      presenter,
+      this.#options.registry.apply(this.#target(call), value, { ...options, problems: repeated }),
+    );
   }
 
   async #delete(call: Call): Promise<Reply> {
@@ -220,42 +232,43 @@ export class ResourceHandler {
   }
 
   async #bind(call: Call): Promise<Reply> {
-    const { dryRun } = optionsOf(call, 'CreateOptions');
-    this.#options.pods.bind(this.#target(call), asObject(await this.#body(call)), dryRun);
-    return jsonReply(201, success);
+    const { object, warnings, options } = await this.#typedBody(call, 'CreateOptions');
+    this.#options.pods.bind(this.#target(call), object, options.dryRun);
+    return jsonReply(201, success, warningHeaders(warnings));
   }
 
   async #evict(call: Call): Promise<Reply> {
-    const { dryRun } = optionsOf(call, 'CreateOptions');
-    const eviction = asObject(await this.#body(call));
-    const request = parseDeleteRequest(call.exchange.query, mapAt(eviction, 'deleteOptions'));
-    this.#options.pods.evict(this.#target(call), eviction, { ...request, dryRun: dryRun || request.dryRun });
-    return jsonReply(201, success);
+    const { object, warnings, options } = await this.#typedBody(call, 'CreateOptions');
+    const request = parseDeleteRequest(call.exchange.query, mapAt(object, 'deleteOptions'));
+    this.#options.pods.evict(this.#target(call), object, { ...request, dryRun: options.dryRun || request.dryRun });
+    return jsonReply(201, success, warningHeaders(warnings));
   }
 
   async #scale(call: Call): Promise<Reply> {
     const { registry } = this.#options;
     const target = this.#target(call);
+    assertPlainForm(headerOf(call.exchange.incoming, 'accept'));
     if (call.verb === 'get') return jsonReply(200, buildScale(registry.get(target)));
-    const { incoming } = call.exchange;
-    const options = optionsOf(call, call.verb === 'patch' ? 'PatchOptions' : 'UpdateOptions');
-    const body = asObject(call.verb === 'patch' ? await this.#patchedScale(call, incoming) : await this.#body(call));
-    const { object } = registry.patch(
-      target,
-      { type: 'merge', body: patchForScale(body) },
-      { ...options, subresource: 'scale' },
-    );
-    return jsonReply(200, buildScale(object));
+    const body = call.verb === 'patch' ? await this.#patchedScale(call) : await this.#typedBody(call, 'UpdateOptions');
+    assertNamed(body.object, call.name ?? '');
+    const patch = { type: 'merge', body: patchForScale(body.object, call.name ?? '') } as const;
+    const { object } = registry.patch(target, patch, { ...body.options, subresource: 'scale' });
+    return jsonReply(200, buildScale(object), warningHeaders(body.warnings));
   }
 
-  async #patchedScale(call: Call, incoming: Exchange['incoming']): Promise<unknown> {
+  async #patchedScale(call: Call): Promise<TypedRequest> {
+    const { incoming } = call.exchange;
     const type = patchKindOf(parseMediaType(headerOf(incoming, 'content-type')).type, call.served);
-    const body = decodeJson(await readBytes(incoming), 'the patch');
+    const options = optionsOf(call, 'PatchOptions');
+    const patch = decodePatch(await readBytes(incoming), type, options.fieldValidation);
     const { spec } = buildScale(this.#options.registry.get(this.#target(call)));
     // Without a version: a patch that states none applies to what is stored when it is carried out.
     const metadata = { name: call.name ?? '', namespace: call.namespace ?? '' };
     const current = { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata, spec: mapAt(spec) };
-    return patchObject(current, { type, body }, 'Scale');
+    const value = patchObject(current, patch, 'Scale');
+    const { object, warnings } = readTypedBody({ value }, bodyKindOf(call), options.fieldValidation);
+    alignNamespace(object, call.namespace);
+    return { object, options, warnings: [...patch.problems, ...warnings] };
   }
 
   /** No containers run, so the log of an existing pod is empty. */
@@ -265,18 +278,18 @@ export class ResourceHandler {
   }
 
   async #requestToken(call: Call): Promise<Reply> {
-    optionsOf(call, 'CreateOptions');
-    const body = asObject(await this.#body(call));
-    return jsonReply(201, this.#options.tokenRequests.create(this.#options.registry.get(this.#target(call)), body));
+    const { object, warnings } = await this.#typedBody(call, 'CreateOptions');
+    const account = this.#options.registry.get(this.#target(call));
+    return jsonReply(201, this.#options.tokenRequests.create(account, object), warningHeaders(warnings));
   }
 
   async #review(call: Call): Promise<Reply> {
-    const body = asObject(await this.#body(call));
+    const { object: body, warnings } = await this.#typedBody(call, 'CreateOptions');
     const { served, namespace, exchange } = call;
     const { user } = exchange;
     const review = this.#options.reviews.review({ kind: served.kind, body, namespace, user });
     if (review === undefined) throw notImplemented(call.served.plural);
-    return jsonReply(201, review);
+    return jsonReply(201, review, warningHeaders(warnings));
   }
 
   #target({ served, namespace, name, subresource }: Call): Target {
@@ -293,21 +306,35 @@ export class ResourceHandler {
     return new Presenter(served, { ...form, includeObject, pretty: wantsIndent(exchange) }, this.#options.clock);
   }
 
-  async #body({ exchange: { incoming }, served, subresource }: Call): Promise<unknown> {
-    const { group, version, kind } = subresource?.responseKind ?? served;
-    const expected = { apiVersion: apiVersionOf({ group, version }), kind };
-    return decodeBody(await readBytes(incoming), headerOf(incoming, 'content-type'), expected);
+  async #body(call: Call): Promise<RequestBody> {
+    const { incoming } = call.exchange;
+    return decodeBody(await readBytes(incoming), headerOf(incoming, 'content-type'), bodyKindOf(call));
   }
 
-  async #deleteBody(call: Call): Promise<unknown> {
+  /** A body that is not stored. Its response has one form only. */
+  async #typedBody(call: Call, kind: Parameters<typeof optionsOf>[1]): Promise<TypedRequest> {
+    assertPlainForm(headerOf(call.exchange.incoming, 'accept'));
+    const body = await this.#body(call);
+    const options = optionsOf(call, kind);
+    const { object, warnings } = readTypedBody(body, bodyKindOf(call), options.fieldValidation);
+    alignNamespace(object, call.namespace);
+    return { object, warnings, options };
+  }
+
+  async #deleteBody(call: Call): Promise<MutableJsonMap | undefined> {
     const { incoming } = call.exchange;
     const bytes = await readBytes(incoming);
-    if (bytes.length === 0) return undefined;
-    const expected = { apiVersion: 'v1', kind: 'DeleteOptions' };
-    const options = asObject(decodeBody(bytes, headerOf(incoming, 'content-type'), expected));
-    if ((options['kind'] ?? 'DeleteOptions') === 'DeleteOptions') return options;
-    throw badRequest('decoded object cannot be converted to DeleteOptions');
+    return bytes.length === 0 ? undefined : decodeDeleteOptions(bytes, headerOf(incoming, 'content-type'));
   }
+}
+
+interface TypedRequest extends ReturnType<typeof readTypedBody> {
+  readonly options: WriteOptions;
+}
+
+/** The kind of the body of a create or update. */
+function bodyKindOf({ served, subresource }: Call): GroupVersionKind {
+  return subresource?.responseKind ?? served;
 }
 
 function allows({ served, subresource, name }: ResourceRoute, verb: Verb): boolean {
@@ -333,11 +360,6 @@ function optionsOf(
   return parseWriteOptions(query, kind, headerOf(incoming, 'user-agent'));
 }
 
-function asObject(body: unknown): MutableJsonMap {
-  if (isMap(body)) return body;
-  throw badRequest('the body of the request is not an object');
-}
-
 function selectionOf({ exchange: { query }, namespace }: Call, target: Target): Selection {
   return parseSelection(query, namespace, fieldLabelsOf(target));
 }
@@ -349,8 +371,11 @@ function wantsIndent({ query, incoming }: Exchange): boolean {
 }
 
 function written(presenter: Presenter, { object, created, warnings }: Written): Reply {
-  const headers: Record<string, string[]> = warnings.length === 0 ? {} : { warning: warnings.map(warningHeader) };
-  return bytesReply(created ? 201 : 200, jsonType, presenter.object(object), headers);
+  return bytesReply(created ? 201 : 200, jsonType, presenter.object(object), warningHeaders(warnings));
+}
+
+function warningHeaders(warnings: readonly string[]): Record<string, string[]> {
+  return warnings.length === 0 ? {} : { warning: warnings.map(warningHeader) };
 }
 
 function warningHeader(text: string): string {
