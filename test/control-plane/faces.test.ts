@@ -8,7 +8,7 @@ import { Agent, request } from 'undici';
 import type { KubeObject } from '../../src/api/meta.ts';
 import {
   aggregatedDiscovery,
-  aggregatedDiscoveryType,
+  aggregatedDiscoveryParameters,
   groupDocument,
   resourceList,
 } from '../../src/apiserver/discovery/discovery-documents.ts';
@@ -96,7 +96,7 @@ describe('tables, discovery and schemas of a real server', { skip }, () => {
 
   for (const root of ['/api', '/apis'] as const) {
     test(`aggregated discovery of ${root} contains that of the embedded server`, async () => {
-      const real = await send<Discovery>('GET', root, undefined, aggregatedDiscoveryType);
+      const real = await send<Discovery>('GET', root, undefined, `application/json;${aggregatedDiscoveryParameters}`);
       const embedded: Discovery = structuredClone(aggregatedDiscovery(root)) as never;
       for (const { metadata, versions } of embedded.items) {
         const group = real.items.find((item) => item.metadata.name === metadata.name);

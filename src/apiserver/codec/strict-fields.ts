@@ -11,16 +11,18 @@ const strings = /"(?:[^"\\]|\\.)*"/y;
 const scalars = /[^\s,\]}]+/y;
 const spaces = /\s*/y;
 
+type FieldType = Pick<MessageField, 'type' | 'rule' | 'keyType'>;
+
 /** What a value is decoded into. `any`: each object has unique keys. `skipped`: nothing is reported. */
 type Shape =
-  | { readonly kind: 'message'; readonly fields: ReadonlyMap<string, MessageField> }
+  | { readonly kind: 'message'; readonly fields: ReadonlyMap<string, FieldType> }
   | { readonly kind: 'map' | 'list'; readonly of: Shape }
   | { readonly kind: 'any' | 'skipped' };
 
 const any: Shape = { kind: 'any' };
 const skipped: Shape = { kind: 'skipped' };
 /** The fields of every object, which the message of a kind does not have. */
-const typeFields: readonly (readonly [string, MessageField])[] = [
+const typeFields: readonly (readonly [string, FieldType])[] = [
   ['kind', { type: 'string' }],
   ['apiVersion', { type: 'string' }],
 ];

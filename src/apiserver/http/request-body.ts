@@ -7,7 +7,7 @@ import { decodeProtobufBody, protobufContentType } from '../codec/protobuf-body.
 import { badRequest, statusError } from '../api-errors/api-errors.ts';
 import { apiVersionOf, type GroupVersionKind } from '../resources.ts';
 import { isMap, type MutableJsonMap } from '../select-field.ts';
-import { parseMediaType } from './accept.ts';
+import { bodyTypeOf } from './accept.ts';
 import { headerOf, type Incoming } from './exchange.ts';
 
 const bodyTypes = ['application/json', 'application/yaml', protobufContentType] as const;
@@ -56,8 +56,7 @@ export function decodeBody(
   expected: GroupVersionKind,
   buildError: BuildError = (why) => unrecognized(bytes, expected.kind, why),
 ): RequestBody {
-  const { type } = parseMediaType(contentType);
-  switch (type) {
+  switch (bodyTypeOf(contentType)) {
     case '':
     case 'application/json':
       return checkType(decodeJsonBody(bytes, buildError), buildError);

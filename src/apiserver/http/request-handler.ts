@@ -7,6 +7,7 @@ import { parseAttributes } from '../authorization/parse-attributes.ts';
 import { anonymous } from '../authentication/user.ts';
 import { pathNotFound, statusError } from '../api-errors/api-errors.ts';
 import type { ServedResource } from '../resources.ts';
+import { chooseErrorFormat, type WireFormat } from './accept.ts';
 import type { AccessControl } from './access-control.ts';
 import type { DocumentHandler } from './document-handler.ts';
 import { cutOff, type Exchange, headerOf, type Incoming, type Outgoing } from './exchange.ts';
@@ -93,17 +94,21 @@ export class RequestHandler {
       const user = this.#options.access.userFor(anonymousExchange);
       return await this.#route({ ...anonymousExchange, user }, headers);
     } catch (error) {
-      if (error instanceof ApiError && error.status !== undefined) return errorReply(error);
+      if (error instanceof ApiError && error.status !== undefined) {
+        return errorReply(error, errorFormatOf(anonymousExchange));
+      }
       if (anonymousExchange.outgoing.headersSent) throw error;
       return this.#internalError(anonymousExchange, error);
     }
   }
 
-  #internalError({ path }: Exchange, error: unknown): Reply {
+  #internalError(exchange: Exchange, error: unknown): Reply {
+    const { path } = exchange;
     this.#options.logger.error({ error, path }, 'request failed');
     const message = error instanceof Error ? error.message : String(error);
     const details = { causes: [{ message }] };
-    return errorReply(statusError(500, 'InternalError', `Internal error occurred: ${message}`, details));
+    const failed = statusError(500, 'InternalError', `Internal error occurred: ${message}`, details);
+    return errorReply(failed, errorFormatOf(exchange));
   }
 
   async #route(exchange: Exchange, headers: OutgoingHttpHeaders): Promise<Reply | undefined> {
@@ -132,6 +137,10 @@ function isLongRunning(request: Exchange): boolean {
   const attributes = parseAttributes(request);
   if (attributes.kind !== 'resource') return false;
   return attributes.verb === 'watch' || attributes.verb === 'proxy' || streamed.has(attributes.subresource);
+}
+
+function errorFormatOf({ incoming }: Exchange): WireFormat {
+  return chooseErrorFormat(headerOf(incoming, 'accept'));
 }
 
 /** Plain text instead of a Status (upstream `filters.tooManyRequests`). */

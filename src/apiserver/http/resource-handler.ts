@@ -16,13 +16,15 @@ import { buildScale, patchForScale } from '../registry/scale.ts';
 import { parseSelection, type Selection } from '../registry/selection.ts';
 import type { Endpoint, Strategy } from '../registry/strategy.ts';
 import { mapAt, type MutableJsonMap } from '../select-field.ts';
-import { assertPlainForm, chooseForm, parseMediaType } from './accept.ts';
+import { bodyTypeOf, chooseForm, chooseFormat, type WireFormat } from './accept.ts';
 import type { AccessControl } from './access-control.ts';
-import { type Exchange, headerOf } from './exchange.ts';
-import { Presenter } from './presenter.ts';
-import { bytesReply, jsonReply, jsonType, type Reply, textReply } from './reply.ts';
-import { decodePatch } from './patch-body.ts';
 import { decodeDeleteOptions, parseDeleteRequest } from './delete-options.ts';
+import { type Exchange, headerOf } from './exchange.ts';
+import { JsonPresenter } from './json-presenter.ts';
+import { decodePatch } from './patch-body.ts';
+import type { Presenter } from './presenter.ts';
+import { ProtobufPresenter } from './protobuf-presenter.ts';
+import { bytesReply, objectReply, type Reply, textReply } from './reply.ts';
 import { decodeApply, decodeBody, readBytes, type RequestBody, unsupported } from './request-body.ts';
 import type { ResourceRoute } from './request-route.ts';
 import type { TokenRequests } from './token-requests.ts';
@@ -44,6 +46,11 @@ interface ResourceHandlerOptions {
 interface Call extends ResourceRoute {
   readonly exchange: Exchange;
   readonly verb: Verb;
+}
+
+interface Presentation {
+  readonly format: WireFormat;
+  readonly presenter: Presenter;
 }
 
 const patchTypes: Readonly<Record<string, PatchKind>> = {
@@ -138,7 +145,7 @@ export class ResourceHandler {
   async #get(call: Call): Promise<Reply> {
     const presenter = this.#presenter(call);
     await this.#options.lister.reach(requireRevision(call.exchange.query), call.exchange.signal);
-    return bytesReply(200, jsonType, presenter.object(this.#options.registry.get(this.#target(call))));
+    return bytesReply(200, presenter.contentType, presenter.object(this.#options.registry.get(this.#target(call))));
   }
 
   async #list(call: Call): Promise<Reply> {
@@ -147,7 +154,7 @@ export class ResourceHandler {
     const target = this.#target(call);
     const selection = selectionOf(call, target);
     const found = await this.#options.lister.list(target.strategy.table, selection, parseListPlan(query), signal);
-    return { code: 200, contentType: jsonType, body: presenter.list(found.metadata, found.items) };
+    return { code: 200, contentType: presenter.contentType, body: presenter.list(found.metadata, found.items) };
   }
 
   async #watch(call: Call, headers: OutgoingHttpHeaders): Promise<undefined> {
@@ -180,7 +187,7 @@ export class ResourceHandler {
 
   async #patch(call: Call): Promise<Reply> {
     const presenter = this.#presenter(call);
-    const given = parseMediaType(headerOf(call.exchange.incoming, 'content-type')).type;
+    const given = bodyTypeOf(headerOf(call.exchange.incoming, 'content-type'));
     if (given === applyType) return this.#apply(call, presenter);
     const type = patchKindOf(given, call.served);
     const options = this.#writeOptions(call, 'PatchOptions');
@@ -205,12 +212,13 @@ export class ResourceHandler {
   }
 
   async #delete(call: Call): Promise<Reply> {
-    const presenter = this.#presenter(call);
+    const { format, presenter } = this.#presentation(call);
     const target = this.#target(call);
     const request = parseDeleteRequest(call.exchange.query, await this.#deleteBody(call));
     const deleted = this.#options.registry.delete(target, request);
-    if (deleted.removed && !target.strategy.returnsDeleted) return jsonReply(200, deletedStatus(target, deleted));
-    return bytesReply(200, jsonType, presenter.object(deleted.object));
+    const asStatus = deleted.removed && !target.strategy.returnsDeleted;
+    if (asStatus) return objectReply(200, deletedStatus(target, deleted), format);
+    return bytesReply(200, presenter.contentType, presenter.object(deleted.object));
   }
 
   async #deleteCollection(call: Call): Promise<Reply> {
@@ -224,7 +232,7 @@ export class ResourceHandler {
     for (const { name, namespace } of found.items) {
       this.#options.registry.delete({ ...target, name, namespace: namespace || undefined }, request);
     }
-    return { code: 200, contentType: jsonType, body: presenter.list(found.metadata, found.items) };
+    return { code: 200, contentType: presenter.contentType, body: presenter.list(found.metadata, found.items) };
   }
 
   #writeOptions(call: Call, kind: Parameters<typeof optionsOf>[1]): WriteOptions {
@@ -232,33 +240,35 @@ export class ResourceHandler {
   }
 
   async #bind(call: Call): Promise<Reply> {
+    const format = formatOf(call);
     const { object, warnings, options } = await this.#typedBody(call, 'CreateOptions');
     this.#options.pods.bind(this.#target(call), object, options.dryRun);
-    return jsonReply(201, success, warningHeaders(warnings));
+    return objectReply(201, success, format, warningHeaders(warnings));
   }
 
   async #evict(call: Call): Promise<Reply> {
+    const format = formatOf(call);
     const { object, warnings, options } = await this.#typedBody(call, 'CreateOptions');
     const request = parseDeleteRequest(call.exchange.query, mapAt(object, 'deleteOptions'));
     this.#options.pods.evict(this.#target(call), object, { ...request, dryRun: options.dryRun || request.dryRun });
-    return jsonReply(201, success, warningHeaders(warnings));
+    return objectReply(201, success, format, warningHeaders(warnings));
   }
 
   async #scale(call: Call): Promise<Reply> {
     const { registry } = this.#options;
+    const format = formatOf(call);
     const target = this.#target(call);
-    assertPlainForm(headerOf(call.exchange.incoming, 'accept'));
-    if (call.verb === 'get') return jsonReply(200, buildScale(registry.get(target)));
+    if (call.verb === 'get') return objectReply(200, buildScale(registry.get(target)), format);
     const body = call.verb === 'patch' ? await this.#patchedScale(call) : await this.#typedBody(call, 'UpdateOptions');
     assertNamed(body.object, call.name ?? '');
     const patch = { type: 'merge', body: patchForScale(body.object, call.name ?? '') } as const;
     const { object } = registry.patch(target, patch, { ...body.options, subresource: 'scale' });
-    return jsonReply(200, buildScale(object), warningHeaders(body.warnings));
+    return objectReply(200, buildScale(object), format, warningHeaders(body.warnings));
   }
 
   async #patchedScale(call: Call): Promise<TypedRequest> {
     const { incoming } = call.exchange;
-    const type = patchKindOf(parseMediaType(headerOf(incoming, 'content-type')).type, call.served);
+    const type = patchKindOf(bodyTypeOf(headerOf(incoming, 'content-type')), call.served);
     const options = optionsOf(call, 'PatchOptions');
     const patch = decodePatch(await readBytes(incoming), type, options.fieldValidation);
     const { spec } = buildScale(this.#options.registry.get(this.#target(call)));
@@ -278,18 +288,21 @@ export class ResourceHandler {
   }
 
   async #requestToken(call: Call): Promise<Reply> {
+    const format = formatOf(call);
     const { object, warnings } = await this.#typedBody(call, 'CreateOptions');
     const account = this.#options.registry.get(this.#target(call));
-    return jsonReply(201, this.#options.tokenRequests.create(account, object), warningHeaders(warnings));
+    const request = this.#options.tokenRequests.create(account, object);
+    return objectReply(201, request, format, warningHeaders(warnings));
   }
 
   async #review(call: Call): Promise<Reply> {
+    const format = formatOf(call);
     const { object: body, warnings } = await this.#typedBody(call, 'CreateOptions');
     const { served, namespace, exchange } = call;
     const { user } = exchange;
     const review = this.#options.reviews.review({ kind: served.kind, body, namespace, user });
     if (review === undefined) throw notImplemented(call.served.plural);
-    return jsonReply(201, review, warningHeaders(warnings));
+    return objectReply(201, review, format, warningHeaders(warnings));
   }
 
   #target({ served, namespace, name, subresource }: Call): Target {
@@ -299,11 +312,18 @@ export class ResourceHandler {
   }
 
   /** Called before any write: an unacceptable response form must be rejected first. */
-  #presenter({ exchange, served }: Call): Presenter {
+  #presenter(call: Call): Presenter {
+    return this.#presentation(call).presenter;
+  }
+
+  #presentation({ exchange, served }: Call): Presentation {
     const includeObject = parseIncludeObject(exchange.query.get('includeObject'));
     if (includeObject === undefined) throw badRequest('unrecognized includeObject value');
-    const form = chooseForm(headerOf(exchange.incoming, 'accept'));
-    return new Presenter(served, { ...form, includeObject, pretty: wantsIndent(exchange) }, this.#options.clock);
+    const form = chooseForm(headerOf(exchange.incoming, 'accept'), served.custom !== undefined);
+    const { format } = form;
+    if (format === 'protobuf') return { format, presenter: new ProtobufPresenter(served, form) };
+    const presentation = { ...form, includeObject, pretty: form.pretty || wantsIndent(exchange) };
+    return { format, presenter: new JsonPresenter(served, presentation, this.#options.clock) };
   }
 
   async #body(call: Call): Promise<RequestBody> {
@@ -313,7 +333,6 @@ export class ResourceHandler {
 
   /** A body that is not stored. Its response has one form only. */
   async #typedBody(call: Call, kind: Parameters<typeof optionsOf>[1]): Promise<TypedRequest> {
-    assertPlainForm(headerOf(call.exchange.incoming, 'accept'));
     const body = await this.#body(call);
     const options = optionsOf(call, kind);
     const { object, warnings } = readTypedBody(body, bodyKindOf(call), options.fieldValidation);
@@ -360,6 +379,11 @@ function optionsOf(
   return parseWriteOptions(query, kind, headerOf(incoming, 'user-agent'));
 }
 
+/** Of a response that has one form only. */
+function formatOf({ exchange: { incoming } }: Call): WireFormat {
+  return chooseFormat(headerOf(incoming, 'accept'));
+}
+
 function selectionOf({ exchange: { query }, namespace }: Call, target: Target): Selection {
   return parseSelection(query, namespace, fieldLabelsOf(target));
 }
@@ -371,7 +395,8 @@ function wantsIndent({ query, incoming }: Exchange): boolean {
 }
 
 function written(presenter: Presenter, { object, created, warnings }: Written): Reply {
-  return bytesReply(created ? 201 : 200, jsonType, presenter.object(object), warningHeaders(warnings));
+  const headers = warningHeaders(warnings);
+  return bytesReply(created ? 201 : 200, presenter.contentType, presenter.object(object), headers);
 }
 
 function warningHeaders(warnings: readonly string[]): Record<string, string[]> {

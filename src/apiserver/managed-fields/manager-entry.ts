@@ -1,4 +1,5 @@
 /** What one manager owns, and `metadata.managedFields` as JSON (upstream `managedfields/internal/managedfields.go`). */
+import { JsonText } from '../codec/json-text.ts';
 import { isMap, listOf, textOf } from '../../api/json-map.ts';
 import { isCanonicalTime, formatTime, parseTimestamp } from '../../api/timestamps.ts';
 import type { MutableJsonMap } from '../select-field.ts';
@@ -114,4 +115,16 @@ export function managersAsJson(
 ): readonly MutableJsonMap[] {
   const json: unknown = JSON.parse(encodeManagers(entries, encodeFields));
   return Array.isArray(json) ? json.filter(isMap).map((entry) => ({ ...entry })) : [];
+}
+
+/** The same as values for an encoder, which writes the texts of the fields as they are. */
+export function managersAsFields(
+  entries: readonly ManagerEntry[],
+  encodeFields: (fields: FieldSet) => string,
+): MutableJsonMap[] {
+  return entries.map(({ fields, ...entry }) => ({
+    ...entry,
+    fieldsType: 'FieldsV1',
+    fieldsV1: new JsonText(encodeFields(fields)),
+  }));
 }

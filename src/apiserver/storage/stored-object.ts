@@ -7,7 +7,12 @@ import { copyJson } from '../../api/copy-json.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import type { ObjectKey } from '../../api/object-key.ts';
 import { encodeShared } from '../managed-fields/shared-field-sets.ts';
-import { encodeManagers, type ManagerEntry, managersAsJson } from '../managed-fields/manager-entry.ts';
+import {
+  encodeManagers,
+  type ManagerEntry,
+  managersAsFields,
+  managersAsJson,
+} from '../managed-fields/manager-entry.ts';
 import { isMap, type MutableJsonMap } from '../select-field.ts';
 
 /** `metadata` while a write is being prepared; unknown fields are kept. */
@@ -145,6 +150,16 @@ export class StoredObject implements Located {
     const draft = this.draft();
     if (this.managers.length > 0) draft.metadata['managedFields'] = managersAsJson(this.managers, encodeShared);
     return draft;
+  }
+
+  /** The object with `metadata.managedFields`, whose FieldsV1 are JSON texts. Shared: not to be changed. */
+  encodable(): Draft {
+    const { content } = this;
+    if (this.managers.length === 0) return content;
+    return {
+      ...content,
+      metadata: { ...content.metadata, managedFields: managersAsFields(this.managers, encodeShared) },
+    };
   }
 
   #parse(): Draft {

@@ -1,7 +1,7 @@
 /** Defaults, generations, scale and tables of the resources that kube-controller-manager works with. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expect, type Json, mergePatch, openClient, tableAccept } from './client.ts';
+import { expect, type Json, jsonPatch, mergePatch, openClient, strategicPatch, tableAccept } from './client.ts';
 
 const client = await openClient();
 const labels = { app: 'web' };
@@ -21,6 +21,13 @@ async function make(
   const object = await client.make(collection, { metadata: { name: client.name('o') }, spec });
   return { path: `${collection}/${object.metadata.name}`, object };
 }
+
+test('the Service kubernetes exists from the start', async () => {
+  const { metadata, spec } = expect(await client.get('/api/v1/namespaces/default/services/kubernetes'), 200);
+  assert.deepEqual(metadata.labels, { component: 'apiserver', provider: 'kubernetes' });
+  assert.deepEqual([spec.type, spec.ports[0].name, spec.ports[0].port], ['ClusterIP', 'https', 443]);
+  assert.deepEqual([spec.clusterIP, spec.clusterIPs, spec.ipFamilies], ['10.96.0.1', ['10.96.0.1'], ['IPv4']]);
+});
 
 test('a Deployment gets the defaults of upstream, and a generation that follows its spec', async () => {
   const { path, object } = await make('apps', 'deployments', { selector, template });
@@ -133,4 +140,22 @@ test('kubectl get prints the columns of kube-apiserver', async () => {
     columns: 'Name | Min Available | Max Unavailable | Allowed Disruptions | Age',
     cells: [budget.object.metadata.name, '50%', 'N/A', 0],
   });
+});
+
+test('a strategic merge patch changes one container of a Deployment; a JSON patch that fails says only that', async () => {
+  const main = { ...template.spec.containers[0], ports: [{ containerPort: 80, protocol: 'TCP' }] };
+  const containers = [main, { ...main, name: 'side', ports: [] }];
+  const web = await make('apps', 'deployments', { selector, template: { ...template, spec: { containers } } });
+  const image = { spec: { template: { spec: { containers: [{ name: 'main', image: 'registry.example/web:2' }] } } } };
+  const patched = expect(await client.patch(web.path, strategicPatch, image), 200);
+  const seen = patched.spec.template.spec.containers.map(
+    ({ name, image: of, ports }: { name: string; image: string; ports?: readonly { containerPort: number }[] }) =>
+      `${name} ${of} ${ports?.[0]?.containerPort ?? '-'}`,
+  );
+  assert.deepEqual(seen, ['main registry.example/web:2 80', 'side registry.example/web:1 -']);
+  const failed = await client.patch(web.path, jsonPatch, [{ op: 'test', path: '/metadata/name', value: 'other' }]);
+  assert.deepEqual(
+    [failed.code, failed.body.message, failed.body.reason],
+    [422, 'the server rejected our request due to an error in our request', 'Invalid'],
+  );
 });
