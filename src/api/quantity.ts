@@ -78,3 +78,45 @@ function nanoFactor(suffix: string): bigint {
 function nanoDivisor(suffix: string): bigint {
   return isExponent(suffix) ? 10n ** BigInt(Math.max(0, -9 - Number(suffix.slice(1)))) : 1n;
 }
+
+/**
+ * The form in which the API server writes a quantity (upstream `Quantity.String`): no fraction, and the largest suffix of
+ * its format that keeps it exact. `1024Mi` is `1Gi`, `0.5` is `500m`, `1000m` is `1`. A malformed quantity is unchanged.
+ */
+export function canonicalQuantity(text: string): string {
+  const nano = parseQuantityNano(text);
+  if (nano === undefined) return text;
+  if (nano === 0n) return '0';
+  const suffix = quantityText.exec(text)?.[2] ?? '';
+  if (isExponent(suffix)) return inThousands(nano, (exponent) => (exponent === 0 ? '' : `e${exponent}`));
+  const unit = 1_000_000_000n;
+  // Below 1Ki, and if not whole, binary quantities are written as decimal ones.
+  if (binarySuffixes.indexOf(suffix) > 0 && nano % unit === 0n && absolute(nano / unit) >= 1_024n) {
+    const { rest, steps } = divided(nano / unit, 1_024n, binarySuffixes.length - 1);
+    return `${rest}${binarySuffixes[steps]}`;
+  }
+  return inThousands(
+    nano,
+    (exponent) => (exponent < 0 ? 'num'[3 + exponent / 3] : decimalSuffixes[exponent / 3]) ?? '',
+  );
+}
+
+function inThousands(nano: bigint, suffixOf: (exponent: number) => string): string {
+  const { rest, steps } = divided(nano, 1_000n, decimalSuffixes.length + 2);
+  return `${rest}${suffixOf(3 * (steps - 3))}`;
+}
+
+/** Divides as long as the rest is whole. */
+function divided(value: bigint, step: bigint, stepsMax: number): { readonly rest: bigint; readonly steps: number } {
+  let rest = value;
+  let steps = 0;
+  while (steps < stepsMax && rest % step === 0n) {
+    rest /= step;
+    steps += 1;
+  }
+  return { rest, steps };
+}
+
+function absolute(value: bigint): bigint {
+  return value < 0n ? -value : value;
+}

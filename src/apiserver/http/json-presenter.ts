@@ -5,7 +5,14 @@
 import type { KubeObject, ListMeta, Status } from '../../api/meta.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { apiVersionOf, eventsV1Group, type ServedResource } from '../resources.ts';
-import { type IncludeObject, metaVersion, partialMetadata, printRow, printTable } from '../printing/table.ts';
+import {
+  inTableOrder,
+  type IncludeObject,
+  metaVersion,
+  partialMetadata,
+  printRow,
+  printTable,
+} from '../printing/table.ts';
 import type { EventType } from '../registry/watched-change.ts';
 import { asEventV1 } from '../registry/event-forms.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
@@ -49,8 +56,9 @@ export class JsonPresenter implements Presenter {
     return this.#encode(this.#formOf(stored, true));
   }
 
-  *list(metadata: ListMeta, items: readonly StoredObject[]): Generator<Buffer> {
+  *list(metadata: ListMeta, found: readonly StoredObject[]): Generator<Buffer> {
     const { head, open } = this.#listHead(metadata);
+    const items = open === 'items' ? found : inTableOrder(this.#served, found, (stored) => this.#parse(stored));
     if (this.#presentation.pretty) {
       yield this.#encode({ ...head, [open]: items.map((item) => this.#item(item)) });
       return;
