@@ -28,6 +28,8 @@ const formats: readonly { readonly format: WireFormat; readonly type: string; re
   { format: 'json', type: 'application', subtype: 'json' },
   { format: 'protobuf', type: 'application', subtype: 'vnd.kubernetes.protobuf' },
 ];
+/** Those of kube-apiserver, for messages. */
+const upstreamTypes = [jsonType, 'application/yaml', protobufContentType] as const;
 const plain: ResponseForm = { as: 'object', version: 'v1', format: 'json', pretty: false };
 const forms: Readonly<Record<string, ResponseForm['as']>> = {
   Table: 'table',
@@ -82,8 +84,7 @@ function findFormat(accept: string): WireFormat | undefined {
 }
 
 function notAcceptable(): Error {
-  const accepted = formats.map(({ format }) => contentTypeOf(format)).join(', ');
-  return statusError(406, 'NotAcceptable', `only the following media types are accepted: ${accepted}`);
+  return statusError(406, 'NotAcceptable', `only the following media types are accepted: ${upstreamTypes.join(', ')}`);
 }
 
 /** What `choose` returns for the first clause, and the first format that it matches, for which it is defined. */

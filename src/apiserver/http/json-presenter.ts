@@ -5,7 +5,14 @@
 import type { KubeObject, ListMeta, Status } from '../../api/meta.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { apiVersionOf, eventsV1Group, type ServedResource } from '../resources.ts';
-import { type IncludeObject, metaVersion, partialMetadata, printRow, printTable } from '../printing/table.ts';
+import {
+  inTableOrder,
+  type IncludeObject,
+  metaVersion,
+  partialMetadata,
+  printRow,
+  printTable,
+} from '../printing/table.ts';
 import type { EventType } from '../registry/watched-change.ts';
 import { asEventV1 } from '../registry/event-forms.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
@@ -45,12 +52,13 @@ export class JsonPresenter implements Presenter {
   }
 
   object(stored: StoredObject): Buffer {
-    if (this.#isStoredForm() && !this.#presentation.pretty) return Buffer.concat([this.#prefix, stored.tail]);
+    if (this.#isStoredForm() && !this.#presentation.pretty) return Buffer.concat([this.#prefix, ...stored.tail]);
     return this.#encode(this.#formOf(stored, true));
   }
 
-  *list(metadata: ListMeta, items: readonly StoredObject[]): Generator<Buffer> {
+  *list(metadata: ListMeta, found: readonly StoredObject[]): Generator<Buffer> {
     const { head, open } = this.#listHead(metadata);
+    const items = open === 'items' ? found : inTableOrder(this.#served, found, (stored) => this.#parse(stored));
     if (this.#presentation.pretty) {
       yield this.#encode({ ...head, [open]: items.map((item) => this.#item(item)) });
       return;
@@ -69,7 +77,7 @@ export class JsonPresenter implements Presenter {
     if (!this.#isStoredForm()) {
       return Buffer.from(`${start}${JSON.stringify(this.#formOf(stored, first))}}\n`);
     }
-    return Buffer.concat([Buffer.from(start), this.#prefix, stored.tail, eventEnd]);
+    return Buffer.concat([Buffer.from(start), this.#prefix, ...stored.tail, eventEnd]);
   }
 
   bookmark(revision: number, endsInitialEvents: boolean): Buffer {
@@ -121,7 +129,7 @@ export class JsonPresenter implements Presenter {
   *#itemParts(stored: StoredObject): Generator<Buffer> {
     if (this.#isStoredForm()) {
       yield this.#served.custom === undefined ? brace : this.#prefix;
-      yield stored.tail;
+      yield* stored.tail;
     } else {
       yield Buffer.from(JSON.stringify(this.#item(stored)));
     }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { ApiError } from '../../api/api-error.ts';
 import type { Logger } from '../../ports/logger.ts';
+import { parseAttributes } from '../authorization/parse-attributes.ts';
 import { anonymous } from '../authentication/user.ts';
 import { pathNotFound, statusError } from '../api-errors/api-errors.ts';
 import type { ServedResource } from '../resources.ts';
@@ -11,6 +12,7 @@ import type { AccessControl } from './access-control.ts';
 import type { DocumentHandler } from './document-handler.ts';
 import { cutOff, type Exchange, headerOf, type Incoming, type Outgoing } from './exchange.ts';
 import { errorReply, pageNotFound, type Reply, sendReply, textReply } from './reply.ts';
+import { assertTimeout } from './request-timeout.ts';
 import type { InflightLimiter } from './inflight-limiter.ts';
 import { isServedVersion, routeOf } from './request-route.ts';
 import { rejectStreamed, type ResourceHandler, verbOf } from './resource-handler.ts';
@@ -32,6 +34,8 @@ const flowHeaders: OutgoingHttpHeaders = {
   'x-kubernetes-pf-flowschema-uid': '00000000-0000-4000-8000-000000000001',
   'x-kubernetes-pf-prioritylevel-uid': '00000000-0000-4000-8000-000000000002',
 };
+
+const streamed: ReadonlySet<string> = new Set(['attach', 'exec', 'proxy', 'log', 'portforward']);
 
 export class RequestHandler {
   readonly #options: RequestHandlerOptions;
@@ -86,6 +90,7 @@ export class RequestHandler {
   /** Undefined after a watch, which writes its own response. */
   async #replyTo(anonymousExchange: Exchange, headers: OutgoingHttpHeaders): Promise<Reply | undefined> {
     try {
+      if (!isLongRunning(anonymousExchange)) assertTimeout(anonymousExchange.query.get('timeout') ?? '');
       const user = this.#options.access.userFor(anonymousExchange);
       return await this.#route({ ...anonymousExchange, user }, headers);
     } catch (error) {
@@ -125,6 +130,13 @@ export class RequestHandler {
     if (isServedVersion(path, this.#options.served)) throw pathNotFound();
     return pageNotFound();
   }
+}
+
+/** Watches and streams have no deadline (upstream `BasicLongRunningRequestCheck`). */
+function isLongRunning(request: Exchange): boolean {
+  const attributes = parseAttributes(request);
+  if (attributes.kind !== 'resource') return false;
+  return attributes.verb === 'watch' || attributes.verb === 'proxy' || streamed.has(attributes.subresource);
 }
 
 function errorFormatOf({ incoming }: Exchange): WireFormat {

@@ -2,7 +2,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Clock } from '../../ports/clock.ts';
 import type { AccessReviews } from '../authorization/access-reviews.ts';
-import { apiVersionOf, type ServedResource, tableOf, type Verb } from '../resources.ts';
+import { type GroupVersionKind, type ServedResource, tableOf, type Verb } from '../resources.ts';
 import { parseIncludeObject } from '../printing/table.ts';
 import { isSet, limitOf, parseListPlan, parseWatchPlan, requireRevision } from '../registry/list-query.ts';
 import type { ObjectLister } from '../registry/object-lister.ts';
@@ -11,22 +11,25 @@ import { type PatchKind, patchObject } from '../patch/object-patch.ts';
 import type { PodSubresources } from '../registry/pod-subresources.ts';
 import { badRequest, methodNotAllowed, notImplemented } from '../api-errors/api-errors.ts';
 import { fieldLabelsOf, type Target } from '../registry/request-target.ts';
+import { alignNamespace, assertNamed, readTypedBody } from '../registry/typed-body.ts';
 import { buildScale, patchForScale } from '../registry/scale.ts';
 import { parseSelection, type Selection } from '../registry/selection.ts';
 import type { Endpoint, Strategy } from '../registry/strategy.ts';
-import { isMap, mapAt, type MutableJsonMap } from '../select-field.ts';
+import { mapAt, type MutableJsonMap } from '../select-field.ts';
 import { bodyTypeOf, chooseForm, chooseFormat, type WireFormat } from './accept.ts';
 import type { AccessControl } from './access-control.ts';
+import { decodeDeleteOptions, parseDeleteRequest } from './delete-options.ts';
 import { type Exchange, headerOf } from './exchange.ts';
 import { JsonPresenter } from './json-presenter.ts';
+import { decodePatch } from './patch-body.ts';
 import type { Presenter } from './presenter.ts';
 import { ProtobufPresenter } from './protobuf-presenter.ts';
 import { bytesReply, objectReply, type Reply, textReply } from './reply.ts';
-import { decodeApply, decodeBody, decodeJson, readBytes, unsupported } from './request-body.ts';
+import { decodeApply, decodeBody, readBytes, type RequestBody, unsupported } from './request-body.ts';
 import type { ResourceRoute } from './request-route.ts';
 import type { TokenRequests } from './token-requests.ts';
 import type { WatchOpener } from './watch-opener.ts';
-import { parseApplyOptions, parseDeleteRequest, parseWriteOptions } from './write-query.ts';
+import { parseApplyOptions, parseWriteOptions } from './write-query.ts';
 
 interface ResourceHandlerOptions {
   readonly strategies: ReadonlyMap<string, Strategy>;
@@ -171,15 +174,15 @@ export class ResourceHandler {
     if (call.served.namespaced && target.namespace === undefined) throw methodNotAllowed();
     const presenter = this.#presenter(call);
     const options = this.#writeOptions(call, 'CreateOptions');
-    const body = await this.#body(call);
-    return written(presenter, this.#options.registry.create(target, body, options));
+    const { value, source } = await this.#body(call);
+    return written(presenter, this.#options.registry.create(target, value, { ...options, source }));
   }
 
   async #update(call: Call): Promise<Reply> {
     const presenter = this.#presenter(call);
     const options = this.#writeOptions(call, 'UpdateOptions');
-    const body = await this.#body(call);
-    return written(presenter, this.#options.registry.update(this.#target(call), body, options));
+    const { value, source } = await this.#body(call);
+    return written(presenter, this.#options.registry.update(this.#target(call), value, { ...options, source }));
   }
 
   async #patch(call: Call): Promise<Reply> {
@@ -188,15 +191,24 @@ export class ResourceHandler {
     if (given === applyType) return this.#apply(call, presenter);
     const type = patchKindOf(given, call.served);
     const options = this.#writeOptions(call, 'PatchOptions');
-    const body = decodeJson(await readBytes(call.exchange.incoming), 'the patch');
-    return written(presenter, this.#options.registry.patch(this.#target(call), { type, body }, options));
+    const patch = decodePatch(await readBytes(call.exchange.incoming), type, options.fieldValidation);
+    return written(
+      presenter,
+      this.#options.registry.patch(this.#target(call), patch, { ...options, problems: patch.problems }),
+    );
   }
 
   async #apply(call: Call, presenter: Presenter): Promise<Reply> {
     const authorize = this.#options.access.checkOf(call.exchange);
     const options = { ...parseApplyOptions(call.exchange.query), authorize };
-    const body = decodeApply(await readBytes(call.exchange.incoming), options.fieldValidation === 'Strict');
-    return written(presenter, this.#options.registry.apply(this.#target(call), body, options));
+    const { value, repeated } = decodeApply(
+      await readBytes(call.exchange.incoming),
+      options.fieldValidation === 'Strict',
+    );
+    return written(
+      presenter,
+      this.#options.registry.apply(this.#target(call), value, { ...options, problems: repeated }),
+    );
   }
 
   async #delete(call: Call): Promise<Reply> {
@@ -229,18 +241,17 @@ export class ResourceHandler {
 
   async #bind(call: Call): Promise<Reply> {
     const format = formatOf(call);
-    const { dryRun } = optionsOf(call, 'CreateOptions');
-    this.#options.pods.bind(this.#target(call), asObject(await this.#body(call)), dryRun);
-    return objectReply(201, success, format);
+    const { object, warnings, options } = await this.#typedBody(call, 'CreateOptions');
+    this.#options.pods.bind(this.#target(call), object, options.dryRun);
+    return objectReply(201, success, format, warningHeaders(warnings));
   }
 
   async #evict(call: Call): Promise<Reply> {
     const format = formatOf(call);
-    const { dryRun } = optionsOf(call, 'CreateOptions');
-    const eviction = asObject(await this.#body(call));
-    const request = parseDeleteRequest(call.exchange.query, mapAt(eviction, 'deleteOptions'));
-    this.#options.pods.evict(this.#target(call), eviction, { ...request, dryRun: dryRun || request.dryRun });
-    return objectReply(201, success, format);
+    const { object, warnings, options } = await this.#typedBody(call, 'CreateOptions');
+    const request = parseDeleteRequest(call.exchange.query, mapAt(object, 'deleteOptions'));
+    this.#options.pods.evict(this.#target(call), object, { ...request, dryRun: options.dryRun || request.dryRun });
+    return objectReply(201, success, format, warningHeaders(warnings));
   }
 
   async #scale(call: Call): Promise<Reply> {
@@ -248,25 +259,26 @@ export class ResourceHandler {
     const format = formatOf(call);
     const target = this.#target(call);
     if (call.verb === 'get') return objectReply(200, buildScale(registry.get(target)), format);
-    const { incoming } = call.exchange;
-    const options = optionsOf(call, call.verb === 'patch' ? 'PatchOptions' : 'UpdateOptions');
-    const body = asObject(call.verb === 'patch' ? await this.#patchedScale(call, incoming) : await this.#body(call));
-    const { object } = registry.patch(
-      target,
-      { type: 'merge', body: patchForScale(body) },
-      { ...options, subresource: 'scale' },
-    );
-    return objectReply(200, buildScale(object), format);
+    const body = call.verb === 'patch' ? await this.#patchedScale(call) : await this.#typedBody(call, 'UpdateOptions');
+    assertNamed(body.object, call.name ?? '');
+    const patch = { type: 'merge', body: patchForScale(body.object, call.name ?? '') } as const;
+    const { object } = registry.patch(target, patch, { ...body.options, subresource: 'scale' });
+    return objectReply(200, buildScale(object), format, warningHeaders(body.warnings));
   }
 
-  async #patchedScale(call: Call, incoming: Exchange['incoming']): Promise<unknown> {
+  async #patchedScale(call: Call): Promise<TypedRequest> {
+    const { incoming } = call.exchange;
     const type = patchKindOf(bodyTypeOf(headerOf(incoming, 'content-type')), call.served);
-    const body = decodeJson(await readBytes(incoming), 'the patch');
+    const options = optionsOf(call, 'PatchOptions');
+    const patch = decodePatch(await readBytes(incoming), type, options.fieldValidation);
     const { spec } = buildScale(this.#options.registry.get(this.#target(call)));
     // Without a version: a patch that states none applies to what is stored when it is carried out.
     const metadata = { name: call.name ?? '', namespace: call.namespace ?? '' };
     const current = { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata, spec: mapAt(spec) };
-    return patchObject(current, { type, body }, 'Scale');
+    const value = patchObject(current, patch, 'Scale');
+    const { object, warnings } = readTypedBody({ value }, bodyKindOf(call), options.fieldValidation);
+    alignNamespace(object, call.namespace);
+    return { object, options, warnings: [...patch.problems, ...warnings] };
   }
 
   /** No containers run, so the log of an existing pod is empty. */
@@ -277,20 +289,20 @@ export class ResourceHandler {
 
   async #requestToken(call: Call): Promise<Reply> {
     const format = formatOf(call);
-    optionsOf(call, 'CreateOptions');
-    const body = asObject(await this.#body(call));
+    const { object, warnings } = await this.#typedBody(call, 'CreateOptions');
     const account = this.#options.registry.get(this.#target(call));
-    return objectReply(201, this.#options.tokenRequests.create(account, body), format);
+    const request = this.#options.tokenRequests.create(account, object);
+    return objectReply(201, request, format, warningHeaders(warnings));
   }
 
   async #review(call: Call): Promise<Reply> {
     const format = formatOf(call);
-    const body = asObject(await this.#body(call));
+    const { object: body, warnings } = await this.#typedBody(call, 'CreateOptions');
     const { served, namespace, exchange } = call;
     const { user } = exchange;
     const review = this.#options.reviews.review({ kind: served.kind, body, namespace, user });
     if (review === undefined) throw notImplemented(call.served.plural);
-    return objectReply(201, review, format);
+    return objectReply(201, review, format, warningHeaders(warnings));
   }
 
   #target({ served, namespace, name, subresource }: Call): Target {
@@ -314,21 +326,34 @@ export class ResourceHandler {
     return { format, presenter: new JsonPresenter(served, presentation, this.#options.clock) };
   }
 
-  async #body({ exchange: { incoming }, served, subresource }: Call): Promise<unknown> {
-    const { group, version, kind } = subresource?.responseKind ?? served;
-    const expected = { apiVersion: apiVersionOf({ group, version }), kind };
-    return decodeBody(await readBytes(incoming), headerOf(incoming, 'content-type'), expected);
+  async #body(call: Call): Promise<RequestBody> {
+    const { incoming } = call.exchange;
+    return decodeBody(await readBytes(incoming), headerOf(incoming, 'content-type'), bodyKindOf(call));
   }
 
-  async #deleteBody(call: Call): Promise<unknown> {
+  /** A body that is not stored. Its response has one form only. */
+  async #typedBody(call: Call, kind: Parameters<typeof optionsOf>[1]): Promise<TypedRequest> {
+    const body = await this.#body(call);
+    const options = optionsOf(call, kind);
+    const { object, warnings } = readTypedBody(body, bodyKindOf(call), options.fieldValidation);
+    alignNamespace(object, call.namespace);
+    return { object, warnings, options };
+  }
+
+  async #deleteBody(call: Call): Promise<MutableJsonMap | undefined> {
     const { incoming } = call.exchange;
     const bytes = await readBytes(incoming);
-    if (bytes.length === 0) return undefined;
-    const expected = { apiVersion: 'v1', kind: 'DeleteOptions' };
-    const options = asObject(decodeBody(bytes, headerOf(incoming, 'content-type'), expected));
-    if ((options['kind'] ?? 'DeleteOptions') === 'DeleteOptions') return options;
-    throw badRequest('decoded object cannot be converted to DeleteOptions');
+    return bytes.length === 0 ? undefined : decodeDeleteOptions(bytes, headerOf(incoming, 'content-type'));
   }
+}
+
+interface TypedRequest extends ReturnType<typeof readTypedBody> {
+  readonly options: WriteOptions;
+}
+
+/** The kind of the body of a create or update. */
+function bodyKindOf({ served, subresource }: Call): GroupVersionKind {
+  return subresource?.responseKind ?? served;
 }
 
 function allows({ served, subresource, name }: ResourceRoute, verb: Verb): boolean {
@@ -359,11 +384,6 @@ function formatOf({ exchange: { incoming } }: Call): WireFormat {
   return chooseFormat(headerOf(incoming, 'accept'));
 }
 
-function asObject(body: unknown): MutableJsonMap {
-  if (isMap(body)) return body;
-  throw badRequest('the body of the request is not an object');
-}
-
 function selectionOf({ exchange: { query }, namespace }: Call, target: Target): Selection {
   return parseSelection(query, namespace, fieldLabelsOf(target));
 }
@@ -375,8 +395,12 @@ function wantsIndent({ query, incoming }: Exchange): boolean {
 }
 
 function written(presenter: Presenter, { object, created, warnings }: Written): Reply {
-  const headers: Record<string, string[]> = warnings.length === 0 ? {} : { warning: warnings.map(warningHeader) };
+  const headers = warningHeaders(warnings);
   return bytesReply(created ? 201 : 200, presenter.contentType, presenter.object(object), headers);
+}
+
+function warningHeaders(warnings: readonly string[]): Record<string, string[]> {
+  return warnings.length === 0 ? {} : { warning: warnings.map(warningHeader) };
 }
 
 function warningHeader(text: string): string {
