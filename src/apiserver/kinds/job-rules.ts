@@ -11,6 +11,7 @@ import { validateCounts, validateEndingPod, validateKept } from './pod-template-
 const cronJobNameMax = 52;
 const int32Max = 2 ** 31 - 1;
 const concurrencyPolicies = ['Allow', 'Forbid', 'Replace'] as const;
+const timeZonePart = /^(?![-+])[A-Za-z._0-9+-]{1,14}$/;
 const completionModes = ['NonIndexed', 'Indexed'] as const;
 const counts = [
   'parallelism',
@@ -44,10 +45,14 @@ export const jobRules: KindRules = {
 export const cronJobRules: KindRules = {
   setDefaults: defaultCronJob,
   validate: validateCronJob,
-  validateCreate: ({ metadata: { name = '' } }) =>
-    name.length > cronJobNameMax
+  validateCreate: ({ metadata: { name = '' }, spec }) => [
+    ...(name.length > cronJobNameMax
       ? [invalidField('metadata.name', name, `must be no more than ${cronJobNameMax} characters`)]
-      : [],
+      : []),
+    ...validateTimeZone(spec?.['timeZone']),
+  ],
+  validateUpdate: ({ spec }, { spec: before }) =>
+    spec?.['timeZone'] === before?.['timeZone'] ? [] : validateTimeZone(spec?.['timeZone']),
 };
 
 function defaultJob(draft: Draft): void {
@@ -139,6 +144,27 @@ function validateCronJob({ spec = {} }: Draft): readonly FieldError[] {
     ...validateCounts(spec, ['startingDeadlineSeconds', 'successfulJobsHistoryLimit', 'failedJobsHistoryLimit']),
     ...validateJob(mapAt(spec, 'jobTemplate', 'spec'), 'spec.jobTemplate.spec'),
   ];
+}
+
+/** Known are the zones of the IANA database. */
+function validateTimeZone(zone: unknown): readonly FieldError[] {
+  if (typeof zone !== 'string') return [];
+  const invalid = (why: string): readonly FieldError[] => [invalidField('spec.timeZone', zone, why)];
+  if (zone === '') return invalid('timeZone must be nil or non-empty string');
+  if (zone.toLowerCase() === 'local')
+    return invalid('timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones');
+  return isTimeZone(zone) ? [] : invalid(`unknown time zone ${zone}`);
+}
+
+/** Offsets such as `+01` are time zones of JavaScript only. */
+function isTimeZone(zone: string): boolean {
+  const parts = zone.split('/');
+  if (!parts.every((part) => timeZonePart.test(part) && part !== '.' && part !== '..')) return false;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
 }
 
 function validateSchedule(schedule: string): readonly FieldError[] {

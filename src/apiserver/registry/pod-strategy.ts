@@ -6,6 +6,7 @@ import { admitPodSpec, defaultPodRequests, defaultPodSpec, qosClassOf } from './
 import { validatePodSpec, validatePodStatusUpdate, validatePodUpdate } from './pod-rules.ts';
 import { sameJson } from '../../api/same-json.ts';
 import { admitPriority, keepPriority } from '../kinds/pod-priority.ts';
+import { admitRuntimeClass } from '../kinds/pod-runtime-class.ts';
 import { defaultHostPorts } from '../kinds/pod-spec-defaults.ts';
 import { mapsAt, type MutableJsonMap, numberAt, textAt } from '../select-field.ts';
 import { type Endpoint, isolateStatus, plainStrategy, type Strategy } from './strategy.ts';
@@ -48,6 +49,7 @@ export function podStrategy(defaultTolerationSeconds: number): Strategy {
       else keepPriority(spec, stored.spec ?? {});
       admitPodSpec(spec);
       addDefaultTolerations(spec, defaultTolerationSeconds);
+      if (stored === undefined) admitRuntimeClass(draft, context);
     },
     prepareCreate: (draft) => {
       draft.metadata.generation = 1;
