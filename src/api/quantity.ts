@@ -2,7 +2,12 @@
 
 const quantityText = /^([+-]?(?:\d+\.?\d*|\.\d+))(n|u|m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei|[eE][+-]?\d{1,3})?$/;
 const binarySuffixes: readonly string[] = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
+const fractionSuffixes: readonly string[] = ['n', 'u', 'm'];
 const decimalSuffixes: readonly string[] = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
+/** Upstream keeps the text of a quantity of at most so many digits. */
+const keptDigitsMax = 18;
+const nanoExponent = -9;
+const nanoPerUnit = 1_000_000_000n;
 const parts: Readonly<Record<string, number>> = { m: 1e3, u: 1e6, n: 1e9 };
 
 /** The value of a quantity in its base unit; undefined if malformed. Exact up to 2^53. */
@@ -77,4 +82,71 @@ function nanoFactor(suffix: string): bigint {
 /** Divisor for exponents below 10^-9. */
 function nanoDivisor(suffix: string): bigint {
   return isExponent(suffix) ? 10n ** BigInt(Math.max(0, -9 - Number(suffix.slice(1)))) : 1n;
+}
+
+/**
+ * The form in which the API server writes a quantity (upstream `Quantity.String`): no fraction, and the largest suffix of
+ * its format that keeps it exact. `1024Mi` is `1Gi`, `0.5` is `500m`, `1000m` is `1`. A malformed quantity is unchanged.
+ */
+export function canonicalQuantity(text: string): string {
+  const nano = parseQuantityNano(text);
+  const [, digits = '', suffix = ''] = quantityText.exec(text) ?? [];
+  if (nano === undefined || keepsText(digits, suffix)) return text;
+  if (nano === 0n) return '0';
+  if (isExponent(suffix)) return inThousands(nano, (exponent) => (exponent === 0 ? '' : `e${exponent}`));
+  return (isBinary(suffix) ? inKibi(nano) : undefined) ?? inThousands(nano, decimalSuffix);
+}
+
+/** Undefined below 1Ki and if not whole: such binary quantities are written as decimal ones. */
+function inKibi(nano: bigint): string | undefined {
+  const whole = nano / nanoPerUnit;
+  if (whole * nanoPerUnit !== nano || absolute(whole) < 1_024n) return undefined;
+  const { rest, steps } = divided(whole, 1_024n, binarySuffixes.length - 1);
+  return `${rest}${binarySuffixes[steps]}`;
+}
+
+/** Upstream keeps some texts that are not canonical, such as `+2` and `1.250` (`ParseQuantity`, its fast path). */
+function keepsText(digits: string, suffix: string): boolean {
+  const [whole = '', fraction = ''] = digits.replace(/^[+-]/, '').split('.');
+  const all = whole + fraction;
+  if (all.length > keptDigitsMax) return false;
+  if (isBinary(suffix)) return !digits.includes('.') && BigInt(whole) % 8n !== 0n;
+  const scale = exponentOf(suffix) - fraction.length;
+  return scale % 3 === 0 && scale >= nanoExponent && !all.endsWith('000') && !all.startsWith('0');
+}
+
+function isBinary(suffix: string): boolean {
+  return binarySuffixes.indexOf(suffix) > 0;
+}
+
+function exponentOf(suffix: string): number {
+  if (isExponent(suffix)) return Number(suffix.slice(1));
+  const part = parts[suffix];
+  return part === undefined ? 3 * decimalSuffixes.indexOf(suffix) : -Math.round(Math.log10(part));
+}
+
+/** Of a multiple of three from -9 to 18. */
+function decimalSuffix(exponent: number): string {
+  const suffix = exponent < 0 ? fractionSuffixes[3 + exponent / 3] : decimalSuffixes[exponent / 3];
+  return suffix ?? '';
+}
+
+function inThousands(nano: bigint, suffixOf: (exponent: number) => string): string {
+  const { rest, steps } = divided(nano, 1_000n, decimalSuffixes.length + 2);
+  return `${rest}${suffixOf(3 * (steps - 3))}`;
+}
+
+/** Divides as long as the rest is whole. */
+function divided(value: bigint, step: bigint, stepsMax: number): { readonly rest: bigint; readonly steps: number } {
+  let rest = value;
+  let steps = 0;
+  while (steps < stepsMax && rest % step === 0n) {
+    rest /= step;
+    steps += 1;
+  }
+  return { rest, steps };
+}
+
+function absolute(value: bigint): bigint {
+  return value < 0n ? -value : value;
 }

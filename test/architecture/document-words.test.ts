@@ -91,6 +91,7 @@ const otherFlags: Readonly<Record<string, string>> = {
   'max-old-space-size-percentage': 'Node.js',
   optional: 'npm run control-plane',
   kubernetes: 'npm run test:control-plane',
+  suite: 'npm run test:upstream',
   values: 'helm',
   'without-tests': 'npm run check',
   'use-service-account-credentials': 'kube-controller-manager',

@@ -24,6 +24,8 @@ interface OpenOptions {
   readonly height?: number;
   readonly colorScheme?: 'light' | 'dark';
   readonly context?: BrowserContextOptions;
+  /** Runs in the page before its scripts. */
+  readonly before?: () => void;
   /** Messages of the console that are expected, such as those of a server that is down. */
   readonly expected?: RegExp;
 }
@@ -57,6 +59,9 @@ export function inBrowser(run: (setting: BrowserTest) => Promise<void>): (t: Tes
     try {
       await run({ t, open, use: (server) => servers.use(server) });
       for (const { watch } of contexts) assert.deepEqual(await watch.problems(), []);
+    } catch (error) {
+      for (const { context } of contexts) await printPages(t, context);
+      throw error;
     } finally {
       for (const { context } of contexts) await context.close();
     }
@@ -64,10 +69,18 @@ export function inBrowser(run: (setting: BrowserTest) => Promise<void>): (t: Tes
   };
 }
 
+/** What a failed test's pages showed at its end. */
+async function printPages(t: TestContext, context: BrowserContext): Promise<void> {
+  for (const page of context.pages()) {
+    const text = await page.locator('body').innerText({ timeout: 1_000 }).catch(String);
+    t.diagnostic(`${page.url()} shows: ${text.slice(0, 600)}`);
+  }
+}
+
 /** A context whose pages are watched. */
 async function openContext(
   browser: Browser,
-  { width = 1_440, height = 900, colorScheme = 'light', expected, context: more }: OpenOptions,
+  { width = 1_440, height = 900, colorScheme = 'light', before, expected, context: more }: OpenOptions,
 ): Promise<{ readonly context: BrowserContext; readonly watch: PageWatch }> {
   const context = await browser.newContext({
     viewport: { width, height },
@@ -77,6 +90,7 @@ async function openContext(
     reducedMotion: 'no-preference',
     ...more,
   });
+  if (before !== undefined) await context.addInitScript(before);
   context.setDefaultTimeout(actionMsMax);
   context.setDefaultNavigationTimeout(navigationMsMax);
   const watch = await PageWatch.attach(context, expected);

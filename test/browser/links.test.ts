@@ -75,6 +75,33 @@ test(
   }),
 );
 
+test(
+  'a browser whose language is not a valid one shows the page and its plots',
+  inBrowser(async ({ open, use }) => {
+    const server = use(await outage());
+    const page = await open(server.url, { context: { locale: 'en-GB@posix' } });
+    await new DashboardPage(page).isLive();
+    await page.locator('.uplot canvas').first().waitFor();
+  }),
+);
+
+test(
+  'a snapshot that arrives before the first frame is shown',
+  inBrowser(async ({ open, use }) => {
+    const server = use(await outage());
+    const page = await open(server.url, { before: delayFrames });
+    // The cluster is quiet: no delta comes after the snapshot.
+    await new DashboardPage(page).isLive();
+  }),
+);
+
+/** As on a busy machine: a frame, and what waits for one, takes a second. */
+function delayFrames(): void {
+  const { setTimeout } = globalThis;
+  const delayed = (run: () => void, ms = 0): unknown => setTimeout(run, ms + 1_000);
+  Object.assign(globalThis, { setTimeout: delayed, requestAnimationFrame: delayed });
+}
+
 async function outage(): Promise<SyntheticServer> {
   const server = await SyntheticServer.start({ zones: 3, nodesPerZone: 60 });
   server.cluster.cut('z2');

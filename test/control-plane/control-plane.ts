@@ -50,6 +50,8 @@ interface ControlPlaneOptions {
   /** Appended to the default flags, so that they take precedence. */
   readonly apiServerArgs?: readonly string[];
   readonly etcdArgs?: readonly string[];
+  /** Pods get the default service account and its token; needs the controllers that create both. Default: false. */
+  readonly serviceAccounts?: boolean;
 }
 
 export interface ControllerManager {
@@ -144,7 +146,7 @@ export class ControlPlane implements AsyncDisposable {
     this.auditLogFile = options.auditLevel === undefined ? undefined : join(this.folder, 'audit.log');
     this.#etcdArgs = [...etcdArguments(this.folder, ports), ...(options.etcdArgs ?? [])];
     this.#apiServerArgs = [
-      ...apiServerArguments(this.folder, ports, this.#credentials),
+      ...apiServerArguments(this.folder, ports, this.#credentials, options.serviceAccounts),
       ...this.#auditArgs(options),
       ...(options.apiServerArgs ?? []),
     ];

@@ -20,7 +20,12 @@ export function etcdArguments(folder: string, ports: Ports): readonly string[] {
   ];
 }
 
-export function apiServerArguments(folder: string, ports: Ports, credentials: Credentials): readonly string[] {
+export function apiServerArguments(
+  folder: string,
+  ports: Ports,
+  credentials: Credentials,
+  serviceAccounts = false,
+): readonly string[] {
   return [
     `--etcd-servers=http://127.0.0.1:${ports.etcdClient}`,
     `--secure-port=${ports.apiServer}`,
@@ -37,7 +42,7 @@ export function apiServerArguments(folder: string, ports: Ports, credentials: Cr
     '--authorization-mode=RBAC',
     '--service-cluster-ip-range=10.0.0.0/24',
     // Pods would require the default service account, which only a controller creates.
-    '--disable-admission-plugins=ServiceAccount',
+    ...(serviceAccounts ? [] : ['--disable-admission-plugins=ServiceAccount']),
   ];
 }
 

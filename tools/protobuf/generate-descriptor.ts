@@ -27,6 +27,8 @@ const roots = [
     .flatMap((served) => [served, ...served.subresources.map(({ responseKind }) => responseKind)])
     .map((kind) => `${packageNameOf(kind)}.${kind.kind}`),
   ...['DeleteOptions', 'ListMeta', 'PartialObjectMetadata', 'Status', 'WatchEvent'].map((kind) => `${metaV1}.${kind}`),
+  ...['APIGroup', 'APIGroupList', 'APIResourceList', 'APIVersions'].map((kind) => `${metaV1}.${kind}`),
+  'k8s.io.api.apidiscovery.v2.APIGroupDiscoveryList',
   'k8s.io.apimachinery.pkg.runtime.Unknown',
 ];
 
@@ -35,6 +37,7 @@ const opaque = new Set([
   `${metaV1}.FieldsV1`,
   `${metaV1}.MicroTime`,
   `${metaV1}.Time`,
+  `${metaV1}.Verbs`,
   'k8s.io.api.authentication.v1.ExtraValue',
   'k8s.io.api.authorization.v1.ExtraValue',
   'k8s.io.api.certificates.v1.ExtraValue',

@@ -17,6 +17,7 @@ export const jsonValues: Readonly<Record<string, (message: Decoded) => unknown>>
   'k8s.io.apimachinery.pkg.api.resource.Quantity': (quantity) => textOf(quantity['string']) || '0',
   'k8s.io.apimachinery.pkg.util.intstr.IntOrString': (either) =>
     numberOf(either['type']) === 1 ? textOf(either['strVal']) : numberOf(either['intVal']),
+  'k8s.io.apimachinery.pkg.apis.meta.v1.Verbs': (value) => value['items'] ?? [],
   'k8s.io.api.authentication.v1.ExtraValue': (value) => value['items'] ?? [],
   'k8s.io.api.authorization.v1.ExtraValue': (value) => value['items'] ?? [],
   'k8s.io.api.certificates.v1.ExtraValue': (value) => value['items'] ?? [],

@@ -7,6 +7,8 @@ import { packageNameOf } from './package-name.ts';
 export interface MessageField {
   /** A scalar's protobuf type, or the full name of a message. */
   readonly type: string;
+  /** Its number. */
+  readonly id: number;
   readonly rule?: 'repeated';
   /** Present for maps. */
   readonly keyType?: string;
@@ -56,6 +58,31 @@ function findMessageName(apiVersion: string, kind: string): string | undefined {
   const packageName = kind === 'DeleteOptions' ? metaPackage : packages.get(apiVersion);
   const name = `${packageName ?? ''}.${kind}`;
   return packageName !== undefined && declared.has(name) ? name : undefined;
+}
+
+/** Kinds of the metadata package that are responses, in the versions of requests and responses. */
+const metaKinds: ReadonlySet<string> = new Set([
+  'APIGroup',
+  'APIGroupList',
+  'APIResourceList',
+  'APIVersions',
+  'PartialObjectMetadata',
+  'Status',
+]);
+const metaVersions: ReadonlySet<string> = new Set(['', 'v1', 'meta.k8s.io/v1', 'meta.k8s.io/v1beta1']);
+
+/** Full name of the message for a kind of a response; undefined if there is none, as for a custom resource or a table. */
+export function responseMessageOf(apiVersion: string, kind: string): string | undefined {
+  if (metaKinds.has(kind) && metaVersions.has(apiVersion)) return `${metaPackage}.${kind}`;
+  if (apiVersion === 'apidiscovery.k8s.io/v2') return `k8s.io.api.apidiscovery.v2.${kind}`;
+  return messageNameOf(apiVersion, kind);
+}
+
+/** The fields of a message as declared, by name; throws a RangeError for an unknown message. */
+export function declaredFields(name: string): Readonly<Record<string, MessageField>> {
+  const fields = declared.get(name);
+  if (fields === undefined) throw new RangeError(`unknown message ${name}`);
+  return fields;
 }
 
 /** The JSON fields of a message by its full name; undefined for a scalar type. */

@@ -3,9 +3,11 @@
  * nulls and zero values are omitted where Go omits them, times have the precision of their type, and a value of the
  * wrong type is rejected.
  */
+import { canonicalQuantity } from '../../api/quantity.ts';
 import { formatTime, isCanonicalTime, parseTimestamp } from '../../api/timestamps.ts';
 import { isMap, type MutableJsonMap } from '../select-field.ts';
 import { canonicalBase64 } from './base64-text.ts';
+import { describeTimeProblem } from './time-problem.ts';
 import { listMessageFields, type MessageField, messageFields, messageNameOf } from './message-table.ts';
 
 export interface WireForm {
@@ -24,12 +26,21 @@ interface Scalar {
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 const sixDigits = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.(\d{6})(Z|[+-]\d\d:\d\d)$/;
 const quantityPattern = /^[+-]?(\d+|\d+\.\d*|\.\d+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
+/** The one of kube-apiserver's message, which accepts more than its parser. */
+const shownQuantityPattern = '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$';
 const zeroTime = '0001-01-01T00:00:00Z';
 
-const integer: Scalar = {
-  zero: 0,
-  read: (value, path) => (Number.isInteger(value) ? value : failType(path, 'int64', value)),
-};
+/** Bounds of a signed integer of that many bits; beyond 2^53, JSON.parse has rounded the number already. */
+function integer(bits: number): Scalar {
+  const bound = 2 ** (bits - 1);
+  return {
+    zero: 0,
+    read: (value, path) => {
+      const fits = typeof value === 'number' && Number.isInteger(value) && value >= -bound && value < bound;
+      return fits ? value : failType(path, `int${bits}`, value, true);
+    },
+  };
+}
 const anyValue: Scalar = { zero: null, read: (value) => value };
 const metaPackage = 'k8s.io.apimachinery.pkg.apis.meta.v1';
 
@@ -43,8 +54,8 @@ const scalars: ReadonlyMap<string, Scalar> = new Map([
     'bool',
     { zero: false, read: (value, path) => (typeof value === 'boolean' ? value : failType(path, 'bool', value)) },
   ],
-  ['int32', integer],
-  ['int64', integer],
+  ['int32', integer(32)],
+  ['int64', integer(64)],
   ['bytes', { zero: null, read: readBytes }],
   [`${metaPackage}.Time`, { zero: null, read: readTime }],
   [`${metaPackage}.MicroTime`, { zero: null, read: readMicroTime }],
@@ -59,7 +70,7 @@ const scalars: ReadonlyMap<string, Scalar> = new Map([
     {
       zero: 0,
       read: (value, path) =>
-        typeof value === 'string' || Number.isInteger(value) ? value : failType(path, 'int or string', value),
+        typeof value === 'string' || Number.isInteger(value) ? value : failType(path, 'int32', value),
     },
   ],
 ]);
@@ -82,9 +93,16 @@ export function toWireField(message: string, field: string, value: unknown): Wir
   return { object: reader.readField(message, field, value), unknown: reader.unknown };
 }
 
+/** Whether values of the type are not read field by field. */
+export function isOpaqueType(type: string): boolean {
+  return scalars.has(type);
+}
+
 /** Where the reader is. Only an error or an unknown field needs the text. */
 class FieldPath {
   readonly #steps: string[] = [];
+  /** Names of the messages that are being read, from the outermost one. */
+  readonly structs: string[] = [];
 
   /** `step` is the name of a field, or an index or key in brackets. */
   enter(step: string): void {
@@ -99,6 +117,12 @@ class FieldPath {
   text(field?: string): string {
     const steps = field === undefined ? this.#steps : [...this.#steps, field];
     return steps.reduce((path, step) => (path === '' || step.startsWith('[') ? path + step : `${path}.${step}`), '');
+  }
+
+  /** As Go names a field in an error: the innermost struct, and the path from the object without indexes and keys. */
+  goField(): string {
+    const struct = this.structs.at(-1)?.split('.').at(-1) ?? '';
+    return [struct, ...this.#steps.filter((step) => !step.startsWith('['))].join('.');
   }
 }
 
@@ -115,11 +139,12 @@ class WireFormReader {
   }
 
   readMessage(name: string, value: unknown): MutableJsonMap {
-    if (!isMap(value)) return failType(this.#path, 'an object', value);
+    if (!isMap(value)) return failType(this.#path, goTypeOf(name), value);
     const fields = messageFields(name);
     if (fields === undefined) return value;
     const read: MutableJsonMap = {};
     let known = 0;
+    this.#path.structs.push(name);
     for (const [field, type] of listMessageFields(name)) {
       const given = value[field];
       if (given !== undefined) known += 1;
@@ -129,6 +154,7 @@ class WireFormReader {
       this.#path.leave();
       if (result !== undefined) read[field] = result;
     }
+    this.#path.structs.pop();
     if (Object.keys(value).length > known) this.#reportUnknown(value, fields);
     return read;
   }
@@ -162,7 +188,7 @@ class WireFormReader {
   /** Undefined if it is missing or empty. */
   #readList(type: string, value: unknown): unknown {
     if (value === undefined) return undefined;
-    if (!Array.isArray(value)) return failType(this.#path, 'a list', value);
+    if (!Array.isArray(value)) return failType(this.#path, `[]${goTypeOf(type)}`, value);
     const items = value.map((item, index) => this.#readItem(type, `[${index}]`, item ?? {}));
     return items.length === 0 ? undefined : items;
   }
@@ -170,7 +196,7 @@ class WireFormReader {
   /** Undefined if it is missing or empty. */
   #readMap(type: string, value: unknown): unknown {
     if (value === undefined) return undefined;
-    if (!isMap(value)) return failType(this.#path, 'an object', value);
+    if (!isMap(value)) return failType(this.#path, `map[string]${goTypeOf(type)}`, value);
     const entries = Object.entries(value).map(
       ([key, item]) => [key, this.#readItem(type, `[${key}]`, item ?? '')] as const,
     );
@@ -191,31 +217,29 @@ function emptyOf(keep: string | undefined): null | undefined {
 }
 
 function readTime(value: unknown, path: FieldPath): string | null {
-  if (typeof value !== 'string') return failType(path, 'Time', value);
+  if (typeof value !== 'string') return failType(path, 'string', value);
   if (value === zeroTime) return null;
   if (isCanonicalTime(value)) return value;
   const ms = rfc3339.test(value) ? parseTimestamp(value) : undefined;
-  if (ms === undefined) throw unreadableTime(value, '2006-01-02T15:04:05Z07:00', path);
+  if (ms === undefined) throw new WireFormError(describeTimeProblem(value, false));
   return formatTime(ms);
 }
 
 /** Go accepts exactly six digits here: kube-apiserver rejects the three of `Date.toISOString()`. */
 function readMicroTime(value: unknown, path: FieldPath): string | null {
-  if (typeof value !== 'string') return failType(path, 'MicroTime', value);
+  if (typeof value !== 'string') return failType(path, 'string', value);
   if (value === zeroTime) return null;
   if (isCanonicalTime(value, true)) return value;
   const micros = sixDigits.exec(value)?.[1];
   const ms = parseTimestamp(value);
-  if (micros === undefined || ms === undefined) throw unreadableTime(value, '2006-01-02T15:04:05.000000Z07:00', path);
+  if (micros === undefined || ms === undefined) throw new WireFormError(describeTimeProblem(value, true));
   return formatTime(ms).replace('Z', `.${micros}Z`);
 }
 
-function readQuantity(value: unknown, path: FieldPath): string {
+function readQuantity(value: unknown): string {
   const text = typeof value === 'number' ? String(value) : value;
-  if (typeof text !== 'string') return failType(path, 'Quantity', value);
-  if (!quantityPattern.test(text))
-    throw new WireFormError(`${path.text()}: quantities must match the regular expression of a quantity`);
-  return text;
+  if (typeof text === 'string' && quantityPattern.test(text)) return canonicalQuantity(text);
+  throw new WireFormError(`quantities must match the regular expression '${shownQuantityPattern}'`);
 }
 
 /** As base64 text. */
@@ -226,13 +250,23 @@ function readBytes(value: unknown, path: FieldPath): string {
   throw new WireFormError(`illegal base64 data at input byte ${text.illegalAt}`);
 }
 
-function unreadableTime(value: string, layout: string, path: FieldPath): Error {
-  return new WireFormError(`parsing time "${value}" as "${layout}": cannot parse it (${path.text()})`);
+/** `exact` shows the value of a number, of which others would have fitted. */
+function failType(path: FieldPath, wanted: string, value: unknown, exact = false): never {
+  const field = path.goField();
+  const shown = exact && typeof value === 'number' ? `number ${value}` : describeValue(value);
+  throw new WireFormError(`json: cannot unmarshal ${shown} into Go struct field ${field} of type ${wanted}`);
 }
 
-function failType(path: FieldPath, wanted: string, value: unknown): never {
-  const type = Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
-  throw new WireFormError(`json: cannot unmarshal ${type} into field ${path.text()} of type ${wanted}`);
+/** As Go names the type of a JSON value. */
+function describeValue(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'boolean') return 'bool';
+  return value === null ? 'null' : typeof value;
+}
+
+/** `v1.PodSpec` for `k8s.io.api.core.v1.PodSpec`. */
+function goTypeOf(type: string): string {
+  return type === 'bytes' ? '[]uint8' : type.split('.').slice(-2).join('.');
 }
 
 function isOmitted(value: unknown, keep: string | undefined): boolean {

@@ -15,14 +15,14 @@ import {
 /** A document that is sent without further encoding rules. */
 export type DiscoveryDocument = Readonly<Record<string, unknown>>;
 
-/** Media type of the aggregated documents; clients reject a response without these parameters. */
-export const aggregatedDiscoveryType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+/** Parameters of the media type of the aggregated documents; clients reject a response without them. */
+export const aggregatedDiscoveryParameters = 'g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+export const aggregatedDiscoveryKind = { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2' } as const;
 
 /** `APIGroupDiscoveryList` for `/api` (the core group alone) or `/apis` (all others), upstream `apidiscovery.k8s.io/v2`. */
 export function aggregatedDiscovery(root: '/api' | '/apis', all = servedResources): DiscoveryDocument {
   return {
-    kind: 'APIGroupDiscoveryList',
-    apiVersion: 'apidiscovery.k8s.io/v2',
+    ...aggregatedDiscoveryKind,
     metadata: {},
     items: [...servedGroups(all)]
       .filter(([group]) => (group === '') === (root === '/api'))

@@ -1,9 +1,11 @@
 /** All paths other than resources: discovery, OpenAPI, health, version, metrics. */
 import type { OutgoingHttpHeaders } from 'node:http';
+import { encodeEnvelope } from '../codec/protobuf-encoder.ts';
 import { type EncodedDocument, encodeDocument } from '../discovery/content-hash.ts';
 import {
   aggregatedDiscovery,
-  aggregatedDiscoveryType,
+  aggregatedDiscoveryParameters,
+  aggregatedDiscoveryKind,
   coreVersions,
   type DiscoveryDocument,
   groupDocument,
@@ -13,9 +15,9 @@ import {
 import { OpenApi } from '../discovery/open-api.ts';
 import type { ServedResource } from '../resources.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
-import { wantsAggregatedDiscovery } from './accept.ts';
+import { chooseFormat, contentTypeOf, findAggregatedFormat, jsonType, type WireFormat } from './accept.ts';
 import { type Exchange, headerOf } from './exchange.ts';
-import { bytesReply, jsonReply, jsonType, type Reply, textReply } from './reply.ts';
+import { bytesReply, jsonReply, objectReply, type Reply, textReply } from './reply.ts';
 
 /** Version reported by the server: the release whose behaviour it implements. */
 const serverVersion = {
@@ -84,16 +86,10 @@ export class DocumentHandler {
   }
 
   #groups(exchange: Exchange, root: '/api' | '/apis'): Reply {
-    if (wantsAggregatedDiscovery(headerOf(exchange.incoming, 'accept'))) {
-      return documentReply(
-        exchange,
-        encodeDocument(aggregatedDiscovery(root, this.#served)),
-        discoveryHeaders,
-        aggregatedDiscoveryType,
-      );
-    }
-    if (root === '/apis') return jsonReply(200, groupList(this.#served), discoveryHeaders);
-    return jsonReply(200, coreVersions(authorityOf(exchange)), discoveryHeaders);
+    const aggregated = findAggregatedFormat(headerOf(exchange.incoming, 'accept'));
+    if (aggregated !== undefined) return aggregatedReply(exchange, aggregatedDiscovery(root, this.#served), aggregated);
+    const document = root === '/apis' ? groupList(this.#served) : coreVersions(authorityOf(exchange));
+    return discoveryReply(exchange, document);
   }
 
   #openApiDocument(exchange: Exchange, path: string): Reply | undefined {
@@ -123,13 +119,24 @@ export class DocumentHandler {
 const rootPaths = ['/api', '/apis', '/healthz', '/livez', '/metrics', '/openapi/v3', '/readyz', '/version'];
 
 function legacyDocument(
-  { method }: Exchange,
+  exchange: Exchange,
   parts: readonly string[],
   served: readonly ServedResource[],
 ): Reply | undefined {
-  if (method !== 'GET') return undefined;
+  if (exchange.method !== 'GET') return undefined;
   const document = findLegacy(parts, served);
-  return document === undefined ? undefined : jsonReply(200, document, discoveryHeaders);
+  return document === undefined ? undefined : discoveryReply(exchange, document);
+}
+
+function discoveryReply({ incoming }: Exchange, document: DiscoveryDocument): Reply {
+  return objectReply(200, document, chooseFormat(headerOf(incoming, 'accept')), discoveryHeaders);
+}
+
+function aggregatedReply(exchange: Exchange, document: DiscoveryDocument, format: WireFormat): Reply {
+  const { text, hash } = encodeDocument(document);
+  const bytes = format === 'json' ? Buffer.from(text) : encodeEnvelope(aggregatedDiscoveryKind, document);
+  const contentType = `${contentTypeOf(format)};${aggregatedDiscoveryParameters}`;
+  return hashedReply(exchange, { bytes, hash, contentType, headers: discoveryHeaders });
 }
 
 function findLegacy(
@@ -151,16 +158,22 @@ function describeHealth({ query }: Exchange, path: string): Reply | undefined {
   return textReply(200, `${[...lines, `${probe} check passed`].join('\n')}\n`);
 }
 
-function documentReply(
-  { incoming }: Exchange,
-  { text, hash }: EncodedDocument,
-  headers: OutgoingHttpHeaders,
-  contentType = jsonType,
-): Reply {
+function documentReply(exchange: Exchange, { text, hash }: EncodedDocument, headers: OutgoingHttpHeaders): Reply {
+  return hashedReply(exchange, { bytes: Buffer.from(text), hash, contentType: jsonType, headers });
+}
+
+interface HashedDocument {
+  readonly bytes: Buffer;
+  readonly hash: string;
+  readonly contentType: string;
+  readonly headers: OutgoingHttpHeaders;
+}
+
+function hashedReply({ incoming }: Exchange, { bytes, hash, contentType, headers }: HashedDocument): Reply {
   const etag = `"${hash}"`;
   const all = { ...headers, etag };
   if (headerOf(incoming, 'if-none-match') === etag) return bytesReply(304, contentType, Buffer.alloc(0), all);
-  return bytesReply(200, contentType, Buffer.from(text), all);
+  return bytesReply(200, contentType, bytes, all);
 }
 
 /** `host:port` as the client reached the server. */

@@ -6,6 +6,11 @@ import type { Presenter } from './presenter.ts';
 export class EventEncoder {
   readonly #lines = new WeakMap<StoreChange, Map<string, Buffer>>();
 
+  /** About as many bytes as the event will have. What is shared is encoded now. */
+  sizeOf(change: StoreChange, type: EventType, presenter: Presenter): number {
+    return presenter.usesJson ? change.object.tailLength : this.encode(change, type, presenter, false).length;
+  }
+
   /** `first` is for tables: their first event carries the columns. */
   encode(change: StoreChange, type: EventType, presenter: Presenter, first: boolean): Buffer {
     const { eventKey } = presenter;

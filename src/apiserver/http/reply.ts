@@ -1,6 +1,9 @@
 /** Responses as values, and the function that sends them. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { ApiError } from '../../api/api-error.ts';
+import { encodeEnvelope } from '../codec/protobuf-encoder.ts';
+import { textAt } from '../select-field.ts';
+import { contentTypeOf, jsonType, type WireFormat } from './accept.ts';
 import { begin, type Exchange, finish, write } from './exchange.ts';
 
 export interface Reply {
@@ -10,8 +13,6 @@ export interface Reply {
   /** Sent one after the other, with backpressure. */
   readonly body: Iterable<Uint8Array>;
 }
-
-export const jsonType = 'application/json';
 
 /** A response up to this size is sent at once, with its content-length. */
 const wholeBytesMax = 256 * 1024;
@@ -30,12 +31,24 @@ export function bytesReply(code: number, contentType: string, body: Uint8Array, 
   return { code, contentType, body: [body], ...(headers === undefined ? {} : { headers }) };
 }
 
+/** One object with kind and apiVersion, as a Status. */
+export function objectReply(
+  code: number,
+  object: Readonly<Record<string, unknown>>,
+  format: WireFormat,
+  headers?: OutgoingHttpHeaders,
+): Reply {
+  if (format === 'json') return jsonReply(code, object, headers);
+  const type = { apiVersion: textAt(object, 'apiVersion'), kind: textAt(object, 'kind') };
+  return bytesReply(code, contentTypeOf(format), encodeEnvelope(type, object), headers);
+}
+
 /** A Status, with the Retry-After header of its details. */
-export function errorReply(error: ApiError): Reply {
+export function errorReply(error: ApiError, format: WireFormat): Reply {
   const { status, code } = error;
   const seconds = status?.details?.retryAfterSeconds ?? 0;
   const headers = seconds > 0 ? { 'retry-after': String(seconds) } : {};
-  return jsonReply(code, { metadata: {}, ...status }, headers);
+  return objectReply(code, { metadata: {}, ...status }, format, headers);
 }
 
 /** An unknown path belongs to no API group, so the response is not a Status (upstream `notfoundhandler`). */
@@ -76,9 +89,14 @@ export function* joinParts(parts: Iterable<Uint8Array>): Generator<Uint8Array, v
     waiting.push(part);
     bytes += part.length;
     if (bytes < chunkBytesMin) continue;
-    yield Buffer.concat(waiting, bytes);
+    yield joined(waiting, bytes);
     waiting = [];
     bytes = 0;
   }
-  if (bytes > 0) yield Buffer.concat(waiting, bytes);
+  if (bytes > 0) yield joined(waiting, bytes);
+}
+
+function joined(parts: readonly Uint8Array[], bytes: number): Uint8Array {
+  const [first] = parts;
+  return parts.length === 1 && first !== undefined ? first : Buffer.concat(parts, bytes);
 }

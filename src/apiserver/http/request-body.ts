@@ -1,11 +1,16 @@
 /** Reads a request body and converts it to JSON values, from any supported format. */
-import { parse as parseYaml, type Tags, YAMLParseError } from 'yaml';
+import { findTypeProblem, unrecognized } from '../codec/body-kind.ts';
+import { BodySource } from '../codec/body-source.ts';
+import { decodeYaml, describeRepeated, YamlProblem } from '../codec/yaml-document.ts';
+import { describeJsonProblem } from '../codec/json-syntax.ts';
 import { decodeProtobufBody, protobufContentType } from '../codec/protobuf-body.ts';
 import { badRequest, statusError } from '../api-errors/api-errors.ts';
+import { apiVersionOf, type GroupVersionKind } from '../resources.ts';
 import { isMap, type MutableJsonMap } from '../select-field.ts';
-import { parseMediaType } from './accept.ts';
+import { bodyTypeOf } from './accept.ts';
 import { headerOf, type Incoming } from './exchange.ts';
 
+const bodyTypes = ['application/json', 'application/yaml', protobufContentType] as const;
 /** Upstream `MaxRequestBodyBytes`. */
 const bodyBytesMax = 3 * 1024 * 1024;
 
@@ -31,80 +36,104 @@ function tooLarge(incoming: Incoming): Error {
   return statusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${bodyBytesMax}`);
 }
 
-/** Throws a 400 ApiError for a body that does not match its content type, 415 for an unsupported type. */
+/** A decoded body. */
+export interface RequestBody {
+  readonly value: unknown;
+  /** Absent for protobuf, which has no names of fields. */
+  readonly source?: BodySource;
+}
+
+/** Builds the error for a body whose kind cannot be read. */
+type BuildError = (why: string) => Error;
+
+/**
+ * Throws a 400 ApiError for a body that does not match its content type, 415 for an unsupported type. `buildError`
+ * overrides the error of the former.
+ */
 export function decodeBody(
   bytes: Buffer,
   contentType: string,
-  expected: { apiVersion: string; kind: string },
-): unknown {
-  const { type } = parseMediaType(contentType);
-  switch (type) {
+  expected: GroupVersionKind,
+  buildError: BuildError = (why) => unrecognized(bytes, expected.kind, why),
+): RequestBody {
+  switch (bodyTypeOf(contentType)) {
     case '':
     case 'application/json':
-      return decodeJson(bytes, expected.kind);
+      return checkType(decodeJsonBody(bytes, buildError), buildError);
     case 'application/yaml':
-      return decodeYaml(bytes);
+      return checkType(decodeYamlBody(bytes, buildError), buildError);
     case protobufContentType:
-      return decodeProtobufBody(bytes, expected);
+      return { value: decodeProtobufBody(bytes, { apiVersion: apiVersionOf(expected), kind: expected.kind }) };
     default:
-      throw unsupported('the body of the request was in an unknown format', [
-        'application/json',
-        'application/yaml',
-        protobufContentType,
-      ]);
+      throw unsupported('the body of the request was in an unknown format', bodyTypes);
   }
+}
+
+function decodeJsonBody(bytes: Buffer, buildError: BuildError): RequestBody {
+  const text = bytes.toString();
+  const value = parseJson(text, (why) => buildError(`couldn't get version/kind; json parse error: ${why}`));
+  return { value, source: BodySource.ofJson(text, value) };
+}
+
+function decodeYamlBody(bytes: Buffer, buildError: BuildError): RequestBody {
+  try {
+    const { value, repeated } = decodeYaml(bytes.toString());
+    return { value, source: BodySource.ofYaml(value, repeated.map(describeRepeated)) };
+  } catch (error) {
+    if (!(error instanceof YamlProblem)) throw error;
+    throw buildError(error.message);
+  }
+}
+
+function checkType(body: RequestBody, buildError: BuildError): RequestBody {
+  const problem = findTypeProblem(body.value);
+  if (problem !== undefined) throw buildError(problem);
+  return { ...body, value: body.value ?? {} };
 }
 
 export function unsupported(why: string, accepted: readonly string[]): Error {
   return statusError(415, 'UnsupportedMediaType', `${why} - accepted media types include: ${accepted.join(', ')}`);
 }
 
-export function decodeJson(bytes: Buffer, what: string): unknown {
+/** The value of a JSON text. Throws the error that `buildError` makes of a syntax error. */
+export function parseJson(text: string, buildError: (problem: string) => Error): unknown {
   try {
-    return JSON.parse(bytes.toString());
+    return JSON.parse(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw badRequest(`couldn't get version/kind; json parse error of ${what}: ${error.message}`);
+    throw buildError(describeJsonProblem(text));
   }
 }
 
-function decodeYaml(bytes: Buffer): unknown {
-  try {
-    return parseYaml(bytes.toString());
-  } catch (error) {
-    if (!(error instanceof YAMLParseError)) throw error;
-    throw badRequest(`yaml: ${error.message}`);
-  }
+interface ApplyBody {
+  readonly value: MutableJsonMap;
+  /** Messages about keys that occur twice. */
+  readonly repeated: readonly string[];
 }
 
 /**
  * The configuration of an apply, in YAML or JSON. Throws a 400 ApiError; for duplicate keys only if `strict` (upstream
  * `applyPatcher`).
  */
-export function decodeApply(bytes: Buffer, strict: boolean): MutableJsonMap {
-  const body = parseApply(bytes, strict);
-  if (isMap(body)) return body;
-  if (body === null || body === undefined) return {};
-  const type = Array.isArray(body) ? 'array' : typeof body;
+export function decodeApply(bytes: Buffer, strict: boolean): ApplyBody {
+  const { value, repeated } = parseApply(bytes);
+  const messages = repeated.map(describeRepeated);
+  if (strict && messages.length > 0) {
+    const lines = messages.map((line) => `  ${line}`).join('\n');
+    throw badRequest(`error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n${lines}`);
+  }
+  if (isMap(value)) return { value, repeated: messages };
+  if (value === null || value === undefined) return { value: {}, repeated: [] };
+  const type = Array.isArray(value) ? 'array' : typeof value;
   const why = `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
   throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`);
 }
 
-/** Go's parser reads YAML 1.1 without times and without numbers in base 60, which stay texts. */
-function goTags(tags: Tags): Tags {
-  return tags.filter((tag) => {
-    return typeof tag === 'string' || (tag.tag !== 'tag:yaml.org,2002:timestamp' && tag.format !== 'TIME');
-  });
-}
-
-function parseApply(bytes: Buffer, strict: boolean): unknown {
+function parseApply(bytes: Buffer): ReturnType<typeof decodeYaml> {
   try {
-    return parseYaml(bytes.toString(), { uniqueKeys: strict, version: '1.1', customTags: goTags });
+    return decodeYaml(bytes.toString());
   } catch (error) {
-    if (!(error instanceof YAMLParseError)) throw error;
-    const duplicate = error.code === 'DUPLICATE_KEY';
-    throw badRequest(
-      `error ${duplicate ? 'strict ' : ''}decoding YAML: error converting YAML to JSON: yaml: ${error.message}`,
-    );
+    if (!(error instanceof YamlProblem)) throw error;
+    throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`);
   }
 }

@@ -3,13 +3,16 @@ import { randomUUID } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { ApiError } from '../../api/api-error.ts';
 import type { Logger } from '../../ports/logger.ts';
+import { parseAttributes } from '../authorization/parse-attributes.ts';
 import { anonymous } from '../authentication/user.ts';
 import { pathNotFound, statusError } from '../api-errors/api-errors.ts';
 import type { ServedResource } from '../resources.ts';
+import { chooseErrorFormat, type WireFormat } from './accept.ts';
 import type { AccessControl } from './access-control.ts';
 import type { DocumentHandler } from './document-handler.ts';
 import { cutOff, type Exchange, headerOf, type Incoming, type Outgoing } from './exchange.ts';
 import { errorReply, pageNotFound, type Reply, sendReply, textReply } from './reply.ts';
+import { assertTimeout } from './request-timeout.ts';
 import type { InflightLimiter } from './inflight-limiter.ts';
 import { isServedVersion, routeOf } from './request-route.ts';
 import { rejectStreamed, type ResourceHandler, verbOf } from './resource-handler.ts';
@@ -31,6 +34,8 @@ const flowHeaders: OutgoingHttpHeaders = {
   'x-kubernetes-pf-flowschema-uid': '00000000-0000-4000-8000-000000000001',
   'x-kubernetes-pf-prioritylevel-uid': '00000000-0000-4000-8000-000000000002',
 };
+
+const streamed: ReadonlySet<string> = new Set(['attach', 'exec', 'proxy', 'log', 'portforward']);
 
 export class RequestHandler {
   readonly #options: RequestHandlerOptions;
@@ -85,20 +90,25 @@ export class RequestHandler {
   /** Undefined after a watch, which writes its own response. */
   async #replyTo(anonymousExchange: Exchange, headers: OutgoingHttpHeaders): Promise<Reply | undefined> {
     try {
+      if (!isLongRunning(anonymousExchange)) assertTimeout(anonymousExchange.query.get('timeout') ?? '');
       const user = this.#options.access.userFor(anonymousExchange);
       return await this.#route({ ...anonymousExchange, user }, headers);
     } catch (error) {
-      if (error instanceof ApiError && error.status !== undefined) return errorReply(error);
+      if (error instanceof ApiError && error.status !== undefined) {
+        return errorReply(error, errorFormatOf(anonymousExchange));
+      }
       if (anonymousExchange.outgoing.headersSent) throw error;
       return this.#internalError(anonymousExchange, error);
     }
   }
 
-  #internalError({ path }: Exchange, error: unknown): Reply {
+  #internalError(exchange: Exchange, error: unknown): Reply {
+    const { path } = exchange;
     this.#options.logger.error({ error, path }, 'request failed');
     const message = error instanceof Error ? error.message : String(error);
     const details = { causes: [{ message }] };
-    return errorReply(statusError(500, 'InternalError', `Internal error occurred: ${message}`, details));
+    const failed = statusError(500, 'InternalError', `Internal error occurred: ${message}`, details);
+    return errorReply(failed, errorFormatOf(exchange));
   }
 
   async #route(exchange: Exchange, headers: OutgoingHttpHeaders): Promise<Reply | undefined> {
@@ -120,6 +130,17 @@ export class RequestHandler {
     if (isServedVersion(path, this.#options.served)) throw pathNotFound();
     return pageNotFound();
   }
+}
+
+/** Watches and streams have no deadline (upstream `BasicLongRunningRequestCheck`). */
+function isLongRunning(request: Exchange): boolean {
+  const attributes = parseAttributes(request);
+  if (attributes.kind !== 'resource') return false;
+  return attributes.verb === 'watch' || attributes.verb === 'proxy' || streamed.has(attributes.subresource);
+}
+
+function errorFormatOf({ incoming }: Exchange): WireFormat {
+  return chooseErrorFormat(headerOf(incoming, 'accept'));
 }
 
 /** Plain text instead of a Status (upstream `filters.tooManyRequests`). */

@@ -2,7 +2,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Clock } from '../../ports/clock.ts';
 import type { AccessReviews } from '../authorization/access-reviews.ts';
-import { apiVersionOf, type ServedResource, tableOf, type Verb } from '../resources.ts';
+import { type GroupVersionKind, type ServedResource, tableOf, type Verb } from '../resources.ts';
 import { parseIncludeObject } from '../printing/table.ts';
 import { isSet, limitOf, parseListPlan, parseWatchPlan, requireRevision } from '../registry/list-query.ts';
 import type { ObjectLister } from '../registry/object-lister.ts';
@@ -11,20 +11,25 @@ import { type PatchKind, patchObject } from '../patch/object-patch.ts';
 import type { PodSubresources } from '../registry/pod-subresources.ts';
 import { badRequest, methodNotAllowed, notImplemented } from '../api-errors/api-errors.ts';
 import { fieldLabelsOf, type Target } from '../registry/request-target.ts';
+import { alignNamespace, assertNamed, readTypedBody } from '../registry/typed-body.ts';
 import { buildScale, patchForScale } from '../registry/scale.ts';
 import { parseSelection, type Selection } from '../registry/selection.ts';
 import type { Endpoint, Strategy } from '../registry/strategy.ts';
-import { isMap, mapAt, type MutableJsonMap } from '../select-field.ts';
-import { chooseForm, parseMediaType } from './accept.ts';
+import { mapAt, type MutableJsonMap } from '../select-field.ts';
+import { bodyTypeOf, chooseForm, chooseFormat, type WireFormat } from './accept.ts';
 import type { AccessControl } from './access-control.ts';
+import { decodeDeleteOptions, parseDeleteRequest } from './delete-options.ts';
 import { type Exchange, headerOf } from './exchange.ts';
-import { Presenter } from './presenter.ts';
-import { bytesReply, jsonReply, jsonType, type Reply, textReply } from './reply.ts';
-import { decodeApply, decodeBody, decodeJson, readBytes, unsupported } from './request-body.ts';
+import { JsonPresenter } from './json-presenter.ts';
+import { decodePatch } from './patch-body.ts';
+import type { Presenter } from './presenter.ts';
+import { ProtobufPresenter } from './protobuf-presenter.ts';
+import { bytesReply, objectReply, type Reply, textReply } from './reply.ts';
+import { decodeApply, decodeBody, readBytes, type RequestBody, unsupported } from './request-body.ts';
 import type { ResourceRoute } from './request-route.ts';
 import type { TokenRequests } from './token-requests.ts';
 import type { WatchOpener } from './watch-opener.ts';
-import { parseApplyOptions, parseDeleteRequest, parseWriteOptions } from './write-query.ts';
+import { parseApplyOptions, parseWriteOptions } from './write-query.ts';
 
 interface ResourceHandlerOptions {
   readonly strategies: ReadonlyMap<string, Strategy>;
@@ -41,6 +46,11 @@ interface ResourceHandlerOptions {
 interface Call extends ResourceRoute {
   readonly exchange: Exchange;
   readonly verb: Verb;
+}
+
+interface Presentation {
+  readonly format: WireFormat;
+  readonly presenter: Presenter;
 }
 
 const patchTypes: Readonly<Record<string, PatchKind>> = {
@@ -135,7 +145,7 @@ export class ResourceHandler {
   async #get(call: Call): Promise<Reply> {
     const presenter = this.#presenter(call);
     await this.#options.lister.reach(requireRevision(call.exchange.query), call.exchange.signal);
-    return bytesReply(200, jsonType, presenter.object(this.#options.registry.get(this.#target(call))));
+    return bytesReply(200, presenter.contentType, presenter.object(this.#options.registry.get(this.#target(call))));
   }
 
   async #list(call: Call): Promise<Reply> {
@@ -144,7 +154,7 @@ export class ResourceHandler {
     const target = this.#target(call);
     const selection = selectionOf(call, target);
     const found = await this.#options.lister.list(target.strategy.table, selection, parseListPlan(query), signal);
-    return { code: 200, contentType: jsonType, body: presenter.list(found.metadata, found.items) };
+    return { code: 200, contentType: presenter.contentType, body: presenter.list(found.metadata, found.items) };
   }
 
   async #watch(call: Call, headers: OutgoingHttpHeaders): Promise<undefined> {
@@ -164,41 +174,51 @@ export class ResourceHandler {
     if (call.served.namespaced && target.namespace === undefined) throw methodNotAllowed();
     const presenter = this.#presenter(call);
     const options = this.#writeOptions(call, 'CreateOptions');
-    const body = await this.#body(call);
-    return written(presenter, this.#options.registry.create(target, body, options));
+    const { value, source } = await this.#body(call);
+    return written(presenter, this.#options.registry.create(target, value, { ...options, source }));
   }
 
   async #update(call: Call): Promise<Reply> {
     const presenter = this.#presenter(call);
     const options = this.#writeOptions(call, 'UpdateOptions');
-    const body = await this.#body(call);
-    return written(presenter, this.#options.registry.update(this.#target(call), body, options));
+    const { value, source } = await this.#body(call);
+    return written(presenter, this.#options.registry.update(this.#target(call), value, { ...options, source }));
   }
 
   async #patch(call: Call): Promise<Reply> {
     const presenter = this.#presenter(call);
-    const given = parseMediaType(headerOf(call.exchange.incoming, 'content-type')).type;
+    const given = bodyTypeOf(headerOf(call.exchange.incoming, 'content-type'));
     if (given === applyType) return this.#apply(call, presenter);
     const type = patchKindOf(given, call.served);
     const options = this.#writeOptions(call, 'PatchOptions');
-    const body = decodeJson(await readBytes(call.exchange.incoming), 'the patch');
-    return written(presenter, this.#options.registry.patch(this.#target(call), { type, body }, options));
+    const patch = decodePatch(await readBytes(call.exchange.incoming), type, options.fieldValidation);
+    return written(
+      presenter,
+      this.#options.registry.patch(this.#target(call), patch, { ...options, problems: patch.problems }),
+    );
   }
 
   async #apply(call: Call, presenter: Presenter): Promise<Reply> {
     const authorize = this.#options.access.checkOf(call.exchange);
     const options = { ...parseApplyOptions(call.exchange.query), authorize };
-    const body = decodeApply(await readBytes(call.exchange.incoming), options.fieldValidation === 'Strict');
-    return written(presenter, this.#options.registry.apply(this.#target(call), body, options));
+    const { value, repeated } = decodeApply(
+      await readBytes(call.exchange.incoming),
+      options.fieldValidation === 'Strict',
+    );
+    return written(
+      presenter,
+      this.#options.registry.apply(this.#target(call), value, { ...options, problems: repeated }),
+    );
   }
 
   async #delete(call: Call): Promise<Reply> {
-    const presenter = this.#presenter(call);
+    const { format, presenter } = this.#presentation(call);
     const target = this.#target(call);
     const request = parseDeleteRequest(call.exchange.query, await this.#deleteBody(call));
     const deleted = this.#options.registry.delete(target, request);
-    if (deleted.removed && !target.strategy.returnsDeleted) return jsonReply(200, deletedStatus(target, deleted));
-    return bytesReply(200, jsonType, presenter.object(deleted.object));
+    const asStatus = deleted.removed && !target.strategy.returnsDeleted;
+    if (asStatus) return objectReply(200, deletedStatus(target, deleted), format);
+    return bytesReply(200, presenter.contentType, presenter.object(deleted.object));
   }
 
   async #deleteCollection(call: Call): Promise<Reply> {
@@ -212,7 +232,7 @@ export class ResourceHandler {
     for (const { name, namespace } of found.items) {
       this.#options.registry.delete({ ...target, name, namespace: namespace || undefined }, request);
     }
-    return { code: 200, contentType: jsonType, body: presenter.list(found.metadata, found.items) };
+    return { code: 200, contentType: presenter.contentType, body: presenter.list(found.metadata, found.items) };
   }
 
   #writeOptions(call: Call, kind: Parameters<typeof optionsOf>[1]): WriteOptions {
@@ -220,42 +240,45 @@ export class ResourceHandler {
   }
 
   async #bind(call: Call): Promise<Reply> {
-    const { dryRun } = optionsOf(call, 'CreateOptions');
-    this.#options.pods.bind(this.#target(call), asObject(await this.#body(call)), dryRun);
-    return jsonReply(201, success);
+    const format = formatOf(call);
+    const { object, warnings, options } = await this.#typedBody(call, 'CreateOptions');
+    this.#options.pods.bind(this.#target(call), object, options.dryRun);
+    return objectReply(201, success, format, warningHeaders(warnings));
   }
 
   async #evict(call: Call): Promise<Reply> {
-    const { dryRun } = optionsOf(call, 'CreateOptions');
-    const eviction = asObject(await this.#body(call));
-    const request = parseDeleteRequest(call.exchange.query, mapAt(eviction, 'deleteOptions'));
-    this.#options.pods.evict(this.#target(call), eviction, { ...request, dryRun: dryRun || request.dryRun });
-    return jsonReply(201, success);
+    const format = formatOf(call);
+    const { object, warnings, options } = await this.#typedBody(call, 'CreateOptions');
+    const request = parseDeleteRequest(call.exchange.query, mapAt(object, 'deleteOptions'));
+    this.#options.pods.evict(this.#target(call), object, { ...request, dryRun: options.dryRun || request.dryRun });
+    return objectReply(201, success, format, warningHeaders(warnings));
   }
 
   async #scale(call: Call): Promise<Reply> {
     const { registry } = this.#options;
+    const format = formatOf(call);
     const target = this.#target(call);
-    if (call.verb === 'get') return jsonReply(200, buildScale(registry.get(target)));
-    const { incoming } = call.exchange;
-    const options = optionsOf(call, call.verb === 'patch' ? 'PatchOptions' : 'UpdateOptions');
-    const body = asObject(call.verb === 'patch' ? await this.#patchedScale(call, incoming) : await this.#body(call));
-    const { object } = registry.patch(
-      target,
-      { type: 'merge', body: patchForScale(body) },
-      { ...options, subresource: 'scale' },
-    );
-    return jsonReply(200, buildScale(object));
+    if (call.verb === 'get') return objectReply(200, buildScale(registry.get(target)), format);
+    const body = call.verb === 'patch' ? await this.#patchedScale(call) : await this.#typedBody(call, 'UpdateOptions');
+    assertNamed(body.object, call.name ?? '');
+    const patch = { type: 'merge', body: patchForScale(body.object, call.name ?? '') } as const;
+    const { object } = registry.patch(target, patch, { ...body.options, subresource: 'scale' });
+    return objectReply(200, buildScale(object), format, warningHeaders(body.warnings));
   }
 
-  async #patchedScale(call: Call, incoming: Exchange['incoming']): Promise<unknown> {
-    const type = patchKindOf(parseMediaType(headerOf(incoming, 'content-type')).type, call.served);
-    const body = decodeJson(await readBytes(incoming), 'the patch');
+  async #patchedScale(call: Call): Promise<TypedRequest> {
+    const { incoming } = call.exchange;
+    const type = patchKindOf(bodyTypeOf(headerOf(incoming, 'content-type')), call.served);
+    const options = optionsOf(call, 'PatchOptions');
+    const patch = decodePatch(await readBytes(incoming), type, options.fieldValidation);
     const { spec } = buildScale(this.#options.registry.get(this.#target(call)));
     // Without a version: a patch that states none applies to what is stored when it is carried out.
     const metadata = { name: call.name ?? '', namespace: call.namespace ?? '' };
     const current = { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata, spec: mapAt(spec) };
-    return patchObject(current, { type, body }, 'Scale');
+    const value = patchObject(current, patch, 'Scale');
+    const { object, warnings } = readTypedBody({ value }, bodyKindOf(call), options.fieldValidation);
+    alignNamespace(object, call.namespace);
+    return { object, options, warnings: [...patch.problems, ...warnings] };
   }
 
   /** No containers run, so the log of an existing pod is empty. */
@@ -265,18 +288,21 @@ export class ResourceHandler {
   }
 
   async #requestToken(call: Call): Promise<Reply> {
-    optionsOf(call, 'CreateOptions');
-    const body = asObject(await this.#body(call));
-    return jsonReply(201, this.#options.tokenRequests.create(this.#options.registry.get(this.#target(call)), body));
+    const format = formatOf(call);
+    const { object, warnings } = await this.#typedBody(call, 'CreateOptions');
+    const account = this.#options.registry.get(this.#target(call));
+    const request = this.#options.tokenRequests.create(account, object);
+    return objectReply(201, request, format, warningHeaders(warnings));
   }
 
   async #review(call: Call): Promise<Reply> {
-    const body = asObject(await this.#body(call));
+    const format = formatOf(call);
+    const { object: body, warnings } = await this.#typedBody(call, 'CreateOptions');
     const { served, namespace, exchange } = call;
     const { user } = exchange;
     const review = this.#options.reviews.review({ kind: served.kind, body, namespace, user });
     if (review === undefined) throw notImplemented(call.served.plural);
-    return jsonReply(201, review);
+    return objectReply(201, review, format, warningHeaders(warnings));
   }
 
   #target({ served, namespace, name, subresource }: Call): Target {
@@ -286,28 +312,48 @@ export class ResourceHandler {
   }
 
   /** Called before any write: an unacceptable response form must be rejected first. */
-  #presenter({ exchange, served }: Call): Presenter {
+  #presenter(call: Call): Presenter {
+    return this.#presentation(call).presenter;
+  }
+
+  #presentation({ exchange, served }: Call): Presentation {
     const includeObject = parseIncludeObject(exchange.query.get('includeObject'));
     if (includeObject === undefined) throw badRequest('unrecognized includeObject value');
-    const form = chooseForm(headerOf(exchange.incoming, 'accept'));
-    return new Presenter(served, { ...form, includeObject, pretty: wantsIndent(exchange) }, this.#options.clock);
+    const form = chooseForm(headerOf(exchange.incoming, 'accept'), served.custom !== undefined);
+    const { format } = form;
+    if (format === 'protobuf') return { format, presenter: new ProtobufPresenter(served, form) };
+    const presentation = { ...form, includeObject, pretty: form.pretty || wantsIndent(exchange) };
+    return { format, presenter: new JsonPresenter(served, presentation, this.#options.clock) };
   }
 
-  async #body({ exchange: { incoming }, served, subresource }: Call): Promise<unknown> {
-    const { group, version, kind } = subresource?.responseKind ?? served;
-    const expected = { apiVersion: apiVersionOf({ group, version }), kind };
-    return decodeBody(await readBytes(incoming), headerOf(incoming, 'content-type'), expected);
+  async #body(call: Call): Promise<RequestBody> {
+    const { incoming } = call.exchange;
+    return decodeBody(await readBytes(incoming), headerOf(incoming, 'content-type'), bodyKindOf(call));
   }
 
-  async #deleteBody(call: Call): Promise<unknown> {
+  /** A body that is not stored. Its response has one form only. */
+  async #typedBody(call: Call, kind: Parameters<typeof optionsOf>[1]): Promise<TypedRequest> {
+    const body = await this.#body(call);
+    const options = optionsOf(call, kind);
+    const { object, warnings } = readTypedBody(body, bodyKindOf(call), options.fieldValidation);
+    alignNamespace(object, call.namespace);
+    return { object, warnings, options };
+  }
+
+  async #deleteBody(call: Call): Promise<MutableJsonMap | undefined> {
     const { incoming } = call.exchange;
     const bytes = await readBytes(incoming);
-    if (bytes.length === 0) return undefined;
-    const expected = { apiVersion: 'v1', kind: 'DeleteOptions' };
-    const options = asObject(decodeBody(bytes, headerOf(incoming, 'content-type'), expected));
-    if ((options['kind'] ?? 'DeleteOptions') === 'DeleteOptions') return options;
-    throw badRequest('decoded object cannot be converted to DeleteOptions');
+    return bytes.length === 0 ? undefined : decodeDeleteOptions(bytes, headerOf(incoming, 'content-type'));
   }
+}
+
+interface TypedRequest extends ReturnType<typeof readTypedBody> {
+  readonly options: WriteOptions;
+}
+
+/** The kind of the body of a create or update. */
+function bodyKindOf({ served, subresource }: Call): GroupVersionKind {
+  return subresource?.responseKind ?? served;
 }
 
 function allows({ served, subresource, name }: ResourceRoute, verb: Verb): boolean {
@@ -333,9 +379,9 @@ function optionsOf(
   return parseWriteOptions(query, kind, headerOf(incoming, 'user-agent'));
 }
 
-function asObject(body: unknown): MutableJsonMap {
-  if (isMap(body)) return body;
-  throw badRequest('the body of the request is not an object');
+/** Of a response that has one form only. */
+function formatOf({ exchange: { incoming } }: Call): WireFormat {
+  return chooseFormat(headerOf(incoming, 'accept'));
 }
 
 function selectionOf({ exchange: { query }, namespace }: Call, target: Target): Selection {
@@ -349,8 +395,12 @@ function wantsIndent({ query, incoming }: Exchange): boolean {
 }
 
 function written(presenter: Presenter, { object, created, warnings }: Written): Reply {
-  const headers: Record<string, string[]> = warnings.length === 0 ? {} : { warning: warnings.map(warningHeader) };
-  return bytesReply(created ? 201 : 200, jsonType, presenter.object(object), headers);
+  const headers = warningHeaders(warnings);
+  return bytesReply(created ? 201 : 200, presenter.contentType, presenter.object(object), headers);
+}
+
+function warningHeaders(warnings: readonly string[]): Record<string, string[]> {
+  return warnings.length === 0 ? {} : { warning: warnings.map(warningHeader) };
 }
 
 function warningHeader(text: string): string {

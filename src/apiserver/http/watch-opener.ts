@@ -12,7 +12,6 @@ import { eventTypeOf } from '../registry/watched-change.ts';
 import { EventEncoder } from './event-encoder.ts';
 import { begin, type Exchange, finish } from './exchange.ts';
 import type { Presenter } from './presenter.ts';
-import { jsonType } from './reply.ts';
 import type { StallGate } from './stall-gate.ts';
 import { WatchStream } from './watch-stream.ts';
 import type { WatchTicker } from './watch-ticker.ts';
@@ -49,16 +48,16 @@ export class WatchOpener {
 
   /** Resolves when the watch has ended. Errors after this point are sent as ERROR events: the response has started. */
   async serve(request: WatchRequest): Promise<void> {
-    const { exchange, plan, headers } = request;
+    const { exchange, plan, headers, presenter } = request;
     const { outgoing, signal } = exchange;
-    begin(outgoing, 200, { ...headers, 'content-type': jsonType });
+    begin(outgoing, 200, { ...headers, 'content-type': presenter.watchType });
     try {
       if (plan.stateFirst) await this.#options.lister.reach(plan.revision, signal);
       const initial = plan.stateFirst ? this.#state(request) : this.#changesSince(request);
       await this.#stream(request, initial);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      finish(outgoing, errorLine(error));
+      finish(outgoing, presenter.error(error.status));
     }
   }
 
@@ -126,8 +125,4 @@ export class WatchOpener {
       }
     })();
   }
-}
-
-function errorLine(error: ApiError): Buffer {
-  return Buffer.from(`${JSON.stringify({ type: 'ERROR', object: { metadata: {}, ...error.status } })}\n`);
 }

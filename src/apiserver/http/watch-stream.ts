@@ -71,7 +71,7 @@ export class WatchStream implements Watcher {
       return;
     }
     this.#pending.push({ kind: 'change', change, type });
-    this.#pendingBytes += change.object.tail.length;
+    this.#pendingBytes += this.#options.encoder.sizeOf(change, type, this.#options.presenter);
     this.#wake?.();
   }
 

@@ -108,13 +108,14 @@ function parseNumber(text: string): number | string {
   return number < 0 ? `negative number (${number}) not allowed: ${text}` : number;
 }
 
-const zonePart = /^[A-Za-z.\-_0-9+]{1,14}$/;
+/** Offsets such as `+01` are time zones of JavaScript only. */
+const zonePart = /^(?![-+])[A-Za-z.\-_0-9+]{1,14}$/;
 
 /** What is wrong with a time zone: all problems, as upstream. */
 export function explainTimeZone(name: string): readonly string[] {
   if (name === '') return ['timeZone must be nil or non-empty string'];
   const parts = name.split('/');
-  if (parts.some((part) => part === '.' || part === '..' || part.startsWith('-') || !zonePart.test(part))) {
+  if (parts.some((part) => part === '.' || part === '..' || !zonePart.test(part))) {
     return [`unknown time zone ${name}`];
   }
   if (name.toLowerCase() === 'local') {

@@ -11,12 +11,12 @@ const chosenAddresses = 256;
 const addressesMax = 65_534;
 const nodePorts = { first: 30_000, allocatedFrom: 30_086, last: 32_767 } as const;
 
-/** The address of the Service `kubernetes`. */
-const kubernetesAddress = addressAt(1);
+/** The address of the Service `kubernetes`, which exists from the start. */
+export const kubernetesAddress = addressAt(1);
 
 /** What the stored Services use. */
 export class ServiceAllocations {
-  readonly #addresses = new Set<string>([kubernetesAddress]);
+  readonly #addresses = new Set<string>();
   readonly #ports = new Set<number>();
   /** The protocols of ports that were taken here. */
   readonly #own = new Map<number, Set<string>>();

@@ -9,6 +9,8 @@ export interface MergeRule {
   readonly mergeKey?: string;
   /** A list of scalars with set semantics. */
   readonly scalarSet?: true;
+  /** An object that is replaced as a whole. */
+  readonly replaced?: true;
   /** Nested rules: for the fields of an object, or of the elements of a list. */
   readonly fields?: MergeRules;
 }
@@ -45,6 +47,17 @@ const podSpec: MergeRule = {
 
 const conditions: MergeRule = { mergeKey: 'type' };
 
+const template: MergeRule = { fields: { metadata, spec: podSpec } };
+
+/** A kind with a pod template in its spec. */
+const workload: MergeRules = { spec: { fields: { template } }, status: { fields: { conditions } } };
+
+/** A kind whose only merged list are its conditions. */
+const conditioned: MergeRules = { status: { fields: { conditions } } };
+
+const byName: MergeRule = { mergeKey: 'name' };
+const webhooks: MergeRules = { webhooks: { ...byName, fields: { matchConditions: byName } } };
+
 const byKind: Readonly<Record<string, MergeRules>> = {
   Node: {
     spec: { fields: { podCIDRs: { scalarSet: true } } },
@@ -53,13 +66,33 @@ const byKind: Readonly<Record<string, MergeRules>> = {
   },
   Pod: {
     spec: podSpec,
-    status: { fields: { conditions, podIPs: { mergeKey: 'ip' }, hostIPs: { mergeKey: 'ip' } } },
+    status: {
+      fields: { conditions, podIPs: { mergeKey: 'ip' }, hostIPs: { mergeKey: 'ip' }, resourceClaimStatuses: byName },
+    },
   },
-  Namespace: { status: { fields: { conditions } } },
-  DaemonSet: {
-    spec: { fields: { template: { fields: { metadata, spec: podSpec } } } },
-    status: { fields: { conditions } },
-  },
+  Namespace: conditioned,
+  PersistentVolumeClaim: conditioned,
+  HorizontalPodAutoscaler: conditioned,
+  FlowSchema: conditioned,
+  PriorityLevelConfiguration: conditioned,
+  ServiceCIDR: conditioned,
+  Service: { ...conditioned, spec: { fields: { ports: { mergeKey: 'port' } } } },
+  ServiceAccount: { secrets: byName },
+  PodDisruptionBudget: { ...conditioned, spec: { fields: { selector: { replaced: true } } } },
+  ReplicationController: workload,
+  DaemonSet: workload,
+  Deployment: workload,
+  ReplicaSet: workload,
+  StatefulSet: workload,
+  Job: workload,
+  CronJob: { spec: { fields: { jobTemplate: { fields: { metadata, spec: { fields: { template } } } } } } },
+  PodTemplate: { template },
+  CSINode: { spec: { fields: { drivers: byName } } },
+  ResourceClaim: { status: { fields: { reservedFor: { mergeKey: 'uid' } } } },
+  ValidatingWebhookConfiguration: webhooks,
+  MutatingWebhookConfiguration: webhooks,
+  ValidatingAdmissionPolicy: { spec: { fields: { matchConditions: byName, variables: byName } } },
+  MutatingAdmissionPolicy: { spec: { fields: { matchConditions: byName } } },
 };
 
 /** The top-level rules of a kind. */

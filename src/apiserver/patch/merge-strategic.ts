@@ -71,7 +71,8 @@ function mergeField(merged: MutableJsonMap, field: string, { value, patch, rule 
   const current = merged[field];
   if (value === null) delete merged[field];
   else if (Array.isArray(value)) mergeListField(merged, field, { value, patch, rule });
-  else if (isMap(value) && isMap(current)) merged[field] = mergeStrategic(current, value, rule.fields ?? {});
+  else if (isMap(value) && isMap(current) && rule.replaced !== true)
+    merged[field] = mergeStrategic(current, value, rule.fields ?? {});
   else if (!isMap(value) || value[directive] !== 'delete') merged[field] = withoutDirectives(value);
 }
 

@@ -56,11 +56,11 @@ function jsonPatch(draft: Draft, body: unknown): Draft {
     const message = `The allowed maximum operations in a JSON patch is ${jsonPatchOperationsMax}, got ${body.length}`;
     throw statusError(413, 'RequestEntityTooLarge', message);
   }
-  if (!body.every(isOperation)) throw badRequest('error decoding patch: an operation has no op or no path');
-  const failed = applyPatch(draft, body).find((problem) => problem !== null);
-  if (failed === undefined || failed === null) return asDraft(draft);
-  const message = `the server rejected our request due to an error in our request: ${failed.message}`;
-  throw statusError(422, 'Invalid', message, {});
+  if (!body.every(isOperation) || applyPatch(draft, body).some((problem) => problem !== null)) {
+    // As upstream, which does not say which operation failed.
+    throw statusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
+  }
+  return asDraft(draft);
 }
 
 function strategic(draft: Draft, body: MutableJsonMap, kind: string): unknown {
@@ -73,7 +73,7 @@ function strategic(draft: Draft, body: MutableJsonMap, kind: string): unknown {
 }
 
 function isOperation(value: unknown): value is Operation {
-  return isMap(value) && typeof value.op === 'string' && typeof value.path === 'string';
+  return isMap(value) && typeof value.op === 'string' && typeof value.path === 'string' && /^(\/|$)/.test(value.path);
 }
 
 function asDraft(value: unknown): Draft {

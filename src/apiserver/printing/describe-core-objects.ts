@@ -1,7 +1,9 @@
 /** ConfigMaps, Secrets, ServiceAccounts and Services (upstream `printConfigMap` and its neighbours). */
-import { listOf, type JsonMap } from '../../api/json-map.ts';
-import { mapAt, mapsAt, numberAt, textAt, valueAt } from '../select-field.ts';
+import type { JsonMap } from '../../api/json-map.ts';
+import { mapAt, mapsAt, numberAt, textAt, textsAt } from '../select-field.ts';
 import { ageColumn, column, nameColumn, numberColumn, type PrintedColumn, wideColumn } from './describe-columns.ts';
+import { balancerAddresses } from './describe-endpoints.ts';
+import { describeLabels } from './describe-pod-template.ts';
 
 function dataColumn(...fields: readonly string[]): PrintedColumn {
   return numberColumn('Data', 'Number of entries.', (object) =>
@@ -31,10 +33,7 @@ export const serviceColumns: readonly PrintedColumn[] = [
   column('External-IP', 'Addresses outside of the cluster.', describeExternalAddress),
   column('Port(s)', 'Ports and protocols.', describePorts),
   ageColumn,
-  wideColumn('Selector', 'Labels of its pods.', (service) => {
-    const labels = Object.entries(mapAt(service, 'spec', 'selector')).map(([key, value]) => `${key}=${String(value)}`);
-    return labels.sort().join(',') || '<none>';
-  }),
+  wideColumn('Selector', 'Labels of its pods.', (service) => describeLabels(mapAt(service, 'spec', 'selector'))),
 ];
 
 function describeExternalAddress(service: JsonMap): string {
@@ -42,10 +41,7 @@ function describeExternalAddress(service: JsonMap): string {
   const type = textAt(service, 'spec', 'type');
   if (type === 'ExternalName') return textAt(service, 'spec', 'externalName');
   if (type !== 'LoadBalancer') return given.join(',') || '<none>';
-  const balancers = mapsAt(service, 'status', 'loadBalancer', 'ingress').map(
-    (ingress) => textAt(ingress, 'ip') || textAt(ingress, 'hostname'),
-  );
-  return [...balancers, ...given].join(',') || '<pending>';
+  return [...balancerAddresses(service), ...given].join(',') || '<pending>';
 }
 
 function describePorts(service: JsonMap): string {
@@ -54,8 +50,4 @@ function describePorts(service: JsonMap): string {
     return `${numberAt(port, 'port')}${nodePort > 0 ? `:${nodePort}` : ''}/${textAt(port, 'protocol')}`;
   });
   return ports.join(',') || '<none>';
-}
-
-function textsAt(object: JsonMap, ...path: readonly string[]): readonly string[] {
-  return listOf(valueAt(object, ...path)).map(String);
 }

@@ -1,6 +1,6 @@
 import { mapAt, numberAt } from '../select-field.ts';
 import { ageColumn, column, countColumn, nameColumn, type PrintedColumn } from './describe-columns.ts';
-import { describeSelector, selectorColumn, templateColumns } from './describe-pod-template.ts';
+import { describeLabels, selectorColumn, templateColumns } from './describe-pod-template.ts';
 
 /** Daemon sets (upstream `printDaemonSet`). */
 export const daemonSetColumns: readonly PrintedColumn[] = [
@@ -11,7 +11,7 @@ export const daemonSetColumns: readonly PrintedColumn[] = [
   statusCount('Up-to-date', 'Number of nodes that run the updated daemon pod.', 'updatedNumberScheduled'),
   statusCount('Available', 'Number of nodes that run an available daemon pod.', 'numberAvailable'),
   column('Node Selector', 'Labels that a node must have to run the daemon pod.', (set) =>
-    describeSelector({ matchLabels: mapAt(set, 'spec', 'template', 'spec', 'nodeSelector') }),
+    describeLabels(mapAt(set, 'spec', 'template', 'spec', 'nodeSelector')),
   ),
   ageColumn,
   ...templateColumns,

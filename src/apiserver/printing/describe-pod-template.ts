@@ -1,20 +1,33 @@
 /** Columns of objects with a pod template and a selector, printed by `-o wide`. */
 import type { JsonMap } from '../../api/json-map.ts';
 import { mapAt, mapsAt, textAt, valueAt } from '../select-field.ts';
-import { type PrintedColumn, wideColumn } from './describe-columns.ts';
+import { column, type PrintedColumn, wideColumn } from './describe-columns.ts';
 
-export const templateColumns: readonly PrintedColumn[] = [
-  wideColumn('Containers', 'Names of the containers of its pods.', (owner) => containerTexts(owner, 'name')),
-  wideColumn('Images', 'Images of the containers of its pods.', (owner) => containerTexts(owner, 'image')),
-];
+export const templateColumns: readonly PrintedColumn[] = containerColumns('spec', 'template').map((column) => ({
+  ...column,
+  priority: 1,
+}));
 
 export const selectorColumn: PrintedColumn = wideColumn('Selector', 'Label selector of its pods.', (owner) =>
   describeSelector(mapAt(owner, 'spec', 'selector')),
 );
 
-function containerTexts(owner: JsonMap, field: string): string {
-  const containers = mapsAt(owner, 'spec', 'template', 'spec', 'containers');
-  return containers.map((container) => textAt(container, field)).join(',');
+/** Names and images of the containers of the pod template at a path, always printed. */
+export function containerColumns(...path: readonly string[]): readonly PrintedColumn[] {
+  const textsOf = (owner: JsonMap, field: string): string =>
+    mapsAt(owner, ...path, 'spec', 'containers')
+      .map((container) => textAt(container, field))
+      .join(',');
+  return [
+    column('Containers', 'Names of the containers of its pods.', (owner) => textsOf(owner, 'name')),
+    column('Images', 'Images of the containers of its pods.', (owner) => textsOf(owner, 'image')),
+  ];
+}
+
+/** Labels as `a=1,b=2`, in order; `<none>` without any (upstream `labels.FormatLabels`). */
+export function describeLabels(labels: JsonMap): string {
+  const texts = Object.entries(labels).map(([key, value]) => `${key}=${String(value)}`);
+  return texts.sort().join(',') || '<none>';
 }
 
 /** A label selector in the syntax of `kubectl -l`, its terms in order of their keys (upstream `metav1.FormatLabelSelector`). */

@@ -5,20 +5,11 @@
 import type { KubeObject, ListMeta } from '../../api/meta.ts';
 import { apiVersionOf, type GroupVersionKind, type ServedResource } from '../resources.ts';
 import { textAt } from '../select-field.ts';
-import { ageColumn, type Cell, type Column, column, nameColumn, type PrintedColumn } from './describe-columns.ts';
-import { configMapColumns, secretColumns, serviceAccountColumns, serviceColumns } from './describe-core-objects.ts';
+import { type Cell, type Column, nameColumn, type PrintedColumn } from './describe-columns.ts';
 import { describeCustomColumn } from './describe-custom-column.ts';
-import { daemonSetColumns } from './describe-daemon-set.ts';
-import { eventColumns } from './describe-event.ts';
-import { nodeColumns } from './describe-node.ts';
-import {
-  budgetColumns,
-  deploymentColumns,
-  jobColumns,
-  replicaSetColumns,
-  statefulSetColumns,
-} from './describe-workloads.ts';
-import { completedConditions, podColumns, type RowCondition } from './describe-pod.ts';
+import { compareFlowSchemas } from './describe-flow-control.ts';
+import { columnsByKind, defaultColumns } from './describe-kinds.ts';
+import { completedConditions, type RowCondition } from './describe-pod.ts';
 
 /** The part of each object that its row contains: `?includeObject=`. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
@@ -50,45 +41,6 @@ export interface Table {
   readonly rows: readonly TableRow[];
 }
 
-/** Columns by group and kind. */
-const columnsByKind: Readonly<Record<string, readonly PrintedColumn[]>> = {
-  '/Node': nodeColumns,
-  '/Pod': podColumns,
-  '/Event': eventColumns,
-  // Upstream `printNamespace`.
-  '/Namespace': [
-    nameColumn,
-    column('Status', 'Phase of the namespace: Active or Terminating.', (object) => textAt(object, 'status', 'phase')),
-    ageColumn,
-  ],
-  '/ConfigMap': configMapColumns,
-  '/Secret': secretColumns,
-  '/Service': serviceColumns,
-  '/ServiceAccount': serviceAccountColumns,
-  'apps/DaemonSet': daemonSetColumns,
-  'apps/Deployment': deploymentColumns,
-  'apps/ReplicaSet': replicaSetColumns,
-  'apps/StatefulSet': statefulSetColumns,
-  'batch/Job': jobColumns,
-  'policy/PodDisruptionBudget': budgetColumns,
-  'events.k8s.io/Event': eventColumns,
-  // Upstream `printLease`.
-  'coordination.k8s.io/Lease': [
-    nameColumn,
-    column('Holder', 'Identity of the holder.', (lease) => textAt(lease, 'spec', 'holderIdentity')),
-    ageColumn,
-  ],
-};
-
-/** Columns of the other kinds (upstream `rest.NewDefaultTableConvertor`): the client converts the date to an age. */
-const defaultColumns: readonly PrintedColumn[] = [
-  nameColumn,
-  {
-    ...column('Created At', 'Time of creation.', (object) => textAt(object, 'metadata', 'creationTimestamp')),
-    type: 'date',
-  },
-];
-
 /** A kind, with its columns if it is a custom resource. */
 type PrintedKind = GroupVersionKind & Pick<ServedResource, 'custom'>;
 
@@ -97,14 +49,11 @@ function printedColumnsOf({ group, kind, custom }: PrintedKind): readonly Printe
   return columnsByKind[`${group}/${kind}`] ?? defaultColumns;
 }
 
-/** Whether tables of the kind have columns of their own; others have name and time of creation. */
-export function hasOwnColumns({ group, kind }: GroupVersionKind): boolean {
-  return `${group}/${kind}` in columnsByKind;
-}
-
 /** The columns of a kind, including those of `-o wide`: clients select. */
 export function columnsOf(kind: PrintedKind): readonly Column[] {
-  return printedColumnsOf(kind).map(({ cell: _cell, ...definition }) => definition);
+  return printedColumnsOf(kind)
+    .filter(({ undefinedInTable }) => undefinedInTable !== true)
+    .map(({ cell: _cell, ...definition }) => definition);
 }
 
 /** The value of `?includeObject=`: undefined if it is not one of the three; `Metadata` when absent. */
@@ -128,8 +77,22 @@ export function printTable(
     apiVersion: metaVersion(options.version),
     metadata,
     columnDefinitions: options.withColumns === false ? null : columnsOf(kind),
-    rows: objects.map((object) => printRow(kind, object, options)),
+    rows: inTableOrder(kind, objects, (object) => object).map((object) => printRow(kind, object, options)),
   };
+}
+
+/**
+ * What the rows of a list are made of, in the order of the rows: that of the list, except for FlowSchemas (upstream
+ * `printFlowSchemaList`). `objectOf` is not called for other kinds.
+ */
+export function inTableOrder<T>(
+  { group, kind }: GroupVersionKind,
+  items: readonly T[],
+  objectOf: (item: T) => KubeObject,
+): readonly T[] {
+  if (kind !== 'FlowSchema' || group !== 'flowcontrol.apiserver.k8s.io') return items;
+  const keyed = items.map((item) => ({ item, object: { ...objectOf(item) } }));
+  return keyed.sort((a, b) => compareFlowSchemas(a.object, b.object)).map(({ item }) => item);
 }
 
 /** One row, for tables that are written incrementally. */

@@ -1,7 +1,10 @@
 /** Converts a decoded request body to a draft of the stored form, and validates its kind, names and field names. */
 import type { ApiError } from '../../api/api-error.ts';
 import type { Draft } from '../storage/stored-object.ts';
+import { type BodySource, describeUnknown } from '../codec/body-source.ts';
+import { messageNameOf } from '../codec/message-table.ts';
 import { asCoreEvent } from './event-forms.ts';
+import { assertBodyKind } from '../codec/body-kind.ts';
 import { toCustomForm } from '../codec/custom-form.ts';
 import { toWireForm, type WireForm, WireFormError } from '../codec/wire-form.ts';
 import { badRequest, invalid } from '../api-errors/api-errors.ts';
@@ -11,6 +14,14 @@ import { apiVersionOf } from '../resources.ts';
 import { isEventsV1, type Target } from './request-target.ts';
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
+
+interface BodyOptions {
+  readonly fieldValidation: FieldValidation;
+  /** The text of the body, unless the body was made by the server. */
+  readonly source?: BodySource | undefined;
+  /** Of what the body was made of, as a patch. */
+  readonly problems?: readonly string[] | undefined;
+}
 
 interface ReadBody {
   /** Without `metadata.managedFields`. */
@@ -27,14 +38,14 @@ type BuildError = (target: Target, why: string) => ApiError;
 export function readBody(
   body: unknown,
   target: Target,
-  validation: FieldValidation,
+  { fieldValidation: validation, source, problems: given = [] }: BodyOptions,
   buildError: BuildError = bodyError,
 ): ReadBody {
   if (!isMap(body)) throw badRequest('the body of the request is not an object');
   assertKind(body, target, buildError);
   const { kind: _kind, apiVersion: _apiVersion, ...fields } = body;
   const form = read({ ...fields, metadata: fields['metadata'] ?? {} }, target, buildError);
-  const problems = form.unknown.map((path) => `unknown field "${path}"`);
+  const problems = validation === 'Ignore' ? [] : [...given, ...problemsOf(form, target, source)];
   if (validation === 'Strict' && problems.length > 0) {
     throw buildError(target, `strict decoding error: ${problems.join(', ')}`);
   }
@@ -44,6 +55,12 @@ export function readBody(
     draft: isEventsV1(target) ? asCoreEvent(draft) : draft,
     warnings: validation === 'Warn' ? problems : [],
   };
+}
+
+function problemsOf({ unknown }: WireForm, { served }: Target, source: BodySource | undefined): readonly string[] {
+  if (source === undefined) return unknown.map(describeUnknown);
+  const message = served.custom === undefined ? messageNameOf(apiVersionOf(served), served.kind) : undefined;
+  return source.problems(message, unknown);
 }
 
 function read(fields: MutableJsonMap, target: Target, buildError: BuildError): WireForm {
@@ -67,6 +84,7 @@ function bodyError({ served: { kind, version } }: Target, why: string): ApiError
 }
 
 function assertKind(body: MutableJsonMap, target: Target, buildError: BuildError): void {
+  if (target.served.custom === undefined && buildError === bodyError) return assertBodyKind(body, target.served);
   const expected = apiVersionOf(target.served);
   const { apiVersion, kind } = body;
   if (typeof apiVersion === 'string' && apiVersion !== '' && apiVersion !== expected) {

@@ -24,11 +24,14 @@ export interface WatchPlan {
   readonly timeoutSeconds: number | undefined;
 }
 
+/** Of signed numbers of 64 bits. */
+const integerBound = 2 ** 63;
 const matchField = 'resourceVersionMatch';
 
 /** Throws a 400 or 422 ApiError for conflicting options. */
 export function parseListPlan(query: URLSearchParams): ListPlan {
   const limit = limitOf(query);
+  integerOf(query, 'timeoutSeconds');
   const errors = validateMatch(query);
   if (query.has('sendInitialEvents')) {
     errors.push(forbiddenField('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
@@ -37,7 +40,7 @@ export function parseListPlan(query: URLSearchParams): ListPlan {
   if (textOf(query, 'continue') !== '') return parsePage(query, limit);
   const version = textOf(query, 'resourceVersion');
   const revision = parseRevision(version);
-  if (revision === undefined) throw badRequest(`invalid resource version: "${version}"`);
+  if (revision === undefined) throw badRequest(`invalid resource version: ${revisionProblem(version)}`);
   // The watch cache serves resourceVersion=0 unpaged: upstream `computeListLimit`.
   if (version === '0') return { kind: 'now', atLeast: 0, limit: 0 };
   const match = textOf(query, matchField);
@@ -54,6 +57,7 @@ export function parseWatchPlan(query: URLSearchParams): WatchPlan {
   const revision = requireRevision(query);
   const bookmarks = isSet(query, 'allowWatchBookmarks');
   const seconds = integerOf(query, 'timeoutSeconds');
+  limitOf(query);
   return {
     stateFirst: sendInitialEvents ?? revision === 0,
     revision,
@@ -74,8 +78,11 @@ export function requireRevision(query: URLSearchParams): number {
   const text = textOf(query, 'resourceVersion');
   const revision = parseRevision(text);
   if (revision !== undefined) return revision;
-  const why = `strconv.ParseUint: parsing "${text}": invalid syntax`;
-  throw statusError(500, '', `resourceVersion: Invalid value: "${text}": ${why}`);
+  throw statusError(500, '', revisionProblem(text));
+}
+
+function revisionProblem(text: string): string {
+  return `resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`;
 }
 
 /** The maximum number of objects; 0: no limit. */
@@ -89,10 +96,12 @@ export function isSet(query: URLSearchParams, name: string): boolean {
 }
 
 /** 0 if it is missing; throws a 400 ApiError for any other text. */
-function integerOf(query: URLSearchParams, name: string): number {
+export function integerOf(query: URLSearchParams, name: string): number {
   const text = query.get(name) ?? '0';
-  if (/^[+-]?\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
-  throw badRequest(`${name}: strconv.ParseInt: parsing "${text}": invalid syntax`);
+  const isInteger = /^[+-]?\d+$/.test(text);
+  const value = Number(text);
+  if (isInteger && value >= -integerBound && value < integerBound) return value;
+  throw badRequest(`strconv.ParseInt: parsing "${text}": ${isInteger ? 'value out of range' : 'invalid syntax'}`);
 }
 
 function textOf(query: URLSearchParams, name: string): string {
@@ -103,7 +112,7 @@ function validateMatch(query: URLSearchParams): FieldError[] {
   const match = textOf(query, matchField);
   if (match === '') return [];
   if (match !== 'Exact' && match !== 'NotOlderThan') {
-    return [unsupportedField(matchField, match, ['Exact', 'NotOlderThan'])];
+    return [unsupportedField(matchField, match, ['Exact', 'NotOlderThan', ''])];
   }
   const version = textOf(query, 'resourceVersion');
   if (textOf(query, 'continue') !== '') {

@@ -6,6 +6,7 @@
 import { formatTime, parseTimestamp } from '../../api/timestamps.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Random } from '../../ports/random.ts';
+import type { BodySource } from '../codec/body-source.ts';
 import { type Draft, StoredObject } from '../storage/stored-object.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
 import { alignNames, type FieldValidation, readBody, patchedObjectError } from './body-reader.ts';
@@ -39,6 +40,10 @@ export interface WriteOptions {
   /** All steps but the commit. */
   readonly dryRun: boolean;
   readonly fieldValidation: FieldValidation;
+  /** The text of the body, for what its value does not show. */
+  readonly source?: BodySource | undefined;
+  /** What a strict decoding of a patch reports. */
+  readonly problems?: readonly string[];
   /** Who owns what it writes. Without it, no owners are tracked. */
   readonly manager?: string;
   /** For a write through a subresource that has no endpoint of its own here: its name. */
@@ -114,7 +119,7 @@ export class ObjectRegistry {
   }
 
   create(target: Target, body: unknown, options: WriteOptions): Written {
-    const { draft, warnings, given } = readBody(body, target, options.fieldValidation);
+    const { draft, warnings, given } = readBody(body, target, options);
     alignNames(draft, target);
     if (draft.metadata.resourceVersion !== undefined) {
       throw statusError(500, '', 'resourceVersion should not be set on objects to be created');
@@ -123,7 +128,7 @@ export class ObjectRegistry {
   }
 
   update(target: Target, body: unknown, options: WriteOptions): Written {
-    const { draft, warnings, given } = readBody(body, target, options.fieldValidation);
+    const { draft, warnings, given } = readBody(body, target, options);
     alignNames(draft, target);
     const stored = this.#store.get(target.strategy.table, keyOfTarget(target));
     if (stored === undefined) return this.#insertByUpdate(target, draft, { ...options, warnings, given });
@@ -138,7 +143,7 @@ export class ObjectRegistry {
     const seen = isEventsV1(target) ? asEventV1(current) : current;
     const document = { kind: target.served.kind, apiVersion: apiVersionOf(target.served), ...seen };
     const patched = patchObject(document, patch, target.served.kind);
-    const { draft, warnings, given } = readBody(patched, target, options.fieldValidation, patchedObjectError);
+    const { draft, warnings, given } = readBody(patched, target, options, patchedObjectError);
     alignNames(draft, target);
     return this.#replace(target, stored, draft, { ...options, warnings, given });
   }
@@ -151,7 +156,8 @@ export class ObjectRegistry {
     const now = formatTime(this.#clock.nowMs());
     const { object, managers } = applyConfiguration(target, stored, { body, force, manager, now });
     // Unknown fields were rejected above.
-    const { draft, warnings } = readBody(object, target, 'Ignore');
+    const { draft } = readBody(object, target, { fieldValidation: 'Ignore' });
+    const warnings = options.fieldValidation === 'Warn' ? (options.problems ?? []) : [];
     if (stored === undefined && draft.metadata.uid !== undefined) throw noUid(target, draft.metadata.uid);
     alignNames(draft, target);
     const read = { ...options, warnings, managers };

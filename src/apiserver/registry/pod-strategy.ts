@@ -46,12 +46,11 @@ export function podStrategy(defaultTolerationSeconds: number): Strategy {
     },
     admit: (draft, context, stored) => {
       const spec = (draft.spec ??= {});
-      if (stored === undefined) {
-        admitPriority(draft, context);
-        admitRuntimeClass(draft, context);
-      } else keepPriority(spec, stored.spec ?? {});
+      if (stored === undefined) admitPriority(draft, context);
+      else keepPriority(spec, stored.spec ?? {});
       admitPodSpec(spec);
       addDefaultTolerations(spec, defaultTolerationSeconds);
+      if (stored === undefined) admitRuntimeClass(draft, context);
     },
     prepareCreate: (draft) => {
       draft.metadata.generation = 1;

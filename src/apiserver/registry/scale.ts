@@ -1,5 +1,6 @@
 /** The subresource `scale` of resources with replicas (upstream `autoscaling/v1` `Scale`). */
-import { badRequest } from '../api-errors/api-errors.ts';
+import { invalid } from '../api-errors/api-errors.ts';
+import { invalidField } from '../api-errors/field-errors.ts';
 import { isMap, mapAt, mapsAt, type MutableJsonMap, valueAt } from '../select-field.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 
@@ -15,11 +16,12 @@ export function buildScale({ content }: StoredObject): MutableJsonMap {
   };
 }
 
-/** The merge patch of the scaled object for a Scale that a client wrote. Throws a 400 ApiError without replicas. */
-export function patchForScale(scale: MutableJsonMap): MutableJsonMap {
-  const replicas = valueAt(scale, 'spec', 'replicas') ?? 0;
-  if (typeof replicas !== 'number' || !Number.isInteger(replicas) || replicas < 0) {
-    throw badRequest('spec.replicas: must be an integer greater than or equal to 0');
+/** The merge patch of the scaled object for a Scale that a client wrote. Throws a 422 ApiError for a negative number. */
+export function patchForScale(scale: MutableJsonMap, name: string): MutableJsonMap {
+  const replicas = numberAt(scale['spec'], 'replicas');
+  if (replicas < 0) {
+    const error = invalidField('spec.replicas', replicas, 'must be greater than or equal to 0');
+    throw invalid({ group: 'autoscaling', name: 'Scale' }, name, [error]);
   }
   const { resourceVersion, uid } = mapAt(scale, 'metadata');
   const guard = {

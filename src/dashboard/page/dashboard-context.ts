@@ -1,5 +1,5 @@
 import { createContext } from 'preact';
-import { useContext, useEffect, useState } from 'preact/hooks';
+import { useContext, useLayoutEffect, useState } from 'preact/hooks';
 import type { ShownState } from '../stream/shown-state.ts';
 import type { Navigation } from './navigation.ts';
 import type { Route } from './parse-route.ts';
@@ -27,7 +27,8 @@ interface Subject {
 /** Renders again whenever the subject changes. */
 function useSubject(subject: Subject): void {
   const [, setCount] = useState(0);
-  useEffect(() => subject.subscribe(() => setCount((count) => count + 1)), [subject]);
+  // Within the task that renders: what is reported between them would be lost.
+  useLayoutEffect(() => subject.subscribe(() => setCount((count) => count + 1)), [subject]);
 }
 
 export function useStore(): ShownState {

@@ -1,3 +1,4 @@
+import '../page/valid-language.ts';
 import uPlot from 'uplot';
 import { formatClock } from '../page/format-time.ts';
 import type { Palette } from '../page/theme.ts';

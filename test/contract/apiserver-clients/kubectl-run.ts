@@ -22,10 +22,12 @@ export interface KubectlOutcome {
   readonly stderr: string;
 }
 
-/** A command that runs until it is stopped, such as a watch. */
+/** A command that runs until it is stopped, such as a watch, or for a long time. */
 interface KubectlStream {
   /** Resolves with all output so far once it matches; rejects with it when the command ends, or at the timeout. */
-  until(pattern: RegExp): Promise<string>;
+  until(pattern: RegExp, output?: 'stdout' | 'stderr'): Promise<string>;
+  /** Resolves when the command ends by itself. */
+  ended(): Promise<KubectlOutcome>;
   stop(): Promise<void>;
 }
 
@@ -41,25 +43,31 @@ export class Kubectl {
     writeFileSync(this.#kubeconfig, kubeconfigOf(target), { mode: 0o600 });
   }
 
-  /** Runs one command to its end. */
-  async run(args: readonly string[], stdin = ''): Promise<KubectlOutcome> {
+  /** Runs one command to its end, with these environment variables in addition. */
+  async run(args: readonly string[], stdin = '', variables: NodeJS.ProcessEnv = {}): Promise<KubectlOutcome> {
     const child = spawn(this.#binary, [...args], {
-      env: this.#environment(),
+      env: { ...this.#environment(), ...variables },
       stdio: ['pipe', 'pipe', 'pipe'],
       signal: AbortSignal.timeout(commandTimeoutMs),
     });
     const output = { stdout: '', stderr: '' };
     child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
-    child.stdin.end(stdin);
+    // A command that fails may end before it reads its input.
+    child.stdin.on('error', () => {}).end(stdin);
     const [code] = (await once(child, 'close')) as [number | null];
     return { code, ...output };
   }
 
-  /** Starts a command that does not end by itself. */
+  /** Starts a command that does not end by itself, or not soon. */
   start(args: readonly string[]): KubectlStream {
-    const child = spawn(this.#binary, [...args], { env: this.#environment(), stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(this.#binary, [...args], { env: this.#environment(), stdio: ['ignore', 'pipe', 'pipe'] });
     return follow(child);
+  }
+
+  /** The path of the kubeconfig, until {@link forget}. */
+  get kubeconfig(): string {
+    return this.#kubeconfig;
   }
 
   /** Removes the temporary folder. */
@@ -85,18 +93,25 @@ function kubeconfigOf({ url, token, ca }: KubectlTarget): string {
   });
 }
 
-function follow(child: ChildProcessByStdio<null, Readable, null>): KubectlStream {
-  let output = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+function follow(child: ChildProcessByStdio<null, Readable, Readable>): KubectlStream {
+  const all = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (all.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (all.stderr += text));
   const closed = once(child, 'close');
+  const endedTooEarly = (): Promise<never> =>
+    Promise.reject(new Error(`kubectl ended after: ${all.stdout}${all.stderr}`));
   return {
-    async until(pattern) {
+    async until(pattern, output = 'stdout') {
       const deadline = AbortSignal.timeout(commandTimeoutMs);
-      while (!pattern.test(output)) {
-        const next = once(child.stdout, 'data', { signal: deadline });
-        await Promise.race([next, closed.then(() => Promise.reject(new Error(`kubectl ended after: ${output}`)))]);
+      while (!pattern.test(all[output])) {
+        const next = once(child[output], 'data', { signal: deadline });
+        await Promise.race([next, closed.then(endedTooEarly)]);
       }
-      return output;
+      return all[output];
+    },
+    async ended() {
+      const [code] = (await closed) as [number | null];
+      return { code, ...all };
     },
     async stop() {
       child.kill();

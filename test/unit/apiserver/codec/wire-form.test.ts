@@ -90,7 +90,7 @@ test('text that is not base64 is rejected at the offset at which Go rejects it',
     );
   }
   assert.throws(() => toWireForm('v1', 'Secret', { metadata: {}, data: { a: 1 } }), {
-    message: 'json: cannot unmarshal number into field data[a] of type []uint8',
+    message: 'json: cannot unmarshal number into Go struct field Secret.data of type []uint8',
   });
 });
 

@@ -122,3 +122,27 @@ test('the result contains no directive and no null of the patch', () => {
   };
   assert.deepEqual(merge({}, patch), { metadata: { labels: {} }, spec: { volumes: [{ name: 'v' }] } });
 });
+
+test('the containers of a pod template merge by name in every kind that has one', () => {
+  const before = { containers: [{ name: 'c', image: 'i:1', ports: [{ containerPort: 80 }] }, { name: 'd' }] };
+  const change = { containers: [{ name: 'c', image: 'i:2' }] };
+  const after = { containers: [{ name: 'c', image: 'i:2', ports: [{ containerPort: 80 }] }, { name: 'd' }] };
+  const within = (spec: Map): Map => ({ spec: { template: { spec } } });
+  for (const kind of ['DaemonSet', 'Deployment', 'Job', 'ReplicaSet', 'ReplicationController', 'StatefulSet'])
+    assert.deepEqual(merge(within(before), within(change), kind), within(after), kind);
+  const cron = (spec: Map): Map => ({ spec: { jobTemplate: within(spec) } });
+  assert.deepEqual(merge(cron(before), cron(change), 'CronJob'), cron(after));
+  assert.deepEqual(merge({ template: { spec: before } }, { template: { spec: change } }, 'PodTemplate'), {
+    template: { spec: after },
+  });
+});
+
+test('the ports of a Service merge by number, and the selector of a budget is replaced as a whole', () => {
+  const ports = (...list: readonly Map[]): Map => ({ spec: { ports: list } });
+  const stored = ports({ port: 80, name: 'http' }, { port: 443, name: 'https' });
+  const patch = ports({ port: 443, targetPort: 8443 });
+  const merged = ports({ port: 80, name: 'http' }, { port: 443, name: 'https', targetPort: 8443 });
+  assert.deepEqual(merge(stored, patch, 'Service'), merged);
+  const selector = (labels: Map): Map => ({ spec: { selector: { matchLabels: labels } } });
+  assert.deepEqual(merge(selector({ a: '1' }), selector({ b: '2' }), 'PodDisruptionBudget'), selector({ b: '2' }));
+});

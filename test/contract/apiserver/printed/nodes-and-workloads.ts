@@ -1,15 +1,5 @@
-// Objects for the table printers, one for each branch. Each is created first; `status` is then written through the status
-// subresource.
-
-interface PrintedObject {
-  readonly path: string;
-  readonly body: Readonly<Record<string, unknown>> & {
-    readonly metadata: Readonly<Record<string, unknown>> & { readonly name: string };
-  };
-  readonly status?: Readonly<Record<string, unknown>>;
-  /** Deleted at the end; a finalizer keeps it terminating. */
-  readonly deleted?: true;
-}
+// Nodes, pods, events, leases and workloads for the table printers.
+import type { PrintedObject } from './printed-object.ts';
 
 const nodesPath = '/api/v1/nodes';
 const podsPath = '/api/v1/namespaces/default/pods';
@@ -290,7 +280,7 @@ const coreObjects: readonly PrintedObject[] = [
   },
 ];
 
-export const printedObjects: readonly PrintedObject[] = [
+export const nodesAndWorkloads: readonly PrintedObject[] = [
   ...nodes,
   ...pods,
   ...events,
