@@ -34,6 +34,14 @@ export const autoscalerColumns: readonly PrintedColumn[] = [
   ageColumn,
 ];
 
+/** The subresource `scale` (upstream `printScale`). */
+export const scaleColumns: readonly PrintedColumn[] = [
+  nameColumn,
+  numberColumn('Desired', 'Wanted number of pods.', (scale) => numberAt(scale, 'spec', 'replicas')),
+  numberColumn('Available', 'Current number of pods.', (scale) => numberAt(scale, 'status', 'replicas')),
+  ageColumn,
+];
+
 function describeMetrics(autoscaler: JsonMap): string {
   const metrics = mapsAt(autoscaler, 'spec', 'metrics');
   if (metrics.length === 0) return '<none>';

@@ -10,6 +10,7 @@ import {
   tooLongField,
 } from '../api-errors/field-errors.ts';
 import { type MutableJsonMap, textAt } from '../select-field.ts';
+import { describeNameProblems } from './describe-name.ts';
 import type { Strategy } from './strategy.ts';
 
 /** Upstream `TotalAnnotationSizeLimitB`: keys and values together. */
@@ -64,9 +65,7 @@ function validateName({ name }: DraftMeta, strategy: Strategy): readonly FieldEr
     return [requiredField(field, 'name or generateName is required')];
   }
   if (strategy.isName(name)) return [];
-  const detail =
-    'a lowercase RFC 1123 name must consist of lower case alphanumeric characters, "-" or ".", and start and end with an alphanumeric character';
-  return [invalidField(field, name, detail)];
+  return describeNameProblems(name, strategy.isName).map((problem) => invalidField(field, name, problem));
 }
 
 function validateLabels(labels: Readonly<Record<string, string>>): readonly FieldError[] {
