@@ -1,7 +1,32 @@
 /** Comparison of JSON values. Absent and `undefined` are equal; the order of keys does not matter. */
 
 export function sameJson(a: unknown, b: unknown): boolean {
-  return a === b || (coversJson(a, b) && coversJson(b, a));
+  return a === b || sameNested(a, b);
+}
+
+/** One pass over both: the server compares each object with its earlier version on every write. */
+function sameNested(a: unknown, b: unknown): boolean {
+  if (!isObject(a) || !isObject(b) || a === b) return Object.is(a, b);
+  if (Array.isArray(a)) return Array.isArray(b) && sameItems(a, b);
+  return !Array.isArray(b) && sameFields(a, b);
+}
+
+function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let index = 0; index < a.length; index += 1) if (!sameNested(a[index], b[index])) return false;
+  return true;
+}
+
+function sameFields(a: Readonly<Record<string, unknown>>, b: Readonly<Record<string, unknown>>): boolean {
+  let more = 0;
+  for (const key in a) {
+    const value = a[key];
+    if (value === undefined) continue;
+    if (!sameNested(value, b[key])) return false;
+    more += 1;
+  }
+  for (const key in b) if (b[key] !== undefined) more -= 1;
+  return more === 0;
 }
 
 /**

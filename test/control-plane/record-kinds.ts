@@ -18,6 +18,9 @@ import { Client, expect, type Json } from '../contract/apiserver/client.ts';
 import { aggregatedAccept, rowsOf } from '../contract/apiserver/discovery-rows.ts';
 import { examples, keyOf } from '../contract/apiserver/example-objects.ts';
 import { runExample } from '../contract/apiserver/example-run.ts';
+import { invalidObjects } from '../contract/apiserver/invalid-objects.ts';
+import { runInvalid } from '../contract/apiserver/invalid-rows.ts';
+import { invalidWorkloads } from '../contract/apiserver/invalid-workloads.ts';
 import { startControlPlane } from './control-plane.ts';
 
 type Entries = Readonly<Record<string, Json>>;
@@ -51,6 +54,9 @@ async function recordAll(client: Client): Promise<void> {
   const answers: Record<string, Json> = {};
   for (const example of examples) answers[keyOf(example)] = await runExample(client, example);
   record('examples', answers);
+  const invalid: Record<string, Json> = {};
+  for (const row of [...invalidWorkloads, ...invalidObjects]) invalid[row.title] = await runInvalid(client, row);
+  record('invalid', invalid);
 }
 
 const { version } = splitArguments(process.argv.slice(2));

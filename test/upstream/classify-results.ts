@@ -34,6 +34,11 @@ export function parseClassification(value: unknown): readonly ClassificationRow[
   return parsed.data;
 }
 
+/** Names of the tests of the suite that never pass. */
+export function knownFailures(suite: SuiteName, rows: readonly ClassificationRow[]): ReadonlySet<string> {
+  return new Set(rows.filter((row) => row.suite === suite && row.sometimes !== true).map(({ test }) => test));
+}
+
 /** Gives each result of the suite that did not pass its reason. */
 export function classifyResults(
   suite: SuiteName,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { findControlPlane } from '../../tools/control-plane/binaries.ts';
 import { buildUpstreamTests, hasGo, noGoAdvice, release, type UpstreamTests } from '../../tools/upstream/build.ts';
-import { classifyResults, type ClassificationRow, parseClassification } from './classify-results.ts';
+import { classifyResults, type ClassificationRow, knownFailures, parseClassification } from './classify-results.ts';
 import { startEmbeddedCluster } from './clusters/embedded-cluster.ts';
 import { startRealCluster } from './clusters/real-cluster.ts';
 import { formatPage, formatTable } from './format-report.ts';
@@ -106,7 +106,8 @@ async function runSuite(suite: SuiteName, context: SuiteContext): Promise<SuiteO
   rmSync(logFolder, { recursive: true, force: true });
   mkdirSync(logFolder, { recursive: true });
   const toSay = (line: string): void => say(`${suite}: ${line}`);
-  const run = await runTests(suite, context, { focus: context.focus, logFolder, say: toSay });
+  const knownToFail = knownFailures(suite, context.rows);
+  const run = await runTests(suite, context, { focus: context.focus, knownToFail, logFolder, say: toSay });
   const results = run.lists.flatMap((list) => list.results);
   const { unpassed, passedAgain } = classifyResults(suite, results, context.rows);
   const unexplained = unpassed.filter(({ reason }) => reason === undefined).map(({ result }) => result);
@@ -137,7 +138,8 @@ async function runTests(suite: SuiteName, context: SuiteContext, options: SuiteO
   }));
   if (lists.every((list) => list.tests.length === 0)) throw new Error(`--focus: no test matches (got ${focus})`);
   await using cluster = suite === 'e2e' ? await startRealCluster() : await startEmbeddedCluster();
-  return runE2e(tests, cluster, lists, options);
+  // Awaited here: the cluster ends when this function does.
+  return await runE2e(tests, cluster, lists, options);
 }
 
 /** Writes the suite into the report and the page. The other suites keep their latest results. */

@@ -108,7 +108,7 @@ export class ObjectDatabase {
   }
 
   put(table: string, { key, revision, tail }: StoredObject): void {
-    const json = Buffer.concat([openingBrace, tail]);
+    const json = Buffer.concat([openingBrace, ...tail]);
     this.#put.run(table, key, revision, crcOf({ table, key, revision }, json), json);
     this.#hasChanged = true;
   }

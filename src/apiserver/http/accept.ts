@@ -48,6 +48,7 @@ export function contentTypeOf(format: WireFormat): string {
  */
 export function chooseForm(accept: string, custom = false): ResponseForm {
   if (accept === '') return plain;
+  assertRouted(accept);
   const form = findClause(accept, (media, format) => formOf(media, format, custom));
   if (form !== undefined) return form;
   throw notAcceptable();
@@ -55,6 +56,7 @@ export function chooseForm(accept: string, custom = false): ResponseForm {
 
 /** The format of a response that has one form only, as a Status; throws a 406 ApiError. */
 export function chooseFormat(accept: string): WireFormat {
+  assertRouted(accept);
   const format = findFormat(accept);
   if (format !== undefined) return format;
   throw notAcceptable();
@@ -99,6 +101,13 @@ function findFormat(accept: string): WireFormat | undefined {
   return findClause(accept, ({ parameters }, format) => {
     return !isConverted(parameters) && isUsable(parameters, []) ? format : undefined;
   });
+}
+
+/** Upstream routes requests by media types without wildcards, but for that of everything. */
+function assertRouted(accept: string): void {
+  const routed = ['', '*/*', ...formats.map(({ format }) => contentTypeOf(format))];
+  const types = accept.split(',').map((clause) => (clause.split(';', 1)[0] ?? '').trim());
+  if (!types.some((type) => routed.includes(type))) throw notAcceptable();
 }
 
 function notAcceptable(): Error {

@@ -8,7 +8,7 @@ export class EventEncoder {
 
   /** About as many bytes as the event will have. What is shared is encoded now. */
   sizeOf(change: StoreChange, type: EventType, presenter: Presenter): number {
-    return presenter.usesJson ? change.object.tail.length : this.encode(change, type, presenter, false).length;
+    return presenter.usesJson ? change.object.tailLength : this.encode(change, type, presenter, false).length;
   }
 
   /** `first` is for tables: their first event carries the columns. */

@@ -89,9 +89,14 @@ export function* joinParts(parts: Iterable<Uint8Array>): Generator<Uint8Array, v
     waiting.push(part);
     bytes += part.length;
     if (bytes < chunkBytesMin) continue;
-    yield Buffer.concat(waiting, bytes);
+    yield joined(waiting, bytes);
     waiting = [];
     bytes = 0;
   }
-  if (bytes > 0) yield Buffer.concat(waiting, bytes);
+  if (bytes > 0) yield joined(waiting, bytes);
+}
+
+function joined(parts: readonly Uint8Array[], bytes: number): Uint8Array {
+  const [first] = parts;
+  return parts.length === 1 && first !== undefined ? first : Buffer.concat(parts, bytes);
 }

@@ -3,7 +3,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { Clock } from '../../ports/clock.ts';
 import type { AccessReviews } from '../authorization/access-reviews.ts';
 import { type GroupVersionKind, type ServedResource, tableOf, type Verb } from '../resources.ts';
-import { type IncludeObject, parseIncludeObject, printTable } from '../printing/table.ts';
+import { type IncludeObject, parseIncludeObject } from '../printing/table.ts';
 import { isSet, limitOf, parseListPlan, parseWatchPlan, requireRevision } from '../registry/list-query.ts';
 import type { ObjectLister } from '../registry/object-lister.ts';
 import type { Deleted, ObjectRegistry, WriteOptions, Written } from '../registry/object-registry.ts';
@@ -12,12 +12,11 @@ import type { PodSubresources } from '../registry/pod-subresources.ts';
 import { badRequest, methodNotAllowed, notImplemented } from '../api-errors/api-errors.ts';
 import { fieldLabelsOf, type Target } from '../registry/request-target.ts';
 import { alignNamespace, assertNamed, readTypedBody } from '../registry/typed-body.ts';
-import { buildScale, patchForScale, scaleKind } from '../registry/scale.ts';
+import { buildScale, patchForScale } from '../registry/scale.ts';
 import { parseSelection, type Selection } from '../registry/selection.ts';
 import type { Endpoint, Strategy } from '../registry/strategy.ts';
 import { mapAt, type MutableJsonMap } from '../select-field.ts';
-import type { StoredObject } from '../storage/stored-object.ts';
-import { bodyTypeOf, chooseForm, chooseFormat, type WireFormat } from './accept.ts';
+import { bodyTypeOf, chooseForm, chooseFormat, type ResponseForm, type WireFormat } from './accept.ts';
 import type { AccessControl } from './access-control.ts';
 import { decodeDeleteOptions, parseDeleteRequest } from './delete-options.ts';
 import { type Exchange, headerOf } from './exchange.ts';
@@ -25,9 +24,10 @@ import { JsonPresenter } from './json-presenter.ts';
 import { decodePatch } from './patch-body.ts';
 import type { Presenter } from './presenter.ts';
 import { ProtobufPresenter } from './protobuf-presenter.ts';
-import { bytesReply, jsonReply, objectReply, type Reply, textReply } from './reply.ts';
+import { bytesReply, objectReply, type Reply, textReply } from './reply.ts';
 import { decodeApply, decodeBody, readBytes, type RequestBody, unsupported } from './request-body.ts';
 import type { ResourceRoute } from './request-route.ts';
+import { scaleReply } from './scale-reply.ts';
 import type { TokenRequests } from './token-requests.ts';
 import type { WatchOpener } from './watch-opener.ts';
 import { parseApplyOptions, parseWriteOptions } from './write-query.ts';
@@ -256,23 +256,15 @@ export class ResourceHandler {
   }
 
   async #scale(call: Call): Promise<Reply> {
-    const { registry } = this.#options;
+    const { registry, clock } = this.#options;
+    const form = responseFormOf(call);
     const target = this.#target(call);
-    if (call.verb === 'get') return this.#printScale(call, registry.get(target));
+    if (call.verb === 'get') return scaleReply(buildScale(registry.get(target)), form, clock.nowMs(), {});
     const body = call.verb === 'patch' ? await this.#patchedScale(call) : await this.#typedBody(call, 'UpdateOptions');
     assertNamed(body.object, call.name ?? '');
     const patch = { type: 'merge', body: patchForScale(body.object, call.name ?? '') } as const;
     const { object } = registry.patch(target, patch, { ...body.options, subresource: 'scale' });
-    return objectReply(200, buildScale(object), formatOf(call), warningHeaders(body.warnings));
-  }
-
-  #printScale(call: Call, scaled: StoredObject): Reply {
-    const { as, format, version } = chooseForm(headerOf(call.exchange.incoming, 'accept'));
-    const scale = buildScale(scaled);
-    if (as !== 'table') return objectReply(200, scale, format);
-    const { resourceVersion = '' } = scale.metadata;
-    const options = { nowMs: this.#options.clock.nowMs(), version, includeObject: includeObjectOf(call) };
-    return jsonReply(200, printTable(scaleKind, [scale], { resourceVersion }, options));
+    return scaleReply(buildScale(object), form, clock.nowMs(), warningHeaders(body.warnings));
   }
 
   async #patchedScale(call: Call): Promise<TypedRequest> {
@@ -325,12 +317,12 @@ export class ResourceHandler {
     return this.#presentation(call).presenter;
   }
 
-  #presentation({ exchange, served }: Call): Presentation {
-    const includeObject = includeObjectOf({ exchange });
-    const form = chooseForm(headerOf(exchange.incoming, 'accept'), served.custom !== undefined);
+  #presentation(call: Call): Presentation {
+    const { exchange, served } = call;
+    const form = responseFormOf(call);
     const { format } = form;
     if (format === 'protobuf') return { format, presenter: new ProtobufPresenter(served, form) };
-    const presentation = { ...form, includeObject, pretty: form.pretty || wantsIndent(exchange) };
+    const presentation = { ...form, pretty: form.pretty || wantsIndent(exchange) };
     return { format, presenter: new JsonPresenter(served, presentation, this.#options.clock) };
   }
 
@@ -388,18 +380,22 @@ function optionsOf(
 }
 
 /** Of a response that has one form only. */
+/** Throws an ApiError for a form that does not exist. */
+function responseFormOf({
+  exchange: { query, incoming },
+  served,
+}: Call): ResponseForm & { readonly includeObject: IncludeObject } {
+  const includeObject = parseIncludeObject(query.get('includeObject'));
+  if (includeObject === undefined) throw badRequest('unrecognized includeObject value');
+  return { ...chooseForm(headerOf(incoming, 'accept'), served.custom !== undefined), includeObject };
+}
+
 function formatOf({ exchange: { incoming } }: Call): WireFormat {
   return chooseFormat(headerOf(incoming, 'accept'));
 }
 
 function selectionOf({ exchange: { query }, namespace }: Call, target: Target): Selection {
   return parseSelection(query, namespace, fieldLabelsOf(target));
-}
-
-function includeObjectOf({ exchange }: Pick<Call, 'exchange'>): IncludeObject {
-  const includeObject = parseIncludeObject(exchange.query.get('includeObject'));
-  if (includeObject === undefined) throw badRequest('unrecognized includeObject value');
-  return includeObject;
 }
 
 function wantsIndent({ query, incoming }: Exchange): boolean {

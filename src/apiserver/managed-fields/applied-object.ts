@@ -7,9 +7,16 @@ import { FieldSet } from './field-set.ts';
 import { isSameManager, type ManagerEntry } from './manager-entry.ts';
 import { mergeObjects } from './merged-values.ts';
 import type { Version, Versions } from './object-versions.ts';
+import type { PathElement } from './path-element.ts';
 import { removeFields, withDeclaredParents } from './remove-fields.ts';
-import { type Conflict, trackChanges, withFields } from './track-changes.ts';
+import { Comparisons, type Loss, trackChanges, withFields } from './track-changes.ts';
 import { untrackedFields } from './untracked-fields.ts';
+
+/** A field that another manager has with another value. */
+export interface Conflict {
+  readonly manager: ManagerEntry;
+  readonly path: readonly PathElement[];
+}
 
 /** One apply, in the version of the request. */
 interface ApplyInput {
@@ -43,10 +50,15 @@ export function decideApply(input: ApplyInput, managers: readonly ManagerEntry[]
   const others = managers.filter((other) => other !== last);
   const merged = mergeObjects(version.type, live, applied);
   const object = prune(input, merged, { last, next: entry, others });
-  const tracked = trackChanges({ before: live, after: object, version, versions }, others);
+  const comparisons = new Comparisons({ before: live, after: object, version, versions });
+  const { managers: kept, losses } = trackChanges(comparisons, others);
   const time = sameJson(live, object) ? last?.time : writer.now;
   const own = withFields({ ...entry, time }, fields.difference(untrackedFields));
-  return { object, managers: [...tracked.managers, ...own], conflicts: tracked.conflicts };
+  return { object, managers: own === undefined ? kept : [...kept, own], conflicts: losses.flatMap(conflictsOf) };
+}
+
+function conflictsOf({ manager, fields }: Loss): readonly Conflict[] {
+  return [...fields.paths()].map((path) => ({ manager, path }));
 }
 
 interface Owners {

@@ -3,7 +3,7 @@ import type { ApiError } from '../../api/api-error.ts';
 import { statusError } from '../api-errors/api-errors.ts';
 import type { ManagerEntry } from './manager-entry.ts';
 import { describePath } from './path-element.ts';
-import type { Conflict } from './track-changes.ts';
+import type { Conflict } from './applied-object.ts';
 
 /** 409 with one cause for each field. */
 export function applyConflict(conflicts: readonly Conflict[]): ApiError {

@@ -1,20 +1,19 @@
 /** All fields of a value, as their owner owns them after an apply (upstream `typed/tofieldset.go`). */
 import { isMap, type JsonMap } from '../../api/json-map.ts';
-import { type FieldSet, FieldSetBuilder } from './field-set.ts';
+import { type FieldSet, FieldSetCursor } from './field-set.ts';
 import { elementOf } from './list-elements.ts';
-import { fieldElement, type PathElement } from './path-element.ts';
+import { fieldElement } from './path-element.ts';
 import { anyValue, fieldType, formOf, type ListType, type MapType, type ValueType } from './value-type.ts';
 
 /** The value conforms to the type. */
 export function collectFields(type: ValueType, object: JsonMap): FieldSet {
   const walk = new Collecting();
   walk.collect(type, object);
-  return walk.set.build();
+  return walk.set.end();
 }
 
 class Collecting {
-  readonly set = new FieldSetBuilder();
-  readonly #path: PathElement[] = [];
+  readonly set = new FieldSetCursor();
 
   collect(type: ValueType, value: unknown): void {
     const form = formOf(type, value);
@@ -23,7 +22,7 @@ class Collecting {
     } else if (form === 'map' && type.map !== undefined && !type.map.atomic) {
       if (isMap(value)) this.#collectEntries(type.map, value);
     } else {
-      this.set.insert(this.#path);
+      this.set.mark();
     }
   }
 
@@ -31,21 +30,21 @@ class Collecting {
   #collectItems(list: ListType, items: readonly unknown[]): void {
     const elements = items.map((item) => elementOf(list, item));
     for (const [index, element] of elements.entries()) {
-      this.#path.push(element);
+      this.set.enter(element);
       const single = elements.indexOf(element) === elements.lastIndexOf(element);
       if (single) this.collect(list.element(), items[index]);
-      this.set.insert(this.#path);
-      this.#path.pop();
+      this.set.mark();
+      this.set.leave();
     }
   }
 
   #collectEntries(map: MapType, object: JsonMap): void {
     for (const [name, value] of Object.entries(object)) {
-      this.#path.push(fieldElement(name));
+      this.set.enter(fieldElement(name));
       this.collect(fieldType(map, name) ?? anyValue, value);
       const empty = value === null || (isMap(value) && Object.keys(value).length === 0);
-      if (empty || map.field(name) === undefined) this.set.insert(this.#path);
-      this.#path.pop();
+      if (empty || map.field(name) === undefined) this.set.mark();
+      this.set.leave();
     }
   }
 }

@@ -1,52 +1,62 @@
 /** Which fields differ between two versions of an object (upstream `typed/compare.go`). */
 import { isMap, type JsonMap } from '../../api/json-map.ts';
 import { sameJson } from '../../api/same-json.ts';
-import { type FieldSet, FieldSetBuilder } from './field-set.ts';
+import { type FieldSet, FieldSetCursor } from './field-set.ts';
 import { elementOf } from './list-elements.ts';
 import { fieldElement, type PathElement } from './path-element.ts';
-import { fieldType, type Form, formOf, type ListType, type MapType, type ValueType } from './value-type.ts';
+import { fieldType, type Form, formOf, isScalar, type ListType, type MapType, type ValueType } from './value-type.ts';
 
 export interface Comparison {
-  readonly added: FieldSet;
-  readonly modified: FieldSet;
+  /** Added or modified. */
+  readonly changed: FieldSet;
   readonly removed: FieldSet;
 }
 
 /** Both values conform to the type. */
 export function compareObjects(type: ValueType, before: JsonMap, after: JsonMap): Comparison {
   const walk = new Comparing();
-  walk.compare(type, before, after);
+  walk.compareParts(type, before, after);
   return walk.result();
 }
 
-/** The comparison without these paths and their children. */
-export function excludeFields({ added, modified, removed }: Comparison, fields: FieldSet): Comparison {
-  return {
-    added: added.recursiveDifference(fields),
-    modified: modified.recursiveDifference(fields),
-    removed: removed.recursiveDifference(fields),
-  };
-}
+/** Longer lists are compared by the elements of all items. */
+const alignedMax = 32;
 
 class Comparing {
-  readonly #path: PathElement[] = [];
-  readonly #added = new FieldSetBuilder();
-  readonly #modified = new FieldSetBuilder();
-  readonly #removed = new FieldSetBuilder();
+  readonly #changed = new FieldSetCursor();
+  readonly #removed = new FieldSetCursor();
 
   result(): Comparison {
-    return { added: this.#added.build(), modified: this.#modified.build(), removed: this.#removed.build() };
+    return { changed: this.#changed.end(), removed: this.#removed.end() };
   }
 
   /** Undefined is absent; at most one of the two is. */
   compare(type: ValueType, before: unknown, after: unknown): void {
+    // Most parts of an object do not change, and comparing them without their type is cheap.
+    if (before === undefined || after === undefined || !sameJson(before, after)) {
+      this.compareParts(type, before, after);
+    }
+  }
+
+  /** The same for values that are likely to differ. */
+  compareParts(type: ValueType, before: unknown, after: unknown): void {
     if (before === after) return;
-    const [left, right] = [formOf(type, before), formOf(type, after)];
-    if (before !== undefined && after !== undefined && left !== right) this.#compareAs(left, type, before, after);
-    const leaf = this.#compareAs(after === undefined ? left : right, type, before, after);
+    if (type.scalar !== undefined && isScalar(before) && isScalar(after)) {
+      this.#changed.mark();
+      return;
+    }
+    const leaf = this.#compareForms(type, before, after);
     if (leaf) return;
-    if (before === undefined) this.#added.insert(this.#path);
-    else if (after === undefined) this.#removed.insert(this.#path);
+    if (before === undefined) this.#changed.mark();
+    else if (after === undefined) this.#removed.mark();
+  }
+
+  #compareForms(type: ValueType, before: unknown, after: unknown): boolean {
+    const left = formOf(type, before);
+    if (after === undefined) return this.#compareAs(left, type, before, after);
+    const right = formOf(type, after);
+    if (before !== undefined && left !== right) this.#compareAs(left, type, before, after);
+    return this.#compareAs(right, type, before, after);
   }
 
   /** True if the value was compared as a whole. */
@@ -64,9 +74,8 @@ class Comparing {
   }
 
   #compareLeaf(before: unknown, after: unknown): void {
-    if (before === undefined) this.#added.insert(this.#path);
-    else if (after === undefined) this.#removed.insert(this.#path);
-    else if (!sameJson(before, after)) this.#modified.insert(this.#path);
+    if (after === undefined) this.#removed.mark();
+    else if (!sameJson(before, after)) this.#changed.mark();
   }
 
   #compareMaps(map: MapType, before: JsonMap | undefined, after: JsonMap | undefined): void {
@@ -75,40 +84,93 @@ class Comparing {
   }
 
   #compareField(map: MapType, name: string, before: JsonMap | undefined, after: JsonMap | undefined): void {
-    const [left, right] = [fieldOf(map, before, name), fieldOf(map, after, name)];
+    const left = fieldOf(map, before, name);
+    const right = fieldOf(map, after, name);
     if (left === right) return;
     const type = fieldType(map, name);
     if (type !== undefined) this.#below(fieldElement(name), type, left, right);
   }
 
   #below(element: PathElement, type: ValueType, before: unknown, after: unknown): void {
-    this.#path.push(element);
+    this.#enter(element);
     this.compare(type, before, after);
-    this.#path.pop();
+    this.#leave();
+  }
+
+  #enter(element: PathElement): void {
+    this.#changed.enter(element);
+    this.#removed.enter(element);
+  }
+
+  #leave(): void {
+    this.#changed.leave();
+    this.#removed.leave();
   }
 
   #compareLists(list: ListType, before: readonly unknown[], after: readonly unknown[]): void {
-    if (sameJson(before, after)) return;
+    if (sameJson(before, after) || this.#compareAligned(list, before, after)) return;
     const [lefts, rights] = [groupItems(list, before), groupItems(list, after)];
     for (const [element, left] of lefts) this.#compareItems(list, element, left, rights.get(element) ?? []);
     for (const [element, right] of rights) if (!lefts.has(element)) this.#compareItems(list, element, [], right);
   }
 
+  /**
+   * Compares the items at the same indexes, without their path elements but those of the items that differ. False, before
+   * anything was compared, if that needs the elements of all.
+   */
+  #compareAligned(list: ListType, before: readonly unknown[], after: readonly unknown[]): boolean {
+    const changed = findChanged(list, before, after);
+    for (const index of changed ?? []) {
+      this.#enter(elementOf(list, before[index]));
+      this.compareParts(list.element(), before[index], after[index]);
+      this.#leave();
+    }
+    return changed !== undefined;
+  }
+
   /** Duplicates of an element are compared as one value. */
   #compareItems(list: ListType, element: PathElement, left: readonly unknown[], right: readonly unknown[]): void {
     const type = list.element();
+    this.#enter(element);
     if (left.length <= 1 && right.length <= 1) {
-      this.#below(element, type, left[0], right[0]);
+      this.compare(type, left[0], right[0]);
     } else if (left.length > 1 && right.length > 1) {
-      if (!sameJson(left, right)) this.#modified.insert([...this.#path, element]);
+      if (!sameJson(left, right)) this.#changed.mark();
     } else if (left.length > 1) {
-      if (right.length > 0) this.#below(element, type, undefined, right[0]);
-      this.#removed.insert([...this.#path, element]);
+      if (right.length > 0) this.compare(type, undefined, right[0]);
+      this.#removed.mark();
     } else {
-      if (left.length > 0) this.#below(element, type, left[0], undefined);
-      this.#added.insert([...this.#path, element]);
+      if (left.length > 0) this.compare(type, left[0], undefined);
+      this.#changed.mark();
     }
+    this.#leave();
   }
+}
+
+/** Indexes of items that differ; undefined unless each of them has the same keys in both lists, and no other item has them. */
+function findChanged(
+  list: ListType,
+  before: readonly unknown[],
+  after: readonly unknown[],
+): readonly number[] | undefined {
+  if (list.kind !== 'map' || before.length !== after.length || before.length > alignedMax) return undefined;
+  const changed: number[] = [];
+  for (const [index, left] of before.entries()) {
+    const right = after[index];
+    if (!hasAllKeys(list, left) || !hasAllKeys(list, right) || !sameKeys(list, left, right)) return undefined;
+    if (before.some((other, at) => at < index && sameKeys(list, other, left))) return undefined;
+    if (!sameJson(left, right)) changed.push(index);
+  }
+  return changed;
+}
+
+/** Such an item needs no defaults. */
+function hasAllKeys({ keys }: ListType, item: unknown): boolean {
+  return isMap(item) && keys.every((key) => isScalar(item[key]));
+}
+
+function sameKeys({ keys }: ListType, left: unknown, right: unknown): boolean {
+  return isMap(left) && isMap(right) && keys.every((key) => left[key] === right[key]);
 }
 
 function groupItems(list: ListType, items: readonly unknown[]): ReadonlyMap<PathElement, readonly unknown[]> {
@@ -142,5 +204,7 @@ function itemsOf(value: unknown): readonly unknown[] {
 }
 
 function isEmpty(value: unknown): boolean {
-  return !isMap(value) || Object.keys(value).length === 0;
+  if (!isMap(value)) return true;
+  for (const _ in value) return false;
+  return true;
 }

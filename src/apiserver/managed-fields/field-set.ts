@@ -24,9 +24,13 @@ export class FieldSet {
   }
 
   static of(...paths: readonly (readonly PathElement[])[]): FieldSet {
-    const builder = new FieldSetBuilder();
-    for (const path of paths) builder.insert(path);
-    return builder.build();
+    const cursor = new FieldSetCursor();
+    for (const path of paths) {
+      for (const element of path) cursor.enter(element);
+      if (path.length > 0) cursor.mark();
+      for (const _ of path) cursor.leave();
+    }
+    return cursor.end();
   }
 
   get isEmpty(): boolean {
@@ -81,15 +85,14 @@ export class FieldSet {
 
   intersection(other: FieldSet): FieldSet {
     const [few, many] = this.entries.size < other.entries.size ? [this, other] : [other, this];
-    const common = new Map<PathElement, Entry>();
+    let common: Map<PathElement, Entry> | undefined;
     for (const [element, entry] of few.entries) {
-      const twin = many.entries.get(element);
-      if (twin === undefined) continue;
-      const below = twin.below === undefined ? undefined : nonEmpty(entry.below?.intersection(twin.below));
-      const owned = entry.owned && twin.owned;
-      if (owned || below !== undefined) common.set(element, { owned, below });
+      const shared = intersect(entry, many.entries.get(element));
+      if (shared === undefined) continue;
+      common ??= new Map();
+      common.set(element, shared);
     }
-    return common.size === 0 ? FieldSet.empty : new FieldSet(common);
+    return common === undefined ? FieldSet.empty : new FieldSet(common);
   }
 
   equals(other: FieldSet): boolean {
@@ -146,29 +149,67 @@ function unite(own: Entry, foreign: Entry): Entry {
   return owned === own.owned && below === own.below ? own : { owned, below };
 }
 
+function intersect(own: Entry, other: Entry | undefined): Entry | undefined {
+  if (other === undefined) return undefined;
+  const below = other.below === undefined ? undefined : nonEmpty(own.below?.intersection(other.below));
+  const owned = own.owned && other.owned;
+  return owned || below !== undefined ? { owned, below } : undefined;
+}
+
 function nonEmpty(set: FieldSet | undefined): FieldSet | undefined {
   return set === undefined || set.isEmpty ? undefined : set;
 }
 
-/** Collects paths. */
-export class FieldSetBuilder {
-  readonly #nodes = new Map<PathElement, { owned: boolean; below: FieldSetBuilder | undefined }>();
+/** Collects paths during a walk through an object. */
+export class FieldSetCursor {
+  /** From the object itself, which is not tracked, to the current path. */
+  readonly #levels: Level[] = [{ element: '', owned: false, entries: undefined }];
+  #depth = 0;
 
-  /** The path of the whole object, which has no elements, is not tracked. */
-  insert(path: readonly PathElement[], from = 0): void {
-    const element = path[from];
-    if (element === undefined) return;
-    let node = this.#nodes.get(element);
-    if (node === undefined) this.#nodes.set(element, (node = { owned: false, below: undefined }));
-    if (from === path.length - 1) node.owned = true;
-    else (node.below ??= new FieldSetBuilder()).insert(path, from + 1);
+  enter(element: PathElement): void {
+    this.#depth += 1;
+    const level = this.#levels[this.#depth];
+    if (level === undefined) {
+      this.#levels.push({ element, owned: false, entries: undefined });
+      return;
+    }
+    level.element = element;
+    level.owned = false;
+    level.entries = undefined;
   }
 
-  build(): FieldSet {
-    if (this.#nodes.size === 0) return FieldSet.empty;
-    const entries = [...this.#nodes].map(
-      ([element, { owned, below }]) => [element, { owned, below: below?.build() }] as const,
-    );
-    return new FieldSet(new Map(entries));
+  /** The current path belongs to the set. */
+  mark(): void {
+    this.#current().owned = true;
   }
+
+  /** Back to the parent of the current path. An element may be entered several times. */
+  leave(): void {
+    const { element, owned, entries } = this.#current();
+    this.#depth -= 1;
+    if (!owned && entries === undefined) return;
+    const entry = { owned, below: entries === undefined ? undefined : new FieldSet(entries) };
+    const parent = this.#current();
+    parent.entries ??= new Map();
+    const known = parent.entries.get(element);
+    parent.entries.set(element, known === undefined ? entry : unite(known, entry));
+  }
+
+  /** The set, after the walk. */
+  end(): FieldSet {
+    const { entries } = this.#current();
+    return entries === undefined ? FieldSet.empty : new FieldSet(entries);
+  }
+
+  #current(): Level {
+    const level = this.#levels[this.#depth];
+    if (level === undefined) throw new Error('the walk left a path that it had not entered');
+    return level;
+  }
+}
+
+interface Level {
+  element: PathElement;
+  owned: boolean;
+  entries: Map<PathElement, Entry> | undefined;
 }

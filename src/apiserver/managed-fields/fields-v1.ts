@@ -1,5 +1,5 @@
 /** FieldsV1, the JSON form of a field set, with its elements in canonical order (upstream `fieldpath/serialize.go`). */
-import { isMap } from '../../api/json-map.ts';
+import { isMap, type JsonMap } from '../../api/json-map.ts';
 import { FieldSet } from './field-set.ts';
 import { compareElements, parseElement, type PathElement } from './path-element.ts';
 
@@ -18,6 +18,28 @@ function encodeEntry(set: FieldSet, element: PathElement): string {
   if (below === undefined) return '{}';
   const own = set.owns(element) ? ['".":{}'] : [];
   return `{${[...own, ...encodeEntries(below)].join(',')}}`;
+}
+
+/** Whether decoding the JSON gives this set. False for a JSON that is not in canonical form. */
+export function encodes(json: unknown, { entries }: FieldSet): boolean {
+  if (!isMap(json)) return false;
+  let rest = countFields(json) - (Object.hasOwn(json, '.') ? 1 : 0);
+  for (const [element, { owned, below }] of entries) {
+    if (!encodesEntry(json[element], owned, below)) return false;
+    rest -= 1;
+  }
+  return rest === 0;
+}
+
+function encodesEntry(json: unknown, owned: boolean, below: FieldSet | undefined): boolean {
+  if (!isMap(json)) return false;
+  return below === undefined ? countFields(json) === 0 : Object.hasOwn(json, '.') === owned && encodes(json, below);
+}
+
+function countFields(json: JsonMap): number {
+  let count = 0;
+  for (const _ in json) count += 1;
+  return count;
 }
 
 /** Throws a SyntaxError for a malformed path element. Elements of an unknown kind are dropped. */

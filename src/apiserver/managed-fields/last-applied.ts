@@ -8,7 +8,7 @@ import { collectFields } from './collect-fields.ts';
 import { compareObjects } from './compare-values.ts';
 import { FieldSet } from './field-set.ts';
 import type { Version } from './object-versions.ts';
-import type { Conflict } from './track-changes.ts';
+import type { Conflict } from './applied-object.ts';
 import { validateValue } from './value-problems.ts';
 
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
@@ -32,8 +32,8 @@ function fieldsOfLastApplied(live: JsonMap, { apiVersion, type }: Version): Fiel
   if (applied?.['apiVersion'] !== apiVersion) return FieldSet.empty;
   const { apiVersion: _apiVersion, kind: _kind, ...object } = applied;
   if (validateValue(type, object).length > 0) return FieldSet.empty;
-  const { added, modified, removed } = compareObjects(type, object, live);
-  return collectFields(type, object).difference(modified).difference(added).difference(removed);
+  const { changed, removed } = compareObjects(type, object, live);
+  return collectFields(type, object).difference(changed).difference(removed);
 }
 
 function parse(text: string): JsonMap | undefined {

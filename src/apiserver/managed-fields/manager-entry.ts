@@ -4,7 +4,7 @@ import { isMap, listOf, textOf } from '../../api/json-map.ts';
 import { isCanonicalTime, formatTime, parseTimestamp } from '../../api/timestamps.ts';
 import type { MutableJsonMap } from '../select-field.ts';
 import type { FieldSet } from './field-set.ts';
-import { decodeFields } from './fields-v1.ts';
+import { decodeFields, encodes } from './fields-v1.ts';
 
 type Operation = 'Apply' | 'Update';
 
@@ -25,11 +25,17 @@ export function isSameManager(a: ManagerEntry, b: ManagerEntry): boolean {
   return a.operation === 'Apply' || a.apiVersion === b.apiVersion;
 }
 
-/** Undefined if one of the entries is invalid: the caller then ignores all of them. */
-export function decodeManagers(json: unknown): readonly ManagerEntry[] | undefined {
+/**
+ * Undefined if one of the entries is invalid: the caller then ignores all of them. Field sets that are equal to one of `known`
+ * are not decoded: clients usually send back what they received.
+ */
+export function decodeManagers(
+  json: unknown,
+  known: readonly ManagerEntry[] = [],
+): readonly ManagerEntry[] | undefined {
   const entries: ManagerEntry[] = [];
   for (const part of listOf(json)) {
-    const entry = decodeEntry(part);
+    const entry = decodeEntry(part, known);
     if (entry === undefined) return undefined;
     // Of entries for the same manager, the last one counts.
     const twin = entries.findIndex((other) => isSameManager(other, entry));
@@ -39,13 +45,13 @@ export function decodeManagers(json: unknown): readonly ManagerEntry[] | undefin
   return entries;
 }
 
-function decodeEntry(json: unknown): ManagerEntry | undefined {
+function decodeEntry(json: unknown, known: readonly ManagerEntry[]): ManagerEntry | undefined {
   if (!isMap(json) || json['fieldsType'] !== 'FieldsV1') return undefined;
   const { operation } = json;
   const apiVersion = textOf(json['apiVersion']);
   if ((operation !== 'Apply' && operation !== 'Update') || apiVersion === '') return undefined;
   try {
-    const fields = decodeFields(json['fieldsV1'] ?? {});
+    const fields = readFields(json['fieldsV1'] ?? {}, known);
     const time = timeOf(json['time']);
     return {
       manager: textOf(json['manager']),
@@ -59,6 +65,10 @@ function decodeEntry(json: unknown): ManagerEntry | undefined {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
+}
+
+function readFields(json: unknown, known: readonly ManagerEntry[]): FieldSet {
+  return known.find(({ fields }) => encodes(json, fields))?.fields ?? decodeFields(json);
 }
 
 function timeOf(value: unknown): string | undefined {
@@ -76,14 +86,19 @@ export function isReset(json: unknown): boolean {
 
 /** The order of `metadata.managedFields`: appliers first, then by time. */
 export function sortManagers(entries: readonly ManagerEntry[]): readonly ManagerEntry[] {
-  if (entries.length < 2) return entries;
-  return [...entries].sort(
-    (a, b) =>
-      compareTexts(a.operation, b.operation) ||
-      compareTexts(a.time ?? '', b.time ?? '') ||
-      compareTexts(a.manager, b.manager) ||
-      compareTexts(a.apiVersion, b.apiVersion) ||
-      compareTexts(a.subresource, b.subresource),
+  const isSorted = entries.every(
+    (entry, index) => index === 0 || compareEntries(entries[index - 1] ?? entry, entry) <= 0,
+  );
+  return isSorted ? entries : [...entries].sort(compareEntries);
+}
+
+function compareEntries(a: ManagerEntry, b: ManagerEntry): number {
+  return (
+    compareTexts(a.operation, b.operation) ||
+    compareTexts(a.time ?? '', b.time ?? '') ||
+    compareTexts(a.manager, b.manager) ||
+    compareTexts(a.apiVersion, b.apiVersion) ||
+    compareTexts(a.subresource, b.subresource)
   );
 }
 

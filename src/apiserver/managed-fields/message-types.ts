@@ -83,12 +83,18 @@ function buildType(name: string, atomic: boolean): ValueType {
   if (scalar !== undefined) return { scalar };
   const fields = messageFields(name);
   if (fields === undefined || untyped.has(name)) return anyValue;
-  const types = new Map(
-    [...fields].map(([field, about]) => [field, lazily(() => typeOfField(about, merging[name]?.[field]))] as const),
-  );
+  const types = new Map<string, ValueType>();
+  // On demand: messages contain themselves.
+  const build = (field: string): ValueType | undefined => {
+    const about = fields.get(field);
+    if (about === undefined) return undefined;
+    const type = typeOfField(about, merging[name]?.[field]);
+    types.set(field, type);
+    return type;
+  };
   const map: MapType = {
     atomic,
-    field: (field) => types.get(field)?.(),
+    field: (field) => types.get(field) ?? build(field),
     element: undefined,
     nullable: nullable[name] ?? [],
   };
@@ -117,9 +123,4 @@ function defaultOfKey(message: string, key: string): readonly (readonly [string,
   const field = messageFields(message)?.get(key);
   const value = keyDefaults[message]?.[key] ?? (field?.options?.keep === 'always' ? zeros[field.type] : undefined);
   return value === undefined ? [] : [[key, value]];
-}
-
-function lazily<T>(build: () => T): () => T {
-  let built: { readonly value: T } | undefined;
-  return () => (built ??= { value: build() }).value;
 }

@@ -116,8 +116,12 @@ export function describePath(path: readonly PathElement[]): string {
   return path.map(describeElement).join('');
 }
 
+/** Text that is its own JSON. */
+const plainText = /^[\w ./:-]*$/;
+
 /** JSON as Go writes it: `<`, `>` and `&` are escaped. */
 function encode(value: unknown): string {
+  if (typeof value === 'string' && plainText.test(value)) return `"${value}"`;
   const text = JSON.stringify(value) ?? 'null';
   return /[<>&]/.test(text) ? text.replaceAll(/[<>&]/g, escaped) : text;
 }

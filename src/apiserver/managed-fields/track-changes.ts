@@ -3,11 +3,10 @@
  * the fields that changed or were removed.
  */
 import type { JsonMap } from '../../api/json-map.ts';
-import { compareObjects, type Comparison, excludeFields } from './compare-values.ts';
+import { compareObjects, type Comparison } from './compare-values.ts';
 import type { FieldSet } from './field-set.ts';
 import type { ManagerEntry } from './manager-entry.ts';
 import type { Version, Versions } from './object-versions.ts';
-import type { PathElement } from './path-element.ts';
 
 /** An object before and after a write, in the version of the request. */
 export interface Change {
@@ -17,58 +16,68 @@ export interface Change {
   readonly versions: Versions;
 }
 
-export interface Conflict {
+/** Fields of one manager. */
+export interface Loss {
   readonly manager: ManagerEntry;
-  readonly path: readonly PathElement[];
+  readonly fields: FieldSet;
 }
 
 interface Tracked {
   /** Without those that own nothing any more, or whose version is not served. */
   readonly managers: readonly ManagerEntry[];
-  /** Changed fields that belonged to others. */
-  readonly conflicts: readonly Conflict[];
-  /** Differences in the version of the request. */
-  readonly comparison: Comparison;
+  /** Changed fields that belonged to them. */
+  readonly losses: readonly Loss[];
 }
 
 /** `others` are all managers but the one that writes. */
-export function trackChanges(change: Change, others: readonly ManagerEntry[]): Tracked {
-  const comparisons = new Comparisons(change);
-  const comparison = comparisons.in(change.version);
-  const conflicts: Conflict[] = [];
-  const managers = others.flatMap((entry) => {
-    const version = change.versions.find(entry.apiVersion);
-    if (version === undefined) return [];
-    const { added, modified, removed } = comparisons.in(version);
-    const lost = entry.fields.intersection(modified.union(added));
-    if (!lost.isEmpty) for (const path of lost.paths()) conflicts.push({ manager: entry, path });
-    return withFields(entry, entry.fields.difference(lost).difference(removed));
-  });
-  return { managers, conflicts, comparison };
+export function trackChanges(comparisons: Comparisons, others: readonly ManagerEntry[]): Tracked {
+  const losses: Loss[] = [];
+  const managers: ManagerEntry[] = [];
+  for (const entry of others) {
+    const found = comparisons.find(entry.apiVersion);
+    if (found === undefined) continue;
+    const lost = entry.fields.intersection(found.changed);
+    if (!lost.isEmpty) losses.push({ manager: entry, fields: lost });
+    const kept = withFields(entry, entry.fields.difference(lost).difference(found.removed));
+    if (kept !== undefined) managers.push(kept);
+  }
+  return { managers, losses };
 }
 
-/** Computes the comparison in each version once. */
-class Comparisons {
+/** Compares the object before and after a write, in each version once. */
+export class Comparisons {
+  /** In the version of the request. */
+  readonly own: Comparison;
   readonly #change: Change;
-  readonly #known = new Map<string, Comparison>();
+  readonly #others = new Map<string, Comparison>();
 
   constructor(change: Change) {
     this.#change = change;
+    this.own = this.#compare(change.version);
   }
 
-  in({ apiVersion, type, reset }: Version): Comparison {
-    const known = this.#known.get(apiVersion);
+  /** Undefined if the version is not served. */
+  find(apiVersion: string): Comparison | undefined {
+    if (apiVersion === this.#change.version.apiVersion) return this.own;
+    const known = this.#others.get(apiVersion);
     if (known !== undefined) return known;
+    const version = this.#change.versions.find(apiVersion);
+    if (version === undefined) return undefined;
+    const found = this.#compare(version);
+    this.#others.set(apiVersion, found);
+    return found;
+  }
+
+  #compare({ apiVersion, type, reset }: Version): Comparison {
     const { before, after, version, versions } = this.#change;
     const convert = (object: JsonMap): JsonMap => versions.convert(object, version.apiVersion, apiVersion);
-    const found = excludeFields(compareObjects(type, convert(before), convert(after)), reset);
-    this.#known.set(apiVersion, found);
-    return found;
+    const { changed, removed } = compareObjects(type, convert(before), convert(after));
+    return { changed: changed.recursiveDifference(reset), removed: removed.recursiveDifference(reset) };
   }
 }
 
-/** Empty if it owns nothing. */
-export function withFields(entry: ManagerEntry, fields: FieldSet): readonly ManagerEntry[] {
-  if (fields === entry.fields) return fields.isEmpty ? [] : [entry];
-  return fields.isEmpty ? [] : [{ ...entry, fields }];
+/** Undefined if it owns nothing. */
+export function withFields(entry: ManagerEntry, fields: FieldSet): ManagerEntry | undefined {
+  if (fields.isEmpty) return undefined;
+  return fields === entry.fields ? entry : { ...entry, fields };
 }

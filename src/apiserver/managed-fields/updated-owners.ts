@@ -1,7 +1,7 @@
 /** Ownership after a create, an update or a patch. */
 import { FieldSet } from './field-set.ts';
 import { isSameManager, type ManagerEntry } from './manager-entry.ts';
-import { type Change, trackChanges } from './track-changes.ts';
+import { type Change, Comparisons, trackChanges, withFields } from './track-changes.ts';
 import { untrackedFields } from './untracked-fields.ts';
 
 /** Who writes, through which endpoint, and when. */
@@ -22,24 +22,23 @@ export function decideUpdate(
   managers: readonly ManagerEntry[],
   writer: Writer,
 ): readonly ManagerEntry[] {
-  const { managers: kept, comparison } = trackChanges(change, managers);
-  const { added, modified, removed } = comparison;
-  const changed = FieldSet.empty.difference(removed).union(modified).union(added);
-  const fields = changed.recursiveDifference(change.version.reset).difference(untrackedFields);
-  if (fields.isEmpty) return capManagers(kept);
-  return capManagers(addFields(kept, entryOf(change, writer, fields)));
+  const comparisons = new Comparisons(change);
+  const { changed, removed } = comparisons.own;
+  const fields = changed.difference(untrackedFields);
+  const entry = entryOf(change, writer, fields);
+  const own = managers.find((other) => isSameManager(other, entry));
+  const others = own === undefined ? managers : managers.filter((other) => other !== own);
+  const { managers: kept } = trackChanges(comparisons, others);
+  if (own === undefined) return capManagers(fields.isEmpty ? kept : [...kept, entry]);
+  // It loses what it changed and may not own. Usually nothing is left of that, and it owns what it changed already.
+  const left = own.fields.difference(changed.difference(fields)).difference(removed);
+  const updated = withFields(fields.isEmpty ? own : entry, left.union(fields));
+  return capManagers(updated === undefined ? kept : [...kept, updated]);
 }
 
 function entryOf({ version }: Change, { manager, subresource, now }: Writer, fields: FieldSet): ManagerEntry {
   const { apiVersion } = version;
   return { manager, operation: 'Update', apiVersion, subresource, time: now, fields };
-}
-
-function addFields(managers: readonly ManagerEntry[], entry: ManagerEntry): readonly ManagerEntry[] {
-  const index = managers.findIndex((other) => isSameManager(other, entry));
-  const previous = managers[index];
-  if (previous === undefined) return [...managers, entry];
-  return managers.with(index, { ...entry, fields: previous.fields.union(entry.fields) });
 }
 
 /** Merges the oldest updaters of a version until ten are left (upstream `capManagersManager`). */

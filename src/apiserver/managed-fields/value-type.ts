@@ -37,11 +37,15 @@ export type Form = 'scalar' | 'list' | 'map';
  * values have no form of their own.
  */
 export function formOf(type: ValueType, value: unknown): Form {
-  if (type.scalar !== undefined && ['string', 'number', 'boolean'].includes(typeof value)) return 'scalar';
+  if (type.scalar !== undefined && isScalar(value)) return 'scalar';
   if (type.list !== undefined && Array.isArray(value)) return 'list';
   if (type.map !== undefined && isMap(value)) return 'map';
   if (type.map !== undefined) return 'map';
   return type.scalar === undefined ? 'list' : 'scalar';
+}
+
+export function isScalar(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
 /** The type of a field of an object; undefined if the field is not allowed. */

@@ -2,7 +2,7 @@
 import type { JsonMap } from '../../api/json-map.ts';
 import { canonicalQuantity } from '../../api/quantity.ts';
 import { isMap, mapAt, mapsAt, numberAt, textAt, valueAt } from '../select-field.ts';
-import { ageColumn, column, nameColumn, numberColumn, type PrintedColumn } from './describe-columns.ts';
+import { ageColumn, column, countColumn, nameColumn, numberColumn, type PrintedColumn } from './describe-columns.ts';
 
 /** So many metrics are printed; of the others, their number. */
 const metricsMax = 2;
@@ -34,11 +34,11 @@ export const autoscalerColumns: readonly PrintedColumn[] = [
   ageColumn,
 ];
 
-/** The subresource `scale` (upstream `printScale`). */
+/** Of the subresource `scale` (upstream `printScale`). */
 export const scaleColumns: readonly PrintedColumn[] = [
-  nameColumn,
-  numberColumn('Desired', 'Wanted number of pods.', (scale) => numberAt(scale, 'spec', 'replicas')),
-  numberColumn('Available', 'Current number of pods.', (scale) => numberAt(scale, 'status', 'replicas')),
+  { ...nameColumn, format: '' },
+  countColumn('Desired', 'Number of pods that are wanted.', (scale) => numberAt(scale, 'spec', 'replicas')),
+  countColumn('Available', 'Number of pods that exist.', (scale) => numberAt(scale, 'status', 'replicas')),
   ageColumn,
 ];
 

@@ -127,7 +127,9 @@ export const columnsByKind: Readonly<Record<string, readonly PrintedColumn[]>> =
 export const defaultColumns: readonly PrintedColumn[] = [
   nameColumn,
   {
-    ...column('Created At', 'Time of creation.', (object) => textAt(object, 'metadata', 'creationTimestamp')),
+    ...column('Created At', 'Time of creation.', (object) => {
+      return textAt(object, 'metadata', 'creationTimestamp') || '0001-01-01T00:00:00Z';
+    }),
     type: 'date',
   },
 ];

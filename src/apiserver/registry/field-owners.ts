@@ -18,11 +18,12 @@ import { resetFieldsOf } from '../managed-fields/reset-fields.ts';
 import { shareFields } from '../managed-fields/shared-field-sets.ts';
 import { validateValue } from '../managed-fields/value-problems.ts';
 import { anyValue } from '../managed-fields/value-type.ts';
-import { apiVersionOf, eventsV1Group } from '../resources.ts';
+import { apiVersionOf, eventsV1Group, type ServedResource } from '../resources.ts';
 import type { MutableJsonMap } from '../select-field.ts';
 import type { Draft, StoredObject } from '../storage/stored-object.ts';
 import { asCoreEvent, asEventV1 } from './event-forms.ts';
 import { isEventsV1, type Target } from './request-target.ts';
+import type { Endpoint } from './strategy.ts';
 
 const eventsV1Version = `${eventsV1Group}/v1`;
 /** Owns the fields of an object whose managers are unknown when it is applied. */
@@ -66,7 +67,7 @@ function update(
 
 function knownManagers(given: unknown, stored: readonly ManagerEntry[]): readonly ManagerEntry[] {
   if (isReset(given)) return [];
-  const decoded = decodeManagers(given) ?? [];
+  const decoded = decodeManagers(given, stored) ?? [];
   return decoded.length === 0 ? stored : decoded;
 }
 
@@ -137,15 +138,36 @@ function assertTyped({ served }: Target, { type }: Version, applied: JsonMap): v
   throw statusError(500, '', `failed to create typed patch object (${about}): ${why}`);
 }
 
+const emptyObjects = new WeakMap<ServedResource, JsonMap>();
+const knownVersions = new WeakMap<ServedResource, Map<string, Version>>();
+
 /** As Go encodes an object without any value. */
 function emptyObject({ served }: Target): JsonMap {
+  const known = emptyObjects.get(served);
+  if (known !== undefined) return known;
+  const empty = buildEmpty(served);
+  emptyObjects.set(served, empty);
+  return empty;
+}
+
+function buildEmpty(served: ServedResource): JsonMap {
   if (served.custom !== undefined) return { metadata: {} };
   const apiVersion = served.group === eventsV1Group ? 'v1' : apiVersionOf(served);
   return toWireForm(apiVersion, served.kind, { metadata: {} }).object;
 }
 
-function versionOf(target: Target): Version {
-  const { served, endpoint } = target;
+/** It depends on the resource and the endpoint only. */
+function versionOf({ served, endpoint }: Target): Version {
+  const versions = knownVersions.get(served) ?? new Map<string, Version>();
+  knownVersions.set(served, versions);
+  const known = versions.get(endpoint);
+  if (known !== undefined) return known;
+  const version = buildVersion(served, endpoint);
+  versions.set(endpoint, version);
+  return version;
+}
+
+function buildVersion(served: ServedResource, endpoint: Endpoint): Version {
   const apiVersion = apiVersionOf(served);
   const type =
     served.custom === undefined

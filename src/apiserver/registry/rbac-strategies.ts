@@ -1,11 +1,10 @@
 /** Roles and their bindings (upstream `pkg/apis/rbac/validation`). */
 import { sameJson } from '../../api/same-json.ts';
-import { isDnsSubdomain, isPathSegment } from '../../api/names.ts';
+import { isDnsSubdomain } from '../../api/names.ts';
 import { listOf } from '../../api/json-map.ts';
 import { type FieldError, invalidField, requiredField, unsupportedField } from '../api-errors/field-errors.ts';
 import { isMap, mapAt, mapsAt, type MutableJsonMap, textAt } from '../select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
-import { subdomainMessage } from './describe-name.ts';
 import { plainStrategy, type Strategy } from './strategy.ts';
 
 const rbacGroup = 'rbac.authorization.k8s.io';
@@ -15,7 +14,7 @@ const roleStrategy: Strategy = {
   table: `roles.${rbacGroup}`,
   namespaced: true,
   createsOnUpdate: true,
-  isName: isPathSegment,
+  explainName: explainPathSegment,
   fieldLabels: { labels: ['metadata.name', 'metadata.namespace'] },
   validate: (draft) => validateRules(draft, true),
 };
@@ -50,6 +49,14 @@ export const rbacStrategies: readonly Strategy[] = [
   roleBindingStrategy,
   clusterRoleBindingStrategy,
 ];
+
+/** Any text that can be one part of a path. */
+function explainPathSegment(name: string): readonly string[] {
+  if (name === '.' || name === '..') return [`may not be '${name}'`];
+  return ['/', '%']
+    .filter((character) => name.includes(character))
+    .map((character) => `may not contain '${character}'`);
+}
 
 function validateRules(draft: Draft, isNamespaced: boolean): readonly FieldError[] {
   return listOf(draft['rules']).flatMap((rule, index) => validateRule(mapAt(rule), `rules[${index}]`, isNamespaced));
@@ -126,6 +133,9 @@ function validateSubject(subject: MutableJsonMap, field: string, isNamespaced: b
   const group = textAt(subject, 'apiGroup');
   return group === rbacGroup ? errors : [...errors, unsupportedField(`${field}.apiGroup`, group, [rbacGroup])];
 }
+
+const subdomainMessage =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
 function validateAccount(subject: MutableJsonMap, field: string, isNamespaced: boolean): readonly FieldError[] {
   const [name, group] = [textAt(subject, 'name'), textAt(subject, 'apiGroup')];

@@ -1,22 +1,16 @@
 /** The subresource `scale` of resources with replicas (upstream `autoscaling/v1` `Scale`). */
-import type { KubeObject } from '../../api/meta.ts';
 import { invalid } from '../api-errors/api-errors.ts';
 import { invalidField } from '../api-errors/field-errors.ts';
 import { isMap, mapAt, mapsAt, type MutableJsonMap, valueAt } from '../select-field.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 
-/** A Scale: its kind and metadata have the types of an object. */
-type Scale = KubeObject & MutableJsonMap;
-
-export const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' } as const;
-
-export function buildScale({ content, name, namespace, uid, revision }: StoredObject): Scale {
-  const { creationTimestamp = '' } = content.metadata;
+export function buildScale({ content }: StoredObject): MutableJsonMap {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = content.metadata;
   const selector = formatSelector(mapAt(content.spec, 'selector'));
   return {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
-    metadata: { name, namespace, uid, resourceVersion: String(revision), creationTimestamp },
+    metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
     spec: { replicas: numberAt(content.spec, 'replicas') },
     status: { replicas: numberAt(content.status, 'replicas'), ...(selector === '' ? {} : { selector }) },
   };

@@ -95,22 +95,29 @@ export class StoredObject implements Located {
     this.#content = content;
   }
 
-  /** Its JSON after the opening brace, without kind and apiVersion: lists omit those, other responses prepend them. */
-  get tail(): Buffer {
+  /**
+   * Its JSON after the opening brace, in parts, without kind and apiVersion: lists omit those, other responses prepend them.
+   */
+  get tail(): readonly Buffer[] {
     const { bytes, metadataEnd } = this.#encoded();
-    if (this.managers.length === 0) return bytes;
-    const managers = Buffer.from(`,"managedFields":${encodeManagers(this.managers, encodeShared)}`);
-    return Buffer.concat([bytes.subarray(0, metadataEnd), managers, bytes.subarray(metadataEnd)]);
+    if (this.managers.length === 0) return [bytes];
+    return [bytes.subarray(0, metadataEnd), managersOf(this), bytes.subarray(metadataEnd)];
+  }
+
+  /** Bytes of the tail. */
+  get tailLength(): number {
+    const { length } = this.#encoded().bytes;
+    return this.managers.length === 0 ? length : length + managersOf(this).length;
   }
 
   /** Without managedFields: their texts are shared between objects, and are not kept for each. */
   #encoded(): Encoded {
     if (this.#bytes === undefined) {
       const { metadata, ...rest } = this.content;
-      const head = Buffer.from(JSON.stringify({ metadata }).slice('{'.length, -'}}'.length));
+      const head = JSON.stringify({ metadata }).slice('{'.length, -'}}'.length);
       const others = JSON.stringify(rest).slice('{'.length);
-      const bytes = Buffer.concat([head, Buffer.from(`}${others === '}' ? '' : ','}${others}`)]);
-      this.#bytes = { bytes, metadataEnd: head.length };
+      const bytes = Buffer.from(`${head}}${others === '}' ? '' : ','}${others}`);
+      this.#bytes = { bytes, metadataEnd: Buffer.byteLength(head) };
       this.#content = undefined;
     }
     return this.#bytes;
@@ -171,6 +178,20 @@ export class StoredObject implements Located {
   #invalid(): Error {
     return new Error(`what is stored of ${this.key} is not an object with metadata`);
   }
+}
+
+/** The managers encoded last: after a write they are needed for the response and, a little later, for watch events. */
+const encodedManagers = new Map<readonly ManagerEntry[], Buffer>();
+const encodedManagersMax = 256;
+
+function managersOf({ managers }: StoredObject): Buffer {
+  const known = encodedManagers.get(managers);
+  if (known !== undefined) return known;
+  const bytes = Buffer.from(`,"managedFields":${encodeManagers(managers, encodeShared)}`);
+  encodedManagers.set(managers, bytes);
+  const [oldest] = encodedManagers.size > encodedManagersMax ? encodedManagers.keys() : [];
+  if (oldest !== undefined) encodedManagers.delete(oldest);
+  return bytes;
 }
 
 export function isDraft(value: unknown): value is Draft {

@@ -47,10 +47,10 @@ function writers(store: VersionedStore) {
 
 test('a pass reads only the pods that changed', () => {
   const { store, controller, pod, budget } = open();
-  for (let index = 0; index < 50; index += 1) pod('a', `p${index}`).tail.toString();
+  for (let index = 0; index < 50; index += 1) pod('a', `p${index}`).tail.join('');
   for (let index = 0; index < 5; index += 1) budget('a', `b${index}`);
   controller.sync();
-  pod('a', 'p7', 'False').tail.toString();
+  pod('a', 'p7', 'False').tail.join('');
   const reads: string[] = [];
   // oxlint-disable-next-line typescript/unbound-method
   const read = Object.getOwnPropertyDescriptor(StoredObject.prototype, 'content')?.get;

@@ -1,0 +1,95 @@
+// The short ways of an update have the result of the long ones.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { mapOf } from '../../../../src/api/json-map.ts';
+import { compareObjects } from '../../../../src/apiserver/managed-fields/compare-values.ts';
+import { encodeFields } from '../../../../src/apiserver/managed-fields/fields-v1.ts';
+import {
+  decodeManagers,
+  encodeManagers,
+  isSameManager,
+  type ManagerEntry,
+  sortManagers,
+} from '../../../../src/apiserver/managed-fields/manager-entry.ts';
+import { Comparisons, trackChanges } from '../../../../src/apiserver/managed-fields/track-changes.ts';
+import { decideUpdate } from '../../../../src/apiserver/managed-fields/updated-owners.ts';
+import { untrackedFields } from '../../../../src/apiserver/managed-fields/untracked-fields.ts';
+import { describe, eachStep, type State, type, version, versions } from './owner-histories.ts';
+
+const writer = { manager: 'one', subresource: '', now: '2026-01-01T00:00:10Z' };
+
+/** As upstream does it: all managers lose what changed, the writer included, which then receives it again. */
+function updateInSteps({ object, managers }: State, after: State['object']): readonly ManagerEntry[] {
+  const comparisons = new Comparisons({ before: object, after, version, versions });
+  const { managers: kept } = trackChanges(comparisons, managers);
+  const fields = comparisons.own.changed.difference(untrackedFields);
+  if (fields.isEmpty) return kept;
+  const entry: ManagerEntry = {
+    manager: 'one',
+    operation: 'Update',
+    apiVersion: 'v1',
+    subresource: '',
+    fields,
+    time: writer.now,
+  };
+  const previous = kept.find((other) => isSameManager(other, entry));
+  const others = kept.filter((other) => other !== previous);
+  return [...others, { ...entry, fields: previous === undefined ? fields : previous.fields.union(fields) }];
+}
+
+test('a writer that owns what it changes keeps it as if it had lost and received it', () => {
+  eachStep((state, draw) => {
+    const after = draw.object();
+    const { object, managers } = state;
+    const updated = decideUpdate({ before: object, after, version, versions }, managers, writer);
+    const expected = updateInSteps(state, after);
+    const [short, long] = [updated, expected].map((entries) => describe({ object, managers: sortManagers(entries) }));
+    assert.deepEqual(short, long);
+  });
+});
+
+test('a repeated change of the same fields keeps the field set of its writer', () => {
+  eachStep(({ object, managers }) => {
+    const write = (from: State, text: string): State => {
+      const after = { spec: { ...mapOf(object['spec']), text } };
+      const change = { before: from.object, after, version, versions };
+      return { object: after, managers: decideUpdate(change, from.managers, writer) };
+    };
+    const own = (state: State): ManagerEntry | undefined =>
+      state.managers.find(({ manager, operation }) => manager === 'one' && operation === 'Update');
+    const owned = write(write({ object, managers }, 'first'), 'second');
+    assert.ok(own(owned) !== undefined);
+    assert.equal(own(write(owned, 'third'))?.fields, own(owned)?.fields);
+  });
+});
+
+test('the order of items with keys makes no difference to what changed', () => {
+  eachStep(({ object }, draw) => {
+    const after = draw.object();
+    const turned = turn(after);
+    const [straight, other] = [after, turned].map((value) => compareObjects(type, object, value));
+    assert.ok(straight !== undefined && other !== undefined);
+    assert.equal(encodeFields(straight.changed), encodeFields(other.changed));
+    assert.equal(encodeFields(straight.removed), encodeFields(other.removed));
+  });
+});
+
+/** The object with its list of items in reverse order. */
+function turn(object: State['object']): State['object'] {
+  const { spec } = object as { readonly spec?: { readonly items?: readonly unknown[] } };
+  return spec?.items === undefined ? object : { spec: { ...spec, items: spec.items.toReversed() } };
+}
+
+test('owners that a client sends back are those that are known, changed ones are decoded', () => {
+  eachStep(({ managers }, draw) => {
+    const json: unknown = JSON.parse(encodeManagers(managers, encodeFields));
+    const decoded = decodeManagers(json, managers) ?? [];
+    for (const { fields } of decoded) assert.ok(managers.some((known) => known.fields === fields));
+    const others = decideUpdate({ before: {}, after: draw.object(), version, versions }, [], writer);
+    const [known, unknown] = [others, []].map((entries) => decodeManagers(json, entries) ?? []);
+    assert.deepEqual(
+      describe({ object: {}, managers: known ?? [] }),
+      describe({ object: {}, managers: unknown ?? [] }),
+    );
+  });
+});
