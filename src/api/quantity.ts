@@ -2,7 +2,12 @@
 
 const quantityText = /^([+-]?(?:\d+\.?\d*|\.\d+))(n|u|m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei|[eE][+-]?\d{1,3})?$/;
 const binarySuffixes: readonly string[] = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
+const fractionSuffixes: readonly string[] = ['n', 'u', 'm'];
 const decimalSuffixes: readonly string[] = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
+/** Upstream keeps the text of a quantity of at most so many digits. */
+const keptDigitsMax = 18;
+const nanoExponent = -9;
+const nanoPerUnit = 1_000_000_000n;
 const parts: Readonly<Record<string, number>> = { m: 1e3, u: 1e6, n: 1e9 };
 
 /** The value of a quantity in its base unit; undefined if malformed. Exact up to 2^53. */
@@ -85,20 +90,45 @@ function nanoDivisor(suffix: string): bigint {
  */
 export function canonicalQuantity(text: string): string {
   const nano = parseQuantityNano(text);
-  if (nano === undefined) return text;
+  const [, digits = '', suffix = ''] = quantityText.exec(text) ?? [];
+  if (nano === undefined || keepsText(digits, suffix)) return text;
   if (nano === 0n) return '0';
-  const suffix = quantityText.exec(text)?.[2] ?? '';
   if (isExponent(suffix)) return inThousands(nano, (exponent) => (exponent === 0 ? '' : `e${exponent}`));
-  const unit = 1_000_000_000n;
-  // Below 1Ki, and if not whole, binary quantities are written as decimal ones.
-  if (binarySuffixes.indexOf(suffix) > 0 && nano % unit === 0n && absolute(nano / unit) >= 1_024n) {
-    const { rest, steps } = divided(nano / unit, 1_024n, binarySuffixes.length - 1);
-    return `${rest}${binarySuffixes[steps]}`;
-  }
-  return inThousands(
-    nano,
-    (exponent) => (exponent < 0 ? 'num'[3 + exponent / 3] : decimalSuffixes[exponent / 3]) ?? '',
-  );
+  return (isBinary(suffix) ? inKibi(nano) : undefined) ?? inThousands(nano, decimalSuffix);
+}
+
+/** Undefined below 1Ki and if not whole: such binary quantities are written as decimal ones. */
+function inKibi(nano: bigint): string | undefined {
+  const whole = nano / nanoPerUnit;
+  if (whole * nanoPerUnit !== nano || absolute(whole) < 1_024n) return undefined;
+  const { rest, steps } = divided(whole, 1_024n, binarySuffixes.length - 1);
+  return `${rest}${binarySuffixes[steps]}`;
+}
+
+/** Upstream keeps some texts that are not canonical, such as `+2` and `1.250` (`ParseQuantity`, its fast path). */
+function keepsText(digits: string, suffix: string): boolean {
+  const [whole = '', fraction = ''] = digits.replace(/^[+-]/, '').split('.');
+  const all = whole + fraction;
+  if (all.length > keptDigitsMax) return false;
+  if (isBinary(suffix)) return !digits.includes('.') && BigInt(whole) % 8n !== 0n;
+  const scale = exponentOf(suffix) - fraction.length;
+  return scale % 3 === 0 && scale >= nanoExponent && !all.endsWith('000') && !all.startsWith('0');
+}
+
+function isBinary(suffix: string): boolean {
+  return binarySuffixes.indexOf(suffix) > 0;
+}
+
+function exponentOf(suffix: string): number {
+  if (isExponent(suffix)) return Number(suffix.slice(1));
+  const part = parts[suffix];
+  return part === undefined ? 3 * decimalSuffixes.indexOf(suffix) : -Math.round(Math.log10(part));
+}
+
+/** Of a multiple of three from -9 to 18. */
+function decimalSuffix(exponent: number): string {
+  const suffix = exponent < 0 ? fractionSuffixes[3 + exponent / 3] : decimalSuffixes[exponent / 3];
+  return suffix ?? '';
 }
 
 function inThousands(nano: bigint, suffixOf: (exponent: number) => string): string {

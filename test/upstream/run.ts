@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { findControlPlane } from '../../tools/control-plane/binaries.ts';
 import { buildUpstreamTests, hasGo, noGoAdvice, release, type UpstreamTests } from '../../tools/upstream/build.ts';
-import { classifyResults, type ClassificationRow, parseClassification } from './classify-results.ts';
+import { classifyResults, type ClassificationRow, knownFailures, parseClassification } from './classify-results.ts';
 import { startEmbeddedCluster } from './clusters/embedded-cluster.ts';
 import { startRealCluster } from './clusters/real-cluster.ts';
 import { formatPage, formatTable } from './format-report.ts';
 import { parseArguments, usage } from './parse-arguments.ts';
 import {
   countList,
+  explainAgain,
   mergeSuites,
   noReason,
   parseReport,
@@ -40,6 +41,7 @@ async function main(): Promise<number> {
     console.log(usage);
     return exitCodes.explained;
   }
+  if (options.explain) return explainReport();
   if (!hasGo()) {
     console.error(noGoAdvice);
     return exitCodes.noGo;
@@ -70,7 +72,7 @@ interface SuiteOutcome {
 async function runSuites(suites: readonly SuiteName[], focus: string | undefined): Promise<number> {
   const tests = await buildUpstreamTests(say);
   const selection = parseSelection(parse(readFileSync(join(import.meta.dirname, 'selection.yaml'), 'utf8')));
-  const rows = parseClassification(parse(readFileSync(join(import.meta.dirname, 'classification.yaml'), 'utf8')));
+  const rows = readRows();
   const selected = selectTests(await listTests(tests, say), selection);
   const problems = [...problemsOfSelection(selected)];
   const reports: SuiteReport[] = [];
@@ -106,7 +108,8 @@ async function runSuite(suite: SuiteName, context: SuiteContext): Promise<SuiteO
   rmSync(logFolder, { recursive: true, force: true });
   mkdirSync(logFolder, { recursive: true });
   const toSay = (line: string): void => say(`${suite}: ${line}`);
-  const run = await runTests(suite, context, { focus: context.focus, logFolder, say: toSay });
+  const knownToFail = knownFailures(suite, context.rows);
+  const run = await runTests(suite, context, { focus: context.focus, knownToFail, logFolder, say: toSay });
   const results = run.lists.flatMap((list) => list.results);
   const { unpassed, passedAgain } = classifyResults(suite, results, context.rows);
   const unexplained = unpassed.filter(({ reason }) => reason === undefined).map(({ result }) => result);
@@ -129,7 +132,7 @@ async function runSuite(suite: SuiteName, context: SuiteContext): Promise<SuiteO
 async function runTests(suite: SuiteName, context: SuiteContext, options: SuiteOptions): Promise<SuiteRun> {
   const { tests, selection, selected, focus } = context;
   if (suite === 'integration') return runIntegration(tests, options);
-  const pattern = new RegExp(focus ?? '');
+  const pattern = new RegExp(focus ?? '', 'u');
   const lists = selection.suites[suite].map((name) => ({
     name,
     title: selection.lists[name]!.title,
@@ -137,7 +140,8 @@ async function runTests(suite: SuiteName, context: SuiteContext, options: SuiteO
   }));
   if (lists.every((list) => list.tests.length === 0)) throw new Error(`--focus: no test matches (got ${focus})`);
   await using cluster = suite === 'e2e' ? await startRealCluster() : await startEmbeddedCluster();
-  return runE2e(tests, cluster, lists, options);
+  // Awaited here: the cluster ends when this function does.
+  return await runE2e(tests, cluster, lists, options);
 }
 
 /** Writes the suite into the report and the page. The other suites keep their latest results. */
@@ -150,8 +154,25 @@ function writeReport(suite: SuiteReport, { exclusions }: Selection, { excluded }
     suites: [...mergeSuites(earlier, [suite])],
     excluded: exclusions.map(({ class: name, reason }) => ({ class: name, reason, tests: excluded.get(name)!.length })),
   };
+  writeFiles(report);
+}
+
+/** Writes the reasons of classification.yaml into the report of the last runs. Fails if a test has none. */
+function explainReport(): number {
+  const report = explainAgain(parseReport(readFileSync(reportFile, 'utf8')), readRows());
+  writeFiles(report);
+  console.log(formatTable(report.suites));
+  const unexplained = report.suites.some(({ unpassed }) => unpassed.some(({ reason }) => reason === noReason));
+  return unexplained ? exitCodes.failed : exitCodes.explained;
+}
+
+function writeFiles(report: Report): void {
   writeFileSync(reportFile, `${JSON.stringify(report, undefined, 2)}\n`);
   writeFileSync(pageFile, formatPage(report));
+}
+
+function readRows(): readonly ClassificationRow[] {
+  return parseClassification(parse(readFileSync(join(import.meta.dirname, 'classification.yaml'), 'utf8')));
 }
 
 function say(line: string): void {

@@ -3,6 +3,7 @@
  * nulls and zero values are omitted where Go omits them, times have the precision of their type, and a value of the
  * wrong type is rejected.
  */
+import { canonicalQuantity } from '../../api/quantity.ts';
 import { formatTime, isCanonicalTime, parseTimestamp } from '../../api/timestamps.ts';
 import { isMap, type MutableJsonMap } from '../select-field.ts';
 import { canonicalBase64 } from './base64-text.ts';
@@ -237,7 +238,7 @@ function readMicroTime(value: unknown, path: FieldPath): string | null {
 
 function readQuantity(value: unknown): string {
   const text = typeof value === 'number' ? String(value) : value;
-  if (typeof text === 'string' && quantityPattern.test(text)) return text;
+  if (typeof text === 'string' && quantityPattern.test(text)) return canonicalQuantity(text);
   throw new WireFormError(`quantities must match the regular expression '${shownQuantityPattern}'`);
 }
 

@@ -48,6 +48,7 @@ export function contentTypeOf(format: WireFormat): string {
  */
 export function chooseForm(accept: string, custom = false): ResponseForm {
   if (accept === '') return plain;
+  assertRouted(accept);
   const form = findClause(accept, (media, format) => formOf(media, format, custom));
   if (form !== undefined) return form;
   throw notAcceptable();
@@ -55,6 +56,7 @@ export function chooseForm(accept: string, custom = false): ResponseForm {
 
 /** The format of a response that has one form only, as a Status; throws a 406 ApiError. */
 export function chooseFormat(accept: string): WireFormat {
+  assertRouted(accept);
   const format = findFormat(accept);
   if (format !== undefined) return format;
   throw notAcceptable();
@@ -76,11 +78,36 @@ export function findAggregatedFormat(accept: string): WireFormat | undefined {
   });
 }
 
+/** Names of the protobuf form of OpenAPI v2; clients send the second, which is deprecated. */
+const swaggerSubtypes = [
+  'com.github.proto-openapi.spec.v2.v1.0+protobuf',
+  'com.github.proto-openapi.spec.v2@v1.0+protobuf',
+];
+
+/** The media type of OpenAPI v2 that the client prefers; throws a 406 ApiError if it accepts none. */
+export function chooseSwaggerType(accept: string): string {
+  const isJson = (media: MediaType): boolean => matches(media, 'application', 'json');
+  const isProtobuf = (media: MediaType): boolean => swaggerSubtypes.some((type) => matches(media, 'application', type));
+  const chosen = accept === '' ? undefined : parseAccept(accept).find((media) => isJson(media) || isProtobuf(media));
+  if (chosen === undefined && accept !== '') {
+    const accepted = [jsonType, `application/${swaggerSubtypes[0]}`].join(', ');
+    throw statusError(406, 'NotAcceptable', `only the following media types are accepted: ${accepted}`);
+  }
+  return chosen === undefined || isJson(chosen) ? jsonType : `application/${swaggerSubtypes[0]}`;
+}
+
 function findFormat(accept: string): WireFormat | undefined {
   if (accept === '') return 'json';
   return findClause(accept, ({ parameters }, format) => {
     return !isConverted(parameters) && isUsable(parameters, []) ? format : undefined;
   });
+}
+
+/** Upstream routes requests by media types without wildcards, but for that of everything. */
+function assertRouted(accept: string): void {
+  const routed = ['', '*/*', ...formats.map(({ format }) => contentTypeOf(format))];
+  const types = accept.split(',').map((clause) => (clause.split(';', 1)[0] ?? '').trim());
+  if (!types.some((type) => routed.includes(type))) throw notAcceptable();
 }
 
 function notAcceptable(): Error {

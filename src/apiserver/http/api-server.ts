@@ -13,6 +13,7 @@ import type { ServerControllerName } from '../controllers/controller-names.ts';
 import { makeServerControllers } from '../controllers/server-controllers.ts';
 import { type ServedResource, servedResources } from '../resources.ts';
 import { EventExpiry } from '../registry/event-expiry.ts';
+import { writeAuthenticationConfig } from '../registry/authentication-config.ts';
 import { createInitialObjects } from '../registry/initial-objects.ts';
 import { ObjectLister } from '../registry/object-lister.ts';
 import { ObjectRegistry } from '../registry/object-registry.ts';
@@ -104,8 +105,9 @@ const drainMs = 1_000;
 /** Rejects if the address cannot be bound. */
 export async function startApiServer(options: ApiServerOptions): Promise<RunningApiServer> {
   const admin = await keptAdmin(options);
-  const parts = assemble(options, { admin, signingKeyPem: await keptSigningKey(options) });
   const certificate = options.tls === false ? undefined : await keptCertificate(options);
+  const signingKeyPem = await keptSigningKey(options);
+  const parts = assemble(options, { admin, signingKeyPem, caPem: certificate?.caPem });
   const listener = await Listener.open({
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 0,
@@ -160,9 +162,10 @@ interface Parts {
 interface Secrets {
   readonly admin: TokenUser;
   readonly signingKeyPem: string;
+  readonly caPem: string | undefined;
 }
 
-function assemble(options: ApiServerOptions, { admin, signingKeyPem }: Secrets): Parts {
+function assemble(options: ApiServerOptions, { admin, signingKeyPem, caPem }: Secrets): Parts {
   const { clock, random, logger, dataDir, customResources = [] } = options;
   const served = [...servedResources, ...customResources];
   const strategies = makeStrategies(options.defaultTolerationSeconds ?? defaultTolerationSeconds, customResources);
@@ -172,6 +175,7 @@ function assemble(options: ApiServerOptions, { admin, signingKeyPem }: Secrets):
   const registry = new ObjectRegistry(store, clock, random);
   const targets = new ServedTargets(served, strategies);
   createInitialObjects(registry, targets);
+  writeAuthenticationConfig(registry, targets, caPem);
   const mode = options.authorizationMode ?? 'AlwaysAllow';
   if (mode === 'RBAC') createBootstrapPolicy(registry, targets);
   const tokens = [admin, ...(options.tokens ?? []).slice(1), ...(options.users ?? [])];

@@ -12,6 +12,7 @@ export type Json = any;
 export interface ApiResponse {
   readonly code: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly bytes: Buffer;
   readonly text: string;
   readonly body: Json;
 }
@@ -57,8 +58,9 @@ export class Client {
       headers: { ...this.#headers(accept), ...contentType(body, type), ...headers },
       ...(body === undefined ? {} : { body: encode(body) }),
     });
-    const text = await response.body.text();
-    return { code: response.statusCode, headers: response.headers, text, body: parse(text) };
+    const bytes = Buffer.from(await response.body.arrayBuffer());
+    const text = bytes.toString();
+    return { code: response.statusCode, headers: response.headers, bytes, text, body: parse(text) };
   }
 
   get(path: string, options: RequestOptions = {}): Promise<ApiResponse> {

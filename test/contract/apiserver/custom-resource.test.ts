@@ -13,6 +13,7 @@ import {
   strategicPatch,
   tableAccept,
 } from './client.ts';
+import { assertSameBytes, encodeDocument, protobufType } from './protobuf-answers.ts';
 
 const client = await openClient();
 const collection = '/apis/policy.node-lifecycle.dev/v1alpha1/nodelifecyclepolicies';
@@ -263,4 +264,23 @@ test('C13 an unchanged write changes no version, and a collection can be deleted
   expect(labelled, 200);
   expect(await client.delete(`${collection}?labelSelector=round%3D${policy.metadata.name}`), 200);
   expect(await client.get(pathOf(policy)), 404);
+});
+
+test('protobuf has the metadata and errors of a custom resource, and nothing else', async () => {
+  const policy = await client.make(collection, aPolicy());
+  const path = `${collection}/${policy.metadata.name}`;
+  const typeOf = async (accept: string, code: number, at = path): Promise<unknown> => {
+    const response = await client.get(at, { accept });
+    assert.equal(response.code, code, response.text);
+    return response.headers['content-type'];
+  };
+  assert.equal(await typeOf(`${protobufType},application/json`, 200), 'application/json');
+  assert.equal(await typeOf(`${protobufType},application/json`, 200, collection), 'application/json');
+  assert.equal(await typeOf(protobufType, 406), protobufType);
+  assert.equal(await typeOf(`${protobufType},application/json`, 404, `${collection}/absent`), protobufType);
+  const partial = ';as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+  const { body } = await client.get(path, { accept: `application/json${partial}` });
+  const { bytes, headers } = await client.get(path, { accept: `${protobufType}${partial}` });
+  assert.equal(headers['content-type'], protobufType);
+  assertSameBytes(bytes, encodeDocument(body), path);
 });

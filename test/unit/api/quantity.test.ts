@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
+  canonicalQuantity,
   formatBinary,
   formatDecimal,
   parseQuantity,
@@ -50,6 +51,60 @@ describe('a quantity', () => {
     assert.ok(!sameQuantity('1G', '1Gi'));
     assert.ok(sameQuantity('what', 'what'));
     assert.ok(!sameQuantity('what', 'else'));
+  });
+
+  it('has a canonical form, as kube-apiserver 1.36 answers it', () => {
+    const recorded: readonly (readonly [string, string])[] = [
+      ['0', '0'],
+      ['0Mi', '0'],
+      ['1', '1'],
+      ['1.5', '1500m'],
+      ['.5', '500m'],
+      ['+2', '+2'],
+      ['300m', '300m'],
+      ['1000m', '1'],
+      ['100u', '100u'],
+      ['7n', '7n'],
+      ['12k', '12k'],
+      ['1500', '1500'],
+      ['1000', '1k'],
+      ['1000000k', '1G'],
+      ['1.5Ki', '1536'],
+      ['0.5Ki', '512'],
+      ['1Ki', '1Ki'],
+      ['1023Ki', '1023Ki'],
+      ['1024Ki', '1Mi'],
+      ['1024Mi', '1Gi'],
+      ['1536Mi', '1536Mi'],
+      ['1.5Gi', '1536Mi'],
+      ['0.1Gi', '107374182400m'],
+      ['0.3Ki', '307200m'],
+      ['1500m', '1500m'],
+      ['0.0005k', '500m'],
+      ['2Gi', '2Gi'],
+      ['1E', '1E'],
+      ['1Ei', '1Ei'],
+      ['2e3', '2e3'],
+      ['2000e3', '2e6'],
+      ['5E-1', '500e-3'],
+      ['1e-12', '1e-9'],
+      ['12e2', '1200'],
+      ['1e18', '1e18'],
+      ['1e21', '1e21'],
+      ['1.25e-1', '1.25e-1'],
+      ['10000000000000000000', '10E'],
+      ['0.0000000001', '1n'],
+      ['123456789', '123456789'],
+      ['1048576', '1048576'],
+      ['5G', '5G'],
+      ['5.5M', '5500k'],
+      ['16384Ki', '16Mi'],
+      ['1e2', '100'],
+      ['100e-3', '100e-3'],
+      ['1000e-3', '1'],
+    ];
+    for (const [text, canonical] of recorded) assert.equal(canonicalQuantity(text), canonical, text);
+    assert.equal(canonicalQuantity('1.5 Gi'), '1.5 Gi');
   });
 
   it('is formatted in the shortest exact form', () => {

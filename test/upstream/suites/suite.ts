@@ -4,6 +4,8 @@ import type { TestResult } from '../results.ts';
 export interface SuiteOptions {
   /** Regular expression for names of tests. */
   readonly focus: string | undefined;
+  /** Names of tests that are not run a second time if they fail. */
+  readonly knownToFail: ReadonlySet<string>;
   /** Folder for output and logs; kept after the run. */
   readonly logFolder: string;
   readonly say: (line: string) => void;

@@ -4,6 +4,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { encodeEnvelope, encodeWatchFrame, ListEncoder } from '../../../../src/apiserver/codec/protobuf-encoder.ts';
+import { decodeProtobufBody } from '../../../../src/apiserver/codec/protobuf-body.ts';
+import { toWireForm } from '../../../../src/apiserver/codec/wire-form.ts';
+import { builtInKinds, fillObject } from '../../../support/filled-objects.ts';
 import recorded from './recorded-bodies.json' with { type: 'json' };
 
 const folder = join(import.meta.dirname, '../../../contract/kube-api/golden');
@@ -68,3 +71,17 @@ test('custom resources and tables have no protobuf form', () => {
   assert.throws(() => encodeEnvelope({ apiVersion: 'example.com/v1', kind: 'Pod' }, {}), /no protobuf form/);
   assert.throws(() => encodeEnvelope({ apiVersion: 'meta.k8s.io/v1', kind: 'Table' }, {}), /"Table".*no protobuf form/);
 });
+
+for (const filling of ['values', 'zeros'] as const) {
+  test(`every field of every kind can be decoded again: ${filling}`, () => {
+    const kinds = builtInKinds();
+    assert.ok(kinds.length > 60);
+    for (const kind of kinds) {
+      const object = fillObject(kind, filling);
+      const { object: stored, unknown } = toWireForm(object.apiVersion, object.kind, object);
+      assert.deepEqual(unknown, ['apiVersion', 'kind']);
+      const decoded = structuredClone(decodeProtobufBody(encodeEnvelope(object, stored)));
+      assert.deepEqual(decoded, { kind: object.kind, apiVersion: object.apiVersion, ...stored });
+    }
+  });
+}
