@@ -33,11 +33,7 @@ describe('delegated authentication and authorization by the embedded API server'
   let server: RunningApiServer;
 
   before(async () => {
-    const users = [
-      reader,
-      other,
-      ...programs.map(({ name }) => ({ token: name, user: `system:${name}`, groups: [] })),
-    ];
+    const users = [reader, other, ...programs.map(({ name }) => ({ token: name, user: `system:${name}`, groups: [] }))];
     const options = { clock: new SystemClock(), random: new SeededRandom(1), logger: silentLogger };
     server = await startApiServer({ ...options, authorizationMode: 'RBAC', users });
     const client = new RestClient({ url: server.url, ca: server.caPem ?? '', token: server.adminToken });

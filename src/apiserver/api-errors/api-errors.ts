@@ -116,7 +116,8 @@ export function watchTooOld(wanted: number, floor: number): ApiError {
 
 /** 422 with one cause for each field (upstream `errors.NewInvalid`). */
 export function invalid(kind: GroupName, name: string, errors: readonly FieldError[]): ApiError {
-  const texts = errors.map(({ field, message }) => `${field}: ${message}`);
+  // As upstream, each text once.
+  const texts = [...new Set(errors.map(({ field, message }) => `${field}: ${message}`))];
   const why = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
   return statusError(422, 'Invalid', `${qualified(kind)} "${name}" is invalid: ${why}`, about(kind, name, errors));
 }

@@ -38,3 +38,13 @@ export function forbiddenField(field: string, detail: string): FieldError {
 export function tooLongField(field: string, detail: string): FieldError {
   return fieldError(field, 'FieldValueTooLong', 'Too long', detail);
 }
+
+/** The value names something that does not exist. */
+export function notFoundField(field: string, value: unknown): FieldError {
+  return fieldError(field, 'FieldValueNotFound', `Not found: ${quote(value)}`);
+}
+
+/** Without a value that could be shown. */
+export function inconsistentField(field: string, detail: string): FieldError {
+  return fieldError(field, 'FieldValueInvalid', 'Invalid value', detail);
+}

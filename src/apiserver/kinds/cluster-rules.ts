@@ -5,6 +5,13 @@ import { isMap, mapAt, mapsAt, type MutableJsonMap, textAt } from '../select-fie
 import type { Draft } from '../storage/stored-object.ts';
 import { ensureMap, fillAt, fillIn, fillZero } from './fill-in.ts';
 import { admissionRules } from './admission-rules.ts';
+import {
+  validateRuntimeClass,
+  validateRuntimeClassChange,
+  validateStorageClass,
+  validateStorageClassChange,
+} from './class-validation.ts';
+import { validateSlice, validateSliceChange, validateSliceEndpoints } from './endpoint-validation.ts';
 import { priorityClassRules } from './priority-class-rules.ts';
 
 const scaleDown = { selectPolicy: 'Max', policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }] } as const;
@@ -34,12 +41,18 @@ export const clusterRules: Readonly<Record<string, KindRules>> = {
     setDefaults: (draft) => {
       for (const port of mapsAt(draft, 'ports')) fillIn(port, { name: '', protocol: 'TCP' });
     },
+    validateSpec: validateSlice,
+    validateCreate: (draft) => validateSliceEndpoints(draft),
+    validateChange: validateSliceChange,
   },
   'priorityclasses.scheduling.k8s.io': priorityClassRules,
   'storageclasses.storage.k8s.io': {
     returnsDeleted: true,
     setDefaults: (draft) => void fillIn(draft, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' }),
+    validateCreate: validateStorageClass,
+    validateChange: validateStorageClassChange,
   },
+  'runtimeclasses.node.k8s.io': { validateCreate: validateRuntimeClass, validateChange: validateRuntimeClassChange },
   'csidrivers.storage.k8s.io': {
     returnsDeleted: true,
     setDefaults: defaultDriver,

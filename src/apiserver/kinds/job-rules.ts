@@ -2,34 +2,18 @@
 import { type FieldError, invalidField, requiredField, unsupportedField } from '../api-errors/field-errors.ts';
 import { defaultTemplate } from '../registry/pod-defaults.ts';
 import type { KindRules } from '../registry/plain-strategy.ts';
-import { isMap, mapAt, mapsAt, type MutableJsonMap, textAt } from '../select-field.ts';
+import { isMap, mapAt, mapsAt } from '../select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
+import { checkCounts, checkOneOf } from '../validation/field-checks.ts';
+import { explainSchedule, explainTimeZone } from './cron-schedule.ts';
 import { fillIn, fillZero } from './fill-in.ts';
-import { validateCounts, validateEndingPod, validateKept } from './pod-template-rules.ts';
+import { validateJobStatus } from './job-status-validation.ts';
+import { validateJob, validateJobChange, validateJobSpec, validateNewJob } from './job-validation.ts';
 
 /** A controller appends 11 characters to the name. */
 const cronJobNameMax = 52;
 const int32Max = 2 ** 31 - 1;
 const concurrencyPolicies = ['Allow', 'Forbid', 'Replace'] as const;
-const timeZonePart = /^(?![-+])[A-Za-z._0-9+-]{1,14}$/;
-const completionModes = ['NonIndexed', 'Indexed'] as const;
-const counts = [
-  'parallelism',
-  'completions',
-  'activeDeadlineSeconds',
-  'backoffLimit',
-  'ttlSecondsAfterFinished',
-  'backoffLimitPerIndex',
-  'maxFailedIndexes',
-] as const;
-const fixed = [
-  'selector',
-  'completionMode',
-  'podFailurePolicy',
-  'backoffLimitPerIndex',
-  'managedBy',
-  'successPolicy',
-] as const;
 
 export const jobRules: KindRules = {
   orphans: true,
@@ -38,21 +22,17 @@ export const jobRules: KindRules = {
     generateSelector(draft);
     labelAsTemplate(draft);
   },
-  validate: ({ spec = {} }) => validateJob(spec, 'spec'),
-  validateUpdate: (draft, stored) => [...validateCompletions(draft, stored), ...validateJobKept(draft, stored)],
+  validateSpec: validateJob,
+  validateCreate: validateNewJob,
+  validateChange: validateJobChange,
+  validateStatus: validateJobStatus,
 };
 
 export const cronJobRules: KindRules = {
   setDefaults: defaultCronJob,
-  validate: validateCronJob,
-  validateCreate: ({ metadata: { name = '' }, spec }) => [
-    ...(name.length > cronJobNameMax
-      ? [invalidField('metadata.name', name, `must be no more than ${cronJobNameMax} characters`)]
-      : []),
-    ...validateTimeZone(spec?.['timeZone']),
-  ],
-  validateUpdate: ({ spec }, { spec: before }) =>
-    spec?.['timeZone'] === before?.['timeZone'] ? [] : validateTimeZone(spec?.['timeZone']),
+  validateSpec: validateCronJob,
+  validateCreate: validateNewCronJob,
+  validateChange: validateCronJobChange,
 };
 
 function defaultJob(draft: Draft): void {
@@ -89,38 +69,9 @@ function generateSelector({ metadata, spec = {} }: Draft): void {
   const template = mapAt(spec, 'template');
   const labels = { ...mapAt(template, 'metadata', 'labels'), ...named, ...own };
   spec['template'] = { ...template, metadata: { ...mapAt(template, 'metadata'), labels } };
-  spec['selector'] = { ...mapAt(spec, 'selector'), matchLabels: { 'batch.kubernetes.io/controller-uid': uid } };
-}
-
-function validateJob(spec: MutableJsonMap, path: string): readonly FieldError[] {
-  return [...validateCounts(spec, counts, path), ...validateMode(spec, path), ...validateEndingPod(spec, path)];
-}
-
-function validateMode(spec: MutableJsonMap, path: string): readonly FieldError[] {
-  const mode = textAt(spec, 'completionMode') || 'NonIndexed';
-  if (mode === 'Indexed') {
-    if (spec['completions'] !== undefined) return [];
-    return [requiredField(`${path}.completions`, 'when completion mode is Indexed')];
-  }
-  if (mode !== 'NonIndexed') return [unsupportedField(`${path}.completionMode`, mode, completionModes)];
-  return ['backoffLimitPerIndex', 'maxFailedIndexes']
-    .filter((field) => spec[field] !== undefined)
-    .map((field) => invalidField(`${path}.${field}`, spec[field], 'requires indexed completion mode'));
-}
-
-/** Only an Indexed Job may change its completions, together with its parallelism. */
-function validateCompletions({ spec = {} }: Draft, { spec: before = {} }: Draft): readonly FieldError[] {
-  const changed = spec['completions'] !== before['completions'];
-  const elastic = spec['completionMode'] === 'Indexed' && spec['completions'] === spec['parallelism'];
-  return changed && !elastic
-    ? [invalidField('spec.completions', spec['completions'] ?? null, 'field is immutable')]
-    : [];
-}
-
-/** The template of a suspended Job that has not started may change. */
-function validateJobKept(draft: Draft, stored: Draft): readonly FieldError[] {
-  const unstarted = stored.spec?.['suspend'] === true && stored.status?.['startTime'] === undefined;
-  return validateKept(draft, stored, unstarted ? fixed : [...fixed, 'template']);
+  const selector = mapAt(spec, 'selector');
+  const matchLabels = { ...mapAt(selector, 'matchLabels'), 'batch.kubernetes.io/controller-uid': uid };
+  spec['selector'] = { ...selector, matchLabels };
 }
 
 function defaultCronJob(draft: Draft): void {
@@ -134,49 +85,52 @@ function defaultCronJob(draft: Draft): void {
 }
 
 function validateCronJob({ spec = {} }: Draft): readonly FieldError[] {
-  const errors = [...validateSchedule(textAt(spec, 'schedule'))];
-  const policy = textAt(spec, 'concurrencyPolicy');
-  if (!concurrencyPolicies.some((known) => known === policy)) {
-    errors.push(unsupportedField('spec.concurrencyPolicy', policy, concurrencyPolicies));
-  }
+  const template = mapAt(spec, 'jobTemplate', 'spec');
+  const path = 'spec.jobTemplate.spec';
+  const { selector } = template;
+  const isManual = template['manualSelector'] === true;
   return [
-    ...errors,
-    ...validateCounts(spec, ['startingDeadlineSeconds', 'successfulJobsHistoryLimit', 'failedJobsHistoryLimit']),
-    ...validateJob(mapAt(spec, 'jobTemplate', 'spec'), 'spec.jobTemplate.spec'),
+    ...checkOneOf(spec, 'concurrencyPolicy', 'spec', concurrencyPolicies),
+    ...checkCounts(spec, ['startingDeadlineSeconds', 'successfulJobsHistoryLimit', 'failedJobsHistoryLimit'], 'spec'),
+    ...validateJobSpec(template, path),
+    ...(selector === undefined
+      ? []
+      : [invalidField(`${path}.selector`, selector, '`selector` will be auto-generated')]),
+    ...(isManual ? [unsupportedField(`${path}.manualSelector`, true, ['nil', 'false'])] : []),
   ];
 }
 
-/** Known are the zones of the IANA database. */
+function validateNewCronJob(draft: Draft): readonly FieldError[] {
+  const { metadata, spec = {} } = draft;
+  const { name = '' } = metadata;
+  const detail = `must be no more than ${cronJobNameMax} characters`;
+  return [
+    ...validateSchedule(spec['schedule'], false),
+    ...validateTimeZone(spec['timeZone']),
+    ...(name.length > cronJobNameMax ? [invalidField('metadata.name', name, detail)] : []),
+  ];
+}
+
+/** What was valid before stays so. */
+function validateCronJobChange({ spec = {} }: Draft, { spec: before = {} }: Draft): readonly FieldError[] {
+  const hadZone = String(before['schedule']).includes('TZ');
+  return [
+    ...validateSchedule(spec['schedule'], hadZone),
+    ...(spec['timeZone'] === before['timeZone'] ? [] : validateTimeZone(spec['timeZone'])),
+  ];
+}
+
 function validateTimeZone(zone: unknown): readonly FieldError[] {
   if (typeof zone !== 'string') return [];
-  const invalid = (why: string): readonly FieldError[] => [invalidField('spec.timeZone', zone, why)];
-  if (zone === '') return invalid('timeZone must be nil or non-empty string');
-  if (zone.toLowerCase() === 'local')
-    return invalid('timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones');
-  return isTimeZone(zone) ? [] : invalid(`unknown time zone ${zone}`);
+  return explainTimeZone(zone).map((message) => invalidField('spec.timeZone', zone, message));
 }
 
-/** Offsets such as `+01` are time zones of JavaScript only. */
-function isTimeZone(zone: string): boolean {
-  const parts = zone.split('/');
-  if (!parts.every((part) => timeZonePart.test(part) && part !== '.' && part !== '..')) return false;
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
-}
-
-function validateSchedule(schedule: string): readonly FieldError[] {
-  if (schedule === '') return [requiredField('spec.schedule')];
-  if (schedule.includes('TZ')) {
-    return [
-      invalidField('spec.schedule', schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'),
-    ];
-  }
-  const parts = schedule.trim().split(/\s+/);
-  if (schedule.startsWith('@') || parts.length === 5) return [];
-  return [
-    invalidField('spec.schedule', schedule, `expected exactly 5 fields, found ${parts.length}: [${parts.join(' ')}]`),
-  ];
+function validateSchedule(schedule: unknown, allowsZone: boolean): readonly FieldError[] {
+  const field = 'spec.schedule';
+  if (typeof schedule !== 'string' || schedule === '') return [requiredField(field)];
+  const problem = explainSchedule(schedule);
+  const errors = problem === undefined ? [] : [invalidField(field, schedule, problem)];
+  if (allowsZone || !schedule.includes('TZ')) return errors;
+  const detail = 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead';
+  return [...errors, invalidField(field, schedule, detail)];
 }

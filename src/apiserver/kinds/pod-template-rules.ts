@@ -1,6 +1,5 @@
 /** Validation that kinds with a pod template share (upstream `pkg/apis/apps/validation`, `pkg/apis/batch/validation`). */
 import { listRequirements, matchesLabels } from '../../api/label-selector.ts';
-import { sameJson } from '../../api/same-json.ts';
 import {
   type FieldError,
   forbiddenField,
@@ -8,9 +7,10 @@ import {
   requiredField,
   unsupportedField,
 } from '../api-errors/field-errors.ts';
-import { validatePodSpec } from '../registry/pod-rules.ts';
 import { isMap, mapAt, type MutableJsonMap, textAt } from '../select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
+import { checkCounts, checkSelector } from '../validation/field-checks.ts';
+import { checkPodTemplate } from '../validation/pod-spec.ts';
 
 /** A workload whose pods always run again. */
 interface ServingWorkload {
@@ -18,86 +18,92 @@ interface ServingWorkload {
   readonly selectorOf: string;
   /** In the message about a deadline. */
   readonly kind: string;
+  /** In the message about a selector that cannot be used; absent if there is none. */
+  readonly unusable?: string;
   /** Fields of the spec that must not be negative. */
   readonly counts: readonly string[];
 }
 
-const podPath = 'spec.template.spec';
-
-/** The selector is required, matches the labels of the template, and selects something. */
+/** The selector selects something, and the labels of the template. */
 export function validateServing({ spec = {} }: Draft, about: ServingWorkload): readonly FieldError[] {
   return [
-    ...validateCounts(spec, about.counts),
-    ...validateSelector(spec, about.selectorOf),
+    ...checkCounts(spec, about.counts, 'spec'),
+    ...validateSelector(spec, about),
     ...validateServingPod(spec, about.kind),
   ];
 }
 
-/** A DaemonSet without selector selects its template. */
-function validateSelector(spec: MutableJsonMap, selectorOf: string): readonly FieldError[] {
+function validateSelector(spec: MutableJsonMap, about: ServingWorkload): readonly FieldError[] {
   const { selector } = spec;
-  if (!isMap(selector)) return selectorOf === 'daemonset' ? [] : [requiredField('spec.selector')];
+  if (!isMap(selector))
+    return [...(about.kind === 'DaemonSet' ? [] : [requiredField('spec.selector')]), ...unmatched(spec)];
+  const problems = checkSelector('spec.selector', selector);
+  if (problems.length > 0) {
+    return about.unusable === undefined
+      ? problems
+      : [...problems, invalidField('spec.selector', selector, about.unusable)];
+  }
   const requirements = listRequirements(selector);
   if (requirements.length === 0) {
-    return [invalidField('spec.selector', selector, `empty selector is invalid for ${selectorOf}`)];
+    return [invalidField('spec.selector', selector, `empty selector is invalid for ${about.selectorOf}`)];
   }
-  const labels = mapAt(spec, 'template', 'metadata', 'labels');
-  return matchesLabels(requirements, textsOf(labels)) ? [] : [unmatched(labels)];
+  return matchesLabels(requirements, labelsOf(spec)) ? [] : unmatched(spec);
 }
 
-function unmatched(labels: MutableJsonMap): FieldError {
+function labelsOf(spec: MutableJsonMap): Readonly<Record<string, string>> {
+  const labels = mapAt(spec, 'template', 'metadata', 'labels');
+  return Object.fromEntries(
+    Object.entries(labels).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+}
+
+function unmatched(spec: MutableJsonMap): readonly FieldError[] {
+  const labels = labelsOf(spec);
   const value = Object.keys(labels).length === 0 ? null : labels;
-  return invalidField('spec.template.metadata.labels', value, '`selector` does not match template `labels`');
+  return [invalidField('spec.template.metadata.labels', value, '`selector` does not match template `labels`')];
 }
 
 /** The selector of a ReplicationController is a map of labels. */
 export function validateLabelsSelected({ spec = {} }: Draft): readonly FieldError[] {
   const selector = mapAt(spec, 'selector');
   if (Object.keys(selector).length === 0) return [requiredField('spec.selector')];
-  const labels = mapAt(spec, 'template', 'metadata', 'labels');
-  return Object.entries(selector).every(([key, value]) => labels[key] === value) ? [] : [unmatched(labels)];
+  const labels = labelsOf(spec);
+  if (!isMap(spec['template'])) return [];
+  return Object.entries(selector).every(([key, value]) => labels[key] === value) ? [] : unmatched(spec);
 }
 
-function textsOf(labels: MutableJsonMap): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(labels).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  );
+/** Whether a Job selects the pods of its template. */
+export function validateSelected(spec: MutableJsonMap): readonly FieldError[] {
+  const { selector } = spec;
+  if (!isMap(selector)) return unmatched(spec);
+  const requirements = listRequirements(selector);
+  return requirements.length === 0 || matchesLabels(requirements, labelsOf(spec)) ? [] : unmatched(spec);
 }
 
 export function validateServingPod(spec: MutableJsonMap, kind: string): readonly FieldError[] {
-  const pod = mapAt(spec, 'template', 'spec');
-  const errors = [...validatePodSpec(pod, podPath)];
+  const template = mapAt(spec, 'template');
+  const path = 'spec.template.spec';
+  const pod = mapAt(template, 'spec');
+  const errors = [...checkPodTemplate(template, 'spec.template')];
   const policy = textAt(pod, 'restartPolicy');
-  if (policy !== 'Always') errors.push(unsupportedField(`${podPath}.restartPolicy`, policy, ['Always']));
+  if (policy !== 'Always') errors.push(unsupportedField(`${path}.restartPolicy`, policy, ['Always']));
   if (pod['activeDeadlineSeconds'] === undefined) return errors;
   return [
     ...errors,
-    forbiddenField(`${podPath}.activeDeadlineSeconds`, `activeDeadlineSeconds in ${kind} is not Supported`),
+    forbiddenField(`${path}.activeDeadlineSeconds`, `activeDeadlineSeconds in ${kind} is not Supported`),
   ];
 }
 
 /** A pod that is to end must not be restarted forever. */
 export function validateEndingPod(owner: MutableJsonMap, path: string): readonly FieldError[] {
-  const pod = mapAt(owner, 'template', 'spec');
-  const errors = validatePodSpec(pod, `${path}.template.spec`);
-  if (textAt(pod, 'restartPolicy') !== 'Always') return errors;
-  return [...errors, requiredField(`${path}.template.spec.restartPolicy`, 'valid values: "OnFailure", "Never"')];
-}
-
-export function validateCounts(owner: MutableJsonMap, fields: readonly string[], path = 'spec'): readonly FieldError[] {
-  return fields.flatMap((field) => {
-    const value = owner[field];
-    if (typeof value !== 'number' || value >= 0) return [];
-    return [invalidField(`${path}.${field}`, value, 'must be greater than or equal to 0')];
-  });
-}
-
-/** These fields of the spec may not change. */
-export function validateKept(draft: Draft, stored: Draft, fields: readonly string[]): readonly FieldError[] {
-  return fields.flatMap((field) => {
-    const value = draft.spec?.[field];
-    return sameJson(value, stored.spec?.[field])
-      ? []
-      : [invalidField(`spec.${field}`, value ?? null, 'field is immutable')];
-  });
+  const template = mapAt(owner, 'template');
+  const errors = checkPodTemplate(template, `${path}.template`);
+  const field = `${path}.template.spec.restartPolicy`;
+  const policy = textAt(template, 'spec', 'restartPolicy');
+  if (policy === 'Always' || policy === '')
+    return [...errors, requiredField(field, 'valid values: "OnFailure", "Never"')];
+  if (policy !== 'OnFailure' && policy !== 'Never')
+    return [...errors, unsupportedField(field, policy, ['OnFailure', 'Never'])];
+  if (policy === 'Never' || owner['podFailurePolicy'] === undefined) return errors;
+  return [...errors, invalidField(field, policy, 'only "Never" is supported when podFailurePolicy is specified')];
 }

@@ -2,6 +2,7 @@
 import { type FieldError, forbiddenField, invalidField } from '../api-errors/field-errors.ts';
 import type { KindRules } from '../registry/plain-strategy.ts';
 import type { Draft } from '../storage/stored-object.ts';
+import { checkOneOf } from '../validation/field-checks.ts';
 import { fillIn } from './fill-in.ts';
 
 /** Of classes that users define. */
@@ -27,20 +28,28 @@ export const priorityClassRules: KindRules = {
     metadata.generation = 1;
   },
   setDefaults: (draft) => void fillIn(draft, { preemptionPolicy: 'PreemptLowerPriority' }),
-  validate: validatePriority,
-  validateUpdate: validatePriorityUpdate,
+  validateCreate: validatePriority,
+  validateChange: validatePriorityUpdate,
 };
 
 function validatePriority(draft: Draft): readonly FieldError[] {
   const { name = '' } = draft.metadata;
   const { value } = draft;
-  if (name.startsWith('system-')) {
-    if (systemPriorityClasses.some((known) => known.name === name && known.value === value)) return [];
-    const why = `priority class names with 'system-' prefix are reserved for system use only. error: ${name} is not a known system priority class`;
-    return [forbiddenField('metadata.name', why)];
-  }
-  if (typeof value !== 'number' || value <= priorityMax) return [];
-  return [forbiddenField('value', `maximum allowed value of a user defined priority is ${priorityMax}`)];
+  const ofPolicy = checkOneOf(draft, 'preemptionPolicy', '', ['PreemptLowerPriority', 'Never']);
+  if (name.startsWith('system-')) return [...validateSystemClass(name, value), ...ofPolicy];
+  if (typeof value !== 'number' || value <= priorityMax) return ofPolicy;
+  return [forbiddenField('value', `maximum allowed value of a user defined priority is ${priorityMax}`), ...ofPolicy];
+}
+
+function validateSystemClass(name: string, value: unknown): readonly FieldError[] {
+  const known = systemPriorityClasses.find((one) => one.name === name);
+  if (known?.value === value) return [];
+  const why =
+    known === undefined
+      ? `${name} is not a known system priority class`
+      : `value of ${name} PriorityClass must be ${known.value}`;
+  const prefix = "priority class names with 'system-' prefix are reserved for system use only. error: ";
+  return [forbiddenField('metadata.name', prefix + why)];
 }
 
 function validatePriorityUpdate(draft: Draft, stored: Draft): readonly FieldError[] {

@@ -18,6 +18,8 @@ export const kubernetesAddress = addressAt(1);
 export class ServiceAllocations {
   readonly #addresses = new Set<string>();
   readonly #ports = new Set<number>();
+  /** The protocols of ports that were taken here. */
+  readonly #own = new Map<number, Set<string>>();
 
   constructor({ objects }: WriteContext, exceptUid: string | undefined) {
     for (const stored of objects.table('services').now().from('')) {
@@ -45,7 +47,10 @@ export class ServiceAllocations {
 
   /** Why the address that a user chose cannot be used; undefined if it can. */
   takeAddress(address: string): string | undefined {
-    if (!isInNetwork(address)) return 'the provided network does not match the current range';
+    if (!isInNetwork(address)) {
+      const range = `${network.join('.')}.0.0/16`;
+      return `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${range}`;
+    }
     if (this.#addresses.has(address)) return 'provided IP is already allocated';
     this.#addresses.add(address);
     return undefined;
@@ -62,13 +67,15 @@ export class ServiceAllocations {
     return undefined;
   }
 
-  /** As {@link takeAddress}. */
-  takePort(port: number): string | undefined {
+  /** As {@link takeAddress}. Ports of one Service may be one port of the node, for different protocols. */
+  takePort(port: number, protocol: string): string | undefined {
     if (port < nodePorts.first || port > nodePorts.last) {
       return `provided port is not in the valid range. The range of valid ports is ${nodePorts.first}-${nodePorts.last}`;
     }
-    if (this.#ports.has(port)) return 'provided port is already allocated';
+    const own = this.#own.get(port);
+    if (this.#ports.has(port) && (own === undefined || own.has(protocol))) return 'provided port is already allocated';
     this.#ports.add(port);
+    this.#own.set(port, new Set([...(own ?? []), protocol]));
     return undefined;
   }
 }

@@ -1,31 +1,39 @@
-/** Services (upstream `SetDefaults_Service`, `pkg/registry/core/service/storage/alloc.go`, `ValidateService`). */
+/** Services (upstream `SetDefaults_Service`, `pkg/registry/core/service/storage`). */
 import { sameJson } from '../../api/same-json.ts';
-import { isDnsLabel } from '../../api/names.ts';
 import { invalid } from '../api-errors/api-errors.ts';
-import { type FieldError, invalidField, requiredField, unsupportedField } from '../api-errors/field-errors.ts';
+import { type FieldError, invalidField } from '../api-errors/field-errors.ts';
 import type { KindRules } from '../registry/plain-strategy.ts';
-import type { WriteContext } from '../registry/strategy.ts';
-import { isMap, mapsAt, type MutableJsonMap, numberAt, textAt } from '../select-field.ts';
+import type { Endpoint, WriteContext } from '../registry/strategy.ts';
+import { isMap, mapAt, mapsAt, type MutableJsonMap, numberAt, textAt } from '../select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
-import { fillIn, fillZero } from './fill-in.ts';
+import { explainLabel } from '../validation/formats.ts';
+import { fillAt, fillIn, fillZero } from './fill-in.ts';
 import { ServiceAllocations } from './service-addresses.ts';
+import {
+  addressesOf,
+  needsHealthCheck,
+  validateAddresses,
+  validateService,
+  validateServiceChange,
+} from './service-validation.ts';
 
-const types = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'] as const;
 const affinitySeconds = 10_800;
-const portMax = 65_535;
+const addressFields = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'] as const;
 
 export const serviceRules: KindRules = {
   hasGeneration: false,
   returnsDeleted: true,
-  isName: isDnsLabel,
+  createsOnUpdate: true,
+  explainName: explainLabel,
   initialStatus: { loadBalancer: {} },
   setDefaults: defaultService,
-  prepareNew: (draft, context) => allocate(draft, new ServiceAllocations(context, undefined)),
-  prepareChange: (draft, stored, endpoint, context) => {
-    if (endpoint === '') changeAllocations(draft, stored, context);
+  prepareNew: (draft, context) => {
+    pairAddresses(draft.spec ?? {}, undefined);
+    allocate(draft, new ServiceAllocations(context, undefined), true);
   },
-  validate: validateService,
-  validateUpdate: validateAddressKept,
+  prepareChange,
+  validateSpec: validateService,
+  validateChange: validateServiceChange,
   fieldLabels: { labels: ['metadata.name', 'metadata.namespace', 'spec.clusterIP', 'spec.type'] },
   fieldsOf: ({ spec }) => ({ 'spec.clusterIP': textAt(spec, 'clusterIP'), 'spec.type': textAt(spec, 'type') }),
 };
@@ -36,7 +44,9 @@ function defaultService(draft: Draft): void {
   const type = textAt(spec, 'type');
   for (const port of mapsAt(spec, 'ports')) fillZero(port, { protocol: 'TCP', targetPort: port['port'] });
   if (spec['sessionAffinity'] === 'ClientIP') {
-    fillIn(spec, { sessionAffinityConfig: { clientIP: { timeoutSeconds: affinitySeconds } } });
+    const ofClients = fillIn(spec, { sessionAffinityConfig: {} });
+    fillIn(mapAt(ofClients, 'sessionAffinityConfig'), { clientIP: {} });
+    fillAt(spec, ['sessionAffinityConfig', 'clientIP'], { timeoutSeconds: affinitySeconds });
   } else delete spec['sessionAffinityConfig'];
   if (type !== 'ExternalName') fillIn(spec, { internalTrafficPolicy: 'Cluster' });
   if (usesNodePorts(spec)) fillIn(spec, { externalTrafficPolicy: 'Cluster' });
@@ -57,115 +67,137 @@ function allocatesNodePorts(spec: MutableJsonMap): boolean {
   );
 }
 
+/** `clusterIP` and the first of `clusterIPs` are one value; a client may change one of them (upstream `NormalizeClusterIPs`). */
+function pairAddresses(spec: MutableJsonMap, before: MutableJsonMap | undefined): void {
+  const [single, list] = [textAt(spec, 'clusterIP'), addressesOf(spec)];
+  if (before === undefined) {
+    if (single !== '' && list.length === 0) spec['clusterIPs'] = [single];
+    return;
+  }
+  const changed = single !== textAt(before, 'clusterIP');
+  if (!changed || !sameJson(spec['clusterIPs'], before['clusterIPs'])) return;
+  if (single === '') delete spec['clusterIPs'];
+  else spec['clusterIPs'] = [single, ...list.slice(1)];
+}
+
 /** Throws a 422 ApiError for an address or a port that is not free. */
-function allocate(draft: Draft, free: ServiceAllocations): void {
+function allocate(draft: Draft, free: ServiceAllocations, needsAddress: boolean): void {
   const spec = (draft.spec ??= {});
-  const errors = [...setAddress(spec, free), ...setNodePorts(spec, free)];
+  assertNone(draft, setFamilies(spec));
+  if (needsAddress) assertNone(draft, setAddress(spec, free));
+  assertNone(draft, setNodePorts(spec, free));
+}
+
+function assertNone(draft: Draft, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalid({ group: '', name: 'Service' }, draft.metadata.name ?? '', errors);
+}
+
+/** The server has IPv4 addresses only; the endpoints of a Service without address and selector may be of both families. */
+function setFamilies(spec: MutableJsonMap): readonly FieldError[] {
+  if (spec['type'] === 'ExternalName') return [];
+  const isBare = spec['clusterIP'] === 'None' && !isMap(spec['selector']);
+  fillIn(spec, { ipFamilyPolicy: isBare ? 'RequireDualStack' : 'SingleStack' });
+  const errors = validateAddresses(spec);
+  if (errors.length > 0) return errors;
+  const policy = spec['ipFamilyPolicy'];
+  if (isBare) {
+    fillIn(spec, { ipFamilies: ['IPv4'] });
+    const [first, ...more] = listOf(spec['ipFamilies']);
+    if (policy !== 'SingleStack' && more.length === 0) {
+      spec['ipFamilies'] = [first, first === 'IPv4' ? 'IPv6' : 'IPv4'];
+    }
+    return [];
+  }
+  const given = listOf(spec['ipFamilies']);
+  const dual = 'this cluster is not configured for dual-stack services';
+  fillIn(spec, { ipFamilies: ['IPv4'] });
+  return [
+    ...(policy === 'RequireDualStack' ? [invalidField('spec.ipFamilyPolicy', policy, dual)] : []),
+    ...given.flatMap((family, index) =>
+      family === 'IPv4' ? [] : [invalidField(`spec.ipFamilies[${index}]`, family, 'not configured on this cluster')],
+    ),
+  ];
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 function setAddress(spec: MutableJsonMap, free: ServiceAllocations): readonly FieldError[] {
   if (spec['type'] === 'ExternalName') return [];
-  const chosen = textAt(spec, 'clusterIP') || firstText(spec['clusterIPs']);
-  const address = chosen === '' ? free.nextAddress() : chosen;
-  setFamilies(spec, address === 'None' && !isMap(spec['selector']));
+  const chosen = textAt(spec, 'clusterIP');
+  if (chosen === 'None') return [];
+  if (chosen !== '') {
+    const why = free.takeAddress(chosen);
+    const detail = `failed to allocate IP ${chosen}: ${why}`;
+    return why === undefined ? [] : [invalidField('spec.clusterIPs', [chosen], detail)];
+  }
+  const address = free.nextAddress();
+  if (address === undefined) return [invalidField('spec.clusterIPs', [], 'failed to allocate IP: range is full')];
   spec['clusterIP'] = address;
   spec['clusterIPs'] = [address];
-  const why = chosen === '' || chosen === 'None' ? undefined : free.takeAddress(chosen);
-  return why === undefined
-    ? []
-    : [invalidField('spec.clusterIPs', [chosen], `failed to allocate IP ${chosen}: ${why}`)];
-}
-
-/** The endpoints of a Service without addresses and without selector may be of both families. */
-function setFamilies(spec: MutableJsonMap, isBare: boolean): void {
-  fillIn(spec, { ipFamilyPolicy: isBare ? 'RequireDualStack' : 'SingleStack' });
-  const isDual = isBare && spec['ipFamilyPolicy'] !== 'SingleStack';
-  fillIn(spec, { ipFamilies: isDual ? ['IPv4', 'IPv6'] : ['IPv4'] });
-}
-
-function firstText(list: unknown): string {
-  return Array.isArray(list) && typeof list[0] === 'string' ? list[0] : '';
+  return [];
 }
 
 function setNodePorts(spec: MutableJsonMap, free: ServiceAllocations): readonly FieldError[] {
-  const errors: FieldError[] = [];
   for (const [index, port] of mapsAt(spec, 'ports').entries()) {
-    const chosen = numberAt(port, 'nodePort');
-    if (chosen === 0 && allocatesNodePorts(spec)) port['nodePort'] = free.nextPort();
-    const why = chosen === 0 ? undefined : free.takePort(chosen);
-    if (why !== undefined) errors.push(invalidField(`spec.ports[${index}].nodePort`, chosen, why));
+    const chosen = usesNodePorts(spec) ? numberAt(port, 'nodePort') : 0;
+    if (chosen === 0) continue;
+    const why = free.takePort(chosen, textAt(port, 'protocol'));
+    if (why !== undefined) return [invalidField(`spec.ports[${index}].nodePort`, chosen, why)];
   }
-  if (spec['type'] === 'LoadBalancer' && spec['externalTrafficPolicy'] === 'Local') {
-    fillIn(spec, { healthCheckNodePort: free.nextPort() });
+  if (allocatesNodePorts(spec)) {
+    for (const port of mapsAt(spec, 'ports')) fillZero(port, { nodePort: free.nextPort() });
   }
-  return errors;
+  if (needsHealthCheck(spec)) fillZero(spec, { healthCheckNodePort: free.nextPort() });
+  return [];
 }
 
 /** What was allocated stays while the type needs it (upstream `patchAllocatedValues`, `dropTypeDependentFields`). */
-function changeAllocations(draft: Draft, stored: Draft, context: WriteContext): void {
+function prepareChange(draft: Draft, stored: Draft, endpoint: Endpoint, context: WriteContext): void {
+  if (endpoint !== '') return;
   const [spec, before] = [(draft.spec ??= {}), stored.spec ?? {}];
+  pairAddresses(spec, before);
+  keepAllocated(spec, before);
+  if (spec['type'] !== 'LoadBalancer' && draft.status !== undefined) draft.status['loadBalancer'] = {};
+  if (sameJson(spec, before)) return;
+  // Validation rejects another address than the one that was allocated.
+  allocate(draft, new ServiceAllocations(context, stored.metadata.uid), before['type'] === 'ExternalName');
+}
+
+function keepAllocated(spec: MutableJsonMap, before: MutableJsonMap): void {
   if (spec['type'] === 'ExternalName') dropAddresses(spec, before);
   else if (before['type'] !== 'ExternalName') {
-    for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'])
-      fillIn(spec, { [field]: before[field] });
+    for (const field of addressFields) fillIn(spec, { [field]: before[field] });
   }
   if (usesNodePorts(spec)) keepNodePorts(spec, before);
   else dropNodePorts(spec, before);
-  if (sameJson(spec, before)) return;
-  allocate(draft, new ServiceAllocations(context, stored.metadata.uid));
+  if (spec['type'] === 'LoadBalancer') return;
+  dropSame(spec, before, ['allocateLoadBalancerNodePorts', 'healthCheckNodePort', 'loadBalancerClass']);
 }
 
 function dropAddresses(spec: MutableJsonMap, before: MutableJsonMap): void {
-  for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'internalTrafficPolicy']) {
-    if (sameJson(spec[field], before[field])) delete spec[field];
-  }
+  dropSame(spec, before, addressFields);
 }
 
+function dropSame(spec: MutableJsonMap, before: MutableJsonMap, fields: readonly string[]): void {
+  for (const field of fields) if (sameJson(spec[field], before[field])) delete spec[field];
+}
+
+/** By the name of the port. */
 function keepNodePorts(spec: MutableJsonMap, before: MutableJsonMap): void {
-  fillIn(spec, { healthCheckNodePort: before['healthCheckNodePort'] });
+  if (!usesNodePorts(before)) return;
+  fillIn(spec, { healthCheckNodePort: needsHealthCheck(spec) ? before['healthCheckNodePort'] : undefined });
+  const used = new Set(mapsAt(spec, 'ports').map((port) => numberAt(port, 'nodePort')));
   for (const port of mapsAt(spec, 'ports')) {
-    const same = mapsAt(before, 'ports').find(
-      (old) => old['port'] === port['port'] && old['protocol'] === port['protocol'],
-    );
-    if (same?.['nodePort'] !== undefined) fillIn(port, { nodePort: same['nodePort'] });
+    const old = mapsAt(before, 'ports').find((other) => textAt(other, 'name') === textAt(port, 'name'));
+    const nodePort = numberAt(old, 'nodePort');
+    if (nodePort !== 0 && !used.has(nodePort)) fillZero(port, { nodePort });
   }
 }
 
 function dropNodePorts(spec: MutableJsonMap, before: MutableJsonMap): void {
   const known = mapsAt(before, 'ports').map((port) => port['nodePort']);
   for (const port of mapsAt(spec, 'ports')) if (known.includes(port['nodePort'])) delete port['nodePort'];
-  for (const field of ['externalTrafficPolicy', 'allocateLoadBalancerNodePorts', 'healthCheckNodePort']) {
-    if (sameJson(spec[field], before[field])) delete spec[field];
-  }
-}
-
-function validateService({ spec = {} }: Draft): readonly FieldError[] {
-  const ports = mapsAt(spec, 'ports');
-  const errors: FieldError[] = [];
-  if (!types.some((type) => type === spec['type'])) errors.push(unsupportedField('spec.type', spec['type'], types));
-  if (ports.length === 0 && spec['type'] !== 'ExternalName' && spec['clusterIP'] !== 'None') {
-    errors.push(requiredField('spec.ports'));
-  }
-  if (spec['type'] === 'ExternalName' && textAt(spec, 'externalName') === '')
-    errors.push(requiredField('spec.externalName'));
-  return [...errors, ...ports.flatMap((port, index) => validatePort(port, `spec.ports[${index}]`, ports.length > 1))];
-}
-
-function validatePort(port: MutableJsonMap, path: string, isNamed: boolean): readonly FieldError[] {
-  const errors: FieldError[] = [];
-  if (isNamed && textAt(port, 'name') === '') errors.push(requiredField(`${path}.name`));
-  for (const field of ['port', 'targetPort']) {
-    const number = port[field];
-    if (typeof number !== 'number' || (number >= 1 && number <= portMax)) continue;
-    errors.push(invalidField(`${path}.${field}`, number, `must be between 1 and ${portMax}, inclusive`));
-  }
-  return errors;
-}
-
-function validateAddressKept(draft: Draft, stored: Draft): readonly FieldError[] {
-  const [after, before] = [draft.spec ?? {}, stored.spec ?? {}];
-  const unbound = [after, before].some((spec) => spec['type'] === 'ExternalName') || textAt(before, 'clusterIP') === '';
-  if (unbound || after['clusterIP'] === before['clusterIP']) return [];
-  return [invalidField('spec.clusterIPs[0]', after['clusterIPs'], 'may not change once set')];
+  dropSame(spec, before, ['externalTrafficPolicy']);
 }

@@ -1,60 +1,55 @@
 /** Workloads that serve (upstream `pkg/apis/apps/v1/defaults.go`, `pkg/registry/apps`, `pkg/apis/apps/validation`). */
-import { isDnsLabel } from '../../api/names.ts';
 import { sameJson } from '../../api/same-json.ts';
-import { type FieldError, forbiddenField, invalidField } from '../api-errors/field-errors.ts';
 import { incrementGeneration, type KindRules } from '../registry/plain-strategy.ts';
 import { defaultTemplate } from '../registry/pod-defaults.ts';
 import { type Endpoint, isolateStatus } from '../registry/strategy.ts';
-import { isMap, mapAt, mapsAt, type MutableJsonMap, numberAt, textAt } from '../select-field.ts';
+import { isMap, mapAt, mapsAt, type MutableJsonMap, textAt } from '../select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import { ensureMap, fillAt, fillIn, fillZero } from './fill-in.ts';
 import { cronJobRules, jobRules } from './job-rules.ts';
 import {
-  validateCounts,
-  validateKept,
-  validateLabelsSelected,
-  validateServing,
-  validateServingPod,
-} from './pod-template-rules.ts';
+  validateController,
+  validateDaemonSet,
+  validateDaemonSetStatus,
+  validateDeployment,
+  validateDeploymentStatus,
+  validateNewStatefulSet,
+  validateReplicaSet,
+  validateReplicaSetStatus,
+  validateSelectorKept,
+  validateStatefulSet,
+  validateStatefulSetChange,
+  validateStatefulSetStatus,
+} from './workload-validation.ts';
+import { explainLabel } from '../validation/formats.ts';
+import { checkPodTemplate } from '../validation/pod-spec.ts';
 
 const noReplicas = { replicas: 0 } as const;
 const templateGeneration = 'deprecated.daemonset.template.generation';
-const changeable = [
-  'replicas',
-  'ordinals',
-  'template',
-  'updateStrategy',
-  'revisionHistoryLimit',
-  'persistentVolumeClaimRetentionPolicy',
-  'minReadySeconds',
-] as const;
-
 /** By the table of the kind. */
 export const workloadRules: Readonly<Record<string, KindRules>> = {
   'deployments.apps': {
     setDefaults: defaultDeployment,
     prepareUpdate: prepareDeployment,
-    validate: validateDeployment,
-    validateUpdate: (draft, stored) => validateKept(draft, stored, ['selector']),
+    validateSpec: validateDeployment,
+    validateChange: validateSelectorKept,
+    validateStatus: validateDeploymentStatus,
   },
   'replicasets.apps': {
     initialStatus: noReplicas,
     setDefaults: (draft) => void defaultReplicas(draft),
-    validate: (draft) =>
-      validateServing(draft, { selectorOf: 'deployment', kind: 'ReplicaSet', counts: ['replicas', 'minReadySeconds'] }),
-    validateUpdate: (draft, stored) => validateKept(draft, stored, ['selector']),
+    validateSpec: validateReplicaSet,
+    validateChange: validateSelectorKept,
+    validateStatus: validateReplicaSetStatus,
   },
   'statefulsets.apps': {
     initialStatus: { ...noReplicas, availableReplicas: 0 },
-    isName: isDnsLabel,
+    explainName: explainLabel,
     setDefaults: defaultStatefulSet,
-    validate: (draft) =>
-      validateServing(draft, {
-        selectorOf: 'statefulset',
-        kind: 'StatefulSet',
-        counts: ['replicas', 'minReadySeconds'],
-      }),
-    validateUpdate: validateStatefulSetUpdate,
+    validateSpec: validateStatefulSet,
+    validateCreate: validateNewStatefulSet,
+    validateChange: validateStatefulSetChange,
+    validateStatus: validateStatefulSetStatus,
   },
   'daemonsets.apps': {
     initialStatus: { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 },
@@ -63,28 +58,22 @@ export const workloadRules: Readonly<Record<string, KindRules>> = {
       metadata.annotations = { ...metadata.annotations, [templateGeneration]: '1' };
     },
     prepareChange: countTemplates,
-    validate: (draft) =>
-      validateServing(draft, {
-        selectorOf: 'daemonset',
-        kind: 'DaemonSet',
-        counts: ['minReadySeconds', 'revisionHistoryLimit'],
-      }),
-    validateUpdate: (draft, stored) => validateKept(draft, stored, ['selector']),
+    validateSpec: validateDaemonSet,
+    validateChange: validateSelectorKept,
+    validateStatus: validateDaemonSetStatus,
   },
   replicationcontrollers: {
     orphans: true,
     initialStatus: noReplicas,
     setDefaults: defaultController,
-    validate: (draft) => [
-      ...validateCounts(draft.spec ?? {}, ['minReadySeconds', 'replicas']),
-      ...validateLabelsSelected(draft),
-      ...validateServingPod(draft.spec ?? {}, 'ReplicationController'),
-    ],
+    validateSpec: validateController,
+    validateStatus: validateReplicaSetStatus,
   },
   podtemplates: {
     hasGeneration: true,
     returnsDeleted: true,
     setDefaults: (draft) => defaultTemplate(draft),
+    validateSpec: (draft) => checkPodTemplate(mapAt(draft, 'template'), 'template'),
   },
   'jobs.batch': jobRules,
   'cronjobs.batch': cronJobRules,
@@ -117,32 +106,6 @@ function defaultDeployment(draft: Draft): void {
   fillIn(ensureMap(strategy, 'rollingUpdate'), { maxUnavailable: '25%', maxSurge: '25%' });
 }
 
-function validateDeployment(draft: Draft): readonly FieldError[] {
-  const { spec = {} } = draft;
-  const counts = ['replicas', 'minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'];
-  const errors = [...validateServing(draft, { selectorOf: 'deployment', kind: 'ReplicaSet', counts })];
-  const { type, rollingUpdate } = mapAt(spec, 'strategy');
-  if (type === 'Recreate' && rollingUpdate !== undefined) {
-    errors.push(
-      forbiddenField('spec.strategy.rollingUpdate', "may not be specified when strategy `type` is 'Recreate'"),
-    );
-  }
-  if (isMap(rollingUpdate) && isNone(rollingUpdate['maxUnavailable']) && isNone(rollingUpdate['maxSurge'])) {
-    const { maxUnavailable } = rollingUpdate;
-    const detail = 'may not be 0 when `maxSurge` is 0';
-    errors.push(invalidField('spec.strategy.rollingUpdate.maxUnavailable', maxUnavailable, detail));
-  }
-  const deadline = spec['progressDeadlineSeconds'];
-  if (typeof deadline === 'number' && deadline <= numberAt(spec, 'minReadySeconds')) {
-    errors.push(invalidField('spec.progressDeadlineSeconds', deadline, 'must be greater than minReadySeconds'));
-  }
-  return errors;
-}
-
-function isNone(limit: unknown): boolean {
-  return limit === 0 || limit === '0%';
-}
-
 function defaultStatefulSet(draft: Draft): void {
   const spec = defaultReplicas(draft, { podManagementPolicy: 'OrderedReady', revisionHistoryLimit: 10 });
   fillZero(ensureMap(spec, 'persistentVolumeClaimRetentionPolicy'), { whenDeleted: 'Retain', whenScaled: 'Retain' });
@@ -155,15 +118,6 @@ function defaultStatefulSet(draft: Draft): void {
     fillIn(ensureMap(claim, 'spec'), { volumeMode: 'Filesystem' });
     fillZero(ensureMap(claim, 'status'), { phase: 'Pending' });
   }
-}
-
-function validateStatefulSetUpdate(draft: Draft, stored: Draft): readonly FieldError[] {
-  const fixedPart = ({ spec = {} }: Draft): MutableJsonMap =>
-    Object.fromEntries(Object.entries(spec).filter(([field]) => !changeable.some((known) => known === field)));
-  if (sameJson(fixedPart(draft), fixedPart(stored))) return [];
-  const fields = changeable.slice(0, -1).map((field) => `'${field}'`);
-  const why = `updates to statefulset spec for fields other than ${fields.join(', ')} and 'minReadySeconds' are forbidden`;
-  return [forbiddenField('spec', why)];
 }
 
 function defaultDaemonSet(draft: Draft): void {

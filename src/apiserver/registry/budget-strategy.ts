@@ -1,10 +1,11 @@
 /** PodDisruptionBudgets (upstream `pkg/registry/policy/poddisruptionbudget`, `pkg/apis/policy/validation`). */
-import { isDnsSubdomain } from '../../api/names.ts';
 import { sameJson } from '../../api/same-json.ts';
 import { type FieldError, invalidField, unsupportedField } from '../api-errors/field-errors.ts';
 import { isMap, numberAt, textAt, valueAt } from '../select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import { isolateStatus, plainStrategy, type Strategy } from './strategy.ts';
+import { checkSelector } from '../validation/field-checks.ts';
+import { explainSubdomain } from '../validation/formats.ts';
 
 const policies = ['AlwaysAllow', 'IfHealthyBudget'] as const;
 const counts = ['currentHealthy', 'desiredHealthy', 'disruptionsAllowed', 'expectedPods'] as const;
@@ -17,7 +18,7 @@ export const budgetStrategy: Strategy = {
   table: 'poddisruptionbudgets.policy',
   namespaced: true,
   needsVersion: true,
-  isName: isDnsSubdomain,
+  explainName: explainSubdomain,
   fieldLabels: { labels: ['metadata.name', 'metadata.namespace'] },
   prepareCreate: (draft) => {
     draft.metadata.generation = 1;
@@ -41,6 +42,7 @@ function validateBudget({ spec = {} }: Draft): readonly FieldError[] {
     ...validateShare('spec.minAvailable', minAvailable),
     ...validateShare('spec.maxUnavailable', maxUnavailable),
   );
+  errors.push(...checkSelector('spec.selector', spec['selector']));
   if (policy !== undefined && !policies.some((known) => known === policy)) {
     errors.push(unsupportedField('spec.unhealthyPodEvictionPolicy', policy, policies));
   }

@@ -1,8 +1,8 @@
-import { isDnsSubdomain } from '../../api/names.ts';
 import { sameJson } from '../../api/same-json.ts';
 import { type ServedResource, tableOf } from '../resources.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import { type Endpoint, isolateStatus, plainStrategy, type Strategy } from './strategy.ts';
+import { explainSubdomain } from '../validation/formats.ts';
 
 /** A cluster-scoped custom resource with a status (upstream `apiextensions-apiserver/pkg/registry/customresource`). */
 export function customStrategy(served: ServedResource): Strategy {
@@ -11,7 +11,7 @@ export function customStrategy(served: ServedResource): Strategy {
     table: tableOf(served),
     namespaced: false,
     needsVersion: true,
-    isName: isDnsSubdomain,
+    explainName: explainSubdomain,
     fieldLabels: { labels: ['metadata.name'] },
     prepareCreate: (draft) => {
       draft.metadata.generation = 1;

@@ -2,10 +2,10 @@
 import type { Draft } from '../storage/stored-object.ts';
 import { validateEvent, validateEventCreate, validateEventUpdate } from './event-rules.ts';
 import { eventsV1Group } from '../resources.ts';
-import { isDnsSubdomain } from '../../api/names.ts';
 import type { FieldLabels } from './selection.ts';
 import { textAt } from '../select-field.ts';
 import { plainStrategy, type Strategy } from './strategy.ts';
+import { explainSubdomain } from '../validation/formats.ts';
 
 const referenceFields = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'] as const;
 const sharedLabels = ['metadata.name', 'metadata.namespace', 'reason', 'type'] as const;
@@ -33,7 +33,7 @@ export const eventStrategy: Strategy = {
   table: 'events',
   namespaced: true,
   createsOnUpdate: true,
-  isName: isDnsSubdomain,
+  explainName: explainSubdomain,
   fieldLabels: coreLabels,
   fieldLabelsByGroup: { [eventsV1Group]: eventV1Labels },
   validate: validateEvent,

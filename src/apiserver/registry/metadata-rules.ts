@@ -1,6 +1,5 @@
 /** Validation of object metadata (upstream `apimachinery/pkg/api/validation/objectmeta.go`). */
 import type { Draft, DraftMeta } from '../storage/stored-object.ts';
-import { isLabelValue, isQualifiedName } from '../../api/names.ts';
 import { sameJson } from '../../api/same-json.ts';
 import {
   type FieldError,
@@ -10,6 +9,8 @@ import {
   tooLongField,
 } from '../api-errors/field-errors.ts';
 import { type MutableJsonMap, textAt } from '../select-field.ts';
+import { checkAnnotationKeys, checkFormat, checkLabels } from '../validation/field-checks.ts';
+import { explainQualifiedName } from '../validation/formats.ts';
 import type { Strategy } from './strategy.ts';
 
 /** Upstream `TotalAnnotationSizeLimitB`: keys and values together. */
@@ -31,7 +32,7 @@ export function validateMetadata(draft: Draft, strategy: Strategy): readonly Fie
   const { metadata } = draft;
   return [
     ...validateName(metadata, strategy),
-    ...validateLabels(metadata.labels ?? {}),
+    ...checkLabels('metadata.labels', metadata.labels),
     ...validateAnnotations(metadata.annotations ?? {}),
     ...validateOwners(metadata.ownerReferences ?? []),
     ...validateFinalizers(metadata.finalizers ?? []),
@@ -63,32 +64,16 @@ function validateName({ name }: DraftMeta, strategy: Strategy): readonly FieldEr
   if (name === undefined || name === '') {
     return [requiredField(field, 'name or generateName is required')];
   }
-  if (strategy.isName(name)) return [];
-  const detail =
-    'a lowercase RFC 1123 name must consist of lower case alphanumeric characters, "-" or ".", and start and end with an alphanumeric character';
-  return [invalidField(field, name, detail)];
-}
-
-function validateLabels(labels: Readonly<Record<string, string>>): readonly FieldError[] {
-  const field = 'metadata.labels';
-  const errors: FieldError[] = [];
-  for (const [key, value] of Object.entries(labels)) {
-    if (!isQualifiedName(key)) errors.push(invalidField(field, key, 'name part must be a qualified name'));
-    if (!isLabelValue(value))
-      errors.push(invalidField(field, value, 'a valid label must be an empty string or a name'));
-  }
-  return errors;
+  return checkFormat(field, name, strategy.explainName);
 }
 
 function validateAnnotations(annotations: Readonly<Record<string, string>>): readonly FieldError[] {
   const field = 'metadata.annotations';
-  const errors: FieldError[] = [];
-  let bytes = 0;
-  for (const [key, value] of Object.entries(annotations)) {
-    // Upstream lower-cases the key first: capital letters are valid in a prefix here.
-    if (!isQualifiedName(key.toLowerCase())) errors.push(invalidField(field, key));
-    bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
-  }
+  const errors = checkAnnotationKeys(field, annotations);
+  const bytes = Object.entries(annotations).reduce(
+    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value),
+    0,
+  );
   if (bytes <= annotationBytesMax) return errors;
   return [...errors, tooLongField(field, `may not be more than ${annotationBytesMax} bytes`)];
 }
@@ -109,9 +94,10 @@ function validateOwners(owners: readonly MutableJsonMap[]): readonly FieldError[
 
 function validateFinalizers(finalizers: readonly string[]): readonly FieldError[] {
   return finalizers.flatMap((value, index) => {
-    if (coreFinalizers.has(value) || (value.includes('/') && isQualifiedName(value))) return [];
+    const errors = checkFormat('metadata.finalizers', value, explainQualifiedName);
+    if (coreFinalizers.has(value) || value.includes('/')) return errors;
     const detail = 'name is neither a standard finalizer name nor is it fully qualified';
-    return [invalidField(`metadata.finalizers[${index}]`, value, detail)];
+    return [...errors, invalidField(`metadata.finalizers[${index}]`, value, detail)];
   });
 }
 

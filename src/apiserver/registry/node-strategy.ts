@@ -1,7 +1,7 @@
 /** Nodes (upstream `pkg/registry/core/node/strategy.go`, `ValidateNode`). */
 import { taintKeys } from '../../api/taints.ts';
 import type { Draft } from '../storage/stored-object.ts';
-import { isDnsSubdomain, isLabelValue, isQualifiedName } from '../../api/names.ts';
+import { isLabelValue, isQualifiedName } from '../../api/names.ts';
 import { sameJson } from '../../api/same-json.ts';
 import {
   duplicateField,
@@ -13,6 +13,7 @@ import {
 } from '../api-errors/field-errors.ts';
 import { mapsAt, type MutableJsonMap, textAt } from '../select-field.ts';
 import { isolateStatus, plainStrategy, type Strategy } from './strategy.ts';
+import { explainSubdomain } from '../validation/formats.ts';
 
 const taintEffects: readonly string[] = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 const setOnce = ['podCIDRs', 'providerID'] as const;
@@ -21,7 +22,7 @@ export const nodeStrategy: Strategy = {
   ...plainStrategy,
   table: 'nodes',
   namespaced: false,
-  isName: isDnsSubdomain,
+  explainName: explainSubdomain,
   fieldLabels: { labels: ['metadata.name', 'spec.unschedulable'] },
   setDefaults: (draft) => {
     defaultAllocatable(draft);
@@ -78,12 +79,11 @@ function validateTaint(taint: MutableJsonMap, path: string): readonly FieldError
   const errors: FieldError[] = [];
   if (!isQualifiedName(key)) errors.push(invalidField(`${path}.key`, key));
   if (!isLabelValue(value)) errors.push(invalidField(`${path}.value`, value));
-  return [...errors, ...validateEffect(effect, `${path}.effect`, false)];
+  return [...errors, ...validateEffect(effect, `${path}.effect`)];
 }
 
-/** One of the three effects; empty only where it means all of them. */
-export function validateEffect(effect: string, field: string, emptyAllowed: boolean): readonly FieldError[] {
-  if (effect === '') return emptyAllowed ? [] : [requiredField(field)];
+function validateEffect(effect: string, field: string): readonly FieldError[] {
+  if (effect === '') return [requiredField(field)];
   return taintEffects.includes(effect) ? [] : [unsupportedField(field, effect, taintEffects)];
 }
 

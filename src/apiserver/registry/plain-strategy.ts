@@ -1,12 +1,19 @@
 /** The strategy of a resource without an own one, from its row: names, generation and status as upstream's generic registry. */
-import { isDnsSubdomain } from '../../api/names.ts';
+import type { FieldError } from '../api-errors/field-errors.ts';
 import { sameJson } from '../../api/same-json.ts';
 import { type ServedResource, tableOf } from '../resources.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import { type Endpoint, isolateStatus, plainStrategy, type Strategy, type WriteContext } from './strategy.ts';
+import { explainSubdomain } from '../validation/formats.ts';
 
 /** What a kind does differently. */
-export type KindRules = Partial<Strategy> & {
+export type KindRules = Omit<Partial<Strategy>, 'validate' | 'validateUpdate'> & {
+  /** On creation, and on changes of anything but the status. */
+  readonly validateSpec?: (draft: Draft) => readonly FieldError[];
+  /** Further rules of such changes. */
+  readonly validateChange?: (draft: Draft, stored: Draft) => readonly FieldError[];
+  /** On changes of the status. */
+  readonly validateStatus?: (draft: Draft, stored: Draft) => readonly FieldError[];
   /** Default: the kinds with a status have one. */
   readonly hasGeneration?: boolean;
   /** The status of a new object; default: empty. */
@@ -18,7 +25,8 @@ export type KindRules = Partial<Strategy> & {
 };
 
 export function strategyOfRow(served: ServedResource, allRules: KindRules = {}): Strategy {
-  const { hasGeneration, initialStatus, prepareNew, prepareChange, ...rules } = allRules;
+  const { hasGeneration, initialStatus, prepareNew, prepareChange, ...others } = allRules;
+  const { validateSpec, validateChange, validateStatus, validateCreate, ...rules } = others;
   const { namespaced } = served;
   const hasStatus = served.subresources.some(({ name }) => name === 'status');
   const labels = ['metadata.name', ...(namespaced ? ['metadata.namespace'] : [])];
@@ -26,7 +34,7 @@ export function strategyOfRow(served: ServedResource, allRules: KindRules = {}):
     ...plainStrategy,
     table: tableOf(served),
     namespaced,
-    isName: isDnsSubdomain,
+    explainName: explainSubdomain,
     fieldLabels: { labels },
     prepareCreate: (draft, context) => {
       if (hasGeneration ?? hasStatus) draft.metadata.generation = 1;
@@ -38,6 +46,11 @@ export function strategyOfRow(served: ServedResource, allRules: KindRules = {}):
       prepareChange?.(draft, stored, endpoint, context);
       if (hasGeneration ?? hasStatus) incrementGeneration(draft, stored);
     },
+    validateCreate: (draft, group) => [...(validateSpec?.(draft) ?? []), ...(validateCreate?.(draft, group) ?? [])],
+    validateUpdate: (draft, stored, endpoint) =>
+      endpoint === 'status'
+        ? (validateStatus?.(draft, stored) ?? [])
+        : [...(validateSpec?.(draft) ?? []), ...(validateChange?.(draft, stored) ?? [])],
     ...rules,
   };
 }

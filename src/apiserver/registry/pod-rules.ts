@@ -1,83 +1,11 @@
-/** Validation of pods and of their updates (upstream `ValidatePodCreate`, `ValidatePodUpdate`). */
+/** Validation of updates of pods (upstream `ValidatePodUpdate`). */
 import type { Draft } from '../storage/stored-object.ts';
-import { isDnsLabel } from '../../api/names.ts';
-import { validateEffect } from './node-strategy.ts';
 import { sameJson } from '../../api/same-json.ts';
-import {
-  duplicateField,
-  type FieldError,
-  forbiddenField,
-  invalidField,
-  requiredField,
-  unsupportedField,
-} from '../api-errors/field-errors.ts';
+import { type FieldError, forbiddenField } from '../api-errors/field-errors.ts';
 import { isMap, mapsAt, type MutableJsonMap, textAt, valueAt } from '../select-field.ts';
 
-const restartPolicies: readonly string[] = ['Always', 'OnFailure', 'Never'];
 const mutableFieldsText =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
-
-export function validatePodSpec(spec: MutableJsonMap, path = 'spec'): readonly FieldError[] {
-  return [
-    ...validateContainers(mapsAt(spec, 'containers'), `${path}.containers`, true),
-    ...validateContainers(mapsAt(spec, 'initContainers'), `${path}.initContainers`, false),
-    ...validateRestartPolicy(textAt(spec, 'restartPolicy'), `${path}.restartPolicy`),
-    ...mapsAt(spec, 'tolerations').flatMap((toleration, index) =>
-      validateToleration(toleration, `${path}.tolerations[${index}]`),
-    ),
-  ];
-}
-
-function validateContainers(
-  containers: readonly MutableJsonMap[],
-  path: string,
-  required: boolean,
-): readonly FieldError[] {
-  if (required && containers.length === 0) return [requiredField(path)];
-  const seen = new Set<string>();
-  return containers.flatMap((container, index) => {
-    const name = textAt(container, 'name');
-    const errors = [...validateContainer(container, `${path}[${index}]`)];
-    if (seen.has(name)) errors.push(duplicateField(`${path}[${index}].name`, name));
-    seen.add(name);
-    return errors;
-  });
-}
-
-function validateContainer(container: MutableJsonMap, path: string): readonly FieldError[] {
-  const name = textAt(container, 'name');
-  const errors: FieldError[] = [];
-  if (name === '') errors.push(requiredField(`${path}.name`));
-  else if (!isDnsLabel(name)) errors.push(invalidField(`${path}.name`, name, 'a lowercase RFC 1123 label'));
-  if (textAt(container, 'image') === '') errors.push(requiredField(`${path}.image`));
-  return errors;
-}
-
-function validateRestartPolicy(value: string, field: string): readonly FieldError[] {
-  return restartPolicies.includes(value) ? [] : [unsupportedField(field, value, restartPolicies)];
-}
-
-function validateToleration(toleration: MutableJsonMap, path: string): readonly FieldError[] {
-  const [operator, effect] = [textAt(toleration, 'operator'), textAt(toleration, 'effect')];
-  const errors = [...validateEffect(effect, `${path}.effect`, true), ...validateOperator(toleration, path)];
-  if (textAt(toleration, 'key') === '' && operator !== 'Exists') {
-    const detail = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
-    errors.push(invalidField(`${path}.operator`, operator, detail));
-  }
-  if (toleration['tolerationSeconds'] !== undefined && effect !== 'NoExecute') {
-    errors.push(invalidField(`${path}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"));
-  }
-  return errors;
-}
-
-function validateOperator(toleration: MutableJsonMap, path: string): readonly FieldError[] {
-  const [operator, value] = [textAt(toleration, 'operator'), textAt(toleration, 'value')];
-  const field = `${path}.operator`;
-  if (operator === 'Exists' && value !== '') {
-    return [invalidField(field, operator, 'value must be empty when `operator` is "Exists"')];
-  }
-  return ['', 'Equal', 'Exists'].includes(operator) ? [] : [unsupportedField(field, operator, ['Equal', 'Exists'])];
-}
 
 export function validatePodUpdate(draft: Draft, stored: Draft): readonly FieldError[] {
   const [spec, before] = [draft.spec ?? {}, stored.spec ?? {}];

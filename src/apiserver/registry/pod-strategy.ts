@@ -1,15 +1,16 @@
 /** Pods (upstream `pkg/registry/core/pod/strategy.go`). */
 import { taintKeys } from '../../api/taints.ts';
 import type { Draft } from '../storage/stored-object.ts';
-import { isDnsSubdomain } from '../../api/names.ts';
 import { admitPodSpec, defaultPodRequests, defaultPodSpec, qosClassOf } from './pod-defaults.ts';
-import { validatePodSpec, validatePodStatusUpdate, validatePodUpdate } from './pod-rules.ts';
+import { checkPodSpec } from '../validation/pod-spec.ts';
+import { validatePodStatusUpdate, validatePodUpdate } from './pod-rules.ts';
 import { sameJson } from '../../api/same-json.ts';
 import { admitPriority, keepPriority } from '../kinds/pod-priority.ts';
 import { admitRuntimeClass } from '../kinds/pod-runtime-class.ts';
 import { defaultHostPorts } from '../kinds/pod-spec-defaults.ts';
 import { mapsAt, type MutableJsonMap, numberAt, textAt } from '../select-field.ts';
 import { type Endpoint, isolateStatus, plainStrategy, type Strategy } from './strategy.ts';
+import { explainSubdomain } from '../validation/formats.ts';
 
 const selectable = ['restartPolicy', 'schedulerName', 'serviceAccountName', 'nodeName'] as const;
 
@@ -21,7 +22,7 @@ export function podStrategy(defaultTolerationSeconds: number): Strategy {
     namespaced: true,
     returnsDeleted: true,
     graceful: true,
-    isName: isDnsSubdomain,
+    explainName: explainSubdomain,
     fieldLabels: {
       labels: [
         'metadata.name',
@@ -56,9 +57,11 @@ export function podStrategy(defaultTolerationSeconds: number): Strategy {
       draft.status = { phase: 'Pending', qosClass: qosClassOf(draft.spec ?? {}) };
     },
     prepareUpdate,
-    validate: (draft) => validatePodSpec(draft.spec ?? {}),
+    validateCreate: (draft) => checkPodSpec(draft.spec ?? {}, 'spec'),
     validateUpdate: (draft, stored, endpoint) =>
-      endpoint === 'status' ? validatePodStatusUpdate(draft, stored) : validatePodUpdate(draft, stored),
+      endpoint === 'status'
+        ? validatePodStatusUpdate(draft, stored)
+        : [...checkPodSpec(draft.spec ?? {}, 'spec'), ...validatePodUpdate(draft, stored)],
     fieldsOf,
   };
 }

@@ -14,7 +14,7 @@ const roleStrategy: Strategy = {
   table: `roles.${rbacGroup}`,
   namespaced: true,
   createsOnUpdate: true,
-  isName: isPathSegment,
+  explainName: explainPathSegment,
   fieldLabels: { labels: ['metadata.name', 'metadata.namespace'] },
   validate: (draft) => validateRules(draft, true),
 };
@@ -51,8 +51,11 @@ export const rbacStrategies: readonly Strategy[] = [
 ];
 
 /** Any text that can be one part of a path. */
-function isPathSegment(name: string): boolean {
-  return name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name);
+function explainPathSegment(name: string): readonly string[] {
+  if (name === '.' || name === '..') return [`may not be '${name}'`];
+  return ['/', '%']
+    .filter((character) => name.includes(character))
+    .map((character) => `may not contain '${character}'`);
 }
 
 function validateRules(draft: Draft, isNamespaced: boolean): readonly FieldError[] {

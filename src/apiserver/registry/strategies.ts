@@ -7,7 +7,6 @@ import { clusterRules } from '../kinds/cluster-rules.ts';
 import { coreRules } from '../kinds/core-rules.ts';
 import { workloadRules } from '../kinds/workload-rules.ts';
 import { customStrategy } from './custom-strategy.ts';
-import { isDnsLabel, isDnsSubdomain } from '../../api/names.ts';
 import { nodeStrategy } from './node-strategy.ts';
 import { podStrategy } from './pod-strategy.ts';
 import { rbacStrategies } from './rbac-strategies.ts';
@@ -15,6 +14,7 @@ import { type FieldError, invalidField } from '../api-errors/field-errors.ts';
 import { textAt } from '../select-field.ts';
 import { type KindRules, strategyOfRow } from './plain-strategy.ts';
 import { isolateStatus, plainStrategy, type Strategy, takeField } from './strategy.ts';
+import { explainLabel, explainSubdomain } from '../validation/formats.ts';
 
 const kindRules: Readonly<Record<string, KindRules>> = { ...coreRules, ...workloadRules, ...clusterRules };
 
@@ -44,7 +44,7 @@ const leaseStrategy: Strategy = {
   namespaced: true,
   createsOnUpdate: true,
   needsVersion: true,
-  isName: isDnsSubdomain,
+  explainName: explainSubdomain,
   fieldLabels: { labels: namespacedFields },
   validate: validateLease,
 };
@@ -77,7 +77,7 @@ const namespaceStrategy: Strategy = {
   table: 'namespaces',
   namespaced: false,
   returnsDeleted: true,
-  isName: isDnsLabel,
+  explainName: explainLabel,
   fieldLabels: { labels: ['metadata.name', 'status.phase'] },
   setDefaults: (draft) => {
     draft.metadata.labels = { ...draft.metadata.labels, 'kubernetes.io/metadata.name': draft.metadata.name ?? '' };

@@ -31,7 +31,8 @@ export interface Strategy {
   readonly graceful: boolean;
   /** What a DELETE does with dependents if it does not say; default: the garbage collector deletes them. */
   readonly orphans?: boolean;
-  readonly isName: (name: string) => boolean;
+  /** What is wrong with a name; nothing if it is valid. */
+  readonly explainName: (name: string) => readonly string[];
   /** Fills in defaults; on every write, after decoding. */
   setDefaults(draft: Draft): void;
   /** Changes by admission plugins, on every write; the client does not own them. */

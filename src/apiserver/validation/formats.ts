@@ -1,0 +1,173 @@
+/** What is wrong with a text, in the words of upstream (`apimachinery/pkg/util/validation`). No problem: an empty list. */
+import { isIp, isIpv4 } from './ip-addresses.ts';
+
+type Explain = (text: string) => readonly string[];
+
+const labelPattern = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const subdomainPattern = `${labelPattern}(\\.${labelPattern})*`;
+const namePattern = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
+const valuePattern = `(${namePattern})?`;
+const keyPattern = '[-._a-zA-Z0-9]+';
+const percentPattern = '[0-9]+%';
+const headerPattern = '[-A-Za-z0-9]+';
+
+const namePartMax = 63;
+const subdomainMax = 253;
+const portNameMax = 15;
+const portMax = 65_535;
+
+const alphanumeric = 'must start and end with an alphanumeric character';
+const labelRule = `a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and ${alphanumeric}`;
+const subdomainRule = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and ${alphanumeric}`;
+const nameRule = `must consist of alphanumeric characters, '-', '_' or '.', and ${alphanumeric}`;
+
+function withExamples(rule: string, pattern: string, ...examples: readonly string[]): string {
+  const shown = examples.map((example) => `'${example}', `).join(' or ');
+  return `${rule} (e.g. ${shown}regex used for validation is '${pattern}')`;
+}
+
+const labelMessage = withExamples(labelRule, labelPattern, 'my-name', '123-abc');
+const subdomainMessage = withExamples(subdomainRule, subdomainPattern, 'example.com');
+const nameMessage = withExamples(nameRule, namePattern, 'MyName', 'my.name', '123-abc');
+const valueMessage = withExamples(
+  `a valid label must be an empty string or ${nameRule.replace('must ', '')}`,
+  valuePattern,
+  'MyValue',
+  'my_value',
+  '12345',
+);
+const keyMessage = withExamples(
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
+  keyPattern,
+  'key.name',
+  'KEY_NAME',
+  'key-name',
+);
+const percentMessage = withExamples(
+  "a valid percent string must be a numeric string followed by an ending '%'",
+  percentPattern,
+  '1%',
+  '93%',
+);
+const headerMessage = withExamples(
+  "a valid HTTP header must consist of alphanumeric characters or '-'",
+  headerPattern,
+  'X-Header-Name',
+);
+
+const whole = (pattern: string): RegExp => new RegExp(`^${pattern}$`);
+const isLabel = whole(labelPattern);
+const isSubdomain = whole(subdomainPattern);
+const isName = whole(namePattern);
+const isValue = whole(valuePattern);
+const isKey = whole(keyPattern);
+const isPercent = whole(percentPattern);
+const isHeader = whole(headerPattern);
+
+/** The messages that apply. */
+function applying(...rules: readonly (readonly [boolean, string])[]): readonly string[] {
+  return rules.filter(([applies]) => applies).map(([, message]) => message);
+}
+
+function tooLong(text: string, max: number): readonly [boolean, string] {
+  return [text.length > max, `must be no more than ${max} characters`];
+}
+
+/** A DNS label of RFC 1123. */
+export const explainLabel: Explain = (text) => {
+  const message = isSubdomain.test(text) ? 'must not contain dots' : labelMessage;
+  return applying(tooLong(text, namePartMax), [!isLabel.test(text), message]);
+};
+
+/** A DNS subdomain of RFC 1123. */
+export const explainSubdomain: Explain = (text) =>
+  applying(tooLong(text, subdomainMax), [!isSubdomain.test(text), subdomainMessage]);
+
+/** `name` or `prefix/name`: keys of labels and annotations, names of resources. */
+export const explainQualifiedName: Explain = (text) => {
+  const parts = text.split('/');
+  const [first = '', second] = parts;
+  if (parts.length > 2) {
+    const prefix = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')";
+    return [`a valid label key ${nameMessage} ${prefix}`];
+  }
+  const name = second ?? first;
+  return [
+    ...(second === undefined ? [] : explainPrefix(first)),
+    ...applying(
+      [name === '', 'name part must be non-empty'],
+      [name.length > namePartMax, `name part must be no more than ${namePartMax} characters`],
+      [!isName.test(name), `name part ${nameMessage}`],
+    ),
+  ];
+};
+
+function explainPrefix(prefix: string): readonly string[] {
+  if (prefix === '') return ['prefix part must be non-empty'];
+  return explainSubdomain(prefix).map((message) => `prefix part ${message}`);
+}
+
+export const explainLabelValue: Explain = (text) =>
+  applying(tooLong(text, namePartMax), [!isValue.test(text), valueMessage]);
+
+/** A key of a ConfigMap or a Secret, which becomes the name of a file. */
+export const explainDataKey: Explain = (text) =>
+  applying(
+    tooLong(text, subdomainMax),
+    [!isKey.test(text), keyMessage],
+    [text === '.', "must not be '.'"],
+    [text === '..', "must not be '..'"],
+    [text !== '..' && text.startsWith('..'), "must not start with '..'"],
+  );
+
+export const explainPercent: Explain = (text) => applying([!isPercent.test(text), percentMessage]);
+
+export const explainHeaderName: Explain = (text) => applying([!isHeader.test(text), headerMessage]);
+
+export const explainPortName: Explain = (text) =>
+  applying(
+    tooLong(text, portNameMax),
+    [!/^[-a-z0-9]+$/.test(text), 'must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)'],
+    [!/[a-z]/.test(text), 'must contain at least one letter (a-z)'],
+    [text.includes('--'), 'must not contain consecutive hyphens'],
+    [text.startsWith('-') || text.endsWith('-'), 'must not begin or end with a hyphen'],
+  );
+
+export function explainPort(port: number): readonly string[] {
+  return applying([port < 1 || port > portMax, `must be between 1 and ${portMax}, inclusive`]);
+}
+
+export const explainVariableName: Explain = (text) => {
+  const rule = "a valid environment variable name must consist only of printable ASCII characters other than '='";
+  return applying([!/^[ -<>-~]*$/.test(text), rule]);
+};
+
+export const explainAddress: Explain = (text) =>
+  applying([!isIp(text), 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']);
+
+export const explainNetwork: Explain = (text) => {
+  const [address = '', bits, ...more] = text.split('/');
+  const valid = isIp(address) && more.length === 0 && bits !== undefined && /^\d+$/.test(bits);
+  const inRange = valid && Number(bits) <= (isIpv4(address) ? 32 : 128);
+  return applying([!inRange, 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']);
+};
+
+/** What is wrong with the address of an endpoint (upstream `ValidateEndpointIP`). */
+export const explainEndpointAddress: Explain = (text) => {
+  if (!isIp(text)) return ['must be a valid IP address'];
+  const lower = text.toLowerCase();
+  return applying(
+    [lower === '0.0.0.0' || lower === '::', `may not be unspecified (${text})`],
+    [lower.startsWith('127.') || lower === '::1', 'may not be in the loopback range (127.0.0.0/8, ::1/128)'],
+    [/^(169\.254\.|fe[89ab])/.test(lower), 'may not be in the link-local range (169.254.0.0/16, fe80::/10)'],
+    [/^(224\.0\.0\.|ff02:)/.test(lower), 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'],
+  );
+};
+
+/** A full host name, which may end with a dot. */
+export const explainHostName: Explain = (text) => {
+  const name = text.replace(/\.$/, '');
+  const problems = explainSubdomain(name);
+  if (problems.length > 0) return [problems.join(',')];
+  return applying([!name.includes('.'), 'should be a domain with at least two segments separated by dots']);
+};

@@ -1,0 +1,366 @@
+/** Objects other than workloads that kube-apiserver rejects. */
+import { invalidChanges, invalidCreations, type InvalidRow } from './invalid-rows.ts';
+
+const core = { version: 'api/v1' } as const;
+const cluster = { clusterScoped: true } as const;
+const port = { port: 80 };
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+const service = { ...core, plural: 'services', body: { spec: { selector: { app: 'web' }, ports: [port] } } };
+const headless = { ...service, body: { spec: { clusterIP: 'None', selector: { app: 'web' } } } };
+const nodePort = { ...service, body: { spec: { type: 'NodePort', ports: [port] } } };
+const configMap = { ...core, plural: 'configmaps', body: { data: { a: '1' } } };
+const secret = { ...core, plural: 'secrets', body: { data: { a: 'YQ==' } } };
+const pod = {
+  ...core,
+  plural: 'pods',
+  body: {
+    spec: {
+      serviceAccountName: 'default',
+      automountServiceAccountToken: false,
+      containers: [{ name: 'main', image: 'registry.example/web:1' }],
+    },
+  },
+};
+
+const services: readonly InvalidRow[] = [
+  ...invalidCreations(service, {
+    'no ports': { spec: { ports: null } },
+    'an unknown type': { spec: { type: 'Public' } },
+    'a name with dots': { metadata: { name: 'web.one' } },
+    'a name in capital letters': { metadata: { name: 'Web' } },
+    'ports without names': { spec: { ports: [port, { port: 81 }] } },
+    'the same port twice': {
+      spec: {
+        ports: [
+          { name: 'a', ...port },
+          { name: 'a', ...port },
+        ],
+      },
+    },
+    'invalid ports': {
+      spec: { ports: [{ name: 'A', port: 0, targetPort: 70_000, protocol: 'HTTP', appProtocol: 'a b' }] },
+    },
+    'an invalid target port name': { spec: { ports: [{ port: 80, targetPort: 'Web_Port' }] } },
+    'a node port of a ClusterIP': { spec: { ports: [{ port: 80, nodePort: 30_001 }] } },
+    'an unknown affinity': { spec: { sessionAffinity: 'Cookie' } },
+    'an affinity that is too long': {
+      spec: { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 100_000 } } },
+    },
+    'an affinity without time': { spec: { sessionAffinity: 'ClientIP', sessionAffinityConfig: {} } },
+    'an address that is not one': { spec: { clusterIP: 'a.b.c.d' } },
+    'an address of another network': { spec: { clusterIP: '192.0.2.1' } },
+    'addresses that differ': { spec: { clusterIP: '10.0.0.9', clusterIPs: ['10.0.0.8'] } },
+    'addresses without the first': { spec: { clusterIPs: ['None', '10.0.0.8'] } },
+    IPv6: { spec: { ipFamilies: ['IPv6'] } },
+    'both families': { spec: { ipFamilyPolicy: 'RequireDualStack' } },
+    'unknown families': { spec: { ipFamilies: ['IPv5'], ipFamilyPolicy: 'Any' } },
+    'an external name without name': { spec: { type: 'ExternalName' } },
+    'an external name that is not one': { spec: { type: 'ExternalName', externalName: 'a_b' } },
+    'an external name with an address': {
+      spec: { type: 'ExternalName', externalName: 'a.example', clusterIP: 'None' },
+    },
+    'an external address that is none': { spec: { externalIPs: ['a', '127.0.0.1', '0.0.0.0', '169.254.0.1'] } },
+    'traffic policies that are unknown': {
+      spec: { type: 'NodePort', externalTrafficPolicy: 'Far', internalTrafficPolicy: 'Near' },
+    },
+    'an external traffic policy of a ClusterIP': { spec: { externalTrafficPolicy: 'Local' } },
+    'an unknown traffic distribution': { spec: { trafficDistribution: 'Random' } },
+    'fields of load balancers': {
+      spec: {
+        allocateLoadBalancerNodePorts: true,
+        loadBalancerClass: 'a/b',
+        loadBalancerSourceRanges: ['10.0.0.0/8'],
+        healthCheckNodePort: 30_002,
+      },
+    },
+    'a load balancer with an invalid range': {
+      spec: { type: 'LoadBalancer', loadBalancerSourceRanges: ['10.0.0.0'], loadBalancerClass: 'a b' },
+    },
+    'an invalid selector': { spec: { selector: { 'a b': 'c d' } } },
+    'the same node port twice': {
+      spec: {
+        type: 'NodePort',
+        ports: [
+          { name: 'a', port: 80, nodePort: 30_003 },
+          { name: 'b', port: 81, nodePort: 30_003 },
+        ],
+      },
+    },
+    'a NodePort without address': { spec: { type: 'NodePort', clusterIP: 'None' } },
+    'a LoadBalancer without address': { spec: { type: 'LoadBalancer', clusterIP: 'None' } },
+  }),
+  ...invalidChanges(service, {
+    'another address': { spec: { clusterIP: '10.0.0.7', clusterIPs: ['10.0.0.7'] } },
+    'no address': { spec: { clusterIP: 'None', clusterIPs: ['None'] } },
+    'another family': { spec: { ipFamilies: ['IPv6'] } },
+    'an external name that keeps its address': { spec: { type: 'ExternalName' } },
+  }),
+  ...invalidChanges(headless, { 'an address': { spec: { clusterIP: '10.0.0.7', clusterIPs: ['10.0.0.7'] } } }),
+  ...invalidChanges(nodePort, { 'a node port out of range': { spec: { ports: [{ port: 80, nodePort: 1 }] } } }),
+];
+
+const configuration: readonly InvalidRow[] = [
+  ...invalidCreations(configMap, {
+    'an invalid key': { data: { 'a b': '1' } },
+    'keys that are paths': { data: { '..': '1', '.': '1', '..a': '1' } },
+    'a key that is too long': { data: { ['a'.repeat(254)]: '1' } },
+    'a key twice': { binaryData: { a: 'YQ==' } },
+    'an invalid binary key': { binaryData: { 'b c': 'YQ==' } },
+    'data that is too large': { data: { a: 'a'.repeat(1024 * 1024) } },
+    'bytes that are not base64': { binaryData: { b: 'a' } },
+    'a name in capital letters': { metadata: { name: 'A' } },
+  }),
+  ...invalidChanges(
+    { ...configMap, body: { data: { a: '1' }, immutable: true } },
+    {
+      'data of an immutable one': { data: { a: '2' } },
+      'binary data of an immutable one': { binaryData: { b: 'YQ==' } },
+      'an immutable one that is not': { immutable: false, data: { a: '2' } },
+    },
+  ),
+  ...invalidCreations(secret, {
+    'an invalid key': { data: { 'a b': 'YQ==' } },
+    'data that is too large': { data: { a: base64('a'.repeat(1024 * 1024 + 1)) } },
+    'TLS without certificate': { type: 'kubernetes.io/tls' },
+    'TLS without key': { type: 'kubernetes.io/tls', data: { 'tls.crt': '' } },
+    'a basic authentication without user': { type: 'kubernetes.io/basic-auth' },
+    'an SSH authentication without key': { type: 'kubernetes.io/ssh-auth' },
+    'an SSH authentication with an empty key': { type: 'kubernetes.io/ssh-auth', data: { 'ssh-privatekey': '' } },
+    'a docker configuration without content': { type: 'kubernetes.io/dockercfg' },
+    'a docker configuration that is not JSON': {
+      type: 'kubernetes.io/dockercfg',
+      data: { '.dockercfg': base64('{a') },
+    },
+    'a docker configuration that is no object': {
+      type: 'kubernetes.io/dockercfg',
+      data: { '.dockercfg': base64('[]') },
+    },
+    'a docker configuration that is empty': { type: 'kubernetes.io/dockercfg', data: { '.dockercfg': '' } },
+    'a docker configuration of version 2 without content': { type: 'kubernetes.io/dockerconfigjson' },
+    'a docker configuration of version 2 that is not JSON': {
+      type: 'kubernetes.io/dockerconfigjson',
+      data: { '.dockerconfigjson': base64('hello') },
+    },
+    'a token without account': { type: 'kubernetes.io/service-account-token' },
+  }),
+  ...invalidChanges(secret, { 'another type': { type: 'example.com/other' } }),
+  ...invalidChanges(
+    { ...secret, body: { data: { a: 'YQ==' }, immutable: true } },
+    {
+      'data of an immutable one': { data: { a: 'Yg==' } },
+      'an immutable one that is not': { immutable: null },
+    },
+  ),
+];
+
+const limitRange = {
+  ...core,
+  plural: 'limitranges',
+  body: { spec: { limits: [{ type: 'Container', max: { cpu: '2' } }] } },
+};
+const quota = { ...core, plural: 'resourcequotas', body: { spec: { hard: { pods: '5' } } } };
+const limits = (...items: readonly object[]): object => ({ spec: { limits: items } });
+
+const quotas: readonly InvalidRow[] = [
+  ...invalidCreations(limitRange, {
+    'an unknown type': limits({ type: 'Node' }),
+    'the same type twice': limits({ type: 'Container' }, { type: 'Container' }),
+    'an unknown resource': limits({ type: 'Container', max: { gpus: '1' } }),
+    'a minimum above the maximum': limits({ type: 'Container', min: { cpu: '3' }, max: { cpu: '2' } }),
+    'defaults out of the range': limits({
+      type: 'Container',
+      min: { cpu: '1' },
+      max: { cpu: '2' },
+      default: { cpu: '3' },
+      defaultRequest: { cpu: '500m' },
+    }),
+    'a default request above the default': limits({
+      type: 'Container',
+      default: { cpu: '1' },
+      defaultRequest: { cpu: '2' },
+    }),
+    'defaults of a pod': limits({ type: 'Pod', default: { cpu: '1' }, defaultRequest: { cpu: '1' } }),
+    'a claim without limits': limits({ type: 'PersistentVolumeClaim' }),
+    'a ratio below one': limits({ type: 'Container', maxLimitRequestRatio: { cpu: '500m' } }),
+    'a ratio above the range': limits({
+      type: 'Pod',
+      min: { cpu: '1' },
+      max: { cpu: '2' },
+      maxLimitRequestRatio: { cpu: '3' },
+    }),
+  }),
+  ...invalidCreations(quota, {
+    'an unknown resource': { spec: { hard: { gpus: '1', 'a b': '1' } } },
+    'a negative limit': { spec: { hard: { pods: '-1' } } },
+    'a fraction': { spec: { hard: { pods: '500m' } } },
+    'an unknown scope': { spec: { scopes: ['Slow'] } },
+    'scopes that exclude each other': { spec: { scopes: ['BestEffort', 'NotBestEffort'] } },
+    'a scope of another resource': { spec: { hard: { services: '1' }, scopes: ['BestEffort'] } },
+    'a selector with an unknown operator': {
+      spec: { scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'Is' }] } },
+    },
+    'a selector without values': {
+      spec: { scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'In' }] } },
+    },
+    'a selector with values': {
+      spec: { scopeSelector: { matchExpressions: [{ scopeName: 'Terminating', operator: 'In', values: ['a'] }] } },
+    },
+  }),
+  ...invalidChanges(quota, { 'other scopes': { spec: { scopes: ['BestEffort'] } } }),
+];
+
+const budget = {
+  version: 'apis/policy/v1',
+  plural: 'poddisruptionbudgets',
+  body: { spec: { maxUnavailable: 1, selector: { matchLabels: { app: 'web' } } } },
+};
+const priorityClass = {
+  version: 'apis/scheduling.k8s.io/v1',
+  ...cluster,
+  plural: 'priorityclasses',
+  body: { value: 5 },
+};
+const runtimeClass = { version: 'apis/node.k8s.io/v1', ...cluster, plural: 'runtimeclasses', body: { handler: 'h' } };
+const storageClass = {
+  version: 'apis/storage.k8s.io/v1',
+  ...cluster,
+  plural: 'storageclasses',
+  body: { provisioner: 'example.com/p' },
+};
+
+const policies: readonly InvalidRow[] = [
+  ...invalidCreations(budget, {
+    'both numbers': { spec: { minAvailable: 1 } },
+    'numbers out of range': { spec: { maxUnavailable: '101%' } },
+    'a number that is none': { spec: { maxUnavailable: 'half' } },
+    'a negative number': { spec: { maxUnavailable: -1 } },
+    'an invalid selector': {
+      spec: { selector: { matchExpressions: [{ key: 'a b', operator: 'In', values: ['x'] }] } },
+    },
+    'an unknown policy': { spec: { unhealthyPodEvictionPolicy: 'Never' } },
+  }),
+  ...invalidCreations(priorityClass, {
+    'a value that is too high': { value: 1_000_000_001 },
+    'a system class': { metadata: { name: 'system-mine' } },
+    'another value of a system class': { metadata: { name: 'system-node-critical' }, value: 5 },
+    'an unknown policy of preemption': { preemptionPolicy: 'Always' },
+    'no value': { value: null },
+  }),
+  ...invalidChanges(priorityClass, {
+    'another value': { value: 6 },
+    'another policy of preemption': { preemptionPolicy: 'Never' },
+  }),
+  ...invalidCreations(runtimeClass, {
+    'no handler': { handler: null },
+    'an invalid handler': { handler: 'A.b' },
+    'an invalid overhead': { overhead: { podFixed: { gpus: '1', cpu: '-1' } } },
+    'invalid scheduling': {
+      scheduling: {
+        nodeSelector: { 'a b': 'c' },
+        tolerations: [{ operator: 'Equal' }, { key: 'a' }, { key: 'a' }],
+      },
+    },
+  }),
+  ...invalidChanges(runtimeClass, { 'another handler': { handler: 'other' } }),
+  ...invalidCreations(storageClass, {
+    'no provisioner': { provisioner: null },
+    'an invalid provisioner': { provisioner: 'a b' },
+    'an unknown reclaim policy': { reclaimPolicy: 'Keep' },
+    'an unknown binding mode': { volumeBindingMode: 'Later' },
+    'parameters without key': { parameters: { '': 'a' } },
+  }),
+  ...invalidChanges(storageClass, {
+    'another provisioner': { provisioner: 'example.com/q' },
+    'other parameters': { parameters: { a: 'b' } },
+    'another reclaim policy': { reclaimPolicy: 'Retain' },
+    'another binding mode': { volumeBindingMode: 'WaitForFirstConsumer' },
+  }),
+];
+
+const endpoints = {
+  ...core,
+  plural: 'endpoints',
+  body: { subsets: [{ addresses: [{ ip: '192.0.2.1' }], ports: [port] }] },
+};
+const slice = {
+  version: 'apis/discovery.k8s.io/v1',
+  plural: 'endpointslices',
+  body: { addressType: 'IPv4', endpoints: [{ addresses: ['192.0.2.1'] }], ports: [port] },
+};
+
+const addresses: readonly InvalidRow[] = [
+  ...invalidCreations(endpoints, {
+    'no addresses': { subsets: [{ ports: [port] }] },
+    'invalid addresses': {
+      subsets: [{ addresses: [{ ip: 'a' }, { ip: '127.0.0.1' }, { ip: '' }, { ip: '224.0.0.1' }] }],
+    },
+    'invalid names': { subsets: [{ addresses: [{ ip: '192.0.2.1', hostname: 'A', nodeName: 'B' }] }] },
+    'invalid ports': {
+      subsets: [{ addresses: [{ ip: '192.0.2.1' }], ports: [{ port: 0 }, { name: 'A', port: 1, protocol: 'X' }] }],
+    },
+  }),
+  ...invalidCreations(slice, {
+    'no address type': { addressType: null },
+    'an unknown address type': { addressType: 'IPv5' },
+    'no addresses': { endpoints: [{ addresses: [] }] },
+    'invalid addresses': { endpoints: [{ addresses: ['a', '127.0.0.1', '2001:db8::1'] }] },
+    'invalid host names': { addressType: 'FQDN', endpoints: [{ addresses: ['a', 'b_c.example'] }] },
+    'invalid names': { endpoints: [{ addresses: ['192.0.2.1'], hostname: 'A', nodeName: 'B' }] },
+    'the same port twice': { ports: [port, { name: '', protocol: 'X' }, { name: 'A' }] },
+    'hints twice': { endpoints: [{ addresses: ['192.0.2.1'], hints: { forZones: [{ name: 'a' }, { name: 'a' }] } }] },
+  }),
+  ...invalidChanges(slice, { 'another address type': { addressType: 'FQDN' } }),
+];
+
+const claimSpec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+const claim = { ...core, plural: 'persistentvolumeclaims', body: { spec: claimSpec } };
+const volume = {
+  ...core,
+  ...cluster,
+  plural: 'persistentvolumes',
+  body: { spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/x' } } },
+};
+
+const storage: readonly InvalidRow[] = [
+  ...invalidCreations(claim, {
+    'no access mode': { spec: { accessModes: null } },
+    'an unknown access mode': { spec: { accessModes: ['Any'] } },
+    'no size': { spec: { resources: null } },
+    'a size of zero': { spec: { resources: { requests: { storage: '0' } } } },
+    'an invalid class': { spec: { storageClassName: 'A' } },
+    'an unknown volume mode': { spec: { volumeMode: 'Tape' } },
+  }),
+  ...invalidChanges(claim, {
+    'another access mode': { spec: { accessModes: ['ReadOnlyMany'] } },
+    'a smaller size': { spec: { resources: { requests: { storage: '500Mi' } } } },
+  }),
+  ...invalidCreations(volume, {
+    'no access mode': { spec: { accessModes: null } },
+    'no capacity': { spec: { capacity: null } },
+    'no source': { spec: { hostPath: null } },
+    'two sources': { spec: { nfs: { server: 'a', path: '/b' } } },
+    'an unknown reclaim policy': { spec: { persistentVolumeReclaimPolicy: 'Keep' } },
+  }),
+];
+
+const pods: readonly InvalidRow[] = [
+  ...invalidCreations(pod, {
+    'a priority': { spec: { priority: 5 } },
+    'another policy of preemption': { spec: { preemptionPolicy: 'Never' } },
+    'an unknown priority class': { spec: { priorityClassName: 'unknown' } },
+    'another priority than that of its class': { spec: { priorityClassName: 'system-node-critical', priority: 5 } },
+    'an unknown runtime class': { spec: { runtimeClassName: 'unknown' } },
+    'an overhead without runtime class': { spec: { overhead: { cpu: '1' } } },
+  }),
+];
+
+export const invalidObjects: readonly InvalidRow[] = [
+  ...services,
+  ...configuration,
+  ...quotas,
+  ...policies,
+  ...addresses,
+  ...storage,
+  ...pods,
+];

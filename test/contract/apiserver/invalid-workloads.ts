@@ -1,0 +1,462 @@
+/** Workloads that kube-apiserver rejects: Deployments, StatefulSets, DaemonSets, Jobs and their pod templates. */
+import { invalidChanges, invalidCreations, type InvalidRow } from './invalid-rows.ts';
+
+const labels = { app: 'web' };
+const selector = { matchLabels: labels };
+const container = { name: 'main', image: 'registry.example/web:1' };
+const template = { metadata: { labels }, spec: { containers: [container] } };
+const apps = { version: 'apis/apps/v1' } as const;
+const batch = { version: 'apis/batch/v1' } as const;
+
+const deployment = { ...apps, plural: 'deployments', body: { spec: { selector, template } } };
+const replicaSet = { ...apps, plural: 'replicasets', body: { spec: { selector, template } } };
+const statefulSet = { ...apps, plural: 'statefulsets', body: { spec: { serviceName: 'web', selector, template } } };
+const daemonSet = { ...apps, plural: 'daemonsets', body: { spec: { selector, template } } };
+const controller = {
+  version: 'api/v1',
+  plural: 'replicationcontrollers',
+  body: { spec: { selector: labels, template } },
+};
+const jobTemplate = { spec: { restartPolicy: 'Never', containers: [container] } };
+const job = { ...batch, plural: 'jobs', body: { spec: { template: jobTemplate } } };
+const cronJob = {
+  ...batch,
+  plural: 'cronjobs',
+  body: { spec: { schedule: '0 0 * * *', jobTemplate: { spec: { template: jobTemplate } } } },
+};
+
+/** A Deployment whose only container has these fields. */
+function withContainer(fields: object): object {
+  return { spec: { template: { spec: { containers: [{ ...container, ...fields }] } } } };
+}
+
+function withPod(spec: object): object {
+  return { spec: { template: { spec } } };
+}
+
+const badSelectors = {
+  'no selector': { spec: { selector: null } },
+  'an empty selector': { spec: { selector: { matchLabels: null } } },
+  'labels that are not selected': { spec: { template: { metadata: { labels: { app: 'other' } } } } },
+  'a template without labels': { spec: { template: { metadata: { labels: null } } } },
+  'an unknown operator': {
+    spec: { selector: { matchExpressions: [{ key: 'app', operator: 'Equals', values: ['web'] }] } },
+  },
+  'an operator without values': { spec: { selector: { matchExpressions: [{ key: 'app', operator: 'In' }] } } },
+  'an operator with values': {
+    spec: { selector: { matchExpressions: [{ key: 'app', operator: 'Exists', values: ['web'] }] } },
+  },
+  'a selector with an invalid key': { spec: { selector: { matchLabels: { 'a b': 'c' } } } },
+  'a selector with an invalid value': { spec: { selector: { matchLabels: { app: 'a b' } } } },
+};
+
+const badTemplates = {
+  'another restart policy': withPod({ restartPolicy: 'Never' }),
+  'an unknown restart policy': withPod({ restartPolicy: 'Sometimes' }),
+  'a deadline of pods': withPod({ activeDeadlineSeconds: 5 }),
+  'no containers': withPod({ containers: null }),
+};
+
+const statusRows = {
+  'more ready than replicas': { status: { replicas: 1, readyReplicas: 2 } },
+  'more available than ready': { status: { replicas: 2, readyReplicas: 1, availableReplicas: 2 } },
+  'negative numbers': { status: { replicas: -1, readyReplicas: -1, availableReplicas: -1, observedGeneration: -1 } },
+};
+
+const deployments: readonly InvalidRow[] = [
+  ...invalidCreations(deployment, {
+    ...badSelectors,
+    ...badTemplates,
+    'an empty spec': { spec: { selector: null, template: null } },
+    'negative numbers': {
+      spec: { replicas: -1, minReadySeconds: -2, revisionHistoryLimit: -3, progressDeadlineSeconds: -4 },
+    },
+    'an early deadline': { spec: { minReadySeconds: 5, progressDeadlineSeconds: 5 } },
+    'an unknown strategy': { spec: { strategy: { type: 'Fast' } } },
+    'limits without a rolling update': { spec: { strategy: { type: 'Recreate', rollingUpdate: { maxSurge: 1 } } } },
+    'limits of zero': { spec: { strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: '0%' } } } },
+    'limits that are not numbers': {
+      spec: { strategy: { rollingUpdate: { maxSurge: 'some', maxUnavailable: 'all' } } },
+    },
+    'limits that are too large': {
+      spec: { strategy: { rollingUpdate: { maxSurge: '200%', maxUnavailable: '101%' } } },
+    },
+    'negative limits': { spec: { strategy: { rollingUpdate: { maxSurge: -1, maxUnavailable: -2 } } } },
+    'a name in capital letters': { metadata: { name: 'Web' } },
+    'a name that is too long': { metadata: { name: 'a'.repeat(254) } },
+    'no name': { metadata: { name: '' } },
+    'invalid labels': { metadata: { labels: { 'a b': 'c d', '/x': 'ok', 'Prefix/x': '-' } } },
+    'invalid annotations': { metadata: { annotations: { 'a b': 'c', '/x': '', 'a/b/c': '' } } },
+    'invalid finalizers': { metadata: { finalizers: ['one', 'a/b c', 'example.com/ok'] } },
+    'invalid template labels': { spec: { template: { metadata: { labels: { app: 'web', 'a b': 'c' } } } } },
+    'invalid template annotations': { spec: { template: { metadata: { annotations: { 'a b': 'c' } } } } },
+  }),
+  ...invalidCreations(deployment, {
+    'a container without name': withContainer({ name: '' }),
+    'a container with an invalid name': withContainer({ name: 'Main' }),
+    'a container with a name with dots': withContainer({ name: 'main.one' }),
+    'a container without image': withContainer({ image: null }),
+    'an image with spaces': withContainer({ image: ' web ' }),
+    'an unknown pull policy': withContainer({ imagePullPolicy: 'Sometimes' }),
+    'an unknown message policy': withContainer({ terminationMessagePolicy: 'Both' }),
+    'an invalid port': withContainer({ ports: [{ containerPort: 0 }, { containerPort: 70_000, hostPort: -1 }] }),
+    'an invalid port name': withContainer({
+      ports: [
+        { name: 'Web--1', containerPort: 80 },
+        { name: '1', containerPort: 81 },
+      ],
+    }),
+    'the same port name twice': withContainer({
+      ports: [
+        { name: 'a', containerPort: 80 },
+        { name: 'a', containerPort: 81 },
+      ],
+    }),
+    'an unknown protocol': withContainer({ ports: [{ containerPort: 80, protocol: 'HTTP' }] }),
+    'the same host port twice': withContainer({
+      ports: [
+        { name: 'a', containerPort: 80, hostPort: 1 },
+        { name: 'b', containerPort: 81, hostPort: 1 },
+      ],
+    }),
+    'a variable without name': withContainer({ env: [{ value: 'x' }] }),
+    'a variable with an invalid name': withContainer({ env: [{ name: 'a=b', value: 'x' }] }),
+    'a variable with two sources': withContainer({
+      env: [{ name: 'A', value: 'x', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }],
+    }),
+    'a variable of an unknown field': withContainer({
+      env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'metadata.other' } } }],
+    }),
+    'a variable without a source': withContainer({ env: [{ name: 'A', valueFrom: {} }] }),
+    'a variable of a key without name': withContainer({
+      env: [
+        { name: 'A', valueFrom: { configMapKeyRef: { name: '', key: 'a b' } } },
+        { name: 'B', valueFrom: { secretKeyRef: { name: 'X', key: '' } } },
+      ],
+    }),
+    'requests above limits': withContainer({ resources: { requests: { cpu: '2' }, limits: { cpu: '1' } } }),
+    'an unknown resource': withContainer({ resources: { requests: { 'cpu power': '2', gpus: '1' } } }),
+    'negative resources': withContainer({ resources: { requests: { memory: '-1' } } }),
+    'a probe without an action': withContainer({ livenessProbe: { periodSeconds: 5 } }),
+    'a probe with two actions': withContainer({ livenessProbe: { exec: { command: ['a'] }, tcpSocket: { port: 80 } } }),
+    'a probe with negative numbers': withContainer({
+      readinessProbe: { tcpSocket: { port: 0 }, initialDelaySeconds: -1, periodSeconds: -1, failureThreshold: -1 },
+    }),
+    'a liveness probe with successes': withContainer({
+      livenessProbe: { tcpSocket: { port: 80 }, successThreshold: 2 },
+    }),
+    'a probe with an invalid request': withContainer({
+      startupProbe: { httpGet: { port: 'a b', scheme: 'FTP', httpHeaders: [{ name: 'a b', value: '' }] } },
+    }),
+    'a probe without command': withContainer({ livenessProbe: { exec: {} } }),
+    'a mount without volume': withContainer({ volumeMounts: [{ name: 'data', mountPath: '/data' }] }),
+    'a mount without name and path': withContainer({ volumeMounts: [{ name: '', mountPath: '' }] }),
+    'a hook without an action': withContainer({ lifecycle: { preStop: {} } }),
+  }),
+  ...invalidCreations(deployment, {
+    'two containers of the same name': withPod({ containers: [container, container] }),
+    'a container named as an init container': withPod({ initContainers: [container] }),
+    'an init container with a probe': withPod({
+      initContainers: [{ ...container, name: 'init', readinessProbe: { tcpSocket: { port: 80 } } }],
+    }),
+    'an init container that restarts seldom': withPod({
+      initContainers: [{ ...container, name: 'init', restartPolicy: 'Seldom' }],
+    }),
+    'a volume without name': withPod({ volumes: [{ name: '', emptyDir: {} }] }),
+    'a volume with an invalid name': withPod({ volumes: [{ name: 'Data', emptyDir: {} }] }),
+    'the same volume twice': withPod({
+      volumes: [
+        { name: 'a', emptyDir: {} },
+        { name: 'a', emptyDir: {} },
+      ],
+    }),
+    'a volume with two sources': withPod({ volumes: [{ name: 'a', emptyDir: {}, configMap: { name: 'c' } }] }),
+    'sources without name': withPod({
+      volumes: [
+        { name: 'a', configMap: {} },
+        { name: 'b', secret: {} },
+        { name: 'c', persistentVolumeClaim: { claimName: '' } },
+        { name: 'd', hostPath: { path: '' } },
+      ],
+    }),
+    'an invalid node selector': withPod({ nodeSelector: { 'a b': 'c d' } }),
+    'an invalid node name': withPod({ nodeName: 'A' }),
+    'an invalid account': withPod({ serviceAccountName: 'A' }),
+    'an invalid host name': withPod({ hostname: 'A.b', subdomain: 'c_d' }),
+    'an unknown DNS policy': withPod({ dnsPolicy: 'Never' }),
+    'no DNS servers': withPod({ dnsPolicy: 'None' }),
+    'a negative grace period': withPod({ terminationGracePeriodSeconds: -1 }),
+    'invalid tolerations': withPod({
+      tolerations: [
+        { key: 'a b', operator: 'Exists', effect: 'NoSchedule' },
+        { operator: 'Equal', effect: 'Never' },
+        { key: 'a', operator: 'Exists', value: 'x' },
+        { key: 'a', operator: 'In', tolerationSeconds: 5 },
+        { key: 'a', value: 'a b' },
+      ],
+    }),
+    'an invalid priority class': withPod({ priorityClassName: 'A' }),
+    'an invalid runtime class': withPod({ runtimeClassName: 'A' }),
+    'an unknown policy of preemption': withPod({ preemptionPolicy: 'Always' }),
+    'invalid topology spread': withPod({
+      topologySpreadConstraints: [
+        { maxSkew: 0, topologyKey: '', whenUnsatisfiable: 'Wait' },
+        { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway', minDomains: 0 },
+      ],
+    }),
+    'invalid node affinity': withPod({
+      affinity: {
+        nodeAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: {
+            nodeSelectorTerms: [
+              {
+                matchExpressions: [
+                  { key: 'a', operator: 'In' },
+                  { key: 'b', operator: 'Exists', values: ['x'] },
+                ],
+              },
+              { matchFields: [{ key: 'metadata.uid', operator: 'In', values: ['x'] }] },
+            ],
+          },
+        },
+      },
+    }),
+    'node affinity without terms': withPod({
+      affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: {} } },
+    }),
+    'invalid pod affinity': withPod({
+      affinity: {
+        podAntiAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: '', labelSelector: selector }],
+          preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 0, podAffinityTerm: { topologyKey: 'zone' } }],
+        },
+      },
+    }),
+    'the same host alias twice': withPod({ hostAliases: [{ ip: 'a' }] }),
+    'host ports on the network of the node': withPod({
+      hostNetwork: true,
+      containers: [{ ...container, ports: [{ containerPort: 80, hostPort: 81 }] }],
+    }),
+  }),
+  ...invalidChanges(deployment, {
+    'another selector': {
+      spec: { selector: { matchLabels: { tier: 'a' } }, template: { metadata: { labels: { tier: 'a' } } } },
+    },
+    'another name': { metadata: { name: 'other' } },
+    'negative replicas': { spec: { replicas: -1 } },
+  }),
+  ...invalidChanges(deployment, statusRows, 'status'),
+];
+
+const replicaSets: readonly InvalidRow[] = [
+  ...invalidCreations(replicaSet, {
+    ...badSelectors,
+    ...badTemplates,
+    'negative numbers': { spec: { replicas: -1, minReadySeconds: -1 } },
+  }),
+  ...invalidChanges(replicaSet, {
+    'another selector': {
+      spec: { selector: { matchLabels: { tier: 'a' } }, template: { metadata: { labels: { tier: 'a' } } } },
+    },
+  }),
+  ...invalidChanges(replicaSet, statusRows, 'status'),
+];
+
+const statefulSets: readonly InvalidRow[] = [
+  ...invalidCreations(statefulSet, {
+    ...badSelectors,
+    ...badTemplates,
+    'a name with dots': { metadata: { name: 'web.one' } },
+    'negative numbers': { spec: { replicas: -1, minReadySeconds: -1, ordinals: { start: -1 } } },
+    'an unknown pod management': { spec: { podManagementPolicy: 'Random' } },
+    'an unknown strategy': { spec: { updateStrategy: { type: 'Fast' } } },
+    'a partition without a rolling update': {
+      spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: { partition: 1 } } },
+    },
+    'a negative partition': { spec: { updateStrategy: { rollingUpdate: { partition: -1 }, type: 'RollingUpdate' } } },
+    'an unknown retention': {
+      spec: { persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Keep', whenScaled: 'Keep' } },
+    },
+    'an invalid service': { spec: { serviceName: 'Web' } },
+    'claims without size': { spec: { volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: {} }] } },
+  }),
+  ...invalidChanges(statefulSet, {
+    'another service': { spec: { serviceName: 'other' } },
+    'another pod management': { spec: { podManagementPolicy: 'Parallel' } },
+  }),
+  ...invalidChanges(
+    statefulSet,
+    {
+      ...statusRows,
+      'more current than replicas': { status: { replicas: 1, currentReplicas: 2, updatedReplicas: 3 } },
+    },
+    'status',
+  ),
+];
+
+const daemonSets: readonly InvalidRow[] = [
+  ...invalidCreations(daemonSet, {
+    ...badSelectors,
+    ...badTemplates,
+    'negative numbers': { spec: { minReadySeconds: -1, revisionHistoryLimit: -1 } },
+    'an unknown strategy': { spec: { updateStrategy: { type: 'Fast' } } },
+    'both limits': { spec: { updateStrategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } } } },
+    'no limit': { spec: { updateStrategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } } } },
+    'limits that are not numbers': {
+      spec: { updateStrategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: '200%' } } },
+    },
+  }),
+  ...invalidChanges(daemonSet, {
+    'another selector': {
+      spec: { selector: { matchLabels: { tier: 'a' } }, template: { metadata: { labels: { tier: 'a' } } } },
+    },
+  }),
+  ...invalidChanges(
+    daemonSet,
+    { 'negative numbers': { status: { numberReady: -1, desiredNumberScheduled: -1 } } },
+    'status',
+  ),
+];
+
+const controllers: readonly InvalidRow[] = [
+  ...invalidCreations(controller, {
+    ...badTemplates,
+    'no selector': { spec: { selector: null, template: { metadata: { labels: null } } } },
+    'labels that are not selected': { spec: { template: { metadata: { labels: { app: 'other' } } } } },
+    'no template': { spec: { template: null } },
+    'negative numbers': { spec: { replicas: -1, minReadySeconds: -1 } },
+    'a name in capital letters': { metadata: { name: 'Web' } },
+  }),
+  ...invalidChanges(controller, statusRows, 'status'),
+];
+
+const jobs: readonly InvalidRow[] = [
+  ...invalidCreations(job, {
+    'pods that always restart': withPod({ restartPolicy: null }),
+    'an unknown restart policy': withPod({ restartPolicy: 'Sometimes' }),
+    'negative numbers': {
+      spec: {
+        parallelism: -1,
+        completions: -1,
+        activeDeadlineSeconds: -1,
+        backoffLimit: -1,
+        ttlSecondsAfterFinished: -1,
+      },
+    },
+    'an unknown completion mode': { spec: { completionMode: 'Random' } },
+    'an index without completions': { spec: { completionMode: 'Indexed', completions: null, parallelism: 2 } },
+    'limits per index without index': { spec: { backoffLimitPerIndex: 1, maxFailedIndexes: 1 } },
+    'failed indexes without limit': { spec: { completionMode: 'Indexed', completions: 2, maxFailedIndexes: 3 } },
+    'a selector': { spec: { selector } },
+    'a manual selector that selects nothing': { spec: { manualSelector: true, selector: { matchLabels: { a: 'b' } } } },
+    'no manual selector': { spec: { manualSelector: true } },
+    'an unknown replacement policy': { spec: { podReplacementPolicy: 'Never' } },
+    'a manager without domain': { spec: { managedBy: 'me' } },
+    'a failure policy that is incomplete': {
+      spec: {
+        podFailurePolicy: {
+          rules: [
+            { action: 'Restart', onExitCodes: { operator: 'In', values: [0, 3, 2, 2] } },
+            { action: 'FailIndex', onPodConditions: [{ type: 'Ready', status: 'Maybe' }] },
+            { action: 'Ignore' },
+          ],
+        },
+      },
+    },
+    'a failure policy and pods that restart': {
+      spec: {
+        template: { spec: { restartPolicy: 'OnFailure' } },
+        podReplacementPolicy: 'TerminatingOrFailed',
+        podFailurePolicy: { rules: [{ action: 'Ignore', onPodConditions: [{ type: 'Ready' }] }] },
+      },
+    },
+    'a success policy without index': { spec: { successPolicy: { rules: [{ succeededCount: 1 }] } } },
+    'a success policy that is incomplete': {
+      spec: {
+        completionMode: 'Indexed',
+        completions: 3,
+        successPolicy: { rules: [{}, { succeededCount: 4 }, { succeededIndexes: '2-1' }, { succeededIndexes: '1,5' }] },
+      },
+    },
+    'a name that is too long for the index': {
+      metadata: { name: 'a'.repeat(63) },
+      spec: { completionMode: 'Indexed', completions: 3 },
+    },
+  }),
+  ...invalidChanges(job, {
+    'other completions': { spec: { completions: 5 } },
+    'another template': withPod({ terminationGracePeriodSeconds: 5 }),
+    'another completion mode': { spec: { completionMode: 'Indexed' } },
+    'another selector': { spec: { selector: { matchLabels: { a: 'b' } } } },
+    'a failure policy': {
+      spec: {
+        podFailurePolicy: { rules: [{ action: 'Ignore', onPodConditions: [{ type: 'Ready' }] }] },
+        podReplacementPolicy: 'Failed',
+      },
+    },
+  }),
+  ...invalidChanges(
+    { ...job, body: { spec: { template: jobTemplate, completionMode: 'Indexed', completions: 3, parallelism: 3 } } },
+    { 'other completions only': { spec: { completions: 5 } } },
+  ),
+  ...invalidChanges(
+    job,
+    {
+      'negative numbers': { status: { active: -1, succeeded: -1, failed: -1 } },
+      'completed without conditions before': {
+        status: { conditions: [{ type: 'Complete', status: 'True' }], startTime: '2026-01-02T03:04:05Z' },
+      },
+      'failed without target': {
+        status: { conditions: [{ type: 'Failed', status: 'True' }], startTime: '2026-01-02T03:04:05Z', active: 1 },
+      },
+      'completed and failed': {
+        status: {
+          conditions: ['Complete', 'Failed', 'SuccessCriteriaMet', 'FailureTarget'].map((type) => ({
+            type,
+            status: 'True',
+          })),
+          completionTime: '2026-01-02T03:04:05Z',
+        },
+      },
+      'a completion time before the start': {
+        status: { startTime: '2026-01-02T03:04:05Z', completionTime: '2026-01-02T03:04:04Z' },
+      },
+      'more ready than active': { status: { active: 1, ready: 2 } },
+      'completed indexes without index': { status: { completedIndexes: '1', failedIndexes: '2' } },
+    },
+    'status',
+  ),
+];
+
+const cronJobs: readonly InvalidRow[] = [
+  ...invalidCreations(cronJob, {
+    'no schedule': { spec: { schedule: null } },
+    'a schedule of six parts': { spec: { schedule: '0 0 * * * *' } },
+    'a schedule that is out of range': { spec: { schedule: '60 0 * * *' } },
+    'a schedule that is not a number': { spec: { schedule: 'a 0 * * *' } },
+    'an unknown descriptor': { spec: { schedule: '@sometimes' } },
+    'a schedule with a zone': { spec: { schedule: 'TZ=UTC 0 0 * * *' } },
+    'an empty zone': { spec: { timeZone: '' } },
+    'an unknown zone': { spec: { timeZone: 'Mars/Base' } },
+    'an invalid zone': { spec: { timeZone: '../etc' } },
+    'the local zone': { spec: { timeZone: 'Local' } },
+    'an unknown policy': { spec: { concurrencyPolicy: 'Queue' } },
+    'negative numbers': {
+      spec: { startingDeadlineSeconds: -1, successfulJobsHistoryLimit: -1, failedJobsHistoryLimit: -1 },
+    },
+    'a selector': { spec: { jobTemplate: { spec: { selector, manualSelector: true } } } },
+    'pods that always restart': { spec: { jobTemplate: { spec: { template: { spec: { restartPolicy: null } } } } } },
+    'a name that is too long': { metadata: { name: 'a'.repeat(53) } },
+  }),
+  ...invalidChanges(cronJob, { 'an unknown policy': { spec: { concurrencyPolicy: 'Queue' } } }),
+];
+
+export const invalidWorkloads: readonly InvalidRow[] = [
+  ...deployments,
+  ...replicaSets,
+  ...statefulSets,
+  ...daemonSets,
+  ...controllers,
+  ...jobs,
+  ...cronJobs,
+];
