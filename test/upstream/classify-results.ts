@@ -34,6 +34,11 @@ export function parseClassification(value: unknown): readonly ClassificationRow[
   return parsed.data;
 }
 
+/** Undefined: no row has the test. */
+export function reasonOf(suite: SuiteName, test: string, rows: readonly ClassificationRow[]): string | undefined {
+  return rows.find((row) => row.suite === suite && row.test === test)?.reason;
+}
+
 /** Names of the tests of the suite that never pass. */
 export function knownFailures(suite: SuiteName, rows: readonly ClassificationRow[]): ReadonlySet<string> {
   return new Set(rows.filter((row) => row.suite === suite && row.sometimes !== true).map(({ test }) => test));
@@ -50,7 +55,7 @@ export function classifyResults(
   return {
     unpassed: results
       .filter(({ outcome }) => outcome !== 'passed')
-      .map((result) => ({ result, reason: known.get(result.name)?.reason })),
+      .map((result) => ({ result, reason: reasonOf(suite, result.name, rows) })),
     passedAgain: [...known.values()].filter((row) => passed.has(row.test) && row.sometimes !== true),
   };
 }

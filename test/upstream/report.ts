@@ -1,7 +1,7 @@
 // The report of all suites: what docs/conformance.json holds and docs/conformance.md shows.
 import { z } from 'zod';
 import { isConformance, type SuiteName, suiteNames, type TestResult } from './results.ts';
-import type { Unpassed } from './classify-results.ts';
+import { type ClassificationRow, reasonOf, type Unpassed } from './classify-results.ts';
 
 const listSchema = z.strictObject({
   title: z.string(),
@@ -66,4 +66,14 @@ export function reportUnpassed(unpassed: readonly Unpassed[]): SuiteReport['unpa
 export function mergeSuites(earlier: readonly SuiteReport[], ran: readonly SuiteReport[]): readonly SuiteReport[] {
   const find = (name: SuiteName): SuiteReport | undefined => [...ran, ...earlier].find(({ suite }) => suite === name);
   return suiteNames.map(find).filter((suite) => suite !== undefined);
+}
+
+/** The report with the reasons that the rows have now. */
+export function explainAgain(report: Report, rows: readonly ClassificationRow[]): Report {
+  const explain = ({ suite, unpassed, ...rest }: SuiteReport): SuiteReport => ({
+    suite,
+    ...rest,
+    unpassed: unpassed.map((row) => ({ ...row, reason: reasonOf(suite, row.test, rows) ?? noReason })),
+  });
+  return { ...report, suites: report.suites.map(explain) };
 }

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { formatPage, formatTable } from '../../upstream/format-report.ts';
 import {
   countList,
+  explainAgain,
   mergeSuites,
   noReason,
   parseReport,
@@ -74,6 +75,19 @@ describe('the report of the tests of Kubernetes', () => {
     const embedded: SuiteReport = { ...e2e, suite: 'e2e-embedded' };
     const again: SuiteReport = { ...e2e, date: '2026-02-01' };
     assert.deepEqual(mergeSuites([e2e, embedded, earlier], [again]), [earlier, again, embedded]);
+  });
+
+  it('gets the reasons of the rows that there are now', () => {
+    const report = { kubernetes: 'v1.2.3', version: '0.1.0', suites: [e2e], excluded: [] };
+    const rows = [
+      { suite: 'e2e', test: 'Taints <a|b>', reason: 'no taints' },
+      { suite: 'integration', test: 'CronJob [Conformance]', reason: 'another suite' },
+    ] as const;
+    const [explained] = explainAgain(report, rows).suites;
+    assert.deepEqual(
+      explained?.unpassed.map(({ reason }) => reason),
+      [noReason, 'no taints'],
+    );
   });
 
   it('in docs/conformance.json is well formed and explained, and docs/conformance.md shows it', () => {
