@@ -70,6 +70,8 @@ function withoutNames(text: string, { namespace, node }: Fixture): string {
     text
       .replaceAll(namespace, '$NS')
       .replaceAll(node, '$NODE')
+      // The library that prints the differences of two objects indents with one of them, selected when kube-apiserver starts.
+      .replaceAll('\u00a0', ' ')
       .replace(uid, '$UID')
       .replace(/in record \(\d+\)/g, 'in record ($VERSION)')
       .replace(/(\\+"resourceVersion\\+":\\+")\d+/g, '$1$$VERSION')
