@@ -22,10 +22,11 @@ import { type ObjectPatch, patchObject, touchesManagers } from '../patch/object-
 import {
   alreadyExists,
   conflict,
+  forbidden,
   invalid,
-  objectModified,
   noUniqueName,
   notFound,
+  objectModified,
   statusError,
 } from '../api-errors/api-errors.ts';
 import { apiVersionOf } from '../resources.ts';
@@ -179,6 +180,8 @@ export class ObjectRegistry {
     const stored = this.get(target);
     assertPreconditions(target, stored, request);
     assertNamespaceDeletable(target);
+    const undeletable = target.strategy.explainUndeletable?.(stored.name);
+    if (undeletable !== undefined) throw forbidden(resourceName(target), stored.name, undeletable);
     const draft = stored.draft();
     const kept = keep(stored, draft);
     if (target.served.kind === 'Namespace') return this.#deleteNamespace(target, kept, request.dryRun);
