@@ -14,23 +14,16 @@ export function describeCustomColumn({ name, type, description, jsonPath, ...res
 
 function toCell(value: unknown, type: CustomColumn['type'], nowMs: number): Cell {
   if (value === undefined) return null;
-  switch (type) {
-    case 'integer':
-      return typeof value === 'number' ? Math.trunc(value) : null;
-    case 'number':
-      return typeof value === 'number' ? value : null;
-    case 'boolean':
-      return typeof value === 'boolean' ? value : null;
-    case 'date':
-      return typeof value === 'string' ? describeDate(value, nowMs) : null;
-    case 'string':
-      return describeAny(value);
-  }
+  if (type === 'string') return describeAny(value);
+  if (type === 'date') return typeof value === 'string' ? describeDate(value, nowMs) : null;
+  if (type === 'boolean') return typeof value === 'boolean' ? value : null;
+  if (typeof value !== 'number') return null;
+  return type === 'integer' ? Math.trunc(value) : value;
 }
 
 function describeAny(value: unknown): string {
   if (value === null) return '<no value>';
-  return typeof value === 'object' ? escaped(canonicalJson(value)) : String(value);
+  return typeof value === 'string' ? value : escaped(canonicalJson(value));
 }
 
 /** As Go writes JSON, so that it can be part of HTML. */
