@@ -2,7 +2,13 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Clock } from '../../ports/clock.ts';
 import type { AccessReviews } from '../authorization/access-reviews.ts';
-import { type GroupVersionKind, type ServedResource, tableOf, type Verb } from '../resources.ts';
+import {
+  type GroupVersionKind,
+  type ServedResource,
+  type ServedSubresource,
+  tableOf,
+  type Verb,
+} from '../resources.ts';
 import { parseIncludeObject } from '../printing/table.ts';
 import { isSet, limitOf, parseListPlan, parseWatchPlan, requireRevision } from '../registry/list-query.ts';
 import type { ObjectLister } from '../registry/object-lister.ts';
@@ -59,8 +65,7 @@ const patchTypes: Readonly<Record<string, PatchKind>> = {
   'application/strategic-merge-patch+json': 'strategic-merge',
 };
 const applyType = 'application/apply-patch+yaml';
-/** `/approval` of a CertificateSigningRequest changes conditions, which are part of its status. */
-const endpoints: Readonly<Record<string, Endpoint>> = { status: 'status', approval: 'status', finalize: 'finalize' };
+const endpoints: ReadonlySet<string> = new Set<Endpoint>(['status', 'approval', 'finalize']);
 const streamedSubresources: ReadonlySet<string> = new Set(['exec', 'attach', 'portforward', 'proxy']);
 const indentingAgents = ['curl', 'Wget', 'Mozilla/5.0'];
 
@@ -200,7 +205,7 @@ export class ResourceHandler {
 
   async #apply(call: Call, presenter: Presenter): Promise<Reply> {
     const authorize = this.#options.access.checkOf(call.exchange);
-    const options = { ...parseApplyOptions(call.exchange.query), authorize };
+    const options = { ...parseApplyOptions(call.exchange.query), authorize, user: call.exchange.user };
     const { value, repeated } = decodeApply(
       await readBytes(call.exchange.incoming),
       options.fieldValidation === 'Strict',
@@ -236,7 +241,8 @@ export class ResourceHandler {
   }
 
   #writeOptions(call: Call, kind: Parameters<typeof optionsOf>[1]): WriteOptions {
-    return { ...optionsOf(call, kind), authorize: this.#options.access.checkOf(call.exchange) };
+    const { exchange } = call;
+    return { ...optionsOf(call, kind), authorize: this.#options.access.checkOf(exchange), user: exchange.user };
   }
 
   async #bind(call: Call): Promise<Reply> {
@@ -308,7 +314,7 @@ export class ResourceHandler {
   #target({ served, namespace, name, subresource }: Call): Target {
     const strategy = this.#options.strategies.get(tableOf(served));
     if (strategy === undefined) throw notImplemented(served.plural);
-    return { served, strategy, namespace, name, endpoint: endpoints[subresource?.name ?? ''] ?? '' };
+    return { served, strategy, namespace, name, endpoint: endpointOf(subresource) };
   }
 
   /** Called before any write: an unacceptable response form must be rejected first. */
@@ -317,9 +323,9 @@ export class ResourceHandler {
   }
 
   #presentation({ exchange, served }: Call): Presentation {
-    const includeObject = parseIncludeObject(exchange.query.get('includeObject'));
-    if (includeObject === undefined) throw badRequest('unrecognized includeObject value');
     const form = chooseForm(headerOf(exchange.incoming, 'accept'), served.custom !== undefined);
+    const includeObject = parseIncludeObject(form.as === 'table' ? exchange.query.get('includeObject') : null);
+    if (includeObject === undefined) throw badRequest('unrecognized includeObject value');
     const { format } = form;
     if (format === 'protobuf') return { format, presenter: new ProtobufPresenter(served, form) };
     const presentation = { ...form, includeObject, pretty: form.pretty || wantsIndent(exchange) };
@@ -354,6 +360,15 @@ interface TypedRequest extends ReturnType<typeof readTypedBody> {
 /** The kind of the body of a create or update. */
 function bodyKindOf({ served, subresource }: Call): GroupVersionKind {
   return subresource?.responseKind ?? served;
+}
+
+function endpointOf(subresource: ServedSubresource | undefined): Endpoint {
+  const name = subresource?.name ?? '';
+  return isEndpoint(name) ? name : '';
+}
+
+function isEndpoint(name: string): name is Endpoint {
+  return endpoints.has(name);
 }
 
 function allows({ served, subresource, name }: ResourceRoute, verb: Verb): boolean {
