@@ -92,6 +92,7 @@ const otherFlags: Readonly<Record<string, string>> = {
   optional: 'npm run control-plane',
   kubernetes: 'npm run test:control-plane',
   suite: 'npm run test:upstream',
+  explain: 'npm run test:upstream',
   values: 'helm',
   'without-tests': 'npm run check',
   'use-service-account-credentials': 'kube-controller-manager',

@@ -2,7 +2,7 @@
 // without owners in alternating rounds of the same process: without HTTP, from the bytes of a request to those of the response
 // and of a watch event, and over HTTPS, as CPU time of a server with one watch of each resource. Then the memory of a server's
 // objects. Figures are printed and not checked. `-- --writes=200 --scale=0.1` is a quick run, `--only=registry|http|memory`
-// one of the parts.
+// one of the parts, `--kind=pod` one of the kinds of writes.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -35,6 +35,7 @@ type Round = (owned: boolean, from: number, count: number) => Promise<number>;
 
 /** The median of the ratios of pairs, which begin with the one or the other in turns. */
 async function compare(what: string, round: Round): Promise<void> {
+  if (!what.startsWith(argument('kind') ?? '')) return;
   let next = 1;
   const spend = async (owned: boolean): Promise<number> => {
     const seconds = await round(owned, next, writes);

@@ -47,7 +47,16 @@ export function makeObject(kind: Kind, index: number): Json {
     .replaceAll(places.namespace, '001')
     .replaceAll(microPlace, '000000');
   const { object } = JSON.parse(text) as { readonly object: Json & { readonly metadata: Json } };
-  return { ...object, metadata: { ...object.metadata, ...noManagers } };
+  return { ...object, metadata: { ...object.metadata, ...noManagers, ...ownersOf(kind, index) } };
+}
+
+/** A node has no owner, a lease that of its node, and ten pods have the same. */
+function ownersOf(kind: Kind, index: number): Json {
+  if (kind === 'nodes') return { ownerReferences: undefined };
+  const [apiVersion, type, number] =
+    kind === 'pods' ? ['apps/v1', 'ReplicaSet', Math.floor(index / 10)] : ['v1', 'Node', index];
+  const uid = `8f14e45f-ceea-467f-a8a2-${String(number).padStart(12, '0')}`;
+  return { ownerReferences: [{ apiVersion, kind: type, name: `owner-${number}`, uid, controller: true }] };
 }
 
 /** `prefix` keeps the objects of two servers or groups apart. */

@@ -40,7 +40,8 @@ export function apiServerArguments(
     '--service-account-issuer=https://control-plane.test',
     `--token-auth-file=${credentials.tokenFile}`,
     '--authorization-mode=RBAC',
-    '--service-cluster-ip-range=10.0.0.0/24',
+    // As in the embedded server.
+    '--service-cluster-ip-range=10.96.0.0/16',
     // Pods would require the default service account, which only a controller creates.
     ...(serviceAccounts ? [] : ['--disable-admission-plugins=ServiceAccount']),
   ];

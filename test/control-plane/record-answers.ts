@@ -2,14 +2,16 @@
 // of the requests, and after an update of the control plane to another release:
 //
 //     node test/control-plane/record-answers.ts
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+//     node test/control-plane/record-answers.ts --kubernetes 1.33
+import { readFileSync } from 'node:fs';
+import { selectVersion, splitArguments } from '../../tools/control-plane/kubernetes-version.ts';
 import { answerOf, makeFixture, requestRows } from '../contract/apiserver/answers/answers.ts';
-import { Client } from '../contract/apiserver/client.ts';
+import { Client, type Json } from '../contract/apiserver/client.ts';
 import { startControlPlane } from './control-plane.ts';
+import { record } from './recordings.ts';
 
-const file = join(import.meta.dirname, '..', 'contract', 'apiserver', 'answers', 'recorded-answers.json');
-
+const { version } = splitArguments(process.argv.slice(2));
+if (version !== undefined) selectVersion(version);
 await using plane = await startControlPlane();
 const client = new Client({
   kind: 'real',
@@ -20,11 +22,8 @@ const client = new Client({
   close: async () => {},
 });
 const fixture = await makeFixture(client);
-const lines: string[] = [];
-for (const row of requestRows) {
-  // One answer per line, so that a new release shows as a readable change.
-  lines.push(`${JSON.stringify(row.name)}: ${JSON.stringify(await answerOf(client, fixture, row))}`);
-}
-writeFileSync(file, `{\n${lines.join(',\n')}\n}\n`);
+const answers: Record<string, Json> = {};
+for (const row of requestRows) answers[row.name] = await answerOf(client, fixture, row);
+record('answers', answers);
 await client.close();
-console.log(`${lines.length} answers`);
+console.log(`${requestRows.length} answers`);

@@ -14,7 +14,7 @@ const rowSchema = z.strictObject({
 const rowsSchema = z.array(rowSchema);
 export type ClassificationRow = z.infer<typeof rowSchema>;
 
-/** A test that did not pass. */
+/** A test that ran and did not pass. */
 export interface Unpassed {
   readonly result: TestResult;
   /** Undefined: classification.yaml has no row for it. */
@@ -34,6 +34,11 @@ export function parseClassification(value: unknown): readonly ClassificationRow[
   return parsed.data;
 }
 
+/** Undefined: no row has the test. */
+export function reasonOf(suite: SuiteName, test: string, rows: readonly ClassificationRow[]): string | undefined {
+  return rows.find((row) => row.suite === suite && row.test === test)?.reason;
+}
+
 /** Names of the tests of the suite that never pass. */
 export function knownFailures(suite: SuiteName, rows: readonly ClassificationRow[]): ReadonlySet<string> {
   return new Set(rows.filter((row) => row.suite === suite && row.sometimes !== true).map(({ test }) => test));
@@ -49,8 +54,8 @@ export function classifyResults(
   const passed = new Set(results.filter(({ outcome }) => outcome === 'passed').map(({ name }) => name));
   return {
     unpassed: results
-      .filter(({ outcome }) => outcome !== 'passed')
-      .map((result) => ({ result, reason: known.get(result.name)?.reason })),
+      .filter(({ outcome }) => outcome === 'failed' || outcome === 'skipped')
+      .map((result) => ({ result, reason: reasonOf(suite, result.name, rows) })),
     passedAgain: [...known.values()].filter((row) => passed.has(row.test) && row.sometimes !== true),
   };
 }

@@ -1,12 +1,15 @@
 // The report of all suites: what docs/conformance.json holds and docs/conformance.md shows.
 import { z } from 'zod';
 import { isConformance, type SuiteName, suiteNames, type TestResult } from './results.ts';
-import type { Unpassed } from './classify-results.ts';
+import { type ClassificationRow, reasonOf, type Unpassed } from './classify-results.ts';
 
 const listSchema = z.strictObject({
   title: z.string(),
   tests: z.number().int(),
+  /** Fewer than the tests: the run was ended early. */
+  ran: z.number().int(),
   passed: z.number().int(),
+  /** Conformance tests that ran. */
   conformance: z.number().int(),
   conformancePassed: z.number().int(),
 });
@@ -44,12 +47,14 @@ export function parseReport(text: string): Report {
 
 /** Counts the results of one list. */
 export function countList(title: string, results: readonly TestResult[]): ListReport {
+  const ran = results.filter(({ outcome }) => outcome !== 'not run');
   const passed = results.filter(({ outcome }) => outcome === 'passed');
   return {
     title,
     tests: results.length,
+    ran: ran.length,
     passed: passed.length,
-    conformance: results.filter(({ name }) => isConformance(name)).length,
+    conformance: ran.filter(({ name }) => isConformance(name)).length,
     conformancePassed: passed.filter(({ name }) => isConformance(name)).length,
   };
 }
@@ -66,4 +71,14 @@ export function reportUnpassed(unpassed: readonly Unpassed[]): SuiteReport['unpa
 export function mergeSuites(earlier: readonly SuiteReport[], ran: readonly SuiteReport[]): readonly SuiteReport[] {
   const find = (name: SuiteName): SuiteReport | undefined => [...ran, ...earlier].find(({ suite }) => suite === name);
   return suiteNames.map(find).filter((suite) => suite !== undefined);
+}
+
+/** The report with the reasons that the rows have now. */
+export function explainAgain(report: Report, rows: readonly ClassificationRow[]): Report {
+  const explain = ({ suite, unpassed, ...rest }: SuiteReport): SuiteReport => ({
+    suite,
+    ...rest,
+    unpassed: unpassed.map((row) => ({ ...row, reason: reasonOf(suite, row.test, rows) ?? noReason })),
+  });
+  return { ...report, suites: report.suites.map(explain) };
 }

@@ -12,6 +12,7 @@ import { formatPage, formatTable } from './format-report.ts';
 import { parseArguments, usage } from './parse-arguments.ts';
 import {
   countList,
+  explainAgain,
   mergeSuites,
   noReason,
   parseReport,
@@ -40,6 +41,7 @@ async function main(): Promise<number> {
     console.log(usage);
     return exitCodes.explained;
   }
+  if (options.explain) return explainReport();
   if (!hasGo()) {
     console.error(noGoAdvice);
     return exitCodes.noGo;
@@ -70,7 +72,7 @@ interface SuiteOutcome {
 async function runSuites(suites: readonly SuiteName[], focus: string | undefined): Promise<number> {
   const tests = await buildUpstreamTests(say);
   const selection = parseSelection(parse(readFileSync(join(import.meta.dirname, 'selection.yaml'), 'utf8')));
-  const rows = parseClassification(parse(readFileSync(join(import.meta.dirname, 'classification.yaml'), 'utf8')));
+  const rows = readRows();
   const selected = selectTests(await listTests(tests, say), selection);
   const problems = [...problemsOfSelection(selected)];
   const reports: SuiteReport[] = [];
@@ -110,6 +112,7 @@ async function runSuite(suite: SuiteName, context: SuiteContext): Promise<SuiteO
   const run = await runTests(suite, context, { focus: context.focus, knownToFail, logFolder, say: toSay });
   const results = run.lists.flatMap((list) => list.results);
   const { unpassed, passedAgain } = classifyResults(suite, results, context.rows);
+  const notRun = results.filter(({ outcome }) => outcome === 'not run').length;
   const unexplained = unpassed.filter(({ reason }) => reason === undefined).map(({ result }) => result);
   return {
     report: {
@@ -121,6 +124,7 @@ async function runSuite(suite: SuiteName, context: SuiteContext): Promise<SuiteO
     },
     problems: [
       ...run.failures.map((failure) => `${suite}: ${failure}`),
+      ...(notRun === 0 ? [] : [`${suite}: the run ended before ${notRun} tests`]),
       ...unexplained.map(({ name, message }) => `${suite}: ${noReason}: ${name}\n${message ?? ''}`),
       ...passedAgain.map(({ test }) => `${suite}: passes, but has a row in classification.yaml: ${test}`),
     ],
@@ -130,7 +134,7 @@ async function runSuite(suite: SuiteName, context: SuiteContext): Promise<SuiteO
 async function runTests(suite: SuiteName, context: SuiteContext, options: SuiteOptions): Promise<SuiteRun> {
   const { tests, selection, selected, focus } = context;
   if (suite === 'integration') return runIntegration(tests, options);
-  const pattern = new RegExp(focus ?? '');
+  const pattern = new RegExp(focus ?? '', 'u');
   const lists = selection.suites[suite].map((name) => ({
     name,
     title: selection.lists[name]!.title,
@@ -152,8 +156,25 @@ function writeReport(suite: SuiteReport, { exclusions }: Selection, { excluded }
     suites: [...mergeSuites(earlier, [suite])],
     excluded: exclusions.map(({ class: name, reason }) => ({ class: name, reason, tests: excluded.get(name)!.length })),
   };
+  writeFiles(report);
+}
+
+/** Writes the reasons of classification.yaml into the report of the last runs. Fails if a test has none. */
+function explainReport(): number {
+  const report = explainAgain(parseReport(readFileSync(reportFile, 'utf8')), readRows());
+  writeFiles(report);
+  console.log(formatTable(report.suites));
+  const unexplained = report.suites.some(({ unpassed }) => unpassed.some(({ reason }) => reason === noReason));
+  return unexplained ? exitCodes.failed : exitCodes.explained;
+}
+
+function writeFiles(report: Report): void {
   writeFileSync(reportFile, `${JSON.stringify(report, undefined, 2)}\n`);
   writeFileSync(pageFile, formatPage(report));
+}
+
+function readRows(): readonly ClassificationRow[] {
+  return parseClassification(parse(readFileSync(join(import.meta.dirname, 'classification.yaml'), 'utf8')));
 }
 
 function say(line: string): void {

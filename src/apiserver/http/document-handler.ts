@@ -15,7 +15,14 @@ import {
 import { OpenApi } from '../discovery/open-api.ts';
 import type { ServedResource } from '../resources.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
-import { chooseFormat, contentTypeOf, findAggregatedFormat, jsonType, type WireFormat } from './accept.ts';
+import {
+  chooseFormat,
+  chooseSwaggerType,
+  contentTypeOf,
+  findAggregatedFormat,
+  jsonType,
+  type WireFormat,
+} from './accept.ts';
 import { type Exchange, headerOf } from './exchange.ts';
 import { bytesReply, jsonReply, objectReply, type Reply, textReply } from './reply.ts';
 
@@ -23,6 +30,10 @@ import { bytesReply, jsonReply, objectReply, type Reply, textReply } from './rep
 const serverVersion = {
   major: '1',
   minor: '36',
+  emulationMajor: '1',
+  emulationMinor: '36',
+  minCompatibilityMajor: '1',
+  minCompatibilityMinor: '35',
   gitVersion: 'v1.36.3-nlc',
   gitCommit: '',
   gitTreeState: 'clean',
@@ -31,6 +42,9 @@ const serverVersion = {
   compiler: 'none',
   platform: 'embedded',
 } as const;
+
+/** Indented for every client, as upstream (`WriteRawJSON`). */
+const versionText = Buffer.from(JSON.stringify(serverVersion, null, 2));
 
 /** Paths without authentication (upstream role `system:public-info-viewer`). */
 const publicPaths: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version']);
@@ -67,7 +81,7 @@ export class DocumentHandler {
       case '/':
         return jsonReply(200, { paths: rootPaths });
       case '/version':
-        return jsonReply(200, serverVersion);
+        return bytesReply(200, jsonType, versionText);
       case '/metrics':
         return textReply(200, this.#metrics());
       case '/api':
@@ -80,6 +94,7 @@ export class DocumentHandler {
 
   #below(exchange: Exchange, path: string): Reply | undefined {
     if (isPublicPath(path)) return describeHealth(exchange, path);
+    if (path === '/openapi/v2') return this.#swagger(exchange);
     if (path === '/openapi/v3') return documentReply(exchange, this.#openApi.index(), discoveryHeaders);
     if (path.startsWith('/openapi/v3/')) return this.#openApiDocument(exchange, path);
     return legacyDocument(exchange, path.split('/').slice(1), this.#served);
@@ -90,6 +105,13 @@ export class DocumentHandler {
     if (aggregated !== undefined) return aggregatedReply(exchange, aggregatedDiscovery(root, this.#served), aggregated);
     const document = root === '/apis' ? groupList(this.#served) : coreVersions(authorityOf(exchange));
     return discoveryReply(exchange, document);
+  }
+
+  #swagger(exchange: Exchange): Reply {
+    const contentType = chooseSwaggerType(headerOf(exchange.incoming, 'accept'));
+    const { text, hash, protobuf } = this.#openApi.swagger();
+    const bytes = contentType === jsonType ? Buffer.from(text) : protobuf;
+    return hashedReply(exchange, { bytes, hash, contentType, headers: discoveryHeaders });
   }
 
   #openApiDocument(exchange: Exchange, path: string): Reply | undefined {
@@ -116,7 +138,17 @@ export class DocumentHandler {
   }
 }
 
-const rootPaths = ['/api', '/apis', '/healthz', '/livez', '/metrics', '/openapi/v3', '/readyz', '/version'];
+const rootPaths = [
+  '/api',
+  '/apis',
+  '/healthz',
+  '/livez',
+  '/metrics',
+  '/openapi/v2',
+  '/openapi/v3',
+  '/readyz',
+  '/version',
+];
 
 function legacyDocument(
   exchange: Exchange,

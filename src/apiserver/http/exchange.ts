@@ -48,6 +48,13 @@ export function finish(outgoing: Outgoing, last: Uint8Array = new Uint8Array()):
   else outgoing.end(last);
 }
 
+/** Sends a complete response, headers and body in one write. */
+export function respond(outgoing: Outgoing, code: number, headers: OutgoingHttpHeaders, body: Uint8Array): void {
+  if ('stream' in outgoing) outgoing.writeHead(code, headers);
+  else outgoing.writeHead(code, headers);
+  finish(outgoing, body);
+}
+
 /** Sends status and headers now, before the body. */
 export function begin(outgoing: Outgoing, code: number, headers: OutgoingHttpHeaders): void {
   if ('stream' in outgoing) {

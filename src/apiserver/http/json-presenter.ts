@@ -13,11 +13,12 @@ import {
   printRow,
   printTable,
 } from '../printing/table.ts';
+import { toWireForm } from '../codec/wire-form.ts';
 import type { EventType } from '../registry/watched-change.ts';
 import { asEventV1 } from '../registry/event-forms.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import { jsonType, type ResponseForm } from './accept.ts';
-import { bookmarkMetadata, type Presenter } from './presenter.ts';
+import { asKubeObject, bookmarkMetadata, type Presenter } from './presenter.ts';
 
 interface Presentation extends ResponseForm {
   readonly includeObject: IncludeObject;
@@ -80,23 +81,30 @@ export class JsonPresenter implements Presenter {
     return Buffer.concat([Buffer.from(start), this.#prefix, ...stored.tail, eventEnd]);
   }
 
-  bookmark(revision: number, endsInitialEvents: boolean): Buffer {
+  bookmark(revision: number, endsInitialEvents: boolean, first: boolean): Buffer {
     const metadata = bookmarkMetadata(revision, endsInitialEvents);
-    return Buffer.from(`{"type":"BOOKMARK","object":${JSON.stringify(this.#bookmarkObject(metadata))}}\n`);
+    return Buffer.from(`{"type":"BOOKMARK","object":${JSON.stringify(this.#bookmarkObject(metadata, first))}}\n`);
   }
 
   error(status: Status | undefined): Buffer {
     return Buffer.from(`${JSON.stringify({ type: 'ERROR', object: { metadata: {}, ...status } })}\n`);
   }
 
-  #bookmarkObject(metadata: KubeObject['metadata']): unknown {
+  #bookmarkObject(metadata: KubeObject['metadata'], withColumns: boolean): unknown {
     const plain = { kind: this.#served.kind, apiVersion: this.#apiVersion, metadata };
     if (this.#presentation.as === 'object') return plain;
-    const partial = this.#partial({ metadata });
-    if (this.#presentation.as === 'partial') return partial;
-    const { resourceVersion = '' } = metadata;
-    const table = printTable(this.#served, [], { resourceVersion }, { nowMs: 0, version: this.#presentation.version });
-    return { ...table, columnDefinitions: null, rows: [{ cells: [], object: partial }] };
+    if (this.#presentation.as === 'partial') return this.#partial(plain);
+    return this.#bookmarkTable(metadata, withColumns);
+  }
+
+  /** A row of an object without content. The mark of the end of the initial state is never left out. */
+  #bookmarkTable(metadata: KubeObject['metadata'], withColumns: boolean): unknown {
+    const { resourceVersion = '', annotations } = metadata;
+    const options = { ...this.#printOptions(), withColumns };
+    const isMark = annotations !== undefined && options.includeObject === 'None';
+    const empty = { ...toWireForm(this.#apiVersion, this.#served.kind, {}).object, metadata };
+    const included = isMark ? { includeObject: 'Metadata' as const } : {};
+    return printTable(this.#served, [empty], { resourceVersion }, { ...options, ...included });
   }
 
   #isStoredForm(): boolean {
@@ -147,9 +155,7 @@ export class JsonPresenter implements Presenter {
   #parse(stored: StoredObject): KubeObject {
     const draft = stored.presented();
     const { metadata, ...rest } = this.#served.group === eventsV1Group ? asEventV1(draft) : draft;
-    const object: unknown = { kind: this.#served.kind, apiVersion: this.#apiVersion, metadata, ...rest };
-    if (!isKubeObject(object)) throw new Error(`${stored.key} has no metadata`);
-    return object;
+    return asKubeObject({ kind: this.#served.kind, apiVersion: this.#apiVersion, metadata, ...rest }, stored.key);
   }
 
   #printOptions(): Parameters<typeof printRow>[2] {
@@ -163,7 +169,3 @@ export class JsonPresenter implements Presenter {
 }
 
 const eventEnd = Buffer.from('}\n');
-
-function isKubeObject(value: unknown): value is KubeObject {
-  return typeof value === 'object' && value !== null && 'metadata' in value;
-}

@@ -15,8 +15,8 @@ export interface Presenter {
   list(metadata: ListMeta, items: readonly StoredObject[]): Iterable<Buffer>;
   /** One event of a watch. `first` adds the columns of a table. */
   event(type: EventType, stored: StoredObject, first: boolean): Buffer;
-  /** An event with a revision only; `endsInitialEvents` marks the end of the initial state. */
-  bookmark(revision: number, endsInitialEvents: boolean): Buffer;
+  /** An event with a revision only; `endsInitialEvents` marks the end of the initial state. `first` is that of `event`. */
+  bookmark(revision: number, endsInitialEvents: boolean, first: boolean): Buffer;
   /** The last event of a watch that failed. */
   error(status: Status | undefined): Buffer;
 }
@@ -28,4 +28,14 @@ const initialEventsEnd = { 'k8s.io/initial-events-end': 'true' } as const;
 export function bookmarkMetadata(revision: number, endsInitialEvents: boolean): KubeObject['metadata'] {
   const annotations = endsInitialEvents ? { annotations: initialEventsEnd } : {};
   return { resourceVersion: String(revision), ...annotations };
+}
+
+/** An object with metadata; throws for any other, by the name that it is given. */
+export function asKubeObject(value: object, name: string): KubeObject {
+  if (!isKubeObject(value)) throw new Error(`${name} has no metadata`);
+  return value;
+}
+
+function isKubeObject(value: object): value is KubeObject {
+  return 'metadata' in value && typeof value.metadata === 'object';
 }

@@ -4,7 +4,7 @@ import type { ApiError } from '../../api/api-error.ts';
 import { encodeEnvelope } from '../codec/protobuf-encoder.ts';
 import { textAt } from '../select-field.ts';
 import { contentTypeOf, jsonType, type WireFormat } from './accept.ts';
-import { begin, type Exchange, finish, write } from './exchange.ts';
+import { begin, type Exchange, finish, respond, write } from './exchange.ts';
 
 export interface Reply {
   readonly code: number;
@@ -67,8 +67,7 @@ export async function sendReply(
   const whole = first.done === true ? Buffer.alloc(0) : first.value;
   const second = chunks.next();
   if (second.done === true && whole.length <= wholeBytesMax) {
-    begin(outgoing, reply.code, { ...headers, 'content-length': whole.length });
-    finish(outgoing, whole);
+    respond(outgoing, reply.code, { ...headers, 'content-length': whole.length }, whole);
     return;
   }
   begin(outgoing, reply.code, headers);

@@ -27,7 +27,9 @@ export async function readBytes(incoming: Incoming): Promise<Buffer> {
     });
     incoming.once('end', () => resolve(Buffer.concat(parts, Math.min(bytes, bodyBytesMax))));
     incoming.once('error', (error) => reject(badRequest(`the body could not be read: ${error.message}`)));
-    incoming.once('close', () => reject(badRequest('the body ended before it was complete')));
+    incoming.once('close', () => {
+      if (!incoming.readableEnded) reject(badRequest('the body ended before it was complete'));
+    });
   });
 }
 

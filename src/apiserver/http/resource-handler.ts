@@ -9,7 +9,7 @@ import {
   tableOf,
   type Verb,
 } from '../resources.ts';
-import { parseIncludeObject } from '../printing/table.ts';
+import { type IncludeObject, parseIncludeObject } from '../printing/table.ts';
 import { isSet, limitOf, parseListPlan, parseWatchPlan, requireRevision } from '../registry/list-query.ts';
 import type { ObjectLister } from '../registry/object-lister.ts';
 import type { Deleted, ObjectRegistry, WriteOptions, Written } from '../registry/object-registry.ts';
@@ -22,7 +22,7 @@ import { buildScale, patchForScale } from '../registry/scale.ts';
 import { parseSelection, type Selection } from '../registry/selection.ts';
 import type { Endpoint, Strategy } from '../registry/strategy.ts';
 import { mapAt, type MutableJsonMap } from '../select-field.ts';
-import { bodyTypeOf, chooseForm, chooseFormat, type WireFormat } from './accept.ts';
+import { bodyTypeOf, chooseForm, chooseFormat, type ResponseForm, type WireFormat } from './accept.ts';
 import type { AccessControl } from './access-control.ts';
 import { decodeDeleteOptions, parseDeleteRequest } from './delete-options.ts';
 import { type Exchange, headerOf } from './exchange.ts';
@@ -33,6 +33,7 @@ import { ProtobufPresenter } from './protobuf-presenter.ts';
 import { bytesReply, objectReply, type Reply, textReply } from './reply.ts';
 import { decodeApply, decodeBody, readBytes, type RequestBody, unsupported } from './request-body.ts';
 import type { ResourceRoute } from './request-route.ts';
+import { scaleReply } from './scale-reply.ts';
 import type { TokenRequests } from './token-requests.ts';
 import type { WatchOpener } from './watch-opener.ts';
 import { parseApplyOptions, parseWriteOptions } from './write-query.ts';
@@ -261,15 +262,15 @@ export class ResourceHandler {
   }
 
   async #scale(call: Call): Promise<Reply> {
-    const { registry } = this.#options;
-    const format = formatOf(call);
+    const { registry, clock } = this.#options;
+    const form = responseFormOf(call);
     const target = this.#target(call);
-    if (call.verb === 'get') return objectReply(200, buildScale(registry.get(target)), format);
+    if (call.verb === 'get') return scaleReply(buildScale(registry.get(target)), form, clock.nowMs(), {});
     const body = call.verb === 'patch' ? await this.#patchedScale(call) : await this.#typedBody(call, 'UpdateOptions');
     assertNamed(body.object, call.name ?? '');
     const patch = { type: 'merge', body: patchForScale(body.object, call.name ?? '') } as const;
     const { object } = registry.patch(target, patch, { ...body.options, subresource: 'scale' });
-    return objectReply(200, buildScale(object), format, warningHeaders(body.warnings));
+    return scaleReply(buildScale(object), form, clock.nowMs(), warningHeaders(body.warnings));
   }
 
   async #patchedScale(call: Call): Promise<TypedRequest> {
@@ -322,13 +323,12 @@ export class ResourceHandler {
     return this.#presentation(call).presenter;
   }
 
-  #presentation({ exchange, served }: Call): Presentation {
-    const form = chooseForm(headerOf(exchange.incoming, 'accept'), served.custom !== undefined);
-    const includeObject = parseIncludeObject(form.as === 'table' ? exchange.query.get('includeObject') : null);
-    if (includeObject === undefined) throw badRequest('unrecognized includeObject value');
+  #presentation(call: Call): Presentation {
+    const { exchange, served } = call;
+    const form = responseFormOf(call);
     const { format } = form;
     if (format === 'protobuf') return { format, presenter: new ProtobufPresenter(served, form) };
-    const presentation = { ...form, includeObject, pretty: form.pretty || wantsIndent(exchange) };
+    const presentation = { ...form, pretty: form.pretty || wantsIndent(exchange) };
     return { format, presenter: new JsonPresenter(served, presentation, this.#options.clock) };
   }
 
@@ -395,6 +395,17 @@ function optionsOf(
 }
 
 /** Of a response that has one form only. */
+/** Throws an ApiError for a form that does not exist. */
+function responseFormOf({
+  exchange: { query, incoming },
+  served,
+}: Call): ResponseForm & { readonly includeObject: IncludeObject } {
+  const form = chooseForm(headerOf(incoming, 'accept'), served.custom !== undefined);
+  const includeObject = parseIncludeObject(form.as === 'table' ? query.get('includeObject') : null);
+  if (includeObject === undefined) throw badRequest('unrecognized includeObject value');
+  return { ...form, includeObject };
+}
+
 function formatOf({ exchange: { incoming } }: Call): WireFormat {
   return chooseFormat(headerOf(incoming, 'accept'));
 }

@@ -104,7 +104,7 @@ export class WatchOpener {
         yield presenter.event('ADDED', object, first);
         first = false;
       }
-      if (plan.announcesEnd) yield presenter.bookmark(revision, true);
+      if (plan.announcesEnd) yield presenter.bookmark(revision, true, first);
     })();
   }
 

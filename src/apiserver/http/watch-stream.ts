@@ -152,10 +152,10 @@ export class WatchStream implements Watcher {
     const { encoder, presenter } = this.#options;
     for (const entry of taken) {
       if (entry.kind === 'bookmark') {
-        yield presenter.bookmark(entry.revision, false);
-        continue;
+        yield presenter.bookmark(entry.revision, false, !this.#sentAny);
+      } else {
+        yield encoder.encode(entry.change, entry.type, presenter, !this.#sentAny);
       }
-      yield encoder.encode(entry.change, entry.type, presenter, !this.#sentAny);
       this.#sentAny = true;
     }
   }

@@ -2,7 +2,7 @@
 import type { JsonMap } from '../../api/json-map.ts';
 import { canonicalQuantity } from '../../api/quantity.ts';
 import { isMap, mapAt, mapsAt, numberAt, textAt, valueAt } from '../select-field.ts';
-import { ageColumn, column, nameColumn, numberColumn, type PrintedColumn } from './describe-columns.ts';
+import { ageColumn, column, countColumn, nameColumn, numberColumn, type PrintedColumn } from './describe-columns.ts';
 
 /** So many metrics are printed; of the others, their number. */
 const metricsMax = 2;
@@ -31,6 +31,14 @@ export const autoscalerColumns: readonly PrintedColumn[] = [
   numberColumn('Replicas', 'Current number of pods.', (autoscaler) =>
     numberAt(autoscaler, 'status', 'currentReplicas'),
   ),
+  ageColumn,
+];
+
+/** Of the subresource `scale` (upstream `printScale`). */
+export const scaleColumns: readonly PrintedColumn[] = [
+  { ...nameColumn, format: '' },
+  countColumn('Desired', 'Number of pods that are wanted.', (scale) => numberAt(scale, 'spec', 'replicas')),
+  countColumn('Available', 'Number of pods that exist.', (scale) => numberAt(scale, 'status', 'replicas')),
   ageColumn,
 ];
 

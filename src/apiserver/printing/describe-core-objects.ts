@@ -40,7 +40,8 @@ function describeExternalAddress(service: JsonMap): string {
   const given = textsAt(service, 'spec', 'externalIPs');
   const type = textAt(service, 'spec', 'type');
   if (type === 'ExternalName') return textAt(service, 'spec', 'externalName');
-  if (type !== 'LoadBalancer') return given.join(',') || '<none>';
+  if (type === 'ClusterIP' || type === 'NodePort') return given.join(',') || '<none>';
+  if (type !== 'LoadBalancer') return '<unknown>';
   return [...balancerAddresses(service), ...given].join(',') || '<pending>';
 }
 

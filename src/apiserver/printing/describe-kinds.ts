@@ -8,7 +8,7 @@ import {
   validatingPolicyColumns,
   webhookColumns,
 } from './describe-admission.ts';
-import { autoscalerColumns } from './describe-autoscaler.ts';
+import { autoscalerColumns, scaleColumns } from './describe-autoscaler.ts';
 import { configMapColumns, secretColumns, serviceAccountColumns, serviceColumns } from './describe-core-objects.ts';
 import { daemonSetColumns } from './describe-daemon-set.ts';
 import { endpointSliceColumns, endpointsColumns } from './describe-endpoints.ts';
@@ -81,6 +81,7 @@ export const columnsByKind: Readonly<Record<string, readonly PrintedColumn[]>> =
   'admissionregistration.k8s.io/ValidatingWebhookConfiguration': webhookColumns,
   'apps/ControllerRevision': controllerRevisionColumns,
   'autoscaling/HorizontalPodAutoscaler': autoscalerColumns,
+  'autoscaling/Scale': scaleColumns,
   'batch/CronJob': cronJobColumns,
   'certificates.k8s.io/CertificateSigningRequest': signingRequestColumns,
   'discovery.k8s.io/EndpointSlice': endpointSliceColumns,
@@ -126,7 +127,9 @@ export const columnsByKind: Readonly<Record<string, readonly PrintedColumn[]>> =
 export const defaultColumns: readonly PrintedColumn[] = [
   nameColumn,
   {
-    ...column('Created At', 'Time of creation.', (object) => textAt(object, 'metadata', 'creationTimestamp')),
+    ...column('Created At', 'Time of creation.', (object) => {
+      return textAt(object, 'metadata', 'creationTimestamp') || '0001-01-01T00:00:00Z';
+    }),
     type: 'date',
   },
 ];

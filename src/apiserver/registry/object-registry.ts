@@ -23,10 +23,11 @@ import { type ObjectPatch, patchObject, touchesManagers } from '../patch/object-
 import {
   alreadyExists,
   conflict,
+  forbidden,
   invalid,
-  objectModified,
   noUniqueName,
   notFound,
+  objectModified,
   statusError,
 } from '../api-errors/api-errors.ts';
 import { apiVersionOf } from '../resources.ts';
@@ -125,7 +126,7 @@ export class ObjectRegistry {
     const { draft, warnings, given } = readBody(body, target, options);
     alignNames(draft, target);
     // As upstream, a dry run does not reach the store, which refuses it.
-    if (draft.metadata.resourceVersion !== undefined && !options.dryRun) {
+    if (!isUnversioned(draft) && !options.dryRun) {
       throw statusError(500, '', 'resourceVersion should not be set on objects to be created');
     }
     return this.#insert(target, draft, { ...options, warnings, given });
@@ -138,7 +139,7 @@ export class ObjectRegistry {
     const stored = this.#store.get(target.strategy.table, keyOfTarget(target));
     if (stored === undefined) return this.#insertByUpdate(target, draft, { ...options, warnings, given });
     assertUid(target, stored, draft);
-    if (draft.metadata.resourceVersion === undefined && target.strategy.needsVersion) throw versionMissing(target);
+    if (isUnversioned(draft) && target.strategy.needsVersion) throw versionMissing(target);
     return this.#replace(target, stored, draft, { ...options, warnings, given });
   }
 
@@ -188,6 +189,8 @@ export class ObjectRegistry {
     const stored = this.get(target);
     assertPreconditions(target, stored, request);
     assertNamespaceDeletable(target);
+    const undeletable = target.strategy.explainUndeletable?.(stored.name);
+    if (undeletable !== undefined) throw forbidden(resourceName(target), stored.name, undeletable);
     const draft = stored.draft();
     const kept = keep(stored, draft);
     if (target.served.kind === 'Namespace') return this.#deleteNamespace(target, kept, request.dryRun);
@@ -425,8 +428,14 @@ function assertUid(target: Target, stored: StoredObject, { metadata: { uid } }: 
   if (uid !== undefined && uid !== stored.uid) throw uidConflict(target, uid, stored.uid);
 }
 
-function assertVersion(target: Target, stored: StoredObject, { metadata: { resourceVersion } }: Draft): void {
-  if (resourceVersion === undefined) return;
+/** Version 0 is none, as in upstream's `ObjectResourceVersion`. */
+function isUnversioned({ metadata: { resourceVersion } }: Draft): boolean {
+  return resourceVersion === undefined || parseRevision(resourceVersion) === 0;
+}
+
+function assertVersion(target: Target, stored: StoredObject, draft: Draft): void {
+  const { resourceVersion } = draft.metadata;
+  if (resourceVersion === undefined || isUnversioned(draft)) return;
   if (parseRevision(resourceVersion) === undefined) {
     throw statusError(500, '', `strconv.ParseUint: parsing "${resourceVersion}": invalid syntax`);
   }

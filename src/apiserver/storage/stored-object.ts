@@ -116,8 +116,8 @@ export class StoredObject implements Located {
       const { metadata, ...rest } = this.content;
       const head = JSON.stringify({ metadata }).slice('{'.length, -'}}'.length);
       const others = JSON.stringify(rest).slice('{'.length);
-      const bytes = Buffer.from(`${head}}${others === '}' ? '' : ','}${others}`);
-      this.#bytes = { bytes, metadataEnd: Buffer.byteLength(head) };
+      const text = `${head}}${others === '}' ? '' : ','}${others}`;
+      this.#bytes = { bytes: ownBytes(text), metadataEnd: Buffer.byteLength(head) };
       this.#content = undefined;
     }
     return this.#bytes;
@@ -180,9 +180,16 @@ export class StoredObject implements Located {
   }
 }
 
+/** Not from the pool of Node.js: a stored object would keep the block that it shares with responses long gone. */
+function ownBytes(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
+}
+
 /** The managers encoded last: after a write they are needed for the response and, a little later, for watch events. */
 const encodedManagers = new Map<readonly ManagerEntry[], Buffer>();
-const encodedManagersMax = 256;
+const encodedManagersMax = 16;
 
 function managersOf({ managers }: StoredObject): Buffer {
   const known = encodedManagers.get(managers);

@@ -84,7 +84,7 @@ class DrainScenario {
 
   /** On drain-a: a pod with a budget, a pod of a DaemonSet, and one without controller. */
   async #prepare(): Promise<void> {
-    await this.#must('wait node/drain-a node/drain-b --for=create --timeout=20s');
+    for (const name of ['drain-a', 'drain-b']) await this.#must(`wait node/${name} --for=create --timeout=20s`);
     await this.#must('wait node/drain-a node/drain-b --for=condition=Ready --timeout=20s');
     const web = await this.#create(workload('ReplicaSet', 'web'));
     const agent = await this.#create(workload('DaemonSet', 'agent'));

@@ -1,12 +1,13 @@
-/** Answers to requests that are wrong in some way, as kube-apiserver 1.36 gave them (`record-answers.ts`). */
+/** Answers to requests that are wrong in some way, as kube-apiserver gave them (`record-answers.ts`). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answerOf, makeFixture, requestRows } from './answers/answers.ts';
 import different from './answers/known-differences.json' with { type: 'json' };
-import recorded from './answers/recorded-answers.json' with { type: 'json' };
 import { openClient } from './client.ts';
+import { recorded } from './recorded.ts';
 
 const client = await openClient({ authorizationMode: 'RBAC' });
+const answers = recorded('answers');
 /** What the embedded server answers otherwise. A row that it answers alike is removed from the list. */
 const known: ReadonlySet<string> = new Set(client.backend.kind === 'real' ? [] : different);
 
@@ -16,12 +17,11 @@ test('every request has its own name and an answer', () => {
     names.filter((name, index) => names.indexOf(name) !== index),
     [],
   );
-  assert.deepEqual(Object.keys(recorded).toSorted(), names.toSorted());
+  assert.deepEqual(Object.keys(answers).toSorted(), names.toSorted());
 });
 
 test('each request is answered as by kube-apiserver', async (t) => {
   const fixture = await makeFixture(client);
-  const answers: Readonly<Record<string, unknown>> = recorded;
   for (const row of requestRows) {
     await t.test(row.name, async () => {
       const answer = await answerOf(client, fixture, row);

@@ -1,6 +1,7 @@
 /** Evictions and the budgets that limit them. No controller runs: the tests write the status of budgets themselves. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { byVersion } from '../../support/by-version.ts';
 import { type ApiResponse, expect, type Json, mergePatch, openClient, podPath } from './client.ts';
 
 const client = await openClient();
@@ -11,6 +12,14 @@ function evict(pod: Json, extra: Json = {}, query = ''): Promise<ApiResponse> {
   const { name, namespace } = pod.metadata;
   const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace }, ...extra };
   return client.post(`${podPath(pod)}/eviction${query}`, body);
+}
+
+/** Why the budget refuses, if it is not that healthy pods are missing; before 1.35 that was the reason in each case. */
+function refusedBy(name: string, why: string, counts: { readonly needed: number; readonly healthy: number }): string {
+  return byVersion({
+    '1.33': `The disruption budget ${name} needs ${counts.needed} healthy pods and has ${counts.healthy} currently`,
+    '1.35': `The disruption budget ${name} does not allow evicting pods currently${why}`,
+  });
 }
 
 /** A running pod on a node, which is ready unless specified otherwise. */
@@ -80,7 +89,7 @@ test('an allowed eviction marks and deletes the pod, and takes one disruption fr
     { type: 'DisruptionAllowed', status: 'False', reason: 'InsufficientPods' },
   ]);
   const { cause, retryAfterSeconds, header } = refusal(await evict(second));
-  assert.equal(cause, `The disruption budget ${pdb.metadata.name} does not allow evicting pods currently`);
+  assert.equal(cause, refusedBy(pdb.metadata.name, '', { needed: 1, healthy: 2 }));
   assert.deepEqual([retryAfterSeconds, header], [undefined, undefined]);
   // A pod that is deleted already needs no budget.
   expect(await evict(first), 201);
@@ -101,8 +110,7 @@ test('a budget whose computation failed says why', async () => {
   const conditions = [{ ...condition, lastTransitionTime: '2026-01-01T00:00:00Z' }];
   const { metadata } = await budget(namespace, { conditions });
   const { cause } = refusal(await evict(pod));
-  const expected = `The disruption budget ${metadata.name} does not allow evicting pods currently because it failed sync: no scale`;
-  assert.equal(cause, expected);
+  assert.equal(cause, refusedBy(metadata.name, ' because it failed sync: no scale', { needed: 0, healthy: 0 }));
 });
 
 test('two budgets for one pod are an error', async () => {
@@ -201,6 +209,10 @@ test('delete options of an eviction: grace period and preconditions', async () =
   expect(await evict(pod), 404);
 });
 
+/** A text where a number or a percentage belongs, as messages have it: until 1.33 as Go prints it. */
+const quoted = (text: string): string =>
+  byVersion({ '1.33': `intstr.IntOrString{Type:1, IntVal:0, StrVal:"${text}"}`, '1.34': `"${text}"` });
+
 test('budgets are validated', async () => {
   const namespace = await client.namespace();
   const refused = async (spec: Json): Promise<string> => {
@@ -215,14 +227,13 @@ test('budgets are validated', async () => {
     await refused({ minAvailable: -1 }),
     /spec.minAvailable: Invalid value: -1: must be greater than or equal to 0/,
   );
-  assert.match(
-    await refused({ maxUnavailable: 'many' }),
-    /spec.maxUnavailable: Invalid value: "many": a valid percent string/,
-  );
-  assert.match(
-    await refused({ maxUnavailable: '101%' }),
-    /spec.maxUnavailable: Invalid value: "101%": must not be greater than 100%/,
-  );
+  for (const [value, problem] of [
+    ['many', 'a valid percent string'],
+    ['101%', 'must not be greater than 100%'],
+  ] as const) {
+    const message = await refused({ maxUnavailable: value });
+    assert.ok(message.includes(`spec.maxUnavailable: Invalid value: ${quoted(value)}: ${problem}`), message);
+  }
   assert.match(
     await refused({ unhealthyPodEvictionPolicy: 'Maybe' }),
     /supported values: "AlwaysAllow", "IfHealthyBudget"/,

@@ -7,15 +7,19 @@ describe('the command line of test:upstream', () => {
     assert.deepEqual(parseArguments([]), {
       suites: ['integration', 'e2e', 'e2e-embedded'],
       focus: undefined,
+      explain: false,
       help: false,
     });
     const named = parseArguments(['--suite', 'e2e-embedded', '--suite=integration', '--focus', 'Job']);
-    assert.deepEqual(named, { suites: ['integration', 'e2e-embedded'], focus: 'Job', help: false });
+    assert.deepEqual(named, { suites: ['integration', 'e2e-embedded'], focus: 'Job', explain: false, help: false });
+    assert.equal(parseArguments(['--explain']).explain, true);
   });
 
   for (const [args, message] of [
     [['--suite', 'unit'], /--suite: must be one of integration, e2e, e2e-embedded \(got unit\)/],
-    [['--focus', ''], /--focus: must be a regular expression/],
+    [['--focus', ''], /--focus: must be a regular expression \(got ""\)/],
+    [['--focus', '(a'], /--focus: must be a regular expression \(got "\(a"\)/],
+    [['--explain', '--suite', 'e2e'], /--explain: runs nothing/],
     [['--nodes', '3'], /Unknown option '--nodes'/],
     [['e2e'], /Unexpected argument 'e2e'/],
   ] as const) {
