@@ -122,7 +122,7 @@ export class ObjectRegistry {
   create(target: Target, body: unknown, options: WriteOptions): Written {
     const { draft, warnings, given } = readBody(body, target, options);
     alignNames(draft, target);
-    if (draft.metadata.resourceVersion !== undefined) {
+    if (!isUnversioned(draft)) {
       throw statusError(500, '', 'resourceVersion should not be set on objects to be created');
     }
     return this.#insert(target, draft, { ...options, warnings, given });
@@ -134,7 +134,7 @@ export class ObjectRegistry {
     const stored = this.#store.get(target.strategy.table, keyOfTarget(target));
     if (stored === undefined) return this.#insertByUpdate(target, draft, { ...options, warnings, given });
     assertUid(target, stored, draft);
-    if (draft.metadata.resourceVersion === undefined && target.strategy.needsVersion) throw versionMissing(target);
+    if (isUnversioned(draft) && target.strategy.needsVersion) throw versionMissing(target);
     return this.#replace(target, stored, draft, { ...options, warnings, given });
   }
 
@@ -419,8 +419,14 @@ function assertUid(target: Target, stored: StoredObject, { metadata: { uid } }: 
   if (uid !== undefined && uid !== stored.uid) throw uidConflict(target, uid, stored.uid);
 }
 
-function assertVersion(target: Target, stored: StoredObject, { metadata: { resourceVersion } }: Draft): void {
-  if (resourceVersion === undefined) return;
+/** Version 0 is none, as in upstream's `ObjectResourceVersion`. */
+function isUnversioned({ metadata: { resourceVersion } }: Draft): boolean {
+  return resourceVersion === undefined || parseRevision(resourceVersion) === 0;
+}
+
+function assertVersion(target: Target, stored: StoredObject, draft: Draft): void {
+  const { resourceVersion } = draft.metadata;
+  if (resourceVersion === undefined || isUnversioned(draft)) return;
   if (parseRevision(resourceVersion) === undefined) {
     throw statusError(500, '', `strconv.ParseUint: parsing "${resourceVersion}": invalid syntax`);
   }
