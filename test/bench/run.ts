@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
-const benches = ['informer.ts', 'takeover.ts', 'resync.ts', 'simulator.ts', 'field-owners.ts'];
+const benches = ['informer.ts', 'takeover.ts', 'resync.ts', 'simulator.ts', 'field-owners.ts', 'encoding.ts'];
 
 for (const bench of benches) {
   console.log(`\n=== ${bench}`);

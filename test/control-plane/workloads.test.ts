@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { loadConnection } from '../../src/adapters/kubeconfig/connection.ts';
 import { SystemClock } from '../../src/adapters/system-clock.ts';
+import { protobufType } from '../../src/adapters/wire/wire-format.ts';
 import type { Node } from '../../src/api/node.ts';
 import type { Pod } from '../../src/api/pod.ts';
 import { type RunningApiServer, startApiServer } from '../../src/apiserver/http/api-server.ts';
@@ -16,6 +17,7 @@ import { selectNode } from '../../src/scheduler/select-node.ts';
 import { type ControlPlaneBinaries, findControlPlane } from '../../tools/control-plane/binaries.ts';
 import { SeededRandom, silentLogger } from '../support/fakes.ts';
 import { makeKubeApi } from '../support/make-kube-api.ts';
+import { RecordingProxy } from '../support/recording-proxy.ts';
 import { NlcProcess } from '../support/nlc-process.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { RestClient } from './rest-client.ts';
@@ -52,6 +54,7 @@ describe('kube-scheduler and kube-controller-manager on the embedded API server'
   let fleet: HollowFleet;
   let controller: NlcProcess;
   let programs: WorkloadPrograms;
+  let proxy: RecordingProxy;
   let client: RestClient;
   let close = async (): Promise<void> => {};
 
@@ -75,7 +78,16 @@ describe('kube-scheduler and kube-controller-manager on the embedded API server'
       ['kube-scheduler', binaries.kubeScheduler],
       ['kube-controller-manager', binaries.kubeControllerManager],
     ] as const);
-    const about = { files, kubeconfigFile: kubeconfig, folder: join(folder, 'programs'), clock };
+    proxy = await RecordingProxy.start({ url: server.url, ca: server.caPem, token: server.adminToken });
+    const recorded = join(folder, 'recorded.kubeconfig');
+    writeFileSync(
+      recorded,
+      server
+        .kubeconfig()
+        .replace(server.url, proxy.url)
+        .replace(/^.*certificate-authority-data.*\n/m, ''),
+    );
+    const about = { files, kubeconfigFile: recorded, folder: join(folder, 'programs'), clock };
     programs = await WorkloadPrograms.start({ ...about, leaderElect: true });
     await waitUntil('ready nodes without taints', { timeoutMs }, async () => {
       const nodes = await list<Node>('/api/v1/nodes');
@@ -85,6 +97,7 @@ describe('kube-scheduler and kube-controller-manager on the embedded API server'
 
   after(async () => {
     await programs?.stop();
+    await proxy?.stop();
     await controller?.kill();
     ending.abort();
     await Promise.all(running);
@@ -287,6 +300,23 @@ describe('kube-scheduler and kube-controller-manager on the embedded API server'
     await kubectl('delete', 'namespace', 'short', '--timeout=30s');
     const left = (await list('/api/v1/namespaces')).map(({ metadata }) => metadata.name);
     assert.ok(!left.includes('short'), left.join(' '));
+  });
+
+  it('both programs are answered in protobuf, also on watches', () => {
+    for (const name of ['kube-scheduler', 'kube-controller-manager']) {
+      const read = proxy.requests.filter(({ method, path, userAgent }) => {
+        return (
+          method === 'GET' && userAgent.startsWith(`${name}/`) && /^\/apis?\/.*\/(pods|nodes|replicasets)\?/.test(path)
+        );
+      });
+      const types = new Set(read.filter(({ status }) => status === 200).map(({ contentType }) => contentType));
+      assert.ok(read.length >= 2, name);
+      assert.deepEqual([...types], [`${protobufType};stream=watch`], name);
+    }
+    const writes = proxy.writes.filter(
+      ({ userAgent, path }) => userAgent.startsWith('kube-') && path.includes('/pods'),
+    );
+    assert.deepEqual([...new Set(writes.map(({ contentType }) => contentType))], [protobufType]);
   });
 
   it('no program failed to read or write anything', () => {

@@ -14,12 +14,23 @@ export interface RecordedRequest {
   /** When the response or the watch ended, or the client disconnected. */
   endedAtMs?: number;
   status?: number;
+  /** Of the client. */
+  readonly userAgent: string;
+  /** Of the response. */
+  contentType?: string;
+}
+
+interface Forwarded {
+  readonly record: RecordedRequest;
+  readonly bytes: Buffer;
 }
 
 export interface ProxyTarget {
   readonly url: string;
   /** PEM: verifies the server. */
   readonly ca?: string | undefined;
+  /** Sent with every request: clients in Go send their own token on TLS only. */
+  readonly token?: string;
 }
 
 export class RecordingProxy {
@@ -59,10 +70,11 @@ export class RecordingProxy {
   }
 
   async #serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const body = await textOf(incoming).catch(() => undefined);
-    if (body === undefined) return;
+    const bytes = await bytesOf(incoming).catch(() => undefined);
+    if (bytes === undefined) return;
     const { method = '', url: path = '' } = incoming;
-    const record: RecordedRequest = { method, path, body, atMs: performance.now() };
+    const userAgent = incoming.headers['user-agent'] ?? '';
+    const record: RecordedRequest = { method, path, body: bytes.toString(), atMs: performance.now(), userAgent };
     this.requests.push(record);
     outgoing.once('close', () => {
       record.endedAtMs = performance.now();
@@ -71,7 +83,7 @@ export class RecordingProxy {
     if (delayMs > 0) await this.#pause(delayMs);
     if (outgoing.destroyed) return;
     const seconds = this.rejectForSeconds(record);
-    if (seconds === undefined) this.#forward(incoming, outgoing, record);
+    if (seconds === undefined) this.#forward(incoming, outgoing, { record, bytes });
     else reject(outgoing, record, seconds);
   }
 
@@ -85,23 +97,25 @@ export class RecordingProxy {
     });
   }
 
-  #forward(incoming: IncomingMessage, outgoing: ServerResponse, record: RecordedRequest): void {
+  #forward(incoming: IncomingMessage, outgoing: ServerResponse, { record, bytes }: Forwarded): void {
     const upstream = this.#ask(incoming, record);
     upstream.on('error', () => outgoing.destroy());
     upstream.on('response', (answer) => {
       record.status = answer.statusCode ?? 0;
+      record.contentType = answer.headers['content-type'] ?? '';
       outgoing.writeHead(record.status, answer.headers);
       outgoing.flushHeaders();
       answer.on('error', () => outgoing.destroy());
       answer.pipe(outgoing);
     });
     outgoing.once('close', () => upstream.destroy());
-    upstream.end(record.body);
+    upstream.end(bytes);
   }
 
   #ask(incoming: IncomingMessage, { method, path }: RecordedRequest): ClientRequest {
-    const { url, ca } = this.#target;
-    const { host: _, ...headers } = incoming.headers;
+    const { url, ca, token } = this.#target;
+    const { host: _, ...received } = incoming.headers;
+    const headers = { ...received, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
     const send = url.startsWith('https:') ? httpsRequest : httpRequest;
     return send(`${url}${path}`, { method, headers, agent: false, ...(ca === undefined ? {} : { ca }) });
   }
@@ -113,8 +127,8 @@ function reject(outgoing: ServerResponse, record: RecordedRequest, seconds: numb
   outgoing.end('Too many requests, please try again later.');
 }
 
-async function textOf(incoming: IncomingMessage): Promise<string> {
+async function bytesOf(incoming: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(Buffer.from(chunk as Uint8Array));
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }

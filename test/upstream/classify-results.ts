@@ -14,7 +14,7 @@ const rowSchema = z.strictObject({
 const rowsSchema = z.array(rowSchema);
 export type ClassificationRow = z.infer<typeof rowSchema>;
 
-/** A test that did not pass. */
+/** A test that ran and did not pass. */
 export interface Unpassed {
   readonly result: TestResult;
   /** Undefined: classification.yaml has no row for it. */
@@ -54,7 +54,7 @@ export function classifyResults(
   const passed = new Set(results.filter(({ outcome }) => outcome === 'passed').map(({ name }) => name));
   return {
     unpassed: results
-      .filter(({ outcome }) => outcome !== 'passed')
+      .filter(({ outcome }) => outcome === 'failed' || outcome === 'skipped')
       .map((result) => ({ result, reason: reasonOf(suite, result.name, rows) })),
     passedAgain: [...known.values()].filter((row) => passed.has(row.test) && row.sometimes !== true),
   };

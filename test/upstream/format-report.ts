@@ -10,7 +10,7 @@ const suiteTitles: Readonly<Record<SuiteName, string>> = {
 
 /** For the terminal: a line for each list, and each test that did not pass with its reason. */
 export function formatTable(suites: readonly SuiteReport[]): string {
-  const rows = [['suite', 'tests', 'passed', 'conformance tests'], ...suites.flatMap(rowsOf)];
+  const rows = [['suite', 'tests', 'ran', 'passed', 'conformance tests'], ...suites.flatMap(rowsOf)];
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   const table = rows.map((row) =>
     row
@@ -36,8 +36,8 @@ export function formatPage(report: Report): string {
     `${report.version}. A test that fails is run once more, alone. A test that does not pass has its reason below; without one the`,
     'command fails. How it works: [0061](decisions/0061-tests-of-kubernetes.md).',
     '',
-    '| suite | tests | passed | conformance tests | passed | date |',
-    '| --- | ---: | ---: | ---: | ---: | --- |',
+    '| suite | tests | ran | passed | conformance tests that ran | passed | date |',
+    '| --- | ---: | ---: | ---: | ---: | ---: | --- |',
     ...suiteNames.flatMap((name) => pageRows(name, report.suites)),
     '',
     ...suitesText,
@@ -67,6 +67,7 @@ function rowsOf({ suite, lists }: SuiteReport): readonly (readonly string[])[] {
   return lists.map((list) => [
     lists.length === 1 ? suite : `${suite}, ${list.title}`,
     String(list.tests),
+    String(list.ran),
     String(list.passed),
     list.conformance === 0 ? '-' : `${list.conformancePassed} of ${list.conformance}`,
   ]);
@@ -75,14 +76,14 @@ function rowsOf({ suite, lists }: SuiteReport): readonly (readonly string[])[] {
 /** A suite without a run has a row that says so. */
 function pageRows(name: SuiteName, suites: readonly SuiteReport[]): readonly string[] {
   const found = suites.find(({ suite }) => suite === name);
-  if (found === undefined) return [`| ${suiteTitles[name]} | not run | - | - | - | - |`];
+  if (found === undefined) return [`| ${suiteTitles[name]} | - | not run | - | - | - | - |`];
   return found.lists.map((list) => pageRow(found, list));
 }
 
 function pageRow({ suite, date, lists }: SuiteReport, list: ListReport): string {
   const name = lists.length === 1 ? suiteTitles[suite] : `${suiteTitles[suite]}: ${list.title}`;
   const conformance = list.conformance === 0 ? ['-', '-'] : [list.conformance, list.conformancePassed];
-  return `| ${[cell(name), list.tests, list.passed, ...conformance, date].join(' | ')} |`;
+  return `| ${[cell(name), list.tests, list.ran, list.passed, ...conformance, date].join(' | ')} |`;
 }
 
 function unpassedText({ suite, unpassed }: SuiteReport): readonly string[] {

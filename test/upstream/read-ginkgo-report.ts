@@ -60,14 +60,14 @@ function isTest(spec: Spec): boolean {
   return spec.LeafNodeType === 'It';
 }
 
-/** ginkgo reports tests out of focus as skipped too, without a reason. */
+/** ginkgo reports tests out of focus as skipped too, without a reason. The end of a run interrupts a test. */
 function hasRun({ State, Failure }: Spec): boolean {
-  return State !== 'pending' && (State !== 'skipped' || (Failure?.Message ?? '') !== '');
+  return State !== 'pending' && State !== 'interrupted' && (State !== 'skipped' || (Failure?.Message ?? '') !== '');
 }
 
 function outcomeOf(state: string): TestResult['outcome'] {
   if (state === 'passed' || state === 'skipped') return state;
-  // failed, panicked, timedout, interrupted, aborted
+  // failed, panicked, timedout, aborted
   return 'failed';
 }
 

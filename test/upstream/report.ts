@@ -6,7 +6,10 @@ import { type ClassificationRow, reasonOf, type Unpassed } from './classify-resu
 const listSchema = z.strictObject({
   title: z.string(),
   tests: z.number().int(),
+  /** Fewer than the tests: the run was ended early. */
+  ran: z.number().int(),
   passed: z.number().int(),
+  /** Conformance tests that ran. */
   conformance: z.number().int(),
   conformancePassed: z.number().int(),
 });
@@ -44,12 +47,14 @@ export function parseReport(text: string): Report {
 
 /** Counts the results of one list. */
 export function countList(title: string, results: readonly TestResult[]): ListReport {
+  const ran = results.filter(({ outcome }) => outcome !== 'not run');
   const passed = results.filter(({ outcome }) => outcome === 'passed');
   return {
     title,
     tests: results.length,
+    ran: ran.length,
     passed: passed.length,
-    conformance: results.filter(({ name }) => isConformance(name)).length,
+    conformance: ran.filter(({ name }) => isConformance(name)).length,
     conformancePassed: passed.filter(({ name }) => isConformance(name)).length,
   };
 }

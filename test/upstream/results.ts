@@ -13,8 +13,8 @@ export interface KnownTest {
 
 export interface TestResult {
   readonly name: string;
-  /** `skipped` is the test's own decision; its reason is the message. */
-  readonly outcome: 'passed' | 'failed' | 'skipped';
+  /** `skipped` is the test's own decision; its reason is the message. `not run`: the run ended before the test. */
+  readonly outcome: 'passed' | 'failed' | 'skipped' | 'not run';
   /** Of the failure or of the skip. */
   readonly message?: string;
   readonly seconds: number;

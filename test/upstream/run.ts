@@ -112,6 +112,7 @@ async function runSuite(suite: SuiteName, context: SuiteContext): Promise<SuiteO
   const run = await runTests(suite, context, { focus: context.focus, knownToFail, logFolder, say: toSay });
   const results = run.lists.flatMap((list) => list.results);
   const { unpassed, passedAgain } = classifyResults(suite, results, context.rows);
+  const notRun = results.filter(({ outcome }) => outcome === 'not run').length;
   const unexplained = unpassed.filter(({ reason }) => reason === undefined).map(({ result }) => result);
   return {
     report: {
@@ -123,6 +124,7 @@ async function runSuite(suite: SuiteName, context: SuiteContext): Promise<SuiteO
     },
     problems: [
       ...run.failures.map((failure) => `${suite}: ${failure}`),
+      ...(notRun === 0 ? [] : [`${suite}: the run ended before ${notRun} tests`]),
       ...unexplained.map(({ name, message }) => `${suite}: ${noReason}: ${name}\n${message ?? ''}`),
       ...passedAgain.map(({ test }) => `${suite}: passes, but has a row in classification.yaml: ${test}`),
     ],

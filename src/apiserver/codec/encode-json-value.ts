@@ -66,7 +66,7 @@ function writeJson(writer: ReverseWriter, value: unknown): void {
 }
 
 function writeQuantity(writer: ReverseWriter, value: unknown): void {
-  writer.text(typeof value === 'string' ? value : '0');
+  writer.text(typeof value === 'string' || typeof value === 'number' ? String(value) : '0');
   writer.varint(0x0a);
 }
 

@@ -24,9 +24,10 @@ export class ReverseWriter {
     return this.#bytes.length - this.#at;
   }
 
-  /** A copy of what was written; the writer is empty afterwards. */
+  /** A copy of what was written, with memory of its own: it may be kept for long. The writer is empty afterwards. */
   take(): Buffer {
-    const taken = Buffer.from(this.#bytes.subarray(this.#at));
+    const taken = Buffer.allocUnsafeSlow(this.length);
+    this.#bytes.copy(taken, 0, this.#at);
     this.clear();
     return taken;
   }

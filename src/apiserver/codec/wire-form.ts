@@ -242,12 +242,18 @@ function readQuantity(value: unknown): string {
   throw new WireFormError(`quantities must match the regular expression '${shownQuantityPattern}'`);
 }
 
-/** As base64 text. */
+/** As base64 text. Go also reads a list of numbers, of which null is 0. */
 function readBytes(value: unknown, path: FieldPath): string {
+  if (Array.isArray(value)) return Buffer.from(value.map((item) => readByte(item ?? 0, path))).toString('base64');
   if (typeof value !== 'string') return failType(path, '[]uint8', value);
   const text = canonicalBase64(value);
   if (typeof text === 'string') return text;
   throw new WireFormError(`illegal base64 data at input byte ${text.illegalAt}`);
+}
+
+function readByte(value: unknown, path: FieldPath): number {
+  const fits = typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 255;
+  return fits ? value : failType(path, 'uint8', value, true);
 }
 
 /** `exact` shows the value of a number, of which others would have fitted. */

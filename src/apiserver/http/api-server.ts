@@ -34,6 +34,7 @@ import { ResourceHandler } from './resource-handler.ts';
 import { type AuthorizationMode, createBootstrapPolicy, makeSecurity } from './security.ts';
 import type { TokenUser } from './static-tokens.ts';
 import { StallGate } from './stall-gate.ts';
+import { verifySignature } from './signature.ts';
 import { WatchOpener } from './watch-opener.ts';
 import { WatchTicker } from './watch-ticker.ts';
 
@@ -169,7 +170,11 @@ interface Secrets {
 function assemble(options: ApiServerOptions, { admin, signingKeyPem, caPem }: Secrets): Parts {
   const { clock, random, logger, dataDir, customResources = [] } = options;
   const served = [...servedResources, ...customResources];
-  const strategies = makeStrategies(options.defaultTolerationSeconds ?? defaultTolerationSeconds, customResources);
+  const strategies = makeStrategies(
+    options.defaultTolerationSeconds ?? defaultTolerationSeconds,
+    customResources,
+    verifySignature,
+  );
   const window = windowOf(options);
   const store = new VersionedStore({ clock, resources: [...strategies.keys()], window, journal: dataDir });
   if (dataDir !== undefined) restoreObjects(store, strategies, { dataDir, logger });

@@ -2,7 +2,13 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Clock } from '../../ports/clock.ts';
 import type { AccessReviews } from '../authorization/access-reviews.ts';
-import { type GroupVersionKind, type ServedResource, tableOf, type Verb } from '../resources.ts';
+import {
+  type GroupVersionKind,
+  type ServedResource,
+  type ServedSubresource,
+  tableOf,
+  type Verb,
+} from '../resources.ts';
 import { type IncludeObject, parseIncludeObject } from '../printing/table.ts';
 import { isSet, limitOf, parseListPlan, parseWatchPlan, requireRevision } from '../registry/list-query.ts';
 import type { ObjectLister } from '../registry/object-lister.ts';
@@ -71,8 +77,7 @@ const patchTypes: Readonly<Record<string, PatchKind>> = {
   'application/strategic-merge-patch+json': 'strategic-merge',
 };
 const applyType = 'application/apply-patch+yaml';
-/** `/approval` of a CertificateSigningRequest changes conditions, which are part of its status. */
-const endpoints: Readonly<Record<string, Endpoint>> = { status: 'status', approval: 'status', finalize: 'finalize' };
+const endpoints: ReadonlySet<string> = new Set<Endpoint>(['status', 'approval', 'finalize']);
 const streamedSubresources: ReadonlySet<string> = new Set(['exec', 'attach', 'portforward', 'proxy']);
 const indentingAgents = ['curl', 'Wget', 'Mozilla/5.0'];
 
@@ -216,6 +221,7 @@ export class ResourceHandler {
     const applied = this.#options.registry.apply(this.#target(call), value, {
       ...options,
       authorize,
+      user: call.exchange.user,
       problems: repeated,
     });
     return written(presenter, applied);
@@ -246,7 +252,8 @@ export class ResourceHandler {
   }
 
   #writeOptions(call: Call, kind: Parameters<typeof optionsOf>[1]): WriteOptions {
-    return { ...optionsOf(call, kind), authorize: this.#options.access.checkOf(call.exchange) };
+    const { exchange } = call;
+    return { ...optionsOf(call, kind), authorize: this.#options.access.checkOf(exchange), user: exchange.user };
   }
 
   async #bind(call: Call): Promise<Reply> {
@@ -330,7 +337,7 @@ export class ResourceHandler {
   #target({ served, namespace, name, subresource }: Call): Target {
     const strategy = this.#options.strategies.get(tableOf(served));
     if (strategy === undefined) throw notImplemented(served.plural);
-    return { served, strategy, namespace, name, endpoint: endpoints[subresource?.name ?? ''] ?? '' };
+    return { served, strategy, namespace, name, endpoint: endpointOf(subresource) };
   }
 
   /** Called before any write: an unacceptable response form must be rejected first. */
@@ -377,6 +384,15 @@ function bodyKindOf({ served, subresource }: Call): GroupVersionKind {
   return subresource?.responseKind ?? served;
 }
 
+function endpointOf(subresource: ServedSubresource | undefined): Endpoint {
+  const name = subresource?.name ?? '';
+  return isEndpoint(name) ? name : '';
+}
+
+function isEndpoint(name: string): name is Endpoint {
+  return endpoints.has(name);
+}
+
 function allows({ served, subresource, name }: ResourceRoute, verb: Verb): boolean {
   if (subresource !== undefined) return subresource.verbs.includes(verb);
   const misplaced = name === undefined ? verb === 'update' || verb === 'patch' : verb === 'create';
@@ -406,9 +422,10 @@ function responseFormOf({
   exchange: { query, incoming },
   served,
 }: Call): ResponseForm & { readonly includeObject: IncludeObject } {
-  const includeObject = parseIncludeObject(query.get('includeObject'));
+  const form = chooseForm(headerOf(incoming, 'accept'), served.custom !== undefined);
+  const includeObject = parseIncludeObject(form.as === 'table' ? query.get('includeObject') : null);
   if (includeObject === undefined) throw badRequest('unrecognized includeObject value');
-  return { ...chooseForm(headerOf(incoming, 'accept'), served.custom !== undefined), includeObject };
+  return { ...form, includeObject };
 }
 
 function formatOf({ exchange: { incoming } }: Call): WireFormat {

@@ -1,5 +1,7 @@
 /** PriorityClasses (upstream `pkg/registry/scheduling`, `pkg/apis/scheduling/validation`). */
 import { type FieldError, forbiddenField, invalidField } from '../api-errors/field-errors.ts';
+import { forbidden } from '../api-errors/api-errors.ts';
+import type { WriteContext } from '../registry/strategy.ts';
 import type { KindRules } from '../registry/plain-strategy.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import { checkOneOf } from '../validation/field-checks.ts';
@@ -27,10 +29,26 @@ export const priorityClassRules: KindRules = {
   prepareCreate: ({ metadata }) => {
     metadata.generation = 1;
   },
+  admit: assertOneDefault,
+  explainUndeletable: (name) =>
+    systemPriorityClasses.some((known) => known.name === name)
+      ? 'this is a system priority class and cannot be deleted'
+      : undefined,
   setDefaults: (draft) => void fillIn(draft, { preemptionPolicy: 'PreemptLowerPriority' }),
   validateCreate: validatePriority,
   validateChange: validatePriorityUpdate,
 };
+
+/** Throws a 403 ApiError if another class is the default (upstream admission plugin `Priority`). */
+function assertOneDefault(draft: Draft, { objects }: WriteContext): void {
+  if (draft['globalDefault'] !== true) return;
+  const { name = '' } = draft.metadata;
+  for (const other of objects.table('priorityclasses.scheduling.k8s.io').now().from('')) {
+    if (other.name === name || other.content['globalDefault'] !== true) continue;
+    const why = `PriorityClass ${other.name} is already marked as default. Only one default can exist`;
+    throw forbidden({ group: 'scheduling.k8s.io', name: 'priorityclasses' }, name, why);
+  }
+}
 
 function validatePriority(draft: Draft): readonly FieldError[] {
   const { name = '' } = draft.metadata;

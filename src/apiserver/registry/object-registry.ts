@@ -6,10 +6,11 @@
 import { formatTime, parseTimestamp } from '../../api/timestamps.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Random } from '../../ports/random.ts';
+import type { User } from '../authentication/user.ts';
 import type { BodySource } from '../codec/body-source.ts';
 import { type Draft, StoredObject } from '../storage/stored-object.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
-import { alignNames, type FieldValidation, readBody, patchedObjectError } from './body-reader.ts';
+import { alignNames, assertNameGiven, type FieldValidation, readBody, patchedObjectError } from './body-reader.ts';
 import { type Deletion, type DeletionInput, decideDeletion } from './decide-deletion.ts';
 import { asEventV1 } from './event-forms.ts';
 import { applyConfiguration, ownersAfterUpdate, sameOwners } from './field-owners.ts';
@@ -22,10 +23,11 @@ import { type ObjectPatch, patchObject, touchesManagers } from '../patch/object-
 import {
   alreadyExists,
   conflict,
+  forbidden,
   invalid,
-  objectModified,
   noUniqueName,
   notFound,
+  objectModified,
   statusError,
 } from '../api-errors/api-errors.ts';
 import { apiVersionOf } from '../resources.ts';
@@ -40,6 +42,8 @@ export interface WriteOptions {
   /** All steps but the commit. */
   readonly dryRun: boolean;
   readonly fieldValidation: FieldValidation;
+  /** Who sent the request. */
+  readonly user?: User;
   /** The text of the body, for what its value does not show. */
   readonly source?: BodySource | undefined;
   /** What a strict decoding of a patch reports. */
@@ -119,7 +123,8 @@ export class ObjectRegistry {
   create(target: Target, body: unknown, options: WriteOptions): Written {
     const { draft, warnings, given } = readBody(body, target, options);
     alignNames(draft, target);
-    if (draft.metadata.resourceVersion !== undefined) {
+    // As upstream, a dry run does not reach the store, which refuses it.
+    if (!isUnversioned(draft) && !options.dryRun) {
       throw statusError(500, '', 'resourceVersion should not be set on objects to be created');
     }
     return this.#insert(target, draft, { ...options, warnings, given });
@@ -127,11 +132,12 @@ export class ObjectRegistry {
 
   update(target: Target, body: unknown, options: WriteOptions): Written {
     const { draft, warnings, given } = readBody(body, target, options);
+    assertNameGiven(draft, target);
     alignNames(draft, target);
     const stored = this.#store.get(target.strategy.table, keyOfTarget(target));
     if (stored === undefined) return this.#insertByUpdate(target, draft, { ...options, warnings, given });
     assertUid(target, stored, draft);
-    if (draft.metadata.resourceVersion === undefined && target.strategy.needsVersion) throw versionMissing(target);
+    if (isUnversioned(draft) && target.strategy.needsVersion) throw versionMissing(target);
     return this.#replace(target, stored, draft, { ...options, warnings, given });
   }
 
@@ -140,8 +146,12 @@ export class ObjectRegistry {
     const current = touchesManagers(patch) ? stored.presented() : stored.draft();
     const seen = isEventsV1(target) ? asEventV1(current) : current;
     const document = { kind: target.served.kind, apiVersion: apiVersionOf(target.served), ...seen };
-    const patched = patchObject(document, patch, target.served.kind);
+    const changed = patchObject(document, patch, target.served.kind);
+    // As upstream, which patches the fields of a typed object.
+    const { kind, apiVersion } = document;
+    const patched = patch.type === 'strategic-merge' ? { ...changed, kind, apiVersion } : changed;
     const { draft, warnings, given } = readBody(patched, target, options, patchedObjectError);
+    assertNameGiven(draft, target);
     alignNames(draft, target);
     return this.#replace(target, stored, draft, { ...options, warnings, given });
   }
@@ -183,6 +193,8 @@ export class ObjectRegistry {
     const stored = this.get(target);
     assertPreconditions(target, stored, request);
     assertNamespaceDeletable(target);
+    const undeletable = target.strategy.explainUndeletable?.(stored.name);
+    if (undeletable !== undefined) throw forbidden(resourceName(target), stored.name, undeletable);
     const draft = stored.draft();
     const kept = keep(stored, draft);
     if (target.served.kind === 'Namespace') return this.#deleteNamespace(target, kept, request.dryRun);
@@ -206,7 +218,7 @@ export class ObjectRegistry {
     strategy.setDefaults(draft);
     options.authorize?.(draft, undefined);
     const managers = this.#ownersAfter(target, undefined, draft, options);
-    const context = this.#context();
+    const context = this.#context(options);
     strategy.admit(draft, context);
     strategy.prepareCreate(draft, context);
     const warnings = [...options.warnings, ...dropRepeatedOwners(draft.metadata)];
@@ -223,8 +235,8 @@ export class ObjectRegistry {
     return { object: this.#commit(strategy, { draft, managers }, options.dryRun), created: true, warnings };
   }
 
-  #context(): WriteContext {
-    return { objects: this.#store, now: formatTime(this.#clock.nowMs()) };
+  #context({ user }: WriteOptions): WriteContext {
+    return { objects: this.#store, now: formatTime(this.#clock.nowMs()), user };
   }
 
   /** Sets the fields that only the server may set, whatever the client sent. */
@@ -268,7 +280,7 @@ export class ObjectRegistry {
     strategy.setDefaults(draft);
     options.authorize?.(draft, before);
     const managers = this.#ownersAfter(target, { managers: stored.managers, content: before }, draft, options);
-    const context = this.#context();
+    const context = this.#context(options);
     strategy.admit(draft, context, before);
     strategy.prepareUpdate(draft, before, target.endpoint, context);
     const warnings = [...options.warnings, ...dropRepeatedOwners(draft.metadata)];
@@ -421,8 +433,14 @@ function assertUid(target: Target, stored: StoredObject, { metadata: { uid } }: 
   if (uid !== undefined && uid !== stored.uid) throw uidConflict(target, uid, stored.uid);
 }
 
-function assertVersion(target: Target, stored: StoredObject, { metadata: { resourceVersion } }: Draft): void {
-  if (resourceVersion === undefined) return;
+/** Version 0 is none, as in upstream's `ObjectResourceVersion`. */
+function isUnversioned({ metadata: { resourceVersion } }: Draft): boolean {
+  return resourceVersion === undefined || parseRevision(resourceVersion) === 0;
+}
+
+function assertVersion(target: Target, stored: StoredObject, draft: Draft): void {
+  const { resourceVersion } = draft.metadata;
+  if (resourceVersion === undefined || isUnversioned(draft)) return;
   if (parseRevision(resourceVersion) === undefined) {
     throw statusError(500, '', `strconv.ParseUint: parsing "${resourceVersion}": invalid syntax`);
   }

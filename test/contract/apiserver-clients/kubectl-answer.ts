@@ -8,13 +8,21 @@ export interface KubectlAnswer {
   readonly stderr: readonly string[];
 }
 
-/** `url` is the server's; with `sorted` the lines of each output are sorted. */
+/** `url` is the server's; with `sorted` the lines of each output are sorted, and the parts of each warning. */
 export function toAnswer({ code, stdout, stderr }: KubectlOutcome, url: string, sorted = false): KubectlAnswer {
   const lines = (text: string): readonly string[] => {
     const all = normalize(text, url).split('\n');
-    return sorted ? all.toSorted() : all;
+    return sorted ? all.map(sortWarning).toSorted() : all;
   };
   return { code, stdout: lines(stdout), stderr: lines(stderr) };
+}
+
+const warning = 'Warning: ';
+
+/** kubectl drain keeps its warnings in a map. */
+function sortWarning(line: string): string {
+  if (!line.startsWith(warning)) return line;
+  return `${warning}${line.slice(warning.length).split('; ').toSorted().join('; ')}`;
 }
 
 /** Ids, times, versions and addresses, which differ in each run, as placeholders. */

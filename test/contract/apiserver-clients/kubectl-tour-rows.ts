@@ -105,7 +105,7 @@ const session: readonly TourRow[] = [
   { command: 'cluster-info' },
   {
     command: 'api-versions',
-    differs: 'CustomResourceDefinitions and APIServices are not served, and Scale is part of apps/v1 here',
+    differs: 'CustomResourceDefinitions, APIServices and the first version of HorizontalPodAutoscalers are not served',
   },
   { command: 'api-resources --api-group=apps' },
   { command: 'api-resources --api-group=coordination.k8s.io -o wide' },

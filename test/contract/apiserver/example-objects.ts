@@ -76,6 +76,7 @@ const fullPod = {
 
 const coreExamples: readonly Example[] = [
   { ...core, plural: 'configmaps', body: named('cm', { data: { a: '1' }, binaryData: { b: 'AAE=' } }) },
+  { ...core, plural: 'configmaps', body: named('cm-numbers', { binaryData: { a: [1, 255], b: [], c: [null, 1] } }) },
   {
     ...core,
     plural: 'endpoints',

@@ -81,6 +81,24 @@ test('T027 T028 a PUT without a resourceVersion overwrites a node, and is reject
   expect(await client.put(leasePath(lease), unversioned), 422, { details });
 });
 
+test('resourceVersion 0 of a written object is none', async () => {
+  const node = await client.node();
+  const labels = { a: 'b' };
+  const zero = { resourceVersion: '0', labels };
+  expect(await client.put(nodePath(node), { ...node, metadata: { ...node.metadata, ...zero } }), 200, {
+    metadata: { labels },
+  });
+  const patched = expect(await client.patch(nodePath(node), mergePatch, { metadata: { resourceVersion: '0' } }), 200);
+  assert.ok(revisionOf(patched) > revisionOf(node));
+  const lease = await client.lease(await client.namespace());
+  const unversioned = { ...lease, metadata: { ...lease.metadata, resourceVersion: '0' } };
+  expect(await client.put(leasePath(lease), unversioned), 422, {
+    details: { causes: [{ field: 'metadata.resourceVersion' }] },
+  });
+  const created = { metadata: { name: client.name('node'), resourceVersion: '0' } };
+  assert.ok(revisionOf(expect(await client.post('/api/v1/nodes', created), 201)) > 0);
+});
+
 test('T029 T030 a PUT and a patch without changes create no version and no event', async () => {
   const node = await client.node({ metadata: { labels: { a: 'b' } } });
   const { name, resourceVersion, labels } = node.metadata;

@@ -18,6 +18,7 @@ const results = [
   { name: 'Job [Conformance]', outcome: 'passed', seconds: 1 },
   { name: 'CronJob [Conformance]', outcome: 'failed', seconds: 1 },
   { name: 'Taints <a|b>', outcome: 'skipped', seconds: 1 },
+  { name: 'Pods [Conformance]', outcome: 'not run', seconds: 0 },
 ] as const;
 const e2e: SuiteReport = {
   suite: 'e2e',
@@ -31,10 +32,11 @@ const e2e: SuiteReport = {
 };
 
 describe('the report of the tests of Kubernetes', () => {
-  it('counts tests, passes and conformance tests', () => {
+  it('counts tests, those that ran, passes and conformance tests', () => {
     assert.deepEqual(e2e.lists[0], {
       title: 'API objects',
-      tests: 3,
+      tests: 4,
+      ran: 3,
       passed: 1,
       conformance: 2,
       conformancePassed: 1,
@@ -45,9 +47,9 @@ describe('the report of the tests of Kubernetes', () => {
     assert.equal(
       formatTable([e2e]),
       [
-        'suite             tests  passed  conformance tests',
-        'e2e, API objects  3      1       1 of 2',
-        'e2e, pods         0      0       -',
+        'suite             tests  ran  passed  conformance tests',
+        'e2e, API objects  4      3    1       1 of 2',
+        'e2e, pods         0      0    0       -',
         '',
         'e2e: failed: CronJob [Conformance]',
         '    no logs',
@@ -64,9 +66,9 @@ describe('the report of the tests of Kubernetes', () => {
       suites: [e2e],
       excluded: [{ class: 'network', reason: 'sends | traffic', tests: 7 }],
     });
-    assert.match(page, /^\| e2e tests on kube-apiserver: API objects \| 3 \| 1 \| 2 \| 1 \| 2026-01-31 \|$/m);
+    assert.match(page, /^\| e2e tests on kube-apiserver: API objects \| 4 \| 3 \| 1 \| 2 \| 1 \| 2026-01-31 \|$/m);
     assert.match(page, /^\| Taints \\<a\\\|b\\> \(skipped by the test\) \| NOT EXPLAINED \|$/m);
-    assert.match(page, /^\| e2e tests on the embedded API server \| not run \| - \| - \| - \| - \|$/m);
+    assert.match(page, /^\| e2e tests on the embedded API server \| - \| not run \| - \| - \| - \| - \|$/m);
     assert.match(page, /^\| network \| 7 \| sends \\\| traffic \|$/m);
   });
 

@@ -25,10 +25,11 @@ describe('the JSON report of ginkgo', () => {
     ]);
   });
 
-  it('has no results of set-up nodes, pending tests and tests out of focus', () => {
+  it('has no results of set-up nodes, and of tests that are pending, out of focus or interrupted', () => {
     const setUp = { ...spec, LeafNodeType: 'SynchronizedBeforeSuite' };
     const unfocused = { ...spec, State: 'skipped' };
-    assert.deepEqual(readResults(report(setUp, unfocused, { ...spec, State: 'pending' })), []);
+    const others = ['pending', 'interrupted'].map((State) => ({ ...spec, State }));
+    assert.deepEqual(readResults(report(setUp, unfocused, ...others)), []);
   });
 
   it('gives passes, failures of any kind and skips by the test itself', () => {
