@@ -19,6 +19,7 @@ import { ObjectLister } from '../registry/object-lister.ts';
 import { ObjectRegistry } from '../registry/object-registry.ts';
 import { DisruptionBudgets } from '../registry/disruption-budgets.ts';
 import { PodSubresources } from '../registry/pod-subresources.ts';
+import { ScaleSubresource } from '../registry/scale-subresource.ts';
 import { ServedTargets } from '../registry/served-targets.ts';
 import { makeStrategies } from '../registry/strategies.ts';
 import type { Strategy } from '../registry/strategy.ts';
@@ -210,6 +211,7 @@ function assemble(options: ApiServerOptions, { admin, signingKeyPem, caPem }: Se
       access,
       ...security,
       pods: new PodSubresources(registry, clock, budgets),
+      scales: new ScaleSubresource(registry, clock),
       watches: new WatchOpener({ store, lister, ticker, stall, clock, random }),
     }),
   });

@@ -12,13 +12,14 @@ import {
 import { type IncludeObject, parseIncludeObject } from '../printing/table.ts';
 import { isSet, limitOf, parseListPlan, parseWatchPlan, requireRevision } from '../registry/list-query.ts';
 import type { ObjectLister } from '../registry/object-lister.ts';
-import type { Deleted, ObjectRegistry, WriteOptions, Written } from '../registry/object-registry.ts';
+import type { ApplyOptions, Deleted, ObjectRegistry, WriteOptions, Written } from '../registry/object-registry.ts';
 import { type PatchKind, patchObject } from '../patch/object-patch.ts';
 import type { PodSubresources } from '../registry/pod-subresources.ts';
 import { badRequest, methodNotAllowed, notImplemented } from '../api-errors/api-errors.ts';
 import { fieldLabelsOf, type Target } from '../registry/request-target.ts';
-import { alignNamespace, assertNamed, readTypedBody } from '../registry/typed-body.ts';
-import { buildScale, patchForScale } from '../registry/scale.ts';
+import { alignNamespace, readTypedBody } from '../registry/typed-body.ts';
+import { buildScale } from '../registry/scale.ts';
+import type { ScaleSubresource } from '../registry/scale-subresource.ts';
 import { parseSelection, type Selection } from '../registry/selection.ts';
 import type { Endpoint, Strategy } from '../registry/strategy.ts';
 import { mapAt, type MutableJsonMap } from '../select-field.ts';
@@ -43,11 +44,21 @@ interface ResourceHandlerOptions {
   readonly registry: ObjectRegistry;
   readonly lister: ObjectLister;
   readonly pods: PodSubresources;
+  readonly scales: ScaleSubresource;
   readonly access: AccessControl;
   readonly reviews: AccessReviews;
   readonly tokenRequests: TokenRequests;
   readonly watches: WatchOpener;
   readonly clock: Clock;
+}
+
+/** A server-side apply. */
+interface Configuration {
+  readonly options: ApplyOptions;
+  readonly value: MutableJsonMap;
+  /** Keys that occur several times in the body. */
+  readonly repeated: readonly string[];
+  readonly warnings: readonly string[];
 }
 
 interface Call extends ResourceRoute {
@@ -205,16 +216,15 @@ export class ResourceHandler {
   }
 
   async #apply(call: Call, presenter: Presenter): Promise<Reply> {
+    const { options, value, repeated } = await this.#configuration(call);
     const authorize = this.#options.access.checkOf(call.exchange);
-    const options = { ...parseApplyOptions(call.exchange.query), authorize, user: call.exchange.user };
-    const { value, repeated } = decodeApply(
-      await readBytes(call.exchange.incoming),
-      options.fieldValidation === 'Strict',
-    );
-    return written(
-      presenter,
-      this.#options.registry.apply(this.#target(call), value, { ...options, problems: repeated }),
-    );
+    const applied = this.#options.registry.apply(this.#target(call), value, {
+      ...options,
+      authorize,
+      user: call.exchange.user,
+      problems: repeated,
+    });
+    return written(presenter, applied);
   }
 
   async #delete(call: Call): Promise<Reply> {
@@ -262,15 +272,27 @@ export class ResourceHandler {
   }
 
   async #scale(call: Call): Promise<Reply> {
-    const { registry, clock } = this.#options;
+    const { scales, clock } = this.#options;
     const form = responseFormOf(call);
     const target = this.#target(call);
-    if (call.verb === 'get') return scaleReply(buildScale(registry.get(target)), form, clock.nowMs(), {});
+    if (call.verb === 'get') return scaleReply(scales.get(target), form, clock.nowMs(), {});
+    const type = bodyTypeOf(headerOf(call.exchange.incoming, 'content-type'));
+    if (call.verb === 'patch' && type === applyType) {
+      const { options, value, warnings } = await this.#configuration(call);
+      return scaleReply(scales.apply(target, value, options), form, clock.nowMs(), warningHeaders(warnings));
+    }
     const body = call.verb === 'patch' ? await this.#patchedScale(call) : await this.#typedBody(call, 'UpdateOptions');
-    assertNamed(body.object, call.name ?? '');
-    const patch = { type: 'merge', body: patchForScale(body.object, call.name ?? '') } as const;
-    const { object } = registry.patch(target, patch, { ...body.options, subresource: 'scale' });
-    return scaleReply(buildScale(object), form, clock.nowMs(), warningHeaders(body.warnings));
+    const scale = scales.update(target, body.object, body.options);
+    return scaleReply(scale, form, clock.nowMs(), warningHeaders(body.warnings));
+  }
+
+  /** The body of a server-side apply. */
+  async #configuration(call: Call): Promise<Configuration> {
+    const options = parseApplyOptions(call.exchange.query);
+    const { fieldValidation } = options;
+    const bytes = await readBytes(call.exchange.incoming);
+    const { value, repeated } = decodeApply(bytes, fieldValidation === 'Strict');
+    return { options, value, repeated, warnings: fieldValidation === 'Warn' ? repeated : [] };
   }
 
   async #patchedScale(call: Call): Promise<TypedRequest> {

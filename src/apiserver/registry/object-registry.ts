@@ -50,8 +50,8 @@ export interface WriteOptions {
   readonly problems?: readonly string[];
   /** Who owns what it writes. Without it, no owners are tracked. */
   readonly manager?: string;
-  /** For a write through a subresource that has no endpoint of its own here: its name. */
-  readonly subresource?: string;
+  /** The owners after the write, where they are known already. */
+  readonly owners?: readonly ManagerEntry[];
   /** Called before validation, with the stored object if there is one. Throws if the user must not write this object. */
   readonly authorize?: ((draft: Draft, stored: Draft | undefined) => void) | undefined;
 }
@@ -88,8 +88,6 @@ interface ReadOptions extends WriteOptions {
   readonly warnings: readonly string[];
   /** `metadata.managedFields` of the body. */
   readonly given?: unknown;
-  /** The managers after the write, where they are known already. */
-  readonly managers?: readonly ManagerEntry[];
 }
 
 /** A change that is ready to be written. */
@@ -164,13 +162,19 @@ export class ObjectRegistry {
     if (stored === undefined && target.endpoint !== '') throw notFound(resourceName(target), target.name ?? '');
     const { force, manager } = options;
     const now = formatTime(this.#clock.nowMs());
-    const { object, managers } = applyConfiguration(target, stored, { body, force, manager, now });
+    const { object, managers } = applyConfiguration(target, stored, {
+      body,
+      force,
+      manager,
+      subresource: target.endpoint,
+      now,
+    });
     // Unknown fields were rejected above.
     const { draft } = readBody(object, target, { fieldValidation: 'Ignore' });
     const warnings = options.fieldValidation === 'Warn' ? (options.problems ?? []) : [];
     if (stored === undefined && draft.metadata.uid !== undefined) throw noUid(target, draft.metadata.uid);
     alignNames(draft, target);
-    const read = { ...options, warnings, managers };
+    const read = { ...options, warnings, owners: managers };
     return stored === undefined ? this.#insert(target, draft, read) : this.#replace(target, stored, draft, read);
   }
 
@@ -290,11 +294,12 @@ export class ObjectRegistry {
     target: Target,
     stored: Pick<StoredObject, 'managers' | 'content'> | undefined,
     draft: Draft,
-    { manager, managers, given, subresource = target.endpoint }: ReadOptions,
+    { manager, owners, given }: ReadOptions,
   ): readonly ManagerEntry[] {
-    if (managers !== undefined) return managers;
+    if (owners !== undefined) return owners;
     if (manager === undefined) return stored?.managers ?? [];
-    const writer = { manager: manager || 'unknown', subresource, now: formatTime(this.#clock.nowMs()) };
+    const now = formatTime(this.#clock.nowMs());
+    const writer = { manager: manager || 'unknown', subresource: target.endpoint, now };
     return ownersAfterUpdate(target, stored, draft, { given, writer });
   }
 
