@@ -5,6 +5,8 @@ import { join, normalize } from 'node:path';
 import { test } from 'node:test';
 import { commandList } from '../../src/cli/commands/command-list.ts';
 import { removedControllerFlags } from '../../src/cli/controller/flags.ts';
+import { kubernetesVersions } from '../../tools/control-plane/kubernetes-version.ts';
+import { controlPlaneBuild } from '../../tools/control-plane/programs.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const documents = globSync('{*.md,docs/**/*.md,charts/**/*.md,manifests/**/*.md,test/**/*.md,tools/**/*.md}', {
@@ -59,14 +61,19 @@ test('version-skew.md names the versions that chart, control plane under test an
   const text = read('docs/version-skew.md');
   const [, leastKubernetes] =
     /^kubeVersion: '>=(\d+\.\d+)\.0-0'$/mu.exec(read('charts/node-lifecycle-controller/Chart.yaml')) ?? [];
-  const modules = read('tools/control-plane/go.mod');
-  const [, kubernetes] = /k8s\.io\/kubernetes v(\S+)/u.exec(modules) ?? [];
-  const [, etcd] = /go\.etcd\.io\/etcd\/server\/v3 v(\S+)/u.exec(modules) ?? [];
+  const builds = kubernetesVersions.map((version) => controlPlaneBuild(version));
+  const row = (name: string, cells: readonly string[]): string => `| ${name} | ${cells.join(' | ')} |`;
+  const releases = builds.map(({ gitVersion }) => gitVersion.slice(1));
   const { engines, devDependencies } = JSON.parse(read('package.json')) as Record<string, Record<string, string>>;
   const least = engines?.['node']?.replace('>=', '');
   const sentences = [
     `The chart requires Kubernetes ${leastKubernetes} or later`,
-    `etcd ${etcd}, kube-apiserver, kube-controller-manager and kubelet ${kubernetes}`,
+    row('Kubernetes', releases),
+    row(
+      'etcd',
+      builds.map(({ etcdVersion }) => etcdVersion),
+    ),
+    `kubelet of ${releases.at(-1)}`,
     `${least} or later (\`engines\`)`,
     `\`npm ci\` installs ${devDependencies?.['node']}`,
   ];

@@ -8,6 +8,7 @@ import { toWireForm } from '../../../src/apiserver/codec/wire-form.ts';
 import { apiVersionOf, servedResources } from '../../../src/apiserver/resources.ts';
 import { type ApiResponse, expect, type Json, mergePatch, nodePath, openClient, podPath } from './client.ts';
 import { type Example, examples, keyOf } from './example-objects.ts';
+import { noStreaming } from './feature-gates.ts';
 import { assertBothFormats, assertSameBytes, encodeDocument, encodeEvents, protobufType } from './protobuf-answers.ts';
 
 const client = await openClient();
@@ -43,6 +44,8 @@ describe('objects of every kind', () => {
       const json = await client.post(collection, example.body);
       if (json.code !== 201) {
         const refused = await client.post(collection, example.body, { accept });
+        // A version that a server does not have is answered with plain text.
+        if (json.body === undefined) return assert.equal(refused.text, json.text);
         assertSameBytes(refused.bytes, encodeDocument(json.body), json.text);
         return;
       }
@@ -157,7 +160,7 @@ describe('watches', () => {
     await assertSameEvents(path, ';stream=watch');
   });
 
-  test('a streaming list with its bookmark', async () => {
+  test('a streaming list with its bookmark', { skip: noStreaming }, async () => {
     const namespace = await client.namespace();
     await client.lease(namespace, { spec: { renewTime: '2026-11-21T06:42:20.000001Z' } });
     const query = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';

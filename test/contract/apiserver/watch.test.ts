@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { byVersion } from '../../support/by-version.ts';
 import { only } from './backend.ts';
 import {
   expect,
@@ -15,12 +14,11 @@ import {
   typesOf,
   type WatchEvent,
 } from './client.ts';
+import { noStreaming } from './feature-gates.ts';
 
 const client = await openClient();
 
 const watchList = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
-/** Why streaming lists are not served: the feature gate WatchList is off by default in 1.33. */
-const noStreaming = byVersion<string | false>({ '1.33': 'rejected, as the next test expects', '1.34': false });
 const brief = ({ type, object }: WatchEvent): string => `${type} ${object.metadata.name}`;
 const isEnd = ({ object }: WatchEvent): boolean =>
   object.metadata?.annotations?.['k8s.io/initial-events-end'] === 'true';
