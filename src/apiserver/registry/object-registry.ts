@@ -192,16 +192,11 @@ export class ObjectRegistry {
   delete(target: Target, request: DeleteRequest): Deleted {
     const stored = this.get(target);
     assertPreconditions(target, stored, request);
-    assertNamespaceDeletable(target);
-    const undeletable = target.strategy.explainUndeletable?.(stored.name);
-    if (undeletable !== undefined) throw forbidden(resourceName(target), stored.name, undeletable);
+    assertDeletable(target, stored);
     const draft = stored.draft();
     const kept = keep(stored, draft);
     if (target.served.kind === 'Namespace') return this.#deleteNamespace(target, kept, request.dryRun);
-    const finalizersChanged = applyPropagation(
-      draft,
-      request.propagation ?? (target.strategy.orphans === true ? 'Orphan' : undefined),
-    );
+    const finalizersChanged = applyPropagation(draft, request.propagation ?? propagationOf(target));
     const decision = decideDeletion(this.#deletionInput(target.strategy, draft, request));
     if (decision.kind === 'remove') return this.#remove(target.strategy, kept, request.dryRun);
     if (decision.kind === 'unchanged' && !finalizersChanged) return { object: stored, removed: false };
@@ -461,6 +456,17 @@ function noUid(target: Target, uid: string): Error {
 function versionMissing(target: Target): Error {
   const error = invalidField('metadata.resourceVersion', 0, 'must be specified for an update');
   return invalid(resourceName(target), target.name ?? '', [error]);
+}
+
+/** Of a DELETE that does not say. */
+function propagationOf({ strategy }: Target): DeleteRequest['propagation'] {
+  return strategy.orphans === true ? 'Orphan' : undefined;
+}
+
+function assertDeletable(target: Target, { name }: StoredObject): void {
+  assertNamespaceDeletable(target);
+  const undeletable = target.strategy.explainUndeletable?.(name);
+  if (undeletable !== undefined) throw forbidden(resourceName(target), name, undeletable);
 }
 
 function assertPreconditions(target: Target, stored: StoredObject, request: DeleteRequest): void {
