@@ -9,7 +9,9 @@ interface FilledObject {
 }
 
 /** `zeros`: a pointer is set to the zero value, what is no pointer is missing, lists and maps have one item. */
-type Filling = 'values' | 'zeros';
+type Filling = (typeof fillings)[number];
+
+const fillings = ['values', 'zeros'] as const;
 
 type Fields = NonNullable<ReturnType<typeof messageFields>>;
 type Field = Fields extends ReadonlyMap<string, infer F> ? F : never;
@@ -51,7 +53,7 @@ const zeros: Readonly<Record<string, unknown>> = {
 };
 
 /** Every kind of a request or a response body. */
-export function builtInKinds(): readonly GroupVersionKind[] {
+function builtInKinds(): readonly GroupVersionKind[] {
   const all = [
     ...servedResources.flatMap((served) => [served, ...served.subresources.map(({ responseKind }) => responseKind)]),
     { group: '', version: 'v1', kind: 'DeleteOptions' },
@@ -62,11 +64,21 @@ export function builtInKinds(): readonly GroupVersionKind[] {
   return [...byName.values()];
 }
 
-export function fillObject(of: GroupVersionKind, filling: Filling): FilledObject {
+function fillObject(of: GroupVersionKind, filling: Filling): FilledObject {
   const apiVersion = apiVersionOf(of);
   const message = messageNameOf(apiVersion, of.kind);
   if (message === undefined) throw new Error(`${apiVersion} ${of.kind} has no message`);
   return { apiVersion, kind: of.kind, ...new Filler(filling).message(message) };
+}
+
+/** By kind and filling, as `v1 Pod, zeros`. */
+export function filledObjects(): Readonly<Record<string, FilledObject>> {
+  const all = builtInKinds().flatMap((kind) =>
+    fillings.map((filling) => ({ filling, object: fillObject(kind, filling) })),
+  );
+  return Object.fromEntries(
+    all.map(({ filling, object }) => [`${object.apiVersion} ${object.kind}, ${filling}`, object] as const),
+  );
 }
 
 class Filler {

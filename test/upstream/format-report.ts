@@ -40,6 +40,7 @@ export function formatPage(report: Report): string {
     '| --- | ---: | ---: | ---: | ---: | ---: | --- |',
     ...suiteNames.flatMap((name) => pageRows(name, report.suites)),
     '',
+    ...report.suites.flatMap(({ suite, note }) => (note === undefined ? [] : [`${suiteTitles[suite]}: ${note}`, ''])),
     ...suitesText,
     ...report.suites.flatMap(unpassedText),
     '## Tests that do not run',

@@ -19,6 +19,8 @@ const suiteSchema = z.strictObject({
   date: z.iso.date(),
   minutes: z.number(),
   lists: z.array(listSchema),
+  /** How the run differed from that of the command, in a sentence. */
+  note: z.string().optional(),
   /** Tests that did not pass. */
   unpassed: z.array(z.strictObject({ test: z.string(), outcome: z.enum(['failed', 'skipped']), reason: z.string() })),
 });

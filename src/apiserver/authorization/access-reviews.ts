@@ -9,6 +9,7 @@ import { isMap, mapAt, type MutableJsonMap, textAt } from '../select-field.ts';
 import type { Authorizer } from './authorizer.ts';
 import type { PolicyRule } from './decide-rule.ts';
 import type { Attributes } from './parse-attributes.ts';
+import { validateSelectors } from './review-selectors.ts';
 import { validateReview } from './validate-review.ts';
 
 /** Finds the user of a token that is valid for one of the audiences. */
@@ -62,7 +63,8 @@ export class AccessReviews {
 
   #reviewAccess(request: ReviewRequest): MutableJsonMap {
     const { kind, body, namespace, user } = request;
-    const errors = validateReview(kind, body);
+    const selectors = validateSelectors(mapAt(mapAt(body, 'spec'), 'resourceAttributes'));
+    const errors = [...validateReview(kind, body), ...selectors];
     // As kube-apiserver, whose message leaves out the kind.
     if (errors.length > 0) throw invalid({ group: 'authorization.k8s.io', name: '' }, '', errors);
     if (namespace !== undefined && textAt(body, 'metadata', 'namespace') !== namespace) {

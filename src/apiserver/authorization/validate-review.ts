@@ -1,4 +1,4 @@
-/** Validates access reviews (upstream `pkg/apis/authorization/validation`). Selectors are accepted and not considered. */
+/** Validates access reviews (upstream `pkg/apis/authorization/validation`). Selectors: `review-selectors.ts`. */
 import type { FieldError } from '../api-errors/field-errors.ts';
 import { isMap, mapAt, type MutableJsonMap, textAt } from '../select-field.ts';
 
@@ -16,7 +16,7 @@ export function validateReview(kind: string, body: MutableJsonMap): readonly Fie
 function validateTarget({ resourceAttributes, nonResourceAttributes }: MutableJsonMap): readonly FieldError[] {
   if (isMap(resourceAttributes) && isMap(nonResourceAttributes)) {
     const detail = 'cannot be specified in combination with resourceAttributes';
-    return [problem('spec.nonResourceAttributes', nonResourceAttributes, detail)];
+    return [problem('spec.nonResourceAttributes', internalForm(nonResourceAttributes), detail)];
   }
   if (isMap(resourceAttributes) || isMap(nonResourceAttributes)) return [];
   const detail = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
@@ -41,11 +41,17 @@ function validateMetadata(kind: string, metadata: MutableJsonMap): readonly Fiel
 function validateNamespace(body: MutableJsonMap): readonly FieldError[] {
   const { resourceAttributes, nonResourceAttributes } = mapAt(body, 'spec');
   if (isMap(nonResourceAttributes)) {
-    return [problem('spec.nonResourceAttributes', nonResourceAttributes, 'disallowed on this kind of request')];
+    const shown = internalForm(nonResourceAttributes);
+    return [problem('spec.nonResourceAttributes', shown, 'disallowed on this kind of request')];
   }
   const namespace = textAt(resourceAttributes, 'namespace');
   if (!isMap(resourceAttributes) || namespace === textAt(body, 'metadata', 'namespace')) return [];
   return [problem('spec.resourceAttributes.namespace', namespace, 'must match metadata.namespace')];
+}
+
+/** As upstream's internal type, which has no JSON names. */
+function internalForm(attributes: MutableJsonMap): MutableJsonMap {
+  return { Path: textAt(attributes, 'path'), Verb: textAt(attributes, 'verb') };
 }
 
 function problem(field: string, value: unknown, detail: string): FieldError {

@@ -1,10 +1,13 @@
 /** Who sends a request, for whom, and whether that user may: authentication, impersonation, authorization, in this order. */
+import { forbidden } from '../api-errors/api-errors.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import { forbiddenRequest } from '../authorization/forbidden-request.ts';
 import type { GrantCheck, GrantGuard } from '../authorization/grant-guard.ts';
 import type { Impersonator } from '../authorization/impersonator.ts';
 import { parseAttributes, type ResourceAttributes } from '../authorization/parse-attributes.ts';
 import { anonymous, type User } from '../authentication/user.ts';
+import { textAt } from '../select-field.ts';
+import type { Draft } from '../storage/stored-object.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -45,6 +48,7 @@ export class AccessControl {
     const check = grants.checkFor(exchange.user, attributes);
     return (draft, stored) => {
       if (stored === undefined) this.#assertMayCreate(exchange.user, attributes);
+      else if (isApproval(attributes)) this.#assertMayApprove(exchange.user, attributes, stored);
       check?.(draft, stored);
     };
   }
@@ -55,4 +59,18 @@ export class AccessControl {
     const { allowed, reason } = this.#options.authorizer.decide(user, creation);
     if (!allowed) throw forbiddenRequest(user, creation, reason);
   }
+
+  /** For the signer of the request, or for all of its domain (upstream admission plugin `CertificateApproval`). */
+  #assertMayApprove(user: User, attributes: ResourceAttributes, { spec }: Draft): void {
+    const signerName = textAt(spec, 'signerName');
+    const signer = { ...attributes, verb: 'approve', resource: 'signers', subresource: '' };
+    const names = [signerName, `${signerName.split('/')[0] ?? ''}/*`];
+    if (names.some((name) => this.#options.authorizer.decide(user, { ...signer, name }).allowed)) return;
+    const why = `user not permitted to approve requests with signerName ${JSON.stringify(signerName)}`;
+    throw forbidden({ group: attributes.group, name: attributes.resource }, attributes.name, why);
+  }
+}
+
+function isApproval({ group, resource, subresource }: ResourceAttributes): boolean {
+  return group === 'certificates.k8s.io' && resource === 'certificatesigningrequests' && subresource === 'approval';
 }

@@ -19,6 +19,7 @@ import { ObjectLister } from '../registry/object-lister.ts';
 import { ObjectRegistry } from '../registry/object-registry.ts';
 import { DisruptionBudgets } from '../registry/disruption-budgets.ts';
 import { PodSubresources } from '../registry/pod-subresources.ts';
+import { ScaleSubresource } from '../registry/scale-subresource.ts';
 import { ServedTargets } from '../registry/served-targets.ts';
 import { makeStrategies } from '../registry/strategies.ts';
 import type { Strategy } from '../registry/strategy.ts';
@@ -33,6 +34,7 @@ import { ResourceHandler } from './resource-handler.ts';
 import { type AuthorizationMode, createBootstrapPolicy, makeSecurity } from './security.ts';
 import type { TokenUser } from './static-tokens.ts';
 import { StallGate } from './stall-gate.ts';
+import { verifySignature } from './signature.ts';
 import { WatchOpener } from './watch-opener.ts';
 import { WatchTicker } from './watch-ticker.ts';
 
@@ -168,7 +170,11 @@ interface Secrets {
 function assemble(options: ApiServerOptions, { admin, signingKeyPem, caPem }: Secrets): Parts {
   const { clock, random, logger, dataDir, customResources = [] } = options;
   const served = [...servedResources, ...customResources];
-  const strategies = makeStrategies(options.defaultTolerationSeconds ?? defaultTolerationSeconds, customResources);
+  const strategies = makeStrategies(
+    options.defaultTolerationSeconds ?? defaultTolerationSeconds,
+    customResources,
+    verifySignature,
+  );
   const window = windowOf(options);
   const store = new VersionedStore({ clock, resources: [...strategies.keys()], window, journal: dataDir });
   if (dataDir !== undefined) restoreObjects(store, strategies, { dataDir, logger });
@@ -205,6 +211,7 @@ function assemble(options: ApiServerOptions, { admin, signingKeyPem, caPem }: Se
       access,
       ...security,
       pods: new PodSubresources(registry, clock, budgets),
+      scales: new ScaleSubresource(registry, clock),
       watches: new WatchOpener({ store, lister, ticker, stall, clock, random }),
     }),
   });

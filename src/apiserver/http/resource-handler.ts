@@ -2,17 +2,24 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Clock } from '../../ports/clock.ts';
 import type { AccessReviews } from '../authorization/access-reviews.ts';
-import { type GroupVersionKind, type ServedResource, tableOf, type Verb } from '../resources.ts';
+import {
+  type GroupVersionKind,
+  type ServedResource,
+  type ServedSubresource,
+  tableOf,
+  type Verb,
+} from '../resources.ts';
 import { type IncludeObject, parseIncludeObject } from '../printing/table.ts';
 import { isSet, limitOf, parseListPlan, parseWatchPlan, requireRevision } from '../registry/list-query.ts';
 import type { ObjectLister } from '../registry/object-lister.ts';
-import type { Deleted, ObjectRegistry, WriteOptions, Written } from '../registry/object-registry.ts';
+import type { ApplyOptions, Deleted, ObjectRegistry, WriteOptions, Written } from '../registry/object-registry.ts';
 import { type PatchKind, patchObject } from '../patch/object-patch.ts';
 import type { PodSubresources } from '../registry/pod-subresources.ts';
 import { badRequest, methodNotAllowed, notImplemented } from '../api-errors/api-errors.ts';
 import { fieldLabelsOf, type Target } from '../registry/request-target.ts';
-import { alignNamespace, assertNamed, readTypedBody } from '../registry/typed-body.ts';
-import { buildScale, patchForScale } from '../registry/scale.ts';
+import { alignNamespace, readTypedBody } from '../registry/typed-body.ts';
+import { buildScale } from '../registry/scale.ts';
+import type { ScaleSubresource } from '../registry/scale-subresource.ts';
 import { parseSelection, type Selection } from '../registry/selection.ts';
 import type { Endpoint, Strategy } from '../registry/strategy.ts';
 import { mapAt, type MutableJsonMap } from '../select-field.ts';
@@ -37,11 +44,21 @@ interface ResourceHandlerOptions {
   readonly registry: ObjectRegistry;
   readonly lister: ObjectLister;
   readonly pods: PodSubresources;
+  readonly scales: ScaleSubresource;
   readonly access: AccessControl;
   readonly reviews: AccessReviews;
   readonly tokenRequests: TokenRequests;
   readonly watches: WatchOpener;
   readonly clock: Clock;
+}
+
+/** A server-side apply. */
+interface Configuration {
+  readonly options: ApplyOptions;
+  readonly value: MutableJsonMap;
+  /** Keys that occur several times in the body. */
+  readonly repeated: readonly string[];
+  readonly warnings: readonly string[];
 }
 
 interface Call extends ResourceRoute {
@@ -60,8 +77,7 @@ const patchTypes: Readonly<Record<string, PatchKind>> = {
   'application/strategic-merge-patch+json': 'strategic-merge',
 };
 const applyType = 'application/apply-patch+yaml';
-/** `/approval` of a CertificateSigningRequest changes conditions, which are part of its status. */
-const endpoints: Readonly<Record<string, Endpoint>> = { status: 'status', approval: 'status', finalize: 'finalize' };
+const endpoints: ReadonlySet<string> = new Set<Endpoint>(['status', 'approval', 'finalize']);
 const streamedSubresources: ReadonlySet<string> = new Set(['exec', 'attach', 'portforward', 'proxy']);
 const indentingAgents = ['curl', 'Wget', 'Mozilla/5.0'];
 
@@ -200,16 +216,15 @@ export class ResourceHandler {
   }
 
   async #apply(call: Call, presenter: Presenter): Promise<Reply> {
+    const { options, value, repeated } = await this.#configuration(call);
     const authorize = this.#options.access.checkOf(call.exchange);
-    const options = { ...parseApplyOptions(call.exchange.query), authorize };
-    const { value, repeated } = decodeApply(
-      await readBytes(call.exchange.incoming),
-      options.fieldValidation === 'Strict',
-    );
-    return written(
-      presenter,
-      this.#options.registry.apply(this.#target(call), value, { ...options, problems: repeated }),
-    );
+    const applied = this.#options.registry.apply(this.#target(call), value, {
+      ...options,
+      authorize,
+      user: call.exchange.user,
+      problems: repeated,
+    });
+    return written(presenter, applied);
   }
 
   async #delete(call: Call): Promise<Reply> {
@@ -237,7 +252,8 @@ export class ResourceHandler {
   }
 
   #writeOptions(call: Call, kind: Parameters<typeof optionsOf>[1]): WriteOptions {
-    return { ...optionsOf(call, kind), authorize: this.#options.access.checkOf(call.exchange) };
+    const { exchange } = call;
+    return { ...optionsOf(call, kind), authorize: this.#options.access.checkOf(exchange), user: exchange.user };
   }
 
   async #bind(call: Call): Promise<Reply> {
@@ -256,15 +272,27 @@ export class ResourceHandler {
   }
 
   async #scale(call: Call): Promise<Reply> {
-    const { registry, clock } = this.#options;
+    const { scales, clock } = this.#options;
     const form = responseFormOf(call);
     const target = this.#target(call);
-    if (call.verb === 'get') return scaleReply(buildScale(registry.get(target)), form, clock.nowMs(), {});
+    if (call.verb === 'get') return scaleReply(scales.get(target), form, clock.nowMs(), {});
+    const type = bodyTypeOf(headerOf(call.exchange.incoming, 'content-type'));
+    if (call.verb === 'patch' && type === applyType) {
+      const { options, value, warnings } = await this.#configuration(call);
+      return scaleReply(scales.apply(target, value, options), form, clock.nowMs(), warningHeaders(warnings));
+    }
     const body = call.verb === 'patch' ? await this.#patchedScale(call) : await this.#typedBody(call, 'UpdateOptions');
-    assertNamed(body.object, call.name ?? '');
-    const patch = { type: 'merge', body: patchForScale(body.object, call.name ?? '') } as const;
-    const { object } = registry.patch(target, patch, { ...body.options, subresource: 'scale' });
-    return scaleReply(buildScale(object), form, clock.nowMs(), warningHeaders(body.warnings));
+    const scale = scales.update(target, body.object, body.options);
+    return scaleReply(scale, form, clock.nowMs(), warningHeaders(body.warnings));
+  }
+
+  /** The body of a server-side apply. */
+  async #configuration(call: Call): Promise<Configuration> {
+    const options = parseApplyOptions(call.exchange.query);
+    const { fieldValidation } = options;
+    const bytes = await readBytes(call.exchange.incoming);
+    const { value, repeated } = decodeApply(bytes, fieldValidation === 'Strict');
+    return { options, value, repeated, warnings: fieldValidation === 'Warn' ? repeated : [] };
   }
 
   async #patchedScale(call: Call): Promise<TypedRequest> {
@@ -309,7 +337,7 @@ export class ResourceHandler {
   #target({ served, namespace, name, subresource }: Call): Target {
     const strategy = this.#options.strategies.get(tableOf(served));
     if (strategy === undefined) throw notImplemented(served.plural);
-    return { served, strategy, namespace, name, endpoint: endpoints[subresource?.name ?? ''] ?? '' };
+    return { served, strategy, namespace, name, endpoint: endpointOf(subresource) };
   }
 
   /** Called before any write: an unacceptable response form must be rejected first. */
@@ -356,6 +384,15 @@ function bodyKindOf({ served, subresource }: Call): GroupVersionKind {
   return subresource?.responseKind ?? served;
 }
 
+function endpointOf(subresource: ServedSubresource | undefined): Endpoint {
+  const name = subresource?.name ?? '';
+  return isEndpoint(name) ? name : '';
+}
+
+function isEndpoint(name: string): name is Endpoint {
+  return endpoints.has(name);
+}
+
 function allows({ served, subresource, name }: ResourceRoute, verb: Verb): boolean {
   if (subresource !== undefined) return subresource.verbs.includes(verb);
   const misplaced = name === undefined ? verb === 'update' || verb === 'patch' : verb === 'create';
@@ -385,9 +422,10 @@ function responseFormOf({
   exchange: { query, incoming },
   served,
 }: Call): ResponseForm & { readonly includeObject: IncludeObject } {
-  const includeObject = parseIncludeObject(query.get('includeObject'));
+  const form = chooseForm(headerOf(incoming, 'accept'), served.custom !== undefined);
+  const includeObject = parseIncludeObject(form.as === 'table' ? query.get('includeObject') : null);
   if (includeObject === undefined) throw badRequest('unrecognized includeObject value');
-  return { ...chooseForm(headerOf(incoming, 'accept'), served.custom !== undefined), includeObject };
+  return { ...form, includeObject };
 }
 
 function formatOf({ exchange: { incoming } }: Call): WireFormat {

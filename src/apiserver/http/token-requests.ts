@@ -5,7 +5,7 @@ import { badRequest, conflict, invalid, notFound } from '../api-errors/api-error
 import { type FieldError, invalidField } from '../api-errors/field-errors.ts';
 import type { AccountClaims } from '../authentication/account-claims.ts';
 import type { AccountTokens } from '../authentication/account-tokens.ts';
-import { mapAt, type MutableJsonMap, textAt } from '../select-field.ts';
+import { isMap, mapAt, type MutableJsonMap, textAt } from '../select-field.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
 import { serverAudiences } from './authenticator.ts';
@@ -44,7 +44,7 @@ export class TokenRequests {
     const audiences = audiencesOf(spec);
     assertExpiration(expirationSeconds);
     const { name, namespace, uid } = account;
-    const bound = this.#bound(account, mapAt(spec, 'boundObjectRef'));
+    const bound = this.#bound(account, spec['boundObjectRef']);
     const subject = { namespace, account: { name, uid }, audiences, ...bound };
     const { token, expiresAtMs } = this.#options.tokens.issue(subject, expirationSeconds);
     return {
@@ -56,12 +56,11 @@ export class TokenRequests {
     };
   }
 
-  #bound({ namespace, name }: StoredObject, ref: MutableJsonMap): Bound {
+  #bound({ namespace, name }: StoredObject, given: unknown): Bound {
+    if (!isMap(given)) return {};
+    const ref = given;
     const kind = textAt(ref, 'kind');
-    if (Object.keys(ref).length === 0) return {};
-    const known = textAt(ref, 'apiVersion') === 'v1' ? boundKinds[kind] : undefined;
-    if (known === undefined) throw badRequest(`cannot bind token to object of type ${describeKind(ref)}`);
-    const object = this.#find(known, namespace, textAt(ref, 'name'));
+    const object = this.#find(boundKindOf(ref), namespace, textAt(ref, 'name'));
     const isOther = kind === 'Pod' && textAt(object.content, 'spec', 'serviceAccountName') !== name;
     if (isOther) {
       const why = `cannot bind token for serviceaccount ${JSON.stringify(name)} to pod running with different serviceaccount name.`;
@@ -82,6 +81,7 @@ export class TokenRequests {
     namespace: string,
     name: string,
   ): StoredObject {
+    if (name === '') throw badRequest('Name parameter required.');
     const found = this.#options.store.get(table, namespaced ? `${namespace}/${name}` : name);
     if (found === undefined) throw notFound({ group: '', name: table }, name);
     return found;
@@ -92,6 +92,14 @@ export class TokenRequests {
     const name = textAt(pod.content, 'spec', 'nodeName');
     return name === '' ? undefined : { name, uid: this.#options.store.get('nodes', name)?.uid ?? '' };
   }
+}
+
+/** Upstream considers the group only, which is that of the core for a version that it cannot read. */
+function boundKindOf(ref: MutableJsonMap): { readonly table: string; readonly namespaced: boolean } {
+  const parts = textAt(ref, 'apiVersion').split('/');
+  const known = parts.length === 2 ? undefined : boundKinds[textAt(ref, 'kind')];
+  if (known !== undefined) return known;
+  throw badRequest(`cannot bind token to object of type ${describeKind(ref)}`);
 }
 
 function audiencesOf(spec: MutableJsonMap): readonly string[] {

@@ -75,7 +75,6 @@ export const clusterRules: Readonly<Record<string, KindRules>> = {
   },
   'networkpolicies.networking.k8s.io': { hasGeneration: true, setDefaults: defaultNetworkPolicy },
   'servicecidrs.networking.k8s.io': { hasGeneration: false },
-  'certificatesigningrequests.certificates.k8s.io': { hasGeneration: false },
   'deviceclasses.resource.k8s.io': { hasGeneration: true, returnsDeleted: true },
   'resourceclaims.resource.k8s.io': {
     hasGeneration: false,

@@ -45,6 +45,13 @@ export function decodeManagers(
   return entries;
 }
 
+/** The managers of entries in which one may occur twice: its last entry counts. */
+export function lastOfEach(entries: readonly ManagerEntry[]): readonly ManagerEntry[] {
+  const isRepeated = (entry: ManagerEntry, index: number): boolean =>
+    entries.some((other, at) => at > index && isSameManager(other, entry));
+  return entries.some(isRepeated) ? entries.filter((entry, index) => !isRepeated(entry, index)) : entries;
+}
+
 function decodeEntry(json: unknown, known: readonly ManagerEntry[]): ManagerEntry | undefined {
   if (!isMap(json) || json['fieldsType'] !== 'FieldsV1') return undefined;
   const { operation } = json;

@@ -103,6 +103,12 @@ function asDraft(object: MutableJsonMap): Draft {
   return draft;
 }
 
+/** Throws a 400 ApiError if the body of an update does not name its object. */
+export function assertNameGiven({ metadata }: Draft, { name = '' }: Target): void {
+  if ((metadata.name ?? '') !== '') return;
+  throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+}
+
 /** Throws a 400 ApiError if the body names another object than the URL; fills in names that the body omits. */
 export function alignNames(draft: Draft, target: Target): void {
   const { metadata } = draft;

@@ -3,7 +3,6 @@
  * of the registry to the pure functions of `managed-fields`.
  */
 import { isMap as isObject, type JsonMap, mapOf, textOf } from '../../api/json-map.ts';
-import { sameJson } from '../../api/same-json.ts';
 import { badRequest, statusError } from '../api-errors/api-errors.ts';
 import { toWireForm } from '../codec/wire-form.ts';
 import { typeOfSchema } from '../managed-fields/custom-types.ts';
@@ -11,7 +10,14 @@ import { decideApply } from '../managed-fields/applied-object.ts';
 import { decideUpdate, type Writer } from '../managed-fields/updated-owners.ts';
 import { applyConflict } from '../managed-fields/apply-conflict.ts';
 import { conflictsBeyondLastApplied, kubectlManager, updateLastApplied } from '../managed-fields/last-applied.ts';
-import { decodeManagers, isReset, type ManagerEntry, sortManagers } from '../managed-fields/manager-entry.ts';
+import {
+  decodeManagers,
+  isReset,
+  isSameManager,
+  lastOfEach,
+  type ManagerEntry,
+  sortManagers,
+} from '../managed-fields/manager-entry.ts';
 import { typeOfKind } from '../managed-fields/message-types.ts';
 import type { Version, Versions } from '../managed-fields/object-versions.ts';
 import { resetFieldsOf } from '../managed-fields/reset-fields.ts';
@@ -20,7 +26,7 @@ import { validateValue } from '../managed-fields/value-problems.ts';
 import { anyValue } from '../managed-fields/value-type.ts';
 import { apiVersionOf, eventsV1Group, type ServedResource } from '../resources.ts';
 import type { MutableJsonMap } from '../select-field.ts';
-import type { Draft, StoredObject } from '../storage/stored-object.ts';
+import type { Draft } from '../storage/stored-object.ts';
 import { asCoreEvent, asEventV1 } from './event-forms.ts';
 import { isEventsV1, type Target } from './request-target.ts';
 import type { Endpoint } from './strategy.ts';
@@ -34,20 +40,27 @@ interface Configuration {
   readonly body: JsonMap;
   readonly force: boolean;
   readonly manager: string;
+  readonly subresource: string;
   /** RFC 3339, whole seconds. */
   readonly now: string;
+}
+
+/** A version of an object. A stored one parses its content on each access. */
+interface Owned {
+  readonly managers: readonly ManagerEntry[];
+  readonly content: JsonMap;
 }
 
 /** The managers after a create, an update or a patch. `given` is `metadata.managedFields` of the body. */
 export function ownersAfterUpdate(
   target: Target,
-  // The content is parsed on each access.
-  stored: Pick<StoredObject, 'managers' | 'content'> | undefined,
-  draft: Draft,
+  stored: Owned | undefined,
+  draft: JsonMap,
   { given, writer }: { readonly given: unknown; readonly writer: Writer },
 ): readonly ManagerEntry[] {
   const before = stored?.content ?? emptyObject(target);
-  const known = writer.subresource === '' ? knownManagers(given, stored?.managers ?? []) : (stored?.managers ?? []);
+  const current = lastOfEach(stored?.managers ?? []);
+  const known = writer.subresource === '' ? knownManagers(given, current) : current;
   // Ownership that was reset is tracked again from the next apply on.
   if (stored !== undefined && known.length === 0) return known;
   return update(target, { before, after: draft }, known, writer);
@@ -62,7 +75,7 @@ function update(
   const versions = versionsOf(target);
   const version = versionOf(target);
   const shown = { before: show(target, before), after: show(target, after) };
-  return share(decideUpdate({ ...shown, version, versions }, known, writer));
+  return shareOwners(decideUpdate({ ...shown, version, versions }, known, writer));
 }
 
 function knownManagers(given: unknown, stored: readonly ManagerEntry[]): readonly ManagerEntry[] {
@@ -83,38 +96,37 @@ interface AppliedObject {
  */
 export function applyConfiguration(
   target: Target,
-  stored: StoredObject | undefined,
+  stored: Owned | undefined,
   configuration: Configuration,
 ): AppliedObject {
-  const { body, force, manager, now } = configuration;
+  const { body, force, manager, subresource, now } = configuration;
   assertApplicable(target, body);
   const { apiVersion: _apiVersion, kind: _kind, ...applied } = body;
   const version = versionOf(target);
   assertTyped(target, version, applied);
   const before = stored?.content ?? emptyObject(target);
   const live = show(target, before);
-  const known = knownOrEarlier(target, stored, before, now);
+  const known = knownOrEarlier(target, stored, { subresource, now });
   const input = { live, applied, version, versions: versionsOf(target) };
-  const result = decideApply(input, known, { manager, subresource: target.endpoint, now });
+  const result = decideApply(input, known, { manager, subresource, now });
   const beyond =
     manager === kubectlManager ? conflictsBeyondLastApplied(result.conflicts, live, version) : result.conflicts;
   if (!force && beyond.length > 0) throw applyConflict(beyond);
   const object = { ...result.object };
   return {
     object: manager === kubectlManager ? updateLastApplied(object, body) : object,
-    managers: share(result.managers),
+    managers: shareOwners(result.managers),
   };
 }
 
 function knownOrEarlier(
   target: Target,
-  stored: StoredObject | undefined,
-  before: JsonMap,
-  now: string,
+  stored: Owned | undefined,
+  writer: Omit<Writer, 'manager'>,
 ): readonly ManagerEntry[] {
-  if (stored === undefined || stored.managers.length > 0) return stored?.managers ?? [];
-  const writer = { manager: earlierManager, subresource: target.endpoint, now };
-  return update(target, { before: emptyObject(target), after: before }, [], writer);
+  if (stored === undefined || stored.managers.length > 0) return lastOfEach(stored?.managers ?? []);
+  const change = { before: emptyObject(target), after: stored.content };
+  return update(target, change, [], { ...writer, manager: earlierManager });
 }
 
 function assertApplicable({ served }: Target, body: JsonMap): void {
@@ -205,7 +217,8 @@ function asDraft(object: JsonMap): Draft {
   return { ...object, metadata: isObject(metadata) ? { ...metadata } : {} };
 }
 
-function share(entries: readonly ManagerEntry[]): readonly ManagerEntry[] {
+/** The entries in their order, with field sets that are shared between objects. */
+export function shareOwners(entries: readonly ManagerEntry[]): readonly ManagerEntry[] {
   return sortManagers(entries.map((entry) => shareEntry(entry)));
 }
 
@@ -215,16 +228,15 @@ function shareEntry(entry: ManagerEntry): ManagerEntry {
 }
 
 /**
- * The managers of a write that changed nothing else: with their earlier times, if only those differ, so that the write takes
- * no version (upstream `IgnoreManagedFieldsTimestampsTransformer`).
+ * Whether the owners are the same but for their times. The earlier times stay if nothing else of the object changed, so that
+ * the write takes no version (upstream `IgnoreManagedFieldsTimestampsTransformer`).
  */
 export function sameOwners(before: readonly ManagerEntry[], after: readonly ManagerEntry[]): boolean {
   if (before === after) return true;
   return before.length === after.length && before.every((entry, index) => isSameEntry(entry, after[index]));
 }
 
-function isSameEntry({ fields, time: _time, ...entry }: ManagerEntry, other: ManagerEntry | undefined): boolean {
-  if (other === undefined || !fields.equals(other.fields)) return false;
-  const { fields: _fields, time: _otherTime, ...rest } = other;
-  return sameJson(entry, rest);
+function isSameEntry(entry: ManagerEntry, other: ManagerEntry | undefined): boolean {
+  if (other === undefined || !entry.fields.equals(other.fields)) return false;
+  return isSameManager(entry, other) && entry.apiVersion === other.apiVersion;
 }

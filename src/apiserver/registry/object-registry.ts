@@ -6,10 +6,11 @@
 import { formatTime, parseTimestamp } from '../../api/timestamps.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Random } from '../../ports/random.ts';
+import type { User } from '../authentication/user.ts';
 import type { BodySource } from '../codec/body-source.ts';
 import { type Draft, StoredObject } from '../storage/stored-object.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
-import { alignNames, type FieldValidation, readBody, patchedObjectError } from './body-reader.ts';
+import { alignNames, assertNameGiven, type FieldValidation, readBody, patchedObjectError } from './body-reader.ts';
 import { type Deletion, type DeletionInput, decideDeletion } from './decide-deletion.ts';
 import { asEventV1 } from './event-forms.ts';
 import { applyConfiguration, ownersAfterUpdate, sameOwners } from './field-owners.ts';
@@ -41,14 +42,16 @@ export interface WriteOptions {
   /** All steps but the commit. */
   readonly dryRun: boolean;
   readonly fieldValidation: FieldValidation;
+  /** Who sent the request. */
+  readonly user?: User;
   /** The text of the body, for what its value does not show. */
   readonly source?: BodySource | undefined;
   /** What a strict decoding of a patch reports. */
   readonly problems?: readonly string[];
   /** Who owns what it writes. Without it, no owners are tracked. */
   readonly manager?: string;
-  /** For a write through a subresource that has no endpoint of its own here: its name. */
-  readonly subresource?: string;
+  /** The owners after the write, where they are known already. */
+  readonly owners?: readonly ManagerEntry[];
   /** Called before validation, with the stored object if there is one. Throws if the user must not write this object. */
   readonly authorize?: ((draft: Draft, stored: Draft | undefined) => void) | undefined;
 }
@@ -85,8 +88,6 @@ interface ReadOptions extends WriteOptions {
   readonly warnings: readonly string[];
   /** `metadata.managedFields` of the body. */
   readonly given?: unknown;
-  /** The managers after the write, where they are known already. */
-  readonly managers?: readonly ManagerEntry[];
 }
 
 /** A change that is ready to be written. */
@@ -122,7 +123,8 @@ export class ObjectRegistry {
   create(target: Target, body: unknown, options: WriteOptions): Written {
     const { draft, warnings, given } = readBody(body, target, options);
     alignNames(draft, target);
-    if (!isUnversioned(draft)) {
+    // As upstream, a dry run does not reach the store, which refuses it.
+    if (!isUnversioned(draft) && !options.dryRun) {
       throw statusError(500, '', 'resourceVersion should not be set on objects to be created');
     }
     return this.#insert(target, draft, { ...options, warnings, given });
@@ -130,6 +132,7 @@ export class ObjectRegistry {
 
   update(target: Target, body: unknown, options: WriteOptions): Written {
     const { draft, warnings, given } = readBody(body, target, options);
+    assertNameGiven(draft, target);
     alignNames(draft, target);
     const stored = this.#store.get(target.strategy.table, keyOfTarget(target));
     if (stored === undefined) return this.#insertByUpdate(target, draft, { ...options, warnings, given });
@@ -143,8 +146,12 @@ export class ObjectRegistry {
     const current = touchesManagers(patch) ? stored.presented() : stored.draft();
     const seen = isEventsV1(target) ? asEventV1(current) : current;
     const document = { kind: target.served.kind, apiVersion: apiVersionOf(target.served), ...seen };
-    const patched = patchObject(document, patch, target.served.kind);
+    const changed = patchObject(document, patch, target.served.kind);
+    // As upstream, which patches the fields of a typed object.
+    const { kind, apiVersion } = document;
+    const patched = patch.type === 'strategic-merge' ? { ...changed, kind, apiVersion } : changed;
     const { draft, warnings, given } = readBody(patched, target, options, patchedObjectError);
+    assertNameGiven(draft, target);
     alignNames(draft, target);
     return this.#replace(target, stored, draft, { ...options, warnings, given });
   }
@@ -155,13 +162,19 @@ export class ObjectRegistry {
     if (stored === undefined && target.endpoint !== '') throw notFound(resourceName(target), target.name ?? '');
     const { force, manager } = options;
     const now = formatTime(this.#clock.nowMs());
-    const { object, managers } = applyConfiguration(target, stored, { body, force, manager, now });
+    const { object, managers } = applyConfiguration(target, stored, {
+      body,
+      force,
+      manager,
+      subresource: target.endpoint,
+      now,
+    });
     // Unknown fields were rejected above.
     const { draft } = readBody(object, target, { fieldValidation: 'Ignore' });
     const warnings = options.fieldValidation === 'Warn' ? (options.problems ?? []) : [];
     if (stored === undefined && draft.metadata.uid !== undefined) throw noUid(target, draft.metadata.uid);
     alignNames(draft, target);
-    const read = { ...options, warnings, managers };
+    const read = { ...options, warnings, owners: managers };
     return stored === undefined ? this.#insert(target, draft, read) : this.#replace(target, stored, draft, read);
   }
 
@@ -179,16 +192,11 @@ export class ObjectRegistry {
   delete(target: Target, request: DeleteRequest): Deleted {
     const stored = this.get(target);
     assertPreconditions(target, stored, request);
-    assertNamespaceDeletable(target);
-    const undeletable = target.strategy.explainUndeletable?.(stored.name);
-    if (undeletable !== undefined) throw forbidden(resourceName(target), stored.name, undeletable);
+    assertDeletable(target, stored);
     const draft = stored.draft();
     const kept = keep(stored, draft);
     if (target.served.kind === 'Namespace') return this.#deleteNamespace(target, kept, request.dryRun);
-    const finalizersChanged = applyPropagation(
-      draft,
-      request.propagation ?? (target.strategy.orphans === true ? 'Orphan' : undefined),
-    );
+    const finalizersChanged = applyPropagation(draft, request.propagation ?? propagationOf(target));
     const decision = decideDeletion(this.#deletionInput(target.strategy, draft, request));
     if (decision.kind === 'remove') return this.#remove(target.strategy, kept, request.dryRun);
     if (decision.kind === 'unchanged' && !finalizersChanged) return { object: stored, removed: false };
@@ -205,7 +213,7 @@ export class ObjectRegistry {
     strategy.setDefaults(draft);
     options.authorize?.(draft, undefined);
     const managers = this.#ownersAfter(target, undefined, draft, options);
-    const context = this.#context();
+    const context = this.#context(options);
     strategy.admit(draft, context);
     strategy.prepareCreate(draft, context);
     const warnings = [...options.warnings, ...dropRepeatedOwners(draft.metadata)];
@@ -222,8 +230,8 @@ export class ObjectRegistry {
     return { object: this.#commit(strategy, { draft, managers }, options.dryRun), created: true, warnings };
   }
 
-  #context(): WriteContext {
-    return { objects: this.#store, now: formatTime(this.#clock.nowMs()) };
+  #context({ user }: WriteOptions): WriteContext {
+    return { objects: this.#store, now: formatTime(this.#clock.nowMs()), user };
   }
 
   /** Sets the fields that only the server may set, whatever the client sent. */
@@ -267,7 +275,7 @@ export class ObjectRegistry {
     strategy.setDefaults(draft);
     options.authorize?.(draft, before);
     const managers = this.#ownersAfter(target, { managers: stored.managers, content: before }, draft, options);
-    const context = this.#context();
+    const context = this.#context(options);
     strategy.admit(draft, context, before);
     strategy.prepareUpdate(draft, before, target.endpoint, context);
     const warnings = [...options.warnings, ...dropRepeatedOwners(draft.metadata)];
@@ -286,11 +294,12 @@ export class ObjectRegistry {
     target: Target,
     stored: Pick<StoredObject, 'managers' | 'content'> | undefined,
     draft: Draft,
-    { manager, managers, given, subresource = target.endpoint }: ReadOptions,
+    { manager, owners, given }: ReadOptions,
   ): readonly ManagerEntry[] {
-    if (managers !== undefined) return managers;
+    if (owners !== undefined) return owners;
     if (manager === undefined) return stored?.managers ?? [];
-    const writer = { manager: manager || 'unknown', subresource, now: formatTime(this.#clock.nowMs()) };
+    const now = formatTime(this.#clock.nowMs());
+    const writer = { manager: manager || 'unknown', subresource: target.endpoint, now };
     return ownersAfterUpdate(target, stored, draft, { given, writer });
   }
 
@@ -447,6 +456,17 @@ function noUid(target: Target, uid: string): Error {
 function versionMissing(target: Target): Error {
   const error = invalidField('metadata.resourceVersion', 0, 'must be specified for an update');
   return invalid(resourceName(target), target.name ?? '', [error]);
+}
+
+/** Of a DELETE that does not say. */
+function propagationOf({ strategy }: Target): DeleteRequest['propagation'] {
+  return strategy.orphans === true ? 'Orphan' : undefined;
+}
+
+function assertDeletable(target: Target, { name }: StoredObject): void {
+  assertNamespaceDeletable(target);
+  const undeletable = target.strategy.explainUndeletable?.(name);
+  if (undeletable !== undefined) throw forbidden(resourceName(target), name, undeletable);
 }
 
 function assertPreconditions(target: Target, stored: StoredObject, request: DeleteRequest): void {

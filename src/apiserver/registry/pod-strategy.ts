@@ -52,9 +52,10 @@ export function podStrategy(defaultTolerationSeconds: number): Strategy {
       addDefaultTolerations(spec, defaultTolerationSeconds);
       if (stored === undefined) admitRuntimeClass(draft, context);
     },
-    prepareCreate: (draft) => {
+    prepareCreate: (draft, { now }) => {
       draft.metadata.generation = 1;
-      draft.status = { phase: 'Pending', qosClass: qosClassOf(draft.spec ?? {}) };
+      const qosClass = qosClassOf(draft.spec ?? {});
+      draft.status = { phase: 'Pending', ...gatedConditions(draft.spec, now), qosClass };
     },
     prepareUpdate,
     validateCreate: (draft) => checkPodSpec(draft.spec ?? {}, 'spec'),
@@ -64,6 +65,14 @@ export function podStrategy(defaultTolerationSeconds: number): Strategy {
         : [...checkPodSpec(draft.spec ?? {}, 'spec'), ...validatePodUpdate(draft, stored)],
     fieldsOf,
   };
+}
+
+/** The condition of a new pod that is not to be scheduled yet; kube-scheduler writes none for it. */
+function gatedConditions(spec: MutableJsonMap | undefined, now: string): MutableJsonMap {
+  if (mapsAt(spec, 'schedulingGates').length === 0) return {};
+  const message = 'Scheduling is blocked due to non-empty scheduling gates';
+  const times = { lastProbeTime: null, lastTransitionTime: now };
+  return { conditions: [{ type: 'PodScheduled', status: 'False', ...times, reason: 'SchedulingGated', message }] };
 }
 
 /** Upstream admission plugin `DefaultTolerationSeconds`. */

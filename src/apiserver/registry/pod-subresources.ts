@@ -31,6 +31,7 @@ export class PodSubresources {
 
   /** Binds the pod to a node, once. Throws 404, 409 or 422 ApiErrors. */
   bind(target: Target, binding: MutableJsonMap, dryRun: boolean): void {
+    assertSameName(binding, target, 'Binding');
     const nodeName = validateBinding(binding);
     assertSameObject(this.#registry, target, binding);
     const condition = { type: 'PodScheduled', status: 'True', lastTransitionTime: this.#now(), lastProbeTime: null };
@@ -49,8 +50,7 @@ export class PodSubresources {
    * or 500 ApiErrors.
    */
   evict(target: Target, eviction: MutableJsonMap, request: DeleteRequest): void {
-    const name = textAt(eviction, 'metadata', 'name');
-    if (name !== '' && name !== target.name) throw badRequest('name in URL does not match name in Eviction object');
+    assertSameName(eviction, target, 'Eviction');
     const before = this.#registry.get(target);
     const decision = this.#budgets?.assertEvictable(before) ?? { kind: 'evict' };
     const { resourceVersion, uid } = request;
@@ -79,6 +79,11 @@ export class PodSubresources {
   #now(): string {
     return formatTime(this.#clock.nowMs());
   }
+}
+
+function assertSameName(object: MutableJsonMap, { name }: Target, kind: string): void {
+  if (textAt(object, 'metadata', 'name') === name) return;
+  throw badRequest(`name in URL does not match name in ${kind} object`);
 }
 
 /** Upstream responds with 500 and no causes to an invalid target. */

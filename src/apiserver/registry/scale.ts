@@ -7,11 +7,12 @@ import type { StoredObject } from '../storage/stored-object.ts';
 export function buildScale({ content }: StoredObject): MutableJsonMap {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = content.metadata;
   const selector = formatSelector(mapAt(content.spec, 'selector'));
+  const replicas = numberAt(content.spec, 'replicas');
   return {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-    spec: { replicas: numberAt(content.spec, 'replicas') },
+    spec: replicas === 0 ? {} : { replicas },
     status: { replicas: numberAt(content.status, 'replicas'), ...(selector === '' ? {} : { selector }) },
   };
 }

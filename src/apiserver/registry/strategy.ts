@@ -1,9 +1,10 @@
+import type { User } from '../authentication/user.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import type { FieldError } from '../api-errors/field-errors.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
 import type { FieldLabels } from './selection.ts';
 
-export type Endpoint = '' | 'status' | 'finalize';
+export type Endpoint = '' | 'status' | 'finalize' | 'approval';
 
 /** What the rules of a write may depend on beyond the object. */
 export interface WriteContext {
@@ -11,6 +12,8 @@ export interface WriteContext {
   readonly objects: Pick<VersionedStore, 'get' | 'table'>;
   /** RFC 3339, whole seconds. */
   readonly now: string;
+  /** Who sent the request; undefined for a write of the server itself. */
+  readonly user?: User | undefined;
 }
 
 /** Rules of one resource (upstream: the strategies in `pkg/registry`). */

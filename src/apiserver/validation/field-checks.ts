@@ -10,13 +10,16 @@ import {
 import { isMap, mapsAt, type MutableJsonMap, textAt } from '../select-field.ts';
 import { explainLabelValue, explainPercent, explainPort, explainPortName, explainQualifiedName } from './formats.ts';
 
+const none: readonly FieldError[] = [];
+
 /** Every problem of that text is an error of that field. */
 export function checkFormat(
   field: string,
   text: string,
   explain: (text: string) => readonly string[],
 ): readonly FieldError[] {
-  return explain(text).map((message) => invalidField(field, text, message));
+  const problems = explain(text);
+  return problems.length === 0 ? none : problems.map((message) => invalidField(field, text, message));
 }
 
 /** The same for a text that may be absent. */
@@ -27,7 +30,7 @@ export function checkOptional(
   explain: (text: string) => readonly string[],
 ): readonly FieldError[] {
   const text = textAt(owner, name);
-  return text === '' ? [] : checkFormat(`${path}.${name}`, text, explain);
+  return text === '' ? none : checkFormat(`${path}.${name}`, text, explain);
 }
 
 /** The same for a text that must not be empty. */
@@ -58,7 +61,7 @@ export function checkOneOf(
   known: readonly string[],
 ): readonly FieldError[] {
   const value = owner[name];
-  if (value === undefined || known.some((one) => one === value)) return [];
+  if (value === undefined || known.some((one) => one === value)) return none;
   return [unsupportedField(path === '' ? name : `${path}.${name}`, value, known)];
 }
 

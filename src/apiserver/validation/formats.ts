@@ -64,6 +64,9 @@ const isKey = whole(keyPattern);
 const isPercent = whole(percentPattern);
 const isHeader = whole(headerPattern);
 
+/** Shared, as most texts have no problem. */
+const none: readonly string[] = [];
+
 /** The messages that apply. */
 function applying(...rules: readonly (readonly [boolean, string])[]): readonly string[] {
   return rules.filter(([applies]) => applies).map(([, message]) => message);
@@ -75,16 +78,21 @@ function tooLong(text: string, max: number): readonly [boolean, string] {
 
 /** A DNS label of RFC 1123. */
 export const explainLabel: Explain = (text) => {
+  if (text.length <= namePartMax && isLabel.test(text)) return none;
   const message = isSubdomain.test(text) ? 'must not contain dots' : labelMessage;
   return applying(tooLong(text, namePartMax), [!isLabel.test(text), message]);
 };
 
 /** A DNS subdomain of RFC 1123. */
-export const explainSubdomain: Explain = (text) =>
-  applying(tooLong(text, subdomainMax), [!isSubdomain.test(text), subdomainMessage]);
+export const explainSubdomain: Explain = (text) => {
+  if (text.length <= subdomainMax && isSubdomain.test(text)) return none;
+  return applying(tooLong(text, subdomainMax), [!isSubdomain.test(text), subdomainMessage]);
+};
 
 /** `name` or `prefix/name`: keys of labels and annotations, names of resources. */
 export const explainQualifiedName: Explain = (text) => {
+  // Most names have no prefix and are valid.
+  if (text.length <= namePartMax && isName.test(text)) return none;
   const parts = text.split('/');
   const [first = '', second] = parts;
   if (parts.length > 2) {
@@ -107,8 +115,10 @@ function explainPrefix(prefix: string): readonly string[] {
   return explainSubdomain(prefix).map((message) => `prefix part ${message}`);
 }
 
-export const explainLabelValue: Explain = (text) =>
-  applying(tooLong(text, namePartMax), [!isValue.test(text), valueMessage]);
+export const explainLabelValue: Explain = (text) => {
+  if (text.length <= namePartMax && isValue.test(text)) return none;
+  return applying(tooLong(text, namePartMax), [!isValue.test(text), valueMessage]);
+};
 
 /** A key of a ConfigMap or a Secret, which becomes the name of a file. */
 export const explainDataKey: Explain = (text) =>
@@ -134,7 +144,7 @@ export const explainPortName: Explain = (text) =>
   );
 
 export function explainPort(port: number): readonly string[] {
-  return applying([port < 1 || port > portMax, `must be between 1 and ${portMax}, inclusive`]);
+  return port >= 1 && port <= portMax ? none : [`must be between 1 and ${portMax}, inclusive`];
 }
 
 export const explainVariableName: Explain = (text) => {

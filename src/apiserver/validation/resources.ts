@@ -106,10 +106,11 @@ export function isQuotaResource(name: string): boolean {
 
 /** Not negative, and a whole number for what is counted. */
 export function checkAmount(name: string, value: string, field: string): readonly FieldError[] {
+  const whole = counted.has(name) || (!isNative(name) && !name.startsWith('requests.'));
+  if (!whole && !value.startsWith('-')) return [];
   const amount = parseQuantityNano(value) ?? 0n;
   const errors: FieldError[] = [];
   if (amount < 0n) errors.push(invalidField(field, value, 'must be greater than or equal to 0'));
-  const whole = counted.has(name) || (!isNative(name) && !name.startsWith('requests.'));
   if (whole && amount % one !== 0n) errors.push(invalidField(field, value, 'must be an integer'));
   return errors;
 }

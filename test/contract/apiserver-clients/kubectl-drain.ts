@@ -10,7 +10,7 @@ import { makeKubeApi } from '../../support/make-kube-api.ts';
 import { type KubectlAnswer, toAnswer } from './kubectl-answer.ts';
 import { Kubectl, type KubectlOutcome } from './kubectl-run.ts';
 
-/** One command of the scenario and what it printed. Evictions run concurrently: the lines are sorted. */
+/** One command of the scenario and what it printed. Evictions run concurrently: the lines are sorted, each is there once. */
 export interface DrainStep extends KubectlAnswer {
   readonly command: string;
 }
@@ -109,7 +109,8 @@ class DrainScenario {
   }
 
   #keep(command: string, outcome: KubectlOutcome): void {
-    this.#steps.push({ command, ...toAnswer(outcome, this.#url, true) });
+    const { code, stdout, stderr } = toAnswer(outcome, this.#url, true);
+    this.#steps.push({ command, code, stdout: withoutRepeats(stdout), stderr: withoutRepeats(stderr) });
   }
 
   async #create(body: object): Promise<Owner> {
@@ -126,6 +127,11 @@ class DrainScenario {
     if (code !== 0) throw new Error(`kubectl ${command}: ${stdout}${stderr}`);
     return stdout;
   }
+}
+
+/** How often kubectl tries again depends on how fast the machine is. */
+function withoutRepeats(lines: readonly string[]): readonly string[] {
+  return [...new Set(lines)];
 }
 
 interface Created {

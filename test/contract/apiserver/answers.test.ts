@@ -6,7 +6,7 @@ import different from './answers/known-differences.json' with { type: 'json' };
 import { openClient } from './client.ts';
 import { recorded } from './recorded.ts';
 
-const client = await openClient();
+const client = await openClient({ authorizationMode: 'RBAC' });
 const answers = recorded('answers');
 /** What the embedded server answers otherwise. A row that it answers alike is removed from the list. */
 const known: ReadonlySet<string> = new Set(client.backend.kind === 'real' ? [] : different);

@@ -133,3 +133,21 @@ test('T019 a dry run returns the result and stores nothing', async () => {
 test('T020 a dryRun value other than All is rejected', async () => {
   expect(await client.post('/api/v1/nodes?dryRun=Foo', { metadata: { name: client.name('node') } }), 422);
 });
+
+test('a new pod with scheduling gates has the condition that says so', async () => {
+  const gates = { schedulingGates: [{ name: 'example.com/wait' }] };
+  const pods = `/api/v1/namespaces/${await client.namespace()}/pods`;
+  const { metadata, status } = expect(await client.post(pods, aPod(client.name('pod'), { spec: gates })), 201);
+  assert.deepEqual(status.conditions, [
+    {
+      type: 'PodScheduled',
+      status: 'False',
+      lastProbeTime: null,
+      lastTransitionTime: metadata.creationTimestamp,
+      reason: 'SchedulingGated',
+      message: 'Scheduling is blocked due to non-empty scheduling gates',
+    },
+  ]);
+  const { status: plain } = expect(await client.post(pods, aPod(client.name('pod'))), 201);
+  assert.equal(plain.conditions, undefined);
+});

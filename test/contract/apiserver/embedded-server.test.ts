@@ -7,7 +7,7 @@ import { Agent, request } from 'undici';
 import { parse as parseYaml } from 'yaml';
 import type { ApiServerOptions, RunningApiServer } from '../../../src/apiserver/http/api-server.ts';
 import { embeddedBackend } from './backend.ts';
-import { Client, expect, mergePatch, typesOf } from './client.ts';
+import { Client, expect, typesOf } from './client.ts';
 
 /** Starts a server with these options; fails if it logs an error. */
 async function withServer(
@@ -194,18 +194,5 @@ test('a request whose client gives up during a stall is not carried out', async 
     server.endStall();
     expect(await client.get('/api/v1/nodes/late'), 404);
     assert.equal(server.revision(), before);
-  });
-});
-
-test('the approval of a certificate signing request changes its conditions, and not its spec', async () => {
-  await withServer({}, async (_server, client) => {
-    const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
-    const spec = { request: 'YQ==', signerName: 'example.com/signer', usages: ['client auth'] };
-    await client.make(requests, { metadata: { name: 'a' }, spec });
-    const condition = { type: 'Approved', status: 'True', reason: 'Test', message: '' };
-    const body = { spec: { signerName: 'example.com/other' }, status: { conditions: [condition] } };
-    const approved = expect(await client.patch(`${requests}/a/approval`, mergePatch, body), 200);
-    assert.equal(approved.spec.signerName, 'example.com/signer');
-    assert.equal(approved.status.conditions[0].type, 'Approved');
   });
 });

@@ -1,13 +1,20 @@
 /** Sends the rows of the table to a server, and makes their answers comparable. */
-import type { ApiResponse, Client, Json } from '../client.ts';
-import { aPod } from '../client.ts';
+import assert from 'node:assert/strict';
+import { type ApiResponse, aPod, type Client, type Json, mergePatch } from '../client.ts';
 import type { RecordedAnswer, RequestRow } from './request-row.ts';
 import { accessRows } from './rows-access.ts';
+import { approval, approvedRequest, certificateRows, pendingRequest, requester } from './rows-certificates.ts';
 import { bodyRows } from './rows-bodies.ts';
 import { optionRows } from './rows-options.ts';
 import { patchRows } from './rows-patches.ts';
 
-export const requestRows: readonly RequestRow[] = [...bodyRows, ...optionRows, ...patchRows, ...accessRows];
+export const requestRows: readonly RequestRow[] = [
+  ...bodyRows,
+  ...optionRows,
+  ...patchRows,
+  ...accessRows,
+  ...certificateRows,
+];
 
 /** Names of the objects that the rows are about. */
 interface Fixture {
@@ -26,7 +33,18 @@ export async function makeFixture(client: Client): Promise<Fixture> {
   await client.make(`${within}/pods`, aPod('sa-pod', { spec: { serviceAccountName: 'sa' } }));
   await client.make(`/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`, { metadata: { name: 'l' } });
   await client.make(`/apis/apps/v1/namespaces/${namespace}/deployments`, aDeployment);
+  await makeCertificateRequests(client, namespace);
   return { namespace, node: metadata.name };
+}
+
+async function makeCertificateRequests(client: Client, namespace: string): Promise<void> {
+  const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+  for (const body of [pendingRequest(namespace), approvedRequest(namespace)]) {
+    const made = await client.post(path, body, { headers: requester });
+    assert.equal(made.code, 201, made.text);
+  }
+  const approving = await client.patch(`${path}/${namespace}-approved/approval`, mergePatch, approval);
+  assert.equal(approving.code, 200, approving.text);
 }
 
 const labels = { app: 'd' };
@@ -49,14 +67,15 @@ export async function answerOf(client: Client, fixture: Fixture, row: RequestRow
     ...(accept === undefined ? {} : { accept }),
     ...(headers === undefined ? {} : { headers }),
   });
-  return JSON.parse(withoutNames(JSON.stringify(recorded(response)), fixture));
+  return JSON.parse(withoutNames(JSON.stringify(recorded(response, row)), fixture));
 }
 
-function recorded({ code, headers, body, text }: ApiResponse): RecordedAnswer {
+function recorded({ code, headers, body, text }: ApiResponse, { shows }: RequestRow): RecordedAnswer {
   const given = headers['warning'] ?? [];
   const warnings = typeof given === 'string' ? [given] : given;
   const warned = warnings.length === 0 ? {} : { warnings };
-  if (code < 300) return { code, ...warned };
+  const shown = shows === undefined ? {} : { shown: Object.fromEntries(shows.map((field) => [field, body?.[field]])) };
+  if (code < 300) return { code, ...warned, ...shown };
   if (body?.kind !== 'Status') return { code, ...warned, text };
   const { reason, message, details }: Json = body;
   return { code, reason, message, details, ...warned };

@@ -14,15 +14,18 @@ export interface RequestRow {
   readonly type?: string;
   readonly accept?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Fields of the object that are compared if it succeeds. */
+  readonly shows?: readonly string[];
 }
 
-/** What is compared of an answer. Of a success, only the code and the warnings: other tests compare its body. */
+/** What is compared of an answer. Of a success, the code, the warnings and the fields that the row shows. */
 export interface RecordedAnswer {
   readonly code: number;
   readonly reason?: string;
   readonly message?: string;
   readonly details?: Json;
   readonly warnings?: readonly string[];
+  readonly shown?: Json;
   /** The body of an answer that is no Status. */
   readonly text?: string;
 }
