@@ -54,7 +54,7 @@ interface CustomObject {
 /** A column of `kubectl get` (upstream `additionalPrinterColumns`). */
 export interface CustomColumn {
   readonly name: string;
-  readonly type: 'string' | 'integer' | 'date';
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
   readonly description: string;
   /** Fields, and `[?(@.FIELD=="VALUE")]` for one item of a list. */
   readonly jsonPath: string;

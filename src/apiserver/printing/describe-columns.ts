@@ -6,7 +6,7 @@ import { ageSince } from './describe-age.ts';
 /** `TableColumnDefinition` of `meta.k8s.io/v1`. Columns of priority 1 are shown by `-o wide` only. */
 export interface Column {
   readonly name: string;
-  readonly type: 'string' | 'integer' | 'boolean' | 'date';
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
   /** `name` marks the column that identifies the object. */
   readonly format: '' | 'name';
   readonly description: string;

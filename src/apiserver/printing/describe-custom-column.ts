@@ -1,4 +1,5 @@
-import { isMap, type JsonMap } from '../../api/json-map.ts';
+import { canonicalJson, isMap, type JsonMap } from '../../api/json-map.ts';
+import { parseTimestamp } from '../../api/timestamps.ts';
 import type { CustomColumn } from '../resources.ts';
 import { ageSince } from './describe-age.ts';
 import type { Cell, PrintedColumn } from './describe-columns.ts';
@@ -12,9 +13,27 @@ export function describeCustomColumn({ name, type, description, jsonPath, ...res
 }
 
 function toCell(value: unknown, type: CustomColumn['type'], nowMs: number): Cell {
-  if (type === 'integer') return typeof value === 'number' ? value : null;
-  if (typeof value !== 'string') return null;
-  return type === 'date' ? ageSince(value, nowMs) : value;
+  if (value === undefined) return null;
+  if (type === 'string') return describeAny(value);
+  if (type === 'date') return typeof value === 'string' ? describeDate(value, nowMs) : null;
+  if (type === 'boolean') return typeof value === 'boolean' ? value : null;
+  if (typeof value !== 'number') return null;
+  return type === 'integer' ? Math.trunc(value) : value;
+}
+
+function describeAny(value: unknown): string {
+  if (value === null) return '<no value>';
+  return typeof value === 'string' ? value : escaped(canonicalJson(value));
+}
+
+/** As Go writes JSON, so that it can be part of HTML. */
+function escaped(json: string): string {
+  return json.replaceAll(/[<>&]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
+}
+
+function describeDate(text: string, nowMs: number): string {
+  const isUnset = text === '' || text === 'null';
+  return isUnset || parseTimestamp(text) !== undefined ? ageSince(text, nowMs) : '<invalid>';
 }
 
 /** The value at fields and filters of lists; undefined without one. */
