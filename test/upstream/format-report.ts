@@ -33,7 +33,7 @@ export function formatPage(report: Report): string {
     '`npm run test:upstream`; do not edit.',
     '',
     `The tests are those of Kubernetes ${report.kubernetes}, built from its published Go modules; this project is version`,
-    `${report.version}. A test that fails is run once more, alone. A test that does not pass has its reason below; without one the`,
+    `${report.version}. A test that fails without a known reason is run once more, alone. A test that does not pass has its reason below; without one the`,
     'command fails. How it works: [0061](decisions/0061-tests-of-kubernetes.md).',
     '',
     '| suite | tests | ran | passed | conformance tests that ran | passed | date |',

@@ -15,6 +15,7 @@ import { type Deletion, type DeletionInput, decideDeletion } from './decide-dele
 import { asEventV1 } from './event-forms.ts';
 import { applyConfiguration, ownersAfterUpdate, sameOwners } from './field-owners.ts';
 import { decodeManagers, type ManagerEntry } from '../managed-fields/manager-entry.ts';
+import { applyPropagation, type Propagation } from './gc-finalizers.ts';
 import { generateName, generateTriesMax, makeUid } from './identity.ts';
 import { parseRevision } from './list-query.ts';
 import { dropRepeatedOwners, validateMetadata, validateMetadataUpdate } from './metadata-rules.ts';
@@ -74,7 +75,7 @@ export interface DeleteRequest {
   readonly gracePeriodSeconds?: number | undefined;
   readonly uid?: string | undefined;
   readonly resourceVersion?: string | undefined;
-  readonly propagation?: 'Background' | 'Foreground' | 'Orphan' | undefined;
+  readonly propagation?: Propagation | undefined;
 }
 
 export interface Deleted {
@@ -95,8 +96,6 @@ interface Prepared {
   readonly draft: Draft;
   readonly managers: readonly ManagerEntry[];
 }
-
-const gcFinalizers: Readonly<Record<string, string>> = { Foreground: 'foregroundDeletion', Orphan: 'orphan' };
 
 export class ObjectRegistry {
   readonly #store: VersionedStore;
@@ -196,7 +195,7 @@ export class ObjectRegistry {
     const draft = stored.draft();
     const kept = keep(stored, draft);
     if (target.served.kind === 'Namespace') return this.#deleteNamespace(target, kept, request.dryRun);
-    const finalizersChanged = applyPropagation(draft, request.propagation ?? propagationOf(target));
+    const finalizersChanged = applyPropagation(draft, target.strategy, request.propagation);
     const decision = decideDeletion(this.#deletionInput(target.strategy, draft, request));
     if (decision.kind === 'remove') return this.#remove(target.strategy, kept, request.dryRun);
     if (decision.kind === 'unchanged' && !finalizersChanged) return { object: stored, removed: false };
@@ -458,11 +457,6 @@ function versionMissing(target: Target): Error {
   return invalid(resourceName(target), target.name ?? '', [error]);
 }
 
-/** Of a DELETE that does not say. */
-function propagationOf({ strategy }: Target): DeleteRequest['propagation'] {
-  return strategy.orphans === true ? 'Orphan' : undefined;
-}
-
 function assertDeletable(target: Target, { name }: StoredObject): void {
   assertNamespaceDeletable(target);
   const undeletable = target.strategy.explainUndeletable?.(name);
@@ -480,18 +474,6 @@ function assertPreconditions(target: Target, stored: StoredObject, request: Dele
     const why = `the ResourceVersion in the precondition (${request.resourceVersion}) does not match the ResourceVersion in record (${version}). The object might have been modified`;
     throw conflict(about, stored.name, why);
   }
-}
-
-/** Garbage collector finalizers that the client requested (upstream `deletionFinalizersForGarbageCollection`). */
-function applyPropagation(draft: Draft, propagation: DeleteRequest['propagation']): boolean {
-  if (propagation === undefined) return false;
-  const before = draft.metadata.finalizers ?? [];
-  const others = before.filter((finalizer) => !Object.values(gcFinalizers).includes(finalizer));
-  const own = gcFinalizers[propagation];
-  const after = own === undefined ? others : [...others, own];
-  if (after.length > 0) draft.metadata.finalizers = after;
-  else delete draft.metadata.finalizers;
-  return !sameJson(before, after);
 }
 
 /** Being deleted, without finalizers or grace period left (upstream `ShouldDeleteDuringUpdate`). */
