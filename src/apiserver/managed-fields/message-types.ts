@@ -30,9 +30,10 @@ const zeros: Readonly<Record<string, unknown>> = { string: '', int32: 0, int64: 
 /** Any JSON. */
 const untyped: ReadonlySet<string> = new Set([`${meta}.FieldsV1`, 'k8s.io.apimachinery.pkg.runtime.RawExtension']);
 
-/** Defaults of fields that identify list elements, other than the zero value. */
+/** Defaults of fields that identify list elements and may be left out. */
 const keyDefaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   [`${core}.ContainerPort`]: { protocol: 'TCP' },
+  [`${core}.LocalObjectReference`]: { name: '' },
   [`${core}.ServicePort`]: { protocol: 'TCP' },
 };
 

@@ -3,11 +3,13 @@
  * of the registry to the pure functions of `managed-fields`.
  */
 import { isMap as isObject, type JsonMap, mapOf, textOf } from '../../api/json-map.ts';
+import type { ApiError } from '../../api/api-error.ts';
 import { badRequest, statusError } from '../api-errors/api-errors.ts';
 import { toWireForm } from '../codec/wire-form.ts';
 import { typeOfSchema } from '../managed-fields/custom-types.ts';
 import { decideApply } from '../managed-fields/applied-object.ts';
 import { decideUpdate, type Writer } from '../managed-fields/updated-owners.ts';
+import { ListElementError } from '../managed-fields/list-elements.ts';
 import { applyConflict } from '../managed-fields/apply-conflict.ts';
 import { conflictsBeyondLastApplied, kubectlManager, updateLastApplied } from '../managed-fields/last-applied.ts';
 import {
@@ -63,7 +65,13 @@ export function ownersAfterUpdate(
   const known = writer.subresource === '' ? knownManagers(given, current) : current;
   // Ownership that was reset is tracked again from the next apply on.
   if (stored !== undefined && known.length === 0) return known;
-  return update(target, { before, after: draft }, known, writer);
+  try {
+    return update(target, { before, after: draft }, known, writer);
+  } catch (error) {
+    // Elements of a list without identity: upstream writes such an object without owners.
+    if (error instanceof ListElementError) return [];
+    throw error;
+  }
 }
 
 function update(
@@ -126,7 +134,13 @@ function knownOrEarlier(
 ): readonly ManagerEntry[] {
   if (stored === undefined || stored.managers.length > 0) return lastOfEach(stored?.managers ?? []);
   const change = { before: emptyObject(target), after: stored.content };
-  return update(target, change, [], { ...writer, manager: earlierManager });
+  try {
+    return update(target, change, [], { ...writer, manager: earlierManager });
+  } catch (error) {
+    if (!(error instanceof ListElementError)) throw error;
+    const failure = 'failed to create manager for existing fields: failed to convert new object';
+    throw untyped(target, show(target, stored.content), (about, why) => `${failure} (${about}) to smd typed: ${why}`);
+  }
 }
 
 function assertApplicable({ served }: Target, body: JsonMap): void {
@@ -140,14 +154,20 @@ function assertApplicable({ served }: Target, body: JsonMap): void {
   }
 }
 
-function assertTyped({ served }: Target, { type }: Version, applied: JsonMap): void {
-  const problems = validateValue(type, applied);
-  if (problems.length === 0) return;
+function assertTyped(target: Target, { type }: Version, applied: JsonMap): void {
+  if (validateValue(type, applied).length === 0) return;
+  throw untyped(target, applied, (about, why) => `failed to create typed patch object (${about}): ${why}`);
+}
+
+/** A 500 ApiError with everything that contradicts the types of the fields. */
+function untyped(target: Target, object: JsonMap, describe: (about: string, why: string) => string): ApiError {
+  const { served } = target;
   const group = served.group === '' ? `/${served.version}` : apiVersionOf(served);
-  const { name, namespace } = mapOf(applied['metadata']);
+  const { name, namespace } = mapOf(object['metadata']);
   const about = `${textOf(namespace)}/${textOf(name)}; ${group}, Kind=${served.kind}`;
-  const why = problems.length === 1 ? problems[0] : ['errors:', ...problems.map((each) => `  ${each}`)].join('\n');
-  throw statusError(500, '', `failed to create typed patch object (${about}): ${why}`);
+  const problems = validateValue(versionOf(target).type, object);
+  const list = ['errors:', ...problems.map((each) => `  ${each}`)].join('\n');
+  return statusError(500, '', describe(about, problems.length === 1 ? `${problems[0]}` : list));
 }
 
 const emptyObjects = new WeakMap<ServedResource, JsonMap>();

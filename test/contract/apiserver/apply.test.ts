@@ -403,3 +403,29 @@ test('a configuration of another kind than Scale is rejected by the scale', asyn
   const { code, body } = await apply(`${path}/scale`, { ...aScale(name), apiVersion: 'apps/v1' }, 'two');
   assert.deepEqual([code, body.message], [400, 'invalid object type: apps/v1, Kind=Scale']);
 });
+
+test('a list element without its key has the default of the key, if there is one', async () => {
+  const spec = { imagePullSecrets: [{}, { name: 'x' }] };
+  const pod = aPod(client.name('pod'));
+  const created = await client.make('/api/v1/namespaces/default/pods', { ...pod, spec: { ...pod.spec, ...spec } });
+  const [owner] = ownersOf(created);
+  const secrets = { '.': {}, 'k:{"name":""}': {}, 'k:{"name":"x"}': {} };
+  assert.deepEqual(owner?.fieldsV1['f:spec']['f:imagePullSecrets'], secrets);
+});
+
+test('an object with list elements that have no identity is written without owners, and cannot be applied', async () => {
+  const collection = '/api/v1/namespaces/default/serviceaccounts';
+  const name = client.name('account');
+  const path = `${collection}/${name}`;
+  await client.make(collection, { metadata: { name }, secrets: [{ name: 'x' }] });
+  const patched = expect(await client.patch(path, mergePatch, { secrets: [{}] }), 200);
+  assert.deepEqual([patched.secrets, ownersOf(patched)], [[{}], []]);
+  const configuration = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { labels: { l: 'x' } } };
+  const { code, body } = await apply(path, configuration, 'one');
+  assert.equal(code, 500);
+  assert.match(body.message, /^failed to create manager for existing fields: .*\.secrets: element 0: associative list/);
+  expect(await client.patch(path, mergePatch, { secrets: [{ name: 'y' }] }), 200);
+  assert.deepEqual(fieldsOf(expect(await apply(path, configuration, 'one'), 200), 'one'), {
+    'f:metadata': { 'f:labels': { 'f:l': {} } },
+  });
+});
