@@ -1,4 +1,4 @@
-/** Finalizers that tell the garbage collector what becomes of the dependents of a deleted object. */
+/** Finalizers that decide what the garbage collector does with the dependents of a deleted object. */
 import { sameJson } from '../../api/same-json.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import type { Strategy } from './strategy.ts';
