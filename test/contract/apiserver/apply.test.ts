@@ -46,7 +46,7 @@ function aDaemonSet(name: string, containers: readonly Json[]): Json {
   return { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { name }, spec };
 }
 
-test('an object that does not exist is created, and its fields belong to the applier', async () => {
+test('T065 an object that does not exist is created, and its fields belong to the applier', async () => {
   const { path, name } = await freshLease();
   const created = expect(await apply(path, aLease(name, { holderIdentity: 'a' }, { labels: { l: 'x' } }), 'one'), 201);
   assert.deepEqual(ownersOf(created), [
@@ -68,7 +68,7 @@ test('an apply that changes nothing does not write', async () => {
   assert.deepEqual(again, created);
 });
 
-test('fields that the applier no longer has are removed, those of others are kept', async () => {
+test('T068 fields that the applier no longer has are removed, those of others are kept', async () => {
   const { path, name } = await freshLease();
   expect(await apply(path, aLease(name, { holderIdentity: 'a', leaseDurationSeconds: 5 }), 'one'), 201);
   expect(await apply(path, aLease(name, { leaseTransitions: 3 }), 'two'), 200);
@@ -76,7 +76,7 @@ test('fields that the applier no longer has are removed, those of others are kep
   assert.deepEqual(changed.spec, { holderIdentity: 'b', leaseTransitions: 3 });
 });
 
-test('a conflict names manager and field, and force takes the field over', async () => {
+test('T067 a conflict names manager and field, and force takes the field over', async () => {
   const { path, name } = await freshLease();
   expect(await apply(path, aLease(name, { holderIdentity: 'a' }), 'one'), 201);
   const refused = await apply(path, aLease(name, { holderIdentity: 'b' }), 'two');
@@ -193,7 +193,7 @@ test('elements of a list with keys belong to different appliers, and follow the 
   );
 });
 
-test('fieldManager is required, printable and at most 128 bytes', async () => {
+test('T066 fieldManager is required, printable and at most 128 bytes', async () => {
   const { path, name } = await freshLease();
   const missing = await client.patch(path, applyPatch, aLease(name));
   expect(missing, 422, { details: { kind: 'PatchOptions' } });

@@ -192,15 +192,9 @@ test('an eviction that is meant for another pod of the same name is a conflict, 
   assert.equal((await client.get(podPath(pod))).body.metadata.resourceVersion, resourceVersion);
 });
 
-for (const row of ['T126', 'T127', 'T128', 'T129', 'T130', 'T131', 'T132']) {
-  test(`${row} eviction under a disruption budget`, { skip: 'disruption budgets are not served' }, () => {});
-}
-
 test('T133 an eviction must have the name of the pod in the URL', async () => {
   const pod = await boundPod();
   expect(await client.post(`${podPath(pod)}/eviction`, { metadata: { name: 'other' } }), 400);
   const missing = `/api/v1/namespaces/${pod.metadata.namespace}/pods/none/eviction`;
   expect(await client.post(missing, { metadata: { name: 'none' } }), 404);
 });
-
-test('T134 scale of a replica set', { skip: 'replica sets are not served' }, () => {});

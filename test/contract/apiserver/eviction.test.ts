@@ -56,7 +56,7 @@ function refusal(response: ApiResponse): Json {
   return { ...details, cause: details.causes[0].message, header: response.headers['retry-after'] };
 }
 
-test('a new budget has no status, and no pod of it is evicted until a controller has observed it', async () => {
+test('T127 a new budget has no status, and no pod of it is evicted until a controller has observed it', async () => {
   const namespace = await client.namespace();
   const pod = await runningPod(namespace);
   const spec = { minAvailable: 1, selector: { matchLabels: { app: 'web' } } };
@@ -68,7 +68,7 @@ test('a new budget has no status, and no pod of it is evicted until a controller
   assert.deepEqual([retryAfterSeconds, header], [10, '10']);
 });
 
-test('an allowed eviction marks and deletes the pod, and takes one disruption from the budget', async () => {
+test('T128 an allowed eviction marks and deletes the pod, and takes one disruption from the budget', async () => {
   const namespace = await client.namespace();
   const [first, second] = [await runningPod(namespace), await runningPod(namespace)];
   const pdb = await budget(namespace, { disruptionsAllowed: 1, currentHealthy: 2, desiredHealthy: 1, expectedPods: 2 });
@@ -95,7 +95,7 @@ test('an allowed eviction marks and deletes the pod, and takes one disruption fr
   expect(await evict(first), 201);
 });
 
-test('an exhausted budget says how many healthy pods it needs', async () => {
+test('T126 an exhausted budget says how many healthy pods it needs', async () => {
   const namespace = await client.namespace();
   const pod = await runningPod(namespace);
   const { metadata } = await budget(namespace, { currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 });
@@ -113,7 +113,7 @@ test('a budget whose computation failed says why', async () => {
   assert.equal(cause, refusedBy(metadata.name, ' because it failed sync: no scale', { needed: 0, healthy: 0 }));
 });
 
-test('two budgets for one pod are an error', async () => {
+test('T131 two budgets for one pod are an error', async () => {
   const namespace = await client.namespace();
   const pod = await runningPod(namespace);
   await budget(namespace, { disruptionsAllowed: 1 });
@@ -153,7 +153,7 @@ test('an empty selector selects pods without labels too, a missing one no pod', 
   assert.match(refusal(await evict(second)).cause, new RegExp(`disruption budget ${all.metadata.name} `));
 });
 
-test('pods that are pending or terminal need no budget', async () => {
+test('T129 pods that are pending or terminal need no budget', async () => {
   const namespace = await client.namespace();
   await budget(namespace, {});
   for (const phase of ['Pending', 'Succeeded', 'Failed']) {
@@ -162,7 +162,7 @@ test('pods that are pending or terminal need no budget', async () => {
   }
 });
 
-test('a pod that is not ready is evicted while its budget is kept', async () => {
+test('T132 a pod that is not ready is evicted while its budget is kept', async () => {
   const namespace = await client.namespace();
   const sick = await runningPod(namespace, 'False');
   const pdb = await budget(namespace, { currentHealthy: 1, desiredHealthy: 1, expectedPods: 2 });
@@ -181,7 +181,7 @@ test('unhealthyPodEvictionPolicy AlwaysAllow evicts every pod that is not ready'
   refusal(await evict(healthy));
 });
 
-test('a dry run checks the budget and changes nothing', async () => {
+test('T130 a dry run checks the budget and changes nothing', async () => {
   const namespace = await client.namespace();
   const pod = await runningPod(namespace);
   const pdb = await budget(namespace, { disruptionsAllowed: 1, currentHealthy: 1 });

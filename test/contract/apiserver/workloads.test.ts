@@ -67,7 +67,7 @@ test('a Deployment gets the defaults of upstream, and a generation that follows 
   assert.deepEqual([changed.metadata.generation, changed.status.replicas], [2, 1]);
 });
 
-test('scale reads and writes the replicas', async () => {
+test('T134 scale reads and writes the replicas', async () => {
   const { path } = await make('apps', 'deployments', { replicas: 2, selector, template });
   const scale = expect(await client.get(`${path}/scale`), 200);
   assert.deepEqual([scale.kind, scale.apiVersion, scale.spec], ['Scale', 'autoscaling/v1', { replicas: 2 }]);
