@@ -6,7 +6,9 @@ import type { GrantCheck, GrantGuard } from '../authorization/grant-guard.ts';
 import type { Impersonator } from '../authorization/impersonator.ts';
 import { parseAttributes, type ResourceAttributes } from '../authorization/parse-attributes.ts';
 import { anonymous, type User } from '../authentication/user.ts';
-import { textAt } from '../select-field.ts';
+import { sameJson } from '../../api/same-json.ts';
+import { mapsAt, textAt } from '../select-field.ts';
+import type { WriteOptions } from '../registry/object-registry.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { Exchange } from './exchange.ts';
@@ -19,6 +21,13 @@ interface AccessControlOptions {
   readonly grants: GrantGuard | undefined;
   /** Paths that need no user. */
   readonly isPublic: (path: string) => boolean;
+}
+
+type WriteChecks = Pick<WriteOptions, 'authorize' | 'authorizeChange'>;
+
+interface Change {
+  readonly draft: Draft;
+  readonly stored: Draft;
 }
 
 export class AccessControl {
@@ -40,16 +49,21 @@ export class AccessControl {
     return user;
   }
 
-  /** The check of the object that the request writes; undefined if it may be any. */
-  checkOf(exchange: Exchange): GrantCheck | undefined {
+  /** The checks of the object that the request writes; none if it may be any. */
+  checksOf(exchange: Exchange): WriteChecks {
     const attributes = parseAttributes(exchange);
     const { grants } = this.#options;
-    if (attributes.kind !== 'resource' || grants === undefined) return undefined;
-    const check = grants.checkFor(exchange.user, attributes);
-    return (draft, stored) => {
-      if (stored === undefined) this.#assertMayCreate(exchange.user, attributes);
-      else if (isApproval(attributes)) this.#assertMayApprove(exchange.user, attributes, stored);
+    if (attributes.kind !== 'resource' || grants === undefined) return {};
+    const { user } = exchange;
+    const check = grants.checkFor(user, attributes);
+    const authorize: GrantCheck = (draft, stored) => {
+      if (stored === undefined) this.#assertMayCreate(user, attributes);
       check?.(draft, stored);
+    };
+    if (!isCertificateRequest(attributes)) return { authorize };
+    return {
+      authorize,
+      authorizeChange: (draft, stored) => this.#assertMayDecide(user, attributes, { draft, stored }),
     };
   }
 
@@ -60,17 +74,37 @@ export class AccessControl {
     if (!allowed) throw forbiddenRequest(user, creation, reason);
   }
 
-  /** For the signer of the request, or for all of its domain (upstream admission plugin `CertificateApproval`). */
-  #assertMayApprove(user: User, attributes: ResourceAttributes, { spec }: Draft): void {
-    const signerName = textAt(spec, 'signerName');
-    const signer = { ...attributes, verb: 'approve', resource: 'signers', subresource: '' };
+  /**
+   * Approvals, and changes of conditions or certificate through the status, need a permission for the signer of the request
+   * (upstream admission plugins `CertificateApproval`, `CertificateSigning`).
+   */
+  #assertMayDecide(user: User, attributes: ResourceAttributes, { draft, stored }: Change): void {
+    const { subresource } = attributes;
+    if (subresource === 'approval') this.#assertMayUseSigner(user, attributes, { verb: 'approve', stored });
+    if (subresource !== 'status' || sameDecision(draft, stored)) return;
+    this.#assertMayUseSigner(user, attributes, { verb: 'sign', stored });
+  }
+
+  /** By its name, or for all of its domain. */
+  #assertMayUseSigner(
+    user: User,
+    attributes: ResourceAttributes,
+    { verb, stored }: { readonly verb: 'approve' | 'sign'; readonly stored: Draft },
+  ): void {
+    const signerName = textAt(stored.spec, 'signerName');
+    const signer = { ...attributes, verb, resource: 'signers', subresource: '' };
     const names = [signerName, `${signerName.split('/')[0] ?? ''}/*`];
     if (names.some((name) => this.#options.authorizer.decide(user, { ...signer, name }).allowed)) return;
-    const why = `user not permitted to approve requests with signerName ${JSON.stringify(signerName)}`;
+    const why = `user not permitted to ${verb} requests with signerName ${JSON.stringify(signerName)}`;
     throw forbidden({ group: attributes.group, name: attributes.resource }, attributes.name, why);
   }
 }
 
-function isApproval({ group, resource, subresource }: ResourceAttributes): boolean {
-  return group === 'certificates.k8s.io' && resource === 'certificatesigningrequests' && subresource === 'approval';
+function isCertificateRequest({ group, resource }: ResourceAttributes): boolean {
+  return group === 'certificates.k8s.io' && resource === 'certificatesigningrequests';
+}
+
+function sameDecision({ status: after }: Draft, { status: before }: Draft): boolean {
+  const conditions = sameJson(mapsAt(after, 'conditions'), mapsAt(before, 'conditions'));
+  return conditions && sameJson(after?.['certificate'], before?.['certificate']);
 }

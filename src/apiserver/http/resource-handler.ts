@@ -217,10 +217,9 @@ export class ResourceHandler {
 
   async #apply(call: Call, presenter: Presenter): Promise<Reply> {
     const { options, value, repeated } = await this.#configuration(call);
-    const authorize = this.#options.access.checkOf(call.exchange);
     const applied = this.#options.registry.apply(this.#target(call), value, {
       ...options,
-      authorize,
+      ...this.#options.access.checksOf(call.exchange),
       user: call.exchange.user,
       problems: repeated,
     });
@@ -253,7 +252,7 @@ export class ResourceHandler {
 
   #writeOptions(call: Call, kind: Parameters<typeof optionsOf>[1]): WriteOptions {
     const { exchange } = call;
-    return { ...optionsOf(call, kind), authorize: this.#options.access.checkOf(exchange), user: exchange.user };
+    return { ...optionsOf(call, kind), ...this.#options.access.checksOf(exchange), user: exchange.user };
   }
 
   async #bind(call: Call): Promise<Reply> {

@@ -7,6 +7,8 @@ import { encodeFields } from './fields-v1.ts';
 
 /** Sets that are remembered. Beyond that, equal sets are stored several times. */
 const setsMax = 4_096;
+/** Characters of the text of a set that is remembered: larger ones, as of a full ConfigMap, are hardly ever equal. */
+const sharedTextMax = 16 * 1_024;
 
 const sets = new Map<string, FieldSet>();
 const texts = new WeakMap<FieldSet, string>();
@@ -20,11 +22,12 @@ export function encodeShared(set: FieldSet): string {
   return text;
 }
 
-/** The set that stands for all equal ones. */
+/** The set that stands for all equal ones; a large set stands for itself only. */
 export function shareFields(set: FieldSet): FieldSet {
   // Only sets that were shared or encoded before have a text.
   if (texts.has(set)) return set;
   const text = encodeShared(set);
+  if (text.length > sharedTextMax) return set;
   const known = sets.get(text);
   const shared = known ?? set;
   // The last one used is the last one to be forgotten.

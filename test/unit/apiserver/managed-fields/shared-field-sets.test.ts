@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FieldSet } from '../../../../src/apiserver/managed-fields/field-set.ts';
+import { fieldElement } from '../../../../src/apiserver/managed-fields/path-element.ts';
+import { encodeShared, shareFields } from '../../../../src/apiserver/managed-fields/shared-field-sets.ts';
+
+/** A set whose text has about `length` characters: {"f:data":{"f:xxx":{}}}. */
+function setOf(length: number): FieldSet {
+  return FieldSet.of(['data', 'x'.repeat(length)].map(fieldElement));
+}
+
+test('equal sets are one object, unless their text is large: those are not kept', () => {
+  const small = setOf(16_000);
+  assert.equal(shareFields(small), small);
+  assert.equal(shareFields(setOf(16_000)), small);
+  const large = setOf(16_400);
+  assert.ok(encodeShared(setOf(16_400)).length > 16 * 1_024);
+  assert.equal(shareFields(large), large);
+  const equal = setOf(16_400);
+  assert.equal(shareFields(equal), equal);
+});
