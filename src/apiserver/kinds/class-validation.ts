@@ -1,9 +1,10 @@
 /** StorageClasses and RuntimeClasses (upstream `pkg/apis/storage/validation`, `pkg/apis/node/validation`). */
-import { sameJson } from '../../api/same-json.ts';
+import { canonicalJson } from '../../api/json-map.ts';
 import { duplicateField, type FieldError, invalidField, requiredField } from '../api-errors/field-errors.ts';
 import { mapAt, mapsAt, textAt } from '../select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import { checkKept, checkLabels, checkOneOf } from '../validation/field-checks.ts';
+import { findRepeated } from '../validation/find-repeated.ts';
 import { explainLabel, explainQualifiedName } from '../validation/formats.ts';
 import { checkResources } from '../validation/resources.ts';
 import { checkTolerations } from '../validation/scheduling.ts';
@@ -31,15 +32,14 @@ export function validateRuntimeClass(draft: Draft): readonly FieldError[] {
   const scheduling = mapAt(draft, 'scheduling');
   const tolerations = mapsAt(scheduling, 'tolerations');
   const path = 'scheduling.tolerations';
+  const repeated = findRepeated(tolerations.map(canonicalJson));
   return [
     ...(handler === '' ? [requiredField('handler')] : ofHandler),
     ...checkResources({ limits: mapAt(draft, 'overhead')['podFixed'] }, 'overhead'),
     ...checkLabels('scheduling.nodeSelector', scheduling['nodeSelector']),
     ...checkTolerations(tolerations, path),
     ...tolerations.flatMap((toleration, index) =>
-      tolerations.findIndex((other) => sameJson(other, toleration)) < index
-        ? [duplicateField(`${path}[${index}]`, toleration)]
-        : [],
+      repeated.has(index) ? [duplicateField(`${path}[${index}]`, toleration)] : [],
     ),
   ];
 }

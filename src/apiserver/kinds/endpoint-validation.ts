@@ -10,6 +10,7 @@ import {
 import { mapsAt, type MutableJsonMap, numberAt, textAt } from '../select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import { checkFormat, checkKept, checkOneOf, checkOptional } from '../validation/field-checks.ts';
+import { findRepeated } from '../validation/find-repeated.ts';
 import {
   explainAddress,
   explainEndpointAddress,
@@ -115,21 +116,22 @@ function validateHints(
   explain: (name: string) => readonly string[],
 ): readonly FieldError[] {
   const names = hints.map((hint) => textAt(hint, 'name'));
+  const repeated = findRepeated(names);
   return names.flatMap((name, index) => [
-    ...(names.indexOf(name) < index ? [duplicateField(`${path}[${index}].name`, name)] : []),
+    ...(repeated.has(index) ? [duplicateField(`${path}[${index}].name`, name)] : []),
     ...checkFormat(`${path}[${index}].name`, name, explain),
   ]);
 }
 
 function validateSlicePorts(draft: Draft): readonly FieldError[] {
   const ports = mapsAt(draft, 'ports');
+  const repeated = findRepeated(ports.map((port) => textAt(port, 'name')));
   return ports.flatMap((port, index) => {
     const path = `ports[${index}]`;
     const name = textAt(port, 'name');
-    const repeated = ports.findIndex((other) => textAt(other, 'name') === name) < index;
     return [
       ...checkOptional(port, 'name', path, explainLabel),
-      ...(repeated ? [duplicateField(`${path}.name`, name)] : []),
+      ...(repeated.has(index) ? [duplicateField(`${path}.name`, name)] : []),
       ...checkOneOf(port, 'protocol', path, protocols),
       ...checkOptional(port, 'appProtocol', path, explainQualifiedName),
     ];

@@ -12,6 +12,7 @@ import {
 import { isMap, mapAt, mapsAt, type MutableJsonMap, numberAt, textAt } from '../select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import { checkCounts, checkFormat, checkKept, checkOneOf, checkSelector } from '../validation/field-checks.ts';
+import { findRepeated } from '../validation/find-repeated.ts';
 import { explainLabel, explainQualifiedName, explainSubdomain } from '../validation/formats.ts';
 import { countIndexes } from './job-indexes.ts';
 import { validateEndingPod, validateSelected } from './pod-template-rules.ts';
@@ -175,6 +176,7 @@ function validateExitCodes(codes: MutableJsonMap, path: string, names: readonly 
   const field = `${path}.values`;
   const container = textAt(codes, 'containerName');
   const unknown = 'must be one of the container or initContainer names in the pod template';
+  const repeated = findRepeated(values);
   const isOrdered = values.every((value, index) => index === 0 || (values[index - 1] ?? 0) <= value);
   return [
     ...checkOneOf(codes, 'operator', path, ['In', 'NotIn']),
@@ -186,7 +188,7 @@ function validateExitCodes(codes: MutableJsonMap, path: string, names: readonly 
       ...(value === 0 && codes['operator'] === 'In'
         ? [invalidField(`${field}[${index}]`, value, 'must not be 0 for the In operator')]
         : []),
-      ...(values.indexOf(value) < index ? [duplicateField(`${field}[${index}]`, value)] : []),
+      ...(repeated.has(index) ? [duplicateField(`${field}[${index}]`, value)] : []),
     ]),
     ...(isOrdered ? [] : [invalidField(field, values, 'must be ordered')]),
   ];

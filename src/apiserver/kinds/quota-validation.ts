@@ -10,6 +10,7 @@ import {
 } from '../api-errors/field-errors.ts';
 import { mapAt, mapsAt, type MutableJsonMap, textAt } from '../select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
+import { findRepeated } from '../validation/find-repeated.ts';
 import { explainQualifiedName } from '../validation/formats.ts';
 import {
   checkAmount,
@@ -27,13 +28,13 @@ type Side = (typeof sides)[number];
 
 export function validateLimitRange({ spec }: Draft): readonly FieldError[] {
   const limits = mapsAt(spec, 'limits');
+  const repeated = findRepeated(limits.map((limit) => textAt(limit, 'type')));
   return limits.flatMap((limit, index) => {
     const path = `spec.limits[${index}]`;
     const type = textAt(limit, 'type');
-    const repeated = limits.findIndex((other) => other['type'] === type) < index;
     return [
       ...validateLimitType(type, `${path}.type`),
-      ...(repeated ? [duplicateField(`${path}.type`, type)] : []),
+      ...(repeated.has(index) ? [duplicateField(`${path}.type`, type)] : []),
       ...validateLimit(limit, type, path),
     ];
   });

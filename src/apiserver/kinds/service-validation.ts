@@ -11,6 +11,7 @@ import {
 import { mapAt, mapsAt, type MutableJsonMap, numberAt, textAt } from '../select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import { checkFormat, checkLabels, checkOneOf, checkOptional, checkPort } from '../validation/field-checks.ts';
+import { findRepeated } from '../validation/find-repeated.ts';
 import {
   explainAddress,
   explainEndpointAddress,
@@ -92,29 +93,35 @@ function validateExternalName(spec: MutableJsonMap): readonly FieldError[] {
 
 function validatePorts(spec: MutableJsonMap): readonly FieldError[] {
   const ports = mapsAt(spec, 'ports');
-  const identities = ports.map((port) => `${textAt(port, 'protocol')}/${numberAt(port, 'port')}`);
-  const nodePorts = ports.map((port) => `${textAt(port, 'protocol')}/${numberAt(port, 'nodePort')}`);
+  const names = findRepeated(ports.map((port) => port['name']));
+  const identities = findRepeated(ports.map((port) => `${textAt(port, 'protocol')}/${numberAt(port, 'port')}`));
+  const nodePorts = findRepeated(ports.map((port) => `${textAt(port, 'protocol')}/${numberAt(port, 'nodePort')}`));
   return ports.flatMap((port, index) => {
     const path = `spec.ports[${index}]`;
     const nodePort = numberAt(port, 'nodePort');
     const unusable = spec['type'] === 'ClusterIP' && nodePort !== 0;
-    const repeatedNodePort = nodePort !== 0 && nodePorts.indexOf(nodePorts[index] ?? '') < index;
+    const repeatedNodePort = nodePort !== 0 && nodePorts.has(index);
     return [
-      ...validateName(port, ports, index),
+      ...validateName(port, path, { isSingle: ports.length === 1, isRepeated: names.has(index) }),
       ...validatePort(port, path),
       ...(unusable ? [forbiddenField(`${path}.nodePort`, "may not be used when `type` is 'ClusterIP'")] : []),
       ...(repeatedNodePort ? [duplicateField(`${path}.nodePort`, nodePort)] : []),
-      ...(identities.indexOf(identities[index] ?? '') < index ? [duplicateField(path, port)] : []),
+      ...(identities.has(index) ? [duplicateField(path, port)] : []),
     ];
   });
 }
 
-function validateName(port: MutableJsonMap, ports: readonly MutableJsonMap[], index: number): readonly FieldError[] {
+/** How the name of a port stands to the names of the others. */
+interface NamePlace {
+  readonly isSingle: boolean;
+  readonly isRepeated: boolean;
+}
+
+function validateName(port: MutableJsonMap, path: string, { isSingle, isRepeated }: NamePlace): readonly FieldError[] {
   const name = textAt(port, 'name');
-  const field = `spec.ports[${index}].name`;
-  if (name === '') return ports.length > 1 ? [requiredField(field)] : [];
-  const repeated = ports.findIndex((other) => other['name'] === name) < index;
-  return [...checkFormat(field, name, explainLabel), ...(repeated ? [duplicateField(field, name)] : [])];
+  const field = `${path}.name`;
+  if (name === '') return isSingle ? [] : [requiredField(field)];
+  return [...checkFormat(field, name, explainLabel), ...(isRepeated ? [duplicateField(field, name)] : [])];
 }
 
 function validatePort(port: MutableJsonMap, path: string): readonly FieldError[] {
@@ -163,13 +170,14 @@ function validateFirstAddress(single: string, addresses: readonly string[]): rea
 
 function validateFamilies(spec: MutableJsonMap): readonly FieldError[] {
   const given: readonly unknown[] = Array.isArray(spec['ipFamilies']) ? spec['ipFamilies'] : [];
+  const repeated = findRepeated(given);
   return [
     ...given.flatMap((family, index) => {
       const field = `spec.ipFamilies[${index}]`;
       const known = families.some((one) => one === family);
       return [
         ...(known ? [] : [unsupportedField(field, family, families)]),
-        ...(given.indexOf(family) < index ? [duplicateField(field, family)] : []),
+        ...(repeated.has(index) ? [duplicateField(field, family)] : []),
       ];
     }),
     ...checkOneOf(spec, 'ipFamilyPolicy', 'spec', familyPolicies),

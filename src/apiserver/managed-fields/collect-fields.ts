@@ -29,9 +29,11 @@ class Collecting {
   /** Elements that occur several times are owned as one. */
   #collectItems(list: ListType, items: readonly unknown[]): void {
     const elements = items.map((item) => elementOf(list, item));
+    const firstOf = new Map(elements.map((element, index) => [element, index] as const).reverse());
+    const lastOf = new Map(elements.map((element, index) => [element, index]));
     for (const [index, element] of elements.entries()) {
       this.set.enter(element);
-      const single = elements.indexOf(element) === elements.lastIndexOf(element);
+      const single = firstOf.get(element) === lastOf.get(element);
       if (single) this.collect(list.element(), items[index]);
       this.set.mark();
       this.set.leave();

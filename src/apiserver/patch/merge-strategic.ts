@@ -48,9 +48,10 @@ function keepRetained(original: MutableJsonMap, patch: MutableJsonMap): MutableJ
   const kept = patch[retainKeys];
   if (kept === undefined) return { ...original };
   if (!Array.isArray(kept)) throw new PatchProblem(`${retainKeys} must be a list`, true);
-  const stray = Object.keys(patch).find((field) => !isDirective(field) && !kept.includes(field));
+  const names = new Set(kept);
+  const stray = Object.keys(patch).find((field) => !isDirective(field) && !names.has(field));
   if (stray !== undefined) throw new PatchProblem(`${retainKeys} does not name ${stray}, which the patch sets`, true);
-  return Object.fromEntries(Object.entries(original).filter(([field]) => kept.includes(field)));
+  return Object.fromEntries(Object.entries(original).filter(([field]) => names.has(field)));
 }
 
 /** Fields with a directive in the patch but no value. */
@@ -105,7 +106,8 @@ function mergeList(current: readonly unknown[], patch: ListPatch): readonly unkn
 }
 
 function mergeScalars(current: readonly unknown[], { elements, order, deleted }: ListPatch): readonly unknown[] {
-  const union = [...new Set([...current, ...elements])].filter((scalar) => !deleted.includes(scalar));
+  const removed = new Set(deleted);
+  const union = [...new Set([...current, ...elements])].filter((scalar) => !removed.has(scalar));
   const wanted = order ?? elements;
   assertOrdered(elements, wanted, String);
   return mergeListOrder({ merged: union, wanted, before: current, keyOf: String });
@@ -118,13 +120,19 @@ function mergeMaps(current: readonly unknown[], patch: ListPatch, mergeKey: stri
   const wanted = patch.order ?? elements;
   assertOrdered(elements, wanted, keyOf);
   const merged = current.filter((element) => !deletedKeys.has(keyOf(element)));
+  const places = placesOf(merged, keyOf);
   for (const element of elements) {
-    const at = merged.findIndex((known) => keyOf(known) === keyOf(element));
+    const at = places.get(keyOf(element)) ?? merged.length;
     const known = merged[at];
-    if (isMap(known)) merged[at] = mergeStrategic(known, element, patch.rule.fields ?? {});
-    else merged.push(withoutDirectives(element));
+    places.set(keyOf(element), at);
+    merged[at] = isMap(known) ? mergeStrategic(known, element, patch.rule.fields ?? {}) : withoutDirectives(element);
   }
   return mergeListOrder({ merged, wanted, before: current, keyOf });
+}
+
+/** The first place of each key. */
+function placesOf(list: readonly unknown[], keyOf: (element: unknown) => string): Map<string, number> {
+  return new Map(list.map((element, at) => [keyOf(element), at] as const).reverse());
 }
 
 interface SortedElements {

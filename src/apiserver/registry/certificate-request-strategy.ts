@@ -17,6 +17,7 @@ import {
 } from '../codec/certificate-request.ts';
 import { mapsAt, type MutableJsonMap, textAt } from '../select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
+import { findRepeated } from '../validation/find-repeated.ts';
 import { explainLabel, explainSubdomain } from '../validation/formats.ts';
 import { explainPathSegment } from './rbac-strategies.ts';
 import { type Endpoint, plainStrategy, type Strategy, takeField, type WriteContext } from './strategy.ts';
@@ -125,7 +126,8 @@ function prepareUpdate(draft: Draft, stored: Draft, endpoint: Endpoint, { now }:
   }
   const kept = endpoint === 'status' ? decisions.reduce((all, type) => keepInstances(all, before, type), given) : given;
   const { conditions: _conditions, ...others } = (endpoint === 'status' ? draft.status : stored.status) ?? {};
-  const conditions = kept.map((condition) => withTimes(condition, before, now));
+  const times = new Map(before.toReversed().map((condition) => [kindOf(condition), condition['lastTransitionTime']]));
+  const conditions = kept.map((condition) => withTimes(condition, times, now));
   draft.status = { ...others, ...(conditions.length === 0 ? {} : { conditions }) };
 }
 
@@ -140,9 +142,14 @@ function keepInstances(
   return given.map((condition) => (condition['type'] === type ? (rest.shift() ?? condition) : condition));
 }
 
-function withTimes(condition: MutableJsonMap, before: readonly MutableJsonMap[], now: string): MutableJsonMap {
-  const same = before.find(({ type, status }) => type === condition['type'] && status === condition['status']);
-  const lastTransitionTime = condition['lastTransitionTime'] ?? same?.['lastTransitionTime'] ?? now;
+/** Type and status of a condition. */
+function kindOf({ type, status }: MutableJsonMap): string {
+  return JSON.stringify([type, status]);
+}
+
+/** `times` are the ones of the stored conditions; of equal ones the first counts. */
+function withTimes(condition: MutableJsonMap, times: ReadonlyMap<string, unknown>, now: string): MutableJsonMap {
+  const lastTransitionTime = condition['lastTransitionTime'] ?? times.get(kindOf(condition)) ?? now;
   return { ...condition, lastUpdateTime: condition['lastUpdateTime'] ?? now, lastTransitionTime };
 }
 
@@ -174,11 +181,12 @@ function validateUsages(given: unknown): readonly FieldError[] {
   const values: readonly unknown[] = Array.isArray(given) ? given : [];
   if (values.length === 0) return [requiredField('spec.usages')];
   const path = (index: number): string => `spec.usages[${index}]`;
+  const repeated = findRepeated(values);
   return [
     ...values.flatMap((value, index) =>
       usages.some((known) => known === value) ? [] : [unsupportedField(path(index), value, usages)],
     ),
-    ...values.flatMap((value, index) => (values.indexOf(value) < index ? [duplicateField(path(index), value)] : [])),
+    ...values.flatMap((value, index) => (repeated.has(index) ? [duplicateField(path(index), value)] : [])),
   ];
 }
 
@@ -209,19 +217,21 @@ function explainParts(text: string, explain: (part: string) => readonly string[]
 }
 
 function validateConditions(conditions: readonly MutableJsonMap[]): readonly FieldError[] {
+  const types = conditions.map((condition) => textAt(condition, 'type'));
+  const repeated = findRepeated(types);
+  const firstOf = new Map(types.map((type, index) => [type, index] as const).reverse());
   return conditions.flatMap((condition, index) => {
-    const type = textAt(condition, 'type');
-    const earlier = conditions.slice(0, index).map((other) => textAt(other, 'type'));
+    const type = types[index] ?? '';
     const opposite = decisions.find((decision) => decision !== type && decisions.some((known) => known === type));
     const path = `status.conditions[${index}]`;
     const detail = 'Approved and Denied conditions are mutually exclusive';
     return [
       ...(type === '' ? [requiredField(`${path}.type`)] : []),
       ...validateConditionStatus(type, textAt(condition, 'status'), path),
-      ...(opposite !== undefined && earlier.includes(opposite)
+      ...(opposite !== undefined && (firstOf.get(opposite) ?? index) < index
         ? [invalidField('status.conditions', type, detail)]
         : []),
-      ...(earlier.includes(type) ? [duplicateField(`${path}.type`, type)] : []),
+      ...(repeated.has(index) ? [duplicateField(`${path}.type`, type)] : []),
     ];
   });
 }

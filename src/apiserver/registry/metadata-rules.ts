@@ -1,6 +1,6 @@
 /** Validation of object metadata (upstream `apimachinery/pkg/api/validation/objectmeta.go`). */
 import type { Draft, DraftMeta } from '../storage/stored-object.ts';
-import { sameJson } from '../../api/same-json.ts';
+import { canonicalJson } from '../../api/json-map.ts';
 import {
   type FieldError,
   forbiddenField,
@@ -10,6 +10,7 @@ import {
 } from '../api-errors/field-errors.ts';
 import { type MutableJsonMap, textAt } from '../select-field.ts';
 import { checkAnnotationKeys, checkFormat, checkLabels } from '../validation/field-checks.ts';
+import { findRepeated } from '../validation/find-repeated.ts';
 import { explainQualifiedName } from '../validation/formats.ts';
 import type { Strategy } from './strategy.ts';
 
@@ -51,8 +52,8 @@ export function validateMetadataUpdate(draft: Draft, stored: Draft): readonly Fi
 
 function validateNewFinalizers(metadata: DraftMeta, stored: DraftMeta): readonly FieldError[] {
   if (stored.deletionTimestamp === undefined) return [];
-  const known = stored.finalizers ?? [];
-  const added = (metadata.finalizers ?? []).filter((finalizer) => !known.includes(finalizer));
+  const known = new Set(stored.finalizers ?? []);
+  const added = (metadata.finalizers ?? []).filter((finalizer) => !known.has(finalizer));
   if (added.length === 0) return [];
   const found = JSON.stringify(added);
   const detail = `no new finalizers can be added if the object is being deleted, found new finalizers ${found}`;
@@ -105,8 +106,8 @@ function validateFinalizers(finalizers: readonly string[]): readonly FieldError[
 export function dropRepeatedOwners(metadata: DraftMeta): readonly string[] {
   const owners = metadata.ownerReferences ?? [];
   if (owners.length < 2) return [];
-  const single = owners.filter((owner, index) => owners.findIndex((other) => sameJson(other, owner)) === index);
-  if (single.length === owners.length) return [];
-  metadata.ownerReferences = single;
+  const repeated = findRepeated(owners.map(canonicalJson));
+  if (repeated.size === 0) return [];
+  metadata.ownerReferences = owners.filter((_, index) => !repeated.has(index));
   return ['.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+'];
 }

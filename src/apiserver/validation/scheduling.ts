@@ -134,10 +134,11 @@ function checkPodTerm(term: MutableJsonMap, path: string): readonly FieldError[]
 
 export function checkTopologySpread(constraints: readonly MutableJsonMap[], path: string): readonly FieldError[] {
   const kinds = constraints.map((one) => `{${textAt(one, 'topologyKey')}, ${textAt(one, 'whenUnsatisfiable')}}`);
+  const lastOf = new Map(kinds.map((kind, index) => [kind, index]));
   return constraints.flatMap((constraint, index) => {
     const own = `${path}[${index}]`;
     const kind = kinds[index] ?? '';
-    const repeated = kinds.indexOf(kind, index + 1) > 0;
+    const repeated = (lastOf.get(kind) ?? index) > index;
     return [
       ...checkConstraint(constraint, own),
       ...(repeated ? [duplicateField(`${own}.{topologyKey, whenUnsatisfiable}`, kind)] : []),

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { mergeDocuments } from '../../../../src/apiserver/patch/object-patch.ts';
 import { mergeRulesOf } from '../../../../src/apiserver/patch/merge-rules.ts';
 import { mergeStrategic, PatchProblem } from '../../../../src/apiserver/patch/merge-strategic.ts';
+import { countReads } from '../../../support/count-reads.ts';
 
 type Map = Record<string, unknown>;
 const merge = (original: Map, patch: Map, kind = 'Pod'): Map => mergeStrategic(original, patch, mergeRulesOf(kind));
@@ -145,4 +146,13 @@ test('the ports of a Service merge by number, and the selector of a budget is re
   assert.deepEqual(merge(stored, patch, 'Service'), merged);
   const selector = (labels: Map): Map => ({ spec: { selector: { matchLabels: labels } } });
   assert.deepEqual(merge(selector({ a: '1' }), selector({ b: '2' }), 'PodDisruptionBudget'), selector({ b: '2' }));
+});
+
+test('each element of a merged list is read a few times only', () => {
+  const listOf = (from: number): Map[] =>
+    Array.from({ length: 1_000 }, (_, index) => ({ name: `c${from + index}`, image: 'i' }));
+  const stored = countReads(listOf(0));
+  const { spec } = merge({ spec: { containers: stored.items } }, { spec: { containers: listOf(500) } });
+  assert.equal((spec as { containers: Map[] }).containers.length, 1_500);
+  assert.ok(stored.reads() < 100_000, `${stored.reads()} reads`);
 });
