@@ -1,6 +1,6 @@
 /** Kubernetes quantities: a number with a binary, decimal or exponent suffix. */
 
-const quantityText = /^([+-]?(?:\d+\.?\d*|\.\d+))(n|u|m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei|[eE][+-]?\d{1,3})?$/;
+const quantityText = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+))(n|u|m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei|[eE][+-]?\d{1,3})?$/;
 const binarySuffixes: readonly string[] = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const fractionSuffixes: readonly string[] = ['n', 'u', 'm'];
 const decimalSuffixes: readonly string[] = ['', 'k', 'M', 'G', 'T', 'P', 'E'];

@@ -17,7 +17,7 @@ export function parseTimestamp(text: unknown): number | undefined {
   if (common !== undefined) return common;
   if (!rfc3339.test(text)) return undefined;
   const ms = Date.parse(text);
-  return ms >= msLimits.min && ms <= msLimits.max ? ms : undefined;
+  return isWritable(ms) ? ms : undefined;
 }
 
 const secondChars = '2026-11-21T06:42:20Z'.length;
@@ -94,21 +94,32 @@ function formatSecond(second: number): typeof last {
   return last;
 }
 
-/** The nearest time that RFC 3339 can represent: expected times may be beyond the year 9999, as after a toleration of that length. */
-export function limitTime(ms: number): number {
+/** Whether RFC 3339 can represent the time: from the year 0 to 9999. */
+export function isWritable(ms: number): boolean {
+  return ms >= msLimits.min && ms <= msLimits.max;
+}
+
+/** The nearest time that RFC 3339 can represent: tolerations and grace periods may last beyond the year 9999. */
+function limitTime(ms: number): number {
   return Math.min(Math.max(ms, msLimits.min), msLimits.max);
+}
+
+/** Whole seconds from a time to the last one that RFC 3339 can represent. */
+export function secondsUntilLastTime(ms: number): number {
+  return Math.max(0, Math.floor((msLimits.max - ms) / 1_000));
 }
 
 /** `metav1.Time`: UTC, whole seconds, such as `2026-11-21T06:42:20Z`. Fractions are truncated, as in the API server. */
 export function formatTime(ms: number): string {
-  return formatSecond(Math.floor(ms / 1_000)).text;
+  return formatSecond(Math.floor(limitTime(ms) / 1_000)).text;
 }
 
 /** `metav1.MicroTime`: exactly six fractional digits. A real API server responds with 400 to three (kubernetes#89156). */
 export function formatMicroTime(ms: number): string {
-  const whole = Math.floor(ms);
+  const limited = limitTime(ms);
+  const whole = Math.floor(limited);
   const second = Math.floor(whole / 1_000);
-  const micros = (whole - second * 1_000) * 1_000 + Math.floor((ms - whole) * 1_000);
+  const micros = (whole - second * 1_000) * 1_000 + Math.floor((limited - whole) * 1_000);
   return `${formatSecond(second).dateTime}.${String(micros).padStart(6, '0')}Z`;
 }
 

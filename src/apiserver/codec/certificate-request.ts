@@ -30,7 +30,9 @@ interface DerValue {
 }
 
 const requestType = 'CERTIFICATE REQUEST';
-const pemBlock = /^-----BEGIN ([A-Z0-9 ]+)-----\s*$([A-Za-z0-9+/=\s]*)^-----END \1-----\s*$/gm;
+const pemBorder = /^-----(BEGIN|END) ([A-Z0-9 ]+)-----$/;
+const pemBody = /^[A-Za-z0-9+/=\s]*$/;
+const lineEnd = /\r\n|[\n\r\u2028\u2029]/;
 const tags = { sequence: 0x30, set: 0x31 } as const;
 const organizationOid = '55040a';
 /** The hash of each signature algorithm, by the bytes of its identifier; null for an algorithm with its own. */
@@ -68,8 +70,25 @@ export function findCertificateProblem(pem: string): string | undefined {
   return blocks.length === 0 ? 'must contain at least one CERTIFICATE PEM block' : undefined;
 }
 
-function pemBlocks(pem: string): readonly { readonly type: string; readonly bytes: Buffer }[] {
-  return [...pem.matchAll(pemBlock)].map(([, type = '', body = '']) => ({ type, bytes: Buffer.from(body, 'base64') }));
+interface PemBlock {
+  readonly type: string;
+  readonly bytes: Buffer;
+}
+
+/** Line by line, so that the time is linear. Text outside blocks, and blocks without an end, are skipped. */
+function pemBlocks(pem: string): readonly PemBlock[] {
+  const blocks: PemBlock[] = [];
+  let open: { readonly type: string; readonly lines: string[] } | undefined;
+  for (const line of pem.split(lineEnd)) {
+    const [, border, type = ''] = pemBorder.exec(line.trimEnd()) ?? [];
+    if (border === 'BEGIN') open = { type, lines: [] };
+    else if (open !== undefined && border === undefined && pemBody.test(line)) open.lines.push(line);
+    else {
+      if (open?.type === type) blocks.push({ type, bytes: Buffer.from(open.lines.join(''), 'base64') });
+      open = undefined;
+    }
+  }
+  return blocks;
 }
 
 function hashOf(algorithm: DerValue): string | null {

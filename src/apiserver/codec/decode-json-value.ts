@@ -3,7 +3,7 @@
  * RFC 3339 text, a quantity its string, and so on.
  */
 import { textOf } from '../../api/json-map.ts';
-import { formatTime } from '../../api/timestamps.ts';
+import { formatTime, isWritable } from '../../api/timestamps.ts';
 
 /** A decoded message: only fields present on the wire are own properties. */
 export type Decoded = Readonly<Record<string, unknown>>;
@@ -31,10 +31,12 @@ export function numberOf(value: unknown): number {
   return typeof value.toNumber === 'function' ? Number(value.toNumber()) : 0;
 }
 
-/** Go's zero time has no bytes; the Unix epoch has explicit zeros. Throws a RangeError outside the range of dates. */
+/** Go's zero time has no bytes; the Unix epoch has explicit zeros. Throws a RangeError outside the years of RFC 3339. */
 function timeText(time: Decoded, micro: boolean): string | null {
   if (!Object.hasOwn(time, 'seconds') && !Object.hasOwn(time, 'nanos')) return null;
-  const whole = formatTime(numberOf(time['seconds']) * 1_000);
+  const ms = numberOf(time['seconds']) * 1_000;
+  if (!isWritable(ms)) throw new RangeError('a time is beyond the years of RFC 3339');
+  const whole = formatTime(ms);
   if (!micro) return whole;
   // Milliseconds as a double would lose the last digit.
   const micros = Math.floor(numberOf(time['nanos']) / 1_000);

@@ -39,7 +39,7 @@ const betaMeta = 'meta.k8s.io/v1beta1';
 /** Encoding is synchronous: one writer is enough. */
 const shared = new ReverseWriter();
 
-/** The body for one object. Throws an Error for a kind without a protobuf form, or an invalid time. */
+/** The body for one object. Throws an Error for a kind without a protobuf form. */
 export function encodeEnvelope(type: EnvelopeType, object: unknown): Buffer {
   shared.clear();
   writeEnvelope(shared, type, object);

@@ -37,14 +37,15 @@ export class ReverseWriter {
     this.#at = this.#bytes.length;
   }
 
-  /** An integer; a negative one has ten bytes. */
+  /** An integer; a negative one has ten bytes. Throws a RangeError for a fraction, and for what 64 bits do not hold. */
   varint(value: number): void {
-    if (value >= 0 && value < continued) {
+    if (value >= 0 && value < continued && Number.isInteger(value)) {
       this.#reserve(1);
       this.#at -= 1;
       this.#bytes[this.#at] = value;
       return;
     }
+    assertVarint(value);
     this.#reserve(varintBytesMax);
     if (value < 0) this.#writeGroups(BigInt.asUintN(64, BigInt(value)));
     else if (value > int32Max) this.#writeGroups(BigInt(value));
@@ -130,4 +131,9 @@ export class ReverseWriter {
     larger.set(written, this.#at);
     this.#bytes = larger;
   }
+}
+
+function assertVarint(value: number): void {
+  if (Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 64) return;
+  throw new RangeError(`${value} is not an integer of 64 bits`);
 }

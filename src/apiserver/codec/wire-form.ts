@@ -67,11 +67,7 @@ const scalars: ReadonlyMap<string, Scalar> = new Map([
   ['k8s.io.apimachinery.pkg.api.resource.Quantity', { zero: '0', read: readQuantity }],
   [
     'k8s.io.apimachinery.pkg.util.intstr.IntOrString',
-    {
-      zero: 0,
-      read: (value, path) =>
-        typeof value === 'string' || Number.isInteger(value) ? value : failType(path, 'int32', value),
-    },
+    { zero: 0, read: (value, path) => (typeof value === 'string' ? value : integer(32).read(value, path)) },
   ],
 ]);
 

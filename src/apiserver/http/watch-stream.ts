@@ -67,12 +67,22 @@ export class WatchStream implements Watcher {
     const type = eventTypeOf(change, this.#options.selection);
     if (type === undefined) return;
     if (this.#pending.length >= pendingEventsMax || this.#pendingBytes >= pendingBytesMax) {
-      this.#closeSlow();
-      return;
+      return this.#closeSlow();
     }
+    const bytes = this.#sizeOf(change, type);
+    // An object that cannot be encoded ends this watch, and neither the write nor the other watches.
+    if (bytes === undefined) return this.#closeSlow();
     this.#pending.push({ kind: 'change', change, type });
-    this.#pendingBytes += this.#options.encoder.sizeOf(change, type, this.#options.presenter);
+    this.#pendingBytes += bytes;
     this.#wake?.();
+  }
+
+  #sizeOf(change: StoreChange, type: EventType): number | undefined {
+    try {
+      return this.#options.encoder.sizeOf(change, type, this.#options.presenter);
+    } catch {
+      return undefined;
+    }
   }
 
   /** Sends the current revision; skipped while the buffer is full. */

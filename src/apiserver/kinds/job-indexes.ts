@@ -1,17 +1,18 @@
 /** Indexes of a Job, as `1,3-5` (upstream `validateIndexesFormat`). */
 
-/** The indexes, or what is wrong with the text. */
-export function parseIndexes(text: string, completions: number): readonly number[] | string {
-  const indexes: number[] = [];
+/** How many indexes the text names, or what is wrong with it. Intervals are not expanded: they may be of any length. */
+export function countIndexes(text: string, completions: number): number | string {
+  let count = 0;
+  let previous: number | undefined;
   for (const part of text === '' ? [] : text.split(',')) {
     const range = parseInterval(part, completions);
     if (typeof range === 'string') return range;
     const [first, last] = range;
-    const previous = indexes.at(-1);
     if (previous !== undefined && previous >= first) return nonIncreasing(previous, first);
-    for (let index = first; index <= last; index += 1) indexes.push(index);
+    count += last - first + 1;
+    previous = last;
   }
-  return indexes;
+  return count;
 }
 
 function parseInterval(part: string, completions: number): readonly [number, number] | string {

@@ -4,7 +4,7 @@ import { type FieldError, inconsistentField, invalidField, requiredField } from 
 import { mapAt, mapsAt, type MutableJsonMap, numberAt, textAt } from '../select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import { checkCounts } from '../validation/field-checks.ts';
-import { parseIndexes } from './job-indexes.ts';
+import { countIndexes } from './job-indexes.ts';
 
 const conditionsField = 'status.conditions';
 
@@ -83,7 +83,7 @@ function validateIndexes({ spec = {}, status = {} }: Draft): readonly FieldError
   const completions = numberAt(spec, 'completions');
   const errors: FieldError[] = [];
   if (typeof completedIndexes === 'string') {
-    const problem = parseIndexes(completedIndexes, completions);
+    const problem = countIndexes(completedIndexes, completions);
     const field = 'status.completedIndexes';
     if (typeof problem === 'string') {
       errors.push(invalidField(field, completedIndexes, `error parsing completedIndexes: ${problem}`));
@@ -101,7 +101,7 @@ function validateFailedIndexes(spec: MutableJsonMap, failed: string): readonly F
   if (spec['backoffLimitPerIndex'] === undefined) {
     return [invalidField(field, failed, 'cannot set non-null failedIndexes when backoffLimitPerIndex is null')];
   }
-  const problem = parseIndexes(failed, numberAt(spec, 'completions'));
+  const problem = countIndexes(failed, numberAt(spec, 'completions'));
   return typeof problem === 'string' ? [invalidField(field, failed, `error parsing failedIndexes: ${problem}`)] : [];
 }
 

@@ -13,7 +13,7 @@ import { isMap, mapAt, mapsAt, type MutableJsonMap, numberAt, textAt } from '../
 import type { Draft } from '../storage/stored-object.ts';
 import { checkCounts, checkFormat, checkKept, checkOneOf, checkSelector } from '../validation/field-checks.ts';
 import { explainLabel, explainQualifiedName, explainSubdomain } from '../validation/formats.ts';
-import { parseIndexes } from './job-indexes.ts';
+import { countIndexes } from './job-indexes.ts';
 import { validateEndingPod, validateSelected } from './pod-template-rules.ts';
 
 const completionModes = ['NonIndexed', 'Indexed'] as const;
@@ -214,7 +214,7 @@ function validateSuccessRule(rule: MutableJsonMap, completions: number, path: st
   if (count === undefined && succeededIndexes === undefined) {
     errors.push(requiredField(path, 'at least one of succeededCount or succeededIndexes must be specified'));
   }
-  const indexes = typeof succeededIndexes === 'string' ? parseIndexes(succeededIndexes, completions) : undefined;
+  const indexes = typeof succeededIndexes === 'string' ? countIndexes(succeededIndexes, completions) : undefined;
   if (typeof indexes === 'string') {
     const detail = `error parsing succeededIndexes: ${indexes}`;
     errors.push(invalidField(`${path}.succeededIndexes`, succeededIndexes, detail));
@@ -226,8 +226,8 @@ function validateSuccessRule(rule: MutableJsonMap, completions: number, path: st
     const detail = `must be less than or equal to ${completions} (the number of specified completions)`;
     errors.push(invalidField(field, count, detail));
   }
-  if (Array.isArray(indexes) && count > indexes.length) {
-    const detail = `must be less than or equal to ${indexes.length} (the number of indexes in the specified succeededIndexes field)`;
+  if (typeof indexes === 'number' && count > indexes) {
+    const detail = `must be less than or equal to ${indexes} (the number of indexes in the specified succeededIndexes field)`;
     errors.push(invalidField(field, count, detail));
   }
   return errors;

@@ -188,7 +188,8 @@ function prepareChange(draft: Draft, stored: Draft, endpoint: Endpoint, context:
   const [spec, before] = [(draft.spec ??= {}), stored.spec ?? {}];
   pairAddresses(spec, before);
   keepAllocated(spec, before);
-  if (spec['type'] !== 'LoadBalancer' && draft.status !== undefined) draft.status['loadBalancer'] = {};
+  // The status may be that of the stored object.
+  if (spec['type'] !== 'LoadBalancer') draft.status = { ...draft.status, loadBalancer: {} };
   if (sameJson(spec, before)) return;
   // Validation rejects another address than the one that was allocated.
   const needsAddress = before['type'] === 'ExternalName' || textAt(before, 'clusterIP') === '';

@@ -2,6 +2,7 @@
  * Effect of a DELETE on an object (upstream `rest.BeforeDelete`, `Store.updateForGracefulDeletionAndFinalizers`). A
  * grace period and finalizers each delay the removal; a repeated DELETE can only shorten the grace period.
  */
+import { secondsUntilLastTime } from '../../api/timestamps.ts';
 
 export interface DeletionInput {
   readonly nowMs: number;
@@ -50,7 +51,8 @@ function ungraceful({ nowMs, deletionAtMs, hasFinalizers }: DeletionInput): Dele
 
 function begin({ nowMs, hasFinalizers }: DeletionInput, grace: GraceInput): Deletion {
   const wanted = grace.idle ? 0 : (grace.requestedSeconds ?? grace.ownSeconds ?? 0);
-  const graceSeconds = wanted < 0 ? 1 : wanted;
+  // A later deletion could not be written down: its time is beyond RFC 3339.
+  const graceSeconds = wanted < 0 ? 1 : Math.min(wanted, secondsUntilLastTime(nowMs));
   return {
     kind: 'mark',
     deletionAtMs: nowMs + graceSeconds * 1_000,

@@ -1,4 +1,4 @@
-import { formatTime, limitTime, parseTimestamp } from '../../api/timestamps.ts';
+import { formatTime, parseTimestamp } from '../../api/timestamps.ts';
 
 const toleranceMsMin = 2_000;
 const toleranceShare = 0.05;
@@ -12,5 +12,5 @@ export function steadyTime(previous: string | null | undefined, atMs: number, no
   const toleranceMs = Math.max(toleranceMsMin, (atMs - nowMs) * toleranceShare);
   if (typeof previous === 'string' && previousMs !== undefined && Math.abs(previousMs - atMs) < toleranceMs)
     return previous;
-  return formatTime(limitTime(atMs));
+  return formatTime(atMs);
 }

@@ -1,4 +1,4 @@
-import { formatMicroTime, limitTime } from '../../api/timestamps.ts';
+import { formatMicroTime } from '../../api/timestamps.ts';
 import type { Now } from '../model/node-state.ts';
 import type { Estimate, EvictionOutlook, NextAction, Past } from './facts.ts';
 
@@ -9,12 +9,12 @@ export type Forecast<T> = Omit<T, 'when'> & { readonly atMs: number };
 export function formatEstimate(atMs: number, now: Now): Estimate {
   if (!Number.isFinite(atMs)) return { estimate: true, at: null, inSeconds: null };
   const inMs = Math.max(0, atMs - now.monotonicMs);
-  return { estimate: true, at: formatMicroTime(limitTime(now.wallMs + inMs)), inSeconds: toSeconds(inMs) };
+  return { estimate: true, at: formatMicroTime(now.wallMs + inMs), inSeconds: toSeconds(inMs) };
 }
 
 export function formatPast(atMs: number, now: Now): Past {
   const agoMs = Math.max(0, now.monotonicMs - atMs);
-  return { at: formatMicroTime(limitTime(now.wallMs - agoMs)), secondsAgo: toSeconds(agoMs) };
+  return { at: formatMicroTime(now.wallMs - agoMs), secondsAgo: toSeconds(agoMs) };
 }
 
 export function formatEviction({ atMs, ...forecast }: Forecast<EvictionOutlook>, now: Now): EvictionOutlook {

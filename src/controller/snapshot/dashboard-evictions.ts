@@ -1,4 +1,4 @@
-import { formatTime, limitTime } from '../../api/timestamps.ts';
+import { formatTime } from '../../api/timestamps.ts';
 import type { Cluster, PendingEviction } from '../../dashboard/protocol.ts';
 import type { Now } from '../model/node-state.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
@@ -28,7 +28,7 @@ export class DashboardEvictions {
     if (now.monotonicMs >= this.#nextAtMs) {
       this.#nextAtMs = now.monotonicMs + Math.min(searchEveryMsMax, (total * 1_000) / searchedPerSecond);
       this.#evictions = selectFirstEvictions(evictor.timedEvictions(), evictionsShownMax).map(({ pod, node, atMs }) => {
-        return { pod, node, at: formatTime(limitTime(now.wallMs + atMs - now.monotonicMs)) };
+        return { pod, node, at: formatTime(now.wallMs + atMs - now.monotonicMs) };
       });
     }
     return { evictions: this.#evictions, evictionsTotal: total };

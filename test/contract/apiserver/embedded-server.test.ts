@@ -7,7 +7,7 @@ import { Agent, request } from 'undici';
 import { parse as parseYaml } from 'yaml';
 import type { ApiServerOptions, RunningApiServer } from '../../../src/apiserver/http/api-server.ts';
 import { embeddedBackend } from './backend.ts';
-import { Client, expect, typesOf } from './client.ts';
+import { Client, expect, podPath, typesOf } from './client.ts';
 
 /** Starts a server with these options; fails if it logs an error. */
 async function withServer(
@@ -194,5 +194,23 @@ test('a request whose client gives up during a stall is not carried out', async 
     server.endStall();
     expect(await client.get('/api/v1/nodes/late'), 404);
     assert.equal(server.revision(), before);
+  });
+});
+
+test('a grace period of millennia ends at the last time that can be written, and hides no other pod', async () => {
+  await withServer({}, async (_server, client) => {
+    const pods = '/api/v1/namespaces/default/pods';
+    const spec = { nodeName: 'n1', terminationGracePeriodSeconds: 9e15 };
+    const [deleted, evicted] = [await client.pod('default', { spec }), await client.pod('default', { spec })];
+    const watch = await client.watchChanges(pods);
+    expect(await client.delete(`${podPath(deleted)}?gracePeriodSeconds=300000000000`), 200);
+    const { name } = evicted.metadata;
+    expect(await client.post(`${podPath(evicted)}/eviction`, { metadata: { name } }), 201);
+    // The eviction writes its condition first.
+    const times = (await watch.take(3)).map(({ object }) => object.metadata.deletionTimestamp);
+    assert.deepEqual(times, ['9999-12-31T23:59:59Z', undefined, '9999-12-31T23:59:59Z']);
+    const list = await client.get(pods, { accept: 'application/vnd.kubernetes.protobuf' });
+    assert.equal(list.code, 200);
+    assert.ok(list.bytes.includes(deleted.metadata.name) && list.bytes.includes(name));
   });
 });

@@ -110,3 +110,15 @@ test('a Service can be listed by its type and address', async () => {
     assert.equal(items.length, count, field);
   }
 });
+
+test('a dry run that takes the load balancer from a Service leaves its status as it is', async () => {
+  const accept = 'application/vnd.kubernetes.protobuf';
+  const { path } = await make({ selector, ports, type: 'LoadBalancer' });
+  const status = { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } };
+  // In protobuf: the server makes no JSON of the object before the last line.
+  assert.equal((await client.patch(`${path}/status`, mergePatch, { status }, { accept })).code, 200);
+  const spec = { type: 'ClusterIP' };
+  assert.equal((await client.patch(`${path}?dryRun=All`, mergePatch, { spec }, { accept })).code, 200);
+  const { ingress } = expect(await client.get(path), 200).status.loadBalancer;
+  assert.deepEqual(ingress, [{ ip: '192.0.2.1', ipMode: 'VIP' }]);
+});

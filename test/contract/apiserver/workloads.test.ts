@@ -194,3 +194,29 @@ test('the time zone of a CronJob must be one of the IANA database', async () => 
   }
   for (const zone of ['Europe/Rome', 'Etc/GMT+5', 'UTC', 'US/Pacific', 'EST5EDT']) expect(await create(zone), 201);
 });
+
+test('the indexes of a Job are counted without being listed', async () => {
+  const collection = collectionOf('batch', 'jobs', await client.namespace());
+  const jobOf = (succeededCount: number): object => ({
+    metadata: { name: client.name('o') },
+    spec: {
+      suspend: true,
+      completionMode: 'Indexed',
+      completions: 2_147_483_647,
+      parallelism: 1,
+      successPolicy: { rules: [{ succeededIndexes: '0-2000000000', succeededCount }] },
+      template: { spec: { ...template.spec, restartPolicy: 'Never' } },
+    },
+  });
+  expect(await client.post(collection, jobOf(2_000_000_001)), 201);
+  const { message } = expect(await client.post(collection, jobOf(2_000_000_002)), 422);
+  assert.match(message, /must be less than or equal to 2000000001 \(the number of indexes in/);
+});
+
+test('a number of surplus pods beyond 32 bits is rejected', async () => {
+  const collection = collectionOf('apps', 'deployments', await client.namespace());
+  const strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 3_000_000_000 } };
+  const body = { metadata: { name: client.name('o') }, spec: { selector, template, strategy } };
+  const { message } = expect(await client.post(collection, body), 400);
+  assert.match(message, /cannot unmarshal number 3000000000 into Go struct field .*maxSurge of type int32/);
+});

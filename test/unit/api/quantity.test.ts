@@ -107,6 +107,15 @@ describe('a quantity', () => {
     assert.equal(canonicalQuantity('1.5 Gi'), '1.5 Gi');
   });
 
+  it('is read in linear time, whatever it ends with', () => {
+    const text = `${'1'.repeat(100_000)}e1234`;
+    const startMs = performance.now();
+    assert.equal(canonicalQuantity(text), text);
+    assert.ok(performance.now() - startMs < 5_000);
+    for (const digits of ['1', '1.', '1.5', '.5']) assert.notEqual(parseQuantity(`-${digits}k`), undefined, digits);
+    for (const digits of ['', '.', '1..5', '.5.']) assert.equal(parseQuantity(`${digits}k`), undefined, digits);
+  });
+
   it('is formatted in the shortest exact form', () => {
     assert.deepEqual([0, 1_024, 1_500, 3 * 1_024 ** 2, 2 ** 60].map(formatBinary), ['0', '1Ki', '1500', '3Mi', '1Ei']);
     assert.deepEqual([0, 7, 1_000, 32_768, 7.5].map(formatDecimal), ['0', '7', '1k', '32768', '7500m']);

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { formatMicroTime, formatTime, limitTime, parseTimestamp } from '../../../src/api/timestamps.ts';
+import { formatMicroTime, formatTime, parseTimestamp } from '../../../src/api/timestamps.ts';
 
 const two = (max: number): fc.Arbitrary<string> => fc.nat(max).map((value) => String(value).padStart(2, '0'));
 
 test('a time beyond the years of RFC 3339 is the last or the first second of them', () => {
-  assert.equal(formatTime(limitTime(9_999_999_999_999_000)), '9999-12-31T23:59:59Z');
-  assert.match(formatMicroTime(limitTime(9_999_999_999_999_000)), /^9999-12-31T23:59:59\.\d{6}Z$/);
-  assert.equal(formatTime(limitTime(Number.MAX_SAFE_INTEGER * 1_000)), '9999-12-31T23:59:59Z');
-  assert.equal(formatTime(limitTime(Date.parse('9999-12-31T23:59:59Z') + 1_000)), '9999-12-31T23:59:59Z');
-  assert.equal(formatTime(limitTime(Number.MIN_SAFE_INTEGER)), '0000-01-01T00:00:00Z');
+  assert.equal(formatTime(9_999_999_999_999_000), '9999-12-31T23:59:59Z');
+  assert.match(formatMicroTime(9_999_999_999_999_000), /^9999-12-31T23:59:59\.\d{6}Z$/);
+  assert.equal(formatTime(Number.MAX_SAFE_INTEGER * 1_000), '9999-12-31T23:59:59Z');
+  assert.equal(formatTime(Date.parse('9999-12-31T23:59:59Z') + 1_000), '9999-12-31T23:59:59Z');
+  assert.equal(formatTime(Number.MIN_SAFE_INTEGER), '0000-01-01T00:00:00Z');
 });
 
 test('the fast path for times equals the full parser', () => {

@@ -54,6 +54,18 @@ test('values of the wrong type are rejected', () => {
   assert.throws(() => toWireForm(...pod, { ...requests('much') }), WireFormError);
 });
 
+test('a number that may be text has 32 bits', () => {
+  const withSurge = (maxSurge: unknown): object =>
+    toWireForm('apps/v1', 'Deployment', { metadata: {}, spec: { strategy: { rollingUpdate: { maxSurge } } } });
+  for (const value of ['3000000000', 2_147_483_647, -2_147_483_648]) assert.doesNotThrow(() => withSurge(value));
+  const field = 'RollingUpdateDeployment.spec.strategy.rollingUpdate.maxSurge';
+  for (const value of [3_000_000_000, -2_147_483_649, 1.5]) {
+    const message = `json: cannot unmarshal number ${value} into Go struct field ${field} of type int32`;
+    assert.throws(() => withSurge(value), new WireFormError(message));
+  }
+  assert.throws(() => withSurge(1e300), WireFormError);
+});
+
 test('bytes are base64 text, written as Go writes them', () => {
   const data = { plain: 'YWI=', broken: 'YW\nI=\r\n', loose: 'YR==', empty: '', none: null };
   const secret = toWireForm('v1', 'Secret', { metadata: {}, data });

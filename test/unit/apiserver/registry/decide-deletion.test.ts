@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { formatTime } from '../../../../src/api/timestamps.ts';
 import { type DeletionInput, decideDeletion } from '../../../../src/apiserver/registry/decide-deletion.ts';
 
 const nowMs = 1_000_000;
@@ -34,6 +35,17 @@ test('a pod gets the requested grace period, else its own; none if no container 
   assert.deepEqual(graceOf({ ...running, requestedSeconds: -1 }), [1, false]);
   assert.deepEqual(graceOf({ ...running, requestedSeconds: 0 }), [0, true]);
   assert.deepEqual(graceOf({ ...running, idle: true }), [0, true]);
+});
+
+test('a grace period ends at the last time that can be written', () => {
+  const decision = decideDeletion({ ...fresh, grace: { ...running, requestedSeconds: 9e15 } });
+  assert.ok(decision.kind === 'mark');
+  assert.equal(formatTime(decision.deletionAtMs), '9999-12-31T23:59:59Z');
+  const { deletionAtMs, graceSeconds } = decision;
+  assert.equal(deletionAtMs, nowMs + graceSeconds * 1_000);
+  const shortened = { ...fresh, deletionAtMs, deletionGraceSeconds: graceSeconds };
+  const again = decideDeletion({ ...shortened, grace: { ...running, requestedSeconds: 30 } });
+  assert.deepEqual(again.kind === 'mark' && again.deletionAtMs, nowMs + 30_000);
 });
 
 test('a shortened grace period in the past becomes 1 s, unless 0 was requested', () => {
