@@ -177,7 +177,7 @@ function assemble(options: ApiServerOptions, { admin, signingKeyPem, caPem }: Se
   );
   const window = windowOf(options);
   const store = new VersionedStore({ clock, resources: [...strategies.keys()], window, journal: dataDir });
-  if (dataDir !== undefined) restoreObjects(store, strategies, { dataDir, logger });
+  if (dataDir !== undefined) restoreObjects(store, { served, strategies, dataDir, logger });
   const registry = new ObjectRegistry(store, clock, random);
   const targets = new ServedTargets(served, strategies);
   createInitialObjects(registry, targets);

@@ -2,10 +2,14 @@
 import { X509Certificate } from 'node:crypto';
 import type { Clock } from '../../ports/clock.ts';
 import type { Logger } from '../../ports/logger.ts';
+import { WireFormError } from '../codec/wire-form.ts';
 import type { DataDir } from '../data-dir/data-dir.ts';
 import { DataDirError } from '../data-dir/data-dir-error.ts';
+import type { StoredRow } from '../data-dir/object-database.ts';
+import { keptForm, ofTables } from '../registry/kept-form.ts';
 import { buildStored } from '../registry/object-registry.ts';
 import type { Strategy } from '../registry/strategy.ts';
+import type { ServedResource } from '../resources.ts';
 import { isMap } from '../select-field.ts';
 import { snapshotOf } from '../storage/resource-table.ts';
 import { type Draft, isDraft, type StoredObject } from '../storage/stored-object.ts';
@@ -64,23 +68,34 @@ function parseCertificate(text: string): ServingCertificate | undefined {
   return { caPem, certPem, keyPem };
 }
 
+interface RestoreOptions {
+  /** All served resources. */
+  readonly served: readonly ServedResource[];
+  readonly strategies: ReadonlyMap<string, Strategy>;
+  readonly dataDir: DataDir;
+  readonly logger: Logger;
+}
+
 /**
- * Fills the empty store, before anything else is written to it. Objects of resources that are not served stay in the data
- * dir. Throws a {@link DataDirError} for a damaged object.
+ * Fills the empty store, before anything else is written to it. Objects have the form and the defaults of this version,
+ * whatever version wrote them, as kube-apiserver decodes what it reads from etcd. Objects of resources that are not served
+ * stay in the data dir. Throws a {@link DataDirError} for a damaged object.
  */
-export function restoreObjects(
-  store: VersionedStore,
-  strategies: ReadonlyMap<string, Strategy>,
-  { dataDir, logger }: { readonly dataDir: DataDir; readonly logger: Logger },
-): void {
+export function restoreObjects(store: VersionedStore, options: RestoreOptions): void {
+  const { served, strategies, dataDir, logger } = options;
   const state = dataDir.read();
   if (state !== undefined) {
+    const resources = ofTables(served);
     const objects = new Map<string, StoredObject[]>();
     const unserved = new Map<string, number>();
     for (const row of state.rows()) {
-      const strategy = strategies.get(row.table);
-      if (strategy === undefined) unserved.set(row.table, (unserved.get(row.table) ?? 0) + 1);
-      else pushTo(objects, row.table, buildStored(strategy, parseObject(row.json, row), row.revision));
+      const [strategy, resource] = [strategies.get(row.table), resources.get(row.table)];
+      if (strategy === undefined || resource === undefined) {
+        unserved.set(row.table, (unserved.get(row.table) ?? 0) + 1);
+        continue;
+      }
+      const draft = restoredDraft(row, { strategy, resource, logger });
+      pushTo(objects, row.table, buildStored(strategy, draft, row.revision));
     }
     for (const [resource, count] of unserved) logger.warn({ resource, count }, 'kept objects are not served');
     const tables = new Map([...objects].map(([name, stored]) => [name, snapshotOf(stored)] as const));
@@ -89,7 +104,27 @@ export function restoreObjects(
   dataDir.begin(store.revision);
 }
 
-function parseObject(json: string, { table, key }: { readonly table: string; readonly key: string }): Draft {
+/** An object that this version cannot decode stays as it was written. */
+function restoredDraft(
+  row: StoredRow,
+  {
+    strategy,
+    resource,
+    logger,
+  }: { readonly strategy: Strategy; readonly resource: ServedResource; readonly logger: Logger },
+): Draft {
+  const kept = parseObject(row);
+  try {
+    return keptForm(kept, resource, strategy);
+  } catch (error) {
+    if (!(error instanceof WireFormError)) throw error;
+    const { table, key } = row;
+    logger.warn({ resource: table, key, error }, 'kept object has invalid fields; left as it was');
+    return kept;
+  }
+}
+
+function parseObject({ json, table, key }: StoredRow): Draft {
   const parsed: unknown = JSON.parse(json);
   if (!isDraft(parsed)) throw new DataDirError(`${table} ${key} in the data dir is not an object with metadata`);
   return parsed;

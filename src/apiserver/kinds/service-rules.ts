@@ -27,6 +27,7 @@ export const serviceRules: KindRules = {
   explainName: explainLabel,
   initialStatus: { loadBalancer: {} },
   setDefaults: defaultService,
+  completeKept,
   prepareNew: (draft, context) => {
     pairAddresses(draft.spec ?? {}, undefined);
     allocate(draft, new ServiceAllocations(context, undefined), true);
@@ -78,6 +79,34 @@ function pairAddresses(spec: MutableJsonMap, before: MutableJsonMap | undefined)
   if (!changed || !sameJson(spec['clusterIPs'], before['clusterIPs'])) return;
   if (single === '') delete spec['clusterIPs'];
   else spec['clusterIPs'] = [single, ...list.slice(1)];
+}
+
+/**
+ * Services of before the lists of addresses and families (upstream `defaultOnReadService`). Earlier versions of this server
+ * allocated nothing: they wrote `None` as the only item of the list, and for types that need an address too.
+ */
+function completeKept({ spec }: Draft): void {
+  if (spec === undefined) return;
+  if (spec['type'] === 'ExternalName') delete spec['internalTrafficPolicy'];
+  else if (usesNodePorts(spec) && spec['clusterIP'] === 'None') {
+    // It gets an address by its next change.
+    for (const field of addressFields) delete spec[field];
+    setFamilies(spec);
+  } else completeAddresses(spec);
+}
+
+function completeAddresses(spec: MutableJsonMap): void {
+  const single = textAt(spec, 'clusterIP');
+  if (single !== '' && single !== addressesOf(spec)[0]) spec['clusterIPs'] = [single];
+  if (single !== '' && single !== 'None') completeFamilies(spec);
+  else if (listOf(spec['ipFamilies']).length === 0) setFamilies(spec);
+}
+
+/** Those of its addresses. */
+function completeFamilies(spec: MutableJsonMap): void {
+  const addresses = addressesOf(spec);
+  spec['ipFamilies'] = addresses.map((address) => (address.includes(':') ? 'IPv6' : 'IPv4'));
+  fillIn(spec, { ipFamilyPolicy: addresses.length > 1 ? 'RequireDualStack' : 'SingleStack' });
 }
 
 /** Throws a 422 ApiError for an address or a port that is not free. */
@@ -163,7 +192,8 @@ function prepareChange(draft: Draft, stored: Draft, endpoint: Endpoint, context:
   if (spec['type'] !== 'LoadBalancer') draft.status = { ...draft.status, loadBalancer: {} };
   if (sameJson(spec, before)) return;
   // Validation rejects another address than the one that was allocated.
-  allocate(draft, new ServiceAllocations(context, stored.metadata.uid), before['type'] === 'ExternalName');
+  const needsAddress = before['type'] === 'ExternalName' || textAt(before, 'clusterIP') === '';
+  allocate(draft, new ServiceAllocations(context, stored.metadata.uid), needsAddress);
 }
 
 function keepAllocated(spec: MutableJsonMap, before: MutableJsonMap): void {

@@ -3,10 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SystemClock } from '../../../src/adapters/system-clock.ts';
 import { DataDir } from '../../../src/apiserver/data-dir/data-dir.ts';
+import { isDraft, StoredObject } from '../../../src/apiserver/storage/stored-object.ts';
 import { silentLogger } from '../../support/fakes.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { embeddedBackend } from './backend.ts';
 import { Client, expect, type Json, mergePatch } from './client.ts';
+import { type FormerObject, formerObjects, formerPod, formerService, undecodable } from './former-objects.ts';
 
 const policies = '/apis/policy.node-lifecycle.dev/v1alpha1/nodelifecyclepolicies';
 
@@ -111,4 +113,63 @@ test('events of an earlier run expire when their time is over', async () => {
     },
     { clock: shifted, eventTtlMs: 3_580_000 },
   );
+});
+
+/** A data dir with rows that have exactly this JSON. */
+async function folderOf(objects: readonly FormerObject[]): Promise<string> {
+  const folder = tempFolder();
+  const dataDir = await DataDir.open(folder, silentLogger);
+  dataDir.begin(1_000);
+  for (const [index, { table, content }] of objects.entries()) {
+    const { name, namespace, uid } = content['metadata'];
+    const revision = 1_001 + index;
+    const kept = { ...content, metadata: { ...content['metadata'], resourceVersion: String(revision) } };
+    assert.ok(isDraft(kept));
+    const located = { key: `${namespace}/${name}`, namespace, name, uid, revision, labels: {}, fields: {} };
+    dataDir.put(table, new StoredObject(located, kept));
+  }
+  dataDir.close();
+  return folder;
+}
+
+test('objects of an earlier version can be changed: they have the form and the defaults of this version', async () => {
+  const folder = await folderOf(formerObjects);
+  await run(folder, async (client) => {
+    for (const [index, { path, content }] of formerObjects.entries()) {
+      const { metadata } = expect(await client.get(path), 200);
+      const { uid, managedFields } = content['metadata'];
+      assert.deepEqual([metadata.uid, metadata.resourceVersion], [uid, String(1_001 + index)], path);
+      assert.deepEqual(metadata.managedFields, managedFields, path);
+      expect(await client.patch(path, mergePatch, { metadata: { labels: { a: 'b' } } }), 200);
+      const released = expect(await client.patch(path, mergePatch, { metadata: { finalizers: null } }), 200);
+      assert.deepEqual([released.metadata.finalizers, released.metadata.uid], [undefined, uid], path);
+    }
+    const { spec } = expect(await client.get(formerPod.path), 200);
+    assert.deepEqual(spec.containers[0].resources, { requests: { cpu: '500m', memory: '1Gi' } });
+  });
+});
+
+test('addresses of Services of an earlier version are in use, and one without an address gets one by its next change', async () => {
+  const folder = await folderOf(formerObjects);
+  await run(folder, async (client) => {
+    const { spec } = expect(await client.get(formerService.path), 200);
+    assert.deepEqual([spec.clusterIPs, spec.ipFamilies, spec.ipFamilyPolicy], [['10.96.7.7'], ['IPv4'], 'SingleStack']);
+    const services = '/api/v1/namespaces/default/services';
+    for (const clusterIP of ['10.96.7.7', '10.96.7.8']) {
+      const body = { metadata: { name: client.name('other') }, spec: { clusterIP, ports: [{ port: 80 }] } };
+      assert.match(expect(await client.post(services, body), 422).message, /provided IP is already allocated/);
+    }
+    const change = { spec: { ports: [{ port: 81 }] } };
+    const onNodes = expect(await client.patch(`${services}/on-nodes`, mergePatch, change), 200).spec;
+    assert.match(onNodes.clusterIP, /^10\.96\./);
+    assert.deepEqual(onNodes.clusterIPs, [onNodes.clusterIP]);
+    assert.ok(onNodes.ports[0].nodePort >= 30_000);
+  });
+});
+
+test('an object that cannot be decoded stays as it was written', async () => {
+  await run(await folderOf([undecodable, formerPod]), async (client) => {
+    assert.deepEqual(expect(await client.get(undecodable.path), 200).data, ['x']);
+    assert.equal(expect(await client.get(formerPod.path), 200).spec.containers[0].resources.requests.cpu, '500m');
+  });
 });
