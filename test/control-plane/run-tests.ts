@@ -19,7 +19,6 @@ const waiting: ReadonlySet<string> = new Set([
   'parity.test.ts',
   'restart.test.ts',
   'shadow.test.ts',
-  'simulated-outage.test.ts',
   'stale-watches.test.ts',
   'unreachable-node.test.ts',
 ]);
