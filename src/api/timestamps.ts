@@ -17,7 +17,7 @@ export function parseTimestamp(text: unknown): number | undefined {
   if (common !== undefined) return common;
   if (!rfc3339.test(text)) return undefined;
   const ms = Date.parse(text);
-  return isWritable(ms) ? ms : undefined;
+  return isRepresentable(ms) ? ms : undefined;
 }
 
 const secondChars = '2026-11-21T06:42:20Z'.length;
@@ -95,7 +95,7 @@ function formatSecond(second: number): typeof last {
 }
 
 /** Whether RFC 3339 can represent the time: from the year 0 to 9999. */
-export function isWritable(ms: number): boolean {
+export function isRepresentable(ms: number): boolean {
   return ms >= msLimits.min && ms <= msLimits.max;
 }
 

@@ -1,12 +1,10 @@
 // The same sequences of writes to a Deployment and to its Scale, drawn from a seed, on a real API server and on the embedded
 // one: after each step the status code, the Scale and the owners of the Deployment are the same.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { after, test } from 'node:test';
-import { embeddedBackend } from '../contract/apiserver/backend.ts';
-import { Client, type Json, mergePatch } from '../contract/apiserver/client.ts';
+import { test } from 'node:test';
+import { type Client, type Json, mergePatch } from '../contract/apiserver/client.ts';
 import { Draw } from '../support/draw.ts';
-import { startControlPlane } from './control-plane.ts';
+import { startServerPair } from './server-pair.ts';
 
 const seeds = Number(process.env['FIELD_OWNERSHIP_SEEDS'] ?? 12);
 const stepsPerSeed = 12;
@@ -56,20 +54,7 @@ class StepDraw extends Draw {
   }
 }
 
-const plane = await startControlPlane();
-const embedded = new Client(await embeddedBackend());
-const real = new Client({
-  kind: 'real',
-  url: plane.url,
-  token: plane.adminToken,
-  ca: plane.caFile === undefined ? undefined : readFileSync(plane.caFile, 'utf8'),
-  forget: undefined,
-  close: async () => {},
-});
-after(async () => {
-  await Promise.all([embedded.close(), real.close()]);
-  await plane[Symbol.asyncDispose]();
-});
+const { embedded, real } = await startServerPair();
 
 /** What of the answer to a step both servers must agree on. */
 function comparable({ code, body }: { readonly code: number; readonly body: Json }): Json {

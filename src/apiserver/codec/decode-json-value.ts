@@ -3,7 +3,7 @@
  * RFC 3339 text, a quantity its string, and so on.
  */
 import { textOf } from '../../api/json-map.ts';
-import { formatTime, isWritable } from '../../api/timestamps.ts';
+import { formatTime, isRepresentable } from '../../api/timestamps.ts';
 
 /** A decoded message: only fields present on the wire are own properties. */
 export type Decoded = Readonly<Record<string, unknown>>;
@@ -35,7 +35,7 @@ export function numberOf(value: unknown): number {
 function timeText(time: Decoded, micro: boolean): string | null {
   if (!Object.hasOwn(time, 'seconds') && !Object.hasOwn(time, 'nanos')) return null;
   const ms = numberOf(time['seconds']) * 1_000;
-  if (!isWritable(ms)) throw new RangeError('a time is beyond the years of RFC 3339');
+  if (!isRepresentable(ms)) throw new RangeError('a time is beyond the years of RFC 3339');
   const whole = formatTime(ms);
   if (!micro) return whole;
   // Milliseconds as a double would lose the last digit.
