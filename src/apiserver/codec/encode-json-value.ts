@@ -54,7 +54,7 @@ function writeTimestamp(writer: ReverseWriter, text: string, nanos: number): voi
   const ms = parseTimestamp(text);
   // Not accepted by any write; one that was stored in another way must not hide the other objects of a list.
   if (ms === undefined) return;
-  writer.varint(nanos);
+  writer.integer(nanos);
   writer.varint(0x10);
   writer.varint(Math.floor(ms / 1_000));
   writer.varint(0x08);
@@ -75,7 +75,7 @@ function writeIntOrString(writer: ReverseWriter, value: unknown): void {
   const isText = typeof value === 'string';
   writer.text(isText ? value : '');
   writer.varint(0x1a);
-  writer.varint(typeof value === 'number' ? value : 0);
+  writer.integer(value);
   writer.varint(0x10);
   writer.varint(isText ? 1 : 0);
   writer.varint(0x08);

@@ -38,8 +38,8 @@ const plans = new Map<string, FieldPlan[]>();
 const scalars: ReadonlyMap<string, ValueType> = new Map<string, ValueType>([
   ['string', { wire: 2, write: (writer, value) => writer.text(typeof value === 'string' ? value : '') }],
   ['bool', { wire: 0, write: (writer, value) => writer.varint(value === true ? 1 : 0) }],
-  ['int32', { wire: 0, write: writeInteger }],
-  ['int64', { wire: 0, write: writeInteger }],
+  ['int32', { wire: 0, write: (writer, value) => writer.integer(value) }],
+  ['int64', { wire: 0, write: (writer, value) => writer.integer(value) }],
   ['bytes', { wire: 2, isSlice: true, write: (writer, value) => writer.block(bytesOf(value)) }],
 ]);
 
@@ -136,10 +136,6 @@ function mapWriter(tag: number, type: ValueType): WriteField {
 function sortKeys(keys: string[]): readonly string[] {
   if (!keys.some((key) => loneOrPairedSurrogate.test(key))) return keys.sort();
   return keys.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-}
-
-function writeInteger(writer: ReverseWriter, value: unknown): void {
-  writer.varint(typeof value === 'number' ? value : 0);
 }
 
 function bytesOf(value: unknown): Uint8Array {

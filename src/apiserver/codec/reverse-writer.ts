@@ -45,11 +45,16 @@ export class ReverseWriter {
       this.#bytes[this.#at] = value;
       return;
     }
-    assertVarint(value);
+    if (!isVarint(value)) throw new RangeError(`${value} is not an integer of 64 bits`);
     this.#reserve(varintBytesMax);
     if (value < 0) this.#writeGroups(BigInt.asUintN(64, BigInt(value)));
     else if (value > int32Max) this.#writeGroups(BigInt(value));
     else this.#writeSmall(value);
+  }
+
+  /** The integer that a stored object has in a field; zero for another value, which must not hide the other objects of a list. */
+  integer(value: unknown): void {
+    this.varint(isVarint(value) ? Number(value) : 0);
   }
 
   #writeSmall(value: number): void {
@@ -133,7 +138,6 @@ export class ReverseWriter {
   }
 }
 
-function assertVarint(value: number): void {
-  if (Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 64) return;
-  throw new RangeError(`${value} is not an integer of 64 bits`);
+function isVarint(value: unknown): boolean {
+  return Number.isInteger(value) && Number(value) >= -(2 ** 63) && Number(value) < 2 ** 64;
 }

@@ -87,8 +87,9 @@ function pairAddresses(spec: MutableJsonMap, before: MutableJsonMap | undefined)
  */
 function completeKept({ spec }: Draft): void {
   if (spec === undefined) return;
-  if (spec['type'] === 'ExternalName') delete spec['internalTrafficPolicy'];
-  else if (usesNodePorts(spec) && spec['clusterIP'] === 'None') {
+  if (spec['type'] === 'ExternalName') {
+    if (addressesOf(spec)[0] === 'None') delete spec['internalTrafficPolicy'];
+  } else if (usesNodePorts(spec) && spec['clusterIP'] === 'None') {
     // It gets an address by its next change.
     for (const field of addressFields) delete spec[field];
     setFamilies(spec);
@@ -190,10 +191,16 @@ function prepareChange(draft: Draft, stored: Draft, endpoint: Endpoint, context:
   keepAllocated(spec, before);
   // The status may be that of the stored object.
   if (spec['type'] !== 'LoadBalancer') draft.status = { ...draft.status, loadBalancer: {} };
-  if (sameJson(spec, before)) return;
+  if (sameJson(spec, before) && isAllocated(spec)) return;
   // Validation rejects another address than the one that was allocated.
   const needsAddress = before['type'] === 'ExternalName' || textAt(before, 'clusterIP') === '';
   allocate(draft, new ServiceAllocations(context, stored.metadata.uid), needsAddress);
+}
+
+/** False for what an earlier version stored without allocating. */
+function isAllocated(spec: MutableJsonMap): boolean {
+  if (spec['type'] !== 'ExternalName' && textAt(spec, 'clusterIP') === '') return false;
+  return !needsHealthCheck(spec) || numberAt(spec, 'healthCheckNodePort') !== 0;
 }
 
 function keepAllocated(spec: MutableJsonMap, before: MutableJsonMap): void {

@@ -261,8 +261,10 @@ function validateHealthCheck(spec: MutableJsonMap): readonly FieldError[] {
 /** What was allocated does not change. */
 export function validateServiceChange(draft: Draft, stored: Draft): readonly FieldError[] {
   const [after, before] = [draft.spec ?? {}, stored.spec ?? {}];
-  const moved = needsHealthCheck(before) && needsHealthCheck(after);
-  const samePort = after['healthCheckNodePort'] === before['healthCheckNodePort'];
+  const bothCheck = needsHealthCheck(before) && needsHealthCheck(after);
+  // An earlier version stored 0, which is none.
+  const portBefore = numberAt(before, 'healthCheckNodePort');
+  const movesPort = bothCheck && portBefore !== 0 && numberAt(after, 'healthCheckNodePort') !== portBefore;
   const balanced = [after, before].every((spec) => spec['type'] === 'LoadBalancer');
   const { loadBalancerClass } = after;
   return [
@@ -270,7 +272,7 @@ export function validateServiceChange(draft: Draft, stored: Draft): readonly Fie
     ...(balanced && loadBalancerClass !== before['loadBalancerClass']
       ? [invalidField('spec.loadBalancerClass', loadBalancerClass ?? null, 'may not change once set')]
       : []),
-    ...(moved && !samePort ? [forbiddenField('spec.healthCheckNodePort', 'field is immutable')] : []),
+    ...(movesPort ? [forbiddenField('spec.healthCheckNodePort', 'field is immutable')] : []),
   ];
 }
 

@@ -8,6 +8,7 @@ import { silentLogger } from '../../support/fakes.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { embeddedBackend } from './backend.ts';
 import { Client, expect, type Json, mergePatch } from './client.ts';
+import { examples } from './example-objects.ts';
 import { type FormerObject, formerObjects, formerPod, formerService, undecodable } from './former-objects.ts';
 
 const policies = '/apis/policy.node-lifecycle.dev/v1alpha1/nodelifecyclepolicies';
@@ -131,6 +132,34 @@ async function folderOf(objects: readonly FormerObject[]): Promise<string> {
   dataDir.close();
   return folder;
 }
+
+/** Creates every example that is accepted, and a Service that changes its type; returns what is stored, by path. */
+async function makeExamples(client: Client): Promise<ReadonlyMap<string, Json>> {
+  const namespace = await client.namespace();
+  const paths: string[] = [];
+  for (const { version, plural, clusterScoped = false, body, change } of examples) {
+    const collection = `/${version}/${clusterScoped ? '' : `namespaces/${namespace}/`}${plural}`;
+    const path = `${collection}/${body.metadata.name}`;
+    if ((await client.post(collection, body)).code !== 201) continue;
+    if (change !== undefined) await client.patch(path, mergePatch, change);
+    paths.push(path);
+  }
+  const services = `/api/v1/namespaces/${namespace}/services`;
+  await client.make(services, { metadata: { name: 'renamed' }, spec: { ports: [{ port: 80 }] } });
+  const external = { type: 'ExternalName', externalName: 'a.example' };
+  expect(await client.patch(`${services}/renamed`, mergePatch, { spec: external }), 200);
+  const answers = [...paths, `${services}/renamed`].map(async (path) => [path, (await client.get(path)).body] as const);
+  return new Map(await Promise.all(answers));
+}
+
+test('a restart changes no object of any kind', async () => {
+  const folder = tempFolder();
+  const before = await run(folder, makeExamples);
+  assert.ok(before.size > 50, String(before.size));
+  await run(folder, async (client) => {
+    for (const [path, object] of before) assert.deepEqual((await client.get(path)).body, object, path);
+  });
+});
 
 test('objects of an earlier version can be changed: they have the form and the defaults of this version', async () => {
   const folder = await folderOf(formerObjects);

@@ -132,4 +132,6 @@ export const formerObjects: readonly FormerObject[] = [
   service('sixth', { type: 'ClusterIP', clusterIP: 'fd00::1' }),
   service('older', { type: 'ClusterIP', clusterIP: '10.96.7.8', clusterIPs: undefined, ipFamilies: undefined }),
   service('on-nodes', { type: 'NodePort', clusterIP: 'None' }),
+  service('balanced', { type: 'LoadBalancer', clusterIP: 'None', externalTrafficPolicy: 'Local' }),
+  service('external', { type: 'ExternalName', externalName: 'a.example.com', clusterIP: 'None' }),
 ];

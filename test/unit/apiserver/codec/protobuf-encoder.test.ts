@@ -63,6 +63,15 @@ test('an object that is larger than the buffer of the encoder is encoded whole',
   assert.ok(encodeEnvelope(type, { metadata: {} }).length < 100);
 });
 
+test('a value that a stored object should not have is encoded as none, and hides no other object', () => {
+  const type = { apiVersion: 'apps/v1', kind: 'Deployment' };
+  const encode = (replicas: unknown, maxSurge: unknown, at: string): string => {
+    const spec = { replicas, strategy: { rollingUpdate: { maxSurge } } };
+    return encodeEnvelope(type, { metadata: { creationTimestamp: at }, spec }).toString('hex');
+  };
+  assert.equal(encode(80.5, 1e300, '+011533-07-11T08:11Z'), encode(0, 0, ''));
+});
+
 test('keys of a map are in the order of their bytes', () => {
   const type = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview' };
   // By UTF-16 units the second would be the first.
