@@ -198,6 +198,7 @@ function assemble(options: ApiServerOptions, { admin, signingKeyPem, caPem }: Se
   const stall = new StallGate(clock);
   const requests = new RequestHandler({
     logger,
+    clock,
     limiter,
     stall,
     served,
