@@ -6,6 +6,8 @@ import { test } from 'node:test';
 import { Agent, request } from 'undici';
 import { parse as parseYaml } from 'yaml';
 import type { ApiServerOptions, RunningApiServer } from '../../../src/apiserver/http/api-server.ts';
+import { StoredObject } from '../../../src/apiserver/storage/stored-object.ts';
+import { RecordingLogger } from '../../support/fakes.ts';
 import { embeddedBackend } from './backend.ts';
 import { Client, expect, podPath, typesOf } from './client.ts';
 
@@ -257,4 +259,37 @@ test('a grace period of millennia ends at the last time that can be written, and
     assert.equal(list.code, 200);
     assert.ok(list.bytes.includes(deleted.metadata.name) && list.bytes.includes(name));
   });
+});
+
+test('an object that cannot be encoded ends the watches that would send it, with one warning that names it', async (t) => {
+  const logger = new RecordingLogger();
+  await withServer({ logger }, async (_server, client) => {
+    const encodable = Object.getOwnPropertyDescriptor(StoredObject.prototype, 'encodable')?.value;
+    t.mock.method(StoredObject.prototype, 'encodable', function encodeUnlessBad(this: StoredObject) {
+      if (this.name === 'bad') throw new RangeError('1e300 is not an integer of 64 bits');
+      return encodable.call(this);
+    });
+    const accept = 'application/vnd.kubernetes.protobuf';
+    const pods = '/api/v1/namespaces/default/pods';
+    const open = [await client.watchChanges(pods, '', accept), await client.watchChanges(pods, '', accept)];
+    const json = await client.watchChanges(pods);
+    await client.pod('default', { metadata: { name: 'bad' } });
+    assert.deepEqual(await Promise.all(open.map((watch) => watch.next())), [undefined, undefined]);
+    const initial =
+      '?resourceVersion=0&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+    assert.equal(await (await client.watch(`${pods}${initial}`, accept)).next(), undefined);
+    // From before the pod, whose change is in the window.
+    const [{ object } = { object: undefined }] = await json.take(1);
+    assert.equal(object.metadata.name, 'bad');
+    const before = Number(object.metadata.resourceVersion) - 1;
+    assert.equal(await (await client.watch(`${pods}?resourceVersion=${before}`, accept)).next(), undefined);
+  });
+  assert.deepEqual(logger.at('warn'), [
+    {
+      level: 'warn',
+      message: 'watch ended: object cannot be encoded',
+      fields: { resource: 'pods', namespace: 'default', name: 'bad', reason: '1e300 is not an integer of 64 bits' },
+    },
+  ]);
+  assert.deepEqual(logger.at('error'), []);
 });
