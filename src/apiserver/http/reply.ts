@@ -77,7 +77,8 @@ export async function sendReply(
     if (signal.aborted) return;
     await write(outgoing, chunk, signal);
   }
-  finish(outgoing);
+  // A part that was not written makes the response incomplete, which the client must detect.
+  if (!signal.aborted) finish(outgoing);
 }
 
 /** Joins parts into chunks of at least {@link chunkBytesMin}. */

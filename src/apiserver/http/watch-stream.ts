@@ -7,6 +7,7 @@ import type { Selection } from '../registry/selection.ts';
 import type { StoreChange } from '../storage/store-change.ts';
 import type { Watcher } from '../storage/watch-hub.ts';
 import { type EventType, eventTypeOf } from '../registry/watched-change.ts';
+import { EncodeFailure } from './encode-failure.ts';
 import type { EventEncoder } from './event-encoder.ts';
 import { cutOff, type Exchange, finish, write } from './exchange.ts';
 import type { Presenter } from './presenter.ts';
@@ -34,6 +35,7 @@ interface WatchStreamOptions {
   /** The client already has the changes up to this revision. */
   readonly after: number;
   readonly bookmarks: boolean;
+  readonly onEncodeFailure: (failure: EncodeFailure) => void;
   /** Monotonic milliseconds. */
   readonly deadlineMs: number;
 }
@@ -70,17 +72,19 @@ export class WatchStream implements Watcher {
       return this.#closeSlow();
     }
     const bytes = this.#sizeOf(change, type);
-    // An object that cannot be encoded ends this watch, and neither the write nor the other watches.
     if (bytes === undefined) return this.#closeSlow();
     this.#pending.push({ kind: 'change', change, type });
     this.#pendingBytes += bytes;
     this.#wake?.();
   }
 
+  /** Undefined for an object that cannot be encoded: it ends this watch, and neither the write nor the other watches. */
   #sizeOf(change: StoreChange, type: EventType): number | undefined {
     try {
       return this.#options.encoder.sizeOf(change, type, this.#options.presenter);
-    } catch {
+    } catch (error) {
+      if (!(error instanceof EncodeFailure)) throw error;
+      this.#options.onEncodeFailure(error);
       return undefined;
     }
   }
@@ -98,7 +102,10 @@ export class WatchStream implements Watcher {
     this.#wake?.();
   }
 
-  /** Writes `initial`, then changes as they arrive. Resolves when the stream has ended for any reason. */
+  /**
+   * Writes `initial`, then changes as they arrive. Resolves when the stream has ended for any reason but one: rejects with an
+   * EncodeFailure.
+   */
   async run(initial: Iterable<Buffer>): Promise<void> {
     const { exchange } = this.#options;
     const stop = (): void => this.#abort();
