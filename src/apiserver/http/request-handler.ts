@@ -89,12 +89,26 @@ export class RequestHandler {
     const anonymousExchange = { ...request, user: anonymous };
     const deadline = new RequestDeadline(this.#options.clock, () => ended.abort());
     try {
-      const reply = await this.#replyTo(anonymousExchange, headers, deadline);
-      if (reply !== undefined && !signal.aborted) await sendReply(anonymousExchange, reply, headers);
+      await this.#answer(anonymousExchange, headers, deadline);
     } finally {
       deadline.stop();
     }
     if (deadline.passed) await endLate(anonymousExchange, headers, this.#options.clock);
+  }
+
+  async #answer(anonymousExchange: Exchange, headers: OutgoingHttpHeaders, deadline: RequestDeadline): Promise<void> {
+    const { signal, outgoing } = anonymousExchange;
+    const send = async (reply: Reply | undefined): Promise<void> => {
+      if (reply !== undefined && !signal.aborted) {
+        await sendReply(anonymousExchange, reply, headers, this.#options.clock);
+      }
+    };
+    try {
+      await send(await this.#replyTo(anonymousExchange, headers, deadline));
+    } catch (error) {
+      if (outgoing.headersSent) throw error;
+      await send(this.#failureReply(anonymousExchange, error));
+    }
   }
 
   /** Undefined after a watch, which writes its own response. */
@@ -103,17 +117,14 @@ export class RequestHandler {
     headers: OutgoingHttpHeaders,
     deadline: RequestDeadline,
   ): Promise<Reply | undefined> {
-    try {
-      if (!isLongRunning(anonymousExchange)) deadline.start(timeoutMsOf(anonymousExchange.query.get('timeout') ?? ''));
-      const user = this.#options.access.userFor(anonymousExchange);
-      return await this.#route({ ...anonymousExchange, user }, headers);
-    } catch (error) {
-      if (error instanceof ApiError && error.status !== undefined) {
-        return errorReply(error, errorFormatOf(anonymousExchange));
-      }
-      if (anonymousExchange.outgoing.headersSent) throw error;
-      return this.#internalError(anonymousExchange, error);
-    }
+    if (!isLongRunning(anonymousExchange)) deadline.start(timeoutMsOf(anonymousExchange.query.get('timeout') ?? ''));
+    const user = this.#options.access.userFor(anonymousExchange);
+    return await this.#route({ ...anonymousExchange, user }, headers);
+  }
+
+  #failureReply(exchange: Exchange, error: unknown): Reply {
+    if (error instanceof ApiError && error.status !== undefined) return errorReply(error, errorFormatOf(exchange));
+    return this.#internalError(exchange, error);
   }
 
   #internalError(exchange: Exchange, error: unknown): Reply {

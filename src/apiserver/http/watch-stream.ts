@@ -13,6 +13,7 @@ import { cutOff, type Exchange, finish, write } from './exchange.ts';
 import type { Presenter } from './presenter.ts';
 import { joinParts } from './reply.ts';
 import type { StallGate } from './stall-gate.ts';
+import { WorkPauses } from './work-pauses.ts';
 
 /** Maximum number of pending changes of one client. */
 const pendingEventsMax = 10_000;
@@ -124,7 +125,11 @@ export class WatchStream implements Watcher {
 
   async #write(lines: Iterable<Buffer>): Promise<void> {
     const { signal } = this.#aborted;
-    for (const chunk of joinParts(lines)) await write(this.#options.exchange.outgoing, chunk, signal);
+    const pauses = new WorkPauses(this.#options.clock);
+    for (const chunk of joinParts(lines)) {
+      await write(this.#options.exchange.outgoing, chunk, signal);
+      await pauses.pause();
+    }
   }
 
   #abort(): void {
