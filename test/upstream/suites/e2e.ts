@@ -11,8 +11,8 @@ import type { KnownTest, TestResult } from '../results.ts';
 import { runProgram } from './run-program.ts';
 import type { SuiteOptions, SuiteRun } from './suite.ts';
 
-/** Tests that run at the same time. Those that Kubernetes marks serial run alone, after the others. */
-const processes = 4;
+/** Tests that run at the same time; most of their time is waits. Those that Kubernetes marks serial run alone, after the others. */
+const processes = 8;
 /** More failed tests than this are no accident of a busy machine: they are not run again. */
 const runAgainMax = 40;
 const timeout = '4h';
