@@ -1,16 +1,21 @@
 /** Responses as values, and the function that sends them. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { ApiError } from '../../api/api-error.ts';
+import type { Clock } from '../../ports/clock.ts';
 import { encodeEnvelope } from '../codec/protobuf-encoder.ts';
 import { textAt } from '../select-field.ts';
 import { contentTypeOf, jsonType, type WireFormat } from './accept.ts';
 import { begin, type Exchange, finish, respond, write } from './exchange.ts';
+import { WorkPauses } from './work-pauses.ts';
 
 export interface Reply {
   readonly code: number;
   readonly contentType: string;
   readonly headers?: OutgoingHttpHeaders;
-  /** Sent one after the other, with backpressure. */
+  /**
+   * Sent one after the other, with backpressure; it may be made lazily, and other requests are answered between its parts. An
+   * empty part is only such a place, in work whose first byte comes last.
+   */
   readonly body: Iterable<Uint8Array>;
 }
 
@@ -56,35 +61,51 @@ export function pageNotFound(): Reply {
   return textReply(404, '404 page not found\n', { 'x-content-type-options': 'nosniff' });
 }
 
+/** Rejects with the error of the body; whether a response has begun is in `headersSent` of the exchange. */
 export async function sendReply(
   { outgoing, signal }: Exchange,
   reply: Reply,
   common: OutgoingHttpHeaders,
+  clock: Clock,
 ): Promise<void> {
   const headers = { ...common, ...reply.headers, 'content-type': reply.contentType };
-  const chunks = joinParts(reply.body);
-  const first = chunks.next();
-  const whole = first.done === true ? Buffer.alloc(0) : first.value;
-  const second = chunks.next();
-  if (second.done === true && whole.length <= wholeBytesMax) {
-    respond(outgoing, reply.code, { ...headers, 'content-length': whole.length }, whole);
-    return;
-  }
-  begin(outgoing, reply.code, headers);
-  await write(outgoing, whole, signal);
-  if (second.done !== true) await write(outgoing, second.value, signal);
-  for (const chunk of chunks) {
+  const pauses = new WorkPauses(clock);
+  let first: Uint8Array | undefined;
+  for (const chunk of joinParts(reply.body)) {
+    await pauses.pause();
+    // A part that is not written makes the response incomplete, which the client must detect.
     if (signal.aborted) return;
+    if (chunk.length === 0) continue;
+    if (first === undefined) {
+      first = chunk;
+      continue;
+    }
+    if (!outgoing.headersSent) {
+      begin(outgoing, reply.code, headers);
+      await write(outgoing, first, signal);
+    }
     await write(outgoing, chunk, signal);
   }
-  finish(outgoing);
+  if (signal.aborted) return;
+  const whole = first ?? new Uint8Array();
+  if (outgoing.headersSent) finish(outgoing);
+  else if (whole.length <= wholeBytesMax)
+    respond(outgoing, reply.code, { ...headers, 'content-length': whole.length }, whole);
+  else {
+    begin(outgoing, reply.code, headers);
+    finish(outgoing, whole);
+  }
 }
 
-/** Joins parts into chunks of at least {@link chunkBytesMin}. */
+/** Joins parts into chunks of at least {@link chunkBytesMin}; an empty part stays a chunk of its own. */
 export function* joinParts(parts: Iterable<Uint8Array>): Generator<Uint8Array, void> {
   let waiting: Uint8Array[] = [];
   let bytes = 0;
   for (const part of parts) {
+    if (part.length === 0) {
+      yield part;
+      continue;
+    }
     waiting.push(part);
     bytes += part.length;
     if (bytes < chunkBytesMin) continue;
