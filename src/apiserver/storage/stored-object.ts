@@ -187,17 +187,25 @@ function ownBytes(text: string): Buffer {
   return bytes;
 }
 
-/** The managers encoded last: after a write they are needed for the response and, a little later, for watch events. */
-const encodedManagers = new Map<readonly ManagerEntry[], Buffer>();
+interface EncodedManagers {
+  readonly managers: readonly ManagerEntry[];
+  readonly bytes: Buffer;
+}
+
+/**
+ * The managers encoded last: after a write they are needed for the response and, a little later, for watch events. A ring and
+ * not a Map: each table that a Map outgrows keeps its entries until the next full garbage collection, which they hasten.
+ */
+const encodedManagers: EncodedManagers[] = [];
 const encodedManagersMax = 16;
+let nextEncoded = 0;
 
 function managersOf({ managers }: StoredObject): Buffer {
-  const known = encodedManagers.get(managers);
-  if (known !== undefined) return known;
+  const known = encodedManagers.find((encoded) => encoded.managers === managers);
+  if (known !== undefined) return known.bytes;
   const bytes = Buffer.from(`,"managedFields":${encodeManagers(managers, encodeShared)}`);
-  encodedManagers.set(managers, bytes);
-  const [oldest] = encodedManagers.size > encodedManagersMax ? encodedManagers.keys() : [];
-  if (oldest !== undefined) encodedManagers.delete(oldest);
+  encodedManagers[nextEncoded] = { managers, bytes };
+  nextEncoded = (nextEncoded + 1) % encodedManagersMax;
   return bytes;
 }
 

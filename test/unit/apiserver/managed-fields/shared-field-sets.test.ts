@@ -19,3 +19,19 @@ test('equal sets are one object, unless their text is large: those are not kept'
   const equal = setOf(16_400);
   assert.equal(shareFields(equal), equal);
 });
+
+test('sets that differ in one part have the same object for the equal ones', () => {
+  const [first, second] = ['a', 'b'].map((label) =>
+    shareFields(
+      FieldSet.of(
+        ['metadata', label].map(fieldElement),
+        ...['x', 'y', 'z'].map((name) => ['spec', name].map(fieldElement)),
+      ),
+    ),
+  );
+  assert.ok(first !== undefined && second !== undefined);
+  const [spec, metadata] = ['spec', 'metadata'].map(fieldElement);
+  assert.equal(first.below(spec ?? ''), second.below(spec ?? ''));
+  assert.notEqual(first.below(metadata ?? ''), second.below(metadata ?? ''));
+  assert.equal(encodeShared(second), '{"f:metadata":{"f:b":{}},"f:spec":{"f:x":{},"f:y":{},"f:z":{}}}');
+});
