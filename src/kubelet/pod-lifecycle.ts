@@ -171,6 +171,7 @@ export class PodLifecycle {
       recorder,
       script: scriptOf(profile),
       jobPodMs: profile.jobPodDurationMs,
+      unpullable: profile.unpullableImages,
       wording: profile.kind,
       onSandboxReady: (pod) => this.#syncer.noteSandbox(pod),
     });

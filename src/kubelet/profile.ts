@@ -2,6 +2,7 @@ import type { Taint } from '../api/taints.ts';
 import type { NodeEventUid } from '../events/build-node-reference.ts';
 import type { EvictionConfig } from './machine/parse-thresholds.ts';
 import type { ShutdownGroup } from './machine/plan-shutdown.ts';
+import type { ImagePattern } from './runtime/select-unpullable.ts';
 
 export type LeasePhase = 'hash' | 'aligned' | 'random';
 
@@ -47,6 +48,8 @@ export interface KubeletProfile extends NodeRegistration, EvictionConfig {
   readonly podStopDelayMs: number;
   /** The containers of a Job's pods exit with 0 after this time; undefined: they run until they are stopped. */
   readonly jobPodDurationMs: number | undefined;
+  /** Every pull of an image that matches one of these fails. Shared by the nodes of a fleet. */
+  readonly unpullableImages: readonly ImagePattern[];
   /** Total time of a graceful node shutdown, and the part of it for critical pods; 0: no graceful shutdown. */
   readonly shutdownGracePeriodMs: number;
   readonly shutdownGracePeriodCriticalPodsMs: number;
@@ -88,6 +91,7 @@ export const profileV136: KubeletProfile = {
   podStartDelayMs: 1_000,
   podStopDelayMs: 1_000,
   jobPodDurationMs: undefined,
+  unpullableImages: [],
   registerNode: true,
   registerWithTaints: [],
   registerSchedulable: true,

@@ -31,16 +31,21 @@ export class TestAuthority {
     this.#keys = keys;
   }
 
-  static async make(name = 'test authority'): Promise<TestAuthority> {
+  static async make(name = 'test authority', validForMs = hour): Promise<TestAuthority> {
     const keys = await newKeys();
     const certificate = await x509.X509CertificateGenerator.createSelfSigned({
       name: `CN=${name}`,
-      ...validity(hour),
+      ...validity(validForMs),
       signingAlgorithm: algorithm,
       keys,
       extensions: [new x509.BasicConstraintsExtension(true, 0, true)],
     });
     return new TestAuthority(certificate, keys);
+  }
+
+  /** The private key, PEM. */
+  key(): Promise<string> {
+    return pemOf(this.#keys.privateKey);
   }
 
   async sign({ subject, hosts = [], validForMs = hour }: Signing): Promise<Pair> {

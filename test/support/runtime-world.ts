@@ -27,7 +27,7 @@ export function targetOf(pod: Pod): KillTarget {
   return { uid, namespace, name, pod };
 }
 
-type WorldOptions = Partial<Pick<FakeRuntimeOptions, 'wording' | 'onSandboxReady'>> & {
+type WorldOptions = Partial<Pick<FakeRuntimeOptions, 'wording' | 'onSandboxReady' | 'unpullable'>> & {
   readonly script?: Partial<ContainerScript>;
 };
 

@@ -1,5 +1,5 @@
 // `npm run test:upstream`: tests of Kubernetes against this project. Exit codes: 0 every test passes or has its reason in
-// classification.yaml, 1 otherwise, 2 usage error, 3 no Go.
+// classification.yaml, 1 otherwise, 2 usage error, 3 no Go, 130 or 143 ended by SIGINT or SIGTERM.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -8,6 +8,7 @@ import { buildUpstreamTests, hasGo, noGoAdvice, release, type UpstreamTests } fr
 import { classifyResults, type ClassificationRow, knownFailures, parseClassification } from './classify-results.ts';
 import { startEmbeddedCluster } from './clusters/embedded-cluster.ts';
 import { startRealCluster } from './clusters/real-cluster.ts';
+import { Interrupted, Interruption } from './interruption.ts';
 import { formatPage, formatTable } from './format-report.ts';
 import { parseArguments, usage } from './parse-arguments.ts';
 import {
@@ -71,13 +72,30 @@ interface SuiteOutcome {
 
 async function runSuites(suites: readonly SuiteName[], focus: string | undefined): Promise<number> {
   const tests = await buildUpstreamTests(say);
+  const interruption = new Interruption(say);
+  try {
+    return await runBuilt(tests, { suites, focus, interrupted: interruption.signal });
+  } catch (error) {
+    if (interruption.exitCode === undefined) throw error;
+    say(error instanceof Interrupted ? error.message : `interrupted: ${String(error)}`);
+    return interruption.exitCode;
+  }
+}
+
+interface RunOptions {
+  readonly suites: readonly SuiteName[];
+  readonly focus: string | undefined;
+  readonly interrupted: AbortSignal;
+}
+
+async function runBuilt(tests: UpstreamTests, { suites, focus, interrupted }: RunOptions): Promise<number> {
   const selection = parseSelection(parse(readFileSync(join(import.meta.dirname, 'selection.yaml'), 'utf8')));
   const rows = readRows();
-  const selected = selectTests(await listTests(tests, say), selection);
+  const selected = selectTests(await listTests(tests, { say, interrupted }), selection);
   const problems = [...problemsOfSelection(selected)];
   const reports: SuiteReport[] = [];
   for (const suite of problems.length > 0 ? [] : suites) {
-    const outcome = await runSuite(suite, { tests, selection, selected, rows, focus });
+    const outcome = await runSuite(suite, { tests, selection, selected, rows, focus, interrupted });
     reports.push(outcome.report);
     problems.push(...outcome.problems);
     if (focus === undefined) writeReport(outcome.report, selection, selected);
@@ -100,6 +118,7 @@ interface SuiteContext {
   readonly selected: Selected;
   readonly rows: readonly ClassificationRow[];
   readonly focus: string | undefined;
+  readonly interrupted: AbortSignal;
 }
 
 async function runSuite(suite: SuiteName, context: SuiteContext): Promise<SuiteOutcome> {
@@ -109,7 +128,8 @@ async function runSuite(suite: SuiteName, context: SuiteContext): Promise<SuiteO
   mkdirSync(logFolder, { recursive: true });
   const toSay = (line: string): void => say(`${suite}: ${line}`);
   const knownToFail = knownFailures(suite, context.rows);
-  const run = await runTests(suite, context, { focus: context.focus, knownToFail, logFolder, say: toSay });
+  const { focus, interrupted } = context;
+  const run = await runTests(suite, context, { focus, knownToFail, logFolder, say: toSay, interrupted });
   const results = run.lists.flatMap((list) => list.results);
   const { unpassed, passedAgain } = classifyResults(suite, results, context.rows);
   const notRun = results.filter(({ outcome }) => outcome === 'not run').length;

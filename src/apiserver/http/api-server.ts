@@ -202,6 +202,7 @@ function assemble(options: ApiServerOptions, { admin, signingKeyPem, caPem }: Se
   const stall = new StallGate(clock);
   const requests = new RequestHandler({
     logger,
+    clock,
     limiter,
     stall,
     served,
@@ -216,7 +217,7 @@ function assemble(options: ApiServerOptions, { admin, signingKeyPem, caPem }: Se
       ...security,
       pods: new PodSubresources(registry, clock, budgets),
       scales: new ScaleSubresource(registry, clock),
-      watches: new WatchOpener({ store, lister, ticker, stall, clock, random }),
+      watches: new WatchOpener({ store, lister, ticker, stall, clock, random, logger }),
     }),
   });
   const expiry = new EventExpiry(store, strategyOf(strategies, 'events'), clock, options.eventTtlMs);

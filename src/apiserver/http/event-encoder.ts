@@ -1,18 +1,32 @@
 /** The encoding of watch events, which is shared by all watchers that request the same form. */
 import { contentOf, type EventType } from '../registry/watched-change.ts';
 import type { StoreChange } from '../storage/store-change.ts';
+import { EncodeFailure } from './encode-failure.ts';
 import type { Presenter } from './presenter.ts';
 
 export class EventEncoder {
   readonly #lines = new WeakMap<StoreChange, Map<string, Buffer>>();
 
-  /** About as many bytes as the event will have. What is shared is encoded now. */
+  /** About as many bytes as the event will have. What is shared is encoded now. Throws an EncodeFailure. */
   sizeOf(change: StoreChange, type: EventType, presenter: Presenter): number {
-    return presenter.usesJson ? change.object.tailLength : this.encode(change, type, presenter, false).length;
+    if (!presenter.usesJson) return this.encode(change, type, presenter, false).length;
+    try {
+      return change.object.tailLength;
+    } catch (error) {
+      throw new EncodeFailure(change.object, error);
+    }
   }
 
-  /** `first` is for tables: their first event carries the columns. */
+  /** `first` is for tables: their first event carries the columns. Throws an EncodeFailure. */
   encode(change: StoreChange, type: EventType, presenter: Presenter, first: boolean): Buffer {
+    try {
+      return this.#encodeShared(change, type, presenter, first);
+    } catch (error) {
+      throw new EncodeFailure(change.object, error);
+    }
+  }
+
+  #encodeShared(change: StoreChange, type: EventType, presenter: Presenter, first: boolean): Buffer {
     const { eventKey } = presenter;
     if (eventKey === undefined) return presenter.event(type, contentOf(change, type), first);
     const lines = this.#lines.get(change) ?? new Map<string, Buffer>();

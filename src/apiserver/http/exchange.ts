@@ -13,7 +13,7 @@ export interface Exchange {
   readonly incoming: Incoming;
   readonly outgoing: Outgoing;
   readonly user: User;
-  /** Aborts when the client disconnects or the server closes. */
+  /** Aborts when the client disconnects, the server closes or the deadline passes. */
   readonly signal: AbortSignal;
 }
 

@@ -61,7 +61,7 @@ export class JsonPresenter implements Presenter {
     const { head, open } = this.#listHead(metadata);
     const items = open === 'items' ? found : inTableOrder(this.#served, found, (stored) => this.#parse(stored));
     if (this.#presentation.pretty) {
-      yield this.#encode({ ...head, [open]: items.map((item) => this.#item(item)) });
+      yield* indentList(head, open, items, (item) => this.#item(item));
       return;
     }
     yield Buffer.from(`${JSON.stringify(head).slice(0, -1)},"${open}":[`);
@@ -169,3 +169,25 @@ export class JsonPresenter implements Presenter {
 }
 
 const eventEnd = Buffer.from('}\n');
+
+/** The indented JSON of an object that has, after the fields of `head`, a list of these items. */
+function* indentList<T>(
+  head: object,
+  field: string,
+  items: readonly T[],
+  valueOf: (item: T) => unknown,
+): Generator<Buffer> {
+  const start = JSON.stringify({ ...head, [field]: [] }, undefined, indentSpaces);
+  if (items.length === 0) {
+    yield Buffer.from(start);
+    return;
+  }
+  const end = ']\n}';
+  yield Buffer.from(start.slice(0, -end.length));
+  const margin = `\n${' '.repeat(2 * indentSpaces)}`;
+  for (const [index, item] of items.entries()) {
+    const lines = JSON.stringify(valueOf(item), undefined, indentSpaces).replaceAll('\n', margin);
+    yield Buffer.from(`${index > 0 ? ',' : ''}${margin}${lines}`);
+  }
+  yield Buffer.from(`\n${' '.repeat(indentSpaces)}${end}`);
+}

@@ -12,6 +12,7 @@ export interface Presenter {
   /** Whether what it encodes is made from the JSON of the objects, which is shared. */
   readonly usesJson: boolean;
   object(stored: StoredObject): Buffer;
+  /** Encoded as it is iterated, in parts: the body of a `Reply`. */
   list(metadata: ListMeta, items: readonly StoredObject[]): Iterable<Buffer>;
   /** One event of a watch. `first` adds the columns of a table. */
   event(type: EventType, stored: StoredObject, first: boolean): Buffer;

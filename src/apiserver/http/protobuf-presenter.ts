@@ -10,6 +10,10 @@ import type { StoredObject } from '../storage/stored-object.ts';
 import type { ResponseForm } from './accept.ts';
 import { bookmarkMetadata, type Presenter } from './presenter.ts';
 
+/** Encoded without a pause. */
+const itemsPerPart = 10;
+const nothing = Buffer.alloc(0);
+
 const statusType: EnvelopeType = { apiVersion: 'v1', kind: 'Status' };
 
 export class ProtobufPresenter implements Presenter {
@@ -34,11 +38,16 @@ export class ProtobufPresenter implements Presenter {
     return encodeEnvelope(this.#type, this.#valueOf(stored));
   }
 
-  list(metadata: ListMeta, items: readonly StoredObject[]): Iterable<Buffer> {
+  /** Its first byte is known when all items are encoded; until then there are empty parts. */
+  *list(metadata: ListMeta, items: readonly StoredObject[]): Generator<Buffer> {
     const { apiVersion, kind } = this.#type;
     const list = new ListEncoder({ apiVersion, kind: `${kind}List` }, this.#type);
-    for (const item of items.toReversed()) list.prepend(this.#valueOf(item));
-    return list.finish(metadata);
+    for (let index = items.length - 1; index >= 0; index -= 1) {
+      const item = items[index];
+      if (item !== undefined) list.prepend(this.#valueOf(item));
+      if (index % itemsPerPart === 0) yield nothing;
+    }
+    yield* list.finish(metadata);
   }
 
   event(type: EventType, stored: StoredObject): Buffer {

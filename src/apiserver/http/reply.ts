@@ -1,16 +1,21 @@
 /** Responses as values, and the function that sends them. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { ApiError } from '../../api/api-error.ts';
+import type { Clock } from '../../ports/clock.ts';
 import { encodeEnvelope } from '../codec/protobuf-encoder.ts';
 import { textAt } from '../select-field.ts';
 import { contentTypeOf, jsonType, type WireFormat } from './accept.ts';
 import { begin, type Exchange, finish, respond, write } from './exchange.ts';
+import { WorkPauses } from './work-pauses.ts';
 
 export interface Reply {
   readonly code: number;
   readonly contentType: string;
   readonly headers?: OutgoingHttpHeaders;
-  /** Sent one after the other, with backpressure. */
+  /**
+   * Sent one after the other, with backpressure; it may be made lazily, and other requests are answered between its parts. An
+   * empty part is only such a place, in work whose first byte comes last.
+   */
   readonly body: Iterable<Uint8Array>;
 }
 
@@ -56,35 +61,57 @@ export function pageNotFound(): Reply {
   return textReply(404, '404 page not found\n', { 'x-content-type-options': 'nosniff' });
 }
 
+/** Rejects with the error of the body; whether a response has begun is in `headersSent` of the exchange. */
 export async function sendReply(
   { outgoing, signal }: Exchange,
   reply: Reply,
   common: OutgoingHttpHeaders,
+  clock: Clock,
 ): Promise<void> {
   const headers = { ...common, ...reply.headers, 'content-type': reply.contentType };
+  const pauses = new WorkPauses(clock);
   const chunks = joinParts(reply.body);
-  const first = chunks.next();
-  const whole = first.done === true ? Buffer.alloc(0) : first.value;
-  const second = chunks.next();
-  if (second.done === true && whole.length <= wholeBytesMax) {
-    respond(outgoing, reply.code, { ...headers, 'content-length': whole.length }, whole);
+  const first = (await nextChunk(chunks, pauses, signal)) ?? new Uint8Array();
+  const second = await nextChunk(chunks, pauses, signal);
+  if (signal.aborted) return;
+  // A short answer, as to a write, is sent without a pause.
+  if (second === undefined && first.length <= wholeBytesMax) {
+    respond(outgoing, reply.code, { ...headers, 'content-length': first.length }, first);
     return;
   }
   begin(outgoing, reply.code, headers);
-  await write(outgoing, whole, signal);
-  if (second.done !== true) await write(outgoing, second.value, signal);
-  for (const chunk of chunks) {
-    if (signal.aborted) return;
+  await write(outgoing, first, signal);
+  for (let chunk = second; chunk !== undefined; chunk = await nextChunk(chunks, pauses, signal)) {
     await write(outgoing, chunk, signal);
+    await pauses.pause();
   }
-  finish(outgoing);
+  // A part that was not written makes the response incomplete, which the client must detect.
+  if (!signal.aborted) finish(outgoing);
 }
 
-/** Joins parts into chunks of at least {@link chunkBytesMin}. */
+/** The next chunk that is not empty; undefined at the end, and when the signal has aborted. */
+async function nextChunk(
+  chunks: Iterator<Uint8Array, void>,
+  pauses: WorkPauses,
+  signal: AbortSignal,
+): Promise<Uint8Array | undefined> {
+  while (!signal.aborted) {
+    const { value } = chunks.next();
+    if (value === undefined || value.length > 0) return value ?? undefined;
+    await pauses.pause();
+  }
+  return undefined;
+}
+
+/** Joins parts into chunks of at least {@link chunkBytesMin}; an empty part stays a chunk of its own. */
 export function* joinParts(parts: Iterable<Uint8Array>): Generator<Uint8Array, void> {
   let waiting: Uint8Array[] = [];
   let bytes = 0;
   for (const part of parts) {
+    if (part.length === 0) {
+      yield part;
+      continue;
+    }
     waiting.push(part);
     bytes += part.length;
     if (bytes < chunkBytesMin) continue;

@@ -8,14 +8,17 @@ import { badRequest, statusError } from '../api-errors/api-errors.ts';
 import { apiVersionOf, type GroupVersionKind } from '../resources.ts';
 import { isMap, type MutableJsonMap } from '../select-field.ts';
 import { bodyTypeOf } from './accept.ts';
-import { headerOf, type Incoming } from './exchange.ts';
+import { type Exchange, headerOf, type Incoming } from './exchange.ts';
 
 const bodyTypes = ['application/json', 'application/yaml', protobufContentType] as const;
 /** Upstream `MaxRequestBodyBytes`. */
 const bodyBytesMax = 3 * 1024 * 1024;
 
-/** Rejects with a 413 ApiError as soon as the body is too large; the rest is read and discarded. */
-export async function readBytes(incoming: Incoming): Promise<Buffer> {
+/**
+ * Rejects with a 413 ApiError as soon as the body is too large; the rest is read and discarded. Rejects when the signal
+ * aborts: a write whose body arrives later is not carried out.
+ */
+export async function readBytes({ incoming, signal }: Pick<Exchange, 'incoming' | 'signal'>): Promise<Buffer> {
   const parts: Buffer[] = [];
   let bytes = 0;
   if (Number(headerOf(incoming, 'content-length')) > bodyBytesMax) throw tooLarge(incoming);
@@ -27,6 +30,9 @@ export async function readBytes(incoming: Incoming): Promise<Buffer> {
     });
     incoming.once('end', () => resolve(Buffer.concat(parts, Math.min(bytes, bodyBytesMax))));
     incoming.once('error', (error) => reject(badRequest(`the body could not be read: ${error.message}`)));
+    const abort = (): void => reject(badRequest('the request ended before its body was complete'));
+    signal.addEventListener('abort', abort);
+    if (signal.aborted) abort();
     incoming.once('close', () => {
       if (!incoming.readableEnded) reject(badRequest('the body ended before it was complete'));
     });

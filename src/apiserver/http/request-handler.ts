@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { ApiError } from '../../api/api-error.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { Logger } from '../../ports/logger.ts';
 import { parseAttributes } from '../authorization/parse-attributes.ts';
 import { anonymous } from '../authentication/user.ts';
@@ -12,7 +13,8 @@ import type { AccessControl } from './access-control.ts';
 import type { DocumentHandler } from './document-handler.ts';
 import { cutOff, type Exchange, headerOf, type Incoming, type Outgoing } from './exchange.ts';
 import { errorReply, pageNotFound, type Reply, sendReply, textReply } from './reply.ts';
-import { assertTimeout } from './request-timeout.ts';
+import { endLate, RequestDeadline } from './request-deadline.ts';
+import { timeoutMsOf } from './request-timeout.ts';
 import type { InflightLimiter } from './inflight-limiter.ts';
 import { isServedVersion, routeOf } from './request-route.ts';
 import { rejectStreamed, type ResourceHandler, verbOf } from './resource-handler.ts';
@@ -26,6 +28,7 @@ interface RequestHandlerOptions {
   /** All that are served. */
   readonly served: readonly ServedResource[];
   readonly stall: StallGate;
+  readonly clock: Clock;
   readonly logger: Logger;
 }
 
@@ -49,18 +52,18 @@ export class RequestHandler {
 
   /** Never rejects. */
   async handle(incoming: Incoming, outgoing: Outgoing): Promise<void> {
-    const disconnected = new AbortController();
-    this.#open.add(disconnected);
-    outgoing.once('close', () => disconnected.abort());
+    const ended = new AbortController();
+    this.#open.add(ended);
+    outgoing.once('close', () => ended.abort());
     try {
-      await this.#options.stall.pass(disconnected.signal);
+      await this.#options.stall.pass(ended.signal);
       // A request whose client gave up meanwhile is not carried out.
-      if (!disconnected.signal.aborted) await this.#respond(incoming, outgoing, disconnected.signal);
+      if (!ended.signal.aborted) await this.#respond(incoming, outgoing, ended);
     } catch (error) {
       this.#options.logger.error({ error, path: incoming.url }, 'request failed after the response had started');
       cutOff(outgoing);
     } finally {
-      this.#open.delete(disconnected);
+      this.#open.delete(ended);
       if (this.#open.size === 0) this.#idle?.();
     }
   }
@@ -73,9 +76,10 @@ export class RequestHandler {
     });
   }
 
-  async #respond(incoming: Incoming, outgoing: Outgoing, signal: AbortSignal): Promise<void> {
+  async #respond(incoming: Incoming, outgoing: Outgoing, ended: AbortController): Promise<void> {
     const url = new URL(incoming.url ?? '/', 'https://apiserver');
     const method = incoming.method ?? 'GET';
+    const { signal } = ended;
     const request = { method, path: url.pathname, query: url.searchParams, incoming, outgoing, signal };
     const headers: OutgoingHttpHeaders = {
       'audit-id': headerOf(incoming, 'audit-id') || randomUUID(),
@@ -83,23 +87,44 @@ export class RequestHandler {
       ...flowHeaders,
     };
     const anonymousExchange = { ...request, user: anonymous };
-    const reply = await this.#replyTo(anonymousExchange, headers);
-    if (reply !== undefined && !signal.aborted) await sendReply(anonymousExchange, reply, headers);
+    const deadline = new RequestDeadline(this.#options.clock, () => ended.abort());
+    try {
+      await this.#answer(anonymousExchange, headers, deadline);
+    } finally {
+      deadline.stop();
+    }
+    if (deadline.passed) await endLate(anonymousExchange, headers, this.#options.clock);
+  }
+
+  async #answer(anonymousExchange: Exchange, headers: OutgoingHttpHeaders, deadline: RequestDeadline): Promise<void> {
+    const { signal, outgoing } = anonymousExchange;
+    const send = async (reply: Reply | undefined): Promise<void> => {
+      if (reply !== undefined && !signal.aborted) {
+        await sendReply(anonymousExchange, reply, headers, this.#options.clock);
+      }
+    };
+    try {
+      await send(await this.#replyTo(anonymousExchange, headers, deadline));
+    } catch (error) {
+      if (outgoing.headersSent) throw error;
+      await send(this.#failureReply(anonymousExchange, error));
+    }
   }
 
   /** Undefined after a watch, which writes its own response. */
-  async #replyTo(anonymousExchange: Exchange, headers: OutgoingHttpHeaders): Promise<Reply | undefined> {
-    try {
-      if (!isLongRunning(anonymousExchange)) assertTimeout(anonymousExchange.query.get('timeout') ?? '');
-      const user = this.#options.access.userFor(anonymousExchange);
-      return await this.#route({ ...anonymousExchange, user }, headers);
-    } catch (error) {
-      if (error instanceof ApiError && error.status !== undefined) {
-        return errorReply(error, errorFormatOf(anonymousExchange));
-      }
-      if (anonymousExchange.outgoing.headersSent) throw error;
-      return this.#internalError(anonymousExchange, error);
-    }
+  async #replyTo(
+    anonymousExchange: Exchange,
+    headers: OutgoingHttpHeaders,
+    deadline: RequestDeadline,
+  ): Promise<Reply | undefined> {
+    if (!isLongRunning(anonymousExchange)) deadline.start(timeoutMsOf(anonymousExchange.query.get('timeout') ?? ''));
+    const user = this.#options.access.userFor(anonymousExchange);
+    return await this.#route({ ...anonymousExchange, user }, headers);
+  }
+
+  #failureReply(exchange: Exchange, error: unknown): Reply {
+    if (error instanceof ApiError && error.status !== undefined) return errorReply(error, errorFormatOf(exchange));
+    return this.#internalError(exchange, error);
   }
 
   #internalError(exchange: Exchange, error: unknown): Reply {

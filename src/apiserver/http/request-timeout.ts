@@ -5,11 +5,16 @@ import { badRequest } from '../api-errors/api-errors.ts';
 /** A number and its unit. */
 const partPattern = /(\d*(?:\.\d*)?)([^.\d]*)/g;
 
-/** Throws a 400 ApiError for a text that is neither empty nor a duration, as `30s` is one. */
-export function assertTimeout(text: string): void {
-  if (text === '') return;
+/** Upstream `--request-timeout`: the timeout of a request that states none, a larger one, or none above zero. */
+const timeoutMsMax = 60_000;
+
+/** Milliseconds. Throws a 400 ApiError for a text that is neither empty nor a duration, as `30s` is one. */
+export function timeoutMsOf(text: string): number {
+  if (text === '') return timeoutMsMax;
   const problem = findDurationProblem(text);
   if (problem !== undefined) throw badRequest(`invalid timeout specified in the request URL - time: ${problem}`);
+  const givenMs = parseGoDuration(text) ?? 0;
+  return givenMs > 0 && givenMs < timeoutMsMax ? givenMs : timeoutMsMax;
 }
 
 function findDurationProblem(text: string): string | undefined {

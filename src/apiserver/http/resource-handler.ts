@@ -208,7 +208,7 @@ export class ResourceHandler {
     if (given === applyType) return this.#apply(call, presenter);
     const type = patchKindOf(given, call.served);
     const options = this.#writeOptions(call, 'PatchOptions');
-    const patch = decodePatch(await readBytes(call.exchange.incoming), type, options.fieldValidation);
+    const patch = decodePatch(await readBytes(call.exchange), type, options.fieldValidation);
     return written(
       presenter,
       this.#options.registry.patch(this.#target(call), patch, { ...options, problems: patch.problems }),
@@ -289,7 +289,7 @@ export class ResourceHandler {
   async #configuration(call: Call): Promise<Configuration> {
     const options = parseApplyOptions(call.exchange.query);
     const { fieldValidation } = options;
-    const bytes = await readBytes(call.exchange.incoming);
+    const bytes = await readBytes(call.exchange);
     const { value, repeated } = decodeApply(bytes, fieldValidation === 'Strict');
     return { options, value, repeated, warnings: fieldValidation === 'Warn' ? repeated : [] };
   }
@@ -298,7 +298,7 @@ export class ResourceHandler {
     const { incoming } = call.exchange;
     const type = patchKindOf(bodyTypeOf(headerOf(incoming, 'content-type')), call.served);
     const options = optionsOf(call, 'PatchOptions');
-    const patch = decodePatch(await readBytes(incoming), type, options.fieldValidation);
+    const patch = decodePatch(await readBytes(call.exchange), type, options.fieldValidation);
     const { spec } = buildScale(this.#options.registry.get(this.#target(call)));
     // Without a version: a patch that states none applies to what is stored when it is carried out.
     const metadata = { name: call.name ?? '', namespace: call.namespace ?? '' };
@@ -355,7 +355,7 @@ export class ResourceHandler {
 
   async #body(call: Call): Promise<RequestBody> {
     const { incoming } = call.exchange;
-    return decodeBody(await readBytes(incoming), headerOf(incoming, 'content-type'), bodyKindOf(call));
+    return decodeBody(await readBytes(call.exchange), headerOf(incoming, 'content-type'), bodyKindOf(call));
   }
 
   /** A body that is not stored. Its response has one form only. */
@@ -369,7 +369,7 @@ export class ResourceHandler {
 
   async #deleteBody(call: Call): Promise<MutableJsonMap | undefined> {
     const { incoming } = call.exchange;
-    const bytes = await readBytes(incoming);
+    const bytes = await readBytes(call.exchange);
     return bytes.length === 0 ? undefined : decodeDeleteOptions(bytes, headerOf(incoming, 'content-type'));
   }
 }

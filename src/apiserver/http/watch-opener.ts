@@ -2,13 +2,16 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { ApiError } from '../../api/api-error.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { Logger } from '../../ports/logger.ts';
 import type { Random } from '../../ports/random.ts';
 import type { ObjectLister } from '../registry/object-lister.ts';
 import { watchTooOld } from '../api-errors/api-errors.ts';
 import type { WatchPlan } from '../registry/list-query.ts';
 import type { Selection } from '../registry/selection.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
 import { eventTypeOf } from '../registry/watched-change.ts';
+import { EncodeFailure, EncodeFailureLog } from './encode-failure.ts';
 import { EventEncoder } from './event-encoder.ts';
 import { begin, type Exchange, finish } from './exchange.ts';
 import type { Presenter } from './presenter.ts';
@@ -26,6 +29,7 @@ interface WatchOpenerOptions {
   readonly stall: StallGate;
   readonly clock: Clock;
   readonly random: Random;
+  readonly logger: Logger;
 }
 
 interface WatchRequest {
@@ -41,9 +45,11 @@ interface WatchRequest {
 export class WatchOpener {
   readonly #options: WatchOpenerOptions;
   readonly #encoder = new EventEncoder();
+  readonly #failures: EncodeFailureLog;
 
   constructor(options: WatchOpenerOptions) {
     this.#options = options;
+    this.#failures = new EncodeFailureLog(options.logger);
   }
 
   /** Resolves when the watch has ended. Errors after this point are sent as ERROR events: the response has started. */
@@ -56,8 +62,10 @@ export class WatchOpener {
       const initial = plan.stateFirst ? this.#state(request) : this.#changesSince(request);
       await this.#stream(request, initial);
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      finish(outgoing, presenter.error(error.status));
+      if (error instanceof ApiError) return finish(outgoing, presenter.error(error.status));
+      if (!(error instanceof EncodeFailure)) throw error;
+      this.#failures.add(request.resource, error);
+      finish(outgoing);
     }
   }
 
@@ -73,6 +81,7 @@ export class WatchOpener {
       clock,
       after: Math.max(plan.revision, store.revision),
       bookmarks: plan.bookmarks,
+      onEncodeFailure: (failure) => this.#failures.add(resource, failure),
       deadlineMs: clock.monotonicMs() + this.#timeoutMs(plan),
     });
     const unsubscribe = store.table(resource).hub.add(stream);
@@ -101,7 +110,7 @@ export class WatchOpener {
       for (const object of objects) {
         if (!object.key.startsWith(prefix)) break;
         if (!selection.matches(object)) continue;
-        yield presenter.event('ADDED', object, first);
+        yield encodeAdded(presenter, object, first);
         first = false;
       }
       if (plan.announcesEnd) yield presenter.bookmark(revision, true, first);
@@ -124,5 +133,13 @@ export class WatchOpener {
         first = false;
       }
     })();
+  }
+}
+
+function encodeAdded(presenter: Presenter, object: StoredObject, first: boolean): Buffer {
+  try {
+    return presenter.event('ADDED', object, first);
+  } catch (error) {
+    throw new EncodeFailure(object, error);
   }
 }

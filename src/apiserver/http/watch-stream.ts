@@ -7,11 +7,13 @@ import type { Selection } from '../registry/selection.ts';
 import type { StoreChange } from '../storage/store-change.ts';
 import type { Watcher } from '../storage/watch-hub.ts';
 import { type EventType, eventTypeOf } from '../registry/watched-change.ts';
+import { EncodeFailure } from './encode-failure.ts';
 import type { EventEncoder } from './event-encoder.ts';
 import { cutOff, type Exchange, finish, write } from './exchange.ts';
 import type { Presenter } from './presenter.ts';
 import { joinParts } from './reply.ts';
 import type { StallGate } from './stall-gate.ts';
+import { WorkPauses } from './work-pauses.ts';
 
 /** Maximum number of pending changes of one client. */
 const pendingEventsMax = 10_000;
@@ -34,6 +36,7 @@ interface WatchStreamOptions {
   /** The client already has the changes up to this revision. */
   readonly after: number;
   readonly bookmarks: boolean;
+  readonly onEncodeFailure: (failure: EncodeFailure) => void;
   /** Monotonic milliseconds. */
   readonly deadlineMs: number;
 }
@@ -70,17 +73,19 @@ export class WatchStream implements Watcher {
       return this.#closeSlow();
     }
     const bytes = this.#sizeOf(change, type);
-    // An object that cannot be encoded ends this watch, and neither the write nor the other watches.
     if (bytes === undefined) return this.#closeSlow();
     this.#pending.push({ kind: 'change', change, type });
     this.#pendingBytes += bytes;
     this.#wake?.();
   }
 
+  /** Undefined for an object that cannot be encoded: it ends this watch, and neither the write nor the other watches. */
   #sizeOf(change: StoreChange, type: EventType): number | undefined {
     try {
       return this.#options.encoder.sizeOf(change, type, this.#options.presenter);
-    } catch {
+    } catch (error) {
+      if (!(error instanceof EncodeFailure)) throw error;
+      this.#options.onEncodeFailure(error);
       return undefined;
     }
   }
@@ -98,7 +103,10 @@ export class WatchStream implements Watcher {
     this.#wake?.();
   }
 
-  /** Writes `initial`, then changes as they arrive. Resolves when the stream has ended for any reason. */
+  /**
+   * Writes `initial`, then changes as they arrive. Resolves when the stream has ended for any reason but one: rejects with an
+   * EncodeFailure.
+   */
   async run(initial: Iterable<Buffer>): Promise<void> {
     const { exchange } = this.#options;
     const stop = (): void => this.#abort();
@@ -117,7 +125,11 @@ export class WatchStream implements Watcher {
 
   async #write(lines: Iterable<Buffer>): Promise<void> {
     const { signal } = this.#aborted;
-    for (const chunk of joinParts(lines)) await write(this.#options.exchange.outgoing, chunk, signal);
+    const pauses = new WorkPauses(this.#options.clock);
+    for (const chunk of joinParts(lines)) {
+      await write(this.#options.exchange.outgoing, chunk, signal);
+      await pauses.pause();
+    }
   }
 
   #abort(): void {

@@ -15,6 +15,28 @@ export function countIndexes(text: string, completions: number): number | string
   return count;
 }
 
+/**
+ * An index that two texts have in common (upstream `validateFailedIndexesNotOverlapCompleted`): the first one, if both are in
+ * ascending order. Parts that are no intervals are skipped.
+ */
+export function findOverlap(one: string, other: string, completions: number): number | undefined {
+  const [first, second] = [intervalsOf(one, completions), intervalsOf(other, completions)];
+  for (let at = 0, beside = 0; ; ) {
+    const [left, right] = [first[at], second[beside]];
+    if (left === undefined || right === undefined) return undefined;
+    if (left[0] <= right[1] && right[0] <= left[1]) return Math.max(left[0], right[0]);
+    if (left[0] <= right[0]) at += 1;
+    else beside += 1;
+  }
+}
+
+function intervalsOf(text: string, completions: number): readonly (readonly [number, number])[] {
+  return text
+    .split(',')
+    .map((part) => parseInterval(part, completions))
+    .filter((interval) => typeof interval !== 'string');
+}
+
 function parseInterval(part: string, completions: number): readonly [number, number] | string {
   const limits = part.split('-');
   if (limits.length > 2) {

@@ -4,7 +4,7 @@ import { type FieldError, inconsistentField, invalidField, requiredField } from 
 import { mapAt, mapsAt, type MutableJsonMap, numberAt, textAt } from '../select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import { checkCounts } from '../validation/field-checks.ts';
-import { countIndexes } from './job-indexes.ts';
+import { countIndexes, findOverlap } from './job-indexes.ts';
 
 const conditionsField = 'status.conditions';
 
@@ -24,7 +24,7 @@ export function validateJobStatus(draft: Draft, stored: Draft): readonly FieldEr
     ...validateConditions(status),
     ...validateTimes(status),
     ...validateFinished(status),
-    ...validateIndexes(draft),
+    ...validateIndexes(draft, before),
     ...validateReady(status),
     ...validateProgress(status, before, draft.spec?.['suspend'] === true),
   ];
@@ -78,31 +78,57 @@ function validateFinished(status: MutableJsonMap): readonly FieldError[] {
   return errors;
 }
 
-function validateIndexes({ spec = {}, status = {} }: Draft): readonly FieldError[] {
-  const { completedIndexes, failedIndexes } = status;
-  const completions = numberAt(spec, 'completions');
-  const errors: FieldError[] = [];
-  if (typeof completedIndexes === 'string') {
-    const problem = countIndexes(completedIndexes, completions);
-    const field = 'status.completedIndexes';
-    if (typeof problem === 'string') {
-      errors.push(invalidField(field, completedIndexes, `error parsing completedIndexes: ${problem}`));
-    }
-    if (spec['completionMode'] !== 'Indexed') {
-      const detail = 'cannot set non-empty completedIndexes when non-indexed completion mode';
-      errors.push(invalidField(field, completedIndexes, detail));
-    }
-  }
-  return typeof failedIndexes === 'string' ? [...errors, ...validateFailedIndexes(spec, failedIndexes)] : errors;
+const indexFields = ['completedIndexes', 'failedIndexes'] as const;
+
+/** Only what changes: completions that were lowered make no index of the stored status an error. */
+function validateIndexes({ spec = {}, status = {} }: Draft, before: MutableJsonMap): readonly FieldError[] {
+  const changed = indexFields.filter((name) => (status[name] ?? null) !== (before[name] ?? null));
+  return [
+    ...changed.flatMap((name) => validateFormat(spec, status, name)),
+    ...(changed.includes('completedIndexes') ? validateIndexed(spec, status) : []),
+    ...(changed.includes('failedIndexes') ? validateLimited(spec, status) : []),
+    ...(changed.length > 0 ? validateOverlap(spec, status) : []),
+  ];
 }
 
-function validateFailedIndexes(spec: MutableJsonMap, failed: string): readonly FieldError[] {
-  const field = 'status.failedIndexes';
-  if (spec['backoffLimitPerIndex'] === undefined) {
-    return [invalidField(field, failed, 'cannot set non-null failedIndexes when backoffLimitPerIndex is null')];
-  }
-  const problem = countIndexes(failed, numberAt(spec, 'completions'));
-  return typeof problem === 'string' ? [invalidField(field, failed, `error parsing failedIndexes: ${problem}`)] : [];
+function hasLimitPerIndex(spec: MutableJsonMap): boolean {
+  return typeof spec['backoffLimitPerIndex'] === 'number';
+}
+
+function validateFormat(
+  spec: MutableJsonMap,
+  status: MutableJsonMap,
+  name: (typeof indexFields)[number],
+): readonly FieldError[] {
+  const [{ completions }, indexes] = [spec, status[name]];
+  if (typeof indexes !== 'string' || typeof completions !== 'number') return [];
+  if (name === 'failedIndexes' && !hasLimitPerIndex(spec)) return [];
+  const problem = countIndexes(indexes, completions);
+  return typeof problem === 'string'
+    ? [invalidField(`status.${name}`, indexes, `error parsing ${name}: ${problem}`)]
+    : [];
+}
+
+function validateIndexed({ completionMode }: MutableJsonMap, status: MutableJsonMap): readonly FieldError[] {
+  const completed = textAt(status, 'completedIndexes');
+  if (completed === '' || completionMode === 'Indexed') return [];
+  const detail = 'cannot set non-empty completedIndexes when non-indexed completion mode';
+  return [invalidField('status.completedIndexes', completed, detail)];
+}
+
+function validateLimited(spec: MutableJsonMap, { failedIndexes }: MutableJsonMap): readonly FieldError[] {
+  if (typeof failedIndexes !== 'string' || hasLimitPerIndex(spec)) return [];
+  const detail = 'cannot set non-null failedIndexes when backoffLimitPerIndex is null';
+  return [invalidField('status.failedIndexes', failedIndexes, detail)];
+}
+
+function validateOverlap({ completions }: MutableJsonMap, status: MutableJsonMap): readonly FieldError[] {
+  const { failedIndexes } = status;
+  if (typeof failedIndexes !== 'string' || typeof completions !== 'number') return [];
+  const index = findOverlap(textAt(status, 'completedIndexes'), failedIndexes, completions);
+  if (index === undefined) return [];
+  const detail = `failedIndexes and completedIndexes overlap at index: ${index}`;
+  return [invalidField('status.failedIndexes', failedIndexes, detail)];
 }
 
 function validateReady(status: MutableJsonMap): readonly FieldError[] {

@@ -12,43 +12,79 @@ export interface Comparison {
   readonly removed: FieldSet;
 }
 
+/** Receives what a comparison finds, and where it is. */
+export interface ChangeRecorder {
+  /** What follows makes no difference any more. */
+  readonly isDone: boolean;
+  /** Only what differs is entered. */
+  enter(element: PathElement): void;
+  leave(): void;
+  /** The current path was added or modified. */
+  markChanged(): void;
+  markRemoved(): void;
+}
+
 /** Both values conform to the type. */
 export function compareObjects(type: ValueType, before: JsonMap, after: JsonMap): Comparison {
-  const walk = new Comparing();
-  walk.compareParts(type, before, after);
-  return walk.result();
+  const collected = new ComparisonCollector();
+  recordChanges(type, before, after, collected);
+  return collected.end();
+}
+
+/** The same for a recorder. */
+export function recordChanges(type: ValueType, before: JsonMap, after: JsonMap, recorder: ChangeRecorder): void {
+  new Comparing(recorder).compareParts(type, before, after);
+}
+
+class ComparisonCollector implements ChangeRecorder {
+  readonly isDone = false;
+  readonly #changed = new FieldSetCursor();
+  readonly #removed = new FieldSetCursor();
+
+  enter(element: PathElement): void {
+    this.#changed.enter(element);
+    this.#removed.enter(element);
+  }
+
+  leave(): void {
+    this.#changed.leave();
+    this.#removed.leave();
+  }
+
+  markChanged(): void {
+    this.#changed.mark();
+  }
+
+  markRemoved(): void {
+    this.#removed.mark();
+  }
+
+  end(): Comparison {
+    return { changed: this.#changed.end(), removed: this.#removed.end() };
+  }
 }
 
 /** Longer lists are compared by the elements of all items. */
 const alignedMax = 32;
 
 class Comparing {
-  readonly #changed = new FieldSetCursor();
-  readonly #removed = new FieldSetCursor();
+  readonly #recorder: ChangeRecorder;
 
-  result(): Comparison {
-    return { changed: this.#changed.end(), removed: this.#removed.end() };
+  constructor(recorder: ChangeRecorder) {
+    this.#recorder = recorder;
   }
 
-  /** Undefined is absent; at most one of the two is. */
-  compare(type: ValueType, before: unknown, after: unknown): void {
-    // Most parts of an object do not change, and comparing them without their type is cheap.
-    if (before === undefined || after === undefined || !sameJson(before, after)) {
-      this.compareParts(type, before, after);
-    }
-  }
-
-  /** The same for values that are likely to differ. */
+  /** Of values that are likely to differ. Undefined is absent; at most one of the two is. */
   compareParts(type: ValueType, before: unknown, after: unknown): void {
     if (before === after) return;
     if (type.scalar !== undefined && isScalar(before) && isScalar(after)) {
-      this.#changed.mark();
+      this.#recorder.markChanged();
       return;
     }
     const leaf = this.#compareForms(type, before, after);
     if (leaf) return;
-    if (before === undefined) this.#changed.mark();
-    else if (after === undefined) this.#removed.mark();
+    if (before === undefined) this.#recorder.markChanged();
+    else if (after === undefined) this.#recorder.markRemoved();
   }
 
   #compareForms(type: ValueType, before: unknown, after: unknown): boolean {
@@ -74,8 +110,8 @@ class Comparing {
   }
 
   #compareLeaf(before: unknown, after: unknown): void {
-    if (after === undefined) this.#removed.mark();
-    else if (!sameJson(before, after)) this.#changed.mark();
+    if (after === undefined) this.#recorder.markRemoved();
+    else if (!sameJson(before, after)) this.#recorder.markChanged();
   }
 
   #compareMaps(map: MapType, before: JsonMap | undefined, after: JsonMap | undefined): void {
@@ -86,25 +122,15 @@ class Comparing {
   #compareField(map: MapType, name: string, before: JsonMap | undefined, after: JsonMap | undefined): void {
     const left = fieldOf(map, before, name);
     const right = fieldOf(map, after, name);
-    if (left === right) return;
+    if (this.#recorder.isDone || isSame(left, right)) return;
     const type = fieldType(map, name);
     if (type !== undefined) this.#below(fieldElement(name), type, left, right);
   }
 
   #below(element: PathElement, type: ValueType, before: unknown, after: unknown): void {
-    this.#enter(element);
-    this.compare(type, before, after);
-    this.#leave();
-  }
-
-  #enter(element: PathElement): void {
-    this.#changed.enter(element);
-    this.#removed.enter(element);
-  }
-
-  #leave(): void {
-    this.#changed.leave();
-    this.#removed.leave();
+    this.#recorder.enter(element);
+    this.compareParts(type, before, after);
+    this.#recorder.leave();
   }
 
   #compareLists(list: ListType, before: readonly unknown[], after: readonly unknown[]): void {
@@ -121,9 +147,7 @@ class Comparing {
   #compareAligned(list: ListType, before: readonly unknown[], after: readonly unknown[]): boolean {
     const changed = findChanged(list, before, after);
     for (const index of changed ?? []) {
-      this.#enter(elementOf(list, before[index]));
-      this.compareParts(list.element(), before[index], after[index]);
-      this.#leave();
+      this.#below(elementOf(list, before[index]), list.element(), before[index], after[index]);
     }
     return changed !== undefined;
   }
@@ -131,20 +155,28 @@ class Comparing {
   /** Duplicates of an element are compared as one value. */
   #compareItems(list: ListType, element: PathElement, left: readonly unknown[], right: readonly unknown[]): void {
     const type = list.element();
-    this.#enter(element);
     if (left.length <= 1 && right.length <= 1) {
-      this.compare(type, left[0], right[0]);
-    } else if (left.length > 1 && right.length > 1) {
-      if (!sameJson(left, right)) this.#changed.mark();
-    } else if (left.length > 1) {
-      if (right.length > 0) this.compare(type, undefined, right[0]);
-      this.#removed.mark();
-    } else {
-      if (left.length > 0) this.compare(type, left[0], undefined);
-      this.#changed.mark();
+      if (!isSame(left[0], right[0])) this.#below(element, type, left[0], right[0]);
+      return;
     }
-    this.#leave();
+    this.#recorder.enter(element);
+    if (left.length > 1 && right.length > 1) {
+      if (!sameJson(left, right)) this.#recorder.markChanged();
+    } else if (left.length > 1) {
+      if (right.length > 0) this.compareParts(type, undefined, right[0]);
+      this.#recorder.markRemoved();
+    } else {
+      if (left.length > 0) this.compareParts(type, left[0], undefined);
+      this.#recorder.markChanged();
+    }
+    this.#recorder.leave();
   }
+}
+
+/** Most parts of an object do not change, and comparing them without their type is cheap. Absent and null differ. */
+function isSame(before: unknown, after: unknown): boolean {
+  if (before === undefined || after === undefined) return before === after;
+  return sameJson(before, after);
 }
 
 /** Indexes of items that differ; undefined unless each of them has the same keys in both lists, and no other item has them. */
@@ -158,10 +190,16 @@ function findChanged(
   for (const [index, left] of before.entries()) {
     const right = after[index];
     if (!hasAllKeys(list, left) || !hasAllKeys(list, right) || !sameKeys(list, left, right)) return undefined;
-    if (before.some((other, at) => at < index && sameKeys(list, other, left))) return undefined;
+    if (isRepeated(list, before, index)) return undefined;
     if (!sameJson(left, right)) changed.push(index);
   }
   return changed;
+}
+
+/** Whether an earlier item has the same keys. */
+function isRepeated(list: ListType, items: readonly unknown[], index: number): boolean {
+  for (let at = 0; at < index; at += 1) if (sameKeys(list, items[at], items[index])) return true;
+  return false;
 }
 
 /** Such an item needs no defaults. */
@@ -170,7 +208,9 @@ function hasAllKeys({ keys }: ListType, item: unknown): boolean {
 }
 
 function sameKeys({ keys }: ListType, left: unknown, right: unknown): boolean {
-  return isMap(left) && isMap(right) && keys.every((key) => left[key] === right[key]);
+  if (!isMap(left) || !isMap(right)) return false;
+  for (const key of keys) if (left[key] !== right[key]) return false;
+  return true;
 }
 
 function groupItems(list: ListType, items: readonly unknown[]): ReadonlyMap<PathElement, readonly unknown[]> {

@@ -37,10 +37,12 @@ export class FieldSet {
     return this.entries.size === 0;
   }
 
-  has(path: readonly PathElement[]): boolean {
-    const last = path.at(-1);
-    const parent = path.slice(0, -1).reduce<FieldSet | undefined>((set, element) => set?.below(element), this);
-    return last !== undefined && parent?.entries.get(last)?.owned === true;
+  /** `from` is the length of the path to this set. */
+  has(path: readonly PathElement[], from = 0): boolean {
+    const element = path[from];
+    const entry = element === undefined ? undefined : this.entries.get(element);
+    if (entry === undefined) return false;
+    return from === path.length - 1 ? entry.owned : entry.below?.has(path, from + 1) === true;
   }
 
   /** The paths that begin with the element, without it; undefined if there are none. */

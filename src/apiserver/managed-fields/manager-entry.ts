@@ -1,6 +1,6 @@
 /** What one manager owns, and `metadata.managedFields` as JSON (upstream `managedfields/internal/managedfields.go`). */
 import { JsonText } from '../codec/json-text.ts';
-import { isMap, listOf, textOf } from '../../api/json-map.ts';
+import { isMap, type JsonMap, listOf, textOf } from '../../api/json-map.ts';
 import { isCanonicalTime, formatTime, parseTimestamp } from '../../api/timestamps.ts';
 import type { MutableJsonMap } from '../select-field.ts';
 import type { FieldSet } from './field-set.ts';
@@ -19,63 +19,95 @@ export interface ManagerEntry {
   readonly fields: FieldSet;
 }
 
+type Identity = Omit<ManagerEntry, 'time' | 'fields'>;
+
 /** An applier is the same manager in every version. */
 export function isSameManager(a: ManagerEntry, b: ManagerEntry): boolean {
   if (a.manager !== b.manager || a.operation !== b.operation || a.subresource !== b.subresource) return false;
   return a.operation === 'Apply' || a.apiVersion === b.apiVersion;
 }
 
+/** The same text for entries of the same manager, and for no others. */
+function identityOf({ manager, operation, subresource, apiVersion }: Identity): string {
+  const version = operation === 'Apply' ? '' : apiVersion;
+  // The lengths separate the parts: names may contain any character.
+  return `${manager.length},${subresource.length},${manager}${subresource}${operation}${version}`;
+}
+
 /**
- * Undefined if one of the entries is invalid: the caller then ignores all of them. Field sets that are equal to one of `known`
- * are not decoded: clients usually send back what they received.
+ * Undefined if one of the entries is invalid: the caller then ignores all of them. A field set that is that of the same manager
+ * in `known` is not decoded: clients usually send back what they received.
  */
 export function decodeManagers(
   json: unknown,
   known: readonly ManagerEntry[] = [],
 ): readonly ManagerEntry[] | undefined {
-  const entries: ManagerEntry[] = [];
-  for (const part of listOf(json)) {
-    const entry = decodeEntry(part, known);
-    if (entry === undefined) return undefined;
+  const parts = listOf(json);
+  const knownFields = new Map(parts.length === 0 ? [] : known.map((entry) => [identityOf(entry), entry.fields]));
+  const entries = new Map<string, ManagerEntry>();
+  for (const part of parts) {
+    const about = isMap(part) ? readIdentity(part) : undefined;
+    if (!isMap(part) || about === undefined) return undefined;
+    const identity = identityOf(about);
+    const fields = readFields(part['fieldsV1'] ?? {}, knownFields.get(identity));
+    if (fields === undefined) return undefined;
     // Of entries for the same manager, the last one counts.
-    const twin = entries.findIndex((other) => isSameManager(other, entry));
-    if (twin === -1) entries.push(entry);
-    else entries[twin] = entry;
+    entries.set(identity, { ...about, time: timeOf(part['time']), fields });
   }
-  return entries;
+  return [...entries.values()];
 }
 
 /** The managers of entries in which one may occur twice: its last entry counts. */
 export function lastOfEach(entries: readonly ManagerEntry[]): readonly ManagerEntry[] {
-  const isRepeated = (entry: ManagerEntry, index: number): boolean =>
-    entries.some((other, at) => at > index && isSameManager(other, entry));
-  return entries.some(isRepeated) ? entries.filter((entry, index) => !isRepeated(entry, index)) : entries;
+  if (entries.length < 2) return entries;
+  const last = new Map(entries.map((entry) => [identityOf(entry), entry]));
+  if (last.size === entries.length) return entries;
+  return entries.filter((entry) => last.get(identityOf(entry)) === entry);
 }
 
-function decodeEntry(json: unknown, known: readonly ManagerEntry[]): ManagerEntry | undefined {
-  if (!isMap(json) || json['fieldsType'] !== 'FieldsV1') return undefined;
-  const { operation } = json;
+/** Undefined if it is invalid. */
+function readIdentity(json: JsonMap): Identity | undefined {
+  const { operation, fieldsType } = json;
   const apiVersion = textOf(json['apiVersion']);
-  if ((operation !== 'Apply' && operation !== 'Update') || apiVersion === '') return undefined;
+  if (fieldsType !== 'FieldsV1' || (operation !== 'Apply' && operation !== 'Update') || apiVersion === '') {
+    return undefined;
+  }
+  return { manager: textOf(json['manager']), operation, apiVersion, subresource: textOf(json['subresource']) };
+}
+
+/** Undefined if they are invalid. */
+function readFields(json: unknown, known: FieldSet | undefined): FieldSet | undefined {
+  if (known !== undefined && encodes(json, known)) return known;
   try {
-    const fields = readFields(json['fieldsV1'] ?? {}, known);
-    const time = timeOf(json['time']);
-    return {
-      manager: textOf(json['manager']),
-      operation,
-      apiVersion,
-      subresource: textOf(json['subresource']),
-      time,
-      fields,
-    };
+    return decodeFields(json);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
-function readFields(json: unknown, known: readonly ManagerEntry[]): FieldSet {
-  return known.find(({ fields }) => encodes(json, fields))?.fields ?? decodeFields(json);
+const entryFields: ReadonlySet<string> = new Set([
+  'manager',
+  'operation',
+  'apiVersion',
+  'time',
+  'fieldsType',
+  'fieldsV1',
+  'subresource',
+]);
+
+/** Whether all entries of `metadata.managedFields` are as a server writes them: no unknown fields, and the types of the others. */
+export function areWellFormed(json: unknown): boolean {
+  return Array.isArray(json) && json.every((entry: unknown) => isMap(entry) && isWellFormed(entry));
+}
+
+function isWellFormed(entry: JsonMap): boolean {
+  for (const name in entry) {
+    const value = entry[name];
+    if (!entryFields.has(name)) return false;
+    if (name === 'fieldsV1' ? !isMap(value) : typeof value !== 'string') return false;
+  }
+  return entry['time'] === undefined || isCanonicalTime(textOf(entry['time']));
 }
 
 function timeOf(value: unknown): string | undefined {

@@ -12,7 +12,18 @@ const kinds = 'fkvi';
 const types: readonly string[] = ['number', 'string', 'boolean'];
 
 export function fieldElement(name: string): PathElement {
-  return `f:${name}`;
+  return fieldElements.get(name) ?? addFieldElement(name);
+}
+
+/** Elements that are remembered: looking one up in a set needs its hash, which a new string does not have. */
+const fieldElementsMax = 4_096;
+const fieldElements = new Map<string, PathElement>();
+
+function addFieldElement(name: string): PathElement {
+  if (fieldElements.size >= fieldElementsMax) fieldElements.clear();
+  const element = `f:${name}`;
+  fieldElements.set(name, element);
+  return element;
 }
 
 /** An element of a set. */

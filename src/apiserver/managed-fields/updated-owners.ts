@@ -1,6 +1,7 @@
 /** Ownership after a create, an update or a patch. */
 import { FieldSet } from './field-set.ts';
-import { isSameManager, type ManagerEntry } from './manager-entry.ts';
+import { keepsOwners } from './kept-owners.ts';
+import type { ManagerEntry } from './manager-entry.ts';
 import { type Change, Comparisons, trackChanges, withFields } from './track-changes.ts';
 import { untrackedFields } from './untracked-fields.ts';
 
@@ -22,18 +23,52 @@ export function decideUpdate(
   managers: readonly ManagerEntry[],
   writer: Writer,
 ): readonly ManagerEntry[] {
+  const own = managers.find((entry) => isWriter(entry, change, writer));
+  const others = own === undefined ? managers : managers.filter((other) => other !== own);
+  const kept = own === undefined ? undefined : keepOwners(change, own, others, writer);
+  return capManagers(kept ?? moveOwners(change, { own, others }, writer));
+}
+
+function isWriter(entry: ManagerEntry, { version }: Change, { manager, subresource }: Writer): boolean {
+  const { operation, apiVersion } = entry;
+  if (entry.manager !== manager || entry.subresource !== subresource) return false;
+  return operation === 'Update' && apiVersion === version.apiVersion;
+}
+
+/** Undefined if fields change their owners. */
+function keepOwners(
+  change: Change,
+  own: ManagerEntry,
+  others: readonly ManagerEntry[],
+  { now }: Writer,
+): readonly ManagerEntry[] | undefined {
+  // Without fields, or in another version, an entry may have to go.
+  if ([own, ...others].some(({ apiVersion, fields }) => apiVersion !== own.apiVersion || fields.isEmpty))
+    return undefined;
+  const keeps = keepsOwners(
+    change,
+    own.fields,
+    others.map(({ fields }) => fields),
+  );
+  if (keeps === 'no') return undefined;
+  return [...others, keeps === 'yes' ? { ...own, time: now } : own];
+}
+
+function moveOwners(
+  change: Change,
+  { own, others }: { readonly own: ManagerEntry | undefined; readonly others: readonly ManagerEntry[] },
+  writer: Writer,
+): readonly ManagerEntry[] {
   const comparisons = new Comparisons(change);
   const { changed, removed } = comparisons.own;
   const fields = changed.difference(untrackedFields);
   const entry = entryOf(change, writer, fields);
-  const own = managers.find((other) => isSameManager(other, entry));
-  const others = own === undefined ? managers : managers.filter((other) => other !== own);
   const { managers: kept } = trackChanges(comparisons, others);
-  if (own === undefined) return capManagers(fields.isEmpty ? kept : [...kept, entry]);
+  if (own === undefined) return fields.isEmpty ? kept : [...kept, entry];
   // It loses what it changed and may not own. Usually nothing is left of that, and it owns what it changed already.
   const left = own.fields.difference(changed.difference(fields)).difference(removed);
   const updated = withFields(fields.isEmpty ? own : entry, left.union(fields));
-  return capManagers(updated === undefined ? kept : [...kept, updated]);
+  return updated === undefined ? kept : [...kept, updated];
 }
 
 function entryOf({ version }: Change, { manager, subresource, now }: Writer, fields: FieldSet): ManagerEntry {

@@ -11,6 +11,7 @@ import { badRequest, invalid } from '../api-errors/api-errors.ts';
 import { invalidField } from '../api-errors/field-errors.ts';
 import { isMap, mapAt, type MutableJsonMap } from '../select-field.ts';
 import { apiVersionOf } from '../resources.ts';
+import { areWellFormed } from '../managed-fields/manager-entry.ts';
 import { isEventsV1, type Target } from './request-target.ts';
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
@@ -38,23 +39,32 @@ type BuildError = (target: Target, why: string) => ApiError;
 export function readBody(
   body: unknown,
   target: Target,
-  { fieldValidation: validation, source, problems: given = [] }: BodyOptions,
+  { fieldValidation: validation, source, problems: reported = [] }: BodyOptions,
   buildError: BuildError = bodyError,
 ): ReadBody {
   if (!isMap(body)) throw badRequest('the body of the request is not an object');
   assertKind(body, target, buildError);
   const { kind: _kind, apiVersion: _apiVersion, ...fields } = body;
-  const form = read({ ...fields, metadata: fields['metadata'] ?? {} }, target, buildError);
-  const problems = validation === 'Ignore' ? [] : [...given, ...problemsOf(form, target, source)];
+  const { given, metadata } = splitManagers(fields['metadata'] ?? {});
+  const form = read({ ...fields, metadata }, target, buildError);
+  const problems = validation === 'Ignore' ? [] : [...reported, ...problemsOf(form, target, source)];
   if (validation === 'Strict' && problems.length > 0) {
     throw buildError(target, `strict decoding error: ${problems.join(', ')}`);
   }
   const draft = asDraft(form.object);
   return {
-    given: mapAt(fields, 'metadata')['managedFields'],
+    given,
     draft: isEventsV1(target) ? asCoreEvent(draft) : draft,
     warnings: validation === 'Warn' ? problems : [],
   };
+}
+
+/** The managers of a body; what else the form of the metadata is read from has them only if something may be wrong with them. */
+function splitManagers(metadata: unknown): { readonly given: unknown; readonly metadata: unknown } {
+  const given = isMap(metadata) ? metadata['managedFields'] : undefined;
+  if (!isMap(metadata) || !areWellFormed(given)) return { given, metadata };
+  const { managedFields: _managedFields, ...others } = metadata;
+  return { given, metadata: others };
 }
 
 function problemsOf({ unknown }: WireForm, { served }: Target, source: BodySource | undefined): readonly string[] {

@@ -218,8 +218,8 @@ export class ObjectRegistry {
     assertNamespaceAccepts(target, draft.metadata.name ?? '', this.#store);
     strategy.setDefaults(draft);
     options.authorize?.(draft, undefined);
-    const managers = this.#ownersAfter(target, undefined, draft, options);
     const context = this.#context(options);
+    const managers = ownersAfterWrite(target, undefined, draft, { ...options, now: context.now });
     strategy.admit(draft, context);
     strategy.prepareCreate(draft, context);
     const warnings = [...options.warnings, ...dropRepeatedOwners(draft.metadata)];
@@ -282,8 +282,9 @@ export class ObjectRegistry {
     restoreSystemFields(draft, before);
     strategy.setDefaults(draft);
     options.authorize?.(draft, before);
-    const managers = this.#ownersAfter(target, { managers: stored.managers, content: before }, draft, options);
     const context = this.#context(options);
+    const owned = { managers: stored.managers, content: before };
+    const managers = ownersAfterWrite(target, owned, draft, { ...options, now: context.now });
     strategy.admit(draft, context, before);
     strategy.prepareUpdate(draft, before, target.endpoint, context);
     const warnings = [...options.warnings, ...dropRepeatedOwners(draft.metadata)];
@@ -298,20 +299,6 @@ export class ObjectRegistry {
     if (!options.dryRun) record?.();
     const object = this.#commitUpdate(target, { stored, before }, { draft, managers }, options.dryRun);
     return { object, created: false, warnings };
-  }
-
-  /** Owners are those of what the client wrote: what admission and preparation change later has no owner. */
-  #ownersAfter(
-    target: Target,
-    stored: Pick<StoredObject, 'managers' | 'content'> | undefined,
-    draft: Draft,
-    { manager, owners, given }: ReadOptions,
-  ): readonly ManagerEntry[] {
-    if (owners !== undefined) return owners;
-    if (manager === undefined) return stored?.managers ?? [];
-    const now = formatTime(this.#clock.nowMs());
-    const writer = { manager: manager || 'unknown', subresource: target.endpoint, now };
-    return ownersAfterUpdate(target, stored, draft, { given, writer });
   }
 
   /** A write without changes takes no revision; one that removes the last finalizer of a deleted object removes the object. */
@@ -370,6 +357,19 @@ export class ObjectRegistry {
     const object = dryRun ? build(this.#store.revision) : this.#store.remove(strategy.table, build);
     return { object, removed: true };
   }
+}
+
+/** Owners are those of what the client wrote: what admission and preparation change later has no owner. */
+function ownersAfterWrite(
+  target: Target,
+  stored: Pick<StoredObject, 'managers' | 'content'> | undefined,
+  draft: Draft,
+  { manager, owners, given, now }: ReadOptions & { readonly now: string },
+): readonly ManagerEntry[] {
+  if (owners !== undefined) return owners;
+  if (manager === undefined) return stored?.managers ?? [];
+  const writer = { manager: manager || 'unknown', subresource: target.endpoint, now };
+  return ownersAfterUpdate(target, stored, draft, { given, writer });
 }
 
 function assertValid(target: Target, { metadata: { name = '' } }: Draft, errors: readonly FieldError[]): void {

@@ -118,7 +118,7 @@ function merged(flag: FlagDefinition, known: unknown, given: unknown): unknown {
   return bothRecords ? { ...known, ...given } : given;
 }
 
-const numberText = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const numberText = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const booleanTexts: ReadonlyMap<string, boolean> = new Map([
   ...['1', 't', 'T', 'TRUE', 'true', 'True'].map((text) => [text, true] as const),
   ...['0', 'f', 'F', 'FALSE', 'false', 'False'].map((text) => [text, false] as const),

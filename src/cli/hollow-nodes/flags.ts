@@ -3,6 +3,7 @@ import { httpCheckPeriodMs } from '../../kubelet/static-pods/http-source.ts';
 import { profileV136 } from '../../kubelet/profile.ts';
 import { flag, type FlagDefinition, flagGroup } from '../flags/flag-definition.ts';
 import { formatGoDuration } from '../../api/go-duration.ts';
+import { imagePatternsPattern } from './image-patterns.ts';
 import { taintTextsPattern } from './taint-texts.ts';
 import { logFlags } from '../flags/shared-flags.ts';
 
@@ -63,6 +64,15 @@ export const hollowNodesFlags = [
       'job-pod-duration',
       'Time after which the containers of the pods of a Job exit with 0, so that Jobs complete; by default they run until they are stopped',
       { range: { min: 0 } },
+    ),
+    flag.text(
+      'unpullable-images',
+      'Images that cannot be pulled: their containers wait with ErrImagePull and ImagePullBackOff; by default all images can',
+      {
+        pattern: imagePatternsPattern,
+        patternMeaning:
+          'comma-separated patterns of images, in which * is any text and ? one character, such as web:404,registry.example/*',
+      },
     ),
     flag.duration(
       'shutdown-grace-period',

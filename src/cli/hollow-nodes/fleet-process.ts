@@ -43,6 +43,7 @@ import { FleetDashboard } from './fleet-dashboard.ts';
 import { describeReport, type FleetReport, reportFleet } from './fleet-report.ts';
 import { GroundTruthLog } from './ground-truth-log.ts';
 import { showProgress } from './progress.ts';
+import { parseImagePatterns } from './image-patterns.ts';
 import { parseTaints } from './taint-texts.ts';
 
 type HollowNodesValues = FlagValues<typeof hollowNodesFlags>;
@@ -169,6 +170,7 @@ export class FleetProcess {
       podStartDelayMs,
       podStopDelayMs,
       jobPodDurationMs,
+      unpullableImages: parseImagePatterns(values.unpullableImages),
       registerWithTaints: parseTaints(values.registerWithTaints),
       shutdownGracePeriodMs,
       shutdownGracePeriodCriticalPodsMs,

@@ -13,7 +13,7 @@ while read -r word pid; do
     drop) pids=$(printf '%s' "$pids" | sed "s/ $pid / /") ;;
   esac
 done
-for pid in $pids; do kill -KILL "$pid"; done
+for pid in $pids; do kill -s KILL -- "$pid"; done
 rm -rf "$folder"
 `;
 
@@ -42,6 +42,15 @@ export class Guard {
 
   add(pid: number): void {
     this.#send(`add ${pid}\n`);
+  }
+
+  /** Registers a process that leads a group, with all processes of the group. */
+  addGroup(pid: number): void {
+    this.add(-pid);
+  }
+
+  dropGroup(pid: number): void {
+    this.drop(-pid);
   }
 
   /** Unregisters a process that has ended, because its id may be reused. */

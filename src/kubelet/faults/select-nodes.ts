@@ -1,5 +1,6 @@
 import type { Labels } from '../../api/topology.ts';
 import { planPhase } from '../loops/plan-phase.ts';
+import { parsePattern } from '../parse-pattern.ts';
 
 /** Selects nodes. All criteria must match; an empty selector matches every node. */
 export interface NodeSelector {
@@ -56,12 +57,4 @@ export function shuffleNodes(names: readonly string[], salt: string): readonly s
   const ranked = names.map((name) => ({ name, rank: planPhase(`${salt}/${name}`) }));
   ranked.sort((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1));
   return ranked.map(({ name }) => name);
-}
-
-function parsePattern(text: string): RegExp {
-  const source = text
-    .replaceAll(/[.+^${}()|[\]\\]/gu, String.raw`\$&`)
-    .replaceAll('*', '.*')
-    .replaceAll('?', '.');
-  return new RegExp(`^${source}$`, 'su');
 }

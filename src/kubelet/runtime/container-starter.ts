@@ -9,10 +9,13 @@ import { describePod, type EventText, type EventWording, runtimeEvent } from './
 import { ImagePuller, type MissingImage } from './image-puller.ts';
 import type { SyncOutcomeBuilder } from './sync-outcome-builder.ts';
 import { RuntimeFailure, type RuntimePodStatus } from './pod-runtime.ts';
+import type { ImagePattern } from './select-unpullable.ts';
 import type { ContainerStopperOptions } from './container-stopper.ts';
 
 interface ContainerStarterOptions extends ContainerStopperOptions {
   readonly wording: EventWording;
+  /** Images that cannot be pulled. */
+  readonly unpullable: readonly ImagePattern[];
 }
 
 interface Pass {
@@ -76,10 +79,11 @@ export class ContainerStarter {
     return false;
   }
 
+  /** Up to v1.28 a back-off alone is no failure of the sync, so that the next one comes with the resync. */
   #reportMissingImage(container: Container, missing: MissingImage, outcome: SyncOutcomeBuilder): void {
     const { reason, message, backoffEndsAtMs } = missing;
     const waiting = { container: container.name, reason, message };
-    if (backoffEndsAtMs === undefined) outcome.addStartFailure(waiting);
+    if (backoffEndsAtMs === undefined || this.#options.wording !== 'v1.8') outcome.addStartFailure(waiting);
     else outcome.addBackoff(waiting, backoffEndsAtMs);
   }
 

@@ -15,6 +15,7 @@ import {
   runtimeEvent,
 } from './describe-runtime-event.ts';
 import { Prober } from './prober.ts';
+import type { ImagePattern } from './select-unpullable.ts';
 import { SyncOutcomeBuilder } from './sync-outcome-builder.ts';
 import {
   type KillTarget,
@@ -36,6 +37,8 @@ export interface FakeRuntimeOptions {
   readonly script: ContainerScript;
   /** The containers of a Job's pods exit after this time by default. */
   readonly jobPodMs?: number | undefined;
+  /** Images that cannot be pulled. */
+  readonly unpullable?: readonly ImagePattern[];
   readonly wording?: EventWording;
   /** Called when a pod's new sandbox is ready, before its images are pulled (upstream `OnPodSandboxReady`). */
   readonly onSandboxReady?: (pod: Pod) => void;
@@ -194,8 +197,8 @@ export class FakeRuntime implements PodRuntime {
   }
 
   get #starter(): ContainerStarter {
-    const { wording = 'v1.36' } = this.#options;
-    this.#madeStarter ??= new ContainerStarter({ ...this.#options, ...this.#common(), wording });
+    const { wording = 'v1.36', unpullable = [] } = this.#options;
+    this.#madeStarter ??= new ContainerStarter({ ...this.#options, ...this.#common(), wording, unpullable });
     return this.#madeStarter;
   }
 

@@ -3,13 +3,17 @@ import type { Clock } from '../../ports/clock.ts';
 import { CrashLoopBackoff } from './crash-loop-backoff.ts';
 import type { ContainerHost } from './container-host.ts';
 import type { ContainerScript } from './build-container-script.ts';
+import { decideImagePull } from './decide-image-pull.ts';
 import { describeNeverPulled, type EventText, type EventWording, runtimeEvent } from './describe-runtime-event.ts';
 import { RuntimeFailure } from './pod-runtime.ts';
+import { type ImagePattern, selectPullFailure } from './select-unpullable.ts';
 
 interface ImagePullerOptions {
   readonly host: ContainerHost;
   readonly clock: Clock;
   readonly wording: EventWording;
+  /** Images that cannot be pulled. */
+  readonly unpullable: readonly ImagePattern[];
 }
 
 /** Why a container's image is missing. */
@@ -42,13 +46,12 @@ export class ImagePuller {
   /** Undefined: the image is present. Rejects with a {@link RuntimeFailure} when the signal aborts. */
   async ensure(request: PullRequest, signal: AbortSignal): Promise<MissingImage | undefined> {
     const image = request.container.image ?? '';
-    const policy = pullPolicyOf(request.container);
-    const present = this.#options.host.images.has(image);
-    if (policy !== 'Always' && present) {
+    const decision = decideImagePull(request.container, this.#options.host.images.has(image));
+    if (decision === 'pull') return this.#pull(request, image, signal);
+    if (decision === 'use-present') {
       request.recordEvent(runtimeEvent.present(image, this.#options.wording));
       return undefined;
     }
-    if (policy !== 'Never') return this.#pull(request, image, signal);
     request.recordEvent(runtimeEvent.neverPulled(image));
     return { reason: 'ErrImageNeverPull', message: describeNeverPulled(image), backoffEndsAtMs: undefined };
   }
@@ -60,7 +63,7 @@ export class ImagePuller {
   }
 
   async #pull(request: PullRequest, image: string, signal: AbortSignal): Promise<MissingImage | undefined> {
-    const { clock, host, wording } = this.#options;
+    const { clock, host, wording, unpullable } = this.#options;
     const key = `${request.podUid}/${image}`;
     const held = this.#backOff(request, image, key);
     if (held !== undefined) return held;
@@ -69,7 +72,8 @@ export class ImagePuller {
     const startedAtMs = clock.monotonicMs();
     await clock.sleep(request.script.pullMs, signal);
     if (signal.aborted) throw new RuntimeFailure('context canceled');
-    if (request.script.pullFailure !== undefined) return this.#fail(request, image, key);
+    const failure = request.script.pullFailure ?? selectPullFailure(image, unpullable);
+    if (failure !== undefined) return this.#fail(request, image, key, failure);
     host.addImage(image, request.script.imageBytes);
     const tookMs = clock.monotonicMs() - startedAtMs;
     request.recordEvent(runtimeEvent.pulled(image, tookMs, request.script.imageBytes, wording));
@@ -86,20 +90,11 @@ export class ImagePuller {
     return { reason: 'ImagePullBackOff', message: `${event.message}${more}`, backoffEndsAtMs };
   }
 
-  #fail(request: PullRequest, image: string, key: string): MissingImage {
-    const message = request.script.pullFailure ?? '';
+  #fail(request: PullRequest, image: string, key: string, message: string): MissingImage {
     const nowMs = this.#options.clock.monotonicMs();
     request.recordEvent(runtimeEvent.pullFailed(image, message));
     this.#backoff.next(key, nowMs, nowMs);
     this.#failures.set(key, message);
     return { reason: 'ErrImagePull', message, backoffEndsAtMs: undefined };
   }
-}
-
-/** The container's pull policy, or the default for its tag, as on the API server. */
-function pullPolicyOf({ imagePullPolicy, image = '' }: Container): string {
-  if (imagePullPolicy !== undefined) return imagePullPolicy;
-  const name = image.slice(image.lastIndexOf('/') + 1);
-  if (name.includes('@')) return 'IfNotPresent';
-  return !name.includes(':') || name.endsWith(':latest') ? 'Always' : 'IfNotPresent';
 }

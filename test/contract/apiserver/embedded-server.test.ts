@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import { connect as connectHttp2 } from 'node:http2';
 import { createConnection, type Socket } from 'node:net';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { Agent, request } from 'undici';
 import { parse as parseYaml } from 'yaml';
 import type { ApiServerOptions, RunningApiServer } from '../../../src/apiserver/http/api-server.ts';
+import { StoredObject } from '../../../src/apiserver/storage/stored-object.ts';
+import { RecordingLogger } from '../../support/fakes.ts';
 import { embeddedBackend } from './backend.ts';
 import { Client, expect, podPath, typesOf } from './client.ts';
 
@@ -157,6 +159,50 @@ test('T118 a watch whose client does not read is closed, and others receive ever
   });
 });
 
+/** What a raw connection receives for this request, until `isComplete`, or until the connection is closed. */
+async function receive(socket: Socket, isComplete: (text: string) => boolean): Promise<string> {
+  let text = '';
+  return new Promise((resolve) => {
+    socket.on('close', () => resolve(text));
+    socket.on('data', (part: Buffer) => {
+      text += part.toString();
+      if (isComplete(text)) resolve(text);
+    });
+  });
+}
+
+test('over HTTP/1.1 a timeout is answered before the body is complete, and the connection serves other requests', async () => {
+  await withServer({ tls: false }, async (server, client) => {
+    const socket = createConnection(server.port, '127.0.0.1');
+    const common = `host: x\r\nauthorization: Bearer ${server.adminToken}\r\n`;
+    const body = JSON.stringify({ metadata: { name: 'late' } });
+    const sized = `content-type: application/json\r\ncontent-length: ${body.length}`;
+    socket.write(`POST /api/v1/nodes?timeout=200ms HTTP/1.1\r\n${common}${sized}\r\n\r\n${body.slice(0, 5)}`);
+    assert.match(await receive(socket, (text) => text.endsWith('}\n')), /^HTTP\/1\.1 504 .*"code":504\}\n$/s);
+    socket.write(body.slice(5));
+    socket.write(`GET /api/v1/nodes/late HTTP/1.1\r\n${common}\r\n`);
+    assert.match(await receive(socket, (text) => text.includes('"code":404')), /^HTTP\/1\.1 404 /);
+    expect(await client.get('/api/v1/nodes/late'), 404);
+    socket.destroy();
+  });
+});
+
+test('a response that is not complete at its deadline is cut off', async () => {
+  await withServer({ tls: false }, async (server, client) => {
+    const big = 'x'.repeat(200_000);
+    for (let made = 0; made < 100; made += 1) await client.node({ metadata: { annotations: { big } } });
+    const socket = createConnection(server.port, '127.0.0.1');
+    socket.pause();
+    const head = [`GET /api/v1/nodes?timeout=300ms HTTP/1.1`, 'host: x', `authorization: Bearer ${server.adminToken}`];
+    socket.write(`${head.join('\r\n')}\r\n\r\n`);
+    socket.on('error', () => {});
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    const text = await receive(socket.resume(), () => false);
+    assert.match(text, /^HTTP\/1\.1 200 OK/);
+    assert.ok(!text.endsWith('0\r\n\r\n'), 'the response is incomplete');
+  });
+});
+
 test('unimplemented subresources are rejected by name', async () => {
   await withServer({ tls: false }, async (_server, client) => {
     expect(await client.post('/api/v1/namespaces/default/pods/p/exec', {}), 501);
@@ -213,4 +259,54 @@ test('a grace period of millennia ends at the last time that can be written, and
     assert.equal(list.code, 200);
     assert.ok(list.bytes.includes(deleted.metadata.name) && list.bytes.includes(name));
   });
+});
+
+/** Objects with the name `bad` have no protobuf form. */
+function failToEncodeBad(t: TestContext): void {
+  const encodable = Object.getOwnPropertyDescriptor(StoredObject.prototype, 'encodable')?.value;
+  t.mock.method(StoredObject.prototype, 'encodable', function encodeUnlessBad(this: StoredObject) {
+    if (this.name === 'bad') throw new RangeError('1e300 is not an integer of 64 bits');
+    return encodable.call(this);
+  });
+}
+
+test('a list with an object that cannot be encoded is answered 500', async (t) => {
+  await withServer({ logger: new RecordingLogger() }, async (_server, client) => {
+    failToEncodeBad(t);
+    for (const name of ['bad', 'good']) await client.pod('default', { metadata: { name } });
+    const accept = 'application/vnd.kubernetes.protobuf';
+    const { code, bytes } = await client.get('/api/v1/namespaces/default/pods', { accept });
+    assert.equal(code, 500);
+    assert.ok(bytes.includes('Internal error occurred: 1e300 is not an integer of 64 bits'));
+    expect(await client.get('/api/v1/namespaces/default/pods'), 200);
+  });
+});
+
+test('an object that cannot be encoded ends the watches that would send it, with one warning that names it', async (t) => {
+  const logger = new RecordingLogger();
+  await withServer({ logger }, async (_server, client) => {
+    failToEncodeBad(t);
+    const accept = 'application/vnd.kubernetes.protobuf';
+    const pods = '/api/v1/namespaces/default/pods';
+    const open = [await client.watchChanges(pods, '', accept), await client.watchChanges(pods, '', accept)];
+    const json = await client.watchChanges(pods);
+    await client.pod('default', { metadata: { name: 'bad' } });
+    assert.deepEqual(await Promise.all(open.map((watch) => watch.next())), [undefined, undefined]);
+    const initial =
+      '?resourceVersion=0&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+    assert.equal(await (await client.watch(`${pods}${initial}`, accept)).next(), undefined);
+    // From before the pod, whose change is in the window.
+    const [{ object } = { object: undefined }] = await json.take(1);
+    assert.equal(object.metadata.name, 'bad');
+    const before = Number(object.metadata.resourceVersion) - 1;
+    assert.equal(await (await client.watch(`${pods}?resourceVersion=${before}`, accept)).next(), undefined);
+  });
+  assert.deepEqual(logger.at('warn'), [
+    {
+      level: 'warn',
+      message: 'watch ended: object cannot be encoded',
+      fields: { resource: 'pods', namespace: 'default', name: 'bad', reason: '1e300 is not an integer of 64 bits' },
+    },
+  ]);
+  assert.deepEqual(logger.at('error'), []);
 });

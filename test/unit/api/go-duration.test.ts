@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { formatGoDuration, parseGoDuration } from '../../../src/api/go-duration.ts';
+import { formatGoDuration, goDurationText, parseGoDuration } from '../../../src/api/go-duration.ts';
 
 const hour = 3_600_000;
 
@@ -106,4 +106,22 @@ test('property: an arbitrary text is parsed or rejected, and never throws', () =
       assert.ok(ms === undefined || Number.isFinite(ms), text);
     }),
   );
+});
+
+test('a long text is read in linear time, whether it is a duration or not', () => {
+  const digits = '1'.repeat(100_000);
+  const texts = [digits, `${digits}x`, `${digits}.${digits}`, `.${digits}`, `${'1s'.repeat(50_000)}x`, `${digits}s`];
+  for (const text of texts) {
+    const startedMs = performance.now();
+    assert.equal(parseGoDuration(text), undefined);
+    // In quadratic time it takes ten seconds.
+    assert.ok(performance.now() - startedMs < 1_000, `${text.slice(0, 3)}… of ${text.length} characters`);
+  }
+});
+
+test('the pattern accepts numbers as Go does: with digits before the point, after it, or both', () => {
+  for (const text of ['1.s', '.5s', '1.5h2m', '1.h.5m', '-1.s', '00.0s', '1h1h']) assert.match(text, goDurationText);
+  for (const text of ['.s', '1..5s', '1.5.s', '1.5', '1.', '.5', '1s.', '1.5h2', '+-1s', 's1']) {
+    assert.doesNotMatch(text, goDurationText);
+  }
 });

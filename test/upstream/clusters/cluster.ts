@@ -35,6 +35,8 @@ export const replacedControllers = [
   'pod-garbage-collector-controller',
 ] as const;
 
+const missingImages = ['webserver:404', 'localhost/some-image-that-doesnt-exist'] as const;
+
 /** `nlc controller` and `nlc hollow-nodes`, as users start them. */
 export function productPrograms(kubeconfigFile: string): readonly ProgramToStart[] {
   return [
@@ -53,6 +55,8 @@ export function productPrograms(kubeconfigFile: string): readonly ProgramToStart
       '--zones=2',
       '--pod-start-delay=200ms',
       '--pod-stop-delay=200ms',
+      // The images of tests that need one that does not exist.
+      `--unpullable-images=${missingImages.join(',')}`,
       // One limit for all nodes; the tests expect the Events of pods soon.
       '--event-qps=0',
     ]),

@@ -1,26 +1,90 @@
 // The cluster of suite e2e: etcd, kube-apiserver, kube-scheduler and kube-controller-manager as released.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type ControlPlane, startControlPlane } from '../../control-plane/control-plane.ts';
+import { TestAuthority } from '../../support/certificates.ts';
 import { type Cluster, nodesReady, productPrograms, replacedControllers } from './cluster.ts';
+
+const authorityValidForMs = 24 * 3_600_000;
+
+/** Off by default in kube-controller-manager; clusters made by kubeadm have them. */
+const bootstrapControllers = ['bootstrap-signer-controller', 'token-cleaner-controller'] as const;
 
 /** Starts the cluster and waits until its nodes are ready. */
 export async function startRealCluster(): Promise<Cluster> {
-  const plane = await startControlPlane({ serviceAccounts: true, apiServerArgs: ['--allow-privileged=true'] });
+  const authority = await ClientAuthority.write();
   try {
-    await plane.startControllerManager([
-      `--controllers=${['*', ...replacedControllers.map((name) => `-${name}`)].join(',')}`,
-    ]);
+    const plane = await startControlPlane({
+      serviceAccounts: true,
+      apiServerArgs: ['--allow-privileged=true', `--client-ca-file=${authority.certFile}`],
+    });
+    return await startPrograms(plane, authority);
+  } catch (error) {
+    authority.remove();
+    throw error;
+  }
+}
+
+async function startPrograms(plane: ControlPlane, authority: ClientAuthority): Promise<Cluster> {
+  try {
+    const client = plane.client();
+    await client.must('POST', '/api/v1/namespaces/kube-public/configmaps', clusterInfo());
+    await plane.startControllerManager(controllerManagerArguments(authority));
     await plane.startProgram('kube-scheduler', plane.binaries.kubeScheduler, schedulerArguments(plane));
     for (const { name, file, args } of productPrograms(plane.kubeconfigFile))
       await plane.startProgram(name, file, args);
-    const client = plane.client();
     await nodesReady(client);
     const { kubeconfigFile, folder, binaries } = plane;
-    const dispose = (): Promise<void> => plane.stop();
+    const dispose = async (): Promise<void> => {
+      await plane.stop();
+      authority.remove();
+    };
     return { kubeconfigFile, folder, client, kubectl: binaries.kubectl, [Symbol.asyncDispose]: dispose };
   } catch (error) {
     await plane.stop();
     throw error;
   }
+}
+
+/** The CA of client certificates: kube-apiserver accepts them, kube-controller-manager signs them. */
+class ClientAuthority {
+  readonly certFile: string;
+  readonly keyFile: string;
+  readonly #folder: string;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+    this.certFile = join(folder, 'client-ca.crt');
+    this.keyFile = join(folder, 'client-ca.key');
+  }
+
+  static async write(): Promise<ClientAuthority> {
+    const authority = await TestAuthority.make('client CA', authorityValidForMs);
+    const files = new ClientAuthority(mkdtempSync(join(tmpdir(), 'nlc-client-ca-')));
+    writeFileSync(files.certFile, authority.cert);
+    writeFileSync(files.keyFile, await authority.key(), { mode: 0o600 });
+    return files;
+  }
+
+  remove(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** The ConfigMap that kubeadm creates and the bootstrap signer signs. Its kubeconfig is signed as text; no test connects by it. */
+function clusterInfo(): object {
+  const kubeconfig = JSON.stringify({ apiVersion: 'v1', kind: 'Config', clusters: [] });
+  return { metadata: { name: 'cluster-info' }, data: { kubeconfig } };
+}
+
+function controllerManagerArguments({ certFile, keyFile }: ClientAuthority): readonly string[] {
+  const controllers = ['*', ...bootstrapControllers, ...replacedControllers.map((name) => `-${name}`)];
+  return [
+    `--controllers=${controllers.join(',')}`,
+    `--cluster-signing-cert-file=${certFile}`,
+    `--cluster-signing-key-file=${keyFile}`,
+  ];
 }
 
 function schedulerArguments({ kubeconfigFile }: ControlPlane): readonly string[] {

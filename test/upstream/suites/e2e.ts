@@ -11,8 +11,8 @@ import type { KnownTest, TestResult } from '../results.ts';
 import { runProgram } from './run-program.ts';
 import type { SuiteOptions, SuiteRun } from './suite.ts';
 
-/** Tests that run at the same time. Those that Kubernetes marks serial run alone, after the others. */
-const processes = 4;
+/** Tests that run at the same time; most of their time is waits. Those that Kubernetes marks serial run alone, after the others. */
+const processes = 8;
 /** More failed tests than this are no accident of a busy machine: they are not run again. */
 const runAgainMax = 40;
 const timeout = '4h';
@@ -26,7 +26,10 @@ interface NamedTests {
 }
 
 /** All tests of the e2e binary, by a dry run without a cluster. */
-export async function listTests(tests: UpstreamTests, say: (line: string) => void): Promise<readonly KnownTest[]> {
+export async function listTests(
+  tests: UpstreamTests,
+  { say, interrupted }: Pick<SuiteOptions, 'say' | 'interrupted'>,
+): Promise<readonly KnownTest[]> {
   const folder = mkdtempSync(join(tmpdir(), 'nlc-upstream-'));
   const guard = new Guard(folder);
   try {
@@ -43,6 +46,7 @@ export async function listTests(tests: UpstreamTests, say: (line: string) => voi
       logFile,
       guard,
       say,
+      interrupted,
     });
     if (code !== 0) throw new Error(`e2e.test: exit code ${code}: ${readFileSync(logFile, 'utf8').slice(-500)}`);
     return readKnownTests(readFileSync(report, 'utf8'));
@@ -100,7 +104,7 @@ class GinkgoRuns {
   }
 
   async run(which: string, names: readonly string[], parallel: number): Promise<GinkgoRun> {
-    const { say, logFolder } = this.#options;
+    const { say, logFolder, interrupted } = this.#options;
     const folder = mkdtempSync(join(tmpdir(), 'nlc-upstream-'));
     const guard = new Guard(folder);
     try {
@@ -110,7 +114,8 @@ class GinkgoRuns {
       const args = this.#arguments(names, folder, parallel);
       const env = { HOME: folder, PATH: process.env['PATH'] };
       const name = `${which} run of ${names.length} tests`;
-      const code = await runProgram({ name, file: this.#tests.ginkgo, args, cwd: folder, env, logFile, guard, say });
+      const about = { name, file: this.#tests.ginkgo, args, cwd: folder, env };
+      const code = await runProgram({ ...about, logFile, guard, say, interrupted });
       if (!existsSync(report)) throw new Error(`ginkgo: exit code ${code}, no report; output in ${logFile}`);
       copyFileSync(report, join(logFolder, `${which}.json`));
       return this.#read(readFileSync(report, 'utf8'), `${name}; output in ${logFile}`);

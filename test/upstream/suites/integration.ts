@@ -83,6 +83,7 @@ class BinaryRun {
       logFile,
       guard,
       say: options.say,
+      interrupted: options.interrupted,
     });
     const results = readGoTestOutput(readFileSync(logFile, 'utf8'));
     const count = (outcome: string): number => results.filter((result) => result.outcome === outcome).length;

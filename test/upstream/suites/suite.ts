@@ -9,6 +9,8 @@ export interface SuiteOptions {
   /** Folder for output and logs; kept after the run. */
   readonly logFolder: string;
   readonly say: (line: string) => void;
+  /** Aborts when the command is to end: the suite rejects with Interrupted. */
+  readonly interrupted: AbortSignal;
 }
 
 interface SuiteList {

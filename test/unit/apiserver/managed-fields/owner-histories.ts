@@ -30,7 +30,7 @@ export interface State {
 }
 
 /** Objects, managers and steps drawn from a seed. */
-class StateDraw extends Draw {
+export class StateDraw extends Draw {
   object(): Readonly<Record<string, unknown>> {
     const values = ['x', 'y'] as const;
     const fields = (names: readonly string[]): object =>

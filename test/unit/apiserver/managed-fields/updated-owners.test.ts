@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mapOf } from '../../../../src/api/json-map.ts';
 import { compareObjects } from '../../../../src/apiserver/managed-fields/compare-values.ts';
+import { FieldSet } from '../../../../src/apiserver/managed-fields/field-set.ts';
 import { encodeFields } from '../../../../src/apiserver/managed-fields/fields-v1.ts';
 import {
   decodeManagers,
@@ -14,7 +15,7 @@ import {
 import { Comparisons, trackChanges } from '../../../../src/apiserver/managed-fields/track-changes.ts';
 import { decideUpdate } from '../../../../src/apiserver/managed-fields/updated-owners.ts';
 import { untrackedFields } from '../../../../src/apiserver/managed-fields/untracked-fields.ts';
-import { describe, eachStep, type State, type, version, versions } from './owner-histories.ts';
+import { describe, eachStep, type State, type StateDraw, type, version, versions } from './owner-histories.ts';
 
 const writer = { manager: 'one', subresource: '', now: '2026-01-01T00:00:10Z' };
 
@@ -62,6 +63,42 @@ test('a repeated change of the same fields keeps the field set of its writer', (
     assert.equal(own(write(owned, 'third'))?.fields, own(owned)?.fields);
   });
 });
+
+test('a change of a few values has the same owners, whether its writer had them or not', () => {
+  const empty = { operation: 'Update', subresource: '', time: undefined, fields: FieldSet.empty } as const;
+  const strange = [['f:metadata', 'f:name'], ['f:spec']];
+  let short = 0;
+  eachStep(({ object, managers }, draw) => {
+    const nothing: ManagerEntry = { ...empty, manager: 'one', apiVersion: 'v1' };
+    const untracked: ManagerEntry = { ...nothing, manager: 'two', subresource: 'x', fields: FieldSet.of(...strange) };
+    for (const entries of [managers, [...managers, untracked], [...managers, { ...nothing, manager: 'four' }]]) {
+      const state = { object, managers: entries };
+      const after = changeValues(object, draw);
+      const updated = decideUpdate({ before: object, after, version, versions }, entries, writer);
+      const expected = updateInSteps(state, after);
+      assert.deepEqual(
+        describe({ object, managers: sortManagers(updated) }),
+        describe({ object, managers: sortManagers(expected) }),
+      );
+      if (updated.some(({ time, fields }) => time === writer.now && entries.some((known) => known.fields === fields))) {
+        short += 1;
+      }
+    }
+  });
+  assert.ok(short > 50, `${short} writes changed what their writer owned`);
+});
+
+/** The object with other values of some of the fields that it has. */
+function changeValues(object: State['object'], draw: StateDraw): State['object'] {
+  const turned = (value: unknown): unknown => {
+    if (typeof value === 'string') return draw.one([value, `${value}z`]);
+    if (Array.isArray(value)) return value.map((item: unknown) => (typeof item === 'string' ? item : turned(item)));
+    return Object.fromEntries(
+      Object.entries(mapOf(value)).map(([name, field]) => [name, name === 'key' ? field : turned(field)]),
+    );
+  };
+  return mapOf(turned(object));
+}
 
 test('the order of items with keys makes no difference to what changed', () => {
   eachStep(({ object }, draw) => {

@@ -61,7 +61,7 @@ describe('the chain of status setters', () => {
 
   it('waits for an asynchronous setter up to its time limit, and measures it', async () => {
     const meter = new RecordingMeter();
-    await using world = new NodeWorld({
+    await using world: NodeWorld = new NodeWorld({
       meter,
       setters: [
         { name: 'Slow', set: (node) => world.clock.sleep(300, world.signal).then(() => withCondition(node, 'Slow')) },

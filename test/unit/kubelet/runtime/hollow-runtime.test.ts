@@ -236,58 +236,6 @@ describe('starting a pod', () => {
   });
 });
 
-describe('an image that cannot be pulled', () => {
-  it('is retried with exponential back-off, counted from the failure', async () => {
-    const pod = makePod('web', {}, { 'hollow-kubelet/pull-failure': 'not found' });
-    const first = await world.sync(pod);
-    assert.deepEqual(first.waiting, [{ container: 'c', reason: 'ErrImagePull', message: 'not found' }]);
-    assert.equal(first.failure, 'failed to "StartContainer" for "c" with ErrImagePull: "not found"');
-    const seen = world.recorder.drafts.map(({ type, reason, message }) => `${type} ${reason} ${message}`);
-    assert.deepEqual(seen, [
-      'Normal Pulling Pulling image "img:1"',
-      'Warning Failed Failed to pull image "img:1": not found',
-      'Warning Failed Error: ErrImagePull',
-    ]);
-    const startedAtMs = world.clock.monotonicMs();
-    const pulls: number[] = [];
-    for (let second = 1; second <= 700; second += 1) {
-      await world.clock.advance(1_000);
-      const before = world.reasons.filter((reason) => reason === 'Pulling').length;
-      await world.sync(pod);
-      const after = world.reasons.filter((reason) => reason === 'Pulling').length;
-      if (after > before) pulls.push((world.clock.monotonicMs() - startedAtMs) / 1_000);
-    }
-    assert.deepEqual(pulls, [10, 30, 70, 150, 310, 610]);
-  });
-
-  it('reports ImagePullBackOff with the last error, without a failure', async () => {
-    const pod = makePod('web', {}, { 'hollow-kubelet/pull-failure': 'not found' });
-    await world.sync(pod);
-    const endsAtMs = world.clock.monotonicMs() + 10_000;
-    await world.clock.advance(4_000);
-    const held = await world.sync(pod);
-    const message = 'Back-off pulling image "img:1": ErrImagePull: not found';
-    assert.deepEqual(held, {
-      waiting: [{ container: 'c', reason: 'ImagePullBackOff', message }],
-      backoffEndsAtMs: endsAtMs,
-      failure: undefined,
-    });
-    const [event, failed] = world.recorder.drafts.slice(-2);
-    const expected = ['Normal', 'BackOff', 'Back-off pulling image "img:1"'];
-    assert.deepEqual([event?.type, event?.reason, event?.message], expected);
-    assert.deepEqual([failed?.type, failed?.message], ['Warning', 'Error: ImagePullBackOff']);
-  });
-
-  it('is pulled after the fault is withdrawn', async () => {
-    const takeBack = world.runtime.script({ labels: {}, script: { pullFailure: 'not found' } });
-    await world.sync(web);
-    takeBack();
-    await world.clock.advance(10_000);
-    await world.sync(web);
-    assert.equal(world.stateOf(web), 'running');
-  });
-});
-
 describe('a container that keeps exiting', () => {
   const crashing = makePod('web', {}, { 'hollow-kubelet/exit-after': '1s', 'hollow-kubelet/exit-code': '1' });
 
