@@ -12,7 +12,9 @@ export interface ServerController {
   readonly name: string;
   /** The tables whose changes it reacts to. */
   readonly tables: readonly string[];
-  /** Called inside the write of each change of these tables, its own included: must only note what it concerns. */
+  /** Whether a change of a table concerns it; default: each one does. Called inside the write. */
+  concerns?(table: string, change: StoreChange): boolean;
+  /** Called inside the write of each change that concerns it, its own included: must only note what changed. */
   observe?(change: StoreChange): void;
   /** Writes what its rules require. Returns when it must run again without a change, in milliseconds. */
   sync(): number | undefined;
@@ -39,6 +41,7 @@ export async function runController(
     store.table(table).hub.add({
       bucket: '',
       deliver: (change) => {
+        if (controller.concerns?.(table, change) === false) return;
         controller.observe?.(change);
         changes.raise();
       },

@@ -3,6 +3,7 @@ export const serverControllerNames = [
   'clusterrole-aggregation-controller',
   'disruption-controller',
   'namespace-controller',
+  'resourcequota-controller',
   'serviceaccount-controller',
 ] as const;
 

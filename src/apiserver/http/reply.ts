@@ -70,31 +70,37 @@ export async function sendReply(
 ): Promise<void> {
   const headers = { ...common, ...reply.headers, 'content-type': reply.contentType };
   const pauses = new WorkPauses(clock);
-  let first: Uint8Array | undefined;
-  for (const chunk of joinParts(reply.body)) {
-    await pauses.pause();
-    // A part that is not written makes the response incomplete, which the client must detect.
-    if (signal.aborted) return;
-    if (chunk.length === 0) continue;
-    if (first === undefined) {
-      first = chunk;
-      continue;
-    }
-    if (!outgoing.headersSent) {
-      begin(outgoing, reply.code, headers);
-      await write(outgoing, first, signal);
-    }
-    await write(outgoing, chunk, signal);
-  }
+  const chunks = joinParts(reply.body);
+  const first = (await nextChunk(chunks, pauses, signal)) ?? new Uint8Array();
+  const second = await nextChunk(chunks, pauses, signal);
   if (signal.aborted) return;
-  const whole = first ?? new Uint8Array();
-  if (outgoing.headersSent) finish(outgoing);
-  else if (whole.length <= wholeBytesMax)
-    respond(outgoing, reply.code, { ...headers, 'content-length': whole.length }, whole);
-  else {
-    begin(outgoing, reply.code, headers);
-    finish(outgoing, whole);
+  // A short answer, as to a write, is sent without a pause.
+  if (second === undefined && first.length <= wholeBytesMax) {
+    respond(outgoing, reply.code, { ...headers, 'content-length': first.length }, first);
+    return;
   }
+  begin(outgoing, reply.code, headers);
+  await write(outgoing, first, signal);
+  for (let chunk = second; chunk !== undefined; chunk = await nextChunk(chunks, pauses, signal)) {
+    await write(outgoing, chunk, signal);
+    await pauses.pause();
+  }
+  // A part that was not written makes the response incomplete, which the client must detect.
+  if (!signal.aborted) finish(outgoing);
+}
+
+/** The next chunk that is not empty; undefined at the end, and when the signal has aborted. */
+async function nextChunk(
+  chunks: Iterator<Uint8Array, void>,
+  pauses: WorkPauses,
+  signal: AbortSignal,
+): Promise<Uint8Array | undefined> {
+  while (!signal.aborted) {
+    const { value } = chunks.next();
+    if (value === undefined || value.length > 0) return value ?? undefined;
+    await pauses.pause();
+  }
+  return undefined;
 }
 
 /** Joins parts into chunks of at least {@link chunkBytesMin}; an empty part stays a chunk of its own. */

@@ -1,4 +1,4 @@
-/** LimitRanges and ResourceQuotas (upstream `ValidateLimitRange`, `ValidateResourceQuotaSpec`); nothing enforces them. */
+/** LimitRanges and ResourceQuotas (upstream `ValidateLimitRange`, `ValidateResourceQuotaSpec`). */
 import { parseQuantity } from '../../api/quantity.ts';
 import { sameJson } from '../../api/same-json.ts';
 import {

@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.ts';
 import { mapAt } from '../select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
-import { buildStored } from './object-registry.ts';
+import { buildStored } from './stored-version.ts';
 import type { Strategy } from './strategy.ts';
 
 /** Default of kube-apiserver. */

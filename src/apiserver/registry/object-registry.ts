@@ -8,13 +8,14 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Random } from '../../ports/random.ts';
 import type { User } from '../authentication/user.ts';
 import type { BodySource } from '../codec/body-source.ts';
-import { type Draft, StoredObject } from '../storage/stored-object.ts';
+import type { Draft, StoredObject } from '../storage/stored-object.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
 import { alignNames, assertNameGiven, type FieldValidation, readBody, patchedObjectError } from './body-reader.ts';
+import { buildStored, keyOfDraft } from './stored-version.ts';
 import { type Deletion, type DeletionInput, decideDeletion } from './decide-deletion.ts';
 import { asEventV1 } from './event-forms.ts';
 import { applyConfiguration, ownersAfterUpdate, sameOwners } from './field-owners.ts';
-import { decodeManagers, type ManagerEntry } from '../managed-fields/manager-entry.ts';
+import type { ManagerEntry } from '../managed-fields/manager-entry.ts';
 import { applyPropagation, type Propagation } from './gc-finalizers.ts';
 import { generateName, generateTriesMax, makeUid } from './identity.ts';
 import { parseRevision } from './list-query.ts';
@@ -38,6 +39,7 @@ import { sameJson } from '../../api/same-json.ts';
 import { type FieldError, invalidField } from '../api-errors/field-errors.ts';
 import { type MutableJsonMap, textAt } from '../select-field.ts';
 import type { Strategy, WriteContext } from './strategy.ts';
+import type { WriteAdmission } from './write-admission.ts';
 
 export interface WriteOptions {
   /** All steps but the commit. */
@@ -103,11 +105,14 @@ export class ObjectRegistry {
   readonly #store: VersionedStore;
   readonly #clock: Clock;
   readonly #random: Random;
+  readonly #admission: WriteAdmission | undefined;
 
-  constructor(store: VersionedStore, clock: Clock, random: Random) {
+  /** Without `admission` every valid write is carried out. */
+  constructor(store: VersionedStore, clock: Clock, random: Random, admission?: WriteAdmission) {
     this.#store = store;
     this.#clock = clock;
     this.#random = random;
+    this.#admission = admission;
   }
 
   exists(target: Target): boolean {
@@ -223,11 +228,13 @@ export class ObjectRegistry {
       ...strategy.validate(draft, target.served.group),
       ...strategy.validateCreate(draft, target.served.group),
     ]);
+    const record = this.#admission?.admit({ target, draft, stored: undefined, before: undefined });
     const taken = this.#store.get(strategy.table, keyOfDraft(strategy, draft));
     if (taken !== undefined) {
       const terminating = taken.content.metadata.deletionTimestamp !== undefined;
       throw alreadyExists(resourceName(target), taken.name, terminating);
     }
+    if (!options.dryRun) record?.();
     return { object: this.#commit(strategy, { draft, managers }, options.dryRun), created: true, warnings };
   }
 
@@ -288,6 +295,8 @@ export class ObjectRegistry {
       ...strategy.validateUpdate(draft, before, target.endpoint, target.served.group),
     ]);
     options.authorizeChange?.(draft, before);
+    const record = this.#admission?.admit({ target, draft, stored, before });
+    if (!options.dryRun) record?.();
     const object = this.#commitUpdate(target, { stored, before }, { draft, managers }, options.dryRun);
     return { object, created: false, warnings };
   }
@@ -372,44 +381,11 @@ function keep({ managers }: StoredObject, draft: Draft): Prepared {
   return { draft, managers };
 }
 
-/**
- * The version of a draft that the store keeps. The draft may be used again. Without `managers`, they are those of its
- * `metadata.managedFields`.
- */
-export function buildStored(
-  strategy: Strategy,
-  draft: Draft,
-  revision: number,
-  managers: readonly ManagerEntry[] = decodeManagers(draft.metadata['managedFields']) ?? [],
-): StoredObject {
-  const { managedFields: _managedFields, ...fields } = draft.metadata;
-  const metadata: Draft['metadata'] = { ...fields, resourceVersion: String(revision) };
-  const name = metadata.name ?? '';
-  const namespace = metadata.namespace ?? '';
-  const located = strategy.namespaced ? { 'metadata.namespace': namespace } : {};
-  const { metadata: _metadata, ...rest } = draft;
-  const about = {
-    key: keyOfDraft(strategy, draft),
-    namespace,
-    name,
-    uid: metadata.uid ?? '',
-    revision,
-    labels: metadata.labels ?? {},
-    fields: { 'metadata.name': name, ...located, ...strategy.fieldsOf(draft) },
-  };
-  return new StoredObject(about, { metadata, ...rest }, managers);
-}
-
 function markDeleted({ metadata }: Draft, mark: Deletion & { readonly kind: 'mark' }): void {
   metadata.deletionTimestamp = formatTime(mark.deletionAtMs);
   metadata.deletionGracePeriodSeconds = mark.graceSeconds;
   const { generation = 0 } = metadata;
   if (mark.firstTime && generation > 0) metadata.generation = generation + 1;
-}
-
-function keyOfDraft(strategy: Strategy, { metadata }: Draft): string {
-  const name = metadata.name ?? '';
-  return strategy.namespaced ? `${metadata.namespace ?? ''}/${name}` : name;
 }
 
 /** Restores fields that clients may omit or cannot set; a differing value in the others is rejected by validation. */

@@ -36,6 +36,7 @@ const workloadControllers: readonly string[] = [
   'disruption-controller',
   'endpointslice-controller',
   'namespace-controller',
+  'resourcequota-controller',
   'serviceaccount-controller',
   'serviceaccount-token-controller',
   'garbage-collector-controller',

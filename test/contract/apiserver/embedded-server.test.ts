@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { connect as connectHttp2 } from 'node:http2';
 import { createConnection, type Socket } from 'node:net';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { Agent, request } from 'undici';
 import { parse as parseYaml } from 'yaml';
 import type { ApiServerOptions, RunningApiServer } from '../../../src/apiserver/http/api-server.ts';
@@ -261,14 +261,31 @@ test('a grace period of millennia ends at the last time that can be written, and
   });
 });
 
+/** Objects with the name `bad` have no protobuf form. */
+function failToEncodeBad(t: TestContext): void {
+  const encodable = Object.getOwnPropertyDescriptor(StoredObject.prototype, 'encodable')?.value;
+  t.mock.method(StoredObject.prototype, 'encodable', function encodeUnlessBad(this: StoredObject) {
+    if (this.name === 'bad') throw new RangeError('1e300 is not an integer of 64 bits');
+    return encodable.call(this);
+  });
+}
+
+test('a list with an object that cannot be encoded is answered 500', async (t) => {
+  await withServer({ logger: new RecordingLogger() }, async (_server, client) => {
+    failToEncodeBad(t);
+    for (const name of ['bad', 'good']) await client.pod('default', { metadata: { name } });
+    const accept = 'application/vnd.kubernetes.protobuf';
+    const { code, bytes } = await client.get('/api/v1/namespaces/default/pods', { accept });
+    assert.equal(code, 500);
+    assert.ok(bytes.includes('Internal error occurred: 1e300 is not an integer of 64 bits'));
+    expect(await client.get('/api/v1/namespaces/default/pods'), 200);
+  });
+});
+
 test('an object that cannot be encoded ends the watches that would send it, with one warning that names it', async (t) => {
   const logger = new RecordingLogger();
   await withServer({ logger }, async (_server, client) => {
-    const encodable = Object.getOwnPropertyDescriptor(StoredObject.prototype, 'encodable')?.value;
-    t.mock.method(StoredObject.prototype, 'encodable', function encodeUnlessBad(this: StoredObject) {
-      if (this.name === 'bad') throw new RangeError('1e300 is not an integer of 64 bits');
-      return encodable.call(this);
-    });
+    failToEncodeBad(t);
     const accept = 'application/vnd.kubernetes.protobuf';
     const pods = '/api/v1/namespaces/default/pods';
     const open = [await client.watchChanges(pods, '', accept), await client.watchChanges(pods, '', accept)];

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { makeServerControllers } from '../../../../src/apiserver/controllers/server-controllers.ts';
-import { buildStored, ObjectRegistry } from '../../../../src/apiserver/registry/object-registry.ts';
+import { buildStored } from '../../../../src/apiserver/registry/stored-version.ts';
+import { ObjectRegistry } from '../../../../src/apiserver/registry/object-registry.ts';
 import { ServedTargets } from '../../../../src/apiserver/registry/served-targets.ts';
 import { makeStrategies } from '../../../../src/apiserver/registry/strategies.ts';
 import { servedResources } from '../../../../src/apiserver/resources.ts';
