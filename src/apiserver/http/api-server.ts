@@ -15,6 +15,7 @@ import { type ServedResource, servedResources } from '../resources.ts';
 import { EventExpiry } from '../registry/event-expiry.ts';
 import { writeAuthenticationConfig } from '../registry/authentication-config.ts';
 import { createInitialObjects } from '../registry/initial-objects.ts';
+import { LimitRangeAdmission } from '../quota/limit-range-admission.ts';
 import { QuotaAdmission } from '../quota/quota-admission.ts';
 import { QuotaUsages } from '../quota/quota-usages.ts';
 import { ObjectLister } from '../registry/object-lister.ts';
@@ -183,7 +184,7 @@ function assemble(options: ApiServerOptions, { admin, signingKeyPem, caPem }: Se
   const targets = new ServedTargets(served, strategies);
   const usages = new QuotaUsages(store, targets.namespacedTables());
   const quotas = new QuotaAdmission({ store, clock, usages, strategy: strategyOf(strategies, 'resourcequotas') });
-  const registry = new ObjectRegistry(store, clock, random, quotas);
+  const registry = new ObjectRegistry(store, clock, random, [new LimitRangeAdmission(store), quotas]);
   createInitialObjects(registry, targets);
   writeAuthenticationConfig(registry, targets, caPem);
   const mode = options.authorizationMode ?? 'AlwaysAllow';

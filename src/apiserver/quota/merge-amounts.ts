@@ -73,7 +73,7 @@ export function sameAmounts(a: Amounts, b: Amounts): boolean {
   return a.size === b.size && [...a].every(([name, { nano }]) => b.get(name)?.nano === nano);
 }
 
-function formatAmount({ nano, format, text }: Amount): string {
+export function formatAmount({ nano, format, text }: Amount): string {
   return text ?? formatNano(nano, format);
 }
 

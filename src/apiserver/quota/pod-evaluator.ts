@@ -6,7 +6,7 @@ import type { Draft } from '../storage/stored-object.ts';
 import { addTo, type Amount, type Amounts, countOf } from './merge-amounts.ts';
 import type { QuotaEvaluator } from './evaluator.ts';
 import type { Measurement, ScopeFacts } from './select-scopes.ts';
-import { hasPodLevelResources, podLimits, podRequests } from './pod-resources.ts';
+import { hasPodLevelResources, podLimits, podRequests } from './merge-pod-resources.ts';
 
 const countName = 'count/pods';
 const compute = ['cpu', 'memory', 'ephemeral-storage'] as const;

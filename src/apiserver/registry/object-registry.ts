@@ -105,14 +105,14 @@ export class ObjectRegistry {
   readonly #store: VersionedStore;
   readonly #clock: Clock;
   readonly #random: Random;
-  readonly #admission: WriteAdmission | undefined;
+  readonly #admissions: readonly WriteAdmission[];
 
-  /** Without `admission` every valid write is carried out. */
-  constructor(store: VersionedStore, clock: Clock, random: Random, admission?: WriteAdmission) {
+  /** Valid writes are carried out if all `admissions`, in their order, permit them. */
+  constructor(store: VersionedStore, clock: Clock, random: Random, admissions: readonly WriteAdmission[] = []) {
     this.#store = store;
     this.#clock = clock;
     this.#random = random;
-    this.#admission = admission;
+    this.#admissions = admissions;
   }
 
   exists(target: Target): boolean {
@@ -228,13 +228,13 @@ export class ObjectRegistry {
       ...strategy.validate(draft, target.served.group),
       ...strategy.validateCreate(draft, target.served.group),
     ]);
-    const record = this.#admission?.admit({ target, draft, stored: undefined, before: undefined });
+    const records = this.#admissions.map((each) => each.admit({ target, draft, stored: undefined, before: undefined }));
     const taken = this.#store.get(strategy.table, keyOfDraft(strategy, draft));
     if (taken !== undefined) {
       const terminating = taken.content.metadata.deletionTimestamp !== undefined;
       throw alreadyExists(resourceName(target), taken.name, terminating);
     }
-    if (!options.dryRun) record?.();
+    if (!options.dryRun) for (const record of records) record();
     return { object: this.#commit(strategy, { draft, managers }, options.dryRun), created: true, warnings };
   }
 
@@ -295,8 +295,8 @@ export class ObjectRegistry {
       ...strategy.validateUpdate(draft, before, target.endpoint, target.served.group),
     ]);
     options.authorizeChange?.(draft, before);
-    const record = this.#admission?.admit({ target, draft, stored, before });
-    if (!options.dryRun) record?.();
+    const records = this.#admissions.map((each) => each.admit({ target, draft, stored, before }));
+    if (!options.dryRun) for (const record of records) record();
     const object = this.#commitUpdate(target, { stored, before }, { draft, managers }, options.dryRun);
     return { object, created: false, warnings };
   }

@@ -7,16 +7,14 @@ type Side = 'requests' | 'limits';
 
 /** Those of containers, or of the pod level where it has them, with the overhead of the pod. */
 export function podRequests(pod: Draft): Amounts {
-  const sums = ofContainers(pod, 'requests');
-  setPodLevel(sums, pod, 'requests');
+  const sums = podTotals(pod, 'requests');
   addTo(sums, amountsAt(pod, 'spec', 'overhead'));
   return sums;
 }
 
 /** The same; the overhead is added to limits other than zero. */
 export function podLimits(pod: Draft): Amounts {
-  const sums = ofContainers(pod, 'limits');
-  setPodLevel(sums, pod, 'limits');
+  const sums = podTotals(pod, 'limits');
   for (const [name, overhead] of amountsAt(pod, 'spec', 'overhead')) {
     const limit = sums.get(name);
     if (limit !== undefined && limit.nano !== 0n) sums.set(name, addAmount(limit, overhead));
@@ -34,10 +32,13 @@ function isOfPodLevel(name: string): boolean {
   return name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
 }
 
-function setPodLevel(sums: Map<string, Amount>, pod: Draft, side: Side): void {
+/** Without the overhead. */
+export function podTotals(pod: Draft, side: Side): Map<string, Amount> {
+  const sums = ofContainers(pod, side);
   for (const [name, amount] of selectAmounts(amountsAt(pod, 'spec', 'resources', side), isOfPodLevel)) {
     sums.set(name, amount);
   }
+  return sums;
 }
 
 /**

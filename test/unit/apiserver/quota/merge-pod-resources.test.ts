@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatAmounts } from '../../../../src/apiserver/quota/merge-amounts.ts';
-import { hasPodLevelResources, podLimits, podRequests } from '../../../../src/apiserver/quota/pod-resources.ts';
+import { hasPodLevelResources, podLimits, podRequests } from '../../../../src/apiserver/quota/merge-pod-resources.ts';
 
 const container = (name: string, cpu: string, more: object = {}) => ({
   name,
