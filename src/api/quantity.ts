@@ -1,12 +1,14 @@
 /** Kubernetes quantities: a number with a binary, decimal or exponent suffix. */
 
-const quantityText = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+))(n|u|m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei|[eE][+-]?\d{1,3})?$/;
+const quantityText = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+))(n|u|m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei|[eE][+-]?\d+)?$/;
 const binarySuffixes: readonly string[] = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const fractionSuffixes: readonly string[] = ['n', 'u', 'm'];
 const decimalSuffixes: readonly string[] = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
 /** Upstream keeps the text of a quantity of at most so many digits. */
 const keptDigitsMax = 18;
 const nanoExponent = -9;
+/** Larger exponents count as this one: no resource has so much, and exact powers would take too long. */
+const exponentMax = 999;
 const nanoPerUnit = 1_000_000_000n;
 const parts: Readonly<Record<string, number>> = { m: 1e3, u: 1e6, n: 1e9 };
 
@@ -59,7 +61,7 @@ function shortest(value: number, step: number, suffixes: readonly string[]): str
 }
 
 /**
- * The value in billionths, exact at any size; smaller fractions are rounded up, as in the API server. Undefined if
+ * The value in billionths, exact up to an exponent of 999; smaller fractions are rounded up, as in the API server. Undefined if
  * malformed.
  */
 export function parseQuantityNano(value: unknown): bigint | undefined {
@@ -74,24 +76,30 @@ export function parseQuantityNano(value: unknown): bigint | undefined {
 }
 
 function nanoFactor(suffix: string): bigint {
-  if (isExponent(suffix)) return 10n ** BigInt(Math.max(0, 9 + Number(suffix.slice(1))));
+  if (isExponent(suffix)) return 10n ** BigInt(Math.max(0, 9 + boundedExponent(suffix)));
   const part = parts[suffix];
   return part === undefined ? BigInt(factor(suffix)) * 1_000_000_000n : 1_000_000_000n / BigInt(part);
 }
 
 /** Divisor for exponents below 10^-9. */
 function nanoDivisor(suffix: string): bigint {
-  return isExponent(suffix) ? 10n ** BigInt(Math.max(0, -9 - Number(suffix.slice(1)))) : 1n;
+  return isExponent(suffix) ? 10n ** BigInt(Math.max(0, -9 - boundedExponent(suffix))) : 1n;
+}
+
+function boundedExponent(suffix: string): number {
+  return Math.max(-exponentMax, Math.min(exponentMax, Number(suffix.slice(1))));
 }
 
 /**
  * The form in which the API server writes a quantity (upstream `Quantity.String`): no fraction, and the largest suffix of
- * its format that keeps it exact. `1024Mi` is `1Gi`, `0.5` is `500m`, `1000m` is `1`. A malformed quantity is unchanged.
+ * its format that keeps it exact. `1024Mi` is `1Gi`, `0.5` is `500m`, `1000m` is `1`. A malformed quantity is unchanged, as is
+ * one with a larger exponent than is exact.
  */
 export function canonicalQuantity(text: string): string {
   const nano = parseQuantityNano(text);
   const [, digits = '', suffix = ''] = quantityText.exec(text) ?? [];
-  if (nano === undefined || keepsText(digits, suffix)) return text;
+  const isExact = !isExponent(suffix) || Math.abs(Number(suffix.slice(1))) <= exponentMax;
+  if (nano === undefined || !isExact || keepsText(digits, suffix)) return text;
   return formatNano(nano, formatOfSuffix(suffix));
 }
 

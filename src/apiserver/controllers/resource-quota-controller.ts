@@ -24,15 +24,17 @@ interface ResourceQuotaControllerOptions {
 
 const table = 'resourcequotas';
 const fullPassMs = 60_000;
+/** A longer pass would hold up requests: the next one does the rest. */
+const passMs = 20;
 
 export class ResourceQuotaController implements ServerController {
   readonly name = 'resourcequota-controller';
   readonly tables: readonly string[];
   readonly #options: ResourceQuotaControllerOptions;
-  /** Namespaces with changes since the last pass. */
-  #changed = new Set<string>();
+  /** Namespaces to compute. */
+  readonly #changed = new Set<string>();
   /** When a pod is no longer counted because its grace period is over, by namespace. */
-  #recheckAtMs: ReadonlyMap<string, number> = new Map();
+  readonly #recheckAtMs = new Map<string, number>();
   #fullPassAtMs = 0;
 
   constructor(options: ResourceQuotaControllerOptions) {
@@ -50,26 +52,44 @@ export class ResourceQuotaController implements ServerController {
     this.#changed.add(object.namespace);
   }
 
-  /** Runs again when a pod is no longer counted because its grace period is over. */
+  /** Runs again when a pod is no longer counted because its grace period is over, or for what a long pass left. */
   sync(): number | undefined {
-    const { store, clock } = this.#options;
+    const { clock } = this.#options;
     const startedAtMs = clock.monotonicMs();
-    const isFullPass = startedAtMs >= this.#fullPassAtMs;
-    const fullPassAtMs = isFullPass ? startedAtMs + fullPassMs : this.#fullPassAtMs;
-    const changed = this.#changed;
-    this.#changed = new Set();
+    this.#noteDue(startedAtMs);
+    const fullPassAtMs = this.#fullPassAtMs;
     // After a failure below, the next pass is a full one.
     this.#fullPassAtMs = startedAtMs;
-    const rechecks = new Map<string, number>();
-    for (const [namespace, quotas] of Map.groupBy(store.table(table).now().from(''), namespaceOf)) {
-      const recheckAtMs = this.#recheckAtMs.get(namespace) ?? Number.POSITIVE_INFINITY;
-      const isDue = isFullPass || changed.has(namespace) || recheckAtMs <= clock.nowMs();
-      rechecks.set(namespace, isDue ? Math.min(...quotas.map((quota) => this.#syncQuota(quota))) : recheckAtMs);
+    for (const namespace of this.#changed) {
+      this.#changed.delete(namespace);
+      this.#syncNamespace(namespace);
+      if (clock.monotonicMs() - startedAtMs >= passMs) break;
     }
-    this.#recheckAtMs = rechecks;
     this.#fullPassAtMs = fullPassAtMs;
-    const nextMs = Math.min(...rechecks.values());
+    if (this.#changed.size > 0) return 1;
+    const nextMs = Math.min(...this.#recheckAtMs.values());
     return nextMs === Number.POSITIVE_INFINITY ? undefined : Math.max(nextMs - clock.nowMs(), 1);
+  }
+
+  /** Adds the namespaces whose time has come. */
+  #noteDue(startedAtMs: number): void {
+    const { store, clock } = this.#options;
+    const nowMs = clock.nowMs();
+    for (const [namespace, recheckAtMs] of this.#recheckAtMs) if (recheckAtMs <= nowMs) this.#changed.add(namespace);
+    if (startedAtMs < this.#fullPassAtMs) return;
+    for (const { namespace } of store.table(table).now().from('')) this.#changed.add(namespace);
+    this.#fullPassAtMs = startedAtMs + fullPassMs;
+  }
+
+  #syncNamespace(namespace: string): void {
+    this.#recheckAtMs.delete(namespace);
+    let recheckAtMs = Number.POSITIVE_INFINITY;
+    const prefix = `${namespace}/`;
+    for (const quota of this.#options.store.table(table).now().from(prefix)) {
+      if (!quota.key.startsWith(prefix)) break;
+      recheckAtMs = Math.min(recheckAtMs, this.#syncQuota(quota));
+    }
+    if (recheckAtMs !== Number.POSITIVE_INFINITY) this.#recheckAtMs.set(namespace, recheckAtMs);
   }
 
   /** When it must be computed again without a change. */
@@ -82,8 +102,4 @@ export class ResourceQuotaController implements ServerController {
     }
     return changesAtMs + 1;
   }
-}
-
-function namespaceOf({ namespace }: StoredObject): string {
-  return namespace;
 }

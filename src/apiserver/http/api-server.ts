@@ -185,10 +185,12 @@ function assemble(options: ApiServerOptions, { admin, signingKeyPem, caPem }: Se
   const usages = new QuotaUsages(store, targets.namespacedTables());
   const quotas = new QuotaAdmission({ store, clock, usages, strategy: strategyOf(strategies, 'resourcequotas') });
   const registry = new ObjectRegistry(store, clock, random, [new LimitRangeAdmission(store), quotas]);
-  createInitialObjects(registry, targets);
-  writeAuthenticationConfig(registry, targets, caPem);
+  // No quota that is stored keeps the server from starting.
+  const unlimited = new ObjectRegistry(store, clock, random);
+  createInitialObjects(unlimited, targets);
+  writeAuthenticationConfig(unlimited, targets, caPem);
   const mode = options.authorizationMode ?? 'AlwaysAllow';
-  if (mode === 'RBAC') createBootstrapPolicy(registry, targets);
+  if (mode === 'RBAC') createBootstrapPolicy(unlimited, targets);
   const tokens = [admin, ...(options.tokens ?? []).slice(1), ...(options.users ?? [])];
   const { access, ...security } = makeSecurity({ store, clock, random, mode, tokens, signingKeyPem });
   const budgets = new DisruptionBudgets({

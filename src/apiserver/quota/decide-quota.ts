@@ -58,6 +58,8 @@ export function decideQuota(input: QuotaInput): QuotaDecision {
     const why = explainIncomplete(input, quota, names);
     if (why !== undefined) return { kind: 'forbid', why };
   }
+  const negative = explainNegative(usageAt(now, input.nowMs));
+  if (negative !== undefined) return { kind: 'forbid', why: negative };
   const charges: Charge[] = [];
   for (const { quota, names } of limiting) {
     const requested = requestedOf({ now, before, nowMs: input.nowMs }, quota);
@@ -81,6 +83,12 @@ function explainIncomplete(
   if (missing !== undefined) return `failed quota: ${name}: ${missing}`;
   if (names.every((resource) => used.has(resource))) return undefined;
   return `status unknown for quota: ${name}, resources: ${[...names].sort().join(',')}`;
+}
+
+/** It would make room for others. */
+function explainNegative(usage: Amounts): string | undefined {
+  const names = [...usage].filter(([, { nano }]) => nano < 0n).map(([name]) => name);
+  return names.length === 0 ? undefined : `quota usage is negative for resource(s): ${names.sort().join(',')}`;
 }
 
 /** What the write adds to a quota: an object that it counts already adds only its growth. */

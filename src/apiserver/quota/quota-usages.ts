@@ -7,7 +7,7 @@ import type { VersionedStore } from '../storage/versioned-store.ts';
 import { type Quota, quotaOf } from './decide-quota.ts';
 import type { QuotaEvaluator } from './evaluator.ts';
 import { makeEvaluator } from './evaluators.ts';
-import type { Amount, Amounts } from './merge-amounts.ts';
+import { addTo, type Amount, type Amounts } from './merge-amounts.ts';
 import { type Measurement, noMeasurement } from './select-scopes.ts';
 import { type SumSubject, UsageSum } from './usage-sum.ts';
 
@@ -79,7 +79,8 @@ export class QuotaUsages {
       const names = input.names.filter((name) => evaluator.measures(name));
       if (names.length === 0) continue;
       const reading = this.#sumOf(table, { ...input, names }).read(this.#store.revision, nowMs);
-      for (const [name, amount] of reading.used) used.set(name, amount);
+      // The name of a class can make it a resource of two kinds: `requests.fast.storageclass.storage.k8s.io/...`.
+      addTo(used, reading.used);
       changesAtMs = Math.min(changesAtMs, reading.changesAtMs);
     }
     return { used, changesAtMs };

@@ -6,7 +6,7 @@ import { sameJson } from '../../api/same-json.ts';
 import type { ResourceTable } from '../storage/resource-table.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import { addAmount, type Amount, type Amounts, countOf } from './merge-amounts.ts';
-import { isSelected, type Measurement, type ScopeSelector, usageAt } from './select-scopes.ts';
+import { isSelected, type Measurement, type ScopeSelector } from './select-scopes.ts';
 
 /** What is added up. */
 export interface SumSubject {
@@ -17,7 +17,7 @@ export interface SumSubject {
 
 interface Reading {
   readonly used: Amounts;
-  /** When it changes without a change of an object, in milliseconds since the epoch; Infinity if it will not. */
+  /** It does not change earlier without a change of an object, in milliseconds since the epoch; Infinity if it will not. */
   readonly changesAtMs: number;
 }
 
@@ -34,8 +34,12 @@ export class UsageSum {
   readonly #subject: SumSubject;
   readonly #measure: (object: StoredObject) => Measurement;
   #sums = new Map<string, Amount>();
-  /** Objects whose usage depends on the time. */
+  /** Objects that will use less without a change; the sums contain what they use until then. */
   #ending = new Map<string, Measurement>();
+  /** None of them uses less at this time or before. */
+  #nextMs = Number.POSITIVE_INFINITY;
+  /** When one of them was last found to use less. */
+  #endedAtMs = Number.NEGATIVE_INFINITY;
   /** The changes up to this revision are in the sums. */
   #revision = -1;
 
@@ -51,15 +55,27 @@ export class UsageSum {
 
   /** `revision` is that of the store. */
   read(revision: number, nowMs: number): Reading {
+    // After the clock was set back, objects that had ended have not.
+    if (nowMs < this.#endedAtMs) this.#revision = -1;
     this.#advance(revision);
+    if (nowMs > this.#nextMs) this.#end(nowMs);
     const used = new Map(this.#subject.names.map((name) => [name, this.#sums.get(name) ?? countOf(0)]));
-    let changesAtMs = Number.POSITIVE_INFINITY;
-    for (const measurement of this.#ending.values()) {
-      this.#add(used, usageAt(measurement, nowMs), one);
-      const afterMs = measurement.later?.afterMs ?? Number.NEGATIVE_INFINITY;
-      if (afterMs >= nowMs) changesAtMs = Math.min(changesAtMs, afterMs);
+    return { used, changesAtMs: this.#ending.size === 0 ? Number.POSITIVE_INFINITY : this.#nextMs };
+  }
+
+  /** A pass over the objects that end, which is needed once for each time at which some do, not at each reading. */
+  #end(nowMs: number): void {
+    this.#nextMs = Number.POSITIVE_INFINITY;
+    this.#endedAtMs = nowMs;
+    for (const [key, { usage, later }] of this.#ending) {
+      if (later !== undefined && nowMs <= later.afterMs) {
+        this.#nextMs = Math.min(this.#nextMs, later.afterMs);
+        continue;
+      }
+      this.#ending.delete(key);
+      this.#add(usage, -one);
+      if (later !== undefined) this.#add(later.usage, one);
     }
-    return { used, changesAtMs };
   }
 
   #advance(revision: number): void {
@@ -69,6 +85,8 @@ export class UsageSum {
     if (changes === undefined) {
       this.#sums = new Map();
       this.#ending = new Map();
+      this.#nextMs = Number.POSITIVE_INFINITY;
+      this.#endedAtMs = Number.NEGATIVE_INFINITY;
       for (const object of this.#objects()) this.#count(object, one);
     } else {
       for (const { before, after } of changes) {
@@ -104,12 +122,20 @@ export class UsageSum {
   #count(object: StoredObject, sign: bigint): void {
     const measurement = this.#measure(object);
     if (!isSelected(measurement.scopes, this.#subject.selectors)) return;
-    if (measurement.later === undefined) this.#add(this.#sums, measurement.usage, sign);
-    else if (sign === one) this.#ending.set(object.key, measurement);
-    else this.#ending.delete(object.key);
+    const { usage, later } = measurement;
+    if (later === undefined) this.#add(usage, sign);
+    else if (sign === one) this.#begin(object.key, measurement, later.afterMs);
+    else this.#add(this.#ending.delete(object.key) ? usage : later.usage, sign);
   }
 
-  #add(sums: Map<string, Amount>, usage: Amounts, sign: bigint): void {
+  #begin(key: string, measurement: Measurement, afterMs: number): void {
+    this.#ending.set(key, measurement);
+    this.#nextMs = Math.min(this.#nextMs, afterMs);
+    this.#add(measurement.usage, one);
+  }
+
+  #add(usage: Amounts, sign: bigint): void {
+    const sums = this.#sums;
     for (const name of this.#subject.names) {
       const amount = usage.get(name);
       if (amount !== undefined) sums.set(name, addAmount(sums.get(name), { ...amount, nano: amount.nano * sign }));

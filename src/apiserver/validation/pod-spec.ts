@@ -4,7 +4,7 @@ import { isMap, mapAt, mapsAt, type MutableJsonMap, textAt } from '../select-fie
 import { checkContainers } from './containers.ts';
 import { checkAnnotationKeys, checkFormat, checkLabels, checkOneOf, checkOptional } from './field-checks.ts';
 import { explainAddress, explainLabel, explainSubdomain } from './formats.ts';
-import { quantitiesAt, checkAmount, checkContainerResourceName } from './resources.ts';
+import { quantitiesAt, checkAmount, checkContainerResourceName, checkResources } from './resources.ts';
 import { checkAffinity, checkTolerations, checkTopologySpread } from './scheduling.ts';
 import { checkVolumes, mountableNames } from './volumes.ts';
 
@@ -26,6 +26,7 @@ export function checkPodSpec(spec: MutableJsonMap, path: string): readonly Field
     ...checkDeadline(spec, path),
     ...checkTolerations(mapsAt(spec, 'tolerations'), `${path}.tolerations`),
     ...checkHostAliases(spec, path),
+    ...checkResources(mapAt(spec, 'resources'), `${path}.resources`),
     ...quantitiesAt(spec, 'overhead').flatMap(([name, value]) => {
       const field = `${path}.overhead.limits[${name}]`;
       return [...checkContainerResourceName(name, field), ...checkAmount(name, value, field)];

@@ -87,9 +87,10 @@ test('a status that is wrong neither blocks nor admits, and is corrected', async
   await untilUsed(namespace, { pods: '2' });
 });
 
-test('a restart with a data dir goes on limiting', async () => {
+/** Runs servers on one folder, one after the other. */
+function restarts() {
   const folder = tempFolder();
-  const run = async <T>(use: (client: Client) => Promise<T>): Promise<T> => {
+  return async <T>(use: (client: Client) => Promise<T>): Promise<T> => {
     const dataDir = await DataDir.open(folder, silentLogger);
     const restarted = new Client(await embeddedBackend({ controllers: ['resourcequota-controller'], dataDir }));
     try {
@@ -99,6 +100,57 @@ test('a restart with a data dir goes on limiting', async () => {
       dataDir.close();
     }
   };
+}
+
+test('a quota does not keep a server with a data dir from starting', async () => {
+  const run = restarts();
+  const path = core('default', 'services');
+  await run(async (first) => {
+    await first.make(core('default', 'resourcequotas'), { metadata: { name: 'q' }, spec: { hard: { services: '0' } } });
+    await untilUsed('default', { services: '1' }, first);
+    expect(await first.delete(`${path}/kubernetes`), 200);
+  });
+  await run(async (second) => {
+    expect(await second.get(`${path}/kubernetes`), 200);
+    await untilUsed('default', { services: '1' }, second);
+    expect(await second.post(path, { metadata: { name: 's' }, spec: { ports: [{ port: 80 }] } }), 403);
+  });
+});
+
+test('a resource that is one of pods and of claims by its name is added up', async () => {
+  const name = 'requests.fast.storageclass.storage.k8s.io/persistentvolumeclaims';
+  const namespace = await quota({ [name]: '1' });
+  const path = core(namespace, 'persistentvolumeclaims');
+  const claim = (id: string): Json => ({
+    metadata: { name: id },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      storageClassName: 'requests.fast',
+      resources: { requests: { storage: '1Gi' } },
+    },
+  });
+  await client.make(path, claim('a'));
+  expect(await client.post(path, claim('b')), 403);
+  await untilUsed(namespace, { [name]: '1' });
+});
+
+test('no quantity makes a pod cost nothing, or less', async () => {
+  const namespace = await quota({ 'requests.cpu': '1' });
+  for (const [cpu, code] of [
+    ['-1', 422],
+    ['1e1000000000', 403],
+  ] as const) {
+    const resources = { requests: { cpu } };
+    const ofPod = { resources, containers: [{ name: 'c', image: 'registry/image:1' }] };
+    const ofContainer = { containers: [{ name: 'c', image: 'registry/image:1', resources }] };
+    for (const spec of [ofPod, ofContainer])
+      expect(await client.post(core(namespace, 'pods'), aPod('p', { spec })), code);
+  }
+  await untilUsed(namespace, { 'requests.cpu': '0' });
+});
+
+test('a restart with a data dir goes on limiting', async () => {
+  const run = restarts();
   const namespace = await run(async (first) => {
     const made = await quota({ pods: '1' }, first);
     await first.pod(made);

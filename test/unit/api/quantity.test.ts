@@ -38,11 +38,22 @@ describe('a quantity', () => {
   }
 
   it('rejects malformed quantities', () => {
-    for (const text of ['', 'Mi', '1 Mi', '1MiB', '0x10', '1.2.3', '1e', '1e1000000', '--1', 'NaN']) {
+    for (const text of ['', 'Mi', '1 Mi', '1MiB', '0x10', '1.2.3', '1e', '--1', 'NaN']) {
       assert.equal(parseQuantity(text), undefined, text);
       assert.equal(parseQuantityNano(text), undefined, text);
     }
     assert.equal(parseQuantityNano(1), undefined);
+  });
+
+  it('takes a larger exponent than 999 as 999, and keeps its text', () => {
+    for (const text of ['1e1000', '1E1000000000', `1e${'9'.repeat(40_000)}`]) {
+      assert.equal(parseQuantityNano(text), 10n ** 1_008n, text.slice(0, 20));
+      assert.equal(parseQuantity(text), Number.POSITIVE_INFINITY);
+      assert.equal(canonicalQuantity(text), text);
+    }
+    assert.equal(parseQuantityNano('1e-1000000000'), 1n);
+    assert.equal(parseQuantityNano('0e1000000000'), 0n);
+    assert.equal(parseQuantityNano('-1e1000000000'), -(10n ** 1_008n));
   });
 
   it('equals another notation of the same value', () => {

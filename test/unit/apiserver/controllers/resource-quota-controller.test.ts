@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import { makeServerControllers } from '../../../../src/apiserver/controllers/server-controllers.ts';
 import { ObjectRegistry } from '../../../../src/apiserver/registry/object-registry.ts';
 import { ServedTargets } from '../../../../src/apiserver/registry/served-targets.ts';
@@ -96,4 +96,19 @@ test('without quotas no change concerns it, with them only those that change wha
   pod('a', 'p');
   lease();
   assert.equal(state.observed, 2);
+});
+
+test('a long pass leaves the rest to the next one', () => {
+  const { clock, controller, pod, quota, status } = open();
+  const namespaces = Array.from({ length: 5 }, (_, index) => `n${index}`);
+  for (const namespace of namespaces) quota(namespace, { pods: '9' });
+  const monotonicMs = mock.method(clock, 'monotonicMs', () => 10 * monotonicMs.mock.callCount());
+  assert.equal(controller.sync(), 1);
+  const left = namespaces.filter((namespace) => status(namespace) === undefined);
+  assert.ok(left.length > 0 && left.length < 5, left.join());
+  pod('n0', 'p');
+  for (let passes = 0; controller.sync() === 1; passes += 1) assert.ok(passes < 9);
+  for (const namespace of namespaces) {
+    assert.deepEqual(status(namespace), { hard: { pods: '9' }, used: { pods: namespace === 'n0' ? '1' : '0' } });
+  }
 });

@@ -98,3 +98,17 @@ test('a quota is read from its status', () => {
   assert.deepEqual([...hard], []);
   assert.equal(amountsAt({ a: '1' }).size, 1);
 });
+
+test('an object that would use less than nothing is forbidden wherever there are quotas', () => {
+  const resources = { requests: { memory: '-1', cpu: '-500m' } };
+  const why = 'quota usage is negative for resource(s): cpu,memory,requests.cpu,requests.memory';
+  for (const hard of [{ 'requests.cpu': '1' }, { configmaps: '1' }]) {
+    assert.equal(decide('pods', { metadata: {}, spec: { resources } }, [{ hard, used: { 'requests.cpu': '0' } }]), why);
+  }
+});
+
+test('a quantity with a huge exponent is more than any limit', () => {
+  const cases = [{ hard: { 'requests.storage': '1e999' }, used: { 'requests.storage': '1' } }];
+  const why = decide('persistentvolumeclaims', claim('1e1000000000'), cases);
+  assert.ok(typeof why === 'string' && why.startsWith('exceeded quota: q0, requested: requests.storage=1e'));
+});
