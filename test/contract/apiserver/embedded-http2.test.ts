@@ -52,3 +52,59 @@ for (const [reader, pauseMs] of [
     });
   });
 }
+
+test('a deletion of a collection is carried out and answered, or answered 504 and not carried out', async () => {
+  await withClient(async (client) => {
+    await fill(client, 2_000, 2_000);
+    const session = openSession(client.backend);
+    const common = { authorization: `Bearer ${client.backend.token}`, accept: 'application/vnd.kubernetes.protobuf' };
+    let status: number | undefined = 504;
+    // A busy machine may need longer to read the request, which changes nothing.
+    for (let timeoutMs = 10; status === 504 && timeoutMs < 1_000; timeoutMs *= 2) {
+      const stream = session.request({
+        ':method': 'DELETE',
+        ':path': `${configMaps}?timeout=${timeoutMs}ms`,
+        ...common,
+      });
+      const answer = await answerOf(stream.end());
+      status = answer.status;
+      const { body } = await client.get(configMaps);
+      assert.equal(body.items.length, status === 504 ? 2_000 : 0, `answered ${status} after ${timeoutMs} ms`);
+      assert.equal(answer.rstCode, constants.NGHTTP2_NO_ERROR);
+      if (status === 200) assert.ok(answer.text.length > 4_000_000, 'all deleted objects are in the answer');
+    }
+    assert.equal(status, 200);
+    session.destroy();
+  });
+});
+
+test('the answer to a write that was carried out is sent after its deadline, to a client that reads late', async () => {
+  await withClient(async (client) => {
+    const session = openSession(client.backend);
+    const common = { authorization: `Bearer ${client.backend.token}`, 'content-type': 'application/json' };
+    const stream = session.request({ ':method': 'POST', ':path': `${configMaps}?timeout=400ms`, ...common });
+    const answered = answerOf(stream);
+    stream.pause();
+    stream.end(JSON.stringify({ metadata: { name: 'large' }, data: { v: 'x'.repeat(900_000) } }));
+    await sleep(1_000);
+    stream.resume();
+    const { status, text, rstCode } = await answered;
+    assert.deepEqual([status, rstCode], [201, constants.NGHTTP2_NO_ERROR]);
+    assert.equal(JSON.parse(text).data.v.length, 900_000);
+    session.destroy();
+  });
+});
+
+test('an answer that its client does not read is dropped at the deadline of the request', async () => {
+  await withClient(async (client) => {
+    await client.make(configMaps, { metadata: { name: 'c' }, data: { v: 'x'.repeat(200_000) } });
+    const session = openSession(client.backend);
+    const authorization = `Bearer ${client.backend.token}`;
+    const stream = session.request({ ':path': `${configMaps}/c?timeout=300ms`, authorization });
+    const answered = answerOf(stream);
+    stream.pause();
+    const { rstCode } = await answered;
+    assert.equal(rstCode, constants.NGHTTP2_INTERNAL_ERROR);
+    session.destroy();
+  });
+});
