@@ -1,6 +1,6 @@
 /** Behaviour of the embedded server over HTTP/2: answers that are cut off, and many of them on one connection. */
 import assert from 'node:assert/strict';
-import { constants } from 'node:http2';
+import { type ClientHttp2Stream, constants } from 'node:http2';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { embeddedBackend } from './backend.ts';
@@ -105,6 +105,64 @@ test('an answer that its client does not read is dropped at the deadline of the 
     stream.pause();
     const { rstCode } = await answered;
     assert.equal(rstCode, constants.NGHTTP2_INTERNAL_ERROR);
+    session.destroy();
+  });
+});
+
+function begunOrRefused(stream: ClientHttp2Stream): Promise<void> {
+  return new Promise((resolve) => {
+    stream.once('response', () => resolve());
+    stream.once('close', () => resolve());
+  });
+}
+
+/** The length of an answer whose content is not kept. */
+async function countBytes(stream: ClientHttp2Stream): Promise<{ readonly bytes: number; readonly rstCode: number }> {
+  let bytes = 0;
+  stream.on('data', (part: Buffer) => {
+    bytes += part.length;
+  });
+  stream.on('error', () => {});
+  await new Promise((resolve) => stream.once('close', resolve));
+  return { bytes, rstCode: stream.rstCode ?? 0 };
+}
+
+test('300 lists at once on one connection are answered, and a watch on it continues', async () => {
+  await withClient(async (client) => {
+    await fill(client, 300, 4_000);
+    const expectedBytes = (await client.get(configMaps)).bytes.length;
+    const session = openSession(client.backend);
+    const common = { authorization: `Bearer ${client.backend.token}` };
+    const watched = session.request({ ':path': `${configMaps}?watch=true&resourceVersion=0`, ...common });
+    const seen = new Promise<string>((resolve) => {
+      let text = '';
+      watched.on('data', (part: Buffer) => {
+        text += part.toString();
+        if (text.includes('"name":"last"')) resolve('seen');
+      });
+      watched.on('error', () => {});
+      watched.once('close', () => resolve('closed'));
+    });
+    const lists = Array.from({ length: 300 }, () => countBytes(session.request({ ':path': configMaps, ...common })));
+    for (const { bytes, rstCode } of await Promise.all(lists)) {
+      assert.deepEqual([bytes, rstCode], [expectedBytes, constants.NGHTTP2_NO_ERROR]);
+    }
+    await client.make(configMaps, { metadata: { name: 'last' } });
+    assert.equal(await seen, 'seen');
+    session.destroy();
+  });
+});
+
+test('a connection whose client does not read 300 lists is still served', async () => {
+  await withClient(async (client) => {
+    await fill(client, 300, 4_000);
+    const session = openSession(client.backend);
+    const common = { authorization: `Bearer ${client.backend.token}` };
+    const unread = Array.from({ length: 300 }, () => session.request({ ':path': configMaps, ...common }).pause());
+    for (const stream of unread) stream.on('error', () => {});
+    await Promise.all(unread.map(begunOrRefused));
+    const { status } = await answerOf(session.request({ ':path': '/version', ...common }));
+    assert.equal(status, 200);
     session.destroy();
   });
 });
