@@ -1,6 +1,6 @@
 /** One request and its response, the same for HTTP/1.1 and HTTP/2. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import { constants, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Stream } from 'node:http2';
 import type { User } from '../authentication/user.ts';
 
 export type Incoming = IncomingMessage | Http2ServerRequest;
@@ -65,8 +65,16 @@ export function begin(outgoing: Outgoing, code: number, headers: OutgoingHttpHea
   }
 }
 
-/** Destroys the stream, so that the client detects an incomplete response. */
+/** Ends an incomplete response at once, in a way that the client detects, and drops what is not sent yet. */
 export function cutOff(outgoing: Outgoing): void {
-  if ('stream' in outgoing) outgoing.stream?.destroy();
+  if ('stream' in outgoing) reset(outgoing.stream);
   else outgoing.destroy();
+}
+
+/** With an error code, as Go's server does for `ErrAbortHandler`: many clients take a stream without one for complete. */
+function reset(stream: ServerHttp2Stream | undefined): void {
+  if (stream === undefined || stream.destroyed) return;
+  stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+  // The frame with the code is queued. A client that does not read would otherwise keep the stream, and its data, open.
+  stream.destroy();
 }

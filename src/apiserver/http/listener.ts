@@ -10,6 +10,13 @@ const keepAliveMs = 180_000;
 const headerBytesMax = 64 * 1024;
 /** Upstream `--http2-max-streams-per-connection`: 1,000, for clients with many watches. */
 const streamsPerConnectionMax = 1_000;
+/**
+ * Megabytes that one connection may hold, answers that its client has not read included; beyond, Node refuses new streams and
+ * then ends the connection, watches included. Enough for every stream to hold the largest answer that is sent in one piece,
+ * 256 KiB; a long list holds 64 KiB and one object, and no answer is held beyond the deadline of its request. Node's default, 10, is exceeded
+ * by 160 lists at once.
+ */
+const sessionMemoryMax = 262;
 
 interface ListenerOptions {
   readonly host: string;
@@ -92,6 +99,7 @@ function secureServer(
       allowHTTP1: true,
       cert: certPem,
       key: keyPem,
+      maxSessionMemory: sessionMemoryMax,
       settings: { maxConcurrentStreams: streamsPerConnectionMax, maxHeaderListSize: headerBytesMax },
     },
     options.onRequest,

@@ -1,7 +1,7 @@
 /**
  * The deadline of one request (upstream `filters.WithTimeoutForNonLongRunningRequests`). When it passes, the signal of the
  * request aborts, its work ends, and only then the client receives an answer: what was answered with a timeout is not
- * carried out later.
+ * carried out later. The reverse holds too: what is carried out is not answered with a timeout.
  */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Clock } from '../../ports/clock.ts';
@@ -10,32 +10,49 @@ import { cutOff, type Exchange, type Incoming, type Outgoing, respond } from './
 /** Time for the rest of a body over HTTP/1.1, which is discarded, before the connection is closed. */
 const bodyGraceMs = 5_000;
 
+/** Time for the answer to a write that was carried out, after its deadline: the client needs the answer. */
+const sendMsMax = 60_000;
+
 export class RequestDeadline {
   readonly #clock: Clock;
-  readonly #abort: () => void;
-  readonly #stopped = new AbortController();
+  readonly #ended: AbortController;
+  #carriedOut = false;
   #passed = false;
+  #onPassed: (() => void) | undefined;
 
-  /** `abort` ends the work of the request. */
-  constructor(clock: Clock, abort: () => void) {
+  /** `ended` aborts when the response is closed, which stops the deadline; the deadline aborts it to end the work. */
+  constructor(clock: Clock, ended: AbortController) {
     this.#clock = clock;
-    this.#abort = abort;
-  }
-
-  get passed(): boolean {
-    return this.#passed;
+    this.#ended = ended;
   }
 
   start(timeoutMs: number): void {
-    void this.#clock.sleep(timeoutMs, this.#stopped.signal).then(() => {
-      if (this.#stopped.signal.aborted) return;
-      this.#passed = true;
-      this.#abort();
-    });
+    void this.#run(timeoutMs);
   }
 
-  stop(): void {
-    this.#stopped.abort();
+  /** From now on the request is not answered with a timeout. */
+  markCarriedOut(): void {
+    this.#carriedOut = true;
+  }
+
+  /**
+   * To be called when the work has ended: if the deadline has passed, the request is answered late. Otherwise it limits from
+   * now on the time in which the client reads its answer, which the server holds until then.
+   */
+  async settle(exchange: Exchange, headers: OutgoingHttpHeaders): Promise<void> {
+    if (!this.#passed) this.#onPassed = () => cutOff(exchange.outgoing);
+    else if (this.#carriedOut) cutOff(exchange.outgoing);
+    else await endLate(exchange, headers, this.#clock);
+  }
+
+  async #run(timeoutMs: number): Promise<void> {
+    const { signal } = this.#ended;
+    await this.#clock.sleep(timeoutMs, signal);
+    if (this.#carriedOut && !signal.aborted) await this.#clock.sleep(sendMsMax, signal);
+    if (signal.aborted) return;
+    this.#passed = true;
+    this.#ended.abort();
+    this.#onPassed?.();
   }
 }
 
@@ -52,11 +69,7 @@ const timedOut = Buffer.from(
 );
 
 /** Ends a request whose deadline has passed: with 504, or by cutting off a response that has begun. */
-export async function endLate(
-  { incoming, outgoing }: Exchange,
-  headers: OutgoingHttpHeaders,
-  clock: Clock,
-): Promise<void> {
+async function endLate({ incoming, outgoing }: Exchange, headers: OutgoingHttpHeaders, clock: Clock): Promise<void> {
   if (outgoing.writableEnded || outgoing.destroyed) return;
   if (outgoing.headersSent) {
     cutOff(outgoing);

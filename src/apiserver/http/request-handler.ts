@@ -13,7 +13,7 @@ import type { AccessControl } from './access-control.ts';
 import type { DocumentHandler } from './document-handler.ts';
 import { cutOff, type Exchange, headerOf, type Incoming, type Outgoing } from './exchange.ts';
 import { errorReply, pageNotFound, type Reply, sendReply, textReply } from './reply.ts';
-import { endLate, RequestDeadline } from './request-deadline.ts';
+import { RequestDeadline } from './request-deadline.ts';
 import { timeoutMsOf } from './request-timeout.ts';
 import type { InflightLimiter } from './inflight-limiter.ts';
 import { isServedVersion, routeOf } from './request-route.ts';
@@ -87,13 +87,9 @@ export class RequestHandler {
       ...flowHeaders,
     };
     const anonymousExchange = { ...request, user: anonymous };
-    const deadline = new RequestDeadline(this.#options.clock, () => ended.abort());
-    try {
-      await this.#answer(anonymousExchange, headers, deadline);
-    } finally {
-      deadline.stop();
-    }
-    if (deadline.passed) await endLate(anonymousExchange, headers, this.#options.clock);
+    const deadline = new RequestDeadline(this.#options.clock, ended);
+    await this.#answer(anonymousExchange, headers, deadline);
+    await deadline.settle(anonymousExchange, headers);
   }
 
   async #answer(anonymousExchange: Exchange, headers: OutgoingHttpHeaders, deadline: RequestDeadline): Promise<void> {
@@ -104,7 +100,10 @@ export class RequestHandler {
       }
     };
     try {
-      await send(await this.#replyTo(anonymousExchange, headers, deadline));
+      const reply = await this.#replyTo(anonymousExchange, headers, deadline);
+      // Between the change of the store and this line is no turn of the event loop, so the deadline has not passed in between.
+      if (isWrite(anonymousExchange)) deadline.markCarriedOut();
+      await send(reply);
     } catch (error) {
       if (outgoing.headersSent) throw error;
       await send(this.#failureReply(anonymousExchange, error));
@@ -155,6 +154,10 @@ export class RequestHandler {
     if (isServedVersion(path, this.#options.served)) throw pathNotFound();
     return pageNotFound();
   }
+}
+
+function isWrite({ method }: Exchange): boolean {
+  return method !== 'GET' && method !== 'HEAD';
 }
 
 /** Watches and streams have no deadline (upstream `BasicLongRunningRequestCheck`). */
