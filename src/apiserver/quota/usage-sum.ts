@@ -1,6 +1,6 @@
 /**
  * What the objects of one table in one namespace use together. A reading applies the changes of the table since the last
- * one, or adds up all objects where the table no longer has them: creating an object does not cost a pass over the others.
+ * one, or adds up all objects where that costs less or the table no longer has them: creating an object does not cost a pass over the others.
  */
 import { sameJson } from '../../api/same-json.ts';
 import type { ResourceTable } from '../storage/resource-table.ts';
@@ -28,12 +28,17 @@ interface ObjectChange {
 }
 
 const one = 1n;
+/** Adding up an object takes as long as reading so many changes, most of which are those of other namespaces. */
+const changesPerObject = 20;
+const changesMin = 500;
 
 export class UsageSum {
   readonly #table: ResourceTable;
   readonly #subject: SumSubject;
   readonly #measure: (object: StoredObject) => Measurement;
   #sums = new Map<string, Amount>();
+  /** Number of objects of the namespace. */
+  #objectCount = 0;
   /** Objects that will use less without a change; the sums contain what they use until then. */
   #ending = new Map<string, Measurement>();
   /** None of them uses less at this time or before. */
@@ -84,6 +89,7 @@ export class UsageSum {
     this.#revision = -1;
     if (changes === undefined) {
       this.#sums = new Map();
+      this.#objectCount = 0;
       this.#ending = new Map();
       this.#nextMs = Number.POSITIVE_INFINITY;
       this.#endedAtMs = Number.NEGATIVE_INFINITY;
@@ -105,9 +111,9 @@ export class UsageSum {
     }
   }
 
-  /** One for each object; undefined if the table no longer has them all. */
+  /** One for each object; undefined if the table no longer has them all, or has many more than the namespace has objects. */
   #changesSince(revision: number): Iterable<ObjectChange> | undefined {
-    const changes = this.#table.window.since(revision);
+    const changes = this.#table.window.since(revision, changesMin + changesPerObject * this.#objectCount);
     if (changes === undefined) return undefined;
     const byKey = new Map<string, ObjectChange>();
     for (const { kind, object, previous } of changes) {
@@ -120,6 +126,7 @@ export class UsageSum {
   }
 
   #count(object: StoredObject, sign: bigint): void {
+    this.#objectCount += Number(sign);
     const measurement = this.#measure(object);
     if (!isSelected(measurement.scopes, this.#subject.selectors)) return;
     const { usage, later } = measurement;

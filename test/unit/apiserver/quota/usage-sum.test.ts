@@ -127,3 +127,19 @@ test('readings make a pass over the pods in their grace period only when one is 
   assert.deepEqual([15_001, 30_001, 40_000].map(pods), ['49', '34', '25']);
   assert.equal(pods(20_000), '45', 'the clock was set back');
 });
+
+test('after many changes of other namespaces a reading adds up the objects instead of reading the changes', () => {
+  const { store, put, sum, measured } = open(10_000);
+  put(pod('a', 'p', 1));
+  const kept = sum();
+  kept.read(store.revision, 0);
+  const readAfter = (changes: number): readonly string[] => {
+    measured.length = 0;
+    for (let index = 0; index < changes; index += 1) put(pod('b', 'p', index));
+    assert.equal(amountsAsJson(kept.read(store.revision, 0).used)['requests.cpu'], '1');
+    return measured;
+  };
+  assert.deepEqual(readAfter(500), []);
+  assert.deepEqual(readAfter(5_000), ['a/p']);
+  assert.deepEqual(readAfter(500), []);
+});
