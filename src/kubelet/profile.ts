@@ -2,7 +2,7 @@ import type { Taint } from '../api/taints.ts';
 import type { NodeEventUid } from '../events/build-node-reference.ts';
 import type { EvictionConfig } from './machine/parse-thresholds.ts';
 import type { ShutdownGroup } from './machine/plan-shutdown.ts';
-import type { ImagePattern } from './runtime/select-unpullable.ts';
+import type { TextPattern } from './parse-pattern.ts';
 
 export type LeasePhase = 'hash' | 'aligned' | 'random';
 
@@ -49,7 +49,7 @@ export interface KubeletProfile extends NodeRegistration, EvictionConfig {
   /** The containers of a Job's pods exit with 0 after this time; undefined: they run until they are stopped. */
   readonly jobPodDurationMs: number | undefined;
   /** Every pull of an image that matches one of these fails. Shared by the nodes of a fleet. */
-  readonly unpullableImages: readonly ImagePattern[];
+  readonly unpullableImages: readonly TextPattern[];
   /** Total time of a graceful node shutdown, and the part of it for critical pods; 0: no graceful shutdown. */
   readonly shutdownGracePeriodMs: number;
   readonly shutdownGracePeriodCriticalPodsMs: number;

@@ -3,7 +3,7 @@
  * an owner of a list element owns the element (`.` in FieldsV1) and, separately, fields of it. Operations return an
  * operand itself where the result equals it, so that an unchanged set stays the same object.
  */
-import type { PathElement } from './path-element.ts';
+import { compareElements, type PathElement } from './path-element.ts';
 
 interface Entry {
   /** Whether the path up to here is in the set. */
@@ -108,13 +108,11 @@ export class FieldSet {
     return true;
   }
 
-  /** All paths, parents before children. */
+  /** All paths, in the order of upstream `Set.Iterate`: sorted, all paths of one length before the longer ones below them. */
   *paths(prefix: readonly PathElement[] = []): Generator<readonly PathElement[]> {
-    for (const [element, { owned, below }] of this.entries) {
-      const path = [...prefix, element];
-      if (owned) yield path;
-      if (below !== undefined) yield* below.paths(path);
-    }
+    const entries = [...this.entries].sort(([a], [b]) => compareElements(a, b));
+    for (const [element, { owned }] of entries) if (owned) yield [...prefix, element];
+    for (const [element, { below }] of entries) if (below !== undefined) yield* below.paths([...prefix, element]);
   }
 
   /** The set with the entries that `other` has too replaced by the result of `reduce`. */

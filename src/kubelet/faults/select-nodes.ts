@@ -48,8 +48,10 @@ export function buildNodeFilter({ names, among, zone, labels = {} }: NodeSelecto
   );
   return (node) =>
     (allowed?.has(node.name) ?? true) &&
-    (namePatterns?.some((pattern) => pattern.test(node.name)) ?? true) &&
-    labelPatterns.every(({ key, pattern }) => pattern.test(node.labels[key] ?? '') && node.labels[key] !== undefined);
+    (namePatterns?.some((pattern) => pattern.matches(node.name)) ?? true) &&
+    labelPatterns.every(
+      ({ key, pattern }) => pattern.matches(node.labels[key] ?? '') && node.labels[key] !== undefined,
+    );
 }
 
 /** The names in an order that depends on the salt only. */

@@ -9,13 +9,13 @@ import { describePod, type EventText, type EventWording, runtimeEvent } from './
 import { ImagePuller, type MissingImage } from './image-puller.ts';
 import type { SyncOutcomeBuilder } from './sync-outcome-builder.ts';
 import { RuntimeFailure, type RuntimePodStatus } from './pod-runtime.ts';
-import type { ImagePattern } from './select-unpullable.ts';
+import type { TextPattern } from '../parse-pattern.ts';
 import type { ContainerStopperOptions } from './container-stopper.ts';
 
 interface ContainerStarterOptions extends ContainerStopperOptions {
   readonly wording: EventWording;
   /** Images that cannot be pulled. */
-  readonly unpullable: readonly ImagePattern[];
+  readonly unpullable: readonly TextPattern[];
 }
 
 interface Pass {

@@ -15,7 +15,7 @@ import {
   runtimeEvent,
 } from './describe-runtime-event.ts';
 import { Prober } from './prober.ts';
-import type { ImagePattern } from './select-unpullable.ts';
+import type { TextPattern } from '../parse-pattern.ts';
 import { SyncOutcomeBuilder } from './sync-outcome-builder.ts';
 import {
   type KillTarget,
@@ -38,7 +38,7 @@ export interface FakeRuntimeOptions {
   /** The containers of a Job's pods exit after this time by default. */
   readonly jobPodMs?: number | undefined;
   /** Images that cannot be pulled. */
-  readonly unpullable?: readonly ImagePattern[];
+  readonly unpullable?: readonly TextPattern[];
   readonly wording?: EventWording;
   /** Called when a pod's new sandbox is ready, before its images are pulled (upstream `OnPodSandboxReady`). */
   readonly onSandboxReady?: (pod: Pod) => void;

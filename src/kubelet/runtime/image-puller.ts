@@ -6,14 +6,15 @@ import type { ContainerScript } from './build-container-script.ts';
 import { decideImagePull } from './decide-image-pull.ts';
 import { describeNeverPulled, type EventText, type EventWording, runtimeEvent } from './describe-runtime-event.ts';
 import { RuntimeFailure } from './pod-runtime.ts';
-import { type ImagePattern, selectPullFailure } from './select-unpullable.ts';
+import type { TextPattern } from '../parse-pattern.ts';
+import { selectPullFailure } from './select-unpullable.ts';
 
 interface ImagePullerOptions {
   readonly host: ContainerHost;
   readonly clock: Clock;
   readonly wording: EventWording;
   /** Images that cannot be pulled. */
-  readonly unpullable: readonly ImagePattern[];
+  readonly unpullable: readonly TextPattern[];
 }
 
 /** Why a container's image is missing. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { Pod, PodSpec } from '../../../src/api/pod.ts';
-import { parseImagePattern } from '../../../src/kubelet/runtime/select-unpullable.ts';
+import { parsePattern } from '../../../src/kubelet/parse-pattern.ts';
 import { KubeletWorld, secondMs } from '../../support/kubelet-world.ts';
 
 const failure = 'not found: the image matches the pattern "bad:*" of images that cannot be pulled';
@@ -15,7 +15,7 @@ describe('a pod whose image cannot be pulled', () => {
   let world: KubeletWorld;
 
   beforeEach(async () => {
-    world = new KubeletWorld({ profile: { unpullableImages: [parseImagePattern('bad:*')] } });
+    world = new KubeletWorld({ profile: { unpullableImages: [parsePattern('bad:*')] } });
     await world.advance(5 * secondMs);
   });
 

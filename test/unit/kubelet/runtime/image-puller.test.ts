@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import type { Pod } from '../../../../src/api/pod.ts';
-import { parseImagePattern } from '../../../../src/kubelet/runtime/select-unpullable.ts';
+import { parsePattern } from '../../../../src/kubelet/parse-pattern.ts';
 import { makePod, RuntimeWorld } from '../../../support/runtime-world.ts';
 
 const web = makePod('web');
@@ -13,7 +13,7 @@ let world: RuntimeWorld;
 let patterned: RuntimeWorld;
 beforeEach(() => {
   world = new RuntimeWorld();
-  patterned = new RuntimeWorld({ unpullable: [parseImagePattern('img:*')] });
+  patterned = new RuntimeWorld({ unpullable: [parsePattern('img:*')] });
 });
 
 describe('an image that cannot be pulled', () => {

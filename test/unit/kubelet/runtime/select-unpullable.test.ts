@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseImagePattern, selectPullFailure } from '../../../../src/kubelet/runtime/select-unpullable.ts';
+import { parsePattern } from '../../../../src/kubelet/parse-pattern.ts';
+import { selectPullFailure } from '../../../../src/kubelet/runtime/select-unpullable.ts';
 
 describe('the images that cannot be pulled', () => {
   for (const { pattern, fits, others } of [
@@ -17,7 +18,7 @@ describe('the images that cannot be pulled', () => {
     { pattern: 'reg:5000/web:latest', fits: ['reg:5000/web'], others: ['reg:5000/web:1'] },
   ]) {
     it(`match ${pattern} as a whole, with the tag latest if they have none`, () => {
-      const patterns = ['none:*', pattern].map(parseImagePattern);
+      const patterns = ['none:*', pattern].map(parsePattern);
       for (const image of fits) {
         const expected = `not found: the image matches the pattern ${JSON.stringify(pattern)} of images that cannot be pulled`;
         assert.equal(selectPullFailure(image, patterns), expected);
