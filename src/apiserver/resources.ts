@@ -20,6 +20,8 @@ export interface ServedSubresource {
   /** Kind of the request or response body; its group may differ from that of the resource (`pods/eviction`). */
   readonly responseKind: GroupVersionKind;
   readonly verbs: readonly Verb[];
+  /** Requests are forwarded as they are: there is no object. */
+  readonly isForwarded?: true;
 }
 
 /** One collection under a group version. */
@@ -126,7 +128,13 @@ const rows: readonly ServedResource[] = [
   resource('', 'Node', 'nodes', {
     namespaced: false,
     shortNames: ['no'],
-    subresources: [subresource('status', statusVerbs, '', 'Node')],
+    subresources: [
+      {
+        ...subresource('proxy', ['create', 'delete', 'get', 'patch', 'update'], '', 'NodeProxyOptions'),
+        isForwarded: true,
+      },
+      subresource('status', statusVerbs, '', 'Node'),
+    ],
   }),
   resource('', 'PersistentVolumeClaim', 'persistentvolumeclaims', {
     shortNames: ['pvc'],

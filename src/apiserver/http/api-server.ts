@@ -31,7 +31,9 @@ import type { WindowSize } from '../storage/watch-window.ts';
 import { DocumentHandler } from './document-handler.ts';
 import { InflightLimiter } from './inflight-limiter.ts';
 import { keptAdmin, keptCertificate, keptSigningKey, restoreObjects } from './kept-state.ts';
+import { KubeletClient, type KubeletClientOptions } from './kubelet-client.ts';
 import { Listener } from './listener.ts';
+import { NodeProxy } from './node-proxy.ts';
 import { RequestHandler } from './request-handler.ts';
 import { ResourceHandler } from './resource-handler.ts';
 import { type AuthorizationMode, createBootstrapPolicy, makeSecurity } from './security.ts';
@@ -71,6 +73,8 @@ export interface ApiServerOptions {
   readonly customResources?: readonly ServedResource[];
   /** Where objects, certificate and the token of the administrator are kept; its owner closes it. Default: in memory only. */
   readonly dataDir?: DataDir | undefined;
+  /** How requests on `nodes/proxy` reach kubelets; default: without a client certificate. */
+  readonly kubelets?: KubeletClientOptions;
 }
 
 export interface RunningApiServer {
@@ -211,6 +215,12 @@ function assemble(options: ApiServerOptions, { admin, signingKeyPem, caPem }: Se
     served,
     access,
     documents: new DocumentHandler(store, () => ({ inFlight: limiter.inFlight, watches: ticker.size }), served),
+    nodeProxy: new NodeProxy({
+      registry,
+      clock,
+      nodes: targets.of('', 'nodes'),
+      kubelets: new KubeletClient(options.kubelets ?? {}, clock),
+    }),
     resources: new ResourceHandler({
       strategies,
       registry,

@@ -81,7 +81,8 @@ async function endLate({ incoming, outgoing }: Exchange, headers: OutgoingHttpHe
   await discardBody(incoming, outgoing, clock);
 }
 
-async function discardBody(incoming: Incoming, outgoing: Outgoing, clock: Clock): Promise<void> {
+/** Reads the rest of a body of a request that was answered, for a limited time over HTTP/1.1. */
+export async function discardBody(incoming: Incoming, outgoing: Outgoing, clock: Clock): Promise<void> {
   if (incoming.readableEnded) return;
   if ('stream' in outgoing) {
     outgoing.stream?.close();

@@ -16,6 +16,8 @@ import { errorReply, pageNotFound, type Reply, sendReply, textReply } from './re
 import { RequestDeadline } from './request-deadline.ts';
 import { timeoutMsOf } from './request-timeout.ts';
 import type { InflightLimiter } from './inflight-limiter.ts';
+import { parseProxyPath, type ProxyPath } from '../node-proxy/parse-proxy-path.ts';
+import type { NodeProxy } from './node-proxy.ts';
 import { isServedVersion, routeOf } from './request-route.ts';
 import { rejectStreamed, type ResourceHandler, verbOf } from './resource-handler.ts';
 import type { StallGate } from './stall-gate.ts';
@@ -25,6 +27,7 @@ interface RequestHandlerOptions {
   readonly limiter: InflightLimiter;
   readonly documents: DocumentHandler;
   readonly resources: ResourceHandler;
+  readonly nodeProxy: NodeProxy;
   /** All that are served. */
   readonly served: readonly ServedResource[];
   readonly stall: StallGate;
@@ -136,6 +139,8 @@ export class RequestHandler {
   }
 
   async #route(exchange: Exchange, headers: OutgoingHttpHeaders): Promise<Reply | undefined> {
+    const proxied = parseProxyPath(exchange.path);
+    if (proxied !== undefined) return await this.#proxy(exchange, proxied, headers);
     const route = routeOf(exchange.path, this.#options.served);
     const watches = route !== undefined && verbOf(exchange, route.name) === 'watch';
     const release = watches ? () => {} : this.#options.limiter.acquire(exchange.method);
@@ -143,6 +148,17 @@ export class RequestHandler {
     try {
       if (route !== undefined) return await this.#options.resources.handle(exchange, route, headers);
       return this.#options.documents.handle(exchange) ?? this.#replyNotFound(exchange.path);
+    } finally {
+      release();
+    }
+  }
+
+  async #proxy(exchange: Exchange, path: ProxyPath, headers: OutgoingHttpHeaders): Promise<Reply | undefined> {
+    const release = this.#options.limiter.acquireProxied();
+    if (release === undefined) return tooManyRequests();
+    try {
+      await this.#options.nodeProxy.handle(exchange, path, headers);
+      return undefined;
     } finally {
       release();
     }

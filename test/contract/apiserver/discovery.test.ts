@@ -18,7 +18,6 @@ const unserved = [
   'autoscaling/v1/horizontalpodautoscalers/status',
   'v1/bindings',
   'v1/componentstatuses',
-  'v1/nodes/proxy',
   'v1/pods/attach',
   'v1/pods/ephemeralcontainers',
   'v1/pods/exec',
