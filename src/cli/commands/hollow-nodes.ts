@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { parseDocument } from 'yaml';
@@ -93,7 +94,22 @@ function relationProblems(values: HollowNodesValues, refused: ReadonlySet<string
     const given = formatGoDuration(values.leaseDurationMs);
     problems.push(`--lease-duration: must be whole seconds, the unit of leaseDurationSeconds (got ${given})`);
   }
-  return [...problems, ...controlProblems(values), ...shutdownProblems(values)];
+  return [...problems, ...kubeletProblems(values), ...controlProblems(values), ...shutdownProblems(values)];
+}
+
+function kubeletProblems({ kubeletClientCaFile: file }: HollowNodesValues): readonly string[] {
+  if (file === undefined || isCertificateFile(file)) return [];
+  return [
+    `--kubelet-client-ca-file: must be a readable file with a PEM certificate of a CA (got ${JSON.stringify(file)})`,
+  ];
+}
+
+function isCertificateFile(file: string): boolean {
+  try {
+    return new X509Certificate(readFileSync(file)).ca;
+  } catch {
+    return false;
+  }
 }
 
 function controlProblems({ controlAddress, controlTokenFile }: HollowNodesValues): readonly string[] {

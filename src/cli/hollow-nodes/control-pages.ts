@@ -7,6 +7,7 @@ import type { FleetNodeStatus, HollowFleet } from '../../kubelet/fleet/fleet.ts'
 import { jsonAnswer } from '../pages/explain-pages.ts';
 import { readFaultOrder, readSelector } from './fault-schema.ts';
 import type { FleetReport } from './fleet-report.ts';
+import { podListOf } from './kubelet-server.ts';
 
 interface ControlDependencies {
   readonly fleet: HollowFleet;
@@ -79,8 +80,7 @@ function podsPage(fleet: HollowFleet, path: string): Answer {
   if (kubelet === undefined) {
     return refusal(404, 'NotFound', [`path ${JSON.stringify(path)} not found; must be /nodes/NAME/pods`]);
   }
-  const items = kubelet.pods.knownPods().map(({ metadata, spec, status }) => ({ metadata, spec, status }));
-  return jsonAnswer(200, { kind: 'PodList', apiVersion: 'v1', metadata: {}, items });
+  return jsonAnswer(200, podListOf(kubelet));
 }
 
 /** `names=a*,b*`, `zone=z`, `labels=key=value,...`. Any other parameter is an unknown field. */

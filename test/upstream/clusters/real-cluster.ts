@@ -1,12 +1,7 @@
 // The cluster of suite e2e: etcd, kube-apiserver, kube-scheduler and kube-controller-manager as released.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type ControlPlane, startControlPlane } from '../../control-plane/control-plane.ts';
-import { TestAuthority } from '../../support/certificates.ts';
+import { ClientAuthority } from './client-authority.ts';
 import { type Cluster, nodesReady, productPrograms, replacedControllers } from './cluster.ts';
-
-const authorityValidForMs = 24 * 3_600_000;
 
 /** Off by default in kube-controller-manager; clusters made by kubeadm have them. */
 const bootstrapControllers = ['bootstrap-signer-controller', 'token-cleaner-controller'] as const;
@@ -17,7 +12,12 @@ export async function startRealCluster(): Promise<Cluster> {
   try {
     const plane = await startControlPlane({
       serviceAccounts: true,
-      apiServerArgs: ['--allow-privileged=true', `--client-ca-file=${authority.certFile}`],
+      apiServerArgs: [
+        '--allow-privileged=true',
+        `--client-ca-file=${authority.certFile}`,
+        ...authority.kubeletFlags,
+        '--kubelet-preferred-address-types=InternalIP',
+      ],
     });
     return await startPrograms(plane, authority);
   } catch (error) {
@@ -32,7 +32,7 @@ async function startPrograms(plane: ControlPlane, authority: ClientAuthority): P
     await client.must('POST', '/api/v1/namespaces/kube-public/configmaps', clusterInfo());
     await plane.startControllerManager(controllerManagerArguments(authority));
     await plane.startProgram('kube-scheduler', plane.binaries.kubeScheduler, schedulerArguments(plane));
-    for (const { name, file, args } of productPrograms(plane.kubeconfigFile))
+    for (const { name, file, args } of productPrograms(plane.kubeconfigFile, authority.certFile))
       await plane.startProgram(name, file, args);
     await nodesReady(client);
     const { kubeconfigFile, folder, binaries } = plane;
@@ -44,31 +44,6 @@ async function startPrograms(plane: ControlPlane, authority: ClientAuthority): P
   } catch (error) {
     await plane.stop();
     throw error;
-  }
-}
-
-/** The CA of client certificates: kube-apiserver accepts them, kube-controller-manager signs them. */
-class ClientAuthority {
-  readonly certFile: string;
-  readonly keyFile: string;
-  readonly #folder: string;
-
-  private constructor(folder: string) {
-    this.#folder = folder;
-    this.certFile = join(folder, 'client-ca.crt');
-    this.keyFile = join(folder, 'client-ca.key');
-  }
-
-  static async write(): Promise<ClientAuthority> {
-    const authority = await TestAuthority.make('client CA', authorityValidForMs);
-    const files = new ClientAuthority(mkdtempSync(join(tmpdir(), 'nlc-client-ca-')));
-    writeFileSync(files.certFile, authority.cert);
-    writeFileSync(files.keyFile, await authority.key(), { mode: 0o600 });
-    return files;
-  }
-
-  remove(): void {
-    rmSync(this.#folder, { recursive: true, force: true });
   }
 }
 
