@@ -1,5 +1,6 @@
 // A network of its own (a network namespace) in which the addresses of hollow nodes lead to this machine, so that
-// kube-apiserver reaches their kubelets: it forwards to no loopback address. It has no other interface than loopback.
+// kube-apiserver reaches their kubelets: it forwards to no loopback address. It has no other interface than loopback, which has the
+// default route and an address of documentation, because kube-apiserver does not start without them.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +10,13 @@ import { Guard } from '../../src/cli/programs/guard.ts';
 /** Addresses of hollow nodes. */
 const nodeAddresses = '10.64.0.0/10';
 const marker = 'NLC_UPSTREAM_OWN_NETWORK';
-const prepare = `ip link set lo up && ip route add local ${nodeAddresses} dev lo`;
+const ownAddress = '192.0.2.1/32';
+const prepare = [
+  'ip link set lo up',
+  `ip addr add ${ownAddress} dev lo`,
+  'ip route add default dev lo',
+  `ip route add local ${nodeAddresses} dev lo`,
+].join(' && ');
 const unshare = ['--map-root-user', '--net', '/bin/sh', '-c'] as const;
 
 export function isInOwnNetwork(): boolean {
