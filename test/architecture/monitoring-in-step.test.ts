@@ -93,7 +93,8 @@ test('every label value in an alert occurs in the code', () => {
 });
 
 test('no alert needs a series of a single node or pod', () => {
-  for (const { alert, expr } of rules) assert.doesNotMatch(expr, /\b(node|pod)\b(?!_)/, alert);
+  for (const { alert, expr } of rules)
+    assert.doesNotMatch(expr.replace(/"[^"\n]*"/g, '""'), /\b(node|pod)\b(?!_)/, alert);
 });
 
 const families =

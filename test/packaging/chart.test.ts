@@ -1,6 +1,7 @@
 // The chart, rendered by helm: its objects, rejected values, and roles that equal permissions.ts.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { type Toleration, tolerates } from '../../src/api/tolerations.ts';
 import { parseControllerConfig } from '../../src/cli/controller/config.ts';
 import type { ControllerSelection } from '../../src/controller/model/options.ts';
 import { kubernetesVersions } from '../../tools/control-plane/kubernetes-version.ts';
@@ -12,6 +13,7 @@ import {
   permissionsOf,
   permissionText,
 } from '../../tools/manifests/permissions.ts';
+import { presetValues } from '../../tools/manifests/manifest-pages.ts';
 import {
   chart,
   helmTemplate,
@@ -240,6 +242,9 @@ const rejectedValues: Readonly<Record<string, RegExp>> = {
   'config: { policySource: crd }': /additional properties 'policySource' not allowed/,
   'extraArgs: [--policy-source=crd]': /extraArgs: --policy-source=crd is not accepted, roles follow from the values/,
   'serviceAccount: { create: false }': /serviceAccount\.name: required/,
+  'kind: StatefulSet': /\/kind.*must be one of 'Deployment', 'DaemonSet'/s,
+  '{ kind: DaemonSet, leaderElection: { enabled: false } }': /kind: DaemonSet requires leaderElection\.enabled/,
+  'apiServer: { host: https://10.0.0.1 }': /\/apiServer\/host/,
 };
 
 for (const [values, words] of Object.entries(rejectedValues)) {
@@ -282,7 +287,11 @@ interface PodTemplate {
     readonly template: {
       readonly metadata: { readonly annotations: Readonly<Record<string, string>> };
       readonly spec: Readonly<Record<string, unknown>> & {
-        readonly containers: readonly { readonly image: string; readonly args: readonly string[] }[];
+        readonly containers: readonly {
+          readonly image: string;
+          readonly args: readonly string[];
+          readonly env?: readonly object[];
+        }[];
       };
     };
   };
@@ -310,6 +319,81 @@ test('on the host network: metrics on loopback, cluster DNS, and the old pod is 
   const outcome = configOf({ values });
   assert.ok('config' in outcome);
   assert.deepEqual(outcome.config.metricsBindAddress, { host: '127.0.0.1', port: 8080 });
+});
+
+interface PodScheduling {
+  readonly tolerations: readonly Toleration[];
+  readonly topologySpreadConstraints?: readonly object[];
+}
+
+const schedulingOf = (kind: string, values: string): PodScheduling => {
+  const { spec } = pick(renderChart({ values }), kind) as unknown as PodTemplate;
+  return spec.template.spec as unknown as PodScheduling;
+};
+
+const toleratesNoSchedule = ({ tolerations }: PodScheduling, name: string): boolean =>
+  tolerations.some((toleration) => tolerates(toleration, { key: `node.kubernetes.io/${name}`, effect: 'NoSchedule' }));
+
+const ofLivingNodes = [
+  'not-ready',
+  'unschedulable',
+  'disk-pressure',
+  'memory-pressure',
+  'pid-pressure',
+  'network-unavailable',
+];
+const ownTaintSettings = [
+  { kind: 'Deployment', values: '', unreachable: false },
+  { kind: 'Deployment', values: 'tolerations: []', unreachable: false },
+  { kind: 'Deployment', values: presetValues('dedicated-pool'), unreachable: false },
+  { kind: 'DaemonSet', values: 'kind: DaemonSet', unreachable: true },
+  { kind: 'DaemonSet', values: presetValues('control-plane'), unreachable: true },
+];
+
+for (const { kind, values, unreachable } of ownTaintSettings) {
+  test(`${kind}, ${values.slice(0, 40)}: taints of living nodes are tolerated, unreachable ${unreachable ? 'too' : 'not'}`, () => {
+    const pod = schedulingOf(kind, values);
+    assert.deepEqual(
+      ofLivingNodes.filter((name) => !toleratesNoSchedule(pod, name)),
+      [],
+    );
+    assert.equal(toleratesNoSchedule(pod, 'unreachable'), unreachable);
+  });
+}
+
+test('a DaemonSet has no budget and no spread constraints, which are for replicas that may run anywhere', () => {
+  const objects = renderChart({ values: 'kind: DaemonSet' });
+  assert.equal(schedulingOf('DaemonSet', 'kind: DaemonSet').topologySpreadConstraints, undefined);
+  const kinds = new Set(objects.map(({ kind }) => kind));
+  assert.deepEqual([kinds.has('Deployment'), kinds.has('PodDisruptionBudget')], [false, false]);
+});
+
+test('mode shadow: one replica of a Deployment, whatever the kind', () => {
+  const objects = renderChart({ values: '{ mode: shadow, kind: DaemonSet }' });
+  assert.equal((pick(objects, 'Deployment') as unknown as { spec: { replicas: number } }).spec.replicas, 1);
+  assert.ok(!objects.some(({ kind }) => kind === 'DaemonSet'));
+});
+
+interface Egress {
+  readonly spec: { readonly egress: readonly { readonly ports: readonly { readonly port: number }[] }[] };
+}
+
+test('apiServer: its address is in the environment, and the network policy allows its port alone', () => {
+  const environment = (values: string): unknown => deploymentOf({ values }).spec.template.spec.containers[0]?.env;
+  const ports = (values: string): unknown => {
+    const { spec } = pick(renderChart({ values }), 'NetworkPolicy') as unknown as Egress;
+    return spec.egress[0]?.ports.map(({ port }) => port);
+  };
+  const values = 'apiServer: { host: 10.0.0.9, port: 7443 }';
+  const own = [
+    { name: 'KUBERNETES_SERVICE_HOST', value: '10.0.0.9' },
+    { name: 'KUBERNETES_SERVICE_PORT', value: '7443' },
+  ];
+  assert.deepEqual(environment(values), own);
+  assert.deepEqual(environment(`${values}\nextraEnv: [{ name: A, value: b }]`), [...own, { name: 'A', value: 'b' }]);
+  assert.deepEqual(ports(values), [7443]);
+  assert.equal(environment(''), undefined);
+  assert.deepEqual(ports(''), [443, 6443, 8443, 16443]);
 });
 
 test('a digest takes precedence over a tag', () => {

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { NlcProcess } from '../support/nlc-process.ts';
 import { schemaFileTemplate, writeDefinitionSchemas, writeServerSchemas } from './json-schemas.ts';
-import { overlayValues, plainRendering, presetValues } from '../../tools/manifests/manifest-pages.ts';
+import { overlayValues, plainRendering, presetValues, staticPodUser } from '../../tools/manifests/manifest-pages.ts';
+import { defaultParts, permissionsOf } from '../../tools/manifests/permissions.ts';
 import { podIsGone, taintsAre } from './node-stories.ts';
 import { expectExact, quick, ReleaseStand, yamlOf } from './release-stand.ts';
 import {
@@ -34,6 +35,7 @@ networkPolicy:
   metricsFrom: [{ podSelector: {} }]
   extraEgress: [{ to: [{ ipBlock: { cidr: 10.1.0.0/16 } }] }]
 config: { watchCanary: true, controllers: '*,podgc' }
+apiServer: { host: 10.0.0.9 }
 extraArgs: [--v=2]
 extraEnv: [{ name: HTTPS_PROXY, value: http://proxy }]
 imagePullSecrets: [{ name: registry }]
@@ -75,7 +77,7 @@ test('kubeconform: all rendered objects are valid for kube-apiserver and the Pro
       ['-strict', '-summary', '-schema-location', join(folder, schemaFileTemplate), '-'],
       yamlOf(objects),
     );
-  const values = ['', everything, 'hostNetwork: true', secured, presetValues('dedicated-pool')];
+  const values = ['', everything, 'hostNetwork: true', 'kind: DaemonSet', secured, presetValues('dedicated-pool')];
   const renderings = values.map((text) => renderChart({ values: text }));
   const folders = ['base', ...Object.keys(overlayValues).map((overlay) => `overlays/${overlay}`)];
   for (const objects of [...renderings, ...folders.map(buildKustomization), staticPod()]) {
@@ -87,6 +89,10 @@ test('kubeconform: all rendered objects are valid for kube-apiserver and the Pro
   assert.equal(conform(wrong).code, 1, 'an unknown field is detected');
 });
 
+function staticPodRoles(): readonly KubeManifest[] {
+  return parseManifests(readFileSync(join(root, 'manifests/static-pod/rbac.yaml'), 'utf8'));
+}
+
 test('kube-apiserver accepts everything without a warning with Pod Security restricted', async () => {
   const found = findTools();
   assert.ok('dir' in found);
@@ -97,6 +103,22 @@ test('kube-apiserver accepts everything without a warning with Pod Security rest
   await stand.apply(renderChart({ values: everything, release: 'all' }), '--dry-run=server');
   await stand.apply(renderChart({ values: secured, release: 'secured' }), '--dry-run=server');
   await stand.apply(staticPod(), '--dry-run=server');
+  await stand.apply(staticPodRoles());
+});
+
+test('the user of the static pod has the permissions of the mode replace', async () => {
+  const client = stand.plane.client();
+  await stand.apply(staticPodRoles());
+  for (const { group, resource, verb, namespace: where, name } of permissionsOf(defaultParts)) {
+    const [main, subresource] = resource.split('/');
+    const resourceAttributes = { group, resource: main, subresource, verb, namespace: where, name };
+    const review = await client.must<{ status: { allowed: boolean } }>(
+      'POST',
+      '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+      { spec: { user: staticPodUser, resourceAttributes } },
+    );
+    assert.equal(review.status.allowed, true, `${verb} ${resource} ${where} ${name}`);
+  }
 });
 
 function podOf(values: string): object {

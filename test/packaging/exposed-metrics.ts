@@ -1,4 +1,4 @@
-// Checks whether the metrics and labels of a query are exposed on `/metrics` of the controller.
+// Checks whether the metrics and labels of a query are exposed: on `/metrics` of the controller, or by kube-state-metrics.
 import { PromMeter } from '../../src/adapters/prom-meter.ts';
 import { controllerProcessMetrics } from '../../src/cli/controller/metrics.ts';
 import type { MetricDefinition } from '../../src/ports/meter.ts';
@@ -6,6 +6,9 @@ import type { NamedMetric } from './promql-names.ts';
 
 /** Labels that Prometheus adds to every series, and `cluster`, which is common with several clusters. */
 const targetLabels = ['cluster', 'namespace', 'job', 'instance'];
+
+/** Metrics of kube-state-metrics that alerts use, with their labels. */
+const ofKubeStateMetrics = new Map([['kube_lease_renew_time', ['lease']]]);
 
 /** Names of series with their labels. Default metrics of the process accept any label. */
 export async function exposedSeries(): Promise<ReadonlyMap<string, readonly string[] | 'any'>> {
@@ -16,6 +19,7 @@ export async function exposedSeries(): Promise<ReadonlyMap<string, readonly stri
       seriesNames(name, kind).map((series) => [series, 'any'] as const),
     ),
     ...controllerProcessMetrics.flatMap(seriesOf),
+    ...ofKubeStateMetrics,
   ]);
 }
 

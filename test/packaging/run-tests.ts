@@ -17,7 +17,7 @@ const needingNothing: ReadonlySet<string> = new Set(['package.test.ts']);
 const needingKrew: ReadonlySet<string> = new Set(['krew.test.ts']);
 const needingRelease: ReadonlySet<string> = new Set(['workflows.test.ts']);
 const needingImage: ReadonlySet<string> = new Set(['image.test.ts']);
-const needingControlPlane: ReadonlySet<string> = new Set(['cluster.test.ts', 'modes.test.ts']);
+const needingControlPlane: ReadonlySet<string> = new Set(['cluster.test.ts', 'modes.test.ts', 'scheduling.test.ts']);
 
 process.exitCode = main(process.argv.slice(2));
 

@@ -75,6 +75,7 @@ export const chartValuesSchema = z.strictObject({
   podAnnotations: texts,
   podLabels: texts,
   policies: z.strictObject({ source: flag('policy-source') }),
+  kind: z.enum(['Deployment', 'DaemonSet']),
   replicas: z.int().min(0),
   leaderElection: z.strictObject({
     enabled: z.boolean(),
@@ -95,6 +96,7 @@ export const chartValuesSchema = z.strictObject({
   nodeSelector: texts,
   affinity: object,
   tolerations: objects,
+  ownTaintTolerations: objects,
   topologySpreadConstraints: objects,
   priorityClassName: text,
   resourceQuota: z.strictObject({ create: z.boolean(), pods: z.int().min(1) }),
@@ -108,6 +110,7 @@ export const chartValuesSchema = z.strictObject({
   terminationGracePeriodSeconds: z.int().min(10),
   podSecurityContext: object,
   securityContext: object,
+  apiServer: z.strictObject({ host: text.regex(/^[\w.:-]*$/), port }),
   health: z.strictObject({ port }),
   metrics: z.strictObject({
     enabled: z.boolean(),

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { type ManifestPage, policyCrdPages } from './policy-crd-pages.ts';
-import { chart, type KubeManifest, parseManifests, renderChart, root } from './render.ts';
+import { chart, type KubeManifest, parseManifests, release, renderChart, root } from './render.ts';
 
 const head = '# Rendered from the chart by `npm run manifests`.\n';
 /** Labels that Helm adds, which do not apply to objects that kubectl applies. */
@@ -33,14 +33,16 @@ export function manifestPages(): readonly ManifestPage[] {
     ...policyCrdPages(),
     page('install.yaml', [...namespaceObjects(), ...base]),
     ...Object.keys(overlayValues).map((overlay) => page(`overlays/${overlay}/patch.yaml`, differences(overlay, base))),
-    page('overlays/prometheus/podmonitor.yaml', ofPrometheus('PodMonitor')),
-    page('overlays/prometheus/prometheusrule.yaml', ofPrometheus('PrometheusRule')),
+    page('static-pod/rbac.yaml', staticPodRoles()),
+    page('overlays/control-plane/daemonset.yaml', ofOverlay('control-plane', 'DaemonSet')),
+    page('overlays/prometheus/podmonitor.yaml', ofOverlay('prometheus', 'PodMonitor')),
+    page('overlays/prometheus/prometheusrule.yaml', ofOverlay('prometheus', 'PrometheusRule')),
   ];
 }
 
 /** The chart's objects without Helm's labels. */
-export function plainRendering(values = ''): readonly KubeManifest[] {
-  return renderChart({ values }).map((object) => withoutHelm(object) as KubeManifest);
+export function plainRendering(values = '', name = release): readonly KubeManifest[] {
+  return renderChart({ values, release: name }).map((object) => withoutHelm(object) as KubeManifest);
 }
 
 export function namespaceObjects(): readonly KubeManifest[] {
@@ -54,8 +56,21 @@ function withoutHelm(value: unknown): unknown {
   return Object.fromEntries(kept.map(([key, inner]) => [key, withoutHelm(inner)]));
 }
 
-function ofPrometheus(wanted: string): readonly KubeManifest[] {
-  return plainRendering(overlayValues['prometheus']).filter(({ kind }) => kind === wanted);
+/** The user in the kubeconfig of the static pod, which has no service account. */
+export const staticPodUser = 'node-lifecycle-controller';
+
+/** The roles of the chart under other names, bound to that user. */
+function staticPodRoles(): readonly KubeManifest[] {
+  const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: staticPodUser }];
+  const objects = plainRendering('', 'node-lifecycle-controller-static');
+  const bindings = objects.filter(({ kind }) => kind.endsWith('RoleBinding'));
+  const bound = new Set(bindings.map((binding) => (binding['roleRef'] as { readonly name: string }).name));
+  const roles = objects.filter(({ kind, metadata }) => /^(Cluster)?Role$/.test(kind) && bound.has(metadata.name));
+  return [...roles, ...bindings.map((binding) => ({ ...binding, subjects }))];
+}
+
+function ofOverlay(overlay: string, wanted: string): readonly KubeManifest[] {
+  return plainRendering(overlayValues[overlay]).filter(({ kind }) => kind === wanted);
 }
 
 /** The fields that values may change in an object; lists are replaced as a whole. */

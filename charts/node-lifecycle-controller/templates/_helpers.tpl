@@ -104,6 +104,18 @@ it writes nothing, and compares what it would have done with what kube-controlle
 {{- if include "nlc.writes" . }}{{ .Values.replicas }}{{ else }}{{ min 1 .Values.replicas }}{{ end -}}
 {{- end -}}
 
+{{/* A shadow has one replica, so never a DaemonSet. */}}
+{{- define "nlc.kind" -}}
+{{- if include "nlc.writes" . }}{{ .Values.kind }}{{ else }}Deployment{{ end -}}
+{{- end -}}
+
+{{/* A DaemonSet's pods are bound to their nodes: they cannot be placed on a dead node instead of a living one. */}}
+{{- define "nlc.tolerations" -}}
+{{- $unreachable := dict "key" "node.kubernetes.io/unreachable" "operator" "Exists" "effect" "NoSchedule" -}}
+{{- $bound := ternary (list $unreachable) list (eq (include "nlc.kind" .) "DaemonSet") -}}
+{{- toYaml (concat (default list .Values.tolerations) (default list .Values.ownTaintTolerations) $bound) -}}
+{{- end -}}
+
 {{- define "nlc.detects" -}}
 {{- include "nlc.selected" (dict "list" (include "nlc.controllers" .) "names" (list "node-lifecycle-controller" "nodelifecycle") "default" true) -}}
 {{- end -}}
@@ -274,6 +286,9 @@ authorization:
 {{- include "nlc.checkSecure" . -}}
 {{- if and (eq .Values.policies.source "crd") .Values.config.policies -}}
 {{- fail "config.policies: must be empty with policies.source: crd, where policies are NodeLifecyclePolicy objects; nlc validate FILE --output=crd prints those of a config file" -}}
+{{- end -}}
+{{- if and (eq (include "nlc.kind" .) "DaemonSet") (not .Values.leaderElection.enabled) -}}
+{{- fail "kind: DaemonSet requires leaderElection.enabled, otherwise the replica on every node acts" -}}
 {{- end -}}
 {{- if and (gt (int (include "nlc.replicas" .)) 1) (not .Values.leaderElection.enabled) -}}
 {{- fail "replicas: more than one requires leaderElection.enabled, otherwise every replica acts" -}}

@@ -42,12 +42,15 @@ export function parseControllerPod(object: JsonMap): ControllerPod {
   };
 }
 
-/** The Deployment's name: that of the ReplicaSet without its hash. Without one, as the chart derives it from the release. */
+/** The name of the DaemonSet or Deployment, which is its ReplicaSet's without the hash. Without one, as the chart derives it from the release. */
 function parseFullname(metadata: JsonMap): string {
   const labels = mapOf(metadata['labels']);
-  const owner = mapsOf(metadata['ownerReferences']).find(({ kind }) => kind === 'ReplicaSet');
+  const owners = mapsOf(metadata['ownerReferences']);
+  const nameOf = (wanted: string): string => textOf(owners.find(({ kind }) => kind === wanted)?.['name']);
+  const daemonSet = nameOf('DaemonSet');
+  if (daemonSet !== '') return daemonSet;
   const suffix = `-${textOf(labels['pod-template-hash'])}`;
-  const replicaSet = textOf(owner?.['name']);
+  const replicaSet = nameOf('ReplicaSet');
   if (suffix !== '-' && replicaSet.endsWith(suffix)) return replicaSet.slice(0, -suffix.length);
   const chart = textOf(labels['app.kubernetes.io/name']);
   const release = textOf(labels['app.kubernetes.io/instance']);

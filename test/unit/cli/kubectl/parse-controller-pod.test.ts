@@ -27,9 +27,10 @@ test('of a static pod they follow from its flags', () => {
   assert.equal(pages('--metrics-bind-address=0'), undefined);
 });
 
-test('the full name of the release is that of the ReplicaSet without its hash, or follows from the labels', () => {
+test('the full name of the release is that of the DaemonSet or of the ReplicaSet without its hash, or follows from the labels', () => {
   const name = (metadata: object) => parseControllerPod(object({}, metadata)).fullname;
   assert.equal(name({ ownerReferences: [{ kind: 'ReplicaSet', name: 'my-release-7f8' }] }), 'my-release');
+  assert.equal(name({ ownerReferences: [{ kind: 'DaemonSet', name: 'my-own-name' }] }), 'my-own-name');
   const released = (release: string) => ({ labels: { ...labels, 'app.kubernetes.io/instance': release } });
   assert.equal(name(released('prod')), 'prod-node-lifecycle-controller');
   assert.equal(name(released('node-lifecycle-controller')), 'node-lifecycle-controller');
