@@ -18,6 +18,8 @@ export const decisionsTotal = counter('node_lifecycle_decisions_total', 'Number 
 export interface NotedDecision {
   readonly atMs: number;
   readonly decision: Decision;
+  /** Of the pod that it is about; undefined for other decisions, and where it is not known. */
+  readonly uid?: string;
 }
 
 /** Logs and counts every decision, keeps the last ones of each node, pod and zone, and notifies listeners. */
@@ -34,8 +36,8 @@ export class DecisionLog implements DecisionSink {
     this.#nowMs = nowMs;
   }
 
-  note(decision: Decision): void {
-    const noted = { atMs: this.#nowMs(), decision };
+  note(decision: Decision, uid?: string): void {
+    const noted = { atMs: this.#nowMs(), decision, ...(uid === undefined ? {} : { uid }) };
     this.#keep(subjectOfDecision(decision), noted);
     this.#meter.add(decisionsTotal, 1, { decision: decision.kind });
     this.#write(decision);

@@ -25,7 +25,7 @@ export type PodOutlook = ReturnType<typeof buildPodOutlook>;
 /** The countdowns of a pod, and when it will be evicted or garbage-collected. */
 export function buildPodOutlook(facts: PodFacts, circumstances: Circumstances) {
   const { now } = circumstances;
-  const { pod, nodeName, phase, terminating, running, collection, problems, history } = facts;
+  const { pod, nodeName, phase, terminating, running, collection, problems, history, historyOfFormer } = facts;
   const forecast = forecastOfNode(facts, circumstances);
   const eviction = buildEvictionForecast(facts, forecast, circumstances);
   const actions: Action[] = [];
@@ -55,6 +55,7 @@ export function buildPodOutlook(facts: PodFacts, circumstances: Circumstances) {
     next: formatAction(circumstances.leading ? actions : [], now),
     problems,
     history,
+    historyOfFormer,
   } as const;
 }
 

@@ -16,7 +16,7 @@ import type {
   NextAction,
   StayOutlook,
 } from './facts.ts';
-import { ending, estimateText, type Row, rows, secondsText, textOf, type Texts } from './format-page.ts';
+import { ending, estimateText, historyRows, type Row, rows, secondsText, textOf, type Texts } from './format-page.ts';
 
 export function describeNodeOutlook(outlook: NodeOutlook): string {
   const { node, ready, taints, zone, counted, holds, next, noExecuteTaint, evictions, problems, history } = outlook;
@@ -47,8 +47,8 @@ export function describeNodeOutlook(outlook: NodeOutlook): string {
 }
 
 export function describePodOutlook(outlook: PodOutlook): string {
-  const { pod, node, phase, terminating, holds, next, eviction, stays, collection, taints, problems, history } =
-    outlook;
+  const { pod, node, phase, terminating, holds, next, eviction, stays, collection, taints } = outlook;
+  const { problems, history, historyOfFormer } = outlook;
   const staying = stays && `none: ${textOf(stayReasons, 'why', stays)}`;
   return [
     `pod ${pod}: ${phase}${terminating ? ', terminating' : ''}, ${node === null ? 'not bound' : `on node ${node}`}\n`,
@@ -61,6 +61,7 @@ export function describePodOutlook(outlook: PodOutlook): string {
     ]),
     ...taints.map((countdown) => `    ${countdownText(countdown)}\n`),
     ending(problems, history),
+    historyRows('history of former pods of this name', historyOfFormer),
   ].join('');
 }
 

@@ -219,6 +219,8 @@ export interface PodFacts extends PodBrief {
   /** Malformed fields of the pod: field, value, accepted values. */
   readonly problems: readonly string[];
   readonly history: readonly HistoryLine[];
+  /** Of earlier pods with its name, such as those of a StatefulSet. */
+  readonly historyOfFormer: readonly HistoryLine[];
 }
 
 export interface InformerFacts extends Pick<InformerStatus, 'state' | 'synced' | 'consecutiveFailures'> {

@@ -31,7 +31,12 @@ export function rows(all: readonly Row[]): string {
 export function ending(problems: readonly string[], history: readonly HistoryLine[]): string {
   const malformed = problems.map((problem): Row => ['malformed', problem]);
   if (history.length === 0) return rows([...malformed, ['history', 'none']]);
-  return `${rows(malformed)}  history\n${history.map(({ at, text }) => `    ${at}  ${text}\n`).join('')}`;
+  return rows(malformed) + historyRows('history', history);
+}
+
+/** Nothing if the history is empty. */
+export function historyRows(label: string, history: readonly HistoryLine[]): string {
+  return history.length === 0 ? '' : `  ${label}\n${history.map(({ at, text }) => `    ${at}  ${text}\n`).join('')}`;
 }
 
 export function secondsText(seconds: number): string {

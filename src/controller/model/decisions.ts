@@ -297,5 +297,6 @@ export function evaluationFailed(stage: string, subject: string, error: unknown)
 
 /** Records decisions. Must not throw. */
 export interface DecisionSink {
-  note(decision: Decision): void;
+  /** `uid`: of the pod that the decision is about, if it is about one. */
+  note(decision: Decision, uid?: string): void;
 }

@@ -194,7 +194,8 @@ export class PodDeleter {
   #stay(pod: PodView, task: Task, fate: Exclude<PodFate, { fate: 'leaves' }>): WorkOutcome {
     const key = podKey(pod);
     if (fate.fate === 'spared') {
-      this.#options.decisions.note({ kind: 'pod-spared', pod: key, node: pod.nodeName, daemonSet: fate.daemonSet });
+      const { daemonSet } = fate;
+      this.#options.decisions.note({ kind: 'pod-spared', pod: key, node: pod.nodeName, daemonSet }, pod.uid);
     }
     return this.#drop(key, task);
   }
@@ -204,8 +205,9 @@ export class PodDeleter {
     if (outcome.result === 'failed') return backOffAtLeast(outcome.retryAfterMs);
     if (isStopped(outcome)) return { next: 'requeue', afterMs: heldRecheckMs };
     if (outcome.result !== 'written') return this.#drop(key, task);
+    const { why } = task;
     if (!task.noted)
-      this.#options.decisions.note({ kind: 'pod-evicted-with-node', pod: key, node: pod.nodeName, why: task.why });
+      this.#options.decisions.note({ kind: 'pod-evicted-with-node', pod: key, node: pod.nodeName, why }, pod.uid);
     task.noted = true;
     this.#tokens.leave(key);
     // The task stays until the pod is gone or terminating, so that a repeated call does not delete it again.

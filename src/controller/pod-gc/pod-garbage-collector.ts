@@ -203,7 +203,7 @@ export class PodGarbageCollector {
     if (isError) this.#options.meter.add(forceDeleteErrors, 1, labels);
     if (result === 'written') {
       this.#options.meter.add(forceDeletedPods, 1, labels);
-      this.#options.decisions.note({ kind: 'pod-collected', pod: podKey(pod), node: pod.nodeName, why });
+      this.#options.decisions.note({ kind: 'pod-collected', pod: podKey(pod), node: pod.nodeName, why }, pod.uid);
     }
     return result !== 'failed' && result !== 'not-leader' && result !== 'held';
   }

@@ -217,7 +217,7 @@ export class PodMarker {
     if (outcome.result === 'unwanted' || outcome.result === 'held') return { next: 'requeue', afterMs: heldRecheckMs };
     if (outcome.result !== 'written') return this.#done(key);
     recorder.record(podNodeNotReady(pod));
-    decisions.note({ kind: 'pod-marked-not-ready', pod: key, node: pod.nodeName });
+    decisions.note({ kind: 'pod-marked-not-ready', pod: key, node: pod.nodeName }, pod.uid);
     return this.#done(key);
   }
 

@@ -130,7 +130,7 @@ export class LiveSnapshot {
       queueOfLostNode: node === undefined ? this.#queueOfLost(pod.nodeName) : undefined,
       collection: collectionFacts(pod, this.#sources, circumstances),
       problems: pod.problems ?? [],
-      history: this.#historyOfPod(pod, node),
+      ...this.#historyOfPod(pod, node),
     };
   }
 
@@ -302,12 +302,15 @@ export class LiveSnapshot {
   }
 
   /** The history of a node that no longer exists is shown with its pods: it has no page of its own. */
-  #historyOfPod(pod: PodView, node: NodeFacts | undefined): readonly HistoryLine[] {
+  /** Its own history begins after the last decision about another pod of its name. */
+  #historyOfPod(pod: PodView, node: NodeFacts | undefined): Pick<PodFacts, 'history' | 'historyOfFormer'> {
     const { decisions } = this.#sources.stages;
-    const own = decisions.of(podKey(pod)).filter(isOfPod);
-    if (node !== undefined || pod.nodeName === '') return own.map(toHistoryLine);
-    const all = [...own, ...decisions.of(pod.nodeName).filter(isOfNode)];
-    return all.sort((a, b) => a.atMs - b.atMs).map(toHistoryLine);
+    const ofName = decisions.of(podKey(pod)).filter(isOfPod);
+    const begins = ofName.findLastIndex(({ uid }) => uid !== undefined && uid !== pod.uid) + 1;
+    const historyOfFormer = ofName.slice(0, begins).map(toHistoryLine);
+    const own = ofName.slice(begins);
+    if (node === undefined && pod.nodeName !== '') own.push(...decisions.of(pod.nodeName).filter(isOfNode));
+    return { history: own.sort((a, b) => a.atMs - b.atMs).map(toHistoryLine), historyOfFormer };
   }
 }
 

@@ -147,7 +147,7 @@ export class Departures {
     const askAgainAtMs = nowMs + Math.min(delayMs, askAgainMs.max);
     meter.add(evictionsRefused, 1, { reason: why });
     if (eviction.refused?.why !== why)
-      decisions.note({ kind: 'eviction-refused', pod: podKey(pod), node: pod.nodeName, why, message });
+      decisions.note({ kind: 'eviction-refused', pod: podKey(pod), node: pod.nodeName, why, message }, pod.uid);
     eviction.refused = { why, message, sinceMs, askAgainAtMs, requests: requests + 1 };
   }
 
@@ -156,7 +156,7 @@ export class Departures {
     const { decisions, meter } = this.#options;
     const waitedMs = this.#nowMs() - sinceMs;
     const why = this.#whyDeleted(node);
-    decisions.note({ kind: 'eviction-wait-ended', pod: podKey(pod), node, why, waitedMs });
+    decisions.note({ kind: 'eviction-wait-ended', pod: podKey(pod), node, why, waitedMs }, pod.uid);
     if (why === 'timeout') meter.add(evictionsTimedOut, 1);
   }
 

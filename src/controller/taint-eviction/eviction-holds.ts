@@ -133,13 +133,13 @@ export class EvictionHolds {
   }
 
   #noteHeld(pod: PodView, why: EvictionHold): void {
-    this.#options.decisions.note({ kind: 'eviction-held', pod: podKey(pod), node: pod.nodeName, why });
+    this.#options.decisions.note({ kind: 'eviction-held', pod: podKey(pod), node: pod.nodeName, why }, pod.uid);
   }
 
   #noteExpired(pod: PodView, why: EvictionHold, next: Exclude<HoldExpiry, 'read-again'>): void {
     const { decisions, meter } = this.#options;
     meter.add(evictionHoldsExpired, 1, { reason: why });
-    decisions.note({ kind: 'eviction-hold-expired', pod: podKey(pod), node: pod.nodeName, why, next });
+    decisions.note({ kind: 'eviction-hold-expired', pod: podKey(pod), node: pod.nodeName, why, next }, pod.uid);
   }
 
   #nowMs(): number {

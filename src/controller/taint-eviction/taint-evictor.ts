@@ -303,14 +303,8 @@ export class TaintEvictor {
   }
 
   #noteScheduled(pod: PodView, { taint, toleratedSeconds }: EvictAt, inMs: number): void {
-    this.#options.decisions.note({
-      kind: 'eviction-scheduled',
-      pod: podKey(pod),
-      node: pod.nodeName,
-      taint,
-      toleratedSeconds,
-      inMs,
-    });
+    const about = { pod: podKey(pod), node: pod.nodeName, taint, toleratedSeconds };
+    this.#options.decisions.note({ kind: 'eviction-scheduled', ...about, inMs }, pod.uid);
   }
 
   /** Cancels a timed eviction, with an Event. */
@@ -333,11 +327,11 @@ export class TaintEvictor {
     this.#drop(key, known, 'pod-gone');
   }
 
-  #drop(key: string, { node }: TimedEviction, why: StayReason): void {
+  #drop(key: string, { node, uid }: TimedEviction, why: StayReason): void {
     this.#timed.delete(key);
     this.#departures.leave(key);
     this.#queue.remove(key);
-    this.#options.decisions.note({ kind: 'eviction-cancelled', pod: key, node, why });
+    this.#options.decisions.note({ kind: 'eviction-cancelled', pod: key, node, why }, uid);
     this.#publish();
   }
 
@@ -474,7 +468,7 @@ export class TaintEvictor {
     if (pods.get(key)?.uid === pod.uid) this.#accepted.add(pod, clock.monotonicMs());
     meter.add(podDeletionsTotal, 1);
     meter.observe(podDeletionDuration, Math.max(0, clock.monotonicMs() - atMs) / 1_000);
-    decisions.note({ kind: 'pod-evicted', pod: key, node: pod.nodeName, taint, toleratedSeconds });
+    decisions.note({ kind: 'pod-evicted', pod: key, node: pod.nodeName, taint, toleratedSeconds }, pod.uid);
   }
 
   #now(): Now {

@@ -240,3 +240,17 @@ test('a silent node whose lease cannot be read is held, not predicted', async ()
   await world.advance(10);
   assert.deepEqual([world.ready('a-0'), explainNode(world, 'a-0').holds], ['Unknown', []]);
 });
+
+test('a pod of a StatefulSet that came back under its name: the history of the former pod is shown apart', async () => {
+  await using world = aZonedWorld({ a: 3 }).start();
+  const tolerating = { key: taintKeys.unreachable, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 5 };
+  world.addPod('db-0', 'a-0', [tolerating]);
+  await world.silentFor(70, 'a-0');
+  world.removePod('db-0');
+  world.addPod('db-0', 'a-1');
+  await world.advance(5);
+  const { history, historyOfFormer } = explainPod(world, 'db-0');
+  const kinds = historyOfFormer.map(({ decision }) => decision.kind);
+  assert.deepEqual(history, []);
+  assert.ok(kinds.includes('eviction-scheduled') && kinds.includes('pod-evicted'), kinds.join());
+});
