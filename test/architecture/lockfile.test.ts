@@ -1,6 +1,6 @@
 // Origin and licence of all packages in the lockfile, including those for other platforms.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
@@ -31,6 +31,18 @@ const shippable = new Set(['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause',
 const usable = new Set([...shippable, 'BlueOak-1.0.0', 'MIT OR Apache-2.0']);
 /** Single development tools: MPL-2.0 binds changes of the tool's own files, and the tool is neither changed nor shipped. */
 const exceptions: ReadonlyMap<string, string> = new Map([['node_modules/axe-core', 'MPL-2.0']]);
+
+test('every entry of dependencies is imported by the program', () => {
+  const sources = globSync('src/**/*.ts', { cwd: root }).map(read).join('\n');
+  const { dependencies } = JSON.parse(read('package.json')) as {
+    readonly dependencies: Readonly<Record<string, string>>;
+  };
+  const isImported = (name: string): boolean => new RegExp(`(?:from|import\\(?) ?'${name}['/]`).test(sources);
+  assert.deepEqual(
+    Object.keys(dependencies).filter((name) => !isImported(name)),
+    [],
+  );
+});
 
 test('every package has an allowed licence', () => {
   for (const [path, { license = 'none', dev }] of locked) {

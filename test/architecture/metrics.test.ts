@@ -10,6 +10,9 @@ import type { MetricDefinition } from '../../src/ports/meter.ts';
 const root = join(import.meta.dirname, '..', '..');
 const exposed = [...controllerProcessMetrics, ...fleetProcessMetrics];
 
+/** Help texts are sent with every scrape and shown in one line; label values are explained in docs/monitoring.md. */
+const helpMax = 250;
+
 function isDefinition(value: unknown): value is MetricDefinition {
   return typeof value === 'object' && value !== null && 'help' in value && 'stability' in value && 'kind' in value;
 }
@@ -43,6 +46,7 @@ test('metric names and labels follow the conventions of Prometheus and Kubernete
     );
     for (const label of labels) assert.ok(!['node', 'pod', 'uid'].includes(label), `${name}: ${label} is not bounded`);
     assert.ok(help.endsWith('.'), `${name}: ${help}`);
+    assert.ok(help.length <= helpMax, `${name}: ${help.length} characters, more than ${helpMax}`);
   }
 });
 

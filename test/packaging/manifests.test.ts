@@ -42,6 +42,19 @@ for (const [overlay, values] of Object.entries(overlayValues)) {
   });
 }
 
+test('the static pod has the probes of the chart, of which the first one waits for the start', () => {
+  const probesOf = (object: KubeManifest): unknown => {
+    const [container] = (object as unknown as { spec: { containers: Record<string, Record<string, unknown>>[] } }).spec
+      .containers;
+    return ['livenessProbe', 'readinessProbe'].map((name) => ({ ...container?.[name], httpGet: undefined }));
+  };
+  const { spec } = pick(plainRendering(), 'Deployment') as unknown as { spec: { template: KubeManifest } };
+  const pod = pick(parseManifests(read('manifests/static-pod/node-lifecycle-controller.yaml')), 'Pod');
+  assert.deepEqual(probesOf(pod), probesOf(spec.template));
+  for (const probe of probesOf(pod) as { initialDelaySeconds?: number }[])
+    assert.ok((probe.initialDelaySeconds ?? 0) >= 4, 'a probe before the program serves leaves an Event Unhealthy');
+});
+
 test('the static pod has valid flags, and its probes use the health probe address', () => {
   const pod = pick(parseManifests(read('manifests/static-pod/node-lifecycle-controller.yaml')), 'Pod') as unknown as {
     spec: { containers: { args: string[]; livenessProbe: { httpGet: object }; readinessProbe: { httpGet: object } }[] };

@@ -1,7 +1,7 @@
 // The package of `npm run build`: packed, installed into an empty folder without a network, and run.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -35,6 +35,10 @@ function must(command: string, args: readonly string[], cwd: string): string {
 before(() => {
   folder = mkdtempSync(join(tmpdir(), 'nlc-package-'));
   dist = join(folder, 'dist');
+  for (const file of ['image/index.json', 'chunks/of-an-earlier-build.js']) {
+    mkdirSync(dirname(join(dist, file)), { recursive: true });
+    writeFileSync(join(dist, file), '{}');
+  }
   must(process.execPath, [join(root, 'tools', 'bundle', 'build.ts'), dist], root);
 });
 
@@ -56,6 +60,21 @@ function pack(): Packed {
   assert.ok(packed !== undefined);
   return packed;
 }
+
+test('a build replaces the earlier build and keeps the image beside it', () => {
+  assert.equal(existsSync(join(dist, 'chunks', 'of-an-earlier-build.js')), false);
+  assert.equal(existsSync(join(dist, 'image', 'index.json')), true);
+});
+
+test('on an older Node.js the program and the scripts of a release say which version is needed', () => {
+  const old = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'20.19.0'}})`;
+  for (const file of [join(dist, 'nlc.js'), join(root, 'tools/release/print-programs.mjs')]) {
+    const { code, stdout, stderr } = run(process.execPath, ['--import', old, file, 'status'], folder);
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, /needs Node\.js >=24 \(got 20\.19\.0 at /);
+    assert.doesNotMatch(stderr, /\n +at /, 'no stack');
+  }
+});
 
 test('the package contains only the program and the licences', () => {
   const { files, unpackedSize } = pack();

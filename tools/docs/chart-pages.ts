@@ -108,6 +108,22 @@ const memoryText = [
   '',
 ];
 
+const schedulingText = [
+  'By default a Deployment of two replicas on different nodes, preferably control plane nodes. `kind: DaemonSet` runs one on every node that',
+  '`nodeSelector` selects: with `presets/control-plane.yaml` on each of three or more control plane nodes, which is recommended; without',
+  'a selector in clusters of at most ten nodes. `presets/dedicated-pool.yaml` restricts the pods to a node pool: set the name of the pool. Pass',
+  'presets with `--values`. Which kind fits: [install.md](../../docs/install.md#where-to-run-it).',
+  '',
+  '| | Deployment | DaemonSet |',
+  '| --- | --- | --- |',
+  '| `replicas`, `topologySpreadConstraints`, `podDisruptionBudget` | apply | do not apply |',
+  '| a node dies | its replica is replaced on a living node within 90 s | the other replicas go on |',
+  '| a drain | evicts the replica | leaves it |',
+  '| all nodes cordoned, under pressure or not ready, no replica left | starts | starts |',
+  '| all nodes unreachable, no replica left | needs a [command](../../docs/runbooks/NodeLifecycleLeaseNotRenewed.md) | starts |',
+  '',
+];
+
 function readmeText(values: string): string {
   return [
     '# node-lifecycle-controller chart',
@@ -126,16 +142,13 @@ function readmeText(values: string): string {
     '`crds` has the definition of NodeLifecyclePolicy, which only `policies.source: crd` uses. Helm installs it, but neither updates',
     'nor deletes it: apply the file again before an upgrade. Deleting it deletes all policies.',
     '',
-    'A change of live settings (`docs/flags.md`) does not restart pods: the kubelet updates the mounted file within about a minute,',
+    'A change of live settings (`docs/flags.md`) does not restart pods: the kubelet updates the mounted file within two minutes,',
     'and the controllers reload it. A change of any other setting restarts them.',
     '',
     ...modesText,
     '## Scheduling and memory',
     '',
-    'By default two replicas on different nodes, preferably control plane nodes. The values in `presets/control-plane.yaml` and',
-    '`presets/dedicated-pool.yaml` restrict the pods to control plane nodes or to a node pool: pass them with `--values`, and set',
-    'the name of the pool.',
-    '',
+    ...schedulingText,
     ...memoryText,
     '## Permissions',
     '',

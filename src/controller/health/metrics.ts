@@ -14,13 +14,13 @@ export const nodeHealthDuration = histogram(
 
 export const transitionsTotal = counter(
   'node_lifecycle_assessments_total',
-  'Number of changes of the assessed health of a node, by assessment. silent: no heartbeat for longer than the grace period, confirmed by a live read of its lease; never-posted: the same for a node without a status, after the startup grace period; withheld: looked silent, but the API server has a newer lease or the lease could not be read, counted once until the next assessment; not-ready: its kubelet reports Ready=False; ready: Ready again. The state in which a node was found when the process started is not counted.',
+  'Number of changes of the assessed health of a node, by assessment: silent, never-posted, withheld, not-ready or ready. The state in which a node was found when the process started is not counted.',
   ['assessment'],
 );
 
 export const detectionLatency = histogram(
   'node_lifecycle_detection_latency_seconds',
-  "Time in seconds from a node's last heartbeat to the assessment silent or never-posted. A heartbeat counts from when it was observed; for a node that never posted a status and has no lease, its creation counts instead. Time during which watch streams were stale is not included; it is in node_lifecycle_stale_seconds_total.",
+  "Time in seconds from a node's last heartbeat, as observed, to the assessment silent, or from its creation to never-posted. Time during which watch streams were stale is not included; it is in node_lifecycle_stale_seconds_total.",
   [10, 20, 30, 40, 45, 50, 51, 52, 55, 60, 75, 90, 120, 180, 300],
 );
 

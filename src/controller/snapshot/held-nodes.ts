@@ -10,7 +10,7 @@ import type { ZoneTable } from '../zones/zone-table.ts';
 
 export const heldNodes = gauge(
   'node_lifecycle_held_nodes',
-  'Number of nodes for which a due action is held, each counted under the first reason that applies. observed: its policy has mode Observe; paused: a policy, its annotation or the config file pauses it; maintenance: not ready in planned maintenance; breaker: unhealthy while the breaker of its policy is open, only with limits; concurrency: waits for a NoExecute taint while as many nodes of its policy are being emptied as may be, only with maxConcurrentEvictions; unconfirmed: looks silent and waits for a live read of its lease; full-disruption: not ready while all zones are fully disrupted; outage: waits for a NoExecute taint or the marking of its pods and became silent together with most nodes of several zones; stale: waits for either while watch streams are stale; zone-stopped: the eviction rate of its zone is 0.',
+  'Number of nodes for which a due action is held, each counted under the first reason that applies.',
   ['reason'],
 );
 

@@ -29,6 +29,6 @@ export const zoneEvictionTokens = gauge(
 
 export const taintLatency = histogram(
   'node_lifecycle_taint_latency_seconds',
-  'Time in seconds from the first assessment of a node as not ready or silent, since it was Ready, to the accepted write of its NoExecute taint, by the monotonic clock. Time in the queue and holds are included. Nodes that were found in that state, and a taint that replaces the other one, are not counted.',
+  'Time in seconds from the first assessment of a node as not ready or silent to the accepted write of its NoExecute taint, with queue and holds. Nodes that were found in that state, and a taint that replaces the other one, are not counted.',
   [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600],
 );
