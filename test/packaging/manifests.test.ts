@@ -52,7 +52,7 @@ test('the static pod has the probes of the chart, of which the first one waits f
   const pod = pick(parseManifests(read('manifests/static-pod/node-lifecycle-controller.yaml')), 'Pod');
   assert.deepEqual(probesOf(pod), probesOf(spec.template));
   for (const probe of probesOf(pod) as { initialDelaySeconds?: number }[])
-    assert.ok((probe.initialDelaySeconds ?? 0) >= 4, 'a probe before the program serves leaves an Event Unhealthy');
+    assert.ok((probe.initialDelaySeconds ?? 0) > 5, 'a probe before the program serves leaves an Event Unhealthy');
 });
 
 test('the static pod has valid flags, and its probes use the health probe address', () => {
