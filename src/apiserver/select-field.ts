@@ -10,6 +10,11 @@ export function isMap(value: unknown): value is MutableJsonMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Sets a field whose name comes from outside: an assignment to `__proto__` would set the prototype. */
+export function setOwn(map: MutableJsonMap, field: string, value: unknown): void {
+  Object.defineProperty(map, field, { value, writable: true, enumerable: true, configurable: true });
+}
+
 /** The value at a path of field names; undefined if the path ends early. */
 export function valueAt(fields: unknown, ...path: readonly string[]): unknown {
   let value = fields;

@@ -14,6 +14,7 @@ import { execSettings } from './exec-settings.ts';
 import type { Connection } from '../kube-client/connection.ts';
 import { type Problem, problemOfCluster, problemOfUser } from './credentials.ts';
 import { isMap, type JsonMap } from '../../api/json-map.ts';
+import { withoutTrailing } from '../../api/without-trailing.ts';
 import { textField as text } from './fields.ts';
 import { type Login, type LoginTarget, openLogin } from './login.ts';
 import { proxyFromEnvironment } from './proxy-environment.ts';
@@ -170,7 +171,7 @@ function serverOf(cluster: Entry): string {
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
     throw new ConnectionError(place, `"${server}" is not an http or https URL`);
   }
-  return server.replace(/\/+$/, '');
+  return withoutTrailing(server, '/');
 }
 
 function proxyOf({ file, name, fields }: Entry): string | undefined {
@@ -191,7 +192,9 @@ function checkedProxy(proxy: string | undefined, place: ConfigLocation): string 
 
 /** Errors are logged, so they must not contain the kubeconfig's passwords. */
 function withoutPassword(address: string): string {
-  return address.replace(/[^/]*@/, '***@');
+  const scheme = address.indexOf('//') + 1;
+  const end = address.lastIndexOf('@');
+  return end < 0 ? address : `${scheme === 0 ? '' : address.slice(0, scheme + 1)}***${address.slice(end)}`;
 }
 
 function clusterFields(cluster: Entry): JsonMap {

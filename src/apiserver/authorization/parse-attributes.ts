@@ -2,6 +2,8 @@
  * What a request asks for, as authorization sees it: derived from its URL alone, whether or not the path is served
  * (upstream `request.RequestInfoFactory`).
  */
+import { withoutTrailing } from '../../api/without-trailing.ts';
+
 export interface ResourceAttributes {
   readonly kind: 'resource';
   readonly verb: string;
@@ -47,10 +49,7 @@ const exactName = /^metadata\.name==?([^,]+)$/;
 
 export function parseAttributes(request: RequestLine): Attributes {
   // Decoded before any comparison, as the router does: otherwise another notation of a path would be authorized as another path.
-  const parts = request.path
-    .replace(/^\/+|\/+$/g, '')
-    .split('/')
-    .map(decode);
+  const parts = withoutTrailing(request.path.replace(/^\/+/, ''), '/').split('/').map(decode);
   const [root, ...rest] = parts;
   if (root === 'api' && rest.length >= 2) return resourceAttributes('', rest.slice(1), request);
   if (root === 'apis' && rest.length >= 3) return resourceAttributes(rest[0] ?? '', rest.slice(2), request);

@@ -8,7 +8,7 @@
 import { mergeListOrder } from './merge-list-order.ts';
 import type { MergeRule, MergeRules } from './merge-rules.ts';
 import { listOf } from '../../api/json-map.ts';
-import { isMap, type MutableJsonMap } from '../select-field.ts';
+import { isMap, type MutableJsonMap, setOwn } from '../select-field.ts';
 
 const directive = '$patch';
 const retainKeys = '$retainKeys';
@@ -73,8 +73,8 @@ function mergeField(merged: MutableJsonMap, field: string, { value, patch, rule 
   if (value === null) delete merged[field];
   else if (Array.isArray(value)) mergeListField(merged, field, { value, patch, rule });
   else if (isMap(value) && isMap(current) && rule.replaced !== true)
-    merged[field] = mergeStrategic(current, value, rule.fields ?? {});
-  else if (!isMap(value) || value[directive] !== 'delete') merged[field] = withoutDirectives(value);
+    setOwn(merged, field, mergeStrategic(current, value, rule.fields ?? {}));
+  else if (!isMap(value) || value[directive] !== 'delete') setOwn(merged, field, withoutDirectives(value));
 }
 
 function mergeListField(merged: MutableJsonMap, field: string, { value, patch, rule }: FieldPatch): void {
