@@ -1,3 +1,4 @@
+import { ownValue } from './json-map.ts';
 import type { Status, StatusCause } from './meta.ts';
 import { type ResourceName, resources } from './resources.ts';
 
@@ -150,7 +151,7 @@ const reasonByCode: Readonly<Record<number, ApiReason>> = {
 /** The reason for an HTTP response: by the Status's reason, else by the code (client-go `errors.ReasonAndCodeForError`). */
 export function reasonFor(code: number, status: Status | undefined): ApiReason {
   if (hasCause(status, 'ResourceVersionTooLarge')) return 'too-large-resource-version';
-  const named = status?.reason === undefined ? undefined : reasonByStatusReason[status.reason];
+  const named = status?.reason === undefined ? undefined : ownValue(reasonByStatusReason, status.reason);
   return named ?? reasonByCode[code] ?? (code >= 500 ? 'unavailable' : 'bad-request');
 }
 

@@ -1,4 +1,4 @@
-import { isAbsent, isMap, type JsonMap } from './json-map.ts';
+import { isAbsent, isMap, type JsonMap, ownValue, setOwn } from './json-map.ts';
 import { parseTimestamp } from './timestamps.ts';
 import type { Labels } from './topology.ts';
 
@@ -82,7 +82,7 @@ export class FieldReader {
     if (isLabels(map)) return map;
     const texts: Record<string, string> = {};
     for (const [name, text] of Object.entries(map)) {
-      if (typeof text === 'string') texts[name] = text;
+      if (typeof text === 'string') setOwn(texts, name, text);
       else this.#addProblem(`${field}[${JSON.stringify(name)}]`, text, 'a string');
     }
     return texts;
@@ -110,7 +110,8 @@ export class FieldReader {
       this.#addProblem(`${field}[${index}]`, item, 'an object');
       return false;
     }
-    for (const name of texts) if (!isTextOrAbsent(item[name])) this.text(`${field}[${index}].${name}`, item[name]);
+    for (const name of texts)
+      if (!isTextOrAbsent(ownValue(item, name))) this.text(`${field}[${index}].${name}`, ownValue(item, name));
     return true;
   }
 

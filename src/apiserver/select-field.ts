@@ -2,6 +2,7 @@
  * Readers of objects without a guaranteed shape: the server stores what validation accepts, and a table must be printed
  * for any of it. A missing field, or one of the wrong type, reads as empty.
  */
+import { ownValue } from '../api/json-map.ts';
 
 /** A JSON object that its owner may change. */
 export type MutableJsonMap = Record<string, unknown>;
@@ -10,17 +11,12 @@ export function isMap(value: unknown): value is MutableJsonMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Sets a field whose name comes from outside: an assignment to `__proto__` would set the prototype. */
-export function setOwn(map: MutableJsonMap, field: string, value: unknown): void {
-  Object.defineProperty(map, field, { value, writable: true, enumerable: true, configurable: true });
-}
-
 /** The value at a path of field names; undefined if the path ends early. */
 export function valueAt(fields: unknown, ...path: readonly string[]): unknown {
   let value = fields;
   for (const name of path) {
     if (!isMap(value)) return undefined;
-    value = value[name];
+    value = ownValue(value, name);
   }
   return value;
 }

@@ -13,7 +13,7 @@ import { ExecPlugin } from './exec-plugin.ts';
 import { execSettings } from './exec-settings.ts';
 import type { Connection } from '../kube-client/connection.ts';
 import { type Problem, problemOfCluster, problemOfUser } from './credentials.ts';
-import { isMap, type JsonMap } from '../../api/json-map.ts';
+import { isMap, type JsonMap, ownValue, setOwn } from '../../api/json-map.ts';
 import { withoutTrailing } from '../../api/without-trailing.ts';
 import { textField as text } from './fields.ts';
 import { type Login, type LoginTarget, openLogin } from './login.ts';
@@ -122,13 +122,13 @@ function parseFile(file: string): JsonMap {
 }
 
 function entriesOf(document: JsonMap, file: string, words: { list: string; entry: string }): readonly Entry[] {
-  const list = document[words.list] ?? [];
+  const list = ownValue(document, words.list) ?? [];
   if (!Array.isArray(list)) throw new ConnectionError({ file, field: words.list }, 'is not a list');
   return list.map((item: unknown, at) => {
     const name = isMap(item) ? item['name'] : undefined;
     const field = `${words.list}[${at}]`;
     if (!isMap(item) || typeof name !== 'string') throw new ConnectionError({ file, field }, 'has no name');
-    const fields = item[words.entry] ?? {};
+    const fields = ownValue(item, words.entry) ?? {};
     if (!isMap(fields)) throw new ConnectionError({ file, field }, `has no ${words.entry}`);
     return { name, file, fields };
   });
@@ -256,7 +256,7 @@ function withAbsolutePaths(entry: Entry, list: string, names: readonly string[])
     if (path === undefined) continue;
     const absolute = isAbsolute(path) ? path : join(dirname(entry.file), path);
     readText({ file: entry.file, field: `${list}.${entry.name}.${name}` }, absolute);
-    fields[name] = absolute;
+    setOwn(fields, name, absolute);
   }
   return fields;
 }
@@ -265,7 +265,7 @@ async function targetInCluster(root: string, dependencies: Dependencies): Promis
   const folder = join(`${root}/`, serviceAccountFolder);
   const notFound = 'no kubeconfig given or found, and not running in a pod';
   const [host = '', port = ''] = ['KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT'].map((field) => {
-    const value = process.env[field] ?? '';
+    const value = ownValue(process.env, field) ?? '';
     if (value === '') throw new ConnectionError({ file: '(environment)', field }, notFound);
     return value;
   });

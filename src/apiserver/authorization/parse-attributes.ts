@@ -1,3 +1,5 @@
+import { ownValue } from '../../api/json-map.ts';
+
 /**
  * What a request asks for, as authorization sees it: derived from its URL alone, whether or not the path is served
  * (upstream `request.RequestInfoFactory`).
@@ -59,7 +61,7 @@ export function parseAttributes(request: RequestLine): Attributes {
 function resourceAttributes(group: string, parts: readonly string[], request: RequestLine): ResourceAttributes {
   const isVerb = verbsInPath.has(parts[0] ?? '') && parts.length > 1;
   const located = locate(isVerb ? parts.slice(1) : parts);
-  const methodVerb = verbsByMethod[request.method] ?? '';
+  const methodVerb = ownValue(verbsByMethod, request.method) ?? '';
   const verb = isVerb ? (parts[0] ?? '') : collectionVerb(methodVerb, located.name, request.query);
   const name =
     located.name === '' && (verb === 'list' || verb === 'watch') ? selectedName(request.query) : located.name;

@@ -4,7 +4,8 @@
  * of objects exist: no path leads to a prototype.
  */
 import { sameJson } from '../../api/same-json.ts';
-import { isMap, type MutableJsonMap, setOwn } from '../select-field.ts';
+import { ownValue, setOwn } from '../../api/json-map.ts';
+import { isMap, type MutableJsonMap } from '../select-field.ts';
 
 /** One operation as it was sent: its fields may be missing or of another type. */
 type Operation = Readonly<Record<string, unknown>>;
@@ -62,13 +63,14 @@ function placeOf(document: unknown, path: string): Place {
   const [, ...keys] = path.split('/').map((part) => part.replace(/~[01]/g, (code) => (code === '~1' ? '/' : '~')));
   const key = keys.pop();
   let parent = document;
-  for (const step of keys) parent = Array.isArray(parent) ? parent[indexIn(parent, step)] : ownValue(parent, step);
+  for (const step of keys) parent = Array.isArray(parent) ? parent[indexIn(parent, step)] : fieldOf(parent, step);
   if (key !== undefined && (Array.isArray(parent) || isMap(parent))) return { parent, key };
   throw new JsonPatchProblem(`missing path: ${path}`);
 }
 
-function ownValue(parent: unknown, key: string): unknown {
-  return isMap(parent) && Object.hasOwn(parent, key) ? parent[key] : null;
+/** The field of an object; null where there is none, as a JSON patch of kube-apiserver reads it. */
+function fieldOf(parent: unknown, key: string): unknown {
+  return isMap(parent) ? (ownValue(parent, key) ?? null) : null;
 }
 
 /** The index of an element of a list, or with `length` one more, of the place behind the last one. */
@@ -80,7 +82,7 @@ function indexIn(list: readonly unknown[], key: string, length = list.length): n
 }
 
 function read({ parent, key }: Place): unknown {
-  return Array.isArray(parent) ? parent[indexIn(parent, key)] : ownValue(parent, key);
+  return Array.isArray(parent) ? parent[indexIn(parent, key)] : fieldOf(parent, key);
 }
 
 function add(document: unknown, path: string, value: unknown): void {

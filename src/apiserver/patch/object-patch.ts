@@ -1,5 +1,6 @@
 /** The three patch types, each applied to a private copy: a patch that fails halfway changes nothing. */
-import { isMap, mapAt, type MutableJsonMap, setOwn } from '../select-field.ts';
+import { ownValue, setOwn } from '../../api/json-map.ts';
+import { isMap, mapAt, type MutableJsonMap } from '../select-field.ts';
 import { type Draft, isDraft } from '../storage/stored-object.ts';
 import { applyJsonPatch, JsonPatchProblem } from './apply-json-patch.ts';
 import { mergeRulesOf } from './merge-rules.ts';
@@ -21,7 +22,7 @@ export function touchesManagers({ type, body }: ObjectPatch): boolean {
   if (type !== 'json') return isMap(body) && isMap(body['metadata']) && 'managedFields' in body['metadata'];
   if (!Array.isArray(body)) return false;
   return body.some(
-    (operation: unknown) => isMap(operation) && ['path', 'from'].some((at) => coversManagers(operation[at])),
+    (operation: unknown) => isMap(operation) && ['path', 'from'].some((at) => coversManagers(ownValue(operation, at))),
   );
 }
 
@@ -45,7 +46,7 @@ export function mergeDocuments(target: unknown, patch: unknown): unknown {
   const merged = { ...mapAt(target) };
   for (const [field, value] of Object.entries(patch)) {
     if (value === null) delete merged[field];
-    else setOwn(merged, field, mergeDocuments(merged[field], value));
+    else setOwn(merged, field, mergeDocuments(ownValue(merged, field), value));
   }
   return merged;
 }
