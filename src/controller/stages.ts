@@ -39,6 +39,7 @@ import { NodeReconciler } from './node-reconciler.ts';
 import { NodeWorkLoops } from './node-work/node-work-loops.ts';
 import type { ControllerOptions, ControllerSelection, PodGcOptions } from './model/options.ts';
 import type { ObservedSilence } from './outage/estimate-silences.ts';
+import { EvidenceWatch } from './out-of-service/evidence-watch.ts';
 import { OutOfServiceTainter } from './out-of-service/out-of-service-tainter.ts';
 import { OutageWatch } from './outage/outage-watch.ts';
 import { PolicyStage } from './policies/policy-stage.ts';
@@ -118,6 +119,8 @@ export class Stages {
   /** Undefined in taint mode. */
   readonly podEvictor: PodEvictor | undefined;
   readonly evictor: TaintEvictor;
+  /** What says of nodes that they were fenced, and whether it came after their last heartbeats. */
+  readonly evidence: EvidenceWatch;
   readonly outOfService: OutOfServiceTainter;
   /** Nodes that recover often, and are kept from new pods. */
   readonly flapping: FlappingWatch;
@@ -181,7 +184,8 @@ export class Stages {
     this.podEvictor = options.options.current().taintBasedEvictions ? undefined : this.#makePodEvictor();
     this.noExecute = this.podEvictor ?? this.#makeNoExecuteTainter();
     this.evictor = this.#makeTaintEvictor();
-    this.outOfService = this.#makeOutOfServiceTainter();
+    this.evidence = new EvidenceWatch((node) => this.policies.outOfServiceOf(node));
+    this.outOfService = this.#makeOutOfServiceTainter(abortWrites);
     this.flapping = this.#makeFlappingWatch();
     this.marking = this.#makePodMarkingQueues();
     this.marking.onEarlier(() => this.serving.wakeUp());
@@ -319,14 +323,18 @@ export class Stages {
     });
   }
 
-  #makeOutOfServiceTainter(): OutOfServiceTainter {
-    const { recorders, writer } = this.#options;
+  #makeOutOfServiceTainter(signal: AbortSignal): OutOfServiceTainter {
+    const { recorders, writer, liveLeases } = this.#options;
     return new OutOfServiceTainter({
       ...this.dependencies,
       recorder: recorders.nodes,
       // A shadow compares what both would do, and kube-controller-manager adds no such taint.
       ruleOf: (node) => (writer === undefined ? this.policies.outOfServiceOf(node) : undefined),
       isSilent: (node) => this.health.evaluate(node, this.healthNow()).kind === 'silent',
+      evidence: this.evidence,
+      renewedAt: (node) => this.leases.get(node)?.renewTime,
+      live: liveLeases,
+      signal,
       heldForMs: (node) => (this.#holds.evictionHold() === undefined ? this.#holds.noExecuteHeldForMs(node) : Infinity),
     });
   }

@@ -18,6 +18,7 @@ import {
   type ZoneArithmetic,
 } from '../model/decisions.ts';
 import { describeFlappingEnd, describeRecoveries } from '../model/flapping.ts';
+import { describeFencingDoubt } from '../model/out-of-service.ts';
 import { describeHoldSource, type NodeAct } from '../model/policy.ts';
 
 /** The key under which the decision is kept: a pod, a node, a zone, or `cluster`. */
@@ -86,6 +87,10 @@ const describers: Describers = {
     `node ${node}: taint out-of-service added: ${evidence} proves that boot ${bootID} was fenced`,
   'out-of-service-removed': ({ node, bootID, fenced }) =>
     `node ${node}: taint out-of-service removed: back with boot ${bootID}, after ${fenced}`,
+  'fencing-not-proven': ({ node, evidence, bootID, why }) =>
+    `node ${node}: ${evidence} does not prove that boot ${bootID} was fenced: ${describeFencingDoubt(why)}`,
+  'fencing-not-confirmed': ({ node, evidence, bootID, reason }) =>
+    `node ${node}: ${evidence} says that boot ${bootID} was fenced; the taint out-of-service waits until its lease can be read live (${reason})`,
   'never-fenced': ({ node, evidence, bootID }) =>
     `node ${node}: Ready with boot ${bootID}, which ${evidence} said was fenced: the taint out-of-service stays`,
   'flapping-kept': ({ node, policy, level, recoveries, withinMs, untilMs }) =>
