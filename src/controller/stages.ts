@@ -27,6 +27,7 @@ import { graceOf, readyOf } from './health/assess-node.ts';
 import { unobservedRenewalMs } from './health/estimate-unobserved-renewal.ts';
 import { FlappingTainter } from './flapping/flapping-tainter.ts';
 import { FlappingWatch } from './flapping/flapping-watch.ts';
+import type { HealthRecord } from './health/health-record.ts';
 import { HealthTable } from './health/health-table.ts';
 import { SilenceConfirmer } from './health/silence-confirmer.ts';
 import { HealthTransitions } from './health/health-transitions.ts';
@@ -412,7 +413,7 @@ export class Stages {
     return new PodMarkingQueues({
       optionsOf: (zone) => this.policies.zoneOptions(zone),
       zoneOf: (name) => this.policies.zoneOf(this.nodes.get(name) ?? { name, labels: {} }),
-      heartbeatAtMs: (node) => this.health.get(node)?.heartbeatAtMs,
+      heartbeatOf: (node) => lastHeartbeatOf(this.health.get(node)),
       // A stale watch may not show that a kubelet is back, whose status must not be overwritten.
       isPaused: () => this.freshness.staleness() !== undefined,
       heldForMs: (node) => this.#holds.heldForMs(node, 'mark-pods-not-ready', false),
@@ -487,6 +488,11 @@ export class Stages {
       relistNodes: () => informers.nodes.relist(),
     });
   }
+}
+
+/** What the kubelet wrote last: the end of a full disruption, which begins new grace periods, does not change it. */
+function lastHeartbeatOf(record: HealthRecord | undefined): string | undefined {
+  return record && `${record.readyHeartbeat ?? ''} ${record.lease?.renewTime ?? ''}`;
 }
 
 /** The pods of the store, each replaced by a newer response of the API server. */
