@@ -6,6 +6,7 @@ import type { LeaseView } from '../api/lease.ts';
 import type { NodeView } from '../api/node.ts';
 import { objectKey } from '../api/object-key.ts';
 import { podKey, type PodView } from '../api/pod.ts';
+import { isOlder } from '../api/resource-version.ts';
 import { nodeLeaseNamespace } from '../api/resources.ts';
 import { isControlPlaneNode, isExcludedFromDisruption, zoneOf } from '../api/topology.ts';
 import type { Informer, StoreReader } from '../informer/informer.ts';
@@ -395,7 +396,7 @@ export class Stages {
   }
 
   #makeTaintEvictor(): TaintEvictor {
-    const { recorders } = this.#options;
+    const { recorders, informers } = this.#options;
     return new TaintEvictor({
       ...this.dependencies,
       pods: this.pods,
@@ -404,7 +405,8 @@ export class Stages {
       holdOf: (node) => this.#holds.evictionHoldOf(node),
       policyHoldOf: (node) => this.#holds.policyHoldOf(node),
       departures: departureSource(this, this.#options.controllers.nodeLifecycle),
-      liveNode: (name) => this.#liveNodes.latest(name),
+      isNodeWatchBehind: (version) => isOlder(informers.nodes.status().resourceVersion, version),
+      liveNode: (name, sentSinceMs) => this.#liveNodes.latest(name, sentSinceMs),
     });
   }
 

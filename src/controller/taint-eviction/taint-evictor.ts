@@ -291,7 +291,9 @@ export class TaintEvictor {
     const announced = known?.announced === true;
     const isLater = known !== undefined && known.evictAt.atMs < evictAt.atMs;
     if (announced && isLater) this.#options.recorder.record(cancellingDeletion(pod));
-    this.#timed.set(key, { uid: pod.uid, node: pod.nodeName, boundMs, evictAt, announced: announced && !isLater });
+    const { uid, nodeName: node } = pod;
+    const { resourceVersion } = known ?? pod;
+    this.#timed.set(key, { uid, node, boundMs, resourceVersion, evictAt, announced: announced && !isLater });
     if (inMs > 0) this.#noteScheduled(pod, evictAt, inMs);
     this.#loop.add(key, inMs);
     this.#publish();
