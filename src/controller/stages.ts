@@ -396,10 +396,11 @@ export class Stages {
   }
 
   #makeTaintEvictor(): TaintEvictor {
-    const { recorders, informers } = this.#options;
+    const { recorders, informers, lanes } = this.#options;
     return new TaintEvictor({
       ...this.dependencies,
       pods: this.pods,
+      writesAtOnceMax: lanes.concurrencyMax,
       recorder: recorders.evictions,
       isCacheLate: (node) => this.#holds.isCacheLate(node),
       holdOf: (node) => this.#holds.evictionHoldOf(node),

@@ -43,6 +43,8 @@ interface TaintEvictorOptions extends EvictionHoldsOptions {
   readonly departures?: DepartureSource;
   readonly pods: PodSource;
   readonly writer: CommandWriter;
+  /** Write slots of evictions. Absent: no limit. */
+  readonly writesAtOnceMax?: number;
   readonly recorder: EventRecorder;
 }
 
@@ -80,6 +82,7 @@ export class TaintEvictor {
       ...options,
       source: options.departures ?? deleteAtOnce,
       timed: this.#timed,
+      requestsAtOnceMax: Math.min(deletesAtOnceMax, options.writesAtOnceMax ?? Infinity),
       wake: (key, afterMs) => this.#loop.add(key, afterMs),
       isQueued: (key) => this.#queue.has(key),
     });
