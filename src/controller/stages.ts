@@ -6,6 +6,7 @@ import type { LeaseView } from '../api/lease.ts';
 import type { NodeView } from '../api/node.ts';
 import { objectKey } from '../api/object-key.ts';
 import { podKey, type PodView } from '../api/pod.ts';
+import { isOlder } from '../api/resource-version.ts';
 import { nodeLeaseNamespace } from '../api/resources.ts';
 import { isControlPlaneNode, isExcludedFromDisruption, zoneOf } from '../api/topology.ts';
 import type { Informer, StoreReader } from '../informer/informer.ts';
@@ -27,6 +28,7 @@ import { graceOf, readyOf } from './health/assess-node.ts';
 import { unobservedRenewalMs } from './health/estimate-unobserved-renewal.ts';
 import { FlappingTainter } from './flapping/flapping-tainter.ts';
 import { FlappingWatch } from './flapping/flapping-watch.ts';
+import type { HealthRecord } from './health/health-record.ts';
 import { HealthTable } from './health/health-table.ts';
 import { SilenceConfirmer } from './health/silence-confirmer.ts';
 import { HealthTransitions } from './health/health-transitions.ts';
@@ -402,16 +404,18 @@ export class Stages {
   }
 
   #makeTaintEvictor(): TaintEvictor {
-    const { recorders } = this.#options;
+    const { recorders, informers, lanes } = this.#options;
     return new TaintEvictor({
       ...this.dependencies,
       pods: this.pods,
+      writesAtOnceMax: lanes.concurrencyMax,
       recorder: recorders.evictions,
       isCacheLate: (node) => this.#holds.isCacheLate(node),
       holdOf: (node) => this.#holds.evictionHoldOf(node),
       policyHoldOf: (node) => this.#holds.policyHoldOf(node),
       departures: departureSource(this, this.#options.controllers.nodeLifecycle),
-      liveNode: (name) => this.#liveNodes.latest(name),
+      isNodeWatchBehind: (version) => isOlder(informers.nodes.status().resourceVersion, version),
+      liveNode: (name, sentSinceMs) => this.#liveNodes.latest(name, sentSinceMs),
     });
   }
 
@@ -420,7 +424,7 @@ export class Stages {
     return new PodMarkingQueues({
       optionsOf: (zone) => this.policies.zoneOptions(zone),
       zoneOf: (name) => this.policies.zoneOf(this.nodes.get(name) ?? { name, labels: {} }),
-      heartbeatAtMs: (node) => this.health.get(node)?.heartbeatAtMs,
+      heartbeatOf: (node) => lastHeartbeatOf(this.health.get(node)),
       // A stale watch may not show that a kubelet is back, whose status must not be overwritten.
       isPaused: () => this.freshness.staleness() !== undefined,
       heldForMs: (node) => this.#holds.heldForMs(node, 'mark-pods-not-ready', false),
@@ -495,6 +499,11 @@ export class Stages {
       relistNodes: () => informers.nodes.relist(),
     });
   }
+}
+
+/** What the kubelet wrote last: the end of a full disruption, which begins new grace periods, does not change it. */
+function lastHeartbeatOf(record: HealthRecord | undefined): string | undefined {
+  return record && `${record.readyHeartbeat ?? ''} ${record.lease?.renewTime ?? ''}`;
 }
 
 /** The pods of the store, each replaced by a newer response of the API server. */

@@ -185,7 +185,7 @@ const evictionHolds: Readonly<Record<EvictionHold, string>> = {
   'full-disruption': 'all zones are fully disrupted (full-disruption)',
   stale: 'the watch streams are stale (stale)',
   'node-is-ready': 'the node is Ready and its taint is about to be removed (node-is-ready)',
-  'late-cache': 'a watch is stale, and a live read does not confirm the taint (late-cache)',
+  'late-cache': 'the node cache may be behind, and a live read does not confirm the taint (late-cache)',
   'lease-is-renewed': 'the lease of the node is being renewed (lease-is-renewed)',
   breaker: 'the breaker of the policy of the node is open (breaker)',
   observed: 'the policy of the node has mode Observe (observed)',

@@ -124,8 +124,8 @@ export type BootEvidence = 'same' | 'changed' | 'unknown';
 /**
  * Why deletions of pods for the health of their node are held. `node-is-ready`: the taint still exists and is about to
  * be removed. `lease-is-renewed`: the node is not Ready in the cache, but its lease is being renewed.
- * `late-cache`: a watch is stale, or lists replace it, so that the cache may not show that the node recovered, or that
- * another client removed its taint. `breaker`: the breaker of its policy is open.
+ * `late-cache`: a watch is stale, lists replace it, or the pod is newer than what the watch of nodes has delivered, so that the
+ * cache may not show that the node recovered, or that another client removed its taint. `breaker`: the breaker of its policy is open.
  */
 export type EvictionHold =
   | 'full-disruption'
