@@ -7,7 +7,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { causeOf } from '../client/server-pages.ts';
-import { escapeControls } from '../io/format-safe-text.ts';
+import { escapeControls } from '../../api/format-safe-text.ts';
 import { type LeaderPages, readState } from './leader-pages.ts';
 import type { PodPages } from './pod-pages.ts';
 
