@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ownValue } from '../../api/json-map.ts';
 import { causeOf } from '../client/server-pages.ts';
-import { escapeControls } from '../io/format-safe-text.ts';
+import { escapeControls } from '../../api/format-safe-text.ts';
 import { type LeaderPages, readState } from './leader-pages.ts';
 import type { PodPages } from './pod-pages.ts';
 
