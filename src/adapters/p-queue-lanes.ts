@@ -18,10 +18,12 @@ interface PQueueLanesOptions {
  * Retry-After.
  */
 export class PQueueLanes implements WriteLanes {
+  readonly concurrencyMax: number;
   readonly #queues: Readonly<Record<WriteLane, PQueue>>;
   readonly #waitingMax: number;
 
   constructor({ concurrencyMax: concurrency, waitingMax = waitingWritesMax }: PQueueLanesOptions) {
+    this.concurrencyMax = concurrency;
     const queue = (): PQueue => new PQueue({ concurrency });
     this.#queues = {
       recovery: queue(),

@@ -1,4 +1,5 @@
 import pino from 'pino';
+import { ownValue } from '../api/json-map.ts';
 import type { LogFields, Logger } from '../ports/logger.ts';
 
 /** Destination of finished lines, each with its line end. */
@@ -112,7 +113,7 @@ class TextLines implements LogSink {
     const { level, ts, msg, ...fields }: ParsedLine = JSON.parse(line);
     const clock = ts.slice(ts.indexOf('T') + 1);
     const head = `${clock} ${level.toUpperCase().padEnd(5)} ${msg}`;
-    const colour = this.#coloured ? colours[level] : undefined;
+    const colour = this.#coloured ? ownValue(colours, level) : undefined;
     const text = [head, ...Object.entries(fields).map(([name, value]) => `${name}=${fieldText(value)}`)].join('  ');
     this.#sink.write(colour === undefined ? `${text}\n` : `${colour}${text}${plain}\n`);
   }

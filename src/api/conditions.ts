@@ -1,6 +1,7 @@
 /** Conditions of nodes and pods, and kube-controller-manager's condition reasons and messages. */
 
 import type { FieldReader } from './field-reader.ts';
+import { cutText, textCharsMax } from './text-limits.ts';
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown';
 
@@ -60,14 +61,31 @@ export const conditionTimes = [
   'lastTransitionTime',
 ] as const satisfies readonly (keyof Condition)[];
 
+/** Texts of a condition that are shown, or compared with short words. Its type is the key by which a patch merges: whole. */
+const shownTexts = ['status', 'reason', 'message'] as const satisfies readonly (keyof Condition)[];
+
 /**
- * The conditions of a status as received; items that are not objects are dropped. A `status` that is not a string becomes
- * its JSON text: an unknown value is neither Ready nor a missing status.
+ * The conditions of a status as received, with long texts cut; items that are not objects are dropped. A `status` that is
+ * not a string becomes its JSON text: an unknown value is neither Ready nor a missing status.
  */
 export function readConditions(fields: FieldReader, value: unknown): readonly Condition[] {
   const conditions = fields.items<Condition>('status.conditions', value, conditionTexts);
-  if (conditions.every(({ status }) => typeof status === 'string')) return conditions;
-  return conditions.map((condition) => ({ ...condition, status: asText(condition.status) }));
+  // The same list if nothing changes: a million pods have five conditions each.
+  return conditions.every(isBounded) ? conditions : conditions.map(bounded);
+}
+
+function isBounded(condition: Condition): boolean {
+  return typeof condition.status === 'string' && shownTexts.every((name) => !isLong(condition[name]));
+}
+
+function bounded(condition: Condition): Condition {
+  const texts: Condition = { ...condition, status: asText(condition.status) };
+  const long = shownTexts.filter((name) => isLong(texts[name]));
+  return { ...texts, ...Object.fromEntries(long.map((name) => [name, cutText(texts[name] ?? '')])) };
+}
+
+function isLong(text: unknown): boolean {
+  return typeof text === 'string' && text.length > textCharsMax;
 }
 
 function asText(value: unknown): string {

@@ -1,8 +1,11 @@
-import { isAbsent, isMap, type JsonMap } from './json-map.ts';
+import { isAbsent, isMap, type JsonMap, ownValue, setOwn } from './json-map.ts';
+import { cutText, valueCharsMax } from './text-limits.ts';
 import { parseTimestamp } from './timestamps.ts';
 import type { Labels } from './topology.ts';
 
-const valueCharsMax = 60;
+const shownCharsMax = 60;
+/** Problems of one object that are recorded: every item of a long list may have one. */
+export const problemsMax = 32;
 
 /**
  * Reads fields of a decoded object of unknown shape. A field of the wrong type is read as empty and recorded as a
@@ -21,16 +24,24 @@ export class FieldReader {
     this.#addProblem(field, value, accepted);
   }
 
+  /** A value that is compared or written back: whole, or empty if it is longer than {@link valueCharsMax}. */
   text(field: string, value: unknown): string {
-    if (typeof value === 'string') return value;
-    if (!isAbsent(value)) this.#addProblem(field, value, 'a string');
+    if (typeof value === 'string' && value.length <= valueCharsMax) return value;
+    if (!isAbsent(value)) this.#addProblem(field, value, `a string${limitText(value)}`);
     return '';
   }
 
+  /** As {@link text}, for a field that must be present. */
   requiredText(field: string, value: unknown): string {
-    if (typeof value === 'string' && value !== '') return value;
-    this.#addProblem(field, value, 'a non-empty string');
+    if (typeof value === 'string' && value !== '' && value.length <= valueCharsMax) return value;
+    this.#addProblem(field, value, `a non-empty string${limitText(value)}`);
     return '';
+  }
+
+  /** A text that is shown: its beginning if it is long ({@link cutText}). */
+  shownText(field: string, value: unknown): string {
+    if (typeof value === 'string') return cutText(value);
+    return this.text(field, value);
   }
 
   /** Milliseconds since the epoch. */
@@ -82,7 +93,7 @@ export class FieldReader {
     if (isLabels(map)) return map;
     const texts: Record<string, string> = {};
     for (const [name, text] of Object.entries(map)) {
-      if (typeof text === 'string') texts[name] = text;
+      if (typeof text === 'string') setOwn(texts, name, text);
       else this.#addProblem(`${field}[${JSON.stringify(name)}]`, text, 'a string');
     }
     return texts;
@@ -110,13 +121,15 @@ export class FieldReader {
       this.#addProblem(`${field}[${index}]`, item, 'an object');
       return false;
     }
-    for (const name of texts) if (!isTextOrAbsent(item[name])) this.text(`${field}[${index}].${name}`, item[name]);
+    for (const name of texts)
+      if (!isTextOrAbsent(ownValue(item, name))) this.text(`${field}[${index}].${name}`, ownValue(item, name));
     return true;
   }
 
   #addProblem(field: string, value: unknown, accepted: string): void {
     this.#problems ??= [];
-    this.#problems.push(`${field}${mustBe}${accepted}${gotMark}${formatValue(value)})`);
+    if (this.#problems.length >= problemsMax) return;
+    this.#problems.push(`${cutText(field)}${mustBe}${accepted}${gotMark}${formatValue(value)})`);
   }
 }
 
@@ -134,6 +147,10 @@ function isComplete<T>(items: readonly T[], list: readonly unknown[]): list is r
   return items.length === list.length;
 }
 
+function limitText(value: unknown): string {
+  return typeof value === 'string' && value !== '' ? ` of at most ${valueCharsMax} characters` : '';
+}
+
 function isTimeOrAbsent(value: unknown): boolean {
   return isAbsent(value) || parseTimestamp(value) !== undefined;
 }
@@ -147,6 +164,5 @@ function isLabels(map: JsonMap): map is Labels {
 }
 
 function formatValue(value: unknown): string {
-  const text = value === undefined ? 'nothing' : JSON.stringify(value);
-  return text.length <= valueCharsMax ? text : `${text.slice(0, valueCharsMax)}…`;
+  return cutText(value === undefined ? 'nothing' : JSON.stringify(value), shownCharsMax);
 }

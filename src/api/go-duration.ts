@@ -1,5 +1,6 @@
 // Durations in Go's format (`time.ParseDuration`, `time.Duration.String`), as Kubernetes flags use. The internal unit is
 // the millisecond; Go counts whole nanoseconds, so smaller fractions are truncated as in Go.
+import { withoutTrailing } from './without-trailing.ts';
 
 const nanosecondsIn: ReadonlyMap<string, bigint> = new Map([
   ['ns', 1n],
@@ -71,6 +72,6 @@ function fromOneSecond(nanoseconds: bigint): string {
 /** `count` of units of 10^-places, without trailing zeros. */
 function decimal(count: bigint, places: number): string {
   const scale = 10n ** BigInt(places);
-  const fraction = (count % scale).toString().padStart(places, '0').replace(/0+$/, '');
+  const fraction = withoutTrailing((count % scale).toString().padStart(places, '0'), '0');
   return fraction === '' ? `${count / scale}` : `${count / scale}.${fraction}`;
 }

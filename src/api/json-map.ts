@@ -23,6 +23,24 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
+/**
+ * The value under a key from outside; undefined unless the record itself has that key: plain objects also inherit
+ * `constructor`, `toString` and others, which are valid keys of labels, taints and data.
+ */
+export function ownValue<V>(record: Readonly<Record<string, V>> | undefined | null, key: string): V | undefined {
+  const value = record?.[key];
+  return value !== undefined && Object.hasOwn(record ?? {}, key) ? value : undefined;
+}
+
+/** Stores a value under a key from outside, also under `__proto__`, whose assignment changes the prototype instead. */
+export function setOwn<V>(record: Record<string, V>, key: string, value: NoInfer<V>): void {
+  if (key === '__proto__') {
+    Object.defineProperty(record, key, { value, writable: true, enumerable: true, configurable: true });
+  } else {
+    record[key] = value;
+  }
+}
+
 export function isAbsent(value: unknown): value is undefined | null {
   return value === undefined || value === null;
 }

@@ -1,4 +1,5 @@
 /** Label selectors as of Kubernetes' LabelSelector: a list of requirements, all of which must match. */
+import { ownValue } from './json-map.ts';
 import type { Labels } from './topology.ts';
 
 export interface LabelRequirement {
@@ -46,7 +47,7 @@ export function listRequirements(selector: LabelSelector | null | undefined): re
 }
 
 function matches({ key, operator, values }: LabelRequirement, labels: Labels): boolean {
-  const value = labels[key];
+  const value = ownValue(labels, key);
   switch (operator) {
     case 'In':
       return value !== undefined && values?.includes(value) === true;

@@ -33,7 +33,8 @@ export function transformLease(lease: Lease): LeaseView {
   const fields = new FieldReader();
   const metadata = fields.part('metadata', lease.metadata);
   const spec = fields.part('spec', lease.spec);
-  const renewTime = fields.text('spec.renewTime', spec['renewTime']);
+  // Opaque, so cut rather than absent: the next renewal must differ.
+  const renewTime = fields.shownText('spec.renewTime', spec['renewTime']);
   fields.time('spec.renewTime', renewTime === '' ? undefined : renewTime);
   const view = {
     name: fields.requiredText('metadata.name', metadata['name']),

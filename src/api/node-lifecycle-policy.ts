@@ -1,6 +1,7 @@
 /** NodeLifecyclePolicy, a custom resource of this project: each object is one policy, named as the object. */
 import { isMap, type JsonMap } from './json-map.ts';
 import type { KubeObject } from './meta.ts';
+import { cutText } from './text-limits.ts';
 
 /** The group is a domain of the project, because those below `k8s.io` are reserved. */
 export const policyResource = {
@@ -61,7 +62,7 @@ export function transformPolicyObject(raw: KubeObject): PolicyObject {
     resourceVersion,
     generation,
     createdAt: creationTimestamp,
-    ...(typeof reset === 'string' ? { reset } : {}),
+    ...(typeof reset === 'string' ? { reset: cutText(reset) } : {}),
     spec,
     status: isMap(status) ? status : {},
   };

@@ -3,6 +3,7 @@ import { FieldReader } from './field-reader.ts';
 import { mapOf } from './json-map.ts';
 import type { KubeObject } from './meta.ts';
 import { type Taint, taintTexts, taintTimes } from './taints.ts';
+import { cutText, textCharsMax, valueCharsMax } from './text-limits.ts';
 import type { Labels } from './topology.ts';
 
 /** Holds what makes the node or its pods worse: `"true"`, or until an RFC 3339 time. */
@@ -104,12 +105,19 @@ export function transformNode(node: Node): NodeView {
   return fields.problems === undefined ? annotated : { ...annotated, problems: fields.problems };
 }
 
-/** Most nodes have none of these annotations, and then no field for them. */
+/** Annotations that are kept, and how much of them. Most nodes have none, and then no field for them. */
+const annotationFields = [
+  ['pause', pauseAnnotation, textCharsMax],
+  ['fenced', fencedAnnotation, valueCharsMax],
+  ['outOfService', outOfServiceAnnotation, valueCharsMax],
+  ['flapping', flappingAnnotation, valueCharsMax],
+] as const satisfies readonly (readonly [keyof NodeView, string, number])[];
+
+/** A value that is cut is as malformed as the whole one: no accepted value is that long. */
 function withAnnotations(view: NodeView, annotations: Readonly<Record<string, unknown>>): NodeView {
-  const { [pauseAnnotation]: pause, [fencedAnnotation]: fenced } = annotations;
-  const { [outOfServiceAnnotation]: outOfService, [flappingAnnotation]: flapping } = annotations;
-  const paused = typeof pause === 'string' ? { ...view, pause } : view;
-  const withFenced = typeof fenced === 'string' ? { ...paused, fenced } : paused;
-  const withRecord = typeof outOfService === 'string' ? { ...withFenced, outOfService } : withFenced;
-  return typeof flapping === 'string' ? { ...withRecord, flapping } : withRecord;
+  const present = annotationFields.flatMap(([field, name, charsMax]) => {
+    const value = annotations[name];
+    return typeof value === 'string' ? [[field, cutText(value, charsMax)] as const] : [];
+  });
+  return present.length === 0 ? view : { ...view, ...Object.fromEntries(present) };
 }

@@ -207,8 +207,8 @@ export function transformPod(pod: Pod): PodView {
     boundAtSeconds: readBoundAtSeconds(fields, conditions),
     ready: findCondition(conditions, 'Ready')?.status,
     disruptionReason: disruption?.status === 'True' ? (disruption.reason ?? '') : undefined,
-    phase: fields.text('status.phase', status['phase']),
-    reason: fields.text('status.reason', status['reason']),
+    phase: fields.shownText('status.phase', status['phase']),
+    reason: fields.shownText('status.reason', status['reason']),
     nodeName: fields.text('spec.nodeName', spec['nodeName']),
     tolerations: readTolerations(fields, spec['tolerations']),
   };

@@ -1,4 +1,5 @@
 /** Kubernetes quantities: a number with a binary, decimal or exponent suffix. */
+import { ownValue } from './json-map.ts';
 
 const quantityText = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+))(n|u|m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei|[eE][+-]?\d+)?$/;
 const binarySuffixes: readonly string[] = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
@@ -19,7 +20,7 @@ export function parseQuantity(text: string): number | undefined {
   const [, digits = '', suffix = ''] = match;
   if (isExponent(suffix)) return Number(digits + suffix);
   // Divided, not multiplied, so that 300m equals 0.3 exactly.
-  const part = parts[suffix];
+  const part = ownValue(parts, suffix);
   return part === undefined ? Number(digits) * factor(suffix) : Number(digits) / part;
 }
 
@@ -77,7 +78,7 @@ export function parseQuantityNano(value: unknown): bigint | undefined {
 
 function nanoFactor(suffix: string): bigint {
   if (isExponent(suffix)) return 10n ** BigInt(Math.max(0, 9 + boundedExponent(suffix)));
-  const part = parts[suffix];
+  const part = ownValue(parts, suffix);
   return part === undefined ? BigInt(factor(suffix)) * 1_000_000_000n : 1_000_000_000n / BigInt(part);
 }
 
@@ -147,7 +148,7 @@ function isBinary(suffix: string): boolean {
 
 function exponentOf(suffix: string): number {
   if (isExponent(suffix)) return Number(suffix.slice(1));
-  const part = parts[suffix];
+  const part = ownValue(parts, suffix);
   return part === undefined ? 3 * decimalSuffixes.indexOf(suffix) : -Math.round(Math.log10(part));
 }
 

@@ -1,4 +1,5 @@
 /** Comparison of JSON values. Absent and `undefined` are equal; the order of keys does not matter. */
+import { ownValue } from './json-map.ts';
 
 export function sameJson(a: unknown, b: unknown): boolean {
   return a === b || sameNested(a, b);
@@ -22,7 +23,7 @@ function sameFields(a: Readonly<Record<string, unknown>>, b: Readonly<Record<str
   for (const key in a) {
     const value = a[key];
     if (value === undefined) continue;
-    if (!sameNested(value, b[key])) return false;
+    if (!sameNested(value, ownValue(b, key))) return false;
     more += 1;
   }
   for (const key in b) if (b[key] !== undefined) more -= 1;
@@ -38,7 +39,7 @@ export function coversJson(actual: unknown, wanted: unknown): boolean {
   if (actual === wanted) return true;
   if (!isObject(actual) || Array.isArray(actual) !== Array.isArray(wanted)) return false;
   if (Array.isArray(wanted) && actual['length'] !== wanted.length) return false;
-  for (const key of Object.keys(wanted)) if (!coversJson(actual[key], wanted[key])) return false;
+  for (const key of Object.keys(wanted)) if (!coversJson(ownValue(actual, key), wanted[key])) return false;
   return true;
 }
 

@@ -1,4 +1,5 @@
 /** RFC 3339 text to and from milliseconds. Pure: no function reads a clock. */
+import { withoutTrailing } from './without-trailing.ts';
 
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 /** Two clocks of a cluster may differ by this much: a time that another client wrote is used within it. */
@@ -125,5 +126,5 @@ export function formatMicroTime(ms: number): string {
 
 /** Go's `RFC3339Nano`: fractional digits without trailing zeros, none for a whole second. */
 export function formatNanoTime(ms: number): string {
-  return formatMicroTime(ms).replace(/\.?0*Z$/, 'Z');
+  return `${withoutTrailing(withoutTrailing(formatMicroTime(ms).slice(0, -1), '0'), '.')}Z`;
 }

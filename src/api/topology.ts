@@ -1,4 +1,5 @@
 /** Zones: the zone of a node, and whether the node is counted in that zone's disruption state. */
+import { ownValue } from './json-map.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -18,11 +19,11 @@ export function zoneOf(labels: Labels): string {
 
 function firstPresent(labels: Labels, keys: readonly string[]): string {
   const key = firstKeyPresent(labels, keys);
-  return key === undefined ? '' : (labels[key] ?? '');
+  return key === undefined ? '' : (ownValue(labels, key) ?? '');
 }
 
 function firstKeyPresent(labels: Labels, keys: readonly string[]): string | undefined {
-  return keys.find((candidate) => labels[candidate] !== undefined);
+  return keys.find((candidate) => ownValue(labels, candidate) !== undefined);
 }
 
 const controlPlaneLabels = ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master'] as const;

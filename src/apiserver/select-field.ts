@@ -2,6 +2,7 @@
  * Readers of objects without a guaranteed shape: the server stores what validation accepts, and a table must be printed
  * for any of it. A missing field, or one of the wrong type, reads as empty.
  */
+import { ownValue } from '../api/json-map.ts';
 
 /** A JSON object that its owner may change. */
 export type MutableJsonMap = Record<string, unknown>;
@@ -15,7 +16,7 @@ export function valueAt(fields: unknown, ...path: readonly string[]): unknown {
   let value = fields;
   for (const name of path) {
     if (!isMap(value)) return undefined;
-    value = value[name];
+    value = ownValue(value, name);
   }
   return value;
 }

@@ -21,6 +21,7 @@ interface LiveNodesOptions {
 
 interface Answer {
   readonly live: LiveNode;
+  readonly sentAtMs: number;
   readonly atMs: number;
 }
 
@@ -39,36 +40,39 @@ export class LiveNodes {
   }
 
   /**
-   * The result of the last {@link evidenceMs}; undefined while there is none, and then a read starts if the limit
-   * allows. Never waits, so that no worker is blocked by a node that cannot be read.
+   * The result of the last {@link evidenceMs} whose request was sent at this time or later; undefined while there is none,
+   * and then a read starts if the limit allows. Never waits, so that no worker is blocked by a node that cannot be read.
    */
-  latest(name: string): LiveNode | undefined {
-    const known = this.#recent(name);
+  latest(name: string, sentSinceMs = -Infinity): LiveNode | undefined {
+    const answer = this.#recent(name);
+    const known = answer !== undefined && answer.sentAtMs >= sentSinceMs ? answer.live : undefined;
     if (known === undefined && this.#reading.size < readsAtOnceMax) void this.#readOnce(name);
     return known;
   }
 
   /** The result of the last {@link evidenceMs}, or of a new read. The caller limits the number of its reads. Never rejects. */
   async read(name: string): Promise<LiveNode> {
-    return this.#recent(name) ?? this.#readOnce(name);
+    return this.#recent(name)?.live ?? this.#readOnce(name);
   }
 
-  #recent(name: string): LiveNode | undefined {
+  #recent(name: string): Answer | undefined {
     const oldMs = this.#options.clock.monotonicMs() - evidenceMs;
     for (const [answered, { atMs }] of this.#answers) {
       if (atMs > oldMs) break;
       this.#answers.delete(answered);
     }
-    return this.#answers.get(name)?.live;
+    return this.#answers.get(name);
   }
 
   /** A read in flight is not repeated. */
   #readOnce(name: string): Promise<LiveNode> {
     const underWay = this.#reading.get(name);
     if (underWay !== undefined) return underWay;
+    const sentAtMs = this.#options.clock.monotonicMs();
     const read = this.#read(name).then((live) => {
       this.#reading.delete(name);
-      this.#answers.set(name, { live, atMs: this.#options.clock.monotonicMs() });
+      this.#answers.delete(name); // to the end
+      this.#answers.set(name, { live, sentAtMs, atMs: this.#options.clock.monotonicMs() });
       return live;
     });
     this.#reading.set(name, read);

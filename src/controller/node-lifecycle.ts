@@ -398,8 +398,7 @@ export class NodeLifecycle {
     const { name } = change.object;
     const { monitor, policies, alarm } = this.stages;
     if (change.kind === 'deleted' && monitor.evaluated(name) === undefined) return this.#forgetUnseen(name);
-    if (change.kind !== 'deleted') this.#observe(change.object);
-    if (change.kind !== 'deleted') policies.emptying.note(change.object);
+    if (change.kind !== 'deleted') this.#observeChange(change);
     // On standbys too: a signal of maintenance without a time counts from when it was first seen.
     policies.maintenanceOf(name);
     if (change.kind === 'modified' && !this.#affectsDecisions(change.previous, change.object)) return;
@@ -439,8 +438,9 @@ export class NodeLifecycle {
 
   /** A node that no pass has evaluated: a standby runs no passes, and nodes come and go there for months. */
   #forgetUnseen(name: string): void {
-    const { health, monitor, loops, policies } = this.stages;
+    const { health, monitor, loops, policies, evidence } = this.stages;
     health.forget(name);
+    evidence.forget(name);
     policies.forget(name);
     monitor.untouch(name);
     loops.remove(name);
@@ -463,6 +463,19 @@ export class NodeLifecycle {
   #observe(node: NodeView): void {
     const { health, leases, freshness } = this.stages;
     const now = { monotonicMs: freshness.arrivalMs(), wallMs: this.#options.clock.nowMs() };
-    health.observe(node, leases.get(node.name), now);
+    this.stages.evidence.observeHeartbeat(node.name, health.observe(node, leases.get(node.name), now));
+  }
+
+  /** On standbys too: a new leader knows what came after the last heartbeat. */
+  #observeChange(change: Exclude<Change<NodeView>, { kind: 'deleted' }>): void {
+    const { evidence, health, freshness, policies } = this.stages;
+    const { object: node } = change;
+    this.#observe(node);
+    policies.emptying.note(node);
+    const heartbeat = health.get(node.name);
+    if (heartbeat === undefined) return;
+    const before = change.kind === 'modified' ? change.previous : undefined;
+    const isFresh = freshness.staleness() === undefined && !freshness.isStandingIn();
+    evidence.observe({ node, before, heartbeat, isFresh });
   }
 }

@@ -6,6 +6,7 @@ import type { LeaseView } from '../api/lease.ts';
 import type { NodeView } from '../api/node.ts';
 import { objectKey } from '../api/object-key.ts';
 import { podKey, type PodView } from '../api/pod.ts';
+import { isOlder } from '../api/resource-version.ts';
 import { nodeLeaseNamespace } from '../api/resources.ts';
 import { isControlPlaneNode, isExcludedFromDisruption, zoneOf } from '../api/topology.ts';
 import type { Informer, StoreReader } from '../informer/informer.ts';
@@ -27,6 +28,7 @@ import { graceOf, readyOf } from './health/assess-node.ts';
 import { unobservedRenewalMs } from './health/estimate-unobserved-renewal.ts';
 import { FlappingTainter } from './flapping/flapping-tainter.ts';
 import { FlappingWatch } from './flapping/flapping-watch.ts';
+import type { HealthRecord } from './health/health-record.ts';
 import { HealthTable } from './health/health-table.ts';
 import { SilenceConfirmer } from './health/silence-confirmer.ts';
 import { HealthTransitions } from './health/health-transitions.ts';
@@ -39,6 +41,7 @@ import { NodeReconciler } from './node-reconciler.ts';
 import { NodeWorkLoops } from './node-work/node-work-loops.ts';
 import type { ControllerOptions, ControllerSelection, PodGcOptions } from './model/options.ts';
 import type { ObservedSilence } from './outage/estimate-silences.ts';
+import { EvidenceWatch } from './out-of-service/evidence-watch.ts';
 import { OutOfServiceTainter } from './out-of-service/out-of-service-tainter.ts';
 import { OutageWatch } from './outage/outage-watch.ts';
 import { PolicyStage } from './policies/policy-stage.ts';
@@ -118,6 +121,8 @@ export class Stages {
   /** Undefined in taint mode. */
   readonly podEvictor: PodEvictor | undefined;
   readonly evictor: TaintEvictor;
+  /** What says of nodes that they were fenced, and whether it came after their last heartbeats. */
+  readonly evidence: EvidenceWatch;
   readonly outOfService: OutOfServiceTainter;
   /** Nodes that recover often, and are kept from new pods. */
   readonly flapping: FlappingWatch;
@@ -181,7 +186,8 @@ export class Stages {
     this.podEvictor = options.options.current().taintBasedEvictions ? undefined : this.#makePodEvictor();
     this.noExecute = this.podEvictor ?? this.#makeNoExecuteTainter();
     this.evictor = this.#makeTaintEvictor();
-    this.outOfService = this.#makeOutOfServiceTainter();
+    this.evidence = new EvidenceWatch((node) => this.policies.outOfServiceOf(node));
+    this.outOfService = this.#makeOutOfServiceTainter(abortWrites);
     this.flapping = this.#makeFlappingWatch();
     this.marking = this.#makePodMarkingQueues();
     this.marking.onEarlier(() => this.serving.wakeUp());
@@ -319,14 +325,18 @@ export class Stages {
     });
   }
 
-  #makeOutOfServiceTainter(): OutOfServiceTainter {
-    const { recorders, writer } = this.#options;
+  #makeOutOfServiceTainter(signal: AbortSignal): OutOfServiceTainter {
+    const { recorders, writer, liveLeases } = this.#options;
     return new OutOfServiceTainter({
       ...this.dependencies,
       recorder: recorders.nodes,
       // A shadow compares what both would do, and kube-controller-manager adds no such taint.
       ruleOf: (node) => (writer === undefined ? this.policies.outOfServiceOf(node) : undefined),
       isSilent: (node) => this.health.evaluate(node, this.healthNow()).kind === 'silent',
+      evidence: this.evidence,
+      renewedAt: (node) => this.leases.get(node)?.renewTime,
+      live: liveLeases,
+      signal,
       heldForMs: (node) => (this.#holds.evictionHold() === undefined ? this.#holds.noExecuteHeldForMs(node) : Infinity),
     });
   }
@@ -394,16 +404,18 @@ export class Stages {
   }
 
   #makeTaintEvictor(): TaintEvictor {
-    const { recorders } = this.#options;
+    const { recorders, informers, lanes } = this.#options;
     return new TaintEvictor({
       ...this.dependencies,
       pods: this.pods,
+      writesAtOnceMax: lanes.concurrencyMax,
       recorder: recorders.evictions,
       isCacheLate: (node) => this.#holds.isCacheLate(node),
       holdOf: (node) => this.#holds.evictionHoldOf(node),
       policyHoldOf: (node) => this.#holds.policyHoldOf(node),
       departures: departureSource(this, this.#options.controllers.nodeLifecycle),
-      liveNode: (name) => this.#liveNodes.latest(name),
+      isNodeWatchBehind: (version) => isOlder(informers.nodes.status().resourceVersion, version),
+      liveNode: (name, sentSinceMs) => this.#liveNodes.latest(name, sentSinceMs),
     });
   }
 
@@ -412,7 +424,7 @@ export class Stages {
     return new PodMarkingQueues({
       optionsOf: (zone) => this.policies.zoneOptions(zone),
       zoneOf: (name) => this.policies.zoneOf(this.nodes.get(name) ?? { name, labels: {} }),
-      heartbeatAtMs: (node) => this.health.get(node)?.heartbeatAtMs,
+      heartbeatOf: (node) => lastHeartbeatOf(this.health.get(node)),
       // A stale watch may not show that a kubelet is back, whose status must not be overwritten.
       isPaused: () => this.freshness.staleness() !== undefined,
       heldForMs: (node) => this.#holds.heldForMs(node, 'mark-pods-not-ready', false),
@@ -487,6 +499,11 @@ export class Stages {
       relistNodes: () => informers.nodes.relist(),
     });
   }
+}
+
+/** What the kubelet wrote last: the end of a full disruption, which begins new grace periods, does not change it. */
+function lastHeartbeatOf(record: HealthRecord | undefined): string | undefined {
+  return record && `${record.readyHeartbeat ?? ''} ${record.lease?.renewTime ?? ''}`;
 }
 
 /** The pods of the store, each replaced by a newer response of the API server. */

@@ -1,7 +1,9 @@
 import { problemKind } from '../api/field-reader.ts';
 import { keyOf, type ObjectKey } from '../api/object-key.ts';
+import { cutText } from '../api/text-limits.ts';
 import type { Ambient } from '../ports/ambient.ts';
 import type { LogFields } from '../ports/logger.ts';
+import { LineLimit } from '../queueing/line-limit.ts';
 import { malformedObjects } from './metrics.ts';
 import type { NamespacedName } from './object-map.ts';
 
@@ -34,9 +36,7 @@ export interface MalformedObjectsOptions extends Ambient {
 export class MalformedObjects {
   readonly #options: MalformedObjectsOptions;
   readonly #reported = new Map<ObjectKey, Reported>();
-  #periodAtMs = -Infinity;
-  #lines = 0;
-  #suppressed = 0;
+  readonly #limit = new LineLimit(linesMax, linesPeriodMs);
 
   constructor(options: MalformedObjectsOptions) {
     this.#options = options;
@@ -57,7 +57,11 @@ export class MalformedObjects {
     const isNew = this.#isNew(key, [kind]);
     // Without a name, each occurrence may be another object.
     if (isNew || name === undefined) this.#count(kind);
-    if (isNew) this.#warn({ key, problem }, `malformed ${kind === 'event' ? 'watch event' : 'object'} skipped`);
+    if (isNew)
+      this.#warn(
+        { key, problem: cutText(problem) },
+        `malformed ${kind === 'event' ? 'watch event' : 'object'} skipped`,
+      );
   }
 
   forget(name: NamespacedName): void {
@@ -85,25 +89,14 @@ export class MalformedObjects {
   }
 
   #overflow(): boolean {
-    this.#suppressed += 1;
+    this.#limit.suppress();
     return false;
   }
 
   #warn(fields: LogFields, message: string): void {
     const { clock, logger, resource } = this.#options;
-    const nowMs = clock.monotonicMs();
-    if (nowMs - this.#periodAtMs >= linesPeriodMs) {
-      this.#periodAtMs = nowMs;
-      this.#lines = 0;
-    }
-    this.#lines += 1;
-    if (this.#lines > linesMax) {
-      this.#suppressed += 1;
-      return;
-    }
-    const suppressed = this.#suppressed === 0 ? {} : { suppressed: this.#suppressed };
-    this.#suppressed = 0;
-    logger.warn({ resource, ...fields, ...suppressed }, message);
+    const admitted = this.#limit.admit(clock.monotonicMs());
+    if (admitted !== undefined) logger.warn({ resource, ...fields, ...admitted }, message);
   }
 }
 

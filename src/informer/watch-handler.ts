@@ -1,5 +1,6 @@
 import { type ApiReason, reasonFor } from '../api/api-error.ts';
 import type { KubeObject, Status } from '../api/meta.ts';
+import { cutText } from '../api/text-limits.ts';
 import type { ObjectEventType, WatchEvent } from '../ports/kube-reader.ts';
 import { isOlder } from '../api/resource-version.ts';
 import { ObjectMap } from './object-map.ts';
@@ -198,6 +199,6 @@ function describeErrorEvent(status: Status | undefined): ErrorEvent {
   return {
     reason: reasonFor(status?.code ?? 0, status),
     retryAfterMs: retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1_000,
-    message: status?.message ?? 'the API server ended the watch without a message',
+    message: cutText(status?.message ?? 'the API server ended the watch without a message'),
   };
 }

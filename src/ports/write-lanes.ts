@@ -8,6 +8,8 @@ export type WriteLane = 'recovery' | 'detection' | 'tainting' | 'eviction' | 'ho
 
 /** Bounded concurrency per lane: a write never waits for a slot of another lane. */
 export interface WriteLanes {
+  /** Maximum number of writes of one lane in flight. */
+  readonly concurrencyMax: number;
   run<T>(lane: WriteLane, write: () => Promise<T>): Promise<T>;
   /** Queued writes and writes in flight. */
   readonly pending: number;

@@ -1,3 +1,4 @@
+import { ownValue } from '../api/json-map.ts';
 import type { Pod } from '../api/pod.ts';
 import { parseQuantityNano } from '../api/quantity.ts';
 import { taintKeys } from '../api/taints.ts';
@@ -63,7 +64,7 @@ function takenOf({ pods }: NodeLoad, resource: string): number {
 
 /** CPU in millicores, the others in their base unit. */
 function allocatable({ node }: NodeLoad, resource: string): number {
-  const nano = parseQuantityNano(node.status?.allocatable?.[resource]) ?? 0n;
+  const nano = parseQuantityNano(ownValue(node.status?.allocatable, resource)) ?? 0n;
   return Number(nano / (resource === 'cpu' ? 1_000_000n : 1_000_000_000n));
 }
 

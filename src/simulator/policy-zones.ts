@@ -1,4 +1,5 @@
 // The zones in which the controller has to count, rate and serve nodes, for the checkers: independent of its own code.
+import { ownValue } from '../api/json-map.ts';
 import type { KubeObject } from '../api/meta.ts';
 import { zoneOf } from '../api/topology.ts';
 import type { ControllerOptions } from '../controller/model/options.ts';
@@ -33,7 +34,7 @@ export function countedZoneOf({ metadata }: KubeObject, policies: readonly NodeP
   const policy = policyOf(name, policies);
   if (policy?.zones === undefined) return zoneOf(labels);
   const { failureDomain, outerFailureDomain } = policy.zones;
-  const valuesOf = (keys: readonly string[]): string => keys.map((key) => labels[key] ?? '').join('/');
+  const valuesOf = (keys: readonly string[]): string => keys.map((key) => ownValue(labels, key) ?? '').join('/');
   const inner = failureDomain === undefined ? zoneOf(labels) : valuesOf(failureDomain);
   const outer = outerFailureDomain === undefined ? [] : [valuesOf(outerFailureDomain)];
   return [policy.name, ...outer, inner].join(':');

@@ -109,6 +109,7 @@ export class ControllerWorld {
   readonly #renewing = new Set<string>();
   readonly startedAtMs: number;
   #version = 100;
+  #nodesReached = 100;
   #uid = 0;
   #stop = new AbortController();
   #running: Promise<unknown> | undefined;
@@ -125,6 +126,7 @@ export class ControllerWorld {
     this.podGc = podGc;
     this.startedAtMs = this.clock.monotonicMs();
     this.leases.lastFrameAtMs = () => this.clock.monotonicMs();
+    this.nodes.streamVersion = () => String(this.#nodesReached);
     this.lifecycle = this.#newLifecycle();
   }
 
@@ -360,6 +362,7 @@ export class ControllerWorld {
 
   /** The caches follow what the API has, once. */
   syncCaches(): void {
+    this.#nodesReached = this.#version;
     for (const node of this.#apiNodes.values()) this.nodes.set(node.metadata.name, transformNode(node));
     for (const pod of this.#apiPods.values()) this.pods.set(`default/${pod.metadata.name}`, transformPod(pod));
     for (const lease of this.#apiLeases.values()) this.leases.set(`kube-node-lease/${lease.name}`, lease);
@@ -489,6 +492,13 @@ export class ControllerWorld {
 
   // --- the API ---
 
+  /** Bookmarks show it to the watch of nodes at once. */
+  #nextVersion(): string {
+    this.#version += 1;
+    if (!this.frozen && !this.nodesFrozen) this.#nodesReached = this.#version;
+    return String(this.#version);
+  }
+
   #renew(): void {
     for (const name of this.#renewing) this.#renewLease(name);
   }
@@ -499,7 +509,7 @@ export class ControllerWorld {
         name,
         namespace: 'kube-node-lease',
         uid: `lease-${name}`,
-        resourceVersion: String(++this.#version),
+        resourceVersion: this.#nextVersion(),
       },
       spec: { renewTime: formatMicroTime(this.clock.nowMs()) },
     };
@@ -520,13 +530,13 @@ export class ControllerWorld {
   }
 
   #storeNode(node: Node): void {
-    const stored = { ...node, metadata: { ...node.metadata, resourceVersion: String(++this.#version) } } as StoredNode;
+    const stored = { ...node, metadata: { ...node.metadata, resourceVersion: this.#nextVersion() } } as StoredNode;
     this.#apiNodes.set(stored.metadata.name, stored);
     if (!this.frozen && !this.nodesFrozen) this.nodes.set(stored.metadata.name, transformNode(stored));
   }
 
   #storePod(pod: Pod): void {
-    const stored = { ...pod, metadata: { ...pod.metadata, resourceVersion: String(++this.#version) } } as StoredPod;
+    const stored = { ...pod, metadata: { ...pod.metadata, resourceVersion: this.#nextVersion() } } as StoredPod;
     this.#apiPods.set(stored.metadata.name, stored);
     if (!this.frozen) this.pods.set(`default/${stored.metadata.name}`, transformPod(stored));
   }

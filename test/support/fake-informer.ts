@@ -13,6 +13,8 @@ export class FakeInformer<T> implements Informer<T>, StoreReader<T> {
   lastListAtMs = 0;
   /** The objects that a list from the API server would return. */
   onRelist: () => void = () => undefined;
+  /** How far the stream has come, by changes and bookmarks. */
+  streamVersion: () => string = () => '1';
   readonly noticedVersions: string[] = [];
   /** Keys of objects whose last state could not be decoded. */
   readonly undecoded = new Set<string>();
@@ -103,7 +105,7 @@ export class FakeInformer<T> implements Informer<T>, StoreReader<T> {
       lastFrameAtMs: this.lastFrameAtMs(),
       lastListAtMs: this.lastListAtMs,
       consecutiveFailures: 0,
-      resourceVersion: '1',
+      resourceVersion: this.streamVersion(),
       lastError: undefined,
     };
   }

@@ -2,6 +2,7 @@ import type { WriteLane, WriteLanes } from '../../src/ports/write-lanes.ts';
 
 /** Runs every write at once, unless its lane has a gate. */
 export class OpenLanes implements WriteLanes {
+  readonly concurrencyMax: number = Infinity;
   pending = 0;
   /** What the writes of a lane wait for, as for a free slot. */
   readonly gates: Partial<Record<WriteLane, Promise<unknown>>> = {};

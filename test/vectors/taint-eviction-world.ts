@@ -79,6 +79,7 @@ export class TaintEvictionWorld implements World {
       clock,
       holdOf: () => undefined,
       isCacheLate: () => false,
+      isNodeWatchBehind: () => false,
       liveNode: () => assert.fail('not expected'),
     });
   }

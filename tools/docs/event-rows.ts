@@ -5,7 +5,12 @@ import { cancellingDeletion, markingForDeletion } from '../../src/controller/tai
 import { nodeNotReady, nodeRegistered, nodeRemoved } from '../../src/controller/health/events.ts';
 import { actsHeld, actsResumed, zoneFailure } from '../../src/controller/outage/events.ts';
 import { deletingAllPods, nodeControllerEviction } from '../../src/controller/pod-eviction-mode/events.ts';
-import { addedOutOfService, backInService, neverFenced } from '../../src/controller/out-of-service/events.ts';
+import {
+  addedOutOfService,
+  backInService,
+  fencingNotProven,
+  neverFenced,
+} from '../../src/controller/out-of-service/events.ts';
 import { keptFlapping, malformedFlapping, releasedFlapping } from '../../src/controller/flapping/events.ts';
 import { breakerClosed, breakerOpened, malformedPause } from '../../src/controller/policies/events.ts';
 import { podNodeNotReady } from '../../src/controller/pod-readiness/events.ts';
@@ -104,6 +109,12 @@ export const controllerEvents: readonly EventRow[] = [
     addedOutOfService,
     [node, 'taint node.cloudprovider.kubernetes.io/shutdown'],
     'A policy and a label allow the taint out-of-service, and it is proven that the node was fenced',
+  ),
+  row(
+    nodes,
+    fencingNotProven,
+    [node, 'taint node.cloudprovider.kubernetes.io/shutdown', 'disproved'],
+    'Nothing but the proof is missing for the taint out-of-service: a heartbeat came after the evidence, or the order is not known',
   ),
   row(nodes, backInService, [node], 'A node with the taint out-of-service reports another boot ID'),
   row(

@@ -2,8 +2,6 @@ import { ApiError, type ApiReason, reasonFor } from '../../api/api-error.ts';
 import type { Status } from '../../api/meta.ts';
 import { retryAfterMsMax } from '../../supervision/request-retry.ts';
 
-const messageCharsMax = 1_000;
-
 /** How an error names the request: `PATCH /api/v1/nodes/n1`. */
 interface RequestLine {
   readonly method: string;
@@ -27,7 +25,7 @@ export function errorFromResponse(request: RequestLine, response: ErrorResponse,
   const status = response.status ?? parseStatus(body);
   const isUnnamed = status?.reason === undefined;
   const reason = isUnnamed && code === 409 && request.method === 'POST' ? 'already-exists' : reasonFor(code, status);
-  const detail = status?.message ?? body.trim().slice(0, messageCharsMax);
+  const detail = status?.message ?? body.trim();
   const requestedMs = parseRetryAfter(single(headers['retry-after']), wallMs) ?? retryAfterOf(status);
   // A longer delay is caused by a wrong clock.
   const retryAfterMs = requestedMs === undefined ? undefined : Math.min(requestedMs, retryAfterMsMax);

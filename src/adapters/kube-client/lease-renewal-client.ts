@@ -5,6 +5,7 @@ import type { Dispatcher } from 'undici';
 import { ApiError } from '../../api/api-error.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import { groupVersion, type ResourceName, resourcePath, resources } from '../../api/resources.ts';
+import { withoutTrailing } from '../../api/without-trailing.ts';
 import type { WriteOptions } from '../../ports/kube-writer.ts';
 import type { Headers } from './connection.ts';
 import { TimedAbort, unlessAborted } from './abort.ts';
@@ -51,7 +52,7 @@ export class LeaseRenewalClient extends HttpKubeApi {
     const { host } = url;
     this.#options = options;
     this.#origin = url.origin;
-    this.#prefix = url.pathname.replace(/\/+$/, '');
+    this.#prefix = withoutTrailing(url.pathname, '/');
     this.#query = `?fieldManager=${encodeURIComponent(fieldManager)}`;
     this.#host = host;
     this.#pools = new ReloadingPools({

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { ApiError } from '../../api/api-error.ts';
+import { withoutTrailing } from '../../api/without-trailing.ts';
 import type { Ambient } from '../../ports/ambient.ts';
 import type { Random } from '../../ports/random.ts';
 import type { WriteLane } from '../../ports/write-lanes.ts';
@@ -359,7 +360,7 @@ export class HttpTransport {
   }
 
   #pathOf({ path }: HttpRequest): string {
-    const prefix = this.#url.pathname.replace(/\/+$/, '');
+    const prefix = withoutTrailing(this.#url.pathname, '/');
     return `${prefix}${path}`;
   }
 

@@ -1,4 +1,5 @@
 import Bottleneck from 'bottleneck';
+import { cutText } from '../../api/text-limits.ts';
 import type { Logger } from '../../ports/logger.ts';
 
 /** Maximum number of remembered texts: a server that creates a new text each time must not fill the memory or the log. */
@@ -69,5 +70,5 @@ function makeLimiter(): Bottleneck {
 export function parseWarnings(header: string | readonly string[] | undefined): readonly string[] {
   const joined = typeof header === 'object' ? header.join(', ') : (header ?? '');
   const texts = joined.matchAll(/(?:^|,)\s*299\s+\S+\s+"((?:[^"\\]|\\.)*)"/g);
-  return [...texts].map(([, text = '']) => text.replaceAll(/\\(.)/g, '$1'));
+  return [...texts].map(([, text = '']) => cutText(text.replaceAll(/\\(.)/g, '$1')));
 }

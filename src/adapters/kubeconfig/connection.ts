@@ -13,7 +13,8 @@ import { ExecPlugin } from './exec-plugin.ts';
 import { execSettings } from './exec-settings.ts';
 import type { Connection } from '../kube-client/connection.ts';
 import { type Problem, problemOfCluster, problemOfUser } from './credentials.ts';
-import { isMap, type JsonMap } from '../../api/json-map.ts';
+import { isMap, type JsonMap, ownValue, setOwn } from '../../api/json-map.ts';
+import { withoutTrailing } from '../../api/without-trailing.ts';
 import { textField as text } from './fields.ts';
 import { type Login, type LoginTarget, openLogin } from './login.ts';
 import { proxyFromEnvironment } from './proxy-environment.ts';
@@ -121,13 +122,13 @@ function parseFile(file: string): JsonMap {
 }
 
 function entriesOf(document: JsonMap, file: string, words: { list: string; entry: string }): readonly Entry[] {
-  const list = document[words.list] ?? [];
+  const list = ownValue(document, words.list) ?? [];
   if (!Array.isArray(list)) throw new ConnectionError({ file, field: words.list }, 'is not a list');
   return list.map((item: unknown, at) => {
     const name = isMap(item) ? item['name'] : undefined;
     const field = `${words.list}[${at}]`;
     if (!isMap(item) || typeof name !== 'string') throw new ConnectionError({ file, field }, 'has no name');
-    const fields = item[words.entry] ?? {};
+    const fields = ownValue(item, words.entry) ?? {};
     if (!isMap(fields)) throw new ConnectionError({ file, field }, `has no ${words.entry}`);
     return { name, file, fields };
   });
@@ -170,7 +171,7 @@ function serverOf(cluster: Entry): string {
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
     throw new ConnectionError(place, `"${server}" is not an http or https URL`);
   }
-  return server.replace(/\/+$/, '');
+  return withoutTrailing(server, '/');
 }
 
 function proxyOf({ file, name, fields }: Entry): string | undefined {
@@ -191,7 +192,9 @@ function checkedProxy(proxy: string | undefined, place: ConfigLocation): string 
 
 /** Errors are logged, so they must not contain the kubeconfig's passwords. */
 function withoutPassword(address: string): string {
-  return address.replace(/[^/]*@/, '***@');
+  const scheme = address.indexOf('//') + 1;
+  const end = address.lastIndexOf('@');
+  return end < 0 ? address : `${scheme === 0 ? '' : address.slice(0, scheme + 1)}***${address.slice(end)}`;
 }
 
 function clusterFields(cluster: Entry): JsonMap {
@@ -253,7 +256,7 @@ function withAbsolutePaths(entry: Entry, list: string, names: readonly string[])
     if (path === undefined) continue;
     const absolute = isAbsolute(path) ? path : join(dirname(entry.file), path);
     readText({ file: entry.file, field: `${list}.${entry.name}.${name}` }, absolute);
-    fields[name] = absolute;
+    setOwn(fields, name, absolute);
   }
   return fields;
 }
@@ -262,7 +265,7 @@ async function targetInCluster(root: string, dependencies: Dependencies): Promis
   const folder = join(`${root}/`, serviceAccountFolder);
   const notFound = 'no kubeconfig given or found, and not running in a pod';
   const [host = '', port = ''] = ['KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT'].map((field) => {
-    const value = process.env[field] ?? '';
+    const value = ownValue(process.env, field) ?? '';
     if (value === '') throw new ConnectionError({ file: '(environment)', field }, notFound);
     return value;
   });

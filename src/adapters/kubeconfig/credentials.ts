@@ -2,7 +2,7 @@
 // runs.
 import { readFileSync } from 'node:fs';
 import type { Headers, TlsOptions } from '../kube-client/connection.ts';
-import { isMap, type JsonMap } from '../../api/json-map.ts';
+import { isMap, type JsonMap, ownValue } from '../../api/json-map.ts';
 import { textField } from './fields.ts';
 
 /** A cluster and a user of a kubeconfig, with absolute paths. */
@@ -46,7 +46,7 @@ export function problemOfCluster(cluster: JsonMap): Problem | undefined {
 
 /** Ignoring an unsupported field would authenticate as another user than the configured one. */
 export function problemOfUser(user: JsonMap): Problem | undefined {
-  const unsupported = otherImpersonations.find((name) => isNonEmpty(user[name]));
+  const unsupported = otherImpersonations.find((name) => isNonEmpty(ownValue(user, name)));
   const impersonation =
     unsupported === undefined
       ? undefined
@@ -63,7 +63,7 @@ function problemOfProvider({ 'auth-provider': provider }: JsonMap): Problem | un
 }
 
 function nonStringField(fields: JsonMap, names: readonly string[]): Problem | undefined {
-  const name = names.find((each) => typeof (fields[each] ?? '') !== 'string');
+  const name = names.find((each) => typeof (ownValue(fields, each) ?? '') !== 'string');
   return name === undefined ? undefined : { name, problem: 'is not a string' };
 }
 

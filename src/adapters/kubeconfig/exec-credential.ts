@@ -4,7 +4,7 @@ import { messageOf } from '../../api/api-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ExecSettings } from './exec-settings.ts';
 import { runProcess } from './exec-process.ts';
-import { isMap, type JsonMap } from '../../api/json-map.ts';
+import { isMap, type JsonMap, ownValue } from '../../api/json-map.ts';
 import { textField } from './fields.ts';
 
 /** A plugin that runs longer is terminated. */
@@ -63,7 +63,7 @@ function parseObject(output: string, apiVersion: string): JsonMap {
   const printed = parseJson(output);
   if (!isMap(printed)) throw new Error('its output is not a JSON object');
   for (const [field, accepted] of Object.entries({ kind, apiVersion })) {
-    const value = printed[field];
+    const value = ownValue(printed, field);
     if (value !== accepted) throw new Error(`its output has ${field} ${quoted(value)}; accepted: "${accepted}"`);
   }
   return printed;

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { ConnectionError } from './connection-error.ts';
-import { isMap, type JsonMap } from '../../api/json-map.ts';
+import { isMap, type JsonMap, ownValue } from '../../api/json-map.ts';
 import { textField } from './fields.ts';
 
 const group = 'client.authentication.k8s.io';
@@ -46,7 +46,7 @@ export function execSettings(source: ExecSource): ExecSettings {
 }
 
 function acceptedText(source: ExecSource, name: string, accepted: readonly string[]): string {
-  const value = source.exec[name] ?? '';
+  const value = ownValue(source.exec, name) ?? '';
   if (typeof value === 'string' && accepted.includes(value)) return value;
   const problem = value === '' ? 'is missing' : `${JSON.stringify(value)} is not supported`;
   throw invalidSetting(source, `.${name}`, `${problem}; accepted: ${accepted.join(', ')}`);
@@ -85,7 +85,7 @@ function environmentOf(source: ExecSource): Readonly<Record<string, string>> {
 }
 
 function listOf(source: ExecSource, name: string): readonly unknown[] {
-  const list: unknown = source.exec[name] ?? [];
+  const list: unknown = ownValue(source.exec, name) ?? [];
   if (!Array.isArray(list)) throw invalidSetting(source, `.${name}`, 'is not a list');
   return list;
 }

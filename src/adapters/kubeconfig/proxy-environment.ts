@@ -1,5 +1,6 @@
 // The proxy configured in the environment, as Go programs read it (golang.org/x/net/http/httpproxy), so that a working
 // kubectl environment works here.
+import { ownValue } from '../../api/json-map.ts';
 import { BlockList, isIP } from 'node:net';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -24,7 +25,7 @@ export function proxyFromEnvironment(server: URL, environment: Environment): Nam
 
 function firstOf(environment: Environment, upper: string): { variable: string; value: string } | undefined {
   for (const variable of [upper, upper.toLowerCase()]) {
-    const value = environment[variable]?.trim() ?? '';
+    const value = ownValue(environment, variable)?.trim() ?? '';
     if (value !== '') return { variable, value };
   }
   return undefined;

@@ -2,6 +2,7 @@
  * Responses to the review APIs: who the user is, and what a user may do (`kubectl auth can-i`, `auth whoami`, delegated
  * authentication and authorization). Nothing is stored.
  */
+import { ownValue } from '../../api/json-map.ts';
 import type { Identified } from '../authentication/account-tokens.ts';
 import type { User } from '../authentication/user.ts';
 import { badRequest, invalid } from '../api-errors/api-errors.ts';
@@ -149,7 +150,7 @@ function attributesOf(spec: MutableJsonMap): Attributes {
 }
 
 function textsAt(fields: MutableJsonMap, name: string): readonly string[] {
-  return stringsOf(fields[name]);
+  return stringsOf(ownValue(fields, name));
 }
 
 function stringsOf(value: unknown): readonly string[] {

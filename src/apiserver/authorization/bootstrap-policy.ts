@@ -1,5 +1,5 @@
 /** The roles and bindings of a new cluster, as kube-apiserver creates them at its start. */
-import { listOf } from '../../api/json-map.ts';
+import { listOf, ownValue } from '../../api/json-map.ts';
 import { isMap, textAt } from '../select-field.ts';
 import policy from './bootstrap-policy.json' with { type: 'json' };
 
@@ -15,7 +15,7 @@ interface PolicyObject {
 export function bootstrapPolicy(): readonly PolicyObject[] {
   const all: Readonly<Record<string, unknown>> = policy;
   return ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings'].flatMap((plural) =>
-    listOf(all[plural])
+    listOf(ownValue(all, plural))
       .filter(isMap)
       .map((body) => {
         const namespace = textAt(body, 'metadata', 'namespace') || undefined;

@@ -1,5 +1,6 @@
 /** Rules of roles, and the requests that they allow (upstream `pkg/apis/rbac/v1/evaluation_helpers.go`). */
 import { listOf } from '../../api/json-map.ts';
+import { withoutTrailing } from '../../api/without-trailing.ts';
 import { mapsAt } from '../select-field.ts';
 import type { Attributes, ResourceAttributes } from './parse-attributes.ts';
 
@@ -49,5 +50,5 @@ function hasOrAll(values: readonly string[], wanted: string): boolean {
 
 /** Whether a path of a rule contains another, which may itself end in `*`. */
 export function pathCovers(owner: string, path: string): boolean {
-  return owner === path || (owner.endsWith(all) && path.startsWith(owner.replace(/\*+$/, '')));
+  return owner === path || (owner.endsWith(all) && path.startsWith(withoutTrailing(owner, all)));
 }

@@ -1,7 +1,11 @@
+import { ownValue } from '../../api/json-map.ts';
+
 /**
  * What a request asks for, as authorization sees it: derived from its URL alone, whether or not the path is served
  * (upstream `request.RequestInfoFactory`).
  */
+import { withoutTrailing } from '../../api/without-trailing.ts';
+
 export interface ResourceAttributes {
   readonly kind: 'resource';
   readonly verb: string;
@@ -47,10 +51,7 @@ const exactName = /^metadata\.name==?([^,]+)$/;
 
 export function parseAttributes(request: RequestLine): Attributes {
   // Decoded before any comparison, as the router does: otherwise another notation of a path would be authorized as another path.
-  const parts = request.path
-    .replace(/^\/+|\/+$/g, '')
-    .split('/')
-    .map(decode);
+  const parts = withoutTrailing(request.path.replace(/^\/+/, ''), '/').split('/').map(decode);
   const [root, ...rest] = parts;
   if (root === 'api' && rest.length >= 2) return resourceAttributes('', rest.slice(1), request);
   if (root === 'apis' && rest.length >= 3) return resourceAttributes(rest[0] ?? '', rest.slice(2), request);
@@ -60,7 +61,7 @@ export function parseAttributes(request: RequestLine): Attributes {
 function resourceAttributes(group: string, parts: readonly string[], request: RequestLine): ResourceAttributes {
   const isVerb = verbsInPath.has(parts[0] ?? '') && parts.length > 1;
   const located = locate(isVerb ? parts.slice(1) : parts);
-  const methodVerb = verbsByMethod[request.method] ?? '';
+  const methodVerb = ownValue(verbsByMethod, request.method) ?? '';
   const verb = isVerb ? (parts[0] ?? '') : collectionVerb(methodVerb, located.name, request.query);
   const name =
     located.name === '' && (verb === 'list' || verb === 'watch') ? selectedName(request.query) : located.name;

@@ -1,4 +1,5 @@
 /** The kind and version that a body names (upstream `serializer/json`, `runtime.NewMissingKindErr`). */
+import { ownValue } from '../../api/json-map.ts';
 import { badRequest } from '../api-errors/api-errors.ts';
 import { apiVersionOf, type GroupVersionKind, servedResources } from '../resources.ts';
 import { isMap, textAt } from '../select-field.ts';
@@ -37,7 +38,7 @@ export function findTypeProblem(value: unknown): string | undefined {
   if (value === null) return undefined;
   if (!isMap(value)) return parseProblem(value, `Go value of type ${typeMeta}`);
   for (const field of ['apiVersion', 'kind']) {
-    const given = value[field] ?? '';
+    const given = ownValue(value, field) ?? '';
     if (typeof given !== 'string') return parseProblem(given, `Go struct field .${field} of type string`);
   }
   const version = textAt(value, 'apiVersion');

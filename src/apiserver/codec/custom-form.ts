@@ -1,3 +1,4 @@
+import { ownValue, setOwn } from '../../api/json-map.ts';
 import { isMap, type MutableJsonMap } from '../select-field.ts';
 import { toWireField, type WireForm } from './wire-form.ts';
 
@@ -37,9 +38,9 @@ function pruneFields(value: MutableJsonMap, schema: Schema, path: string, unknow
   const kept: MutableJsonMap = {};
   for (const [field, part] of Object.entries(value)) {
     const place = path === '' ? field : `${path}.${field}`;
-    const of = properties[field] ?? additionalProperties;
+    const of = ownValue(properties, field) ?? additionalProperties;
     if (of === undefined) unknown.push(place);
-    else kept[field] = prune(part, of, place, unknown);
+    else setOwn(kept, field, prune(part, of, place, unknown));
   }
   return kept;
 }

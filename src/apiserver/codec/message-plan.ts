@@ -1,4 +1,5 @@
 /** How the messages of the descriptor are written, field by field. */
+import { ownValue } from '../../api/json-map.ts';
 import { isMap } from '../select-field.ts';
 import { jsonMessages, listMessages, writeListMessage } from './encode-json-value.ts';
 import { declaredFields, type MessageField } from './message-table.ts';
@@ -59,7 +60,7 @@ export function messagePlanOf(name: string): MessagePlan {
 export function writeMessage(writer: ReverseWriter, plan: MessagePlan, value: unknown): void {
   const object = isMap(value) ? value : noFields;
   for (const { name, optional, write } of plan) {
-    const field = name === undefined ? object : object[name];
+    const field = name === undefined ? object : ownValue(object, name);
     if (optional && (field === undefined || field === null)) continue;
     write(writer, field);
   }
@@ -119,7 +120,7 @@ function mapWriter(tag: number, type: ValueType): WriteField {
     for (let index = keys.length - 1; index >= 0; index -= 1) {
       const key = keys[index] ?? '';
       const end = writer.length;
-      const item = value[key];
+      const item = ownValue(value, key);
       if (!isBytes || typeof item === 'string') {
         type.write(writer, item);
         writer.varint(valueTag);

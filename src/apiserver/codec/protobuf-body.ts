@@ -4,6 +4,7 @@
  * sent; all later code handles JSON only.
  */
 import protobuf from 'protobufjs/light.js';
+import { ownValue, setOwn } from '../../api/json-map.ts';
 import { badRequest } from '../api-errors/api-errors.ts';
 import { isMap, type MutableJsonMap, textAt } from '../select-field.ts';
 import { type Decoded, jsonValues, numberOf } from './decode-json-value.ts';
@@ -68,9 +69,10 @@ function decodeMessage(type: protobuf.Type, bytes: Uint8Array): Decoded {
 function objectOf(type: protobuf.Type, message: Decoded): MutableJsonMap {
   const object: MutableJsonMap = {};
   for (const field of type.fieldsArray) {
-    const value = Object.hasOwn(message, field.name) ? valueOf(field, message[field.name]) : undefined;
+    const given = ownValue(message, field.name);
+    const value = given === undefined ? undefined : valueOf(field, given);
     if (field.options?.['inline'] === true) Object.assign(object, value);
-    else object[field.name] = value;
+    else setOwn(object, field.name, value);
   }
   return object;
 }
@@ -84,7 +86,7 @@ function valueOf(field: protobuf.Field, value: unknown): unknown {
 /** A message, or a scalar; bytes become base64 text. */
 function singleOf(field: protobuf.Field, value: unknown): unknown {
   if (field.resolvedType instanceof protobuf.Type && isMap(value)) {
-    const custom = jsonValues[field.resolvedType.fullName.slice(1)];
+    const custom = ownValue(jsonValues, field.resolvedType.fullName.slice(1));
     return custom === undefined ? objectOf(field.resolvedType, value) : custom(value);
   }
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');

@@ -3,6 +3,7 @@
  * nulls and zero values are omitted where Go omits them, times have the precision of their type, and a value of the
  * wrong type is rejected.
  */
+import { ownValue, setOwn } from '../../api/json-map.ts';
 import { canonicalQuantity } from '../../api/quantity.ts';
 import { formatTime, isCanonicalTime, parseTimestamp } from '../../api/timestamps.ts';
 import { isMap, type MutableJsonMap } from '../select-field.ts';
@@ -142,13 +143,13 @@ class WireFormReader {
     let known = 0;
     this.#path.structs.push(name);
     for (const [field, type] of listMessageFields(name)) {
-      const given = value[field];
+      const given = ownValue(value, field);
       if (given !== undefined) known += 1;
       else if (type.options?.keep !== 'always') continue;
       this.#path.enter(field);
       const result = this.#readField(type, given ?? undefined);
       this.#path.leave();
-      if (result !== undefined) read[field] = result;
+      if (result !== undefined) setOwn(read, field, result);
     }
     this.#path.structs.pop();
     if (Object.keys(value).length > known) this.#reportUnknown(value, fields);

@@ -3,7 +3,7 @@
  * Each write is a transaction that is handed to the operating system before the request is answered, so that it survives
  * the end of the process in any way; every second it is forced to the disk, so that a power failure loses a second.
  */
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../ports/clock.ts';
 import type { Logger } from '../../ports/logger.ts';
@@ -11,10 +11,14 @@ import type { StoredObject } from '../storage/stored-object.ts';
 import type { StoreJournal } from '../storage/store-journal.ts';
 import { assessWal } from './assess-wal.ts';
 import { DataDirError, explainSqliteError } from './data-dir-error.ts';
-import { FolderLock } from './folder-lock.ts';
+import { FolderLock, lockName } from './folder-lock.ts';
 import { ObjectDatabase, type StoredRow } from './object-database.ts';
 
 const databaseName = 'objects.db';
+/** With the files that SQLite makes beside each of them. */
+const ownFiles = new Set(
+  [databaseName, lockName].flatMap((name) => ['', '-wal', '-shm', '-journal'].map((end) => name + end)),
+);
 /** It contains the admin token and private keys. */
 const folderMode = 0o700;
 const fileMode = 0o600;
@@ -141,13 +145,17 @@ export class DataDir implements StoreJournal {
   }
 }
 
+/** Only the user of the process may read the files and, unless it has files of others, the folder. */
 function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: folderMode });
-    const file = join(folder, databaseName);
-    if (!existsSync(file)) closeSync(openSync(file, 'a', fileMode));
-    // Files beside it, which SQLite makes, have the mode of the database.
-    else chmodSync(file, fileMode);
+    for (const file of [databaseName, lockName].map((name) => join(folder, name))) {
+      // An existing file is not opened: closing it would end the locks that another part of this process has on it.
+      if (!existsSync(file)) closeSync(openSync(file, 'a', fileMode));
+    }
+    const names = readdirSync(folder);
+    if (names.every((name) => ownFiles.has(name))) chmodSync(folder, folderMode);
+    for (const name of names) if (ownFiles.has(name)) chmodSync(join(folder, name), fileMode);
   } catch (error) {
     throw new DataDirError(`cannot write to ${folder}: ${error instanceof Error ? error.message : String(error)}`);
   }

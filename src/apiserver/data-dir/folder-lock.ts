@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { DataDirError, explainSqliteError } from './data-dir-error.ts';
 
+/** The file of the database. */
+export const lockName = 'lock';
 const sqliteBusy = 5;
 
 export class FolderLock {
@@ -19,7 +21,7 @@ export class FolderLock {
   static acquire(Database: typeof DatabaseSync, folder: string): FolderLock {
     let database: DatabaseSync | undefined;
     try {
-      database = new Database(join(folder, 'lock'));
+      database = new Database(join(folder, lockName));
       database.exec('BEGIN EXCLUSIVE');
       return new FolderLock(database);
     } catch (error) {

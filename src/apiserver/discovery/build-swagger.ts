@@ -2,6 +2,7 @@
  * OpenAPI v2 from the v3 documents of all group versions. kubectl reads it for what v3 has no rule for: it checks objects of
  * unknown kinds and the items of a `List` by it. What v2 cannot express is left out (upstream `ToStructuralOpenAPIV2`).
  */
+import { ownValue, setOwn } from '../../api/json-map.ts';
 import type { JsonMap } from '../../api/json-map.ts';
 import { isMap, mapAt, mapsAt, textAt } from '../select-field.ts';
 
@@ -17,7 +18,7 @@ export function buildSwagger(info: JsonMap, documents: readonly JsonMap[]): Json
   const definitions: Record<string, JsonMap> = {};
   for (const document of documents) {
     for (const [name, schema] of Object.entries(mapAt(document, 'components', 'schemas'))) {
-      if (isMap(schema)) definitions[name] = mergeKinds(definitions[name], toV2(schema));
+      if (isMap(schema)) setOwn(definitions, name, mergeKinds(ownValue(definitions, name), toV2(schema)));
     }
   }
   const paths = documents.flatMap((document) => Object.entries(mapAt(document, 'paths')));
@@ -97,7 +98,7 @@ function isTextOrNumber(schema: JsonMap): boolean {
 
 function isAnything(schema: JsonMap): boolean {
   const free = ['nullable', 'x-kubernetes-int-or-string', 'x-kubernetes-preserve-unknown-fields'];
-  return free.some((name) => schema[name] === true);
+  return free.some((name) => ownValue(schema, name) === true);
 }
 
 function withoutShape(schema: JsonMap): JsonMap {

@@ -2,6 +2,7 @@
  * The protobuf form of an OpenAPI v2 document: `Document` of gnostic's `openapiv2/OpenAPIv2.proto`, the only form that
  * client-go requests.
  */
+import { ownValue } from '../../api/json-map.ts';
 import type { JsonMap } from '../../api/json-map.ts';
 import { isMap, mapAt, mapsAt } from '../select-field.ts';
 
@@ -91,9 +92,10 @@ function schema(value: JsonMap): readonly Buffer[] {
 }
 
 function pathItem(item: JsonMap): readonly Buffer[] {
-  const operations = Object.entries(methods).flatMap(([method, id]) =>
-    isMap(item[method]) ? [message(id, operation(item[method]))] : [],
-  );
+  const operations = Object.entries(methods).flatMap(([method, id]) => {
+    const found = ownValue(item, method);
+    return isMap(found) ? [message(id, operation(found))] : [];
+  });
   return [...operations, ...mapsAt(item, 'parameters').map((each) => message(pathItemParameters, [parameter(each)]))];
 }
 
@@ -137,7 +139,7 @@ function extensions(value: JsonMap, id: number): readonly Buffer[] {
 }
 
 function plainFields(value: JsonMap, fields: Fields): readonly Buffer[] {
-  return Object.entries(fields).flatMap(([name, field]) => plainField(field, value[name]));
+  return Object.entries(fields).flatMap(([name, field]) => plainField(field, ownValue(value, name)));
 }
 
 /** A value that is absent, empty, false or of another type is not written. */

@@ -2,6 +2,7 @@
  * OpenAPI paths and operations. Clients use only a few parts: the kind of an operation, whether a patch accepts
  * `fieldValidation` (otherwise `kubectl create` sends no request), and the supported patch types.
  */
+import { ownValue } from '../../api/json-map.ts';
 import { messageNameOf } from '../codec/message-table.ts';
 import { customSchemaName, gvkOf, type Schema, schemaName, schemaRef } from './open-api-schemas.ts';
 import { apiVersionOf, type GroupVersionKind, type ServedResource, type Verb } from '../resources.ts';
@@ -102,7 +103,7 @@ function describeOperation(served: ServedResource, kind: GroupVersionKind, opera
 }
 
 function queryParameter(name: string): Schema {
-  return { name, in: 'query', schema: { type: parameterTypes[name] ?? 'string', uniqueItems: true } };
+  return { name, in: 'query', schema: { type: ownValue(parameterTypes, name) ?? 'string', uniqueItems: true } };
 }
 
 function requestBody(kind: GroupVersionKind, { body }: Operation, isCustom: boolean): Schema | undefined {

@@ -2,6 +2,7 @@
  * Component schemas: the shape of every type of the served kinds, from the same table that decodes protobuf, with the
  * merge rules of lists. `kubectl explain` prints them, and `kubectl apply` computes its patches from them.
  */
+import { ownValue, setOwn } from '../../api/json-map.ts';
 import { type MessageField, messageFields } from '../codec/message-table.ts';
 import { apiVersionOf, type GroupVersionKind, type ServedResource } from '../resources.ts';
 import { describedFields, describedTypes } from './schema-descriptions.ts';
@@ -58,9 +59,9 @@ export function schemasOf(
   const waiting = [...roots];
   for (let message = waiting.pop(); message !== undefined; message = waiting.pop()) {
     const name = schemaName(message);
-    if (schemas[name] !== undefined) continue;
-    schemas[name] = valueSchemas[message] ?? messageSchema(message, kinds.get(message) ?? []);
-    if (valueSchemas[message] === undefined) waiting.push(...usedBy(message));
+    if (ownValue(schemas, name) !== undefined) continue;
+    setOwn(schemas, name, ownValue(valueSchemas, message) ?? messageSchema(message, kinds.get(message) ?? []));
+    if (ownValue(valueSchemas, message) === undefined) waiting.push(...usedBy(message));
   }
   return Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
@@ -136,9 +137,9 @@ function messageSchema(message: string, kinds: readonly GroupVersionKind[]): Sch
   const name = message.split('.').at(-1) ?? message;
   const fields = [...(messageFields(message) ?? [])];
   const properties = Object.fromEntries(
-    fields.map(([field, declared]) => [field, fieldSchema(declared, describedFields[name]?.[field])]),
+    fields.map(([field, declared]) => [field, fieldSchema(declared, ownValue(ownValue(describedFields, name), field))]),
   );
-  const description = describedTypes[name];
+  const description = ownValue(describedTypes, name);
   return {
     type: 'object',
     ...(description === undefined ? {} : { description }),
@@ -158,7 +159,7 @@ function fieldSchema(field: MessageField, description: string | undefined): Sche
 }
 
 function shapeOf(field: MessageField): Schema {
-  const scalar = scalarSchemas[field.type];
+  const scalar = ownValue(scalarSchemas, field.type);
   const one = scalar ?? schemaRef(schemaName(field.type));
   if (field.rule === 'repeated') return { type: 'array', items: one };
   if (field.keyType !== undefined) return { type: 'object', additionalProperties: one };
@@ -169,5 +170,5 @@ function shapeOf(field: MessageField): Schema {
 function usedBy(message: string): readonly string[] {
   return [...(messageFields(message)?.values() ?? [])]
     .map((field) => field.type)
-    .filter((type) => scalarSchemas[type] === undefined);
+    .filter((type) => ownValue(scalarSchemas, type) === undefined);
 }

@@ -1,4 +1,5 @@
 /** Content negotiation (upstream `handlers/negotiation` and `goautoneg`). */
+import { ownValue } from '../../api/json-map.ts';
 import { statusError } from '../api-errors/api-errors.ts';
 import { protobufContentType } from '../codec/protobuf-body.ts';
 
@@ -140,7 +141,7 @@ function formOf({ parameters }: MediaType, format: WireFormat, custom: boolean):
 }
 
 function conversionOf(parameters: MediaType['parameters']): Pick<ResponseForm, 'as' | 'version'> | undefined {
-  const as = forms[parameters.get('as') ?? ''];
+  const as = ownValue(forms, parameters.get('as') ?? '');
   const version = parameters.get('v');
   if (as === undefined || parameters.get('g') !== 'meta.k8s.io') return undefined;
   return version === 'v1' || version === 'v1beta1' ? { as, version } : undefined;

@@ -1,6 +1,7 @@
 /** One request and its response, the same for HTTP/1.1 and HTTP/2. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { constants, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Stream } from 'node:http2';
+import { ownValue } from '../../api/json-map.ts';
 import type { User } from '../authentication/user.ts';
 
 export type Incoming = IncomingMessage | Http2ServerRequest;
@@ -19,7 +20,7 @@ export interface Exchange {
 
 /** A header's value; empty if it is missing. */
 export function headerOf(incoming: Incoming, name: string): string {
-  const value = incoming.headers[name];
+  const value = ownValue(incoming.headers, name);
   return Array.isArray(value) ? value.join(',') : (value ?? '');
 }
 

@@ -1,6 +1,7 @@
 /** Sends requests to kubelets: one connection each, so that no request meets a connection that has just been closed. */
 import { type ClientRequest, type IncomingMessage, request as plainRequest, type RequestOptions } from 'node:http';
 import { request as secureRequest } from 'node:https';
+import { ownValue } from '../../api/json-map.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { statusError } from '../api-errors/api-errors.ts';
 import type { ForwardedHeaders } from '../node-proxy/build-forwarded-headers.ts';
@@ -113,7 +114,7 @@ function mutable(headers: ForwardedHeaders): Record<string, string | string[]> {
 function describeFailure(error: unknown, { host, port }: KubeletLocation): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const known = reasons[code];
+  const known = ownValue(reasons, code);
   const text = error instanceof Error ? error.message : String(error);
   return known === undefined ? text : `dial tcp ${address}: ${known}`;
 }

@@ -1,5 +1,6 @@
 /** Forwards requests on `nodes/proxy` to kubelets (upstream `node/rest.ProxyREST`, `proxy.UpgradeAwareHandler`). */
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { ownValue } from '../../api/json-map.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { badRequest, methodNotAllowed, notImplemented, statusError } from '../api-errors/api-errors.ts';
 import { buildRequestHeaders, buildResponseHeaders } from '../node-proxy/build-forwarded-headers.ts';
@@ -156,7 +157,7 @@ function joinHeaders(
   forwarded: ReturnType<typeof buildResponseHeaders>,
 ): OutgoingHttpHeaders {
   const joined = Object.entries(forwarded).map(([name, value]) => {
-    const values = [own[name] ?? [], value].flat().map(String);
+    const values = [ownValue(own, name) ?? [], value].flat().map(String);
     return [name, values.length === 1 ? values[0] : values] as const;
   });
   return { ...own, ...Object.fromEntries(joined) };

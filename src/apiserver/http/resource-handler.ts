@@ -1,5 +1,6 @@
 /** Handles resource requests: from a route to the verbs of the registry, and from their result to a response. */
 import type { OutgoingHttpHeaders } from 'node:http';
+import { ownValue } from '../../api/json-map.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { AccessReviews } from '../authorization/access-reviews.ts';
 import {
@@ -399,10 +400,10 @@ function allows({ served, subresource, name }: ResourceRoute, verb: Verb): boole
 }
 
 function patchKindOf(type: string, { custom }: ServedResource): PatchKind {
-  const kind = patchTypes[type];
+  const kind = ownValue(patchTypes, type);
   // A custom resource has no merge keys.
   const accepted = Object.keys(patchTypes).filter(
-    (each) => custom === undefined || patchTypes[each] !== 'strategic-merge',
+    (each) => custom === undefined || ownValue(patchTypes, each) !== 'strategic-merge',
   );
   if (kind !== undefined && accepted.includes(type)) return kind;
   throw unsupported('the body of the request was in an unknown format', [...accepted, applyType]);

@@ -1,4 +1,5 @@
 /** Creates tokens of service accounts (`serviceaccounts/NAME/token`, `kubectl create token`). */
+import { ownValue } from '../../api/json-map.ts';
 import { formatTime } from '../../api/timestamps.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { badRequest, conflict, invalid, notFound } from '../api-errors/api-errors.ts';
@@ -97,7 +98,7 @@ export class TokenRequests {
 /** Upstream considers the group only, which is that of the core for a version that it cannot read. */
 function boundKindOf(ref: MutableJsonMap): { readonly table: string; readonly namespaced: boolean } {
   const parts = textAt(ref, 'apiVersion').split('/');
-  const known = parts.length === 2 ? undefined : boundKinds[textAt(ref, 'kind')];
+  const known = parts.length === 2 ? undefined : ownValue(boundKinds, textAt(ref, 'kind'));
   if (known !== undefined) return known;
   throw badRequest(`cannot bind token to object of type ${describeKind(ref)}`);
 }

@@ -1,4 +1,5 @@
 /** What ConfigMaps and Secrets must be (upstream `ValidateConfigMap`, `ValidateSecret`). */
+import { ownValue } from '../../api/json-map.ts';
 import { sameJson } from '../../api/same-json.ts';
 import {
   type FieldError,
@@ -19,7 +20,7 @@ const accountName = 'kubernetes.io/service-account.name';
 
 export function validateConfigMap(draft: Draft): readonly FieldError[] {
   const binary = mapAt(draft, 'binaryData');
-  const repeated = Object.keys(mapAt(draft, 'data')).filter((key) => binary[key] !== undefined);
+  const repeated = Object.keys(mapAt(draft, 'data')).filter((key) => ownValue(binary, key) !== undefined);
   return [
     ...validateKeys(draft, 'data'),
     ...repeated.map((key) => invalidField(`data[${key}]`, key, 'duplicate of key present in binaryData')),
@@ -43,7 +44,7 @@ function validateSize(texts: readonly unknown[], encoded: readonly unknown[], fi
 }
 
 export function validateSecret(draft: Draft): readonly FieldError[] {
-  const ofType = rulesOfTypes[textAt(draft, 'type')]?.(mapAt(draft, 'data'), draft) ?? [];
+  const ofType = ownValue(rulesOfTypes, textAt(draft, 'type'))?.(mapAt(draft, 'data'), draft) ?? [];
   return [...validateKeys(draft, 'data'), ...validateSize([], [draft['data']], 'data'), ...ofType];
 }
 
@@ -63,7 +64,7 @@ const rulesOfTypes: Readonly<Record<string, (data: MutableJsonMap, draft: Draft)
 };
 
 function missingOf(data: MutableJsonMap, keys: readonly string[]): readonly FieldError[] {
-  return keys.filter((key) => data[key] === undefined).map((key) => requiredField(`data[${key}]`));
+  return keys.filter((key) => ownValue(data, key) === undefined).map((key) => requiredField(`data[${key}]`));
 }
 
 /** A JSON object in base64. The message does not show the content. */
@@ -113,6 +114,6 @@ export function validateSecretChange(draft: Draft, stored: Draft): readonly Fiel
 function validateImmutable(draft: Draft, stored: Draft, fields: readonly string[]): readonly FieldError[] {
   if (stored['immutable'] !== true) return [];
   return ['immutable', ...fields]
-    .filter((field) => !sameJson(draft[field], stored[field]))
+    .filter((field) => !sameJson(ownValue(draft, field), ownValue(stored, field)))
     .map((field) => forbiddenField(field, immutableDetail));
 }

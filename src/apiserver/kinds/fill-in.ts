@@ -1,4 +1,5 @@
 /** Sets defaults of fields: some only where the field is absent, others also where it is zero, as Go omits zeros. */
+import { ownValue, setOwn } from '../../api/json-map.ts';
 import { isMap, type MutableJsonMap, valueAt } from '../select-field.ts';
 
 type Defaults = Readonly<Record<string, unknown>>;
@@ -6,7 +7,7 @@ type Defaults = Readonly<Record<string, unknown>>;
 /** Sets the fields that `target` does not have. */
 export function fillIn(target: MutableJsonMap, defaults: Defaults): MutableJsonMap {
   for (const [field, value] of Object.entries(defaults)) {
-    if (value !== undefined && (target[field] ?? undefined) === undefined) target[field] = copy(value);
+    if (value !== undefined && (ownValue(target, field) ?? undefined) === undefined) setOwn(target, field, copy(value));
   }
   return target;
 }
@@ -14,8 +15,8 @@ export function fillIn(target: MutableJsonMap, defaults: Defaults): MutableJsonM
 /** Sets the fields that are absent, zero or empty. */
 export function fillZero(target: MutableJsonMap, defaults: Defaults): void {
   for (const [field, value] of Object.entries(defaults)) {
-    const given = target[field];
-    if (given === undefined || given === null || given === 0 || given === '') target[field] = copy(value);
+    const given = ownValue(target, field);
+    if (given === undefined || given === null || given === 0 || given === '') setOwn(target, field, copy(value));
   }
 }
 
@@ -27,10 +28,10 @@ export function fillAt(object: unknown, path: readonly string[], defaults: Defau
 
 /** The object in that field of `owner`, which gets an empty one if it has none. */
 export function ensureMap(owner: MutableJsonMap, field: string): MutableJsonMap {
-  const given = owner[field];
+  const given = ownValue(owner, field);
   if (isMap(given)) return given;
   const made: MutableJsonMap = {};
-  owner[field] = made;
+  setOwn(owner, field, made);
   return made;
 }
 

@@ -1,4 +1,5 @@
 /** What the status of a Job must be (upstream `ValidateJobStatusUpdate`). */
+import { ownValue } from '../../api/json-map.ts';
 import { parseTimestamp } from '../../api/timestamps.ts';
 import { type FieldError, inconsistentField, invalidField, requiredField } from '../api-errors/field-errors.ts';
 import { mapAt, mapsAt, type MutableJsonMap, numberAt, textAt } from '../select-field.ts';
@@ -68,7 +69,7 @@ function validateFinished(status: MutableJsonMap): readonly FieldError[] {
   const uncounted = mapAt(status, 'uncountedTerminatedPods');
   const errors = ['active', 'terminating']
     .filter((field) => numberAt(status, field) > 0)
-    .map((field) => invalidField(`status.${field}`, status[field], `${field}>0 is invalid for finished job`));
+    .map((field) => invalidField(`status.${field}`, ownValue(status, field), `${field}>0 is invalid for finished job`));
   if (textAt(status, 'startTime') === '') {
     errors.push(requiredField('status.startTime', 'startTime is required for finished job'));
   }

@@ -1,4 +1,5 @@
 /** What Jobs must be (upstream `pkg/apis/batch/validation`). */
+import { ownValue } from '../../api/json-map.ts';
 import { sameJson } from '../../api/same-json.ts';
 import { listRequirements, matchesLabels } from '../../api/label-selector.ts';
 import {
@@ -118,8 +119,8 @@ function validateMode(spec: MutableJsonMap, path: string): readonly FieldError[]
   if (mode === 'Indexed') return validateIndexed(spec, path);
   if (mode !== 'NonIndexed') return [unsupportedField(`${path}.completionMode`, mode, completionModes)];
   return ['backoffLimitPerIndex', 'maxFailedIndexes']
-    .filter((field) => spec[field] !== undefined)
-    .map((field) => invalidField(`${path}.${field}`, spec[field], 'requires indexed completion mode'));
+    .filter((field) => ownValue(spec, field) !== undefined)
+    .map((field) => invalidField(`${path}.${field}`, ownValue(spec, field), 'requires indexed completion mode'));
 }
 
 function validateIndexed(spec: MutableJsonMap, path: string): readonly FieldError[] {

@@ -1,4 +1,5 @@
 /** The priority of a pod (upstream admission plugin `Priority`). */
+import { isAbsent, ownValue, setOwn } from '../../api/json-map.ts';
 import { forbidden } from '../api-errors/api-errors.ts';
 import type { WriteContext } from '../registry/strategy.ts';
 import { type MutableJsonMap, textAt } from '../select-field.ts';
@@ -28,7 +29,8 @@ export function admitPriority(draft: Draft, context: WriteContext): void {
 /** An update that leaves them out does not change them. */
 export function keepPriority(spec: MutableJsonMap, before: MutableJsonMap): void {
   for (const field of ['priority', 'preemptionPolicy']) {
-    if (before[field] !== undefined) spec[field] ??= before[field];
+    const kept = ownValue(before, field);
+    if (kept !== undefined && isAbsent(ownValue(spec, field))) setOwn(spec, field, kept);
   }
 }
 

@@ -1,4 +1,5 @@
 /** What the RuntimeClass of a new pod adds to it (upstream admission plugin `RuntimeClass`). */
+import { ownValue } from '../../api/json-map.ts';
 import { sameQuantity } from '../../api/quantity.ts';
 import { sameJson } from '../../api/same-json.ts';
 import { forbidden } from '../api-errors/api-errors.ts';
@@ -41,15 +42,15 @@ function admitOverhead(draft: Draft, spec: MutableJsonMap, overhead: unknown): v
 
 function sameQuantities(one: MutableJsonMap, other: MutableJsonMap): boolean {
   const names = Object.keys(one);
-  const sameNames = names.length === Object.keys(other).length && names.every((name) => name in other);
-  return sameNames && names.every((name) => sameQuantity(String(one[name]), String(other[name])));
+  const sameNames = names.length === Object.keys(other).length && names.every((name) => Object.hasOwn(other, name));
+  return sameNames && names.every((name) => sameQuantity(String(ownValue(one, name)), String(ownValue(other, name))));
 }
 
 function admitNodeSelector(draft: Draft, spec: MutableJsonMap, selector: MutableJsonMap): void {
   const own = mapAt(spec, 'nodeSelector');
-  const conflict = Object.keys(selector).find((key) => key in own && own[key] !== selector[key]);
+  const conflict = Object.keys(selector).find((key) => Object.hasOwn(own, key) && own[key] !== ownValue(selector, key));
   if (conflict !== undefined) {
-    const why = `conflict: runtimeClass.scheduling.nodeSelector[${conflict}] = ${String(selector[conflict])}; pod.spec.nodeSelector[${conflict}] = ${String(own[conflict])}`;
+    const why = `conflict: runtimeClass.scheduling.nodeSelector[${conflict}] = ${String(ownValue(selector, conflict))}; pod.spec.nodeSelector[${conflict}] = ${String(ownValue(own, conflict))}`;
     throw refused(draft, why);
   }
   if (Object.keys(selector).length > 0) spec['nodeSelector'] = { ...own, ...selector };

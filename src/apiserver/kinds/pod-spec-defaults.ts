@@ -1,4 +1,5 @@
 /** Defaults of the less frequent parts of a pod spec (upstream `pkg/apis/core/v1/defaults.go`). */
+import { ownValue } from '../../api/json-map.ts';
 import { isMap, mapsAt, type MutableJsonMap } from '../select-field.ts';
 import { fillAt, fillIn, fillZero } from './fill-in.ts';
 
@@ -39,7 +40,7 @@ function defaultSource(volume: MutableJsonMap): void {
 
 /** Of a volume or of the spec of a persistent volume. */
 export function defaultSources(volume: MutableJsonMap, sources = Object.keys(volume)): void {
-  for (const source of sources) fillAt(volume, [source], volumeDefaults[source] ?? {});
+  for (const source of sources) fillAt(volume, [source], ownValue(volumeDefaults, source) ?? {});
 }
 
 function defaultProjection(source: MutableJsonMap): void {

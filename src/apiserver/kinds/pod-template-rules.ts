@@ -1,4 +1,5 @@
 /** Validation that kinds with a pod template share (upstream `pkg/apis/apps/validation`, `pkg/apis/batch/validation`). */
+import { ownValue } from '../../api/json-map.ts';
 import { listRequirements, matchesLabels } from '../../api/label-selector.ts';
 import {
   type FieldError,
@@ -69,7 +70,7 @@ export function validateLabelsSelected({ spec = {} }: Draft): readonly FieldErro
   if (Object.keys(selector).length === 0) return [requiredField('spec.selector')];
   const labels = labelsOf(spec);
   if (!isMap(spec['template'])) return [];
-  return Object.entries(selector).every(([key, value]) => labels[key] === value) ? [] : unmatched(spec);
+  return Object.entries(selector).every(([key, value]) => ownValue(labels, key) === value) ? [] : unmatched(spec);
 }
 
 /** Whether a Job selects the pods of its template. */

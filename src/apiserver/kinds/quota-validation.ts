@@ -1,4 +1,5 @@
 /** LimitRanges and ResourceQuotas (upstream `ValidateLimitRange`, `ValidateResourceQuotaSpec`). */
+import { ownValue } from '../../api/json-map.ts';
 import { parseQuantity } from '../../api/quantity.ts';
 import { sameJson } from '../../api/same-json.ts';
 import {
@@ -113,7 +114,7 @@ const orders: readonly Order[] = [
 /** min <= defaultRequest <= default <= max, each where it is given. */
 function validateOrder(limit: MutableJsonMap, name: string, path: string, isPod: boolean): readonly FieldError[] {
   const at = (side: Side): string | undefined => {
-    const value = isPod && side.startsWith('default') ? undefined : mapAt(limit, side)[name];
+    const value = isPod && side.startsWith('default') ? undefined : ownValue(mapAt(limit, side), name);
     return typeof value === 'string' ? value : undefined;
   };
   const errors = orders.flatMap(({ low, high, field, shown, text }) => {

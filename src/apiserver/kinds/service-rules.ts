@@ -1,4 +1,5 @@
 /** Services (upstream `SetDefaults_Service`, `pkg/registry/core/service/storage`). */
+import { ownValue } from '../../api/json-map.ts';
 import { sameJson } from '../../api/same-json.ts';
 import { invalid } from '../api-errors/api-errors.ts';
 import { type FieldError, invalidField } from '../api-errors/field-errors.ts';
@@ -219,7 +220,7 @@ function dropAddresses(spec: MutableJsonMap, before: MutableJsonMap): void {
 }
 
 function dropSame(spec: MutableJsonMap, before: MutableJsonMap, fields: readonly string[]): void {
-  for (const field of fields) if (sameJson(spec[field], before[field])) delete spec[field];
+  for (const field of fields) if (sameJson(ownValue(spec, field), ownValue(before, field))) delete spec[field];
 }
 
 /** By the name of the port. */

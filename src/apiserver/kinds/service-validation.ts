@@ -1,4 +1,5 @@
 /** What Services must be (upstream `ValidateServiceCreate`, `ValidateServiceUpdate`). */
+import { ownValue } from '../../api/json-map.ts';
 import { sameJson } from '../../api/same-json.ts';
 import {
   duplicateField,
@@ -85,7 +86,7 @@ function validateExternalName(spec: MutableJsonMap): readonly FieldError[] {
   const name = textAt(spec, 'externalName').replace(/\.$/, '');
   return [
     ...['clusterIPs', 'ipFamilies', 'ipFamilyPolicy']
-      .filter((field) => spec[field] !== undefined)
+      .filter((field) => ownValue(spec, field) !== undefined)
       .map((field) => forbiddenField(`spec.${field}`, ofNames)),
     ...(name === '' ? [requiredField('spec.externalName')] : checkFormat('spec.externalName', name, explainSubdomain)),
   ];
@@ -224,7 +225,9 @@ function validateBalancer(spec: MutableJsonMap): readonly FieldError[] {
     ? spec['loadBalancerSourceRanges']
     : [];
   const path = 'spec.LoadBalancerSourceRanges';
-  const forbidden = ['allocateLoadBalancerNodePorts', 'loadBalancerClass'].filter((field) => spec[field] !== undefined);
+  const forbidden = ['allocateLoadBalancerNodePorts', 'loadBalancerClass'].filter(
+    (field) => ownValue(spec, field) !== undefined,
+  );
   return [
     ...(ranges.length > 0 && !isBalancer ? [forbiddenField(path, ofBalancers)] : []),
     ...ranges.flatMap((range, index) => checkFormat(`${path}[${index}]`, String(range).trim(), explainNetwork)),

@@ -1,4 +1,5 @@
 /** What Deployments, ReplicaSets, StatefulSets and DaemonSets must be (upstream `pkg/apis/apps/validation`). */
+import { ownValue } from '../../api/json-map.ts';
 import { sameJson } from '../../api/same-json.ts';
 import {
   type FieldError,
@@ -213,8 +214,8 @@ function validateDaemonStrategy(strategy: MutableJsonMap): readonly FieldError[]
 function validateDaemonLimits(limits: MutableJsonMap, path: string): readonly FieldError[] {
   const { maxUnavailable, maxSurge } = limits;
   const errors = ['maxUnavailable', 'maxSurge'].flatMap((name) => [
-    ...checkShare(`${path}.${name}`, limits[name]),
-    ...checkAtMostAll(`${path}.${name}`, limits[name]),
+    ...checkShare(`${path}.${name}`, ownValue(limits, name)),
+    ...checkAtMostAll(`${path}.${name}`, ownValue(limits, name)),
   ]);
   if (!isZeroShare(maxUnavailable) && !isZeroShare(maxSurge)) {
     errors.push(invalidField(`${path}.maxSurge`, maxSurge, 'may not be set when maxUnavailable is non-zero'));

@@ -1,5 +1,5 @@
 /** Which fields differ between two versions of an object (upstream `typed/compare.go`). */
-import { isMap, type JsonMap } from '../../api/json-map.ts';
+import { isMap, type JsonMap, ownValue } from '../../api/json-map.ts';
 import { sameJson } from '../../api/same-json.ts';
 import { type FieldSet, FieldSetCursor } from './field-set.ts';
 import { elementOf } from './list-elements.ts';
@@ -116,7 +116,7 @@ class Comparing {
 
   #compareMaps(map: MapType, before: JsonMap | undefined, after: JsonMap | undefined): void {
     for (const name in before) this.#compareField(map, name, before, after);
-    for (const name in after) if (before?.[name] === undefined) this.#compareField(map, name, before, after);
+    for (const name in after) if (ownValue(before, name) === undefined) this.#compareField(map, name, before, after);
   }
 
   #compareField(map: MapType, name: string, before: JsonMap | undefined, after: JsonMap | undefined): void {
@@ -204,12 +204,12 @@ function isRepeated(list: ListType, items: readonly unknown[], index: number): b
 
 /** Such an item needs no defaults. */
 function hasAllKeys({ keys }: ListType, item: unknown): boolean {
-  return isMap(item) && keys.every((key) => isScalar(item[key]));
+  return isMap(item) && keys.every((key) => isScalar(ownValue(item, key)));
 }
 
 function sameKeys({ keys }: ListType, left: unknown, right: unknown): boolean {
   if (!isMap(left) || !isMap(right)) return false;
-  for (const key of keys) if (left[key] !== right[key]) return false;
+  for (const key of keys) if (ownValue(left, key) !== ownValue(right, key)) return false;
   return true;
 }
 
@@ -226,7 +226,7 @@ function groupItems(list: ListType, items: readonly unknown[]): ReadonlyMap<Path
 
 /** A field of an object that exists; some are null rather than absent. */
 function fieldOf(map: MapType, object: JsonMap | undefined, name: string): unknown {
-  const value = object?.[name];
+  const value = ownValue(object, name);
   return value === undefined && object !== undefined && map.nullable.includes(name) ? null : value;
 }
 

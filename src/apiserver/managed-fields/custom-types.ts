@@ -1,5 +1,5 @@
 /** Value types of custom resources, from their structural schema. */
-import { isMap, type JsonMap, listOf, mapOf, textOf } from '../../api/json-map.ts';
+import { isMap, type JsonMap, listOf, mapOf, ownValue, textOf } from '../../api/json-map.ts';
 import { metadataType } from './message-types.ts';
 import { anyValue, type ListType, type MapType, type Scalar, type ValueType } from './value-type.ts';
 
@@ -32,7 +32,7 @@ function typeOf(schema: unknown): ValueType {
   const type = textOf(schema['type']);
   if (type === 'object') return { map: mapType(schema) };
   if (type === 'array') return { list: listType(schema) };
-  const scalar = scalars[type];
+  const scalar = ownValue(scalars, type);
   if (scalar === undefined) return anyValue;
   return { scalar: scalar === 'string' && !['', 'byte'].includes(textOf(schema['format'])) ? 'untyped' : scalar };
 }
@@ -46,7 +46,7 @@ function mapType(schema: JsonMap): MapType {
     element: elementOf(schema, properties),
     field: (name) => {
       if (!Object.hasOwn(properties, name)) return undefined;
-      const type = types.get(name) ?? typeOf(properties[name]);
+      const type = types.get(name) ?? typeOf(ownValue(properties, name));
       types.set(name, type);
       return type;
     },
@@ -70,7 +70,7 @@ function listType(schema: JsonMap): ListType {
   const given = textOf(schema['x-kubernetes-list-type']);
   const keys = listOf(schema['x-kubernetes-list-map-keys']).filter((key) => typeof key === 'string');
   const properties = mapOf(mapOf(schema['items'])['properties']);
-  const defaults = keys.map((key) => [key, mapOf(properties[key])['default']] as const);
+  const defaults = keys.map((key) => [key, mapOf(ownValue(properties, key))['default']] as const);
   return {
     kind: given === 'set' || given === 'map' ? given : 'atomic',
     keys: given === 'map' ? keys : [],

@@ -1,5 +1,5 @@
 /** FieldsV1, the JSON form of a field set, with its elements in canonical order (upstream `fieldpath/serialize.go`). */
-import { isMap, type JsonMap } from '../../api/json-map.ts';
+import { isMap, type JsonMap, ownValue } from '../../api/json-map.ts';
 import { FieldSet } from './field-set.ts';
 import { compareElements, parseElement, type PathElement } from './path-element.ts';
 
@@ -25,7 +25,7 @@ export function encodes(json: unknown, { entries }: FieldSet): boolean {
   if (!isMap(json)) return false;
   let rest = countFields(json) - (Object.hasOwn(json, '.') ? 1 : 0);
   for (const [element, { owned, below }] of entries) {
-    if (!encodesEntry(json[element], owned, below)) return false;
+    if (!encodesEntry(ownValue(json, element), owned, below)) return false;
     rest -= 1;
   }
   return rest === 0;

@@ -1,5 +1,5 @@
 /** Identifies the elements of sets and of lists with keys (upstream `typed/helpers.go`, `listItemToPathElement`). */
-import { isMap } from '../../api/json-map.ts';
+import { isMap, ownValue } from '../../api/json-map.ts';
 import { keyElement, type PathElement, valueElement } from './path-element.ts';
 import type { ListType } from './value-type.ts';
 
@@ -25,7 +25,7 @@ function keyedElement(list: ListType, item: unknown): PathElement {
   if (!isMap(item)) throw new ListElementError('associative list with keys may not have non-map elements');
   const keys: (readonly [string, unknown])[] = [];
   for (const key of list.keys) {
-    const value = item[key] === undefined ? list.keyDefaults[key] : item[key];
+    const value = ownValue(item, key) === undefined ? ownValue(list.keyDefaults, key) : ownValue(item, key);
     if (value !== undefined) keys.push([key, value]);
   }
   if (keys.length > 0) return keyElement(keys);

@@ -1,6 +1,6 @@
 /** What one manager owns, and `metadata.managedFields` as JSON (upstream `managedfields/internal/managedfields.go`). */
 import { JsonText } from '../codec/json-text.ts';
-import { isMap, type JsonMap, listOf, textOf } from '../../api/json-map.ts';
+import { isMap, type JsonMap, listOf, ownValue, textOf } from '../../api/json-map.ts';
 import { isCanonicalTime, formatTime, parseTimestamp } from '../../api/timestamps.ts';
 import type { MutableJsonMap } from '../select-field.ts';
 import type { FieldSet } from './field-set.ts';
@@ -103,7 +103,7 @@ export function areWellFormed(json: unknown): boolean {
 
 function isWellFormed(entry: JsonMap): boolean {
   for (const name in entry) {
-    const value = entry[name];
+    const value = ownValue(entry, name);
     if (!entryFields.has(name)) return false;
     if (name === 'fieldsV1' ? !isMap(value) : typeof value !== 'string') return false;
   }

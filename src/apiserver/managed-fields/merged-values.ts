@@ -2,7 +2,7 @@
  * Merges an applied configuration into an object (upstream `typed/merge.go`): nothing is removed, the configuration wins
  * where both have a value, and the elements of a list follow the order of the configuration.
  */
-import { isMap, type JsonMap } from '../../api/json-map.ts';
+import { isMap, type JsonMap, ownValue, setOwn } from '../../api/json-map.ts';
 import type { MutableJsonMap } from '../select-field.ts';
 import { elementOf } from './list-elements.ts';
 import type { PathElement } from './path-element.ts';
@@ -28,8 +28,8 @@ function mergeMaps(map: MapType, object: unknown, applied: unknown): unknown {
   if (map.atomic || names.size === 0) return applied === undefined ? object : applied;
   const merged: MutableJsonMap = {};
   for (const name of names) {
-    const value = merge(fieldType(map, name) ?? anyValue, left[name], right[name]);
-    if (value !== undefined) merged[name] = value;
+    const value = merge(fieldType(map, name) ?? anyValue, ownValue(left, name), ownValue(right, name));
+    if (value !== undefined) setOwn(merged, name, value);
   }
   return Object.keys(merged).length === 0 ? undefined : merged;
 }

@@ -1,4 +1,5 @@
 /** Value types of the built-in kinds, from the descriptor of their messages. */
+import { ownValue } from '../../api/json-map.ts';
 import { messageFields, type MessageField, messageNameOf } from '../codec/message-table.ts';
 import listTypes from './list-types.json' with { type: 'json' };
 import { anyValue, type ListType, type MapType, type Scalar, type ValueType } from './value-type.ts';
@@ -70,7 +71,7 @@ export function metadataType(): ValueType {
 }
 
 function typeOfMessage(name: string, asOne = false): ValueType {
-  const atomic = asOne || merging[name]?.[''] === 'atomic';
+  const atomic = asOne || ownValue(merging, name)?.[''] === 'atomic';
   const id = atomic ? `${name} atomic` : name;
   const cached = known.get(id);
   if (cached !== undefined) return cached;
@@ -80,7 +81,7 @@ function typeOfMessage(name: string, asOne = false): ValueType {
 }
 
 function buildType(name: string, atomic: boolean): ValueType {
-  const scalar = scalars[name];
+  const scalar = ownValue(scalars, name);
   if (scalar !== undefined) return { scalar };
   const fields = messageFields(name);
   if (fields === undefined || untyped.has(name)) return anyValue;
@@ -89,7 +90,7 @@ function buildType(name: string, atomic: boolean): ValueType {
   const build = (field: string): ValueType | undefined => {
     const about = fields.get(field);
     if (about === undefined) return undefined;
-    const type = typeOfField(about, merging[name]?.[field]);
+    const type = typeOfField(about, ownValue(ownValue(merging, name), field));
     types.set(field, type);
     return type;
   };
@@ -97,7 +98,7 @@ function buildType(name: string, atomic: boolean): ValueType {
     atomic,
     field: (field) => types.get(field) ?? build(field),
     element: undefined,
-    nullable: nullable[name] ?? [],
+    nullable: ownValue(nullable, name) ?? [],
   };
   return { map };
 }
@@ -122,6 +123,8 @@ function listOf(type: string, merged: string | readonly string[]): ListType {
 
 function defaultOfKey(message: string, key: string): readonly (readonly [string, unknown])[] {
   const field = messageFields(message)?.get(key);
-  const value = keyDefaults[message]?.[key] ?? (field?.options?.keep === 'always' ? zeros[field.type] : undefined);
+  const value =
+    ownValue(ownValue(keyDefaults, message), key) ??
+    (field?.options?.keep === 'always' ? ownValue(zeros, field.type) : undefined);
   return value === undefined ? [] : [[key, value]];
 }

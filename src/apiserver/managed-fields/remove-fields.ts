@@ -1,5 +1,5 @@
 /** Removes fields and list elements from an object (upstream `typed/remove.go`). */
-import { isMap, type JsonMap } from '../../api/json-map.ts';
+import { isMap, type JsonMap, setOwn } from '../../api/json-map.ts';
 import type { MutableJsonMap } from '../select-field.ts';
 import { FieldSet } from './field-set.ts';
 import { elementOf } from './list-elements.ts';
@@ -38,7 +38,7 @@ function removeEntries(map: MapType, value: unknown, fields: FieldSet): unknown 
     const element = fieldElement(name);
     if (fields.owns(element)) continue;
     const below = fields.below(element);
-    kept[name] = below === undefined ? part : remove(fieldType(map, name) ?? anyValue, part, below);
+    setOwn(kept, name, below === undefined ? part : remove(fieldType(map, name) ?? anyValue, part, below));
   }
   return Object.keys(kept).length === 0 ? null : kept;
 }

@@ -1,4 +1,5 @@
 /** Fields that an endpoint does not change, so that writes through it do not own them (upstream `GetResetFields`). */
+import { ownValue } from '../../api/json-map.ts';
 import { FieldSet } from './field-set.ts';
 import { fieldElement } from './path-element.ts';
 
@@ -37,7 +38,7 @@ export function resetFieldsOf({ plural, group, isCustom, hasStatus }: Resource, 
   const id = `${plural}.${group}/${subresource}`;
   const cached = known.get(id);
   if (cached !== undefined) return cached;
-  const fields = isCustom ? custom : (special[`${plural}.${group}`] ?? isolated);
+  const fields = isCustom ? custom : (ownValue(special, `${plural}.${group}`) ?? isolated);
   const paths = subresource === 'status' ? fields.status : fields.main;
   const set = FieldSet.of(...paths.map((path) => path.map(fieldElement)));
   known.set(id, set);

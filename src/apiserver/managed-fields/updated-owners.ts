@@ -110,7 +110,7 @@ function compareAges(a: ManagerEntry, b: ManagerEntry): number {
 /** The time is that of the newest of them. */
 function mergeEntries(group: readonly ManagerEntry[]): ManagerEntry {
   const [first] = group;
-  const fields = group.reduce((all, entry) => all.union(entry.fields), FieldSet.empty);
+  const fields = unionOf(group.map((entry) => entry.fields));
   return {
     manager: ancientManager,
     operation: 'Update',
@@ -119,4 +119,11 @@ function mergeEntries(group: readonly ManagerEntry[]): ManagerEntry {
     time: group.at(-1)?.time,
     fields,
   };
+}
+
+/** Sets of about equal size are united, level by level: a set that grows would be copied for each of them. */
+function unionOf(sets: readonly FieldSet[]): FieldSet {
+  if (sets.length < 2) return sets[0] ?? FieldSet.empty;
+  const half = sets.length >>> 1;
+  return unionOf(sets.slice(0, half)).union(unionOf(sets.slice(half)));
 }

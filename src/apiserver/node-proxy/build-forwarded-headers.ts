@@ -82,7 +82,14 @@ function listsOf(raw: readonly string[]): ReadonlyMap<string, readonly string[]>
 
 /** Also without the headers that `Connection` names. */
 function endToEnd(headers: readonly HeaderList[], all: ReadonlyMap<string, readonly string[]>): readonly HeaderList[] {
-  const named = new Set((all.get('connection') ?? []).flatMap((value) => value.toLowerCase().split(/\s*,\s*/)));
+  const named = new Set(
+    (all.get('connection') ?? []).flatMap((value) =>
+      value
+        .toLowerCase()
+        .split(',')
+        .map((name) => name.trim()),
+    ),
+  );
   return headers.filter(([name]) => !hopByHop.has(name) && !named.has(name));
 }
 

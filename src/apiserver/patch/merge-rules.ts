@@ -3,6 +3,7 @@
  * replaced as a whole, in particular taints and tolerations, which have no merge key (upstream: the `patchStrategy` and
  * `patchMergeKey` tags of the API types).
  */
+import { ownValue } from '../../api/json-map.ts';
 
 export interface MergeRule {
   /** A list of objects: elements with the same value in this field are the same element. */
@@ -97,5 +98,5 @@ const byKind: Readonly<Record<string, MergeRules>> = {
 
 /** The top-level rules of a kind. */
 export function mergeRulesOf(kind: string): MergeRules {
-  return { ...byKind[kind], metadata };
+  return { ...ownValue(byKind, kind), metadata };
 }

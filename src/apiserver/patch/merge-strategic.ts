@@ -7,7 +7,7 @@
  */
 import { mergeListOrder } from './merge-list-order.ts';
 import type { MergeRule, MergeRules } from './merge-rules.ts';
-import { listOf } from '../../api/json-map.ts';
+import { listOf, ownValue, setOwn } from '../../api/json-map.ts';
 import { isMap, type MutableJsonMap } from '../select-field.ts';
 
 const directive = '$patch';
@@ -26,13 +26,13 @@ export class PatchProblem extends Error {
 
 /** Returns a new object; neither argument is changed. Throws {@link PatchProblem}. */
 export function mergeStrategic(original: MutableJsonMap, patch: MutableJsonMap, rules: MergeRules): MutableJsonMap {
-  if (directive in patch) return byDirective(original, patch, rules);
+  if (Object.hasOwn(patch, directive)) return byDirective(original, patch, rules);
   const merged = keepRetained(original, patch);
   for (const [field, value] of Object.entries(patch)) {
-    if (!isDirective(field)) mergeField(merged, field, { value, patch, rule: rules[field] ?? {} });
+    if (!isDirective(field)) mergeField(merged, field, { value, patch, rule: ownValue(rules, field) ?? {} });
   }
   for (const field of orphanDirectives(patch))
-    mergeField(merged, field, { value: [], patch, rule: rules[field] ?? {} });
+    mergeField(merged, field, { value: [], patch, rule: ownValue(rules, field) ?? {} });
   return merged;
 }
 
@@ -59,7 +59,7 @@ function orphanDirectives(patch: MutableJsonMap): readonly string[] {
   const named = Object.keys(patch)
     .filter((field) => field.startsWith(orderPrefix) || field.startsWith(deletePrefix))
     .map((field) => field.slice(field.indexOf('/') + 1));
-  return [...new Set(named)].filter((field) => !(field in patch));
+  return [...new Set(named)].filter((field) => !Object.hasOwn(patch, field));
 }
 
 interface FieldPatch {
@@ -69,23 +69,24 @@ interface FieldPatch {
 }
 
 function mergeField(merged: MutableJsonMap, field: string, { value, patch, rule }: FieldPatch): void {
-  const current = merged[field];
+  const current = ownValue(merged, field);
   if (value === null) delete merged[field];
   else if (Array.isArray(value)) mergeListField(merged, field, { value, patch, rule });
   else if (isMap(value) && isMap(current) && rule.replaced !== true)
-    merged[field] = mergeStrategic(current, value, rule.fields ?? {});
-  else if (!isMap(value) || value[directive] !== 'delete') merged[field] = withoutDirectives(value);
+    setOwn(merged, field, mergeStrategic(current, value, rule.fields ?? {}));
+  else if (!isMap(value) || value[directive] !== 'delete') setOwn(merged, field, withoutDirectives(value));
 }
 
 function mergeListField(merged: MutableJsonMap, field: string, { value, patch, rule }: FieldPatch): void {
   const order = directiveList(patch, orderPrefix + field);
   const deleted = directiveList(patch, deletePrefix + field) ?? [];
-  const list = mergeList(listOf(merged[field]), { rule, elements: listOf(value), order, deleted });
-  if (list.length > 0 || field in merged || field in patch) merged[field] = list;
+  const list = mergeList(listOf(ownValue(merged, field)), { rule, elements: listOf(value), order, deleted });
+  const isGiven = Object.hasOwn(merged, field) || Object.hasOwn(patch, field);
+  if (list.length > 0 || isGiven) setOwn(merged, field, list);
 }
 
 function directiveList(patch: MutableJsonMap, name: string): readonly unknown[] | undefined {
-  const list = patch[name];
+  const list = ownValue(patch, name);
   if (list === undefined) return undefined;
   if (!Array.isArray(list)) throw new PatchProblem(`${name} must be a list`, true);
   return list;
@@ -172,7 +173,7 @@ function assertOrdered(
 }
 
 function elementKey(element: unknown, mergeKey: string): string {
-  const key = isMap(element) ? element[mergeKey] : undefined;
+  const key = isMap(element) ? ownValue(element, mergeKey) : undefined;
   if (key === undefined || key === null)
     throw new PatchProblem(`an element does not contain its merge key ${mergeKey}`);
   return JSON.stringify(key);
@@ -180,7 +181,8 @@ function elementKey(element: unknown, mergeKey: string): string {
 
 /** The value of a new subtree: without nulls and directives. */
 function withoutDirectives(value: unknown): unknown {
-  if (Array.isArray(value)) return value.filter((item) => !(isMap(item) && directive in item)).map(withoutDirectives);
+  if (Array.isArray(value))
+    return value.filter((item) => !(isMap(item) && Object.hasOwn(item, directive))).map(withoutDirectives);
   return isMap(value) ? cleaned(value) : value;
 }
 

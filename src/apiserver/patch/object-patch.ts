@@ -1,7 +1,8 @@
 /** The three patch types, each applied to a private copy: a patch that fails halfway changes nothing. */
-import { applyPatch, type Operation } from 'rfc6902';
+import { ownValue, setOwn } from '../../api/json-map.ts';
 import { isMap, mapAt, type MutableJsonMap } from '../select-field.ts';
 import { type Draft, isDraft } from '../storage/stored-object.ts';
+import { applyJsonPatch, JsonPatchProblem } from './apply-json-patch.ts';
 import { mergeRulesOf } from './merge-rules.ts';
 import { mergeStrategic, PatchProblem } from './merge-strategic.ts';
 import { badRequest, statusError } from '../api-errors/api-errors.ts';
@@ -21,7 +22,7 @@ export function touchesManagers({ type, body }: ObjectPatch): boolean {
   if (type !== 'json') return isMap(body) && isMap(body['metadata']) && 'managedFields' in body['metadata'];
   if (!Array.isArray(body)) return false;
   return body.some(
-    (operation: unknown) => isMap(operation) && ['path', 'from'].some((at) => coversManagers(operation[at])),
+    (operation: unknown) => isMap(operation) && ['path', 'from'].some((at) => coversManagers(ownValue(operation, at))),
   );
 }
 
@@ -45,7 +46,7 @@ export function mergeDocuments(target: unknown, patch: unknown): unknown {
   const merged = { ...mapAt(target) };
   for (const [field, value] of Object.entries(patch)) {
     if (value === null) delete merged[field];
-    else merged[field] = mergeDocuments(merged[field], value);
+    else setOwn(merged, field, mergeDocuments(ownValue(merged, field), value));
   }
   return merged;
 }
@@ -56,11 +57,17 @@ function jsonPatch(draft: Draft, body: unknown): Draft {
     const message = `The allowed maximum operations in a JSON patch is ${jsonPatchOperationsMax}, got ${body.length}`;
     throw statusError(413, 'RequestEntityTooLarge', message);
   }
-  if (!body.every(isOperation) || applyPatch(draft, body).some((problem) => problem !== null)) {
+  return asDraft(patchByOperations(draft, body));
+}
+
+function patchByOperations(draft: Draft, operations: readonly unknown[]): unknown {
+  try {
+    return applyJsonPatch(draft, operations);
+  } catch (error) {
+    if (!(error instanceof JsonPatchProblem)) throw error;
     // As upstream, which does not say which operation failed.
     throw statusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
   }
-  return asDraft(draft);
 }
 
 function strategic(draft: Draft, body: MutableJsonMap, kind: string): unknown {
@@ -70,10 +77,6 @@ function strategic(draft: Draft, body: MutableJsonMap, kind: string): unknown {
     if (!(error instanceof PatchProblem)) throw error;
     throw error.malformed ? badRequest(error.message) : statusError(500, '', error.message);
   }
-}
-
-function isOperation(value: unknown): value is Operation {
-  return isMap(value) && typeof value.op === 'string' && typeof value.path === 'string' && /^(\/|$)/.test(value.path);
 }
 
 function asDraft(value: unknown): Draft {

@@ -1,4 +1,5 @@
 /** Horizontal pod autoscalers (upstream `printHorizontalPodAutoscaler`). */
+import { ownValue } from '../../api/json-map.ts';
 import type { JsonMap } from '../../api/json-map.ts';
 import { canonicalQuantity } from '../../api/quantity.ts';
 import { isMap, mapAt, mapsAt, numberAt, textAt, valueAt } from '../select-field.ts';
@@ -75,7 +76,7 @@ function describeValue(current: unknown, target: unknown, byAverage: boolean): s
 /** `<nil>` is what upstream prints for a reported metric without the value. */
 function quantityAt(value: unknown, field: string): string {
   if (!isMap(value)) return '<unknown>';
-  const text = value[field];
+  const text = ownValue(value, field);
   return isText(text) ? canonicalQuantity(text) : '<nil>';
 }
 

@@ -1,4 +1,4 @@
-import { canonicalJson, isMap, type JsonMap } from '../../api/json-map.ts';
+import { canonicalJson, isMap, type JsonMap, ownValue } from '../../api/json-map.ts';
 import { parseTimestamp } from '../../api/timestamps.ts';
 import type { CustomColumn } from '../resources.ts';
 import { ageSince } from './describe-age.ts';
@@ -40,8 +40,11 @@ function describeDate(text: string, nowMs: number): string {
 function selectPath(object: JsonMap, jsonPath: string): unknown {
   let value: unknown = object;
   for (const [, field, key, wanted] of jsonPath.matchAll(step)) {
-    if (field !== undefined) value = isMap(value) ? value[field] : undefined;
-    else value = Array.isArray(value) ? value.find((item) => isMap(item) && item[key ?? ''] === wanted) : undefined;
+    if (field !== undefined) value = isMap(value) ? ownValue(value, field) : undefined;
+    else
+      value = Array.isArray(value)
+        ? value.find((item) => isMap(item) && ownValue(item, key ?? '') === wanted)
+        : undefined;
   }
   return value;
 }

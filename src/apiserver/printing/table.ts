@@ -2,6 +2,7 @@
  * Server-side printing: objects as a `meta.k8s.io` Table, which `kubectl get` displays. The server defines the columns,
  * so that a client can print any kind.
  */
+import { ownValue } from '../../api/json-map.ts';
 import type { KubeObject, ListMeta } from '../../api/meta.ts';
 import { apiVersionOf, type GroupVersionKind, type ServedResource } from '../resources.ts';
 import { textAt } from '../select-field.ts';
@@ -46,7 +47,7 @@ type PrintedKind = GroupVersionKind & Pick<ServedResource, 'custom'>;
 
 function printedColumnsOf({ group, kind, custom }: PrintedKind): readonly PrintedColumn[] {
   if (custom !== undefined) return [nameColumn, ...custom.columns.map(describeCustomColumn)];
-  return columnsByKind[`${group}/${kind}`] ?? defaultColumns;
+  return ownValue(columnsByKind, `${group}/${kind}`) ?? defaultColumns;
 }
 
 /** The columns of a kind, including those of `-o wide`: clients select. */
@@ -99,7 +100,7 @@ export function inTableOrder<T>(
 export function printRow(kind: PrintedKind, object: KubeObject, options: PrintOptions): TableRow {
   const fields = { ...object };
   const cells = printedColumnsOf(kind).map(({ cell }) => cell(fields, options.nowMs));
-  const completed = kind.kind === 'Pod' ? completedConditions[textAt(fields, 'status', 'phase')] : undefined;
+  const completed = kind.kind === 'Pod' ? ownValue(completedConditions, textAt(fields, 'status', 'phase')) : undefined;
   const conditions = completed === undefined ? {} : { conditions: [completed] };
   return { cells, ...conditions, object: rowObject(kind, object, options) };
 }

@@ -1,4 +1,5 @@
 /** The evaluators of all resources: most are only counted (upstream `pkg/quota/v1/evaluator/core`). */
+import { ownValue } from '../../api/json-map.ts';
 import { mapAt, mapsAt, type MutableJsonMap, numberAt, textAt } from '../select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import { addTo, type Amount, type Amounts, amountsAt, countOf, raiseTo } from './merge-amounts.ts';
@@ -140,6 +141,6 @@ function usageOfDevices({ spec }: Draft): Amounts {
 function devicesOf(request: MutableJsonMap): Amounts {
   const className = textAt(request, 'deviceClassName');
   const counts: Readonly<Record<string, number>> = { ExactCount: numberAt(request, 'count'), All: allDevices };
-  const count = counts[textAt(request, 'allocationMode')] ?? 0;
+  const count = ownValue(counts, textAt(request, 'allocationMode')) ?? 0;
   return className === '' || count === 0 ? new Map() : new Map([[`${className}${deviceSuffix}`, countOf(count)]]);
 }

@@ -1,4 +1,5 @@
 /** The requests and limits that containers get from the LimitRanges of their namespace (upstream admission plugin `LimitRanger`). */
+import { ownValue } from '../../api/json-map.ts';
 import type { WriteContext } from '../registry/strategy.ts';
 import { isMap, mapAt, mapsAt, type MutableJsonMap, textAt } from '../select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
@@ -49,11 +50,11 @@ function setDefaults(pod: Draft, range: Draft): void {
 function fill(container: MutableJsonMap, side: 'requests' | 'limits', defaults: MutableJsonMap): readonly string[] {
   const own = mapAt(container, 'resources', side);
   const missing = Object.keys(defaults)
-    .filter((name) => own[name] === undefined)
+    .filter((name) => ownValue(own, name) === undefined)
     .sort();
   if (missing.length === 0) return [];
   const resources = container['resources'];
-  const added = { ...own, ...Object.fromEntries(missing.map((name) => [name, defaults[name]])) };
+  const added = { ...own, ...Object.fromEntries(missing.map((name) => [name, ownValue(defaults, name)])) };
   container['resources'] = { ...(isMap(resources) ? resources : {}), [side]: added };
   return missing;
 }

@@ -1,4 +1,5 @@
 /** Pods in quotas (upstream `pkg/quota/v1/evaluator/core/pods.go`). */
+import { ownValue } from '../../api/json-map.ts';
 import { parseTimestamp } from '../../api/timestamps.ts';
 import { qosClassOf } from '../registry/pod-defaults.ts';
 import { isMap, mapAt, mapsAt, type MutableJsonMap, numberAt, textAt } from '../select-field.ts';
@@ -89,7 +90,7 @@ function nameOf(container: MutableJsonMap): string {
 /** `name` is that of a quota: `limits.cpu`; without a prefix it is a request. */
 function specifies(container: MutableJsonMap, name: string): boolean {
   const [, side = 'requests', resource = ''] = /^(?:(requests|limits)\.)?(.*)$/.exec(name) ?? [];
-  return mapAt(container, 'resources', side)[resource] !== undefined;
+  return ownValue(mapAt(container, 'resources', side), resource) !== undefined;
 }
 
 function scopesOf(pod: Draft): ScopeFacts {

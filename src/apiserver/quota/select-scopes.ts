@@ -1,4 +1,5 @@
 /** What one object uses, and which scopes of quotas it is in. */
+import { ownValue } from '../../api/json-map.ts';
 import { mapAt, mapsAt, textAt, textsAt } from '../select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import type { Amounts } from './merge-amounts.ts';
@@ -44,7 +45,7 @@ export function selectorsOf({ spec }: Draft): readonly ScopeSelector[] {
 
 export function isSelected({ names, classes }: ScopeFacts, selectors: readonly ScopeSelector[]): boolean {
   return selectors.every(({ scope, operator, values }) => {
-    const own = classes[scope];
+    const own = ownValue(classes, scope);
     if (own === undefined || operator === 'Exists') return names.has(scope);
     return selectsClass(own, operator, values);
   });

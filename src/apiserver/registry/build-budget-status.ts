@@ -1,4 +1,5 @@
 /** The status of a PodDisruptionBudget (upstream `pkg/controller/disruption`, `component-helpers/apps/poddisruptionbudget`). */
+import { ownValue } from '../../api/json-map.ts';
 import { mapAt, type MutableJsonMap, mapsAt, numberAt, textAt } from '../select-field.ts';
 import { formatTime, parseTimestamp } from '../../api/timestamps.ts';
 
@@ -37,7 +38,7 @@ export function buildBudgetStatus(input: BudgetInput): MutableJsonMap {
     ),
   );
   const currentHealthy = pods.filter(
-    ({ name, isDeleted, isReady }) => isReady && !isDeleted && disruptedPods[name] === undefined,
+    ({ name, isDeleted, isReady }) => isReady && !isDeleted && ownValue(disruptedPods, name) === undefined,
   ).length;
   const spare = currentHealthy - needed.desiredHealthy;
   const status = {

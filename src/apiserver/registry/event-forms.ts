@@ -1,4 +1,5 @@
 /** Converts events between core/v1 and events.k8s.io/v1; core/v1 is the stored form. */
+import { isAbsent, ownValue, setOwn } from '../../api/json-map.ts';
 import type { Draft } from '../storage/stored-object.ts';
 
 /** Fields whose name differs, events.k8s.io/v1 first. */
@@ -20,7 +21,10 @@ const omittedWhenEmpty = ['reportingController', 'reportingInstance'] as const;
 
 export function asCoreEvent(draft: Draft): Draft {
   const core = rename(draft, toCore);
-  for (const field of omittedWhenEmpty) core[toCore.get(field) ?? field] ??= '';
+  for (const field of omittedWhenEmpty) {
+    const name = toCore.get(field) ?? field;
+    if (isAbsent(ownValue(core, name))) setOwn(core, name, '');
+  }
   return core;
 }
 

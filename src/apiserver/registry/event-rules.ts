@@ -3,6 +3,7 @@
  * events.k8s.io/v1 is strict, and allows updates of the series only. As upstream, errors use the core/v1 field names for
  * both groups.
  */
+import { ownValue } from '../../api/json-map.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import { eventsV1Group } from '../resources.ts';
 import { isQualifiedName } from '../../api/names.ts';
@@ -35,7 +36,7 @@ export function validateEventCreate(draft: Draft, group: string): readonly Field
   if (textAt(draft, 'eventTime') === '') errors.push(requiredField('eventTime'));
   if (type !== 'Normal' && type !== 'Warning') errors.push(invalidField('type', '', `has invalid value: ${type}`));
   for (const field of ['firstTimestamp', 'lastTimestamp', 'count', 'source'])
-    if (!isUnset(draft[field])) errors.push(invalidField(field, '', 'needs to be unset'));
+    if (!isUnset(ownValue(draft, field))) errors.push(invalidField(field, '', 'needs to be unset'));
   return errors;
 }
 

@@ -1,4 +1,5 @@
 /** Field selectors: `spec.nodeName=n1,status.phase!=Failed` (upstream `fields.ParseSelector`). */
+import { ownValue } from '../../api/json-map.ts';
 import { badRequest } from '../api-errors/api-errors.ts';
 
 export interface FieldRequirement {
@@ -20,7 +21,7 @@ export function matchesFields(
   requirements: readonly FieldRequirement[],
   fields: Readonly<Record<string, string>>,
 ): boolean {
-  return requirements.every(({ field, equal, value }) => ((fields[field] ?? '') === value) === equal);
+  return requirements.every(({ field, equal, value }) => ((ownValue(fields, field) ?? '') === value) === equal);
 }
 
 function parseTerm(term: string): FieldRequirement {

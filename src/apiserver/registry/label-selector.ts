@@ -2,6 +2,7 @@
  * Label selectors: `a=b,c!=d,e in (f,g),!h,i>3` (upstream `labels.Parse`). `in` and `notin` are keywords only where an
  * operator is expected.
  */
+import { ownValue } from '../../api/json-map.ts';
 import { isLabelValue, isQualifiedName } from '../../api/names.ts';
 import { badRequest } from '../api-errors/api-errors.ts';
 
@@ -31,7 +32,7 @@ export function matchesLabels(
   requirements: readonly LabelRequirement[],
   labels: Readonly<Record<string, string>>,
 ): boolean {
-  return requirements.every((requirement) => matches(requirement, labels[requirement.key]));
+  return requirements.every((requirement) => matches(requirement, ownValue(labels, requirement.key)));
 }
 
 function matches({ operator, values }: LabelRequirement, value: string | undefined): boolean {

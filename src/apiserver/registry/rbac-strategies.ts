@@ -1,7 +1,7 @@
 /** Roles and their bindings (upstream `pkg/apis/rbac/validation`). */
 import { sameJson } from '../../api/same-json.ts';
 import { isDnsSubdomain } from '../../api/names.ts';
-import { listOf } from '../../api/json-map.ts';
+import { listOf, ownValue } from '../../api/json-map.ts';
 import { type FieldError, invalidField, requiredField, unsupportedField } from '../api-errors/field-errors.ts';
 import { isMap, mapAt, mapsAt, type MutableJsonMap, textAt } from '../select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
@@ -79,7 +79,7 @@ function validateRule(rule: MutableJsonMap, field: string, isNamespaced: boolean
 function validatePaths(rule: MutableJsonMap, field: string, isNamespaced: boolean): readonly FieldError[] {
   const paths = rule['nonResourceURLs'];
   const reject = (detail: string): FieldError => invalidField(`${field}.nonResourceURLs`, paths, detail);
-  const isMixed = ['apiGroups', 'resources', 'resourceNames'].some((name) => !isEmpty(rule[name]));
+  const isMixed = ['apiGroups', 'resources', 'resourceNames'].some((name) => !isEmpty(ownValue(rule, name)));
   return [
     ...(isNamespaced ? [reject('namespaced rules cannot apply to non-resource URLs')] : []),
     ...(isMixed ? [reject('rules cannot apply to both regular resources and non-resource URLs')] : []),

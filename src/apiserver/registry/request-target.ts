@@ -1,3 +1,4 @@
+import { ownValue } from '../../api/json-map.ts';
 import { type ObjectKey, objectKey } from '../../api/object-key.ts';
 import { eventsV1Group, type ServedResource } from '../resources.ts';
 import type { GroupName } from '../api-errors/api-errors.ts';
@@ -36,5 +37,5 @@ export function isEventsV1({ served }: Target): boolean {
 
 /** The field labels of the target's group. */
 export function fieldLabelsOf({ served, strategy }: Target): FieldLabels {
-  return strategy.fieldLabelsByGroup?.[served.group] ?? strategy.fieldLabels;
+  return ownValue(strategy.fieldLabelsByGroup, served.group) ?? strategy.fieldLabels;
 }

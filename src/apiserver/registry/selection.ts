@@ -1,4 +1,5 @@
 /** The objects of a list or a watch: both selectors together, and the narrowest watch bucket that contains them. */
+import { ownValue } from '../../api/json-map.ts';
 import { objectKey } from '../../api/object-key.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import { bucketOf } from '../storage/watch-hub.ts';
@@ -42,7 +43,7 @@ export function parseSelection(query: URLSearchParams, within: string | undefine
 }
 
 function resolve(requirement: FieldRequirement, known: FieldLabels): FieldRequirement {
-  const alias = known.aliases?.[requirement.field];
+  const alias = ownValue(known.aliases, requirement.field);
   if (alias === undefined && !known.labels.includes(requirement.field)) {
     throw badRequest(`field label not supported: ${requirement.field}`);
   }

@@ -1,4 +1,5 @@
 /** The strategies of all stored resources; the larger ones have a file of their own. */
+import { ownValue } from '../../api/json-map.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import { eventStrategy } from './event-strategy.ts';
 import { type ServedResource, servedResources, tableOf } from '../resources.ts';
@@ -46,7 +47,7 @@ export function makeStrategies(
 }
 
 function rulesOf(served: ServedResource): KindRules | undefined {
-  return kindRules[tableOf(served)];
+  return ownValue(kindRules, tableOf(served));
 }
 
 /** Upstream `pkg/registry/coordination/lease/strategy.go`, `ValidateLease`. */

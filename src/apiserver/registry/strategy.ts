@@ -1,3 +1,4 @@
+import { ownValue, setOwn } from '../../api/json-map.ts';
 import type { User } from '../authentication/user.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import type { FieldError } from '../api-errors/field-errors.ts';
@@ -84,6 +85,7 @@ export function isolateStatus(draft: Draft, stored: Draft, endpoint: Endpoint): 
 
 /** Restores one field to its stored value, absence included. */
 export function takeField(draft: Draft, stored: Draft, field: string): void {
-  if (stored[field] === undefined) delete draft[field];
-  else draft[field] = stored[field];
+  const kept = ownValue(stored, field);
+  if (kept === undefined) delete draft[field];
+  else setOwn(draft, field, kept);
 }

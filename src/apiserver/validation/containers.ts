@@ -1,4 +1,5 @@
 /** Containers of pods and of pod templates (upstream `validateContainers`, `validateInitContainers`). */
+import { ownValue } from '../../api/json-map.ts';
 import {
   duplicateField,
   type FieldError,
@@ -78,7 +79,7 @@ function checkInitContainers(spec: MutableJsonMap, path: string, volumes: Readon
       container['restartPolicy'] === 'Always'
         ? checkLifecycle(container, own)
         : ['lifecycle', ...probes]
-            .filter((field) => container[field] !== undefined)
+            .filter((field) => ownValue(container, field) !== undefined)
             .map((field) => forbiddenField(`${own}.${field}`, alwaysOnly));
     return [
       ...checkContainer(container, own, volumes),
@@ -212,7 +213,7 @@ function checkMounts(
 
 function checkLifecycle(container: MutableJsonMap, path: string): readonly FieldError[] {
   const hooks = ['postStart', 'preStop'].flatMap((hook) =>
-    checkHandler(mapAt(container, 'lifecycle')[hook], `${path}.lifecycle.${hook}`),
+    checkHandler(ownValue(mapAt(container, 'lifecycle'), hook), `${path}.lifecycle.${hook}`),
   );
   return [...hooks, ...probes.flatMap((probe) => checkProbe(container[probe], probe, `${path}.${probe}`))];
 }

@@ -1,4 +1,5 @@
 /** Checks that many kinds share. Each returns the errors of fields, none if there is nothing wrong. */
+import { ownValue } from '../../api/json-map.ts';
 import { sameJson } from '../../api/same-json.ts';
 import {
   type FieldError,
@@ -47,7 +48,7 @@ export function checkRequired(
 /** Numbers that are absent or not negative. */
 export function checkCounts(owner: MutableJsonMap, fields: readonly string[], path: string): readonly FieldError[] {
   return fields.flatMap((field) => {
-    const value = owner[field];
+    const value = ownValue(owner, field);
     if (typeof value !== 'number' || value >= 0) return [];
     return [invalidField(`${path}.${field}`, value, 'must be greater than or equal to 0')];
   });
@@ -60,7 +61,7 @@ export function checkOneOf(
   path: string,
   known: readonly string[],
 ): readonly FieldError[] {
-  const value = owner[name];
+  const value = ownValue(owner, name);
   if (value === undefined || known.some((one) => one === value)) return none;
   return [unsupportedField(path === '' ? name : `${path}.${name}`, value, known)];
 }
@@ -152,8 +153,8 @@ export function checkKept(
 ): readonly FieldError[] {
   const [after, before] = owners;
   return fields.flatMap((name) => {
-    const value = after[name];
-    if (sameJson(value, before[name])) return [];
+    const value = ownValue(after, name);
+    if (sameJson(value, ownValue(before, name))) return [];
     return [invalidField(path === '' ? name : `${path}.${name}`, value ?? null, 'field is immutable')];
   });
 }
@@ -166,7 +167,7 @@ export function checkReplicaCounts(
   readyName?: string,
 ): readonly FieldError[] {
   const path = 'status';
-  const numberOf = (name: string): number => Number(status[name] ?? 0);
+  const numberOf = (name: string): number => Number(ownValue(status, name) ?? 0);
   const above = limited
     .filter((name) => numberOf(name) > numberOf('replicas'))
     .map((name) => invalidField(`${path}.${name}`, numberOf(name), 'cannot be greater than status.replicas'));

@@ -1,4 +1,5 @@
 /** Volumes of pods (upstream `ValidateVolumes`): names, and what the frequent sources need. */
+import { ownValue } from '../../api/json-map.ts';
 import { duplicateField, type FieldError, forbiddenField, requiredField } from '../api-errors/field-errors.ts';
 import { isMap, mapsAt, type MutableJsonMap, textAt } from '../select-field.ts';
 import { checkFormat } from './field-checks.ts';
@@ -36,8 +37,8 @@ function checkSource(volume: MutableJsonMap, path: string): readonly FieldError[
     ...given.filter((field) => !sourceOrder.includes(field)),
   ];
   const [first = '', ...more] = ordered;
-  const source = volume[first];
-  const needed = requiredOf[first];
+  const source = ownValue(volume, first);
+  const needed = ownValue(requiredOf, first);
   const incomplete = isMap(source) && needed !== undefined && textAt(source, needed) === '';
   return [
     ...(incomplete ? [requiredField(`${path}.${first}.${needed}`)] : []),

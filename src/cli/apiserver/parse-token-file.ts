@@ -35,7 +35,7 @@ function parseUser(line: string): FileUser | string {
 /** One line of comma-separated values (RFC 4180); undefined if a quoted value does not end. */
 function parseValues(line: string): readonly string[] | undefined {
   const values: string[] = [];
-  const pattern = /\s*(?:"((?:[^"]|"")*)"|([^",]*))\s*(?:,|$)/y;
+  const pattern = /(?:\s*"((?:[^"]|"")*)"\s*|([^",]*))(?:,|$)/y;
   while (pattern.lastIndex < line.length) {
     const match = pattern.exec(line);
     if (match === null) return undefined;

@@ -9,7 +9,7 @@ import {
   programOf,
   usageError,
 } from '../io/command-io.ts';
-import { escapeControls } from '../io/format-safe-text.ts';
+import { escapeControls } from '../../api/format-safe-text.ts';
 import { explainFlags } from './flags.ts';
 import { accessProblems, type ClientValues } from './page-access.ts';
 import { type PageOutput, servedFormat } from './page-output.ts';

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { parseDocument } from 'yaml';
 import { connect } from '../client/connect.ts';
@@ -113,14 +113,23 @@ function isCertificateFile(file: string): boolean {
 }
 
 function controlProblems({ controlAddress, controlTokenFile }: HollowNodesValues): readonly string[] {
-  if (controlTokenFile !== undefined && !existsSync(controlTokenFile)) {
-    return [`--control-token-file: must be a readable file (got ${JSON.stringify(controlTokenFile)})`];
+  if (controlTokenFile !== undefined && !hasToken(controlTokenFile)) {
+    const given = JSON.stringify(controlTokenFile);
+    return [`--control-token-file: must be a readable file with a token that is not empty (got ${given})`];
   }
   if (controlAddress === 'off' || controlTokenFile !== undefined || isLoopback(controlAddress)) return [];
   const given = JSON.stringify(controlAddress.host);
   return [
     `--control-address: must have a loopback host, such as 127.0.0.1, without --control-token-file (got host ${given})`,
   ];
+}
+
+function hasToken(file: string): boolean {
+  try {
+    return readFileSync(file, 'utf8').trim() !== '';
+  } catch {
+    return false;
+  }
 }
 
 function shutdownProblems(values: HollowNodesValues): readonly string[] {

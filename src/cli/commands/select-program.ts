@@ -1,3 +1,5 @@
+import { ownValue } from '../../api/json-map.ts';
+
 const pluginNames: Readonly<Record<string, readonly string[]>> = {
   'kubectl-node_lifecycle': ['kubectl'],
   'kubectl_complete-node_lifecycle': ['kubectl', '__complete'],
@@ -6,5 +8,5 @@ const pluginNames: Readonly<Record<string, readonly string[]>> = {
 /** The arguments of `nlc` for a program that was started by this path: kubectl starts plugins by the name of their file. */
 export function selectArguments(path: string, argv: readonly string[]): readonly string[] {
   const name = (path.split(/[/\\]/).at(-1) ?? '').replace(/\.(?:js|ts|mjs|cmd|exe)$/, '');
-  return [...(pluginNames[name] ?? []), ...argv];
+  return [...(ownValue(pluginNames, name) ?? []), ...argv];
 }

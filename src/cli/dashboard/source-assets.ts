@@ -4,6 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ownValue } from '../../api/json-map.ts';
 import type { DashboardAsset } from './dashboard-asset.ts';
 
 const folder = join(import.meta.dirname, '..', '..', 'dashboard');
@@ -46,7 +47,7 @@ function moduleOf(name: string): string {
 function withServedImports(path: string, text: string): string {
   const up = path.includes('/') ? '../'.repeat(path.split('/').length - 1) : './';
   return text.replaceAll(/(\bfrom ?|\bimport ?)(['"])([a-z][a-z/]*)\2/gu, (whole, keyword, quote, name) => {
-    const target = packages[String(name)];
+    const target = ownValue(packages, String(name));
     return target === undefined ? whole : `${String(keyword)}${String(quote)}${up}${target}${String(quote)}`;
   });
 }

@@ -1,6 +1,7 @@
 // The zod schema of a flag table, for values from the command line and from a file.
 import assert from 'node:assert/strict';
 import { z } from 'zod';
+import { ownValue } from '../../api/json-map.ts';
 import { type BindAddress, bindAddressText, parseBindAddress } from './bind-address.ts';
 import {
   acceptedBy,
@@ -59,7 +60,7 @@ export function readValues<const Table extends readonly FlagDefinition[]>(
     return input !== undefined && invalid.has(keyOf(flag.name)) ? [problemText(flag, input)] : [];
   });
   const parsed = schema.parse(Object.fromEntries(given));
-  const values = Object.fromEntries(table.map((flag) => [optionOf(flag), parsed[keyOf(flag.name)]]));
+  const values = Object.fromEntries(table.map((flag) => [optionOf(flag), ownValue(parsed, keyOf(flag.name))]));
   assert(isComplete(table, values), 'the schema of a table yields every key that has a default');
   const invalidFlags = table.filter((flag) => invalid.has(keyOf(flag.name)));
   return { values, invalid: new Set(invalidFlags.map(optionOf)), problems };
@@ -70,7 +71,7 @@ function isComplete<const Table extends readonly FlagDefinition[]>(
   table: Table,
   values: Readonly<Record<string, unknown>>,
 ): values is FlagValues<Table> {
-  return table.every((flag) => flag.default === undefined || values[optionOf(flag)] !== undefined);
+  return table.every((flag) => flag.default === undefined || ownValue(values, optionOf(flag)) !== undefined);
 }
 
 function invalidKeys(schema: z.ZodObject, given: ReadonlyMap<string, unknown>): ReadonlySet<string> {

@@ -39,7 +39,7 @@ const selectorSchema = z.strictObject(
 );
 
 const verbs: readonly [RequestVerb, ...RequestVerb[]] = ['get', 'list', 'create', 'replace', 'patch', 'delete'];
-const resourceNames = Object.keys(resources).filter((name): name is ResourceName => name in resources);
+const resourceNames = Object.keys(resources).filter((name): name is ResourceName => Object.hasOwn(resources, name));
 const [firstResource = 'nodes', ...otherResources] = resourceNames;
 
 /** Fields of every fault, in addition to those of its kind. */

@@ -1,5 +1,6 @@
 // Parts of the schemas of documents that users write. Each problem names the field, the accepted values and the given one.
 import { z } from 'zod';
+import { ownValue } from '../../api/json-map.ts';
 import { formatGoDuration, parseGoDuration } from '../../api/go-duration.ts';
 
 export type Read<T> = { readonly value: T } | { readonly problems: readonly string[] };
@@ -58,7 +59,7 @@ function describePath(path: readonly PropertyKey[]): string {
 }
 
 function valueAt(path: readonly PropertyKey[], given: unknown): unknown {
-  return path.reduce<unknown>((value, part) => (isRecord(value) ? value[part] : undefined), given);
+  return path.reduce<unknown>((value, part) => (isRecord(value) ? ownValue(value, String(part)) : undefined), given);
 }
 
 function isRecord(value: unknown): value is Readonly<Record<PropertyKey, unknown>> {

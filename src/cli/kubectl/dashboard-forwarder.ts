@@ -6,8 +6,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ownValue } from '../../api/json-map.ts';
 import { causeOf } from '../client/server-pages.ts';
-import { escapeControls } from '../io/format-safe-text.ts';
+import { escapeControls } from '../../api/format-safe-text.ts';
 import { type LeaderPages, readState } from './leader-pages.ts';
 import type { PodPages } from './pod-pages.ts';
 
@@ -159,7 +160,7 @@ function picked(
   headers: Readonly<Record<string, string | string[] | undefined>>,
   names: readonly string[],
 ): Record<string, string> {
-  const entries = names.map((name) => [name, headers[name]] as const);
+  const entries = names.map((name) => [name, ownValue(headers, name)] as const);
   return Object.fromEntries(entries.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])));
 }
 

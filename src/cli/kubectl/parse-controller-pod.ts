@@ -1,5 +1,5 @@
 // What the plugin needs of a pod of the controller. Fields of the wrong type are read as empty.
-import { type JsonMap, listOf, mapOf, mapsOf, textOf } from '../../api/json-map.ts';
+import { type JsonMap, listOf, mapOf, mapsOf, ownValue, textOf } from '../../api/json-map.ts';
 
 /** The port of the pages, and how they are served. */
 export interface PagePort {
@@ -62,10 +62,10 @@ function parseFullname(metadata: JsonMap): string {
 function parsePagePort(spec: JsonMap): PagePort | undefined {
   const containers = mapsOf(spec['containers']);
   const ports = containers.flatMap((container) => mapsOf(container['ports']));
-  const named = ports.find(({ name }) => textOf(name) in portNames);
+  const named = ports.find(({ name }) => Object.hasOwn(portNames, textOf(name)));
   if (named !== undefined) {
     const port = Number(named['containerPort']);
-    return isPort(port) ? { port, secure: portNames[textOf(named['name'])] === true } : undefined;
+    return isPort(port) ? { port, secure: ownValue(portNames, textOf(named['name'])) === true } : undefined;
   }
   return parsePortFlag(containers.flatMap((container) => listOf(container['args']).map(textOf)));
 }

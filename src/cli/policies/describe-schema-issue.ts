@@ -1,6 +1,7 @@
 // Problems of a schema as text: the path of the field, what is accepted, and the value. The message of an issue is what
 // the schema says is accepted.
 import type { z } from 'zod';
+import { cutText } from '../../api/text-limits.ts';
 import { formatFieldPath } from './format-field-path.ts';
 
 const valueCharsMax = 60;
@@ -22,8 +23,7 @@ export function refusal(path: readonly PropertyKey[], accepted: string, value: u
 }
 
 function shown(value: unknown): string {
-  const text = JSON.stringify(value);
-  return text.length <= valueCharsMax ? text : `${text.slice(0, valueCharsMax)}…`;
+  return cutText(JSON.stringify(value), valueCharsMax);
 }
 
 function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {

@@ -1,5 +1,6 @@
 // Settings of the config file that have no flag. All of them take effect without a restart.
 import { z } from 'zod';
+import { ownValue } from '../../api/json-map.ts';
 import type { ControllerOptions } from '../../controller/model/options.ts';
 import { decodePolicies } from './decode-policies.ts';
 import { describeSchemaIssue } from './describe-schema-issue.ts';
@@ -35,7 +36,9 @@ interface ReadSettings {
 
 /** Reads these settings from the content of a config file. Each problem names the field, what is accepted and the value. */
 export function readFileSettings(content: Readonly<Record<string, unknown>>): ReadSettings {
-  const given = Object.fromEntries(Object.keys(fileSettingShape).map((key) => [key, content[key] ?? undefined]));
+  const given = Object.fromEntries(
+    Object.keys(fileSettingShape).map((key) => [key, ownValue(content, key) ?? undefined]),
+  );
   const parsed = schema.safeParse(given);
   if (!parsed.success) {
     // A text that matches neither of two patterns is two issues.

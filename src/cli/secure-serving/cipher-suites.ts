@@ -1,3 +1,5 @@
+import { ownValue } from '../../api/json-map.ts';
+
 // Maps the Go (IANA) names of cipher suites to OpenSSL's names. Supported are the suites of Go's preferred list: with
 // forward secrecy and authenticated encryption. As in Go, TLS 1.3 always has its three suites.
 
@@ -16,6 +18,6 @@ export const cipherSuiteNames: readonly string[] = [...tls13, ...Object.keys(tls
 
 /** OpenSSL's names of the suites; all supported suites if the list is empty (Node's default has some without forward secrecy). */
 export function opensslCiphers(names: readonly string[]): string {
-  const chosen = names.length === 0 ? Object.values(tls12) : names.flatMap((name) => tls12[name] ?? []);
+  const chosen = names.length === 0 ? Object.values(tls12) : names.flatMap((name) => ownValue(tls12, name) ?? []);
   return [...tls13, ...chosen].join(':');
 }

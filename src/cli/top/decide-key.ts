@@ -1,3 +1,4 @@
+import { ownValue } from '../../api/json-map.ts';
 import type { SortKey } from './flags.ts';
 
 /** What the user chose. */
@@ -38,9 +39,9 @@ export function decideKey(state: TopState, key: string): TopState | 'quit' {
   if (key === '/') return { ...state, editing: true, filter: '', offset: 0 };
   if (key === escape) return { ...state, filter: '', offset: 0 };
   if (key === 'r') return { ...state, reversed: !state.reversed };
-  const sort = sortOf[key];
+  const sort = ownValue(sortOf, key);
   if (sort !== undefined) return { ...state, sort, offset: 0 };
-  const step = steps[key];
+  const step = ownValue(steps, key);
   return step === undefined ? state : { ...state, offset: Math.max(0, state.offset + step) };
 }
 

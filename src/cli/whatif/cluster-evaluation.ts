@@ -81,6 +81,11 @@ export class ClusterEvaluation {
     return assessNode(node, record, this.now, this.policies.current(node.name));
   }
 
+  /** `renewTime` of the lease of this node. */
+  renewedAt(node: string): string | undefined {
+    return this.#state.leases.get(node)?.renewTime;
+  }
+
   /** The status of Ready with which it counts. */
   readyOf(node: NodeView): string {
     return this.assess(node).kind === 'silent' ? 'Unknown' : readyOf(node);

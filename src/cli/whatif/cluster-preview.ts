@@ -14,6 +14,7 @@ import {
   type NodeHold,
 } from '../../controller/model/policy.ts';
 import { assessOutOfService } from '../../controller/out-of-service/assess-out-of-service.ts';
+import { decideOrder } from '../../controller/out-of-service/decide-order.ts';
 import type { PolicyStage } from '../../controller/policies/policy-stage.ts';
 import { decideEviction, isHealthTaint, type RunningTaint } from '../../controller/taint-eviction/decide-eviction.ts';
 import { decideNoExecuteNeed, healthTaintsOf } from '../../controller/tainting/decide-taints.ts';
@@ -120,7 +121,13 @@ function decideAddition(evaluation: ClusterEvaluation, node: string, key: string
 function decideOutOfService(evaluation: ClusterEvaluation, node: NodeView): NodePreview['outOfService'] {
   const { policies } = evaluation;
   const rule = policies.outOfServiceOf(node.name);
-  const state = assessOutOfService(node, { rule, isSilent: evaluation.assess(node).kind === 'silent' });
+  const state = assessOutOfService(node, {
+    rule,
+    isSilent: evaluation.assess(node).kind === 'silent',
+    // One reading shows no order: only a time in the evidence does.
+    orderOf: (evidence) =>
+      decideOrder(evidence, { observed: 'unknown', node, renewedAt: evaluation.renewedAt(node.name) }),
+  });
   const isHeld = (act: NodeAct, evicts: boolean): boolean => policies.check(node.name, act, evicts) !== undefined;
   if (state.kind === 'due') return isHeld('add-taints', true) ? 'held' : 'added';
   if (state.kind === 'back') return isHeld('remove-taints', false) ? 'held' : 'removed';

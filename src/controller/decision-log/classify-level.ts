@@ -9,6 +9,8 @@ const warningKinds: ReadonlySet<Decision['kind']> = new Set([
   'policy-conflict',
   'breaker-opened',
   'eviction-wait-ended',
+  'fencing-not-proven',
+  'fencing-not-confirmed',
 ]);
 
 /** The level of the log line of a decision. */

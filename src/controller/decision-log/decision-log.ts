@@ -1,5 +1,6 @@
 import type { LogFields, Logger } from '../../ports/logger.ts';
 import { counter, type Meter } from '../../ports/meter.ts';
+import { LineLimit } from '../../queueing/line-limit.ts';
 import { decisionMessages } from './decision-messages.ts';
 import type { Decision, DecisionSink } from '../model/decisions.ts';
 import { classifyLevel } from './classify-level.ts';
@@ -12,6 +13,9 @@ const subjectsMax = 20_000;
  * deletions.
  */
 const subjectsLeft = 19_000;
+/** Lines about one node or pod in a minute: what its objects contain, and how often that changes, is up to their writers. */
+export const linesPerSubject = 30;
+const linesPeriodMs = 60_000;
 
 export const decisionsTotal = counter('node_lifecycle_decisions_total', 'Number of decisions, by kind.', ['decision']);
 
@@ -22,12 +26,20 @@ export interface NotedDecision {
   readonly uid?: string;
 }
 
-/** Logs and counts every decision, keeps the last ones of each node, pod and zone, and notifies listeners. */
+interface Subject {
+  readonly history: NotedDecision[];
+  readonly limit: LineLimit;
+}
+
+/**
+ * Counts every decision, logs at most {@link linesPerSubject} a minute about one node or pod, keeps the last ones of each
+ * node, pod and zone, and notifies listeners.
+ */
 export class DecisionLog implements DecisionSink {
   readonly #logger: Logger;
   readonly #meter: Meter;
   readonly #nowMs: () => number;
-  readonly #history = new Map<string, NotedDecision[]>();
+  readonly #subjects = new Map<string, Subject>();
   readonly #listeners = new Set<(noted: NotedDecision) => void>();
 
   constructor(logger: Logger, meter: Meter, nowMs: () => number) {
@@ -38,9 +50,10 @@ export class DecisionLog implements DecisionSink {
 
   note(decision: Decision, uid?: string): void {
     const noted = { atMs: this.#nowMs(), decision, ...(uid === undefined ? {} : { uid }) };
-    this.#keep(subjectOfDecision(decision), noted);
+    const { limit } = this.#keep(subjectOfDecision(decision), noted);
     this.#meter.add(decisionsTotal, 1, { decision: decision.kind });
-    this.#write(decision);
+    const admitted = isAboutObject(decision) ? limit.admit(noted.atMs) : {};
+    if (admitted !== undefined) this.#write(decision, admitted);
     for (const listener of this.#listeners) this.#notify(listener, noted);
   }
 
@@ -55,7 +68,7 @@ export class DecisionLog implements DecisionSink {
 
   /** The last decisions about one node (`n1`), pod (`ns/p`) or zone, oldest first. */
   of(subject: string): readonly NotedDecision[] {
-    return this.#history.get(subject) ?? [];
+    return this.#subjects.get(subject)?.history ?? [];
   }
 
   onDecision(listener: (noted: NotedDecision) => void): () => void {
@@ -63,27 +76,33 @@ export class DecisionLog implements DecisionSink {
     return () => this.#listeners.delete(listener);
   }
 
-  #keep(subject: string, noted: NotedDecision): void {
-    const known = this.#history.get(subject);
-    known?.push(noted);
-    if (known !== undefined && known.length > historyPerSubjectMax) known.shift();
+  #keep(name: string, noted: NotedDecision): Subject {
+    const known = this.#subjects.get(name);
+    known?.history.push(noted);
+    if (known !== undefined && known.history.length > historyPerSubjectMax) known.history.shift();
     // Most subjects have one decision, and an array that is pushed to has room for seventeen.
-    const history = known ?? [noted];
-    this.#history.delete(subject); // most recently used last
-    this.#history.set(subject, history);
-    if (this.#history.size > subjectsMax) this.#forgetOldest();
+    const subject = known ?? { history: [noted], limit: new LineLimit(linesPerSubject, linesPeriodMs) };
+    this.#subjects.delete(name); // most recently used last
+    this.#subjects.set(name, subject);
+    if (this.#subjects.size > subjectsMax) this.#forgetOldest();
+    return subject;
   }
 
   #forgetOldest(): void {
-    for (const oldest of this.#history.keys()) {
-      if (this.#history.size <= subjectsLeft) return;
-      this.#history.delete(oldest);
+    for (const oldest of this.#subjects.keys()) {
+      if (this.#subjects.size <= subjectsLeft) return;
+      this.#subjects.delete(oldest);
     }
   }
 
-  #write(decision: Decision): void {
+  #write(decision: Decision, admitted: LogFields): void {
     const { kind, ...fields } = decision;
-    const line: LogFields = { decision: kind, ...fields };
+    const line: LogFields = { decision: kind, ...fields, ...admitted };
     this.#logger[classifyLevel(decision)](line, decisionMessages[kind]);
   }
+}
+
+/** Decisions about zones, policies and the cluster follow from many objects. */
+function isAboutObject(decision: Decision): boolean {
+  return 'node' in decision || 'pod' in decision || 'subject' in decision;
 }

@@ -34,6 +34,8 @@ export const decisionMessages: Readonly<Record<Decision['kind'], string>> = {
   'maintenance-ended': 'planned maintenance of node ended',
   'out-of-service-added': 'taint out-of-service added to fenced node',
   'out-of-service-removed': 'taint out-of-service removed, node is back',
+  'fencing-not-proven': 'taint out-of-service not added, fencing not proven',
+  'fencing-not-confirmed': 'taint out-of-service waits, lease could not be read live',
   'never-fenced': 'node is Ready in the boot that was said to be fenced',
   'flapping-kept': 'flapping node kept from new pods',
   'flapping-not-kept': 'flapping node not kept, budget of policy used up',

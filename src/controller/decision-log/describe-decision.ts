@@ -18,6 +18,7 @@ import {
   type ZoneArithmetic,
 } from '../model/decisions.ts';
 import { describeFlappingEnd, describeRecoveries } from '../model/flapping.ts';
+import { describeFencingDoubt } from '../model/out-of-service.ts';
 import { describeHoldSource, type NodeAct } from '../model/policy.ts';
 
 /** The key under which the decision is kept: a pod, a node, a zone, or `cluster`. */
@@ -86,6 +87,10 @@ const describers: Describers = {
     `node ${node}: taint out-of-service added: ${evidence} proves that boot ${bootID} was fenced`,
   'out-of-service-removed': ({ node, bootID, fenced }) =>
     `node ${node}: taint out-of-service removed: back with boot ${bootID}, after ${fenced}`,
+  'fencing-not-proven': ({ node, evidence, bootID, why }) =>
+    `node ${node}: ${evidence} does not prove that boot ${bootID} was fenced: ${describeFencingDoubt(why)}`,
+  'fencing-not-confirmed': ({ node, evidence, bootID, reason }) =>
+    `node ${node}: ${evidence} says that boot ${bootID} was fenced; the taint out-of-service waits until its lease can be read live (${reason})`,
   'never-fenced': ({ node, evidence, bootID }) =>
     `node ${node}: Ready with boot ${bootID}, which ${evidence} said was fenced: the taint out-of-service stays`,
   'flapping-kept': ({ node, policy, level, recoveries, withinMs, untilMs }) =>
@@ -180,7 +185,7 @@ const evictionHolds: Readonly<Record<EvictionHold, string>> = {
   'full-disruption': 'all zones are fully disrupted (full-disruption)',
   stale: 'the watch streams are stale (stale)',
   'node-is-ready': 'the node is Ready and its taint is about to be removed (node-is-ready)',
-  'late-cache': 'a watch is stale, and a live read does not confirm the taint (late-cache)',
+  'late-cache': 'the node cache may be behind, and a live read does not confirm the taint (late-cache)',
   'lease-is-renewed': 'the lease of the node is being renewed (lease-is-renewed)',
   breaker: 'the breaker of the policy of the node is open (breaker)',
   observed: 'the policy of the node has mode Observe (observed)',

@@ -3,6 +3,7 @@ import { flappingAnnotation, outOfServiceAnnotation } from '../../api/node.ts';
 import { flappingTaintKey, type Taint } from '../../api/taints.ts';
 import type { PodGcReason } from '../model/decisions.ts';
 import { describeFlappingEnd, describeRecoveries } from '../model/flapping.ts';
+import { describeFencingDoubt, type FencingDoubt } from '../model/out-of-service.ts';
 import type { NodeOutlook } from './build-node-outlook.ts';
 import type { PodOutlook } from './build-pod-outlook.ts';
 import type { ZoneOutlook } from './build-zone-outlook.ts';
@@ -137,6 +138,8 @@ const fencingTexts: Texts<'kind', NonNullable<NodeOutlook['outOfService']>> = {
   foreign: () => 'another client added the taint out-of-service',
   unproven: () => 'nothing proves that it was fenced: no taint out-of-service',
   malformed: () => `the annotation ${outOfServiceAnnotation} is malformed: the taint out-of-service stays as it is`,
+  unordered: describeDoubt,
+  disproved: describeDoubt,
   'no-boot-id': ({ evidence }) => `${evidence}; no taint out-of-service, because the node reported no boot ID`,
   'not-unreachable': ({ evidence }) =>
     `${evidence}; the taint out-of-service follows its NoExecute taint as unreachable`,
@@ -148,6 +151,10 @@ const fencingTexts: Texts<'kind', NonNullable<NodeOutlook['outOfService']>> = {
     `Ready with boot ${record.bootID}, so it was not fenced, although ${record.evidence} said so: the taint out-of-service stays`,
   back: () => 'it has another boot ID: the taint out-of-service is to be removed',
 };
+
+function describeDoubt({ kind, evidence }: { readonly kind: FencingDoubt; readonly evidence: string }): string {
+  return `${evidence} does not prove that it was fenced: ${describeFencingDoubt(kind)}. It counts when it is removed and set again`;
+}
 
 function flappingText({ node, flapping }: NodeOutlook): string | null {
   if (flapping === undefined) return null;

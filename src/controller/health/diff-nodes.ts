@@ -1,3 +1,4 @@
+import { ownValue } from '../../api/json-map.ts';
 import type { NodeView } from '../../api/node.ts';
 
 /** Whether anything changed that a decision depends on. A heartbeat alone does not: it only moves a deadline. */
@@ -22,5 +23,5 @@ function fingerprint(node: NodeView): string {
 
 function sameLabels(a: NodeView['labels'], b: NodeView['labels']): boolean {
   const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
+  return keys.length === Object.keys(b).length && keys.every((key) => ownValue(a, key) === ownValue(b, key));
 }

@@ -64,6 +64,7 @@ export class SilenceConfirmer {
   readonly #waiting = new Map<string, number>();
   readonly #reads = new Set<Promise<void>>();
   readonly #holds = new Map<string, Hold>();
+  /** The first read that was forbidden, while nodes are held: a missing permission counts once for all of them. */
   #forbiddenSinceMs: number | undefined;
   #singles = 0;
   /** The nodes for which all leases are being listed. */
@@ -110,9 +111,15 @@ export class SilenceConfirmer {
 
   /** The node sent a heartbeat, or no longer exists. */
   forget(node: string): void {
-    this.#holds.delete(node);
+    this.#endHold(node);
     this.#waiting.delete(node);
     this.#pending.delete(node);
+  }
+
+  /** One rejected read is no evidence for silences that begin after the last of its time has ended. */
+  #endHold(node: string): void {
+    this.#holds.delete(node);
+    if (this.#holds.size === 0) this.#forbiddenSinceMs = undefined;
   }
 
   /** Number of entries of the largest collection. */
@@ -201,7 +208,7 @@ export class SilenceConfirmer {
     if (!this.#pending.delete(node)) return undefined; // heartbeat or deletion since the request
     const found = read.kind === 'unreadable' ? this.#withoutRead(node, read.error, sinceMs) : this.#weigh(node, read);
     if (found === 'list') return this.#readByList(suspect);
-    if (found !== 'unconfirmed') this.#holds.delete(node);
+    if (found !== 'unconfirmed') this.#endHold(node);
     this.#answers.push({ ...suspect, found });
     if (found !== 'unconfirmed') this.#options.alarm.wakeUp();
     return found;

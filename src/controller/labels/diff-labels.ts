@@ -1,3 +1,4 @@
+import { ownValue } from '../../api/json-map.ts';
 import type { Labels } from '../../api/topology.ts';
 
 /** Current label, and the deprecated one that must have the same value. */
@@ -9,8 +10,8 @@ const mirrored: readonly (readonly [from: string, to: string])[] = [
 /** The deprecated labels that are missing or differ; none without its source (upstream `reconcileNodeLabels`). */
 export function diffLabels(labels: Labels): Labels {
   const missing = mirrored.flatMap(([from, to]) => {
-    const value = labels[from];
-    return value === undefined || labels[to] === value ? [] : [[to, value] as const];
+    const value = ownValue(labels, from);
+    return value === undefined || ownValue(labels, to) === value ? [] : [[to, value] as const];
   });
   return Object.fromEntries(missing);
 }

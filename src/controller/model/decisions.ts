@@ -7,6 +7,7 @@ import type { EvictionRefusal } from './commands.ts';
 import type { ZoneCondition } from '../../api/zone.ts';
 import type { FlappingEnd } from './flapping.ts';
 import type { StaleReason } from './freshness.ts';
+import type { FencingDoubt } from './out-of-service.ts';
 import type { HoldSource, NodeAct, NodeHold, UnhealthyCount } from './policy.ts';
 
 /** Which rule set the grace period in force. */
@@ -123,8 +124,8 @@ export type BootEvidence = 'same' | 'changed' | 'unknown';
 /**
  * Why deletions of pods for the health of their node are held. `node-is-ready`: the taint still exists and is about to
  * be removed. `lease-is-renewed`: the node is not Ready in the cache, but its lease is being renewed.
- * `late-cache`: a watch is stale, or lists replace it, so that the cache may not show that the node recovered, or that
- * another client removed its taint. `breaker`: the breaker of its policy is open.
+ * `late-cache`: a watch is stale, lists replace it, or the pod is newer than what the watch of nodes has delivered, so that the
+ * cache may not show that the node recovered, or that another client removed its taint. `breaker`: the breaker of its policy is open.
  */
 export type EvictionHold =
   | 'full-disruption'
@@ -226,6 +227,10 @@ export type Decision =
   | Of<'out-of-service-added', { node: string; evidence: string; bootID: string }>
   /** `bootID`: of the boot in which the node is back; `fenced`: of the one before. */
   | Of<'out-of-service-removed', { node: string; bootID: string; fenced: string }>
+  /** Nothing but the proof is missing for the taint out-of-service. */
+  | Of<'fencing-not-proven', { node: string; evidence: string; bootID: string; why: FencingDoubt }>
+  /** The lease is read live before the taint out-of-service is added, and could not be. */
+  | Of<'fencing-not-confirmed', { node: string; evidence: string; bootID: string; reason: ApiReason }>
   /** The node is Ready in the boot that was said to be fenced. */
   | Of<'never-fenced', { node: string; evidence: string; bootID: string }>
   /** It recovered so often that it gets no new pods until this wall time; noted for each recovery. */

@@ -12,7 +12,8 @@ export interface OutOfServiceRecord {
 
 /**
  * `none`: no policy or label allows it, and no record exists. `foreign`: it has the taint, which another client added.
- * `unproven`: nothing proves that it was fenced. `no-boot-id`: the kubelet reported none, so its return could not be
+ * `unproven`: nothing proves that it was fenced. `unordered`: it is not known whether what says so appeared after the last
+ * heartbeat. `disproved`: a heartbeat came after it. `isEvicted`: nothing but that is missing. `no-boot-id`: the kubelet reported none, so its return could not be
  * noticed. `not-unreachable`: it is not Unknown, or has no NoExecute taint for it yet. `due`: to be added. `in-place`.
  * `removed-by-other`: the taint is gone, which was no act of the controller, so it is not added for this boot again.
  * `same-boot`: Ready, and still in the boot that was said to be fenced. `back`: another boot, so it is to be removed.
@@ -23,6 +24,8 @@ export type OutOfServiceState =
   | { readonly kind: 'foreign' }
   | { readonly kind: 'unproven' }
   | { readonly kind: 'malformed' }
+  | { readonly kind: 'unordered'; readonly evidence: string; readonly isEvicted: boolean }
+  | { readonly kind: 'disproved'; readonly evidence: string; readonly isEvicted: boolean }
   | { readonly kind: 'no-boot-id'; readonly evidence: string }
   | { readonly kind: 'not-unreachable'; readonly evidence: string }
   | { readonly kind: 'due'; readonly evidence: string }
@@ -30,3 +33,16 @@ export type OutOfServiceState =
   | { readonly kind: 'removed-by-other'; readonly record: OutOfServiceRecord }
   | { readonly kind: 'same-boot'; readonly record: OutOfServiceRecord }
   | { readonly kind: 'back'; readonly record: OutOfServiceRecord };
+
+/** Why evidence does not prove that a node was fenced. */
+export type FencingDoubt = 'unordered' | 'disproved';
+
+const doubts: Readonly<Record<FencingDoubt, string>> = {
+  unordered: 'it is not known whether it appeared after the last heartbeat of the node',
+  disproved: 'a heartbeat of the node came after it',
+};
+
+/** A clause for messages and pages. */
+export function describeFencingDoubt(why: FencingDoubt): string {
+  return doubts[why];
+}

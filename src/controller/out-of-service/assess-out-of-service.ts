@@ -1,13 +1,14 @@
 // Decides whether a node gets, keeps or loses the taint out-of-service. It has pods deleted by force and volumes detached,
 // which destroys data if the node still runs: so it needs a proof that this boot of the node was ended, never a time
 // alone, and it ends when another boot has reported itself.
-import { fencedAnnotation, type NodeView, outOfServiceLabel } from '../../api/node.ts';
+import { type NodeView, outOfServiceLabel } from '../../api/node.ts';
 import { findCondition } from '../../api/conditions.ts';
 import { mapOf } from '../../api/json-map.ts';
 import { hasTaint, outOfServiceTaintKey, taintKeys } from '../../api/taints.ts';
-import { clockSkewMs, parseTimestamp } from '../../api/timestamps.ts';
 import type { OutOfServiceRecord, OutOfServiceState } from '../model/out-of-service.ts';
 import type { OutOfServiceRule } from '../model/policy.ts';
+import type { EvidenceOrder } from './decide-order.ts';
+import { type FencingEvidence, selectEvidence } from './select-evidence.ts';
 
 /** The only value of the label that allows it: an empty or a mistyped one allows nothing. */
 const allowed = 'allowed';
@@ -20,20 +21,37 @@ interface Assessment {
   readonly rule: OutOfServiceRule | undefined;
   /** No heartbeat within the grace period. */
   readonly isSilent: boolean;
+  /** Whether this evidence is younger than the last heartbeat of the node. */
+  readonly orderOf: (evidence: FencingEvidence) => EvidenceOrder;
 }
 
-export function assessOutOfService(node: FencedNode, { rule, isSilent }: Assessment): OutOfServiceState {
+export function assessOutOfService(node: FencedNode, assessment: Assessment): OutOfServiceState {
+  const { rule, isSilent } = assessment;
   if (node.outOfService !== undefined) return assessRecorded(node, node.outOfService, isSilent);
   if (rule === undefined || node.labels[outOfServiceLabel] !== allowed) return { kind: 'none' };
   if (isTainted(node)) return { kind: 'foreign' };
-  const evidence = findEvidence(node, rule);
-  if (evidence === undefined) return { kind: 'unproven' };
+  return assessEvidence(node, selectEvidence(node, rule), assessment);
+}
+
+function assessEvidence(
+  node: FencedNode,
+  found: readonly FencingEvidence[],
+  { isSilent, orderOf }: Assessment,
+): OutOfServiceState {
+  const ordered = found.map((evidence) => ({ evidence: evidence.source, order: orderOf(evidence) }));
+  const best = orders.flatMap((order) => ordered.find((each) => each.order === order) ?? [])[0];
+  if (best === undefined) return { kind: 'unproven' };
+  const { evidence, order } = best;
   if (node.bootID === '') return { kind: 'no-boot-id', evidence };
   // The NoExecute taint was subject to the rate of the zone and to every hold: what follows it need not repeat them.
   const isUnreachable = isSilent && readyStatus(node) === 'Unknown';
-  const isEvicted = hasTaint(node.taints, taintKeys.unreachable, 'NoExecute');
-  return { kind: isUnreachable && isEvicted ? 'due' : 'not-unreachable', evidence };
+  const isEvicted = isUnreachable && hasTaint(node.taints, taintKeys.unreachable, 'NoExecute');
+  if (order !== 'newer') return { kind: order === 'unknown' ? 'unordered' : 'disproved', evidence, isEvicted };
+  return { kind: isEvicted ? 'due' : 'not-unreachable', evidence };
 }
+
+/** The first that one of several pieces of evidence has decides. */
+const orders: readonly EvidenceOrder[] = ['newer', 'unknown', 'disproved'];
 
 function assessRecorded(node: FencedNode, text: string, isSilent: boolean): OutOfServiceState {
   const record = parseRecord(text);
@@ -57,29 +75,6 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** What proves now that this boot was fenced; undefined: nothing. */
-function findEvidence(node: FencedNode, { conditions, taints }: OutOfServiceRule): string | undefined {
-  // Evidence of an earlier outage that was not removed names another boot.
-  if (node.bootID !== '' && node.fenced === node.bootID) return `annotation ${fencedAnnotation}`;
-  const condition = node.conditions.find(
-    ({ type, status, lastTransitionTime }) =>
-      status === 'True' && conditions.includes(type) && isAfterLastStatus(node, lastTransitionTime),
-  );
-  if (condition !== undefined) return `condition ${condition.type}`;
-  // A taint without NoExecute has no time: the client that set it removes it when the node is back.
-  const taint = node.taints.find(
-    ({ key, timeAdded }) => taints.includes(key) && ((timeAdded ?? '') === '' || isAfterLastStatus(node, timeAdded)),
-  );
-  return taint === undefined ? undefined : `taint ${taint.key}`;
-}
-
-/** A node that was fenced posts nothing after it; one that posted is back, or was never fenced. */
-function isAfterLastStatus({ conditions }: FencedNode, at: string | null | undefined): boolean {
-  const atMs = parseTimestamp(at);
-  const postedMs = parseTimestamp(findCondition(conditions, 'Ready')?.lastHeartbeatTime);
-  return atMs !== undefined && (postedMs === undefined || atMs >= postedMs - clockSkewMs);
 }
 
 function isTainted({ taints }: FencedNode): boolean {

@@ -1,5 +1,6 @@
 import type { EventDraft } from '../../api/event.ts';
 import { type NodeView, outOfServiceAnnotation } from '../../api/node.ts';
+import { describeFencingDoubt, type FencingDoubt } from '../model/out-of-service.ts';
 
 type NodeIdentity = Pick<NodeView, 'name' | 'uid'>;
 
@@ -15,6 +16,12 @@ export function addedOutOfService(node: NodeIdentity, evidence: string): EventDr
 export function backInService(node: NodeIdentity): EventDraft {
   const message = 'Removed the taint out-of-service: the node has another boot ID';
   return { about: about(node), type: 'Normal', reason: 'NodeBackInService', message };
+}
+
+/** Once for each evidence and reason. */
+export function fencingNotProven(node: NodeIdentity, evidence: string, why: FencingDoubt): EventDraft {
+  const message = `Did not add the taint out-of-service: ${evidence} does not prove that the node was fenced, because ${describeFencingDoubt(why)}; it counts when it is removed and set again`;
+  return { about: about(node), type: 'Warning', reason: 'NodeFencingNotProven', message };
 }
 
 /** Once for each return. */

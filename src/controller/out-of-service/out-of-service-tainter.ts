@@ -1,22 +1,31 @@
+import { ApiError } from '../../api/api-error.ts';
 import { type NodeView, outOfServiceAnnotation } from '../../api/node.ts';
 import { outOfServiceTaintKey, type Taint } from '../../api/taints.ts';
 import { formatTime } from '../../api/timestamps.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EventRecorder } from '../../ports/event-recorder.ts';
+import type { LeaseRead, LiveLeases } from '../../ports/leases.ts';
 import type { Meter } from '../../ports/meter.ts';
 import { backOffAtLeast, forget, type WorkOutcome } from '../../queueing/work-queue.ts';
+import { callWithin } from '../../supervision/call-within.ts';
 import { type Command, type CommandWriter, nextAfterWrite, type NodeSource } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
-import type { OutOfServiceRecord, OutOfServiceState } from '../model/out-of-service.ts';
+import type { FencingDoubt, OutOfServiceRecord, OutOfServiceState } from '../model/out-of-service.ts';
 import type { OutOfServiceRule } from '../model/policy.ts';
 import { assessOutOfService } from './assess-out-of-service.ts';
-import { addedOutOfService, backInService, neverFenced } from './events.ts';
+import { decideOrder } from './decide-order.ts';
+import { addedOutOfService, backInService, fencingNotProven, neverFenced } from './events.ts';
+import type { EvidenceWatch } from './evidence-watch.ts';
 import { outOfServiceTaints } from './metrics.ts';
 
 /** Of the taint, so that one of an administrator is never removed. */
 const ownValue = 'node-lifecycle-controller';
 /** A node that is held is evaluated again after this time at the latest. */
 const heldRecheckMs = 10_000;
+/** A lease without a response after this time counts as unreadable, whatever happens to the request. */
+const answerMsMax = 10_000;
+/** Maximum age of the live read of a lease when the taint is written. */
+const confirmedMsMax = 5_000;
 
 interface OutOfServiceTainterOptions {
   readonly nodes: NodeSource;
@@ -25,6 +34,13 @@ interface OutOfServiceTainterOptions {
   readonly ruleOf: (node: string) => OutOfServiceRule | undefined;
   /** No heartbeat within the grace period, as of now. */
   readonly isSilent: (node: NodeView) => boolean;
+  /** When evidence appeared. */
+  readonly evidence: EvidenceWatch;
+  /** `renewTime` of the lease of this node. */
+  readonly renewedAt: (node: string) => string | undefined;
+  readonly live: Pick<LiveLeases, 'readOne'>;
+  /** Aborts reads in flight. */
+  readonly signal: AbortSignal;
   /** Milliseconds for which no NoExecute taint is added to this node; 0: not held. */
   readonly heldForMs: (node: string) => number;
   readonly decisions: DecisionSink;
@@ -34,12 +50,19 @@ interface OutOfServiceTainterOptions {
 }
 
 type TaintCommand = Extract<Command, { readonly kind: 'change-taints' }>;
+type NotProven = Extract<OutOfServiceState, { readonly kind: FencingDoubt }>;
+
+interface GuardedCommand {
+  readonly command: TaintCommand;
+  /** Whether what was read live for it is recent. */
+  readonly isConfirmed: () => boolean;
+}
 
 /** Adds the taint out-of-service to nodes that are proven to be fenced, and removes it from those that are back. */
 export class OutOfServiceTainter {
   readonly #options: OutOfServiceTainterOptions;
-  /** Nodes that returned in the boot that was said to be fenced: reported once. */
-  readonly #neverFenced = new Set<string>();
+  /** The last report about each node whose evidence is wrong, proves nothing or cannot be confirmed: it is not repeated. */
+  readonly #reported = new Map<string, string>();
 
   constructor(options: OutOfServiceTainterOptions) {
     this.#options = options;
@@ -50,37 +73,49 @@ export class OutOfServiceTainter {
     const node = this.#options.nodes.get(name);
     if (node === undefined) return forget;
     const state = this.assess(node);
-    if (state.kind !== 'same-boot') this.#neverFenced.delete(name);
     if (state.kind === 'due') return this.#add(node, state.evidence);
-    if (state.kind === 'back') return this.#remove(node, state.record);
-    if (state.kind === 'same-boot') this.#reportNeverFenced(node, state.record);
-    return forget;
+    if (state.kind === 'same-boot') return this.#reportNeverFenced(node, state.record);
+    if ((state.kind === 'unordered' || state.kind === 'disproved') && state.isEvicted)
+      return this.#reportNotProven(node, state);
+    this.#reported.delete(name);
+    return state.kind === 'back' ? this.#remove(node, state.record) : forget;
   }
 
   assess(node: NodeView): OutOfServiceState {
-    const { ruleOf, isSilent } = this.#options;
-    return assessOutOfService(node, { rule: ruleOf(node.name), isSilent: isSilent(node) });
+    const { ruleOf, isSilent, evidence: watch, renewedAt } = this.#options;
+    return assessOutOfService(node, {
+      rule: ruleOf(node.name),
+      isSilent: isSilent(node),
+      orderOf: (evidence) =>
+        decideOrder(evidence, { observed: watch.orderOf(node, evidence), node, renewedAt: renewedAt(node.name) }),
+    });
   }
 
   /** The node no longer exists. */
   forget(name: string): void {
-    this.#neverFenced.delete(name);
+    this.#reported.delete(name);
+    this.#options.evidence.forget(name);
   }
 
   /** Number of nodes that it remembers. */
   get size(): number {
-    return this.#neverFenced.size;
+    return Math.max(this.#reported.size, this.#options.evidence.size);
   }
 
   async #add(node: NodeView, evidence: string): Promise<WorkOutcome> {
     const { heldForMs, clock, meter, decisions, recorder } = this.#options;
     const heldMs = heldForMs(node.name);
     if (heldMs > 0) return { next: 'requeue', afterMs: Math.min(heldMs, heldRecheckMs) };
+    const waitMs = await this.#confirm(node, evidence);
+    if (waitMs !== undefined) return { next: 'requeue', afterMs: waitMs };
+    const confirmedAtMs = clock.monotonicMs();
+    const isConfirmed = (): boolean => clock.monotonicMs() - confirmedAtMs <= confirmedMsMax;
     const addedAt = formatTime(clock.nowMs());
     const record: OutOfServiceRecord = { bootID: node.bootID, evidence, addedAt };
     const taint: Taint = { key: outOfServiceTaintKey, value: ownValue, effect: 'NoExecute', timeAdded: addedAt };
     const annotations = { [outOfServiceAnnotation]: JSON.stringify(record) };
-    return this.#write({ kind: 'change-taints', node, add: [taint], remove: [], annotations, lane: 'tainting' }, () => {
+    const command = { kind: 'change-taints', node, add: [taint], remove: [], annotations, lane: 'tainting' } as const;
+    return this.#write({ command, isConfirmed }, () => {
       meter.add(outOfServiceTaints, 1, { change: 'added' });
       decisions.note({ kind: 'out-of-service-added', node: node.name, evidence, bootID: node.bootID });
       recorder.record(addedOutOfService(node, evidence));
@@ -92,16 +127,46 @@ export class OutOfServiceTainter {
     const { meter, decisions, recorder } = this.#options;
     const remove = node.taints.filter(({ key, value }) => key === outOfServiceTaintKey && value === ownValue);
     const annotations = { [outOfServiceAnnotation]: null };
-    return this.#write({ kind: 'change-taints', node, add: [], remove, annotations, lane: 'recovery' }, () => {
+    const command = { kind: 'change-taints', node, add: [], remove, annotations, lane: 'recovery' } as const;
+    return this.#write({ command, isConfirmed: () => true }, () => {
       meter.add(outOfServiceTaints, 1, { change: 'removed' });
       decisions.note({ kind: 'out-of-service-removed', node: node.name, bootID: node.bootID, fenced: record.bootID });
       recorder.record(backInService(node));
     });
   }
 
-  async #write(command: TaintCommand, onWritten: () => void): Promise<WorkOutcome> {
+  /**
+   * Nodes and leases come by two watches, which are not of one moment: the lease is read live before the write. Undefined: no
+   * heartbeat came after the evidence. Else when to evaluate the node again: no maximum ends this wait, because nothing else
+   * shows that the machine is off.
+   */
+  async #confirm(node: NodeView, evidence: string): Promise<number | undefined> {
+    const read = await this.#readLease(node.name);
+    if (read.kind === 'unreadable') {
+      const { name, bootID } = node;
+      const { reason } = read.error;
+      if (this.#isNews(name, `not-confirmed ${reason}`))
+        this.#options.decisions.note({ kind: 'fencing-not-confirmed', node: name, evidence, bootID, reason });
+      return heldRecheckMs;
+    }
+    const renewTime = read.kind === 'found' ? read.lease.renewTime : undefined;
+    return this.#options.evidence.confirm(node.name, renewTime) ? undefined : 0;
+  }
+
+  async #readLease(node: string): Promise<LeaseRead> {
+    const { live, clock, signal } = this.#options;
+    try {
+      return await callWithin({ clock, signal, ms: answerMsMax }, () => live.readOne(node));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return { kind: 'unreadable', error };
+    }
+  }
+
+  async #write({ command, isConfirmed }: GuardedCommand, onWritten: () => void): Promise<WorkOutcome> {
     const wanted = this.assess(command.node).kind;
-    const outcome = await this.#options.writer.carryOut(command, () => this.#isStill(wanted, command));
+    const isStill = (): boolean => isConfirmed() && this.#isStill(wanted, command);
+    const outcome = await this.#options.writer.carryOut(command, isStill);
     if (outcome.result === 'written') onWritten();
     return nextAfterWrite(outcome, backOffAtLeast(undefined));
   }
@@ -114,11 +179,25 @@ export class OutOfServiceTainter {
     return this.assess(current).kind === wanted && (add.length === 0 || heldForMs(node.name) === 0);
   }
 
-  #reportNeverFenced(node: NodeView, record: OutOfServiceRecord): void {
-    if (this.#neverFenced.has(node.name)) return;
-    this.#neverFenced.add(node.name);
+  #reportNeverFenced(node: NodeView, { evidence }: OutOfServiceRecord): WorkOutcome {
+    if (!this.#isNews(node.name, 'never-fenced')) return forget;
     const { decisions, recorder } = this.#options;
-    decisions.note({ kind: 'never-fenced', node: node.name, evidence: record.evidence, bootID: record.bootID });
-    recorder.record(neverFenced(node, record.evidence));
+    decisions.note({ kind: 'never-fenced', node: node.name, evidence, bootID: node.bootID });
+    recorder.record(neverFenced(node, evidence));
+    return forget;
+  }
+
+  #reportNotProven(node: NodeView, { kind, evidence }: NotProven): WorkOutcome {
+    if (!this.#isNews(node.name, `${kind} ${evidence}`)) return forget;
+    const { decisions, recorder } = this.#options;
+    decisions.note({ kind: 'fencing-not-proven', node: node.name, evidence, bootID: node.bootID, why: kind });
+    recorder.record(fencingNotProven(node, evidence, kind));
+    return forget;
+  }
+
+  #isNews(node: string, report: string): boolean {
+    if (this.#reported.get(node) === report) return false;
+    this.#reported.set(node, report);
+    return true;
   }
 }

@@ -27,6 +27,9 @@ interface PodMarkingSlots {
   dequeue(node: string): void;
   isPaused(): boolean;
   isHeld(node: string): boolean;
+  isMarked(pod: PodView): boolean;
+  noteMarked(pod: PodView): void;
+  forgetPod(pod: PodView): void;
   kept(): Iterable<string>;
   serve(wants: (node: string) => boolean, takeSlot: (node: string) => void): void;
   /** The earliest time of a slot, on the monotonic clock, holds disregarded; Infinity where no node waits. */
@@ -147,13 +150,18 @@ export class PodMarker {
   }
 
   /**
-   * Only a pod that is new on its node is evaluated: a pod that becomes Ready again was reported by its kubelet, which
-   * is a heartbeat.
+   * Only a pod that is new on its node is evaluated: one that becomes Ready again was reported by its kubelet, and is not
+   * marked again in this silence.
    */
   onPod(change: Change<PodView>): void {
-    if (change.kind === 'deleted') this.#newlyBound.delete(podKey(change.object));
+    if (change.kind === 'deleted') this.#forgetPod(change.object);
     else if (change.kind === 'added' || change.previous.nodeName !== change.object.nodeName)
       this.#evaluateNew(change.object);
+  }
+
+  #forgetPod(pod: PodView): void {
+    this.#newlyBound.delete(podKey(pod));
+    this.#options.slots.forgetPod(pod);
   }
 
   /** Pods may be observed before their node: they count as new on it when it appears. */
@@ -193,6 +201,7 @@ export class PodMarker {
   }
 
   #isWanted(pod: PodView): boolean {
+    if (this.#options.slots.isMarked(pod)) return false;
     const bound = this.#newlyBound.has(podKey(pod)) ? 'newly' : 'before';
     return decideMarking(pod, this.#options.stateOf(pod.nodeName), bound);
   }
@@ -216,6 +225,7 @@ export class PodMarker {
     if (outcome.result === 'failed') return backOffAtLeast(outcome.retryAfterMs);
     if (outcome.result === 'unwanted' || outcome.result === 'held') return { next: 'requeue', afterMs: heldRecheckMs };
     if (outcome.result !== 'written') return this.#done(key);
+    this.#options.slots.noteMarked(pod);
     recorder.record(podNodeNotReady(pod));
     decisions.note({ kind: 'pod-marked-not-ready', pod: key, node: pod.nodeName }, pod.uid);
     return this.#done(key);

@@ -1,3 +1,4 @@
+import type { PodView } from '../../api/pod.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Meter } from '../../ports/meter.ts';
 import { type RateLimit, RateLimitedQueues } from '../../queueing/rate-limited-queues.ts';
@@ -8,11 +9,19 @@ import type { ControllerOptions } from '../model/options.ts';
 /** Interval of checks for the end of the hold of one node. */
 const heldNodeRecheckMs = 1_000;
 
+/** The current silence of a node. */
+interface Silence {
+  readonly sinceHeartbeat: string | undefined;
+  hasSlot: boolean;
+  /** The uids of the pods that were marked in it. */
+  readonly marked: Set<string>;
+}
+
 interface PodMarkingQueuesOptions {
   readonly optionsOf: (zone: string) => Pick<ControllerOptions, 'podMarkingRate'>;
   readonly zoneOf: (node: string) => string;
-  /** The node's last heartbeat: a slot applies to the silence since then, and to no later one. */
-  readonly heartbeatAtMs: (node: string) => number | undefined;
+  /** The node's last heartbeat: slots and marks are of the silence since then, and of no later one. */
+  readonly heartbeatOf: (node: string) => string | undefined;
   /** While this is true no slot is granted. */
   readonly isPaused: () => boolean;
   /** Milliseconds for which this node is held; 0: not held. Others are served before it. */
@@ -23,13 +32,14 @@ interface PodMarkingQueuesOptions {
 
 /**
  * Marking the pods of a silent node removes them from every Service, and many markings at once could take down a
- * healthy Service. So nodes wait for a slot, by zone; a granted slot is kept until the next heartbeat of the node.
+ * healthy Service. So nodes wait for a slot, by zone; a granted slot is kept until the next heartbeat of the node, and so is
+ * which of its pods were marked: a kubelet whose heartbeats do not arrive may go on posting the status of its pods.
  */
 export class PodMarkingQueues {
   readonly #options: PodMarkingQueuesOptions;
   readonly #queues: RateLimitedQueues;
-  /** Nodes with a granted slot, with their last heartbeat before it. */
-  readonly #admitted = new Map<string, number | undefined>();
+  /** Of nodes with a granted slot or a marked pod. */
+  readonly #silences = new Map<string, Silence>();
 
   constructor(options: PodMarkingQueuesOptions) {
     this.#options = options;
@@ -61,7 +71,35 @@ export class PodMarkingQueues {
 
   /** It has a slot for this silence: a later heartbeat ends the slot. */
   admits(node: string): boolean {
-    return this.#admitted.has(node) && this.#admitted.get(node) === this.#options.heartbeatAtMs(node);
+    return this.#silenceOf(node)?.hasSlot === true;
+  }
+
+  /** It was marked in this silence of its node: what its kubelet posted since then stays. */
+  isMarked({ nodeName, uid }: Pick<PodView, 'nodeName' | 'uid'>): boolean {
+    return this.#silenceOf(nodeName)?.marked.has(uid) === true;
+  }
+
+  /** It was marked now. */
+  noteMarked({ nodeName, uid }: Pick<PodView, 'nodeName' | 'uid'>): void {
+    this.#ensureSilence(nodeName).marked.add(uid);
+  }
+
+  /** It no longer exists. */
+  forgetPod({ nodeName, uid }: Pick<PodView, 'nodeName' | 'uid'>): void {
+    this.#silences.get(nodeName)?.marked.delete(uid);
+  }
+
+  #silenceOf(node: string): Silence | undefined {
+    const silence = this.#silences.get(node);
+    return silence?.sinceHeartbeat === this.#options.heartbeatOf(node) ? silence : undefined;
+  }
+
+  #ensureSilence(node: string): Silence {
+    const known = this.#silenceOf(node);
+    if (known !== undefined) return known;
+    const silence = { sinceHeartbeat: this.#options.heartbeatOf(node), hasSlot: false, marked: new Set<string>() };
+    this.#silences.set(node, silence);
+    return silence;
   }
 
   /** While this is true no slot is granted and no pod is to be marked. */
@@ -74,9 +112,9 @@ export class PodMarkingQueues {
     return this.isPaused() || this.#options.heldForMs(node) > 0;
   }
 
-  /** Nodes with remembered state: those that wait and those with a slot. */
+  /** Nodes with remembered state: those that wait and those with a slot or a marked pod. */
   kept(): Iterable<string> {
-    return new Set([...this.#queues.keys(), ...this.#admitted.keys()]);
+    return new Set([...this.#queues.keys(), ...this.#silences.keys()]);
   }
 
   waits(node: string): boolean {
@@ -90,7 +128,7 @@ export class PodMarkingQueues {
 
   /** The node sent a heartbeat, or was deleted: its next silence needs a new slot. */
   dequeue(node: string): void {
-    this.#admitted.delete(node);
+    this.#silences.delete(node);
     this.#queues.remove(node);
   }
 
@@ -152,7 +190,7 @@ export class PodMarkingQueues {
       if (wanted && !queue.tryTakeToken(nowMs)) return;
       this.#queues.remove(node);
       if (!wanted) continue;
-      this.#admitted.set(node, this.#options.heartbeatAtMs(node));
+      this.#ensureSilence(node).hasSlot = true;
       takeSlot(node);
     }
   }

@@ -1,5 +1,6 @@
 // Zones of a policy: its nodes are counted, rated and served apart from all others, so that its thresholds and rates are
 // about its nodes only.
+import { ownValue } from '../../api/json-map.ts';
 import { type Labels, zoneOf } from '../../api/topology.ts';
 import { buildPolicyZone, policyOfZone } from '../../api/zone.ts';
 import type { ControllerOptions } from '../model/options.ts';
@@ -19,7 +20,7 @@ export function deriveZone(labels: Labels, selection: PolicySelection): string {
 }
 
 function valuesOf(keys: readonly string[], labels: Labels): string {
-  return keys.map((key) => labels[key] ?? '').join('/');
+  return keys.map((key) => ownValue(labels, key) ?? '').join('/');
 }
 
 /** The options with what the policy of this zone sets, for both levels. */

@@ -1,3 +1,4 @@
+import { cutText } from '../../api/text-limits.ts';
 import { formatMicroTime } from '../../api/timestamps.ts';
 import { zoneName } from '../../api/zone.ts';
 import type { TimelineLine } from '../../dashboard/protocol.ts';
@@ -6,16 +7,15 @@ import type { NotedDecision } from '../decision-log/decision-log.ts';
 import { describeDecision } from '../decision-log/describe-decision.ts';
 
 /** A message of the API server may be long, as may a stack. */
-const textCharsMax = 1_000;
+const lineCharsMax = 1_000;
 
 /** One decision in the timeline. */
 export function buildTimelineLine(id: number, { atMs, decision }: NotedDecision): TimelineLine {
-  const text = describeDecision(decision);
   return {
     id,
     at: formatMicroTime(atMs),
     kind: decision.kind,
-    text: text.length > textCharsMax ? `${text.slice(0, textCharsMax)}…` : text,
+    text: cutText(describeDecision(decision), lineCharsMax),
     warning: classifyLevel(decision) === 'warn',
     node: 'node' in decision && decision.node !== '' ? decision.node : null,
     pod: 'pod' in decision ? decision.pod : null,

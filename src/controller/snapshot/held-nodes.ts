@@ -1,3 +1,4 @@
+import { ownValue } from '../../api/json-map.ts';
 import { gauge, type Meter } from '../../ports/meter.ts';
 import type { Freshness } from '../model/freshness.ts';
 import type { HealthTransitions } from '../health/health-transitions.ts';
@@ -19,7 +20,7 @@ export function showHeldNodes(meter: Meter, sources: HeldNodesSources): void {
   let shown: readonly string[] = [];
   meter.onRead(() => {
     const held = classifyHeldNodes(readFacts(sources));
-    for (const reason of shown) if (held[reason] === undefined) meter.forget(heldNodes, { reason });
+    for (const reason of shown) if (ownValue(held, reason) === undefined) meter.forget(heldNodes, { reason });
     shown = Object.keys(held);
     for (const [reason, count] of Object.entries(held)) meter.set(heldNodes, count, { reason });
   });

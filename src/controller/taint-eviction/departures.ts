@@ -18,9 +18,6 @@ import type { RefusedEviction, TimedEviction } from './timed-eviction.ts';
 const askAgainMs = { min: 100, max: 30_000 } as const;
 /** A pod that waits is evaluated again after this time: its node may not be reachable any more. */
 const checkAgainMs = 1_000;
-/** Requests to the Eviction API in flight: half of all, so that deletions go on if all of them hang. */
-const evictionsAtOnceMax = 8;
-
 /** What the policy and the state of a node say about deletions of its pods. */
 export interface DepartureSource {
   /** Undefined: the Eviction API is not used for pods of this node. */
@@ -36,6 +33,8 @@ interface DeparturesOptions {
   readonly timed: ReadonlyMap<string, TimedEviction>;
   /** The pod is to be evaluated again after this time. */
   readonly wake: (key: string, afterMs: number) => void;
+  /** Maximum number of requests in flight, by deletions and the Eviction API together. */
+  readonly requestsAtOnceMax: number;
   /** The pod will be evaluated again. */
   readonly isQueued: (key: string) => boolean;
   readonly decisions: DecisionSink;
@@ -81,6 +80,8 @@ export class Departures {
       onFirst: options.wake,
       willAsk: (key) => options.timed.has(key) && options.isQueued(key),
     });
+    // Half of all, so that deletions go on if all requests to the Eviction API hang; a single slot serves both in turn.
+    const evictionsAtOnceMax = Math.max(1, Math.floor(options.requestsAtOnceMax / 2));
     this.#slots = new RequestSlots(evictionsAtOnceMax, (key) => options.wake(key, 0));
   }
 

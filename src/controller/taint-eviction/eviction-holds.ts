@@ -13,6 +13,11 @@ import type { TimedEviction } from './timed-eviction.ts';
 const checkAgainMs = 1_000;
 /** The end of a hold by a policy or a pause is announced by {@link TaintEvictor.recheckHeld}; this covers a lost one. */
 const policyCheckAgainMs = 5_000;
+/**
+ * The watch of nodes has delivered what had happened before a binding after this time, by a change or a bookmark (one a
+ * minute); a watch that has not is stale.
+ */
+const catchUpMsMax = 90_000;
 
 interface PolicyHold {
   readonly why: PolicyEvictionHold;
@@ -31,8 +36,10 @@ export interface EvictionHoldsOptions {
    * brought a state that cannot be decoded.
    */
   readonly isCacheLate: (node: string) => boolean;
-  /** A recent live read of the node; undefined while there is none, and then one is started. */
-  readonly liveNode: (node: string) => LiveNode | undefined;
+  /** Whether the watch of nodes has not reached this version of a pod: what had happened before may not be in the cache. */
+  readonly isNodeWatchBehind: (resourceVersion: string) => boolean;
+  /** A recent live read of the node, sent since this time; undefined while there is none, and then one is started. */
+  readonly liveNode: (node: string, sentSinceMs: number) => LiveNode | undefined;
   readonly decisions: DecisionSink;
   readonly meter: Meter;
   readonly clock: Clock;
@@ -58,10 +65,12 @@ export class EvictionHolds {
   }
 
   /** What holds this deletion if it is for this taint. Cheap: called before each request. */
-  reasonFor({ node, released }: TimedEviction, taint: string): EvictionHold | undefined {
+  reasonFor(eviction: TimedEviction, taint: string): EvictionHold | undefined {
+    const { node, released } = eviction;
     const policyHold = this.#policyHoldOf(node);
     if (policyHold !== undefined) return policyHold.why;
-    const why = isHealthTaint(taint) ? this.#options.holdOf(node) : this.#lateCache(node);
+    const ofTaint = isHealthTaint(taint) ? this.#options.holdOf(node) : this.#lateCache(node);
+    const why = ofTaint ?? (this.#isNewerThanNode(eviction) ? 'late-cache' : undefined);
     const isReleased =
       why !== undefined && released?.why === why && isOfKind(taint, released.kind) && this.#nowMs() < released.untilMs;
     return isReleased ? undefined : why;
@@ -69,6 +78,14 @@ export class EvictionHolds {
 
   #lateCache(node: string): EvictionHold | undefined {
     return this.#options.isCacheLate(node) ? 'late-cache' : undefined;
+  }
+
+  /**
+   * The scheduler may have bound the pod because the taint was removed: two watches are not of one moment. Versions of
+   * pods and nodes are of one sequence where they are in one etcd.
+   */
+  #isNewerThanNode({ boundMs, resourceVersion }: TimedEviction): boolean {
+    return this.#nowMs() - boundMs < catchUpMsMax && this.#options.isNodeWatchBehind(resourceVersion);
   }
 
   /** To be called when the deletion is due, and again as the result says. */
@@ -108,7 +125,7 @@ export class EvictionHolds {
 
   #decideLive(pod: PodView, eviction: TimedEviction, held: HeldFor): HoldAnswer {
     const { why, kind } = held;
-    const live = this.#options.liveNode(eviction.node);
+    const live = this.#options.liveNode(eviction.node, eviction.boundMs);
     if (live === undefined) return { checkAgainMs };
     const cached = this.#options.nodes.get(eviction.node) ?? 'gone';
     const expiry = decideHoldExpiry(held, pod, live === 'not-permitted' ? cached : live);

@@ -43,6 +43,8 @@ interface TaintEvictorOptions extends EvictionHoldsOptions {
   readonly departures?: DepartureSource;
   readonly pods: PodSource;
   readonly writer: CommandWriter;
+  /** Write slots of evictions. Absent: no limit. */
+  readonly writesAtOnceMax?: number;
   readonly recorder: EventRecorder;
 }
 
@@ -80,6 +82,7 @@ export class TaintEvictor {
       ...options,
       source: options.departures ?? deleteAtOnce,
       timed: this.#timed,
+      requestsAtOnceMax: Math.min(deletesAtOnceMax, options.writesAtOnceMax ?? Infinity),
       wake: (key, afterMs) => this.#loop.add(key, afterMs),
       isQueued: (key) => this.#queue.has(key),
     });
@@ -291,7 +294,9 @@ export class TaintEvictor {
     const announced = known?.announced === true;
     const isLater = known !== undefined && known.evictAt.atMs < evictAt.atMs;
     if (announced && isLater) this.#options.recorder.record(cancellingDeletion(pod));
-    this.#timed.set(key, { uid: pod.uid, node: pod.nodeName, boundMs, evictAt, announced: announced && !isLater });
+    const { uid, nodeName: node } = pod;
+    const { resourceVersion } = known ?? pod;
+    this.#timed.set(key, { uid, node, boundMs, resourceVersion, evictAt, announced: announced && !isLater });
     if (inMs > 0) this.#noteScheduled(pod, evictAt, inMs);
     this.#loop.add(key, inMs);
     this.#publish();

@@ -22,6 +22,8 @@ export interface TimedEviction {
   readonly node: string;
   /** When the pod was bound to the node, on the monotonic clock. */
   readonly boundMs: number;
+  /** The pod's resourceVersion when its eviction was first scheduled. */
+  readonly resourceVersion: string;
   readonly evictAt: EvictAt;
   /** The Event was recorded: a retry does not repeat it. */
   announced: boolean;

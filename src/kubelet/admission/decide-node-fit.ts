@@ -1,3 +1,4 @@
+import { ownValue } from '../../api/json-map.ts';
 import { parseQuantityNano } from '../../api/quantity.ts';
 import { sumAmounts } from '../pod-status/build-pod-resources.ts';
 import type { Node } from '../../api/node.ts';
@@ -59,8 +60,9 @@ function decideRoom(pod: Pod, others: readonly Pod[], node: Node): PodAdmission 
   if (others.length + 1 > podsMax) return outOf('pods', 1, others.length, podsMax);
   const used = others.map(buildPodRequests);
   for (const [resource, requested] of sorted(buildPodRequests(pod))) {
-    if (requested === 0 || (!nativeResources.includes(resource) && allocatable[resource] === undefined)) continue;
-    const capacity = parseRequest(resource, allocatable[resource]);
+    if (requested === 0 || (!nativeResources.includes(resource) && ownValue(allocatable, resource) === undefined))
+      continue;
+    const capacity = parseRequest(resource, ownValue(allocatable, resource));
     const taken = used.reduce((sum, requests) => sum + (requests.get(resource) ?? 0), 0);
     if (requested > capacity - taken) return outOf(resource, requested, taken, capacity);
   }

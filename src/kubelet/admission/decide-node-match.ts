@@ -1,3 +1,4 @@
+import { ownValue } from '../../api/json-map.ts';
 import type { Node } from '../../api/node.ts';
 import type { NodeSelectorRequirement, NodeSelectorTerm, Pod } from '../../api/pod.ts';
 
@@ -5,7 +6,7 @@ import type { NodeSelectorRequirement, NodeSelectorTerm, Pod } from '../../api/p
 export function decideNodeMatch(pod: Pod, node: Node): boolean {
   const { nodeSelector = {}, affinity } = pod.spec ?? {};
   const labels = node.metadata.labels ?? {};
-  if (!Object.entries(nodeSelector).every(([key, value]) => labels[key] === value)) return false;
+  if (!Object.entries(nodeSelector).every(([key, value]) => ownValue(labels, key) === value)) return false;
   const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   if (required === undefined) return true;
   return (required.nodeSelectorTerms ?? []).some((term) => matchesTerm(term, node));
@@ -17,8 +18,8 @@ function matchesTerm({ matchExpressions = [], matchFields = [] }: NodeSelectorTe
   const labels = node.metadata.labels ?? {};
   const fields: Readonly<Record<string, string>> = { 'metadata.name': node.metadata.name ?? '' };
   return (
-    matchExpressions.every((requirement) => meets(requirement, labels[requirement.key])) &&
-    matchFields.every((requirement) => meets(requirement, fields[requirement.key]))
+    matchExpressions.every((requirement) => meets(requirement, ownValue(labels, requirement.key))) &&
+    matchFields.every((requirement) => meets(requirement, ownValue(fields, requirement.key)))
   );
 }
 

@@ -1,3 +1,4 @@
+import { ownValue } from '../../api/json-map.ts';
 import type { EvictionSignal } from '../machine/classify-signal.ts';
 import type { NetworkRule, RequestClass } from '../network/network-rule.ts';
 import type { Machine } from '../profile.ts';
@@ -62,11 +63,11 @@ export function mergeFaultEffects(active: readonly FaultInForce[]): FaultEffects
       network: last('network-not-ready')?.message,
     },
     unhealthy: last('unhealthy')?.reason,
-    conditions: pressures.filter(({ manner }) => manner === 'forced').map(({ of }) => conditionOf[of] ?? of),
+    conditions: pressures.filter(({ manner }) => manner === 'forced').map(({ of }) => ownValue(conditionOf, of) ?? of),
     signals: new Map(
       pressures
         .filter(({ manner }) => manner === 'signal')
-        .flatMap(({ of }) => (signalsOf[of] ?? []).map((signal) => [signal, shortShare])),
+        .flatMap(({ of }) => (ownValue(signalsOf, of) ?? []).map((signal) => [signal, shortShare])),
     ),
     containers: new Map(active.flatMap(({ id, fault }) => containerEffectsOf(fault).map((each) => [id, each]))),
     clock: {

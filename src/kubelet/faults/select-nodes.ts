@@ -1,3 +1,4 @@
+import { ownValue } from '../../api/json-map.ts';
 import type { Labels } from '../../api/topology.ts';
 import { planPhase } from '../loops/plan-phase.ts';
 import { parsePattern } from '../parse-pattern.ts';
@@ -50,7 +51,8 @@ export function buildNodeFilter({ names, among, zone, labels = {} }: NodeSelecto
     (allowed?.has(node.name) ?? true) &&
     (namePatterns?.some((pattern) => pattern.matches(node.name)) ?? true) &&
     labelPatterns.every(
-      ({ key, pattern }) => pattern.matches(node.labels[key] ?? '') && node.labels[key] !== undefined,
+      ({ key, pattern }) =>
+        pattern.matches(ownValue(node.labels, key) ?? '') && ownValue(node.labels, key) !== undefined,
     );
 }
 

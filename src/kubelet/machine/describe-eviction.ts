@@ -1,3 +1,4 @@
+import { ownValue } from '../../api/json-map.ts';
 import type { Pod } from '../../api/pod.ts';
 import { formatBinary, formatDecimal, parseQuantity } from '../../api/quantity.ts';
 import { classifySignal, type SignalClass } from './classify-signal.ts';
@@ -62,7 +63,7 @@ function findOffenders({ pod, resource, usage = {} }: EvictionFacts): readonly O
   if (resource !== 'memory' && resource !== 'ephemeral-storage') return [];
   const containers = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])];
   return containers.flatMap(({ name, resources }) => {
-    const used = usage[name]?.[resource] ?? 0;
+    const used = ownValue(usage, name)?.[resource] ?? 0;
     const request = resources?.requests?.[resource] ?? '0';
     return used > (parseQuantity(request) ?? 0) ? [{ name, usage: formatBinary(used), request }] : [];
   });

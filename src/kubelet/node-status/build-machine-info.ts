@@ -1,3 +1,4 @@
+import { ownValue } from '../../api/json-map.ts';
 import type { Node, NodeImage } from '../../api/node.ts';
 import { formatBinary, formatDecimal, parseQuantity } from '../../api/quantity.ts';
 import type { Machine, MachineImage } from '../profile.ts';
@@ -50,7 +51,7 @@ export function buildCapacity(node: Node, facts: CapacityFacts): Node {
 
 /** Extended resources of other clients are allocatable only with a capacity. */
 function withoutForeignExtended(allocatable: Quantities, capacity: Quantities): Quantities {
-  const isKept = (name: string): boolean => name in capacity || !isExtendedResource(name);
+  const isKept = (name: string): boolean => Object.hasOwn(capacity, name) || !isExtendedResource(name);
   if (Object.keys(allocatable).every(isKept)) return allocatable;
   return Object.fromEntries(Object.entries(allocatable).filter(([name]) => isKept(name)));
 }
@@ -86,16 +87,18 @@ function buildAllocatable(capacity: Quantities, machine: Machine | undefined): Q
   const reserved = machine?.reserved ?? {};
   const hugeBytes = Object.keys(capacity)
     .filter(isHugePages)
-    .map((name) => parseQuantity(capacity[name] ?? '') ?? 0);
+    .map((name) => parseQuantity(ownValue(capacity, name) ?? '') ?? 0);
   const huge = hugeBytes.reduce((sum, bytes) => sum + bytes, 0);
   const less: Readonly<Record<string, number>> = {
     cpu: reserved.cpu ?? 0,
     memory: (reserved.memory ?? 0) * bytesPerMiB + huge,
     'ephemeral-storage': (reserved['ephemeral-storage'] ?? 0) * bytesPerMiB,
   };
-  const left: Record<string, string> = {};
-  for (const name of Object.keys(capacity)) left[name] = subtract(name, capacity[name] ?? '', less[name] ?? 0);
-  return left;
+  const left = Object.entries(capacity).map(([name, amount]) => [
+    name,
+    subtract(name, amount, ownValue(less, name) ?? 0),
+  ]);
+  return Object.fromEntries(left);
 }
 
 function subtract(name: string, amount: string, less: number): string {

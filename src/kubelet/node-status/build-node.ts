@@ -1,3 +1,4 @@
+import { ownValue } from '../../api/json-map.ts';
 import type { Node } from '../../api/node.ts';
 import { sameQuantity } from '../../api/quantity.ts';
 import { hasTaint, type Taint, taintKeys } from '../../api/taints.ts';
@@ -163,8 +164,8 @@ type Quantities = Readonly<Record<string, string>> | undefined;
 function mergeHugePages(stored: Quantities, wanted: Quantities): Quantities {
   if (stored === undefined || stored === null || wanted === undefined) return stored ?? wanted;
   const pages = Object.entries(wanted).filter(([name]) => isHugePages(name));
-  const gone = Object.keys(stored).filter((name) => isHugePages(name) && wanted[name] === undefined);
-  const changed = pages.some(([name, amount]) => !sameQuantity(stored[name] ?? '', amount));
+  const gone = Object.keys(stored).filter((name) => isHugePages(name) && ownValue(wanted, name) === undefined);
+  const changed = pages.some(([name, amount]) => !sameQuantity(ownValue(stored, name) ?? '', amount));
   if (gone.length === 0 && !changed) return stored;
   const kept = Object.entries(stored).filter(([name]) => !gone.includes(name));
   return { ...Object.fromEntries(kept), ...Object.fromEntries(pages) };

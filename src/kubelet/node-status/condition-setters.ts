@@ -1,3 +1,4 @@
+import { ownValue } from '../../api/json-map.ts';
 import { listConditions } from '../../api/conditions.ts';
 import type { Node } from '../../api/node.ts';
 import type { PressureType } from '../machine/classify-signal.ts';
@@ -61,7 +62,7 @@ export const customConditions: StatusSetter = {
   set(node, context) {
     let composed = node;
     for (const [type, holds] of context.machine.forcedConditions) {
-      if (type in pressureTexts) continue;
+      if (Object.hasOwn(pressureTexts, type)) continue;
       composed = withPressure(composed, { type, holds, texts: describeCustomCondition(type) }, context);
     }
     return composed;
@@ -80,7 +81,9 @@ export const ready: StatusSetter = {
 /** In the order in which they are reported (kubelet `ReadyCondition`); an injected fault comes last. */
 function problemsOf(node: Node, { health, machine, profile }: SetterContext): readonly string[] {
   const capacity = node.status?.capacity ?? {};
-  const missing = ['cpu', 'memory', 'pods', 'ephemeral-storage'].filter((name) => capacity[name] === undefined);
+  const missing = ['cpu', 'memory', 'pods', 'ephemeral-storage'].filter(
+    (name) => ownValue(capacity, name) === undefined,
+  );
   const word = profile.kind === 'v1.8' ? 'Missing' : 'missing';
   return [
     ...health.runtimeErrors(),

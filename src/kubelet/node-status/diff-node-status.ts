@@ -2,7 +2,7 @@ import { type Condition, listConditions } from '../../api/conditions.ts';
 import type { Node } from '../../api/node.ts';
 import { sameQuantity } from '../../api/quantity.ts';
 import { sameJson } from '../../api/same-json.ts';
-import { isMap, type JsonMap } from '../../api/json-map.ts';
+import { isMap, type JsonMap, ownValue, setOwn } from '../../api/json-map.ts';
 
 type Fields = JsonMap;
 
@@ -76,8 +76,9 @@ function withoutLists(node: Node): Fields {
 function diffFields(before: Fields, after: Fields, except?: string): Fields {
   const changed: Record<string, unknown> = {};
   const diff = (key: string): void => {
-    const value = before[key] === after[key] || key === except ? undefined : diffField(key, before[key], after[key]);
-    if (value !== undefined) changed[key] = value;
+    const [old, current] = [ownValue(before, key), ownValue(after, key)];
+    const value = old === current || key === except ? undefined : diffField(key, old, current);
+    if (value !== undefined) setOwn(changed, key, value);
   };
   for (const key of Object.keys(before)) diff(key);
   for (const key of Object.keys(after)) if (!Object.hasOwn(before, key)) diff(key);
@@ -96,14 +97,18 @@ function diffMap(key: string, before: Fields, after: Fields): Fields {
   const inner = isFlat(after) ? diffFlat(before, after) : diffFields(before, after);
   if (!quantityFields.includes(key)) return inner;
   return Object.fromEntries(
-    Object.entries(inner).filter(([name, amount]) => !sameQuantity(String(before[name]), String(amount))),
+    Object.entries(inner).filter(([name, amount]) => !sameQuantity(String(ownValue(before, name)), String(amount))),
   );
 }
 
 /** For maps with scalar values: an empty string is a value too. */
 function diffFlat(before: Fields, after: Fields): Fields {
-  const changed = Object.entries(after).filter(([key, value]) => value !== undefined && before[key] !== value);
-  const gone = Object.keys(before).filter((key) => before[key] !== undefined && after[key] === undefined);
+  const changed = Object.entries(after).filter(
+    ([key, value]) => value !== undefined && ownValue(before, key) !== value,
+  );
+  const gone = Object.keys(before).filter(
+    (key) => ownValue(before, key) !== undefined && ownValue(after, key) === undefined,
+  );
   return { ...Object.fromEntries(changed), ...Object.fromEntries(gone.map((key) => [key, null])) };
 }
 

@@ -1,3 +1,4 @@
+import { ownValue } from '../../api/json-map.ts';
 import type { Node } from '../../api/node.ts';
 import { sameJson } from '../../api/same-json.ts';
 
@@ -17,5 +18,5 @@ export function withoutField(node: Node, field: keyof NonNullable<Node['status']
 }
 
 function sameFields(status: Readonly<Record<string, unknown>>, fields: Readonly<Record<string, unknown>>): boolean {
-  return Object.keys(fields).every((name) => sameJson(status[name], fields[name]));
+  return Object.keys(fields).every((name) => sameJson(ownValue(status, name), ownValue(fields, name)));
 }

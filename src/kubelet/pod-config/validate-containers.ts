@@ -1,5 +1,5 @@
 import type { FieldReader } from '../../api/field-reader.ts';
-import { isAbsent, type JsonMap } from '../../api/json-map.ts';
+import { isAbsent, type JsonMap, ownValue } from '../../api/json-map.ts';
 import { isDnsLabel } from '../../api/names.ts';
 import { dnsLabelText } from './validate-metadata.ts';
 import { validateHostPorts, validatePorts } from './validate-ports.ts';
@@ -76,8 +76,8 @@ function validateInit(fields: FieldReader, path: string, container: JsonMap): vo
     return;
   }
   for (const field of ['livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle']) {
-    if (!isAbsent(container[field]))
-      fields.refuse(`${path}.${field}`, container[field], "unset unless restartPolicy is 'Always'");
+    if (!isAbsent(ownValue(container, field)))
+      fields.refuse(`${path}.${field}`, ownValue(container, field), "unset unless restartPolicy is 'Always'");
   }
 }
 

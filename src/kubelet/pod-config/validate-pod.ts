@@ -1,6 +1,6 @@
 /** Validates a pod as the API server would (upstream `validation.ValidatePodCreate`), after defaulting. */
 import { FieldReader } from '../../api/field-reader.ts';
-import { isAbsent, type JsonMap, listOf, mapOf } from '../../api/json-map.ts';
+import { isAbsent, type JsonMap, listOf, mapOf, ownValue } from '../../api/json-map.ts';
 import { isDnsLabel, isLabelValue, isQualifiedName } from '../../api/names.ts';
 import { validateContainers, validateOneOf } from './validate-containers.ts';
 import { validateLabels, validateMetadata, dnsLabelText } from './validate-metadata.ts';
@@ -38,11 +38,11 @@ function validateNetwork(fields: FieldReader, spec: JsonMap): void {
   if (spec['dnsPolicy'] === 'None' && listOf(mapOf(spec['dnsConfig'])['nameservers']).length === 0)
     fields.refuse('spec.dnsConfig.nameservers', undefined, "at least one if dnsPolicy is 'None'");
   for (const field of ['hostname', 'subdomain']) {
-    const name = fields.text(`spec.${field}`, spec[field]);
+    const name = fields.text(`spec.${field}`, ownValue(spec, field));
     if (name !== '' && !isDnsLabel(name)) fields.refuse(`spec.${field}`, name, dnsLabelText);
   }
   for (const field of ['hostNetwork', 'hostPID', 'hostIPC', 'shareProcessNamespace'])
-    fields.flag(`spec.${field}`, spec[field]);
+    fields.flag(`spec.${field}`, ownValue(spec, field));
   if (spec['hostPID'] === true && spec['shareProcessNamespace'] === true)
     fields.refuse('spec.shareProcessNamespace', true, 'false if hostPID is true');
 }
@@ -50,7 +50,7 @@ function validateNetwork(fields: FieldReader, spec: JsonMap): void {
 /** Fields that are not allowed at creation, or not for a pod that is bound to a node. */
 function validateUnsupported(fields: FieldReader, spec: JsonMap): void {
   for (const field of ['ephemeralContainers', 'schedulingGates']) {
-    const value = spec[field];
+    const value = ownValue(spec, field);
     if (!isAbsent(value) && !(Array.isArray(value) && value.length === 0))
       fields.refuse(`spec.${field}`, value, 'unset');
   }
@@ -84,7 +84,7 @@ function validateVolumes(fields: FieldReader, value: unknown): ReadonlySet<strin
 function validateSource(fields: FieldReader, path: string, volume: JsonMap): void {
   const kinds = Object.keys(volume).filter((field) => field !== 'name');
   if (kinds.length > 1) fields.refuse(path, kinds, 'at most one volume type');
-  for (const kind of kinds) fields.part(`${path}.${kind}`, volume[kind]);
+  for (const kind of kinds) fields.part(`${path}.${kind}`, ownValue(volume, kind));
   if (kinds.includes('hostPath')) validateHostPath(fields, `${path}.hostPath`, mapOf(volume['hostPath']));
 }
 

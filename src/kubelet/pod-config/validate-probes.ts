@@ -1,5 +1,5 @@
 import type { FieldReader } from '../../api/field-reader.ts';
-import { isAbsent, type JsonMap } from '../../api/json-map.ts';
+import { isAbsent, type JsonMap, ownValue } from '../../api/json-map.ts';
 
 const probeHandlers = ['exec', 'httpGet', 'tcpSocket', 'grpc'];
 const lifecycleHandlers = ['exec', 'httpGet', 'tcpSocket', 'sleep'];
@@ -10,13 +10,13 @@ const portText = "a number from 1 to 65535, or a port's name";
 /** Validates the probes and lifecycle hooks of one container. */
 export function validateProbes(fields: FieldReader, path: string, container: JsonMap): void {
   for (const name of ['livenessProbe', 'readinessProbe', 'startupProbe']) {
-    if (!isAbsent(container[name]))
-      validateProbe(fields, `${path}.${name}`, container[name], name === 'readinessProbe');
+    if (!isAbsent(ownValue(container, name)))
+      validateProbe(fields, `${path}.${name}`, ownValue(container, name), name === 'readinessProbe');
   }
   const lifecycle = fields.part(`${path}.lifecycle`, container['lifecycle']);
   for (const name of ['postStart', 'preStop']) {
-    if (isAbsent(lifecycle[name])) continue;
-    const hook = fields.part(`${path}.lifecycle.${name}`, lifecycle[name]);
+    if (isAbsent(ownValue(lifecycle, name))) continue;
+    const hook = fields.part(`${path}.lifecycle.${name}`, ownValue(lifecycle, name));
     validateHandler(fields, `${path}.lifecycle.${name}`, hook, lifecycleHandlers);
   }
 }
@@ -25,7 +25,7 @@ function validateProbe(fields: FieldReader, path: string, value: unknown, mayExc
   const probe = fields.part(path, value);
   validateHandler(fields, path, probe, probeHandlers);
   for (const name of counts) {
-    const count = fields.whole(`${path}.${name}`, probe[name]);
+    const count = fields.whole(`${path}.${name}`, ownValue(probe, name));
     if (count !== undefined && count < 0) fields.refuse(`${path}.${name}`, count, '0 or more');
   }
   const successes = fields.whole(`${path}.successThreshold`, probe['successThreshold']);
@@ -34,10 +34,10 @@ function validateProbe(fields: FieldReader, path: string, value: unknown, mayExc
 }
 
 function validateHandler(fields: FieldReader, path: string, handler: JsonMap, kinds: readonly string[]): void {
-  const given = kinds.filter((kind) => !isAbsent(handler[kind]));
+  const given = kinds.filter((kind) => !isAbsent(ownValue(handler, kind)));
   if (given.length !== 1) fields.refuse(path, given, `exactly one of ${kinds.join(', ')}`);
   const [kind = ''] = given;
-  const action = fields.part(`${path}.${kind}`, handler[kind]);
+  const action = fields.part(`${path}.${kind}`, ownValue(handler, kind));
   if (kind === 'exec') validateCommand(fields, `${path}.exec.command`, action['command']);
   if (['httpGet', 'tcpSocket', 'grpc'].includes(kind)) validatePort(fields, `${path}.${kind}.port`, action['port']);
 }

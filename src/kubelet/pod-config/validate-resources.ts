@@ -1,5 +1,5 @@
 import type { FieldReader } from '../../api/field-reader.ts';
-import { isAbsent, mapOf, textOf } from '../../api/json-map.ts';
+import { isAbsent, mapOf, ownValue, textOf } from '../../api/json-map.ts';
 import { isQualifiedName } from '../../api/names.ts';
 import { parseQuantity } from '../../api/quantity.ts';
 
@@ -14,7 +14,7 @@ export function validateResources(fields: FieldReader, path: string, value: unkn
   const limits = validateAmounts(fields, `${path}.limits`, resources['limits']);
   // Requests that were defaulted from their limits are already validated.
   const requested = Object.entries(fields.part(`${path}.requests`, resources['requests']));
-  const own = requested.filter(([name, shown]) => shown !== mapOf(resources['limits'])[name]);
+  const own = requested.filter(([name, shown]) => shown !== ownValue(mapOf(resources['limits']), name));
   const requests = validateAmounts(fields, `${path}.requests`, Object.fromEntries(own));
   for (const [name, { amount, shown }] of requests) {
     const limit = limits.get(name);

@@ -1,3 +1,4 @@
+import { ownValue } from '../../api/json-map.ts';
 import type { Container, Pod } from '../../api/pod.ts';
 import { parseQuantityNano } from '../../api/quantity.ts';
 
@@ -38,6 +39,6 @@ function sum(containers: readonly Container[], field: 'requests' | 'limits'): Am
 }
 
 function amount({ resources }: Container, field: 'requests' | 'limits', name: string): bigint {
-  const nano = parseQuantityNano(resources?.[field]?.[name]) ?? 0n;
+  const nano = parseQuantityNano(ownValue(resources?.[field], name)) ?? 0n;
   return nano > 0n ? nano : 0n;
 }

@@ -2,7 +2,7 @@ import { type Condition, findCondition, listConditions } from '../../api/conditi
 import { isEmpty, isGiven, semanticallyEqual } from './diff-meaning.ts';
 import type { PodStatus } from './build-api-status.ts';
 import { ownConditionTypes } from './build-own-conditions.ts';
-import { type JsonMap, mapsOf } from '../../api/json-map.ts';
+import { type JsonMap, mapsOf, ownValue } from '../../api/json-map.ts';
 
 /** Behaviour of the status manager: that of this kubelet release. */
 export type StatusStyle = 'v1.36' | 'v1.8';
@@ -96,21 +96,24 @@ function sameConditionText(stored: readonly Condition[], condition: Condition): 
 }
 
 function patchList(field: string, before: readonly JsonMap[], after: readonly JsonMap[], mergeKey: string): JsonMap {
-  const known = new Map(before.map((item) => [item[mergeKey], item]));
-  const wanted = new Set(after.map((item) => item[mergeKey]));
-  const changed = after.flatMap((item) => patchItem(known.get(item[mergeKey]), item, mergeKey));
+  const known = new Map(before.map((item) => [ownValue(item, mergeKey), item]));
+  const wanted = new Set(after.map((item) => ownValue(item, mergeKey)));
+  const changed = after.flatMap((item) => patchItem(known.get(ownValue(item, mergeKey)), item, mergeKey));
   const removed = [...known.keys()].filter((key) => !wanted.has(key));
   const items = [...changed, ...removed.map((key) => ({ $patch: 'delete', [mergeKey]: key }))];
   if (items.length === 0) return {};
-  return { [`$setElementOrder/${field}`]: after.map((item) => ({ [mergeKey]: item[mergeKey] })), [field]: items };
+  return {
+    [`$setElementOrder/${field}`]: after.map((item) => ({ [mergeKey]: ownValue(item, mergeKey) })),
+    [field]: items,
+  };
 }
 
 /** The patch of one item: nothing, all of it, or its key and the changed fields. */
 function patchItem(before: JsonMap | undefined, after: JsonMap, mergeKey: string): readonly JsonMap[] {
   if (before === undefined) return [after];
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  const changed = keys.filter((key) => !semanticallyEqual(before[key], after[key]));
+  const changed = keys.filter((key) => !semanticallyEqual(ownValue(before, key), ownValue(after, key)));
   if (changed.length === 0) return [];
-  const fields = changed.map((key) => [key, isEmpty(after[key]) ? null : after[key]]);
-  return [{ [mergeKey]: after[mergeKey], ...Object.fromEntries(fields) }];
+  const fields = changed.map((key) => [key, isEmpty(ownValue(after, key)) ? null : ownValue(after, key)]);
+  return [{ [mergeKey]: ownValue(after, mergeKey), ...Object.fromEntries(fields) }];
 }

@@ -1,4 +1,4 @@
-import { isMap } from '../../api/json-map.ts';
+import { isMap, ownValue } from '../../api/json-map.ts';
 
 /**
  * Semantic equality of two JSON values: absent, null, an empty string, an empty list and an empty map are equal,
@@ -9,7 +9,7 @@ export function semanticallyEqual(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) || Array.isArray(b)) return Array.isArray(a) && Array.isArray(b) && sameItems(a, b);
   if (!isMap(a) || !isMap(b)) return Object.is(a, b);
   const keys = new Set([...Object.keys(a), ...Object.keys(b)]);
-  return [...keys].every((key) => semanticallyEqual(a[key], b[key]));
+  return [...keys].every((key) => semanticallyEqual(ownValue(a, key), ownValue(b, key)));
 }
 
 /** Neither absent nor null: on the wire both mean unset. */

@@ -1,3 +1,4 @@
+import { ownValue } from '../../api/json-map.ts';
 import type { Container, Pod } from '../../api/pod.ts';
 import { parseGoDuration } from '../../api/go-duration.ts';
 
@@ -126,7 +127,7 @@ function annotated(pod: Pod, suffix: string): Partial<ContainerScript> {
   const podAnnotations = pod.metadata.annotations;
   if (podAnnotations === undefined) return {};
   const parts = Object.entries(annotations).map(([name, read]) => {
-    const text = podAnnotations[`${prefix}${name}${suffix}`];
+    const text = ownValue(podAnnotations, `${prefix}${name}${suffix}`);
     return text === undefined ? {} : read(text);
   });
   return Object.assign({}, ...parts);
@@ -137,6 +138,6 @@ function fits(rule: ScriptRule, { metadata }: Pod, container: Container): boolea
     (rule.namespace ?? metadata.namespace) === metadata.namespace &&
     (rule.podName ?? metadata.name) === metadata.name &&
     (rule.container ?? container.name) === container.name &&
-    Object.entries(rule.labels ?? {}).every(([key, value]) => metadata.labels?.[key] === value)
+    Object.entries(rule.labels ?? {}).every(([key, value]) => ownValue(metadata.labels, key) === value)
   );
 }

@@ -1,5 +1,5 @@
 /** The defaults of a manifest, as the API server sets them (upstream `pkg/apis/core/v1/defaults.go`). */
-import { isAbsent, isMap, type JsonMap, mapOf, textOf } from '../../api/json-map.ts';
+import { isAbsent, isMap, type JsonMap, mapOf, ownValue, textOf } from '../../api/json-map.ts';
 
 const podDefaults: JsonMap = {
   restartPolicy: 'Always',
@@ -29,7 +29,7 @@ export function buildPodDefaults(spec: JsonMap): JsonMap {
 }
 
 function eachOf(map: JsonMap, field: string, change: (value: unknown) => unknown): JsonMap {
-  const list = map[field];
+  const list = ownValue(map, field);
   return Array.isArray(list) ? { [field]: list.map(change) } : {};
 }
 
@@ -52,7 +52,7 @@ function containerDefaults(container: JsonMap, hostNetwork: boolean): JsonMap {
 }
 
 function within(map: JsonMap, field: string, change: (value: JsonMap) => JsonMap): JsonMap {
-  const value = map[field];
+  const value = ownValue(map, field);
   return isMap(value) ? { [field]: change(value) } : {};
 }
 

@@ -1,4 +1,4 @@
-import { isAbsent, isMap, type JsonMap, mapOf, mapsOf, textOf } from '../../api/json-map.ts';
+import { isAbsent, isMap, type JsonMap, mapOf, mapsOf, ownValue, textOf } from '../../api/json-map.ts';
 
 /**
  * The kind of API object that a spec refers to, as its plural; undefined if there is none. A static pod must run
@@ -23,8 +23,8 @@ function refersToServiceAccount(spec: JsonMap): boolean {
 
 function refersTo(container: JsonMap, whole: string, key: string): boolean {
   return (
-    mapsOf(container['envFrom']).some((from) => isMap(from[whole])) ||
-    mapsOf(container['env']).some((entry) => isMap(mapOf(entry['valueFrom'])[key]))
+    mapsOf(container['envFrom']).some((from) => isMap(ownValue(from, whole))) ||
+    mapsOf(container['env']).some((entry) => isMap(ownValue(mapOf(entry['valueFrom']), key)))
   );
 }
 
@@ -39,7 +39,7 @@ function holdsSecret(volume: JsonMap): boolean {
 }
 
 function projects(volume: JsonMap, kind: string): boolean {
-  return mapsOf(mapOf(volume['projected'])['sources']).some((source) => !isAbsent(source[kind]));
+  return mapsOf(mapOf(volume['projected'])['sources']).some((source) => !isAbsent(ownValue(source, kind)));
 }
 
 function referenceOfVolumes(volumes: readonly JsonMap[]): string | undefined {

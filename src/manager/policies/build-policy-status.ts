@@ -1,6 +1,7 @@
 // The status of a NodeLifecyclePolicy object, from what the leader observes.
 import { type JsonMap, mapsOf, textOf } from '../../api/json-map.ts';
 import type { PolicyObject } from '../../api/node-lifecycle-policy.ts';
+import { cutText } from '../../api/text-limits.ts';
 import { formatTime } from '../../api/timestamps.ts';
 import { describeBreakerCount } from '../../controller/model/decisions.ts';
 import type { PolicyFigures } from '../../controller/model/policy.ts';
@@ -103,5 +104,5 @@ function toCondition(finding: Finding, { generation }: PolicyObject, current: Js
 
 function shorten(message: string): string {
   // Half of a character would come back from the API server as another one, and so never be equal.
-  return message.length <= messageCharsMax ? message : `${message.slice(0, messageCharsMax).toWellFormed()}…`;
+  return cutText(message, messageCharsMax).toWellFormed();
 }

@@ -1,5 +1,6 @@
 // Decides what the annotation of an object and the field `limits.resetAt` together reset now.
 import { resetAnnotation } from '../../api/node-lifecycle-policy.ts';
+import { cutText } from '../../api/text-limits.ts';
 import { parseTimestamp } from '../../api/timestamps.ts';
 import type { NodePolicy } from '../../controller/model/policy.ts';
 
@@ -41,8 +42,8 @@ function laterOf(annotatedMs: number, fieldMs: number, nowMs: number): ResetDeci
 }
 
 function describe(accepted: string, value: string): string {
-  const shown = value.length <= valueCharsMax ? value : `${value.slice(0, valueCharsMax).toWellFormed()}…`;
-  return `metadata.annotations[${resetAnnotation}]: must be ${accepted} (got ${JSON.stringify(shown)})`;
+  const shown = JSON.stringify(cutText(value, valueCharsMax));
+  return `metadata.annotations[${resetAnnotation}]: must be ${accepted} (got ${shown})`;
 }
 
 /** The policy with the reset in force; the same value if the annotation changes nothing. */

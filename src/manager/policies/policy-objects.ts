@@ -1,8 +1,10 @@
 // Policies as objects of the API: evaluates them when any of them changes, when a time in them comes, and once a minute, and
 // adopts what is in force.
 import { messageOf } from '../../api/api-error.ts';
+import { problemsMax } from '../../api/field-reader.ts';
 import type { NodeView } from '../../api/node.ts';
 import { policyObjectName, type PolicyObject } from '../../api/node-lifecycle-policy.ts';
+import { cutText } from '../../api/text-limits.ts';
 import { sameJson } from '../../api/same-json.ts';
 import type { NodePolicy } from '../../controller/model/policy.ts';
 import type { Change, Informer } from '../../informer/informer.ts';
@@ -110,9 +112,10 @@ export class PolicyObjects {
   /** An unexpected error costs this object only. */
   #read(object: Parameters<ReadPolicyObject>[0]): ReturnType<ReadPolicyObject> {
     try {
-      return this.#options.read(object);
+      const result = this.#options.read(object);
+      return 'problems' in result ? { problems: boundProblems(result.problems) } : result;
     } catch (error) {
-      return { problems: [`spec: cannot be read: ${messageOf(error)}`] };
+      return { problems: boundProblems([`spec: cannot be read: ${messageOf(error)}`]) };
     }
   }
 
@@ -149,6 +152,11 @@ export class PolicyObjects {
     const policy = policyObjectName(object.name);
     this.#options.logger.warn({ policy, problem }, 'annotation of a NodeLifecyclePolicy object does not count');
   }
+}
+
+/** A spec may have any number of problems, with any names of fields in them. */
+function boundProblems(problems: readonly string[]): readonly string[] {
+  return problems.slice(0, problemsMax).map((problem) => cutText(problem));
 }
 
 function fieldsOf({ object, problems, inForce }: PolicyAssessment): Readonly<Record<string, unknown>> {

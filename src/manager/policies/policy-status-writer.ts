@@ -174,7 +174,7 @@ export class PolicyStatusWriter {
   async #patch(object: PolicyObject, resourceVersion: string, current: JsonMap, status: JsonMap): Promise<void> {
     const { api, leadership, store } = this.#options;
     const { name, uid } = object;
-    const removed = Object.keys(current).filter((field) => !(field in status));
+    const removed = Object.keys(current).filter((field) => !Object.hasOwn(status, field));
     const body = {
       metadata: { uid, resourceVersion },
       status: { ...status, ...Object.fromEntries(removed.map((field) => [field, null])) },

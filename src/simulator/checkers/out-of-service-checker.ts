@@ -1,10 +1,9 @@
-// The taint out-of-service is added only to a node of which the state that the write changes proves that its boot was ended,
-// and removed only when another boot has reported itself.
+// The taint out-of-service is added only to a node with evidence that its boot was ended, while the machine really has ended that
+// boot, and removed only when another boot has reported itself.
 import { listConditions } from '../../api/conditions.ts';
 import { mapOf } from '../../api/json-map.ts';
 import { fencedAnnotation, type Node, outOfServiceAnnotation, outOfServiceLabel } from '../../api/node.ts';
 import { hasTaint, outOfServiceTaintKey, type Taint, taintKeys } from '../../api/taints.ts';
-import { parseTimestamp } from '../../api/timestamps.ts';
 import type { StoreChange } from '../../apiserver/storage/store-change.ts';
 import type { OutOfServiceRule } from '../../controller/model/policy.ts';
 import { readyOf } from '../node-fields.ts';
@@ -15,8 +14,6 @@ import type { Report } from './violation.ts';
 const ownValue = 'node-lifecycle-controller';
 /** After a restore of etcd an earlier state may be the latest one, under a version that was used before. */
 const restoredMs = 300_000;
-/** The clocks of the agent and of the kubelet differ by this at most. */
-const skewMs = 60_000;
 
 export function isOwnOutOfService({ key, value }: Taint): boolean {
   return key === outOfServiceTaintKey && value === ownValue;
@@ -53,15 +50,18 @@ export class OutOfServiceChecker {
   }
 
   #whyNotAdded(name: string, node: Node): string | undefined {
-    const boot = bootOf(node);
     const rules = this.#rulesOf(name);
     if (rules.length === 0) return 'no policy of the node allows it';
     if (node.metadata.labels?.[outOfServiceLabel] !== 'allowed') return 'the label of the node does not allow it';
+    return this.#whyNotEnded(name, node, rules) ?? whyNotEvicted(node);
+  }
+
+  #whyNotEnded(name: string, node: Node, rules: readonly OutOfServiceRule[]): string | undefined {
+    const boot = bootOf(node);
     if (boot === '') return 'the node has no boot ID';
-    if (!rules.some((rule) => isProven(node, rule))) return `nothing proves that boot ${boot} was ended`;
-    if (readyOf(node) !== 'Unknown') return `Ready is ${readyOf(node)}`;
-    const isEvicted = hasTaint(node.spec?.taints ?? [], taintKeys.unreachable, 'NoExecute');
-    return isEvicted ? undefined : 'the node has no NoExecute taint as unreachable';
+    if (!rules.some((rule) => hasEvidence(node, rule))) return `nothing says that boot ${boot} was ended`;
+    const isRunning = this.#world.fleet.kubelet(name)?.health.bootId === boot;
+    return isRunning ? `the machine runs in boot ${boot}` : undefined;
   }
 
   /** Those that applied to the node a short time ago. */
@@ -73,6 +73,12 @@ export class OutOfServiceChecker {
       return untilMs < sinceMs ? [] : (policyOf(name, options.policies)?.outOfService ?? []);
     });
   }
+}
+
+function whyNotEvicted(node: Node): string | undefined {
+  if (readyOf(node) !== 'Unknown') return `Ready is ${readyOf(node)}`;
+  const isEvicted = hasTaint(node.spec?.taints ?? [], taintKeys.unreachable, 'NoExecute');
+  return isEvicted ? undefined : 'the node has no NoExecute taint as unreachable';
 }
 
 function whyNotRemoved(node: Node): string | undefined {
@@ -90,15 +96,11 @@ export function isBackAndOut(node: Node): boolean {
   return hasOwn(node) && isBack(node);
 }
 
-/** What only a fencing agent sets, for the boot that the node reported last. */
-function isProven(node: Node, { conditions, taints }: OutOfServiceRule): boolean {
+/** What only a fencing agent sets, for the boot that the node reported last. Whether it is true is another question. */
+function hasEvidence(node: Node, { conditions, taints }: OutOfServiceRule): boolean {
   if (node.metadata.annotations?.[fencedAnnotation] === bootOf(node)) return true;
   const reported = listConditions(node.status?.conditions);
-  const postedMs = parseTimestamp(reported.find(({ type }) => type === 'Ready')?.lastHeartbeatTime) ?? -Infinity;
-  const isAfter = (at: string | undefined): boolean => (parseTimestamp(at) ?? -Infinity) >= postedMs - skewMs;
-  const hasCondition = reported.some(({ type, status, lastTransitionTime }) => {
-    return conditions.includes(type) && status === 'True' && isAfter(lastTransitionTime);
-  });
+  const hasCondition = reported.some(({ type, status }) => conditions.includes(type) && status === 'True');
   return hasCondition || (node.spec?.taints ?? []).some(({ key }) => taints.includes(key));
 }
 

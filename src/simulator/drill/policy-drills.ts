@@ -78,16 +78,22 @@ export function planZonesDrill(random: Random, cluster: DrillCluster): Drill | u
   return { name: 'policy-zones', acts, durationMs, stuck: [], ...(areApart ? { ownZones: names } : {}) };
 }
 
-/** A machine is switched off, and a fencing agent says so before or after its taints, of this boot or of another one. */
+/**
+ * A machine is switched off, and a fencing agent says so before or after its taints, of this boot or of another one. The
+ * evidence may be left on the node, which is then partitioned in its next boot.
+ */
 export function planFencingDrill(random: Random, cluster: DrillCluster): Drill | undefined {
   const [node] = drawNodes(random, cluster);
   const evidence = oneOf(random, ['annotation', 'condition', 'taint'] as const);
   const boot = evidence === 'annotation' ? oneOf(random, ['this', 'this', 'another'] as const) : 'this';
   const afterMs = oneOf(random, [1_000, cluster.graceMs + taintedMs]);
+  const isLeft = oneOf(random, [false, true]);
   // The condition is compared with the last status of the kubelet, whose clock may differ from that of the agent.
   if (node === undefined || (evidence === 'condition' && !cluster.clocksAgree)) return undefined;
   const downMs = cluster.graceMs + 60_000;
-  const durationMs = preparedMs + downMs + 20_000 + tailMs;
+  const backMs = preparedMs + downMs + 20_000;
+  const partitionedMs = isLeft ? downMs : 0;
+  const durationMs = backMs + partitionedMs + tailMs;
   const outOfService = { conditions: [fencedCondition], taints: [fencedTaint] };
   const allowed: PlannedFault = {
     atMs: 50,
@@ -97,9 +103,10 @@ export function planFencingDrill(random: Random, cluster: DrillCluster): Drill |
   const fencing: PlannedFault = {
     atMs: preparedMs,
     forMs: downMs,
-    fault: { kind: 'fencing', node, evidence, boot, afterMs },
+    fault: { kind: 'fencing', node, evidence, boot, afterMs, isLeft },
   };
-  const acts = [inForce([node], { outOfService }, durationMs), allowed, fencing];
+  const later = isLeft ? [silenceOf([node], backMs, partitionedMs)] : [];
+  const acts = [inForce([node], { outOfService }, durationMs), allowed, fencing, ...later];
   const fenced = { node, provenMs: boot === 'this' ? preparedMs + afterMs : Infinity };
   return { name: 'fencing', acts, durationMs, stuck: [], fenced };
 }

@@ -32,7 +32,7 @@ export function beginMaintenance(world: World, { node, signal }: Of<'maintenance
 }
 
 /** Returns the function that removes the evidence, as an agent does when the machine is switched on. */
-export function fence(world: World, { node, evidence, boot, afterMs }: Of<'fencing'>, attempt: Try): Undo {
+export function fence(world: World, { node, evidence, boot, afterMs, isLeft }: Of<'fencing'>, attempt: Try): Undo {
   let isOver = false;
   world.timeline.after(afterMs, () => attempt(() => (isOver ? undefined : show())));
   const show = (): void => {
@@ -42,6 +42,7 @@ export function fence(world: World, { node, evidence, boot, afterMs }: Of<'fenci
   };
   return () => {
     isOver = true;
+    if (isLeft) return;
     if (evidence === 'condition') attempt(() => setCondition(world, node, { type: fencedCondition, status: 'False' }));
     if (evidence === 'taint') attempt(() => removeTaint(world.storage, node, fencedTaint));
   };

@@ -55,14 +55,12 @@ function planMaintenance(random: Random, names: Names, span: Span): readonly Pla
     const signal = oneOf(random, ['condition', 'taint', 'plain'] as const);
     const isSilent = chance(random, 0.8);
     const isLeft = chance(random, 0.5) && isKept;
-    const silence = { kind: 'partition', direction: 'all', manner: 'silent' } as const;
     const begin: PlannedFault = {
       atMs,
       forMs: isLeft ? forEverMs : forMs,
       fault: { kind: 'maintenance', node, signal },
     };
-    const reboot: PlannedFault = { atMs, forMs, fault: { kind: 'node', names: [node], fault: silence } };
-    return isSilent ? [begin, reboot] : [begin];
+    return isSilent ? [begin, partition(node, { atMs, forMs })] : [begin];
   });
   return [...inForce(chosen, { maintenance }, span, isKept), ...episodes];
 }
@@ -87,7 +85,10 @@ function planZones(random: Random, names: Names, span: Span, silent: number): re
   return [...inForce(chosen, { zones: levels }, span, isKept), ...racks];
 }
 
-/** Machines are switched off, and a fencing agent says so, sometimes of another boot. */
+/**
+ * Machines are switched off, and a fencing agent says so, sometimes of another boot. Where the evidence stays on a node that
+ * boots again, that node is partitioned later.
+ */
 function planFencing(random: Random, names: Names, span: Span): readonly PlannedFault[] {
   const rule = { conditions: [fencedCondition], taints: [fencedTaint] };
   const allowed = names.filter(() => chance(random, 0.8));
@@ -97,7 +98,16 @@ function planFencing(random: Random, names: Names, span: Span): readonly Planned
     const boot = oneOf(random, ['this', 'this', 'another'] as const);
     const afterMs = Math.round(between(random, 0, forMs / 2));
     const isFenced = chance(random, 0.7);
-    return isFenced ? [{ atMs, forMs, fault: { kind: 'fencing', node, evidence, boot, afterMs } }] : [];
+    const isLeft = chance(random, 0.5);
+    if (!isFenced) return [];
+    const fencing: PlannedFault = {
+      atMs,
+      forMs,
+      fault: { kind: 'fencing', node, evidence, boot, afterMs, isLeft },
+    };
+    return isLeft
+      ? [fencing, partition(node, drawTime(random, { fromMs: atMs + forMs, untilMs: span.untilMs }))]
+      : [fencing];
   });
   const labels = allowed.map((node) => label(node, outOfServiceLabel, 'allowed', span.fromMs));
   return [...inForce(names, { outOfService: rule }, span, chance(random, 0.5)), ...labels, ...fencings];
@@ -107,6 +117,11 @@ function drawTime(random: Random, { fromMs, untilMs }: Span): { readonly atMs: n
   const atMs = Math.round(between(random, fromMs, untilMs));
   const forMs = Math.round(between(random, 0, untilMs - atMs));
   return { atMs, forMs };
+}
+
+function partition(node: string, { atMs, forMs }: ReturnType<typeof drawTime>): PlannedFault {
+  const fault = { kind: 'partition', direction: 'all', manner: 'silent' } as const;
+  return { atMs, forMs, fault: { kind: 'node', names: [node], fault } };
 }
 
 function label(node: string, key: string, value: string, atMs: number): PlannedFault {

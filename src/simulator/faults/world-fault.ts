@@ -80,13 +80,17 @@ export type ClusterFault =
   | { readonly kind: 'recreate-node'; readonly node: string }
   /** An administrator says that the node is in planned maintenance, and no more at the end; `plain`: a taint without a time. */
   | { readonly kind: 'maintenance'; readonly node: string; readonly signal: 'condition' | 'taint' | 'plain' }
-  /** The machine is switched off, and the fencing agent says so `afterMs` later: of this boot, or, wrongly, of another one. */
+  /**
+   * The machine is switched off, and the fencing agent says so `afterMs` later: of this boot, or, wrongly, of another one.
+   * `isLeft`: the agent does not take it back when the machine is switched on, as where it is down itself.
+   */
   | {
       readonly kind: 'fencing';
       readonly node: string;
       readonly evidence: 'annotation' | 'condition' | 'taint';
       readonly boot: 'this' | 'another';
       readonly afterMs: number;
+      readonly isLeft: boolean;
     }
   /** Nodes without a kubelet are created, with pods, and deleted at the end. */
   | { readonly kind: 'temporary-nodes'; readonly prefix: string; readonly count: number; readonly zone: string };

@@ -1,3 +1,4 @@
+import { ownValue } from '../../api/json-map.ts';
 import { findCondition } from '../../api/conditions.ts';
 import type { LeaseView } from '../../api/lease.ts';
 import type { NodeView } from '../../api/node.ts';
@@ -182,7 +183,9 @@ function parseLabels(text: string): Readonly<Record<string, string>> {
 
 /** `keys`: of the labels to be recorded. */
 function describeNode({ labels, conditions, taints }: NodeView, keys: readonly string[]): KnownNode {
-  const chosen = keys.flatMap((key) => (labels[key] === undefined ? [] : [[key, labels[key]] as const]));
+  const chosen = keys.flatMap((key) =>
+    ownValue(labels, key) === undefined ? [] : [[key, ownValue(labels, key)] as const],
+  );
   return {
     labels: JSON.stringify(Object.fromEntries(chosen)),
     zone: labels[zoneLabel] ?? '',

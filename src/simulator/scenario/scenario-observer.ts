@@ -1,3 +1,4 @@
+import { ownValue, setOwn } from '../../api/json-map.ts';
 import type { Node } from '../../api/node.ts';
 import { healthTaintKeys } from '../../api/taints.ts';
 import type { StoreChange } from '../../apiserver/storage/store-change.ts';
@@ -172,7 +173,7 @@ export class ScenarioObserver {
   #interval(): Interval {
     const index = Math.floor(this.#nowMs() / this.#intervalMs);
     const notReady: Record<string, number> = {};
-    for (const zone of this.#notReady.values()) notReady[zone] = (notReady[zone] ?? 0) + 1;
+    for (const zone of this.#notReady.values()) setOwn(notReady, zone, (ownValue(notReady, zone) ?? 0) + 1);
     while (this.intervals.length <= index) {
       const before = this.intervals.at(-1)?.notReady ?? {};
       const atMs = this.intervals.length * this.#intervalMs;

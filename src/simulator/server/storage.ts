@@ -34,7 +34,7 @@ const types: ReadonlyMap<string, ObjectType> = new Map(
 
 /** Both names of events are those of one table. */
 const storedResources = Object.keys(resources).filter(
-  (name): name is ResourceName => name in resources && name !== 'events.events.k8s.io',
+  (name): name is ResourceName => Object.hasOwn(resources, name) && name !== 'events.events.k8s.io',
 );
 
 type CommitListener = (resource: ResourceName, change: StoreChange, by: Requester) => void;

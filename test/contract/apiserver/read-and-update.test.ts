@@ -159,6 +159,25 @@ test('T037 T038 T039 a PUT of a missing lease creates it, without the uid of a d
   expect(await client.put(`/api/v1/nodes/${name}`, { metadata: { name } }), 404);
 });
 
+test('a JSON patch on a property that an object inherits is 422, and the server goes on', async () => {
+  const data = `/api/v1/namespaces/${await client.namespace()}/configmaps`;
+  await client.make(data, { metadata: { name: 'c' }, data: { a: '1' } });
+  for (const path of ['/data/hasOwnProperty/call', '/metadata/constructor/prototype/x', '/data/__proto__/x']) {
+    for (let time = 0; time < 2; time += 1) {
+      const patch = [{ op: 'add', path, value: 'x' }];
+      expect(await client.patch(`${data}/c?dryRun=All`, jsonPatch, patch), 422, { reason: 'Invalid' });
+    }
+  }
+  assert.deepEqual((await client.get(`${data}/c`)).body.data, { a: '1' });
+});
+
+test('a JSON patch whose copies double the object 40 times is 422', async () => {
+  const data = `/api/v1/namespaces/${await client.namespace()}/configmaps`;
+  await client.make(data, { metadata: { name: 'c' }, data: { a: '1' } });
+  const doubling = Array.from({ length: 40 }, (_, index) => ({ op: 'copy', from: '/data', path: `/data/b${index}` }));
+  expect(await client.patch(`${data}/c?dryRun=All`, jsonPatch, doubling), 422, { reason: 'Invalid' });
+});
+
 test('T040 clients can neither set nor clear the deletionTimestamp', async () => {
   const node = await client.node();
   const deletionTimestamp = '2030-01-01T00:00:00Z';

@@ -214,13 +214,19 @@ describe('the control pages of hollow nodes, and fault scripts', () => {
     assert.match(stdout, /"pods":"17"/);
   });
 
-  it('are not served on all interfaces without a token, nor with an unreadable token file', async () => {
+  it('are not served on all interfaces without a token, nor with an unreadable or empty token file', async () => {
     const refused: string[] = [];
     const quiet = { ...io, stderr: (text: string) => void refused.push(text), signal: AbortSignal.abort() };
     const base = [`--kubeconfig=${file('kubeconfig')}`, '--control-address=:0'];
     assert.equal(await run(base, quiet), 2);
     assert.match(refused.join(''), /--control-address: must have a loopback host.* \(got host ""\)/);
-    assert.equal(await run([...base, '--control-token-file=/nonexistent'], quiet), 2);
+    writeFileSync(file('blank'), ' \n');
+    for (const path of ['/nonexistent', folder, file('blank')]) {
+      refused.length = 0;
+      assert.equal(await run([...base, `--control-token-file=${path}`], quiet), 2);
+      const message = `--control-token-file: must be a readable file with a token that is not empty (got "${path}")`;
+      assert.ok(refused.join('').includes(message), refused.join(''));
+    }
   });
 
   const nodeObject = (name: string) => send(`/api/v1/nodes/${name}`);

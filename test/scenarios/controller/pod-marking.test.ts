@@ -163,15 +163,76 @@ test('a check drops the state of a node that no longer exists or renews its leas
   assert.deepEqual([...marker.kept()], []);
 });
 
-test('a check restores the mark of a pod whose events were lost', async () => {
+test('a kubelet whose heartbeats do not arrive and whose pod statuses do is not contradicted a second time', async () => {
   await using world = aWorldWithPods();
   await world.start().silentFor(60, 'a-0');
+  assertMarked(world, 1);
+  for (let left = 30; left > 0; left -= 1) {
+    kubeletPostsReady(world);
+    await world.advance(10);
+  }
+  assertMarked(world, 1);
+  assert.deepEqual(areReady(world), [true]);
+});
+
+test('a pod that is bound later in the same silence is marked, and those before it are not marked again', async () => {
+  await using world = aWorldWithPods();
+  await world.start().silentFor(60, 'a-0');
+  kubeletPostsReady(world);
+  world.addPod('late', 'a-0', [{ operator: 'Exists' }]);
+  await world.advance(100);
+  assert.equal(world.podReady('late'), 'False');
+  assertMarked(world, 1);
+});
+
+test('the end of a full disruption is no heartbeat: pods of a node that stays silent are not marked again', async () => {
+  await using world = aWorldWithPods();
+  await world.start().silentFor(70, ...names(3, 'a-'), ...names(3, 'b-'), ...names(3, 'c-'));
+  await world.advance(400);
+  assertMarked(world, 1);
+  kubeletPostsReady(world);
+  world.recover(...names(3, 'b-'), ...names(3, 'c-'));
+  await world.advance(200);
+  assert.equal(world.ready('a-0'), 'Unknown');
+  assertMarked(world, 1);
+});
+
+test('marks that fail are repeated until each pod was marked once', async () => {
+  await using world = aWorldWithPods();
+  world.failNext('patch', 'pods', 'internal', 10);
+  await world.start().silentFor(70, 'a-0');
+  assert.deepEqual(areReady(world), [false]);
+  kubeletPostsReady(world);
+  await world.advance(100);
+  assertMarked(world, 1);
+});
+
+test('a new leader, to which the API shows no marks, marks each pod once more at most', async () => {
+  await using world = aWorldWithPods();
+  await world.start().silentFor(60, 'a-0');
+  kubeletPostsReady(world);
+  await world.restart();
+  for (let left = 30; left > 0; left -= 1) {
+    await world.advance(10);
+    kubeletPostsReady(world);
+  }
+  assertMarked(world, 2);
+});
+
+test('a check evaluates the pods of a silent node, whatever events were lost', async () => {
+  await using world = aWorldWithPods();
+  await world.start().silentFor(60, 'a-0');
+  for (const pod of podNames) world.lifecycle.stages.marking.forgetPod({ nodeName: 'a-0', uid: uidOf(world, pod) });
   kubeletPostsReady(world);
   await world.advance(1);
   world.lifecycle.stages.marker.check('a-0');
   await world.advance(1);
   assert.deepEqual(areReady(world), [false]);
 });
+
+function uidOf(world: ControllerWorld, pod: string): string {
+  return world.pod(pod)?.metadata.uid ?? '';
+}
 
 test('serve returns the time of the next free slot while a node waits', async () => {
   await using world = aZonedWorld({ a: 6, b: 6 }, { podMarkingRate: 0.1 });

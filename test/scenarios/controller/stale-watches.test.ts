@@ -120,6 +120,20 @@ test('a missing permission to read leases is named, and the node is held until i
   assert.equal(world.ready('a-0'), 'Unknown');
 });
 
+test('a read that was forbidden an hour ago does not shorten the hold of the next silent node', async () => {
+  await using world = aWorld();
+  await world.start().silentFor(45, 'a-0');
+  world.permitted = false;
+  await world.advance(7);
+  assert.equal(world.decided('confirmation-held').length, 1);
+  world.renewing('a-0');
+  await world.advance(3_600);
+  await world.silentFor(100, 'a-1');
+  assert.equal(world.ready('a-1'), 'True', 'held for 60 s after its grace period');
+  await world.advance(20);
+  assert.equal(world.ready('a-1'), 'Unknown');
+});
+
 test('a new leader with full caches and dead watches writes nothing before the API server has answered', async () => {
   await using world = aWorld();
   world.addPod('patient', 'a-0', [{ operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 30 }]);

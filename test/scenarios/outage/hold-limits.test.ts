@@ -115,3 +115,23 @@ test('the limit of a hold in force is in the metrics', async () => {
   await using world = await aSilentZone({ workers: 5, controlPlane: 0 }, names(3, 'w-'));
   assert.equal(world.meter.read().get('node_lifecycle_outage_hold_limit_seconds'), 60);
 });
+
+test('nodes of an earlier path failure are not held by a later one', async () => {
+  const first = ['a', 'b', 'c'].flatMap((zone) => names(7, `${zone}-`));
+  const later = ['a-7', 'b-7', 'c-7', 'a-8', 'b-8', 'c-8', 'a-9', 'b-9'];
+  await using world = aZonedWorld({ a: 10, b: 10, c: 10 });
+  for (const node of [...first, ...later]) world.addPod(`pod-of-${node}`, node);
+  await world.start().silentFor(60, ...first);
+  assert.deepEqual(world.nodeEventsOf('ControlPlanePathFailure').length, 1);
+  await world.advance(300);
+  assert.equal(marked(world), first.length, 'the first hold is over');
+  await world.silentFor(60, ...later);
+  assert.deepEqual(world.nodeEventsOf('ControlPlanePathFailure').length, 2);
+  const { outage } = world.lifecycle.stages;
+  const held = [...first, ...later].filter((node) => outage.isHeld(node));
+  assert.deepEqual(held.sort(), [...later].sort());
+  world.addPod('bound-later', 'a-0', [{ operator: 'Exists' }]);
+  await world.advance(5);
+  assert.equal(world.podReady('bound-later'), 'False', 'pods of the first nodes are marked meanwhile');
+  assert.equal(marked(world), first.length + 1);
+});

@@ -36,6 +36,24 @@ function addTaint(world: ControllerWorld, name: string, taint: Taint): void {
   world.setTaints(name, [...(world.node(name).spec?.taints ?? []), taint]);
 }
 
+function removeTaint(world: ControllerWorld, name: string, taint: Taint): void {
+  world.setTaints(
+    name,
+    (world.node(name).spec?.taints ?? []).filter(({ key }) => key !== taint.key),
+  );
+}
+
+/** As another leader does it. */
+function markUnknown(world: ControllerWorld, name: string): void {
+  const node = world.node(name);
+  const conditions = (node.status?.conditions ?? []).map((condition) => ({ ...condition, status: 'Unknown' }));
+  world.putNode({ ...node, status: { ...node.status, conditions } });
+}
+
+function fencingOf(world: ControllerWorld, name: string): string | undefined {
+  return explainNode(world, name).outOfService?.kind;
+}
+
 /** The cloud shuts the machine down, which its node controller shows with a taint. */
 async function shutDown(world: ControllerWorld, name: string): Promise<void> {
   addTaint(world, name, shutdown);
@@ -76,11 +94,11 @@ test('a node that the cloud has shut down is out of service once it is evicted, 
 
 test('without the label, or without the field of the policy, nothing is added', async () => {
   await using world = allow(aZonedWorld(sizes, { policies: [aPolicy()] }), 'a-0').start();
-  addTaint(world, 'a-1', shutdown);
   await shutDown(world, 'a-0');
   world.changeOptions({ policies });
   world.setLabels('a-0', { ...world.node('a-0').metadata.labels, [outOfServiceLabel]: 'no' });
-  await world.silentFor(120, 'a-1');
+  world.goSilent('a-1');
+  await shutDown(world, 'a-1');
   assert.deepEqual([outOf(world, 'a-0'), outOf(world, 'a-1')], [[], []]);
   allow(world, 'a-1');
   await world.advance(2);
@@ -185,4 +203,123 @@ test('an open breaker holds it', async () => {
   world.recover('a-1', 'a-2');
   await world.advance(80);
   assert.equal(outOf(world, 'a-0').length, 1);
+});
+
+test('a taint of a cloud that a heartbeat came after proves nothing, until it is removed and set again', async () => {
+  await using world = allow(aZonedWorld(sizes, { policies }), 'a-0').start();
+  addTaint(world, 'a-0', shutdown);
+  await world.advance(3_600);
+  await world.silentFor(600, 'a-0');
+  assert.ok(world.taints('a-0').includes('unreachable:NoExecute'), 'partitioned, and running');
+  assert.deepEqual(outOf(world, 'a-0'), []);
+  assert.equal(fencingOf(world, 'a-0'), 'disproved');
+  const [event, ...others] = world.nodeEventsOf('NodeFencingNotProven');
+  assert.match(event ?? '', /taint .*shutdown does not prove .* a heartbeat of the node came after it; .* set again$/);
+  assert.deepEqual(others, [], 'once');
+
+  removeTaint(world, 'a-0', shutdown);
+  await world.advance(5);
+  addTaint(world, 'a-0', shutdown);
+  await world.advance(5);
+  assert.equal(outOf(world, 'a-0').length, 1);
+});
+
+test('a node that boots again and never becomes Ready was not fenced by the shutdown before that boot', async () => {
+  await using world = allow(aZonedWorld(sizes, { policies }), 'a-0').start();
+  await world.silentFor(70, 'a-0');
+  world.annotatePause('a-0', 'true');
+  addTaint(world, 'a-0', shutdown);
+  await world.advance(30);
+  world.reboot('a-0', 'boot-2');
+  world.post('a-0', 'False');
+  world.renewing('a-0');
+  world.annotatePause('a-0', undefined);
+  await world.advance(600);
+  await world.silentFor(600, 'a-0');
+  assert.equal(world.ready('a-0'), 'Unknown');
+  assert.deepEqual(outOf(world, 'a-0'), []);
+  assert.equal(fencingOf(world, 'a-0'), 'disproved');
+});
+
+test('a renewal of the lease after Fenced=True disproves it, also where no status follows', async () => {
+  await using world = allow(aZonedWorld(sizes, { policies }), 'a-0').start();
+  await world.silentFor(55, 'a-0');
+  world.setCondition('a-0', 'Fenced', 'True');
+  world.renewOnce('a-0');
+  await world.advance(600);
+  assert.deepEqual(outOf(world, 'a-0'), []);
+  assert.equal(fencingOf(world, 'a-0'), 'disproved');
+  world.setCondition('a-0', 'Fenced', 'False');
+  world.setCondition('a-0', 'Fenced', 'True');
+  await world.advance(5);
+  assert.equal(outOf(world, 'a-0').length, 1);
+});
+
+test('a renewal that the watch of leases has not delivered disproves it: the lease is read live', async () => {
+  await using world = allow(aZonedWorld(sizes, { policies }), 'a-0').start();
+  await world.silentFor(70, 'a-0');
+  world.frozen = true;
+  world.renewOnce('a-0');
+  world.frozen = false;
+  addTaint(world, 'a-0', shutdown);
+  await world.advance(60);
+  assert.deepEqual(outOf(world, 'a-0'), []);
+  assert.equal(fencingOf(world, 'a-0'), 'disproved');
+});
+
+test('the taint waits for as long as the lease cannot be read live', async () => {
+  await using world = allow(aZonedWorld(sizes, { policies }), 'a-0').start();
+  await world.silentFor(70, 'a-0');
+  world.unreadableLeases.add('a-0');
+  addTaint(world, 'a-0', shutdown);
+  await world.advance(120);
+  assert.deepEqual(outOf(world, 'a-0'), []);
+  assert.equal(world.decisions.filter(({ decision }) => decision.kind === 'fencing-not-confirmed').length, 1);
+  world.unreadableLeases.clear();
+  await world.advance(15);
+  assert.equal(outOf(world, 'a-0').length, 1);
+});
+
+test('a process that finds the evidence does not know the order, unless the evidence has a later time', async () => {
+  await using world = allow(aZonedWorld(sizes, { policies }), 'a-0', 'a-1').start();
+  await world.silentFor(70, 'a-0', 'a-1');
+  await world.stop();
+  addTaint(world, 'a-0', shutdown);
+  await world.advance(61);
+  world.setCondition('a-1', 'Fenced', 'True');
+  await world.restart();
+  await world.advance(120);
+  assert.deepEqual(outOf(world, 'a-0'), []);
+  assert.equal(fencingOf(world, 'a-0'), 'unordered');
+  assert.match(world.nodeEventsOf('NodeFencingNotProven').join(), /it is not known whether it appeared after the last/);
+  assert.equal(outOf(world, 'a-1').length, 1, 'more than a minute after Unknown');
+});
+
+test('a standby that saw the evidence appear adds the taint when it leads', async () => {
+  await using world = allow(aZonedWorld(sizes, { policies }), 'a-0', 'a-1');
+  world.goSilent('a-0', 'a-1');
+  await world.advance(70);
+  for (const name of ['a-0', 'a-1']) {
+    markUnknown(world, name);
+    addTaint(world, name, { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' });
+    addTaint(world, name, shutdown);
+  }
+  world.renewOnce('a-1');
+  await world.advance(30);
+  world.start();
+  await world.advance(60);
+  assert.equal(outOf(world, 'a-0').length, 1);
+  assert.deepEqual(outOf(world, 'a-1'), [], 'and the heartbeat after it');
+  assert.equal(fencingOf(world, 'a-1'), 'disproved');
+});
+
+test('a leader that saw a heartbeat after the evidence is not followed by one that adds the taint', async () => {
+  await using world = allow(aZonedWorld(sizes, { policies }), 'a-0').start();
+  addTaint(world, 'a-0', shutdown);
+  await world.advance(30);
+  await world.silentFor(30, 'a-0');
+  await world.restart();
+  await world.advance(300);
+  assert.equal(world.ready('a-0'), 'Unknown');
+  assert.deepEqual(outOf(world, 'a-0'), []);
 });

@@ -3,21 +3,29 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../../src/api/api-error.ts';
 import { formatTime } from '../../../src/api/timestamps.ts';
+import { defaultPodGcOptions } from '../../../src/controller/model/options.ts';
 import { Budget } from '../../support/budget.ts';
 import { aPolicy } from '../../support/builders.ts';
+import { ControllerWorld } from '../../support/controller-world.ts';
+import { NarrowLanes } from '../../support/narrow-lanes.ts';
+import { OpenLanes } from '../../support/open-lanes.ts';
 import { aZonedWorld, names } from '../../support/zoned-world.ts';
 
-test('requests to the Eviction API that hang do not delay deletions', async () => {
+/** Pods of a-0 whose eviction hangs for 30 s each, and one of b-0 that is deleted. */
+async function hangingEvictions(
+  lanes: OpenLanes,
+): Promise<{ world: ControllerWorld; end: () => void; asked: () => number }> {
   const policies = [aPolicy({ evictReachable: { timeoutMs: 3_600_000 } })];
-  await using world = aZonedWorld({ a: 4, b: 4 }, { policies, nodeEvictionRate: 1 });
+  const world = new ControllerWorld({ policies, nodeEvictionRate: 1 }, {}, defaultPodGcOptions, () => lanes);
+  for (const zone of ['a', 'b']) world.addNodes(names(4, `${zone}-`), { zone });
   for (const pod of names(100, 'web-')) world.addPod(pod, 'a-0');
   world.addPod('other', 'b-0');
   world.start();
   const end = new AbortController();
-  let hanging = 0;
+  let asked = 0;
   world.beforeWrite = async ({ verb }) => {
     if (verb !== 'evict') return;
-    hanging += 1;
+    asked += 1;
     await world.clock.sleep(30_000, end.signal);
     throw new ApiError({ reason: 'timeout', message: 'no answer' });
   };
@@ -25,14 +33,30 @@ test('requests to the Eviction API that hang do not delay deletions', async () =
   world.post('a-0', 'False');
   await world.advance(10);
   world.post('b-0', 'False');
-  await world.advance(10);
-  const evicted = world.evicted();
-  const before = hanging;
-  await world.advance(120);
-  assert.ok(hanging > before, 'others are asked for');
-  end.abort();
-  assert.deepEqual(evicted, ['other']);
-});
+  return { world, end: () => end.abort(), asked: () => asked };
+}
+
+for (const [slots, deletedInSeconds] of [
+  [Infinity, 10],
+  [4, 10],
+  [3, 10],
+  [2, 10],
+  // A single slot serves both in turn: the mark of the pod and its deletion wait for a request each.
+  [1, 70],
+] as const)
+  test(`evictions that hang do not delay deletions for more than ${deletedInSeconds} s with ${slots} write slots`, async () => {
+    const lanes = slots === Infinity ? new OpenLanes() : new NarrowLanes(slots);
+    const { world, end, asked } = await hangingEvictions(lanes);
+    await world.advance(deletedInSeconds);
+    const evicted = world.evicted();
+    const before = asked();
+    await world.advance(120);
+    const after = asked();
+    end();
+    await world.stop();
+    assert.deepEqual(evicted, ['other']);
+    assert.ok(after > before, 'others are asked for');
+  });
 
 for (const { title, end, expected } of [
   { title: 'is deleted soon after its node becomes unreachable', end: 'silent', expected: ['delete web'] },

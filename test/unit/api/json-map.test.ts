@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { canonicalJson, listOf, mapOf, mapsOf, textOf, withoutNulls } from '../../../src/api/json-map.ts';
+import {
+  canonicalJson,
+  listOf,
+  mapOf,
+  mapsOf,
+  ownValue,
+  setOwn,
+  textOf,
+  withoutNulls,
+} from '../../../src/api/json-map.ts';
 
 describe('JSON of unknown shape', () => {
   it('is read as empty if it has another type', () => {
@@ -19,5 +28,17 @@ describe('JSON of unknown shape', () => {
     assert.equal(canonicalJson({ b: [{ y: 1, x: null }], a: 'é' }), '{"a":"é","b":[{"x":null,"y":1}]}');
     assert.equal(canonicalJson(undefined), 'null');
     assert.notEqual(canonicalJson([1, 2]), canonicalJson([2, 1]));
+  });
+
+  it('is read and filled by any key without what objects inherit', () => {
+    const record: Record<string, string> = { a: '1' };
+    assert.deepEqual(
+      ['a', 'b', 'constructor', 'toString', '__proto__'].map((key) => ownValue(record, key)),
+      ['1', undefined, undefined, undefined, undefined],
+    );
+    assert.equal(ownValue(undefined, 'a'), undefined);
+    for (const key of ['constructor', '__proto__']) setOwn(record, key, '2');
+    assert.equal(JSON.stringify(record), '{"a":"1","constructor":"2","__proto__":"2"}');
+    assert.equal(ownValue(record, '__proto__'), '2');
   });
 });

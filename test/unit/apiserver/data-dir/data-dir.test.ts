@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, cpSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -52,6 +52,27 @@ test('objects, the last revision and secrets are those of the previous run', asy
   assert.equal(await second.keepSecret('token', () => 'another'), 'made');
   second.close();
   assert.equal(statSync(join(folder, 'objects.db')).mode & 0o077, 0, 'others may read the secrets');
+});
+
+test('an existing folder and its files are readable by the user of the process only', async () => {
+  const folder = tempFolder();
+  const modeOf = (name: string): string => (statSync(join(folder, name)).mode & 0o777).toString(8);
+  chmodSync(folder, 0o755);
+  (await DataDir.open(folder, silentLogger)).close();
+  assert.deepEqual(['.', 'lock', 'objects.db'].map(modeOf), ['700', '600', '600']);
+  for (const name of ['.', 'lock', 'objects.db']) chmodSync(join(folder, name), 0o755);
+  (await DataDir.open(folder, silentLogger)).close();
+  assert.deepEqual(['.', 'lock', 'objects.db'].map(modeOf), ['700', '600', '600']);
+});
+
+test('a folder that has files of others keeps its mode', async () => {
+  const folder = tempFolder();
+  writeFileSync(join(folder, 'other'), '');
+  chmodSync(folder, 0o755);
+  chmodSync(join(folder, 'other'), 0o644);
+  (await DataDir.open(folder, silentLogger)).close();
+  const modes = ['.', 'other', 'lock', 'objects.db'].map((name) => statSync(join(folder, name)).mode & 0o777);
+  assert.deepEqual(modes, [0o755, 0o644, 0o600, 0o600]);
 });
 
 test('after a kill every write is there, and versions that clients may have seen are not used again', async () => {

@@ -130,3 +130,27 @@ test('owners that a client sends back are those that are known, changed ones are
     );
   });
 });
+
+test('managers beyond ten are merged in time that grows with their number', () => {
+  const change = { before: {}, after: {}, version, versions };
+  const managersOf = (count: number): readonly ManagerEntry[] =>
+    Array.from({ length: count }, (_, index) => ({
+      manager: `m${index}`,
+      operation: 'Update',
+      apiVersion: version.apiVersion,
+      subresource: '',
+      time: writer.now,
+      fields: FieldSet.of(['f:data', `f:k${index}`]),
+    }));
+  const fastestMs = (managers: readonly ManagerEntry[]): number => {
+    const times = [1, 2, 3].map(() => {
+      const started = performance.now();
+      assert.equal(decideUpdate(change, managers, writer).length, 10);
+      return performance.now() - started;
+    });
+    return Math.min(...times);
+  };
+  const [few, many] = [managersOf(1_000), managersOf(16_000)];
+  // Quadratic, 256 times as long.
+  assert.ok(fastestMs(many) < 80 * Math.max(fastestMs(few), 1));
+});

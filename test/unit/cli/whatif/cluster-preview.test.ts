@@ -112,13 +112,16 @@ describe('a node', () => {
   });
 
   test('that was fenced gets the taint out-of-service by a policy that allows it', () => {
-    const outOfService = { conditions: [], taints: [] };
+    const outOfService = { conditions: [], taints: ['example.com/fenced'] };
     const labels = { 'topology.kubernetes.io/zone': 'a', 'nodelifecycle/out-of-service': 'allowed' };
-    const down = { silentSeconds: 600, ready: 'Unknown', taints: [unreachable], labels, bootID: 'b1', fenced: 'b1' };
+    const fenced = { key: 'example.com/fenced', effect: 'NoExecute', timeAdded: formatTime(nowMs) };
+    const taints = [unreachable, fenced];
+    const down = { silentSeconds: 600, ready: 'Unknown', taints, labels, bootID: 'b1' };
     assert.equal(preview(down).outOfService, 'none');
     assert.equal(preview(down, [aPolicy({ outOfService })]).outOfService, 'added');
-    assert.equal(preview({ ...down, fenced: 'b0' }, [aPolicy({ outOfService })]).outOfService, 'none');
     assert.equal(preview(down, [aPolicy({ outOfService, mode: 'Paused' })]).outOfService, 'held');
+    const untimed = { ...down, taints: [unreachable, { ...fenced, timeAdded: '' }], fenced: 'b1' };
+    assert.equal(preview(untimed, [aPolicy({ outOfService })]).outOfService, 'none', 'one reading shows no order');
   });
 
   test('that two policies claim equally has the default', () => {

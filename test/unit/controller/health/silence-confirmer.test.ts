@@ -120,6 +120,27 @@ describe('confirming that nodes are silent', () => {
     assert.ok(wakeUps > 0);
   });
 
+  for (const [how, end] of [
+    ['its node renews', () => confirmer.forget('n0')],
+    ['another lease is read', () => ask(['readable'])],
+  ] as const)
+    test(`a read that was forbidden does not shorten the hold of another node an hour later: ${how}`, async () => {
+      const error = new ApiError({ reason: 'forbidden', message: 'scripted', code: 403 });
+      readOne = (node) => ({ takesMs: 0, answer: node === 'readable' ? missing : { kind: 'unreadable', error } });
+      ask(['n0']);
+      await clock.advance(1_000);
+      end();
+      await clock.advance(3_600_000);
+      const silentAtMs: number[] = [];
+      for (let passedMs = 0; passedMs <= holdMs; passedMs += 5_000) {
+        ask(['n1']);
+        await clock.advance(5_000);
+        for (const { node, found: what } of confirmer.takeAnswers())
+          if (node === 'n1' && what === 'silent') silentAtMs.push(passedMs);
+      }
+      assert.deepEqual(silentAtMs, [holdMs]);
+    });
+
   test('a lease that alone may not be read holds its node no longer than the hold, although others are read', async () => {
     const error = new ApiError({ reason: 'forbidden', message: 'scripted', code: 403 });
     readOne = (node) => ({ takesMs: 0, answer: node === 'n0' ? { kind: 'unreadable', error } : missing });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { NodeView } from '../../../../src/api/node.ts';
 import type { Taint } from '../../../../src/api/taints.ts';
 import type { OutOfServiceState } from '../../../../src/controller/model/out-of-service.ts';
+import type { EvidenceOrder } from '../../../../src/controller/out-of-service/decide-order.ts';
 import { assessOutOfService } from '../../../../src/controller/out-of-service/assess-out-of-service.ts';
 import { aNodeView } from '../../../support/builders.ts';
 
@@ -32,8 +33,19 @@ function aFencedNode(over: Partial<NodeView> = {}): NodeView {
   });
 }
 
+const orderOf = (): EvidenceOrder => 'newer';
+
 function assess(node: NodeView, isSilent = true): OutOfServiceState {
-  return assessOutOfService(node, { rule, isSilent });
+  return assessOutOfService(node, { rule, isSilent, orderOf });
+}
+
+/** By the order of each source; those that are not listed are younger than the last heartbeat. */
+function assessOrdered(over: Partial<NodeView>, orders: Readonly<Record<string, EvidenceOrder>>): OutOfServiceState {
+  return assessOutOfService(aFencedNode(over), {
+    rule,
+    isSilent: true,
+    orderOf: ({ source }) => orders[source] ?? 'newer',
+  });
 }
 
 function kindOf(over: Partial<NodeView>, isSilent = true): string {
@@ -50,7 +62,7 @@ test('an unreachable, evicted node that is proven to be fenced is due, with the 
 });
 
 test('nothing follows without a rule, and without exactly this value of the label', () => {
-  assert.deepEqual(assessOutOfService(aFencedNode(), { rule: undefined, isSilent: true }), { kind: 'none' });
+  assert.deepEqual(assessOutOfService(aFencedNode(), { rule: undefined, isSilent: true, orderOf }), { kind: 'none' });
   for (const value of ['', 'true', 'Allowed', 'denied'])
     assert.equal(kindOf({ labels: { 'nodelifecycle/out-of-service': value } }), 'none', value);
   assert.equal(kindOf({ labels: {} }), 'none');
@@ -81,24 +93,32 @@ test('the annotation counts for the boot that it names', () => {
   assert.equal(kindOf({ taints: [unreachable], fenced: 'boot-0' }), 'unproven', 'of an earlier outage');
 });
 
-test('a condition counts while it is True and not older than the last status of the kubelet', () => {
+test('a condition counts while it is True', () => {
   const taints = [unreachable];
-  assert.deepEqual(assess(aFencedNode({ taints, conditions: fenced('2026-11-24T10:00:30Z') })), {
+  const at = '2026-11-24T10:00:30Z';
+  assert.deepEqual(assess(aFencedNode({ taints, conditions: fenced(at) })), {
     kind: 'due',
     evidence: 'condition Fenced',
   });
-  assert.equal(kindOf({ taints, conditions: fenced('2026-11-24T09:59:01Z') }), 'due', 'two clocks');
-  assert.equal(kindOf({ taints, conditions: fenced('2026-11-24T09:58:59Z') }), 'unproven', 'of an earlier outage');
-  assert.equal(kindOf({ taints, conditions: fenced('2026-11-24T10:00:30Z', 'False') }), 'unproven');
-  assert.equal(kindOf({ taints, conditions: fenced('soon') }), 'unproven');
-  const other = [ready('Unknown'), { type: 'Other', status: 'True', lastTransitionTime: '2026-11-24T10:00:30Z' }];
+  assert.equal(kindOf({ taints, conditions: fenced(at, 'False') }), 'unproven');
+  const other = [ready('Unknown'), { type: 'Other', status: 'True', lastTransitionTime: at }];
   assert.equal(kindOf({ taints, conditions: other }), 'unproven');
 });
 
-test('the time of a taint counts where it has one', () => {
-  const at = (timeAdded: string): readonly Taint[] => [unreachable, { ...shutdown, effect: 'NoExecute', timeAdded }];
-  assert.equal(kindOf({ taints: at('2026-11-24T10:00:30Z') }), 'due');
-  assert.equal(kindOf({ taints: at('2026-11-24T09:00:00Z') }), 'unproven');
+test('only evidence that is younger than the last heartbeat proves it, and one is enough', () => {
+  const taint = 'taint node.cloudprovider.kubernetes.io/shutdown';
+  const condition = 'condition Fenced';
+  const both = { conditions: fenced('2026-11-24T10:00:30Z') };
+  const all = (order: EvidenceOrder): Record<string, EvidenceOrder> => ({ [taint]: order, [condition]: order });
+  assert.deepEqual(assessOrdered(both, all('disproved')), { kind: 'disproved', evidence: condition, isEvicted: true });
+  assert.deepEqual(assessOrdered(both, { ...all('disproved'), [taint]: 'unknown' }), {
+    kind: 'unordered',
+    evidence: taint,
+    isEvicted: true,
+  });
+  assert.deepEqual(assessOrdered(both, { [condition]: 'disproved' }), { kind: 'due', evidence: taint });
+  const waiting = assessOrdered({ taints: [shutdown] }, all('unknown'));
+  assert.deepEqual(waiting, { kind: 'unordered', evidence: taint, isEvicted: false });
 });
 
 test('a taint of another client is left alone', () => {
@@ -108,7 +128,7 @@ test('a taint of another client is left alone', () => {
 test('what was added stays until another boot has reported itself, whatever the policy and the label say', () => {
   const tainted = { taints: [unreachable, outOfService], outOfService: record, labels: {} };
   const without = (over: Partial<NodeView>, isSilent = true): string =>
-    assessOutOfService(aFencedNode({ ...tainted, ...over }), { rule: undefined, isSilent }).kind;
+    assessOutOfService(aFencedNode({ ...tainted, ...over }), { rule: undefined, isSilent, orderOf }).kind;
   assert.equal(without({}), 'in-place');
   assert.equal(without({ conditions: [ready('False')] }, false), 'in-place');
   assert.equal(without({ bootID: '' }), 'in-place');

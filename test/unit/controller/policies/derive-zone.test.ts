@@ -32,6 +32,7 @@ test('the labels of the failure domain form the zone, in their order; a missing 
   assert.equal(zoneIn(edge({ failureDomain: ['example.com/rack'] })), 'edge:r12');
   assert.equal(zoneIn(edge({ failureDomain: ['example.com/cell', 'example.com/rack'] })), 'edge:c3/r12');
   assert.equal(zoneIn(edge({ failureDomain: ['example.com/none', 'example.com/rack'] })), 'edge:/r12');
+  assert.equal(zoneIn(edge({ failureDomain: ['constructor', 'example.com/rack'] })), 'edge:/r12');
 });
 
 test('with an outer level the name begins with the values of the outer labels', () => {

@@ -20,6 +20,7 @@ const rows: readonly (readonly [string, readonly (readonly [string, number, ...s
   ['no policy', [], 'default'],
   ['no match', [['x', 9, 'c']], 'default'],
   ['one match', [['x', 0, 'a']], 'x'],
+  ['a name that objects inherit', [['x', 0, 'constructor']], 'default'],
   [
     'the higher priority',
     [

@@ -39,6 +39,7 @@ export class EvictorStand {
     clock: this.clock,
     holdOf: () => this.hold,
     isCacheLate: () => this.cacheIsLate,
+    isNodeWatchBehind: () => false,
     liveNode: () => this.live,
   });
   readonly #life = new AbortController();

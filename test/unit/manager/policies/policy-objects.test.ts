@@ -107,6 +107,15 @@ test('an invalid object is logged once and shown by a gauge; the other objects a
   assert.equal(desk.meter.series.has('node_lifecycle_policy_object_accepted{policy="a"}'), false);
 });
 
+test('of a spec with 1,000 long unknown fields a bounded number of problems is kept and logged, each of bounded length', () => {
+  const desk = new Desk();
+  const fields = Array.from({ length: 1_000 }, (_, index) => [`${'x'.repeat(1_000)}${index}`, 1]);
+  desk.put('a', Object.fromEntries(fields));
+  desk.objects.evaluate();
+  const [line] = desk.warnings();
+  assert.ok(JSON.stringify(line).length < 10_000, `${JSON.stringify(line).length} characters`);
+});
+
 test('an error while one object is read costs that object only', () => {
   const desk = new Desk();
   desk.put('a');

@@ -35,8 +35,14 @@ function aNode({
   } as unknown as Node;
 }
 
+interface Truth {
+  readonly hasPolicy?: boolean;
+  /** The last boot of the machine, in which it runs or is off. */
+  readonly boot?: string;
+}
+
 /** What is reported when a replica changes the node. */
-function check(before: Node, after: Node, hasPolicy = true): readonly string[] {
+function check(before: Node, after: Node, { hasPolicy = true, boot = 'b2' }: Truth = {}): readonly string[] {
   const reported: string[] = [];
   const listeners: ((...args: unknown[]) => void)[] = [];
   const selector = [{ key: hostname, operator: 'In', values: ['n1'] }] as const;
@@ -45,6 +51,7 @@ function check(before: Node, after: Node, hasPolicy = true): readonly string[] {
     storage: { onCommit: (listener: never) => listeners.push(listener), decode: (_: string, node: Node) => node },
     timeline: { nowMs: 1_000_000 },
     restoredAtMs: -Infinity,
+    fleet: { kubelet: () => ({ health: { bootId: boot } }) },
     settings: [{ fromMs: 0, options: { ...defaultControllerOptions, policies } }],
   } as unknown as World;
   new OutOfServiceChecker(world, (_invariant, _subject, text) => reported.push(text), 1_000).begin();
@@ -53,20 +60,21 @@ function check(before: Node, after: Node, hasPolicy = true): readonly string[] {
   return reported;
 }
 
-function add(story: Story, hasPolicy = true): string {
+function add(story: Story, truth: Truth = {}): string {
   const taints = [...(story.taints ?? [noExecute]), out];
-  return check(aNode(story), aNode({ ...story, taints }), hasPolicy).join();
+  return check(aNode(story), aNode({ ...story, taints }), truth).join();
 }
 
-test('the taint is added with a proof of this boot only', () => {
+test('the taint is added with evidence about this boot only, while the machine has ended it', () => {
   assert.equal(add({}), '');
-  assert.match(add({ annotations: { 'nodelifecycle/fenced': 'b0' } }), /nothing proves that boot b1 was ended/u);
-  assert.match(add({ annotations: {} }), /nothing proves/u);
+  assert.match(add({ annotations: { 'nodelifecycle/fenced': 'b0' } }), /nothing says that boot b1 was ended/u);
+  assert.match(add({ annotations: {} }), /nothing says/u);
   assert.match(add({ bootID: '' }), /no boot ID/u);
+  assert.match(add({}, { boot: 'b1' }), /the machine runs in boot b1/u);
 });
 
 test('a policy and the label allow it, and the node is Unknown and tainted', () => {
-  assert.match(add({}, false), /no policy/u);
+  assert.match(add({}, { hasPolicy: false }), /no policy/u);
   assert.match(add({ allowed: 'true' }), /label/u);
   assert.match(add({ ready: 'False' }), /Ready is False/u);
   assert.match(add({ taints: [] }), /no NoExecute taint/u);

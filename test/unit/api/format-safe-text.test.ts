@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { escapeControls, escapeJsonControls } from '../../../../src/cli/io/format-safe-text.ts';
+import { escapeControls, escapeJsonControls } from '../../../src/api/format-safe-text.ts';
 
 test('control characters and marks of text direction are shown as escapes; lines, tabs and other scripts remain', () => {
   const hostile = 'a\x1b[2Jb\x07\x9bc\u202ed\u2066e\r\x7f';

@@ -1,0 +1,119 @@
+import { type Condition, findCondition } from '../../api/conditions.ts';
+import type { NodeView } from '../../api/node.ts';
+import type { OutOfServiceRule } from '../model/policy.ts';
+import type { EvidenceOrder } from './decide-order.ts';
+import { type FencingEvidence, selectEvidence } from './select-evidence.ts';
+
+/** The last heartbeat of a node by status and by lease: what kubelets wrote, compared for equality only. */
+interface LastHeartbeat {
+  readonly readyHeartbeat: string | undefined;
+  readonly lease: { readonly renewTime?: string | undefined } | undefined;
+  /** A heartbeat was observed since the node became Unknown, or since it is known. */
+  readonly heartbeatSinceUnknown: boolean;
+}
+
+/** A state of a node that the watch brought, and the one before it; undefined: it is the first that this process sees. */
+export interface NodeSighting {
+  readonly node: NodeView;
+  readonly before: NodeView | undefined;
+  /** With what this state shows. */
+  readonly heartbeat: LastHeartbeat;
+  /** The watches are fresh: this state is not much older than its arrival. */
+  readonly isFresh: boolean;
+}
+
+interface WatchedNode {
+  readonly uid: string;
+  heartbeat: LastHeartbeat;
+  /** By the id of the evidence. */
+  orders: ReadonlyMap<string, EvidenceOrder>;
+}
+
+/**
+ * Whether evidence of fencing appeared after the last heartbeat of its node, as this process saw it; on standbys too, so that a
+ * new leader knows. A heartbeat after the evidence disproves it for as long as it stays. Evidence that was there before this
+ * process, or before its policy, has no known order. Remembers nodes with evidence only.
+ */
+export class EvidenceWatch {
+  readonly #ruleOf: (node: string) => OutOfServiceRule | undefined;
+  readonly #nodes = new Map<string, WatchedNode>();
+
+  constructor(ruleOf: (node: string) => OutOfServiceRule | undefined) {
+    this.#ruleOf = ruleOf;
+  }
+
+  /** The watch of nodes brought this state. */
+  observe(seen: NodeSighting): void {
+    const { node, heartbeat } = seen;
+    const rule = this.#ruleOf(node.name);
+    const evidence = rule === undefined ? [] : selectEvidence(node, rule);
+    if (rule === undefined || evidence.length === 0) return this.forget(node.name);
+    this.observeHeartbeat(node.name, heartbeat);
+    const known = this.#nodes.get(node.name);
+    const orders = known?.uid === node.uid ? known.orders : new Map<string, EvidenceOrder>();
+    const earlier = new Set(seen.before === undefined ? [] : selectEvidence(seen.before, rule).map(({ id }) => id));
+    const next = evidence.map(({ id }): [string, EvidenceOrder] => {
+      return [id, orders.get(id) ?? (earlier.has(id) ? 'unknown' : orderOfArrival(seen))];
+    });
+    this.#nodes.set(node.name, { uid: node.uid, heartbeat, orders: new Map(next) });
+  }
+
+  /** A heartbeat of this node may have arrived, by whichever channel. */
+  observeHeartbeat(name: string, heartbeat: LastHeartbeat): void {
+    const known = this.#nodes.get(name);
+    if (known === undefined || isSame(known.heartbeat, heartbeat)) return;
+    // The lease of a node may be listed after the node: then it is no heartbeat that came after evidence of unknown order.
+    const isFirstLease = known.heartbeat.lease === undefined;
+    known.heartbeat = heartbeat;
+    known.orders = new Map(
+      [...known.orders].map(([id, order]) => [id, isFirstLease && order === 'unknown' ? order : 'disproved']),
+    );
+  }
+
+  /** Whether a live read of the lease brought this heartbeat or none. If not, the evidence on the node is disproved. */
+  confirm(name: string, renewTime: string | undefined): boolean {
+    const known = this.#nodes.get(name);
+    if (known === undefined) return false;
+    if (renewTime === undefined || renewTime === known.heartbeat.lease?.renewTime) return true;
+    known.orders = new Map([...known.orders.keys()].map((id) => [id, 'disproved']));
+    return false;
+  }
+
+  orderOf(node: Pick<NodeView, 'name' | 'uid'>, { id }: FencingEvidence): EvidenceOrder {
+    const known = this.#nodes.get(node.name);
+    return (known?.uid === node.uid ? known.orders.get(id) : undefined) ?? 'unknown';
+  }
+
+  forget(name: string): void {
+    this.#nodes.delete(name);
+  }
+
+  /** Number of nodes that it remembers. */
+  get size(): number {
+    return this.#nodes.size;
+  }
+}
+
+/**
+ * That of evidence which the state before did not have. A state that brings a heartbeat too shows no order. While the watches
+ * are fresh it has just been set. Else it was set after the state before, in which the node was Unknown already: a
+ * controller wrote that after the last heartbeat.
+ */
+function orderOfArrival({ node, before, heartbeat, isFresh }: NodeSighting): EvidenceOrder {
+  if (before?.uid !== node.uid || hasReported(before, node)) return 'unknown';
+  const isAfterUnknown = readyOf(before)?.status === 'Unknown' && !heartbeat.heartbeatSinceUnknown;
+  return isFresh || isAfterUnknown ? 'newer' : 'unknown';
+}
+
+/** A status of the kubelet came between these states. */
+function hasReported(before: NodeView, after: NodeView): boolean {
+  return before.bootID !== after.bootID || readyOf(before)?.lastHeartbeatTime !== readyOf(after)?.lastHeartbeatTime;
+}
+
+function readyOf({ conditions }: NodeView): Condition | undefined {
+  return findCondition(conditions, 'Ready');
+}
+
+function isSame(a: LastHeartbeat, b: LastHeartbeat): boolean {
+  return a.readyHeartbeat === b.readyHeartbeat && a.lease?.renewTime === b.lease?.renewTime;
+}
