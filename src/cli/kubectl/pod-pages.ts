@@ -8,7 +8,7 @@ import type { ClusterClient } from '../../adapters/kube-client/cluster-client.ts
 import type { Headers, TlsOptions } from '../../adapters/kube-client/connection.ts';
 import { ApiError } from '../../api/api-error.ts';
 import { mapOf, textOf } from '../../api/json-map.ts';
-import { type PageAnswer, PageError, type PageSource } from '../client/page-source.ts';
+import { type PageAnswer, PageError, type PageSource, readPageBody } from '../client/page-source.ts';
 import { causeOf, pageTimeoutMs } from '../client/server-pages.ts';
 import { describeAccessError } from './describe-access.ts';
 import type { PageLogin } from './page-login.ts';
@@ -95,7 +95,7 @@ export class PodPages implements PageSource {
 
   async #forwarded(path: string, signal: AbortSignal): Promise<PageAnswer> {
     const answer = await this.send(path, { method: 'GET', headers: {}, signal });
-    return { status: answer.statusCode, body: await answer.body.text() };
+    return { status: answer.statusCode, body: await readPageBody(this.name, answer.body) };
   }
 
   #sendWith(login: Headers, path: string, { method, headers, signal }: PageRequest): Promise<Dispatcher.ResponseData> {

@@ -16,13 +16,13 @@ import type {
   NextAction,
   StayOutlook,
 } from './facts.ts';
-import { ending, estimateText, type Row, rows, secondsText, textOf, type Texts } from './format-page.ts';
+import { ending, estimateText, line, type Row, rows, secondsText, textOf, type Texts } from './format-page.ts';
 
 export function describeNodeOutlook(outlook: NodeOutlook): string {
   const { node, ready, taints, zone, counted, holds, next, noExecuteTaint, evictions, problems, history } = outlook;
   const wanted = taints.wanted === null ? 'not managed by this process' : `should have ${taintsText(taints.wanted)}`;
   return [
-    `node ${node}: Ready is ${ready}; ${silenceText(outlook)}\n`,
+    line(`node ${node}: Ready is ${ready}; ${silenceText(outlook)}`),
     rows([
       ['next', nextText(next)],
       ...holdRows(holds),
@@ -41,7 +41,7 @@ export function describeNodeOutlook(outlook: NodeOutlook): string {
       ['eviction', nodeEvictionText(outlook)],
       ['evictions', evictionCountsText(outlook)],
     ]),
-    ...evictions.first.map((eviction) => `    ${evictionText(eviction)}\n`),
+    ...evictions.first.map((eviction) => line(`    ${evictionText(eviction)}`)),
     ending(problems, history),
   ].join('');
 }
@@ -51,7 +51,9 @@ export function describePodOutlook(outlook: PodOutlook): string {
     outlook;
   const staying = stays && `none: ${textOf(stayReasons, 'why', stays)}`;
   return [
-    `pod ${pod}: ${phase}${terminating ? ', terminating' : ''}, ${node === null ? 'not bound' : `on node ${node}`}\n`,
+    line(
+      `pod ${pod}: ${phase}${terminating ? ', terminating' : ''}, ${node === null ? 'not bound' : `on node ${node}`}`,
+    ),
     rows([
       ['next', nextText(next)],
       ...holdRows(holds),
@@ -59,7 +61,7 @@ export function describePodOutlook(outlook: PodOutlook): string {
       ['collection', collection && collectionText(collection)],
       ['taints', taints.length === 0 ? 'no NoExecute taint on its node' : `${taints.length} NoExecute`],
     ]),
-    ...taints.map((countdown) => `    ${countdownText(countdown)}\n`),
+    ...taints.map((countdown) => line(`    ${countdownText(countdown)}`)),
     ending(problems, history),
   ].join('');
 }
@@ -161,9 +163,9 @@ function flappingText({ node, flapping }: NodeOutlook): string | null {
   return `no new pods until ${until} (level ${level}); ${count}; to end it: ${clear}`;
 }
 
-function queueText({ line, zone, outerZone }: NodeOutlook): string | null {
+function queueText({ line: queue, zone, outerZone }: NodeOutlook): string | null {
   const outer = outerZone === undefined ? '' : `; ${outerZone.zone}: ${bucketText(outerZone, 'tokens left')}`;
-  return line && `${line.ahead} ahead, ${line.waiting} waiting; ${bucketText(zone, 'tokens left')}${outer}`;
+  return queue && `${queue.ahead} ahead, ${queue.waiting} waiting; ${bucketText(zone, 'tokens left')}${outer}`;
 }
 
 function bucketText({ line: { tokens, nextToken } }: ZoneOutlook, unit: string): string {
@@ -235,7 +237,7 @@ function zoneText({ zone, arithmetic }: ZoneOutlook): string {
 function describeZone(outlook: ZoneOutlook): string {
   const { waiting, first } = outlook.line;
   const shown = waiting === 0 ? '' : `: ${first.join(', ')}${waiting > first.length ? ', …' : ''}`;
-  return `zone ${zoneText(outlook)}\n${rows([
+  return `${line(`zone ${zoneText(outlook)}`)}${rows([
     ['queue', `${waiting} waiting${shown}`],
     ['tokens', bucketText(outlook, 'left')],
     ...outlook.holds.map((hold): Row => ['held', describeHold(hold)]),

@@ -1,4 +1,5 @@
 // What the pages in text form have in common: rows of a label and a text, times, and the history at the end.
+import { escapeLine } from '../../api/format-safe-text.ts';
 import type { Estimate, HistoryLine } from './facts.ts';
 
 /** A label and its text. A text of null: no line. */
@@ -22,16 +23,21 @@ export function textOf<Key extends string, Union extends Readonly<Record<Key, st
 
 const labelColumns = 11;
 
+/** A line of a page. What objects contain is in it: none of it begins another line, or controls a terminal. */
+export function line(text: string): string {
+  return `${escapeLine(text)}\n`;
+}
+
 /** Lines of a page; a row whose text is null has none. */
 export function rows(all: readonly Row[]): string {
-  return all.map(([label, text]) => (text === null ? '' : `  ${label.padEnd(labelColumns)}${text}\n`)).join('');
+  return all.map(([label, text]) => (text === null ? '' : line(`  ${label.padEnd(labelColumns)}${text}`))).join('');
 }
 
 /** Malformed fields and the history: the last lines of a page. */
 export function ending(problems: readonly string[], history: readonly HistoryLine[]): string {
   const malformed = problems.map((problem): Row => ['malformed', problem]);
   if (history.length === 0) return rows([...malformed, ['history', 'none']]);
-  return `${rows(malformed)}  history\n${history.map(({ at, text }) => `    ${at}  ${text}\n`).join('')}`;
+  return [rows(malformed), line('  history'), ...history.map(({ at, text }) => line(`    ${at}  ${text}`))].join('');
 }
 
 export function secondsText(seconds: number): string {
