@@ -15,6 +15,7 @@ import type { PageLogin } from './page-login.ts';
 import type { ControllerPod, PagePort } from './parse-controller-pod.ts';
 
 const unauthorized = 401;
+const misdirected = 421;
 /** Each event stream of a dashboard holds one. */
 const connectionsMax = 16;
 
@@ -117,10 +118,17 @@ export class PodPages implements PageSource {
     const { namespace, name, pages } = this.pod;
     const [space, pod] = [namespace, name].map(encodeURIComponent);
     const base = `/api/v1/namespaces/${space}/pods/${pod}:${pages.port}/proxy`;
-    const answer = await this.#options.client.page(`${base}${path}`, signal);
+    const answer = await this.#throughProxy(`${base}${path}`, signal);
     const refusal = statusMessage(answer);
     if (refusal === undefined) return answer;
     throw new PageError(`GET ${base}: ${answer.status} ${refusal}`);
+  }
+
+  /** The API server passes the header `Host` on, and a pod answers for its own names only. */
+  async #throughProxy(path: string, signal: AbortSignal): Promise<PageAnswer> {
+    const { client } = this.#options;
+    const answer = await client.page(path, signal);
+    return answer.status === misdirected ? client.page(path, signal, 'localhost') : answer;
   }
 
   async #connect(done: buildConnector.Callback): Promise<void> {
