@@ -59,12 +59,16 @@ export function describePodOutlook(outlook: PodOutlook): string {
       ...holdRows(holds),
       ['eviction', eviction === null ? staying : `${evictionText(eviction)}, ${givenText(eviction.given)}`],
       ['collection', collection && collectionText(collection)],
+      ['counts', outlook.keepsEarlierDeadline ? earlierDeadline : null],
       ['taints', taints.length === 0 ? 'no NoExecute taint on its node' : `${taints.length} NoExecute`],
     ]),
     ...taints.map((countdown) => line(`    ${countdownText(countdown)}`)),
     ending(problems, history),
   ].join('');
 }
+
+const earlierDeadline =
+  'the scheduled eviction, not the countdowns below: a toleration that became longer does not postpone it while its taint is present (as in kube-controller-manager)';
 
 /** One paragraph each. */
 export function describeZones(zones: readonly ZoneOutlook[]): string {
