@@ -1,4 +1,5 @@
 import pino from 'pino';
+import { escapeJsonControls, escapeLine } from '../api/format-safe-text.ts';
 import { ownValue } from '../api/json-map.ts';
 import type { LogFields, Logger } from '../ports/logger.ts';
 
@@ -37,7 +38,9 @@ export class PinoLogger implements Logger {
     const onTerminal = sink === undefined && process.stderr.isTTY;
     const target = sink ?? pino.destination({ dest: standardError, sync: true });
     const asText = format === 'text' || (format === 'auto' && onTerminal);
-    return new PinoLogger(pino(pinoOptions, asText ? new TextLines(target, onTerminal) : target), { verbosity });
+    return new PinoLogger(pino(pinoOptions, asText ? new TextLines(target, onTerminal) : new JsonLines(target)), {
+      verbosity,
+    });
   }
 
   /** Applies to this logger and all loggers that share its root. */
@@ -89,6 +92,19 @@ function plainError(error: Error): Readonly<Record<string, unknown>> {
   return { name, message, ...own, ...(cause instanceof Error ? { cause: plainError(cause) } : {}), stack };
 }
 
+/** Passes JSON lines on without raw control characters: `kubectl logs` writes them to a terminal. */
+class JsonLines implements LogSink {
+  readonly #sink: LogSink;
+
+  constructor(sink: LogSink) {
+    this.#sink = sink;
+  }
+
+  write(line: string): void {
+    this.#sink.write(escapeJsonControls(line));
+  }
+}
+
 interface ParsedLine {
   readonly level: string;
   readonly ts: string;
@@ -114,7 +130,8 @@ class TextLines implements LogSink {
     const clock = ts.slice(ts.indexOf('T') + 1);
     const head = `${clock} ${level.toUpperCase().padEnd(5)} ${msg}`;
     const colour = this.#coloured ? ownValue(colours, level) : undefined;
-    const text = [head, ...Object.entries(fields).map(([name, value]) => `${name}=${fieldText(value)}`)].join('  ');
+    const parts = [head, ...Object.entries(fields).map(([name, value]) => `${name}=${fieldText(value)}`)];
+    const text = escapeLine(parts.join('  '));
     this.#sink.write(colour === undefined ? `${text}\n` : `${colour}${text}${plain}\n`);
   }
 }

@@ -10,7 +10,12 @@ export function escapeControls(text: string): string {
   });
 }
 
-/** The same for JSON, which remains valid and equal: such a character can only be in a string. */
+/** One line of text: {@link escapeControls}, and line feeds and tabs as `\\n` and `\\t`, so that no text begins a line of its own. */
+export function escapeLine(text: string): string {
+  return escapeControls(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+}
+
+/** As {@link escapeControls} for JSON, which remains valid and equal: such a character can only be in a string. */
 export function escapeJsonControls(json: string): string {
   return json.replace(unsafe, (char) => escapedUnit(char.charCodeAt(0)));
 }

@@ -109,7 +109,7 @@ export class FakeCluster implements AsyncDisposable {
     this.requests.push(`${incoming.method} ${url.pathname}`);
     await this.held;
     const proxied = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/:]+):(\d+)\/proxy(\/.*)$/.exec(url.pathname);
-    if (proxied !== null) return this.#proxy(proxied, url, response);
+    if (proxied !== null) return this.#proxy(proxied, url, incoming, response);
     const [status, body] = await this.#answer(incoming, url);
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   }
@@ -157,6 +157,7 @@ export class FakeCluster implements AsyncDisposable {
   #proxy(
     [, namespace = '', name = '', port = '', path = '']: RegExpExecArray,
     url: URL,
+    incoming: IncomingMessage,
     response: ServerResponse,
   ): void {
     if (this.#isForbidden('get', 'pods/proxy', namespace)) {
@@ -164,7 +165,10 @@ export class FakeCluster implements AsyncDisposable {
       return void response.end(JSON.stringify(forbiddenStatus('get', 'pods/proxy', namespace)));
     }
     if (!this.pods.some((pod) => pod.name === name)) return void response.writeHead(404).end();
-    const target = request({ host: '127.0.0.1', port, path: `${path}${url.search}` }, (answer) => {
+    // The header of the client is passed on, as kube-apiserver does; clients know that by a name of its own.
+    const host = incoming.headers.host === 'localhost' ? 'localhost' : 'api.example:6443';
+    const options = { host: '127.0.0.1', port, path: `${path}${url.search}`, headers: { host } };
+    const target = request(options, (answer) => {
       response.writeHead(answer.statusCode ?? 502, { 'content-type': answer.headers['content-type'] ?? '' });
       answer.pipe(response);
     });

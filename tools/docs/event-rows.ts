@@ -68,6 +68,7 @@ const zoneSilent = {
   shareMin: 0.6,
   controlPlane,
 } satisfies ZoneFailureDetails;
+const recoveredSilent = { ...zoneSilent, outage: 'NodeFailure', together: 3, of: 60, zonesStruck: 0 } as const;
 const pathSilent = { ...zoneSilent, outage: 'ControlPlanePathFailure', together: 54, of: 60, zonesStruck: 3 } as const;
 
 const breakerCount = { nodes: 40, unhealthy: 18, exempt: 0, limit: 16 } as const;
@@ -94,10 +95,10 @@ export const controllerEvents: readonly EventRow[] = [
   row(
     nodes,
     actsResumed,
-    [pathSilent, 94_000, 'recovered'],
-    'The hold ended because enough nodes renew their leases again',
+    [pathSilent, 94_000, recoveredSilent],
+    'The hold ended because the silence is no path failure any more: nodes renewed their leases, were deleted, or are in maintenance',
   ),
-  row(nodes, actsResumed, [pathSilent, 300_000, 'expired'], 'The hold ended because its time limit was reached'),
+  row(nodes, actsResumed, [pathSilent, 300_000, null], 'The hold ended because its time limit was reached'),
   row(
     nodes,
     malformedPause,

@@ -222,6 +222,11 @@ authorization:
   "metricsBindAddress" (ternary (printf "%s:%d" (include "nlc.metricsHost" .) (int .Values.metrics.port)) "0" .Values.metrics.enabled)
   "v" .Values.logLevel
 -}}
+{{- if and .Values.metrics.enabled .Values.metrics.service.create (not .Values.metrics.secure) -}}
+{{- $service := printf "%s-metrics" (include "nlc.fullname" .) -}}
+{{- $inNamespace := printf "%s.%s" $service .Release.Namespace -}}
+{{- $_ := set $own "allowedHosts" (printf "%s,%s,%s.svc,%s.svc.cluster.local" $service $inNamespace $inNamespace $inNamespace) -}}
+{{- end -}}
 {{- range $key, $value := .Values.config -}}
 {{- if not (kindIs "invalid" $value) }}{{ $_ := set $own $key $value }}{{ end -}}
 {{- end -}}

@@ -18,6 +18,8 @@ interface ClusterRequest {
   readonly body?: object;
   /** Default: JSON. */
   readonly accept?: string;
+  /** Default: that of the server. */
+  readonly host?: string;
   readonly signal: AbortSignal;
 }
 
@@ -47,9 +49,9 @@ export class ClusterClient {
     return this.#json({ method: 'POST', path, body, signal });
   }
 
-  /** The response of whatever serves this path, with any status. */
-  async page(path: string, signal: AbortSignal): Promise<ClusterAnswer> {
-    return this.#send({ method: 'GET', path, signal, accept: '*/*' });
+  /** The response of whatever serves this path, with any status. `host`: the header `Host`, if it is not the server's. */
+  async page(path: string, signal: AbortSignal, host?: string): Promise<ClusterAnswer> {
+    return this.#send({ method: 'GET', path, signal, accept: '*/*', ...(host === undefined ? {} : { host }) });
   }
 
   async forward(target: PodPort, signal: AbortSignal): Promise<Duplex> {
@@ -78,12 +80,17 @@ export class ClusterClient {
   }
 
   async #sendWith(headers: Headers, asked: ClusterRequest): Promise<ClusterAnswer> {
-    const { method, path, body, signal, accept = 'application/json' } = asked;
+    const { method, path, body, signal, host, accept = 'application/json' } = asked;
     try {
       const answer = await request(`${this.connection.server}${path}`, {
         method,
         dispatcher: this.#pools.unary,
-        headers: { ...headers, accept, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        headers: {
+          ...headers,
+          accept,
+          ...(host === undefined ? {} : { host }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
         signal,
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });

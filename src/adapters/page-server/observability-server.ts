@@ -4,7 +4,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../../ports/logger.ts';
 import { type ClientCertificate, clientCertificateOf, PageListener, type PageTls } from './page-listener.ts';
-import { isForeignHost, isLoopback } from './loopback-host.ts';
+import { isOwnHost } from './own-host.ts';
 import { HttpPageStream, type PageStream } from './page-stream.ts';
 
 /** An empty host listens on every interface; port 0 on a free port. */
@@ -64,7 +64,9 @@ export type RequestFilter = (
 interface HttpOptions {
   readonly address: HttpAddress;
   readonly routes: readonly Route[];
-  /** Authorizes requests before routing; when absent, all are allowed, on loopback those for a loopback name. Undefined allows the request, else the response rejects it. */
+  /** Without TLS: names in the `Host` header of requests, beside those of {@link isOwnHost}. */
+  readonly allowedHosts?: readonly string[];
+  /** Authorizes requests before routing; when absent, all are allowed. Undefined allows the request, else the response rejects it. */
   readonly refuse?: RequestFilter;
   /** Defaults to plain HTTP. */
   readonly tls?: PageTls;
@@ -117,6 +119,8 @@ interface ObservabilityOptions {
     readonly secure?: SecurePages | undefined;
   };
   readonly health: { readonly address: HttpAddress | 'off'; readonly routes: readonly Route[] };
+  /** See {@link isOwnHost}. */
+  readonly allowedHosts: readonly string[];
   readonly logger: Logger;
 }
 
@@ -129,14 +133,14 @@ export interface RunningObservability {
 
 /** Both sets of pages, on one listener if both addresses are equal. Rejects, with everything closed, if an address is not available. */
 export async function startObservability(options: ObservabilityOptions): Promise<RunningObservability> {
-  const { metrics, health, logger } = options;
+  const { metrics, health } = options;
   if (sameAddress(metrics.address, health.address)) {
-    const shared = await startUnlessOff({ ...metrics, routes: [...metrics.routes, ...health.routes] }, logger);
+    const shared = await startUnlessOff({ ...metrics, routes: [...metrics.routes, ...health.routes] }, options);
     return running(shared, shared);
   }
-  const first = await startUnlessOff(metrics, logger);
+  const first = await startUnlessOff(metrics, options);
   try {
-    return running(first, await startUnlessOff(health, logger));
+    return running(first, await startUnlessOff(health, options));
   } catch (error) {
     await first?.close();
     throw error;
@@ -156,9 +160,10 @@ function running(metrics: RunningHttp | undefined, health: RunningHttp | undefin
 
 function startUnlessOff(
   { address, routes, secure }: ObservabilityOptions['metrics'],
-  logger: Logger,
+  { allowedHosts, logger }: ObservabilityOptions,
 ): Promise<RunningHttp | undefined> {
-  return address === 'off' ? Promise.resolve(undefined) : startHttp({ address, routes, logger, ...secure });
+  if (address === 'off') return Promise.resolve(undefined);
+  return startHttp({ address, routes, allowedHosts, logger, ...secure });
 }
 
 function sameAddress(a: HttpAddress | 'off', b: HttpAddress | 'off'): boolean {
@@ -198,15 +203,22 @@ function headersAt(request: IncomingMessage, routes: readonly Route[]): Route['h
 async function respondTo(request: IncomingMessage, options: HttpOptions): Promise<Answer | StreamAnswer> {
   const url = parseUrl(request.url ?? '');
   if (url === undefined) return textAnswer(400, 'invalid path\n');
-  if (isRebound(request, options)) return textAnswer(403, 'host: must be a loopback name, such as localhost\n');
+  if (isMisdirected(request, options)) return misdirected;
   const rejection = await options.refuse?.(request.headers, requestInfoOf(request, url));
   return rejection ?? respondAt(url, request, options);
 }
 
-/** Without TLS on loopback, where every client is one of this machine: a page of another site must not read the answer. */
-function isRebound({ headers: { host } }: IncomingMessage, { address, tls }: HttpOptions): boolean {
+const misdirected = textAnswer(
+  421,
+  'host: must be localhost, a name or an address of this server, or an allowed host\n',
+);
+
+/** Without TLS: a certificate proves the name otherwise. */
+function isMisdirected({ headers: { host }, socket }: IncomingMessage, options: HttpOptions): boolean {
+  const { address, allowedHosts = [], tls } = options;
   // A browser always sends the header.
-  return host !== undefined && tls === undefined && isLoopback(address) && isForeignHost(host);
+  if (host === undefined || tls !== undefined) return false;
+  return !isOwnHost(host, { localAddress: socket.localAddress, names: [address.host, ...allowedHosts] });
 }
 
 function requestInfoOf(request: IncomingMessage, url: URL): RequestInfo {

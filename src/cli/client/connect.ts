@@ -2,7 +2,7 @@ import type { Connection } from '../../adapters/kube-client/connection.ts';
 import { ConnectionError } from '../../adapters/kubeconfig/connection-error.ts';
 import { loadConnection } from '../../adapters/kubeconfig/connection.ts';
 import type { Logger } from '../../ports/logger.ts';
-import { type CommandIo, programOf } from '../io/command-io.ts';
+import { type CommandIo, printNote } from '../io/command-io.ts';
 
 interface ConnectOptions {
   /** The name of the command, for error messages. */
@@ -23,7 +23,7 @@ export async function connect(options: ConnectOptions, io: CommandIo): Promise<C
     });
   } catch (error) {
     if (!(error instanceof ConnectionError)) throw error;
-    io.stderr(`${programOf(io)} ${command}: cannot load the client configuration: ${error.message}\n`);
+    printNote(io, command, `cannot load the client configuration: ${error.message}`);
     return undefined;
   }
 }

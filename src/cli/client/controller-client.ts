@@ -6,10 +6,9 @@ import {
   type CommandModule,
   exitFailure,
   exitSuccess,
-  programOf,
+  printNote,
   usageError,
 } from '../io/command-io.ts';
-import { escapeControls } from '../../api/format-safe-text.ts';
 import { explainFlags } from './flags.ts';
 import { accessProblems, type ClientValues } from './page-access.ts';
 import { type PageOutput, servedFormat } from './page-output.ts';
@@ -73,7 +72,7 @@ export async function withPages(
       await source.close();
     }
   } catch (error) {
-    io.stderr(`${programOf(io)} ${command}: ${escapeControls(describeFailure(error))}\n`);
+    printNote(io, command, describeFailure(error));
     return exitFailure;
   }
 }

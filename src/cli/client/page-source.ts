@@ -1,4 +1,9 @@
+import { readBody } from '../../adapters/kube-client/body.ts';
+import { ApiError } from '../../api/api-error.ts';
 import { isMap } from '../../api/json-map.ts';
+
+/** A page of 500 nodes, the longest one, is a fiftieth of it. */
+export const pageBytesMax = 16 * 1024 * 1024;
 
 export interface PageAnswer {
   readonly status: number;
@@ -21,6 +26,18 @@ export interface PageSource {
 /** A page cannot be read: a complete message for the user. */
 export class PageError extends Error {
   override readonly name = 'PageError';
+}
+
+/** The body of a page of `name`. Rejects with a {@link PageError} above {@link pageBytesMax}, without reading on. */
+export async function readPageBody(name: string, chunks: AsyncIterable<Buffer>): Promise<string> {
+  try {
+    return String(await readBody(chunks, pageBytesMax));
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.reason !== 'too-large') throw error;
+    throw new PageError(`the page of ${name} is longer than ${pageBytesMax} bytes; it is none of a controller`, {
+      cause: error,
+    });
+  }
 }
 
 /** The body of the page. Rejects with a {@link PageError}, which has the controller's message, unless its status is 2xx. */

@@ -3,7 +3,7 @@ import { Agent, request } from 'undici';
 import { codeOf } from '../../adapters/kube-client/errors.ts';
 import type { TlsOptions } from '../../adapters/kube-client/connection.ts';
 import { type ClientValues, type PageAccess, pageAccess } from './page-access.ts';
-import { type PageAnswer, PageError, type PageSource } from './page-source.ts';
+import { type PageAnswer, PageError, type PageSource, readPageBody } from './page-source.ts';
 
 /** Timeout of a request. The controller serves its pages from memory. */
 export const pageTimeoutMs = 10_000;
@@ -35,8 +35,9 @@ export class ServerPages implements PageSource {
         headers: { ...this.#access.headers },
         signal: AbortSignal.any([signal, AbortSignal.timeout(pageTimeoutMs)]),
       });
-      return { status: answer.statusCode, body: await answer.body.text() };
+      return { status: answer.statusCode, body: await readPageBody(this.name, answer.body) };
     } catch (error) {
+      if (error instanceof PageError) throw error;
       const message = `no response from ${this.name} (${causeOf(error)}); ${hintFor(this.name, error)}`;
       throw new PageError(message, { cause: error });
     }

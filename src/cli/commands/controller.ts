@@ -6,7 +6,7 @@ import { PromMeter } from '../../adapters/prom-meter.ts';
 import { SystemClock } from '../../adapters/system-clock.ts';
 import { SystemRandom } from '../../adapters/system-random.ts';
 import { connect } from '../client/connect.ts';
-import { type CommandIo, exitSuccess, exitFailure, usageError } from '../io/command-io.ts';
+import { type CommandIo, exitSuccess, exitFailure, printNote, usageError } from '../io/command-io.ts';
 import type { ConfigFileSource } from '../controller/config-reloader.ts';
 import { type ControllerConfig, parseControllerConfig } from '../controller/config.ts';
 import { ControllerProcess } from '../controller/process.ts';
@@ -16,7 +16,7 @@ import { dashboardAsset } from '../dashboard/assets.ts';
 export async function run(argv: readonly string[], io: CommandIo): Promise<number> {
   const parsed = parseControllerConfig(argv, (path) => readFileSync(path, 'utf8'));
   if ('problems' in parsed) return usageError(io, 'controller', parsed.problems);
-  for (const warning of parsed.warnings) io.stderr(`nlc controller: warning: ${warning}\n`);
+  for (const warning of parsed.warnings) printNote(io, 'controller', `warning: ${warning}`);
   if (parsed.config.validateOnly) {
     io.stdout('the configuration is valid\n');
     return exitSuccess;

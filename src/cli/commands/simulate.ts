@@ -1,13 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { parseDocument } from 'yaml';
+import { escapeJsonControls } from '../../api/format-safe-text.ts';
 import type { TraceHeader } from '../../simulator/recording/cluster-trace.ts';
 import { describeResult } from '../../simulator/scenario/describe-result.ts';
 import { runScenario, type ScenarioSettings } from '../../simulator/scenario/run-scenario.ts';
 import type { Scenario } from '../../simulator/scenario/scenario.ts';
 import { StateRecorder } from '../../simulator/scenario/state-recorder.ts';
 import { readFlags } from '../flags/flag-schema.ts';
-import { type CommandIo, exitFailure, exitSuccess, usageError } from '../io/command-io.ts';
+import { type CommandIo, exitFailure, exitSuccess, printNote, usageError } from '../io/command-io.ts';
 import type { Read } from '../io/document-schema.ts';
 import type { FlagValues } from '../flags/flag-definition.ts';
 import { ownVersion } from '../io/version.ts';
@@ -48,7 +49,7 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<numbe
   const { header } = read.value;
   const policies = [first.value, second.value].flatMap(({ config }) => config.policies);
   for (const line of header === undefined ? [] : describeMissingLabels(selectMissingLabels(policies, header)))
-    io.stderr(`nlc simulate: warning: ${line}\n`);
+    printNote(io, 'simulate', `warning: ${line}`);
   const seeded = { ...scenario, seed: flags.values.seed ?? scenario.seed };
   return report(seeded, against.length === 0 ? [first.value] : [first.value, second.value], flags.values, io);
 }
@@ -104,7 +105,7 @@ function writeFiles(
     return true;
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error;
-    io.stderr(`nlc simulate: ${error.message}\n`);
+    printNote(io, 'simulate', error.message);
     return false;
   }
 }
@@ -112,7 +113,7 @@ function writeFiles(
 function format(output: 'text' | 'json', { result }: RecordedRun, against: RecordedRun | undefined): string {
   if (output === 'text') return describeResult(result, against?.result);
   const values = against === undefined ? result : { a: result, b: against.result };
-  return `${JSON.stringify(values, undefined, 2)}\n`;
+  return `${escapeJsonControls(JSON.stringify(values, undefined, 2))}\n`;
 }
 
 /** `--set` and `--against` may be repeated, and the scenario is the only argument without dashes. */

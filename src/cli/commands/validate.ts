@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { parse, stringify } from 'yaml';
-import { type CommandIo, exitSuccess, usageError } from '../io/command-io.ts';
+import { type CommandIo, exitSuccess, printNote, usageError } from '../io/command-io.ts';
 import { parseControllerConfig } from '../controller/config.ts';
 import { readFlags } from '../flags/flag-schema.ts';
+import { escapeControls } from '../../api/format-safe-text.ts';
 import { mapOf } from '../../api/json-map.ts';
 import { hasPolicyManifest, readPolicyManifests } from '../policies/manifest-reader.ts';
 import { type PolicyInput, policySchema } from '../policies/policy-schema.ts';
@@ -45,8 +46,8 @@ export function run(argv: readonly string[], io: CommandIo): Promise<number> {
 function validate(file: string, output: Output, io: CommandIo): number {
   const read = readValidated(file, output);
   if ('problems' in read) return usageError(io, 'validate', read.problems, 'configuration');
-  for (const warning of read.warnings) io.stderr(`nlc validate: warning: ${warning}\n`);
-  io.stdout(output === undefined ? `${read.what}\n` : printed(read.policies(), output));
+  for (const warning of read.warnings) printNote(io, 'validate', `warning: ${warning}`);
+  io.stdout(output === undefined ? `${read.what}\n` : escapeControls(printed(read.policies(), output)));
   return exitSuccess;
 }
 

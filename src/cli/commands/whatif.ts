@@ -1,10 +1,11 @@
 import { PinoLogger } from '../../adapters/pino-logger.ts';
+import { escapeJsonControls, escapeLine } from '../../api/format-safe-text.ts';
 import { describeResult } from '../../simulator/scenario/describe-result.ts';
 import { runScenario } from '../../simulator/scenario/run-scenario.ts';
 import { connect } from '../client/connect.ts';
 import type { FlagValues } from '../flags/flag-definition.ts';
 import { readFlags } from '../flags/flag-schema.ts';
-import { type CommandIo, exitFailure, exitSuccess, usageError } from '../io/command-io.ts';
+import { type CommandIo, exitFailure, exitSuccess, printNote, usageError } from '../io/command-io.ts';
 import type { Read } from '../io/document-schema.ts';
 import { buildPolicyWarnings } from '../policies/build-policy-warnings.ts';
 import { settingsOf } from '../simulate/scenario-settings.ts';
@@ -34,7 +35,7 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<numbe
   const both = readBoth(values);
   if ('problems' in both) return usageError(io, 'whatif', both.problems, 'configuration');
   for (const warning of buildPolicyWarnings(both.value.after.config.policies))
-    io.stderr(`nlc whatif: warning: ${warning}\n`);
+    printNote(io, 'whatif', `warning: ${warning}`);
   return values.trace === undefined ? compare(both.value, values, io) : replay(values.trace, both.value, values, io);
 }
 
@@ -58,13 +59,15 @@ async function compare({ before, after }: Both, values: WhatifValues, io: Comman
   if (connection === undefined) return exitFailure;
   const read = await readCluster(connection, { logger, signal: io.signal });
   if ('missing' in read) {
-    io.stderr(`nlc whatif: cannot read ${read.missing.join(', ')}\n`);
+    printNote(io, 'whatif', `cannot read ${read.missing.join(', ')}`);
     return exitFailure;
   }
   const { state } = read;
   const previews = [buildPreview(state, before.config), buildPreview(state, after.config, before.config)] as const;
   const report = comparePreviews(...previews, { atMs: state.atMs, all: values.all });
-  io.stdout(values.output === 'json' ? `${JSON.stringify(report, undefined, 2)}\n` : describeWhatif(report));
+  io.stdout(
+    values.output === 'json' ? `${escapeJsonControls(JSON.stringify(report, undefined, 2))}\n` : describeWhatif(report),
+  );
   return exitSuccess;
 }
 
@@ -78,10 +81,11 @@ async function replay(trace: string, { before, after }: Both, values: WhatifValu
   if (io.signal.aborted) return exitFailure;
   const second = await runScenario(scenario, after, surroundings);
   if (values.output === 'json') {
-    io.stdout(`${JSON.stringify({ missingLabels: missing, before: first, after: second }, undefined, 2)}\n`);
+    const values = { missingLabels: missing, before: first, after: second };
+    io.stdout(`${escapeJsonControls(JSON.stringify(values, undefined, 2))}\n`);
     return exitSuccess;
   }
-  const warnings = describeMissingLabels(missing).map((line) => `${line}\n`);
+  const warnings = describeMissingLabels(missing).map((line) => `${escapeLine(line)}\n`);
   io.stdout([describeResult(first, second), ...warnings].join(''));
   return exitSuccess;
 }

@@ -209,6 +209,14 @@ export const controllerFlags = [
       'Address of /livez, /readyz and /healthz; must be reachable by the kubelet',
       { default: ':8081' },
     ),
+    flag.text(
+      'allowed-hosts',
+      'Comma-separated host names for which pages are served without TLS, beside localhost and the name and addresses of the machine or pod; others get 421',
+      {
+        pattern: /^[A-Za-z0-9._-]+(?:,[A-Za-z0-9._-]+)*$/,
+        patternMeaning: 'host names or IPv4 addresses without ports, separated by commas',
+      },
+    ),
   ]),
   ...secureServingFlags,
   ...logFlags,

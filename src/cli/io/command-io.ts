@@ -1,3 +1,5 @@
+import { escapeLine } from '../../api/format-safe-text.ts';
+
 /** The parts of the process that a command may use. */
 export interface CommandIo {
   readonly stdout: (text: string) => void;
@@ -34,14 +36,19 @@ export const exitSuccess = 0;
 export const exitFailure = 1;
 export const exitUsageError = 2;
 
-export function programOf({ program = 'nlc' }: Pick<CommandIo, 'program'>): string {
+function programOf({ program = 'nlc' }: Pick<CommandIo, 'program'>): string {
   return program;
+}
+
+/** Prints one line about a command. What it names may come from a file or a server: it is escaped. */
+export function printNote(io: Pick<CommandIo, 'stderr' | 'program'>, command: string, note: string): void {
+  io.stderr(`${programOf(io)} ${command}: ${escapeLine(note)}\n`);
 }
 
 /** Prints all problems and a pointer to the help, and returns the exit code of a usage error. */
 export function usageError(io: CommandIo, command: string, problems: readonly string[], what = 'flags'): number {
   const count = problems.length === 1 ? '1 error' : `${problems.length} errors`;
-  const lines = problems.map((problem) => `  ${problem}\n`).join('');
+  const lines = problems.map((problem) => `  ${escapeLine(problem)}\n`).join('');
   const name = `${programOf(io)} ${command}`;
   io.stderr(`${name}: invalid ${what} (${count})\n${lines}See: ${name} --help\n`);
   return exitUsageError;

@@ -8,13 +8,14 @@ import type { ClusterClient } from '../../adapters/kube-client/cluster-client.ts
 import type { Headers, TlsOptions } from '../../adapters/kube-client/connection.ts';
 import { ApiError } from '../../api/api-error.ts';
 import { mapOf, textOf } from '../../api/json-map.ts';
-import { type PageAnswer, PageError, type PageSource } from '../client/page-source.ts';
+import { type PageAnswer, PageError, type PageSource, readPageBody } from '../client/page-source.ts';
 import { causeOf, pageTimeoutMs } from '../client/server-pages.ts';
 import { describeAccessError } from './describe-access.ts';
 import type { PageLogin } from './page-login.ts';
 import type { ControllerPod, PagePort } from './parse-controller-pod.ts';
 
 const unauthorized = 401;
+const misdirected = 421;
 /** Each event stream of a dashboard holds one. */
 const connectionsMax = 16;
 
@@ -95,7 +96,7 @@ export class PodPages implements PageSource {
 
   async #forwarded(path: string, signal: AbortSignal): Promise<PageAnswer> {
     const answer = await this.send(path, { method: 'GET', headers: {}, signal });
-    return { status: answer.statusCode, body: await answer.body.text() };
+    return { status: answer.statusCode, body: await readPageBody(this.name, answer.body) };
   }
 
   #sendWith(login: Headers, path: string, { method, headers, signal }: PageRequest): Promise<Dispatcher.ResponseData> {
@@ -117,10 +118,17 @@ export class PodPages implements PageSource {
     const { namespace, name, pages } = this.pod;
     const [space, pod] = [namespace, name].map(encodeURIComponent);
     const base = `/api/v1/namespaces/${space}/pods/${pod}:${pages.port}/proxy`;
-    const answer = await this.#options.client.page(`${base}${path}`, signal);
+    const answer = await this.#throughProxy(`${base}${path}`, signal);
     const refusal = statusMessage(answer);
     if (refusal === undefined) return answer;
     throw new PageError(`GET ${base}: ${answer.status} ${refusal}`);
+  }
+
+  /** The API server passes the header `Host` on, and a pod answers for its own names only. */
+  async #throughProxy(path: string, signal: AbortSignal): Promise<PageAnswer> {
+    const { client } = this.#options;
+    const answer = await client.page(path, signal);
+    return answer.status === misdirected ? client.page(path, signal, 'localhost') : answer;
   }
 
   async #connect(done: buildConnector.Callback): Promise<void> {

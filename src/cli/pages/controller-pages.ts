@@ -3,12 +3,14 @@ import type { Ambient } from '../../ports/ambient.ts';
 import type { RunningObservability } from '../../adapters/page-server/observability-server.ts';
 import { type Route, startObservability } from '../../adapters/page-server/observability-server.ts';
 import type { ControllerConfig } from '../controller/config.ts';
+import { splitList } from '../flags/split-list.ts';
 import type { ReviewApi } from '../secure-serving/delegating-authorizer.ts';
 import type { SecureServingValues } from '../secure-serving/rules.ts';
 import { SecureServing } from '../secure-serving/secure-serving.ts';
 
 interface ControllerPagesOptions extends Ambient {
-  readonly config: Pick<ControllerConfig, 'metricsBindAddress' | 'healthProbeBindAddress'> & SecureServingValues;
+  readonly config: Pick<ControllerConfig, 'metricsBindAddress' | 'healthProbeBindAddress' | 'allowedHosts'> &
+    SecureServingValues;
   readonly metricsRoutes: readonly Route[];
   readonly healthRoutes: readonly Route[];
   /** For TokenReviews and SubjectAccessReviews, with `--metrics-secure`. */
@@ -18,11 +20,12 @@ interface ControllerPagesOptions extends Ambient {
 /** Rejects, with all servers closed, if an address is in use or the certificate cannot be loaded. */
 export async function startControllerPages(options: ControllerPagesOptions): Promise<RunningObservability> {
   const { config, healthRoutes, logger, metricsRoutes } = options;
-  const { metricsBindAddress, healthProbeBindAddress } = config;
+  const { metricsBindAddress, healthProbeBindAddress, allowedHosts } = config;
   const secure = await openSecureServing(options);
   const serving = startObservability({
     metrics: { address: metricsBindAddress, routes: metricsRoutes, secure },
     health: { address: healthProbeBindAddress, routes: healthRoutes },
+    allowedHosts: splitList(allowedHosts),
     logger,
   });
   const pages = await serving.catch(async (error: unknown) => {

@@ -1,5 +1,6 @@
 // `/livez`, `/readyz` and `/healthz` in the format of the Kubernetes components (apiserver's `healthz` package), with two
 // differences: a failed check contains its reason, and the status is 503 instead of 500.
+import { escapeLine } from '../../api/format-safe-text.ts';
 import { type Answer, type Route, textAnswer } from '../../adapters/page-server/observability-server.ts';
 
 export interface HealthCheck {
@@ -57,7 +58,7 @@ interface Evaluated {
 
 function checkLine({ name, excluded, why }: Evaluated): string {
   if (excluded) return `[+]${name} excluded: ok\n`;
-  return why === undefined ? `[+]${name} ok\n` : `[-]${name} failed: ${why}\n`;
+  return why === undefined ? `[+]${name} ok\n` : `[-]${name} failed: ${escapeLine(why)}\n`;
 }
 
 function single(checks: readonly HealthCheck[], name: string): Answer {
@@ -65,7 +66,7 @@ function single(checks: readonly HealthCheck[], name: string): Answer {
   if (check === undefined)
     return textAnswer(404, `no such check; available checks: ${list(checks.map((known) => known.name))}\n`);
   const why = problemOf(check);
-  return why === undefined ? textAnswer(200, 'ok') : textAnswer(503, `${name} failed: ${why}\n`);
+  return why === undefined ? textAnswer(200, 'ok') : textAnswer(503, `${name} failed: ${escapeLine(why)}\n`);
 }
 
 /** A check that throws has failed. */

@@ -1,4 +1,5 @@
 // The report of `nlc whatif` as text: the same values as the JSON.
+import { escapeLine } from '../../api/format-safe-text.ts';
 import { formatGoDuration } from '../../api/go-duration.ts';
 import type { Change, Effects, WhatifReport } from './compare-previews.ts';
 import type { NodePreview, PolicyPreview, ZonePreview } from './preview.ts';
@@ -26,7 +27,7 @@ export function describeWhatif(report: WhatifReport): string {
       ...(left === 0 ? [] : [`and ${left} more: --output=json has all`]),
     ]),
   ];
-  return `${lines.join('\n')}\n`;
+  return `${lines.map(escapeLine).join('\n')}\n`;
 }
 
 function describeSummary({ total, changedNodes, effects, at }: WhatifReport): string {

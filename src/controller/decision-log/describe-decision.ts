@@ -10,6 +10,7 @@ import {
   type Decision,
   type DepartureReason,
   describeControlPlane,
+  describeHoldEnd,
   describeStaleness,
   type EvictionHold,
   type OutageArithmetic,
@@ -41,9 +42,9 @@ const describers: Describers = {
   'outage-named': ({ why }) => describeOutage(why),
   'acts-held': ({ holdMs, why }) =>
     `${describeOutage(why)}, ${describeControlPlane(why.controlPlane)}: ${Number.isFinite(holdMs) ? `for at most ${seconds(holdMs)}` : 'without a time limit'} the pods of these nodes stay ready and the nodes are neither tainted NoExecute nor evicted`,
-  'acts-resumed': ({ outage, heldMs, ending }) =>
-    ending === 'recovered'
-      ? `${outage} hold ended after ${seconds(heldMs)}: enough nodes renew their leases again`
+  'acts-resumed': ({ outage, heldMs, evidence }) =>
+    evidence !== null
+      ? `${outage} hold ended after ${seconds(heldMs)}: ${describeHoldEnd(outage, evidence)}`
       : `${outage} hold expired after ${seconds(heldMs)}: nodes that are still silent are handled like any other silent node`,
   'confirmation-held': ({ node, why }) => `node ${node}: looks silent, not confirmed: ${heldReasons[why]}`,
   'silence-confirmed-by-cache': ({ node, why, heldMs }) =>

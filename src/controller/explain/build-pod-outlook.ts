@@ -47,6 +47,8 @@ export function buildPodOutlook(facts: PodFacts, circumstances: Circumstances) {
     taints: running.map((taint) => countdownOf(facts, taint, now)),
     /** Null: see `stays`. */
     eviction: eviction === undefined ? null : formatEviction(eviction, now),
+    /** The eviction was scheduled for an earlier time than any countdown: the toleration has become longer since. */
+    keepsEarlierDeadline: keepsEarlierDeadline(facts),
     /** Null: it is expected to be evicted. */
     stays: eviction === undefined ? classifyStay(facts, forecast, circumstances) : null,
     /** Null: no rule applies, or the pod garbage collector does not run in this process. */
@@ -57,6 +59,15 @@ export function buildPodOutlook(facts: PodFacts, circumstances: Circumstances) {
     history,
     historyOfFormer,
   } as const;
+}
+
+/** Stamps have whole seconds: a difference of one is none. */
+const stampMs = 1_000;
+
+function keepsEarlierDeadline({ timedEviction, running, tolerations }: PodFacts): boolean {
+  if (timedEviction === undefined || running.length === 0) return false;
+  const ends = running.map(({ taint, sinceMs }) => sinceMs + buildTolerance(tolerations, taint).seconds * 1_000);
+  return timedEviction.atMs + stampMs < Math.min(...ends);
 }
 
 /** A pause holds the deletion of a pod because of its node. */

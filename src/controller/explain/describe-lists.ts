@@ -1,5 +1,6 @@
 // Lists of nodes and evictions as text: tables, as kubectl prints them.
 import type { Estimate, NextAction, Past } from './facts.ts';
+import { line } from './format-page.ts';
 
 interface NodeRow {
   readonly name: string;
@@ -70,5 +71,5 @@ function describeTable(head: readonly string[], rows: readonly (readonly string[
       .trimEnd(),
   );
   const more = total > rows.length ? [`${total - rows.length} more`] : [];
-  return [...lines, ...more].map((line) => `${line}\n`).join('');
+  return [...lines, ...more].map(line).join('');
 }

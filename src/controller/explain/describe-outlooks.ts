@@ -17,13 +17,23 @@ import type {
   NextAction,
   StayOutlook,
 } from './facts.ts';
-import { ending, estimateText, historyRows, type Row, rows, secondsText, textOf, type Texts } from './format-page.ts';
+import {
+  ending,
+  estimateText,
+  historyRows,
+  line,
+  type Row,
+  rows,
+  secondsText,
+  textOf,
+  type Texts,
+} from './format-page.ts';
 
 export function describeNodeOutlook(outlook: NodeOutlook): string {
   const { node, ready, taints, zone, counted, holds, next, noExecuteTaint, evictions, problems, history } = outlook;
   const wanted = taints.wanted === null ? 'not managed by this process' : `should have ${taintsText(taints.wanted)}`;
   return [
-    `node ${node}: Ready is ${ready}; ${silenceText(outlook)}\n`,
+    line(`node ${node}: Ready is ${ready}; ${silenceText(outlook)}`),
     rows([
       ['next', nextText(next)],
       ...holdRows(holds),
@@ -42,7 +52,7 @@ export function describeNodeOutlook(outlook: NodeOutlook): string {
       ['eviction', nodeEvictionText(outlook)],
       ['evictions', evictionCountsText(outlook)],
     ]),
-    ...evictions.first.map((eviction) => `    ${evictionText(eviction)}\n`),
+    ...evictions.first.map((eviction) => line(`    ${evictionText(eviction)}`)),
     ending(problems, history),
   ].join('');
 }
@@ -52,19 +62,25 @@ export function describePodOutlook(outlook: PodOutlook): string {
   const { problems, history, historyOfFormer } = outlook;
   const staying = stays && `none: ${textOf(stayReasons, 'why', stays)}`;
   return [
-    `pod ${pod}: ${phase}${terminating ? ', terminating' : ''}, ${node === null ? 'not bound' : `on node ${node}`}\n`,
+    line(
+      `pod ${pod}: ${phase}${terminating ? ', terminating' : ''}, ${node === null ? 'not bound' : `on node ${node}`}`,
+    ),
     rows([
       ['next', nextText(next)],
       ...holdRows(holds),
       ['eviction', eviction === null ? staying : `${evictionText(eviction)}, ${givenText(eviction.given)}`],
       ['collection', collection && collectionText(collection)],
+      ['counts', outlook.keepsEarlierDeadline ? earlierDeadline : null],
       ['taints', taints.length === 0 ? 'no NoExecute taint on its node' : `${taints.length} NoExecute`],
     ]),
-    ...taints.map((countdown) => `    ${countdownText(countdown)}\n`),
+    ...taints.map((countdown) => line(`    ${countdownText(countdown)}`)),
     ending(problems, history),
     historyRows('history of former pods of this name', historyOfFormer),
   ].join('');
 }
+
+const earlierDeadline =
+  'the scheduled eviction, not the countdowns below: a toleration that became longer does not postpone it while its taint is present (as in kube-controller-manager)';
 
 /** One paragraph each. */
 export function describeZones(zones: readonly ZoneOutlook[]): string {
@@ -169,9 +185,9 @@ function flappingText({ node, flapping }: NodeOutlook): string | null {
   return `no new pods until ${until} (level ${level}); ${count}; to end it: ${clear}`;
 }
 
-function queueText({ line, zone, outerZone }: NodeOutlook): string | null {
+function queueText({ line: queue, zone, outerZone }: NodeOutlook): string | null {
   const outer = outerZone === undefined ? '' : `; ${outerZone.zone}: ${bucketText(outerZone, 'tokens left')}`;
-  return line && `${line.ahead} ahead, ${line.waiting} waiting; ${bucketText(zone, 'tokens left')}${outer}`;
+  return queue && `${queue.ahead} ahead, ${queue.waiting} waiting; ${bucketText(zone, 'tokens left')}${outer}`;
 }
 
 function bucketText({ line: { tokens, nextToken } }: ZoneOutlook, unit: string): string {
@@ -243,7 +259,7 @@ function zoneText({ zone, arithmetic }: ZoneOutlook): string {
 function describeZone(outlook: ZoneOutlook): string {
   const { waiting, first } = outlook.line;
   const shown = waiting === 0 ? '' : `: ${first.join(', ')}${waiting > first.length ? ', …' : ''}`;
-  return `zone ${zoneText(outlook)}\n${rows([
+  return `${line(`zone ${zoneText(outlook)}`)}${rows([
     ['queue', `${waiting} waiting${shown}`],
     ['tokens', bucketText(outlook, 'left')],
     ...outlook.holds.map((hold): Row => ['held', describeHold(hold)]),

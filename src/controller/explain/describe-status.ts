@@ -17,7 +17,7 @@ import type {
   PodGcFacts,
   PolicyObjectsFacts,
 } from './facts.ts';
-import { ending, estimateText, type Row, rows, secondsText } from './format-page.ts';
+import { ending, estimateText, line, type Row, rows, secondsText } from './format-page.ts';
 
 /** Summary of the controller: leadership, watches, queues and holds. */
 export interface StatusOutlook extends Pick<Circumstances, 'mode' | 'runs' | 'leading' | 'shadow' | 'leader'> {
@@ -47,7 +47,7 @@ export function describeStatus(status: StatusOutlook): string {
   const parts = (['nodeLifecycle', 'taintEviction', 'podGc'] as const).filter((part) => runs[part]);
   const first = evictions.first === null ? '' : `, the first ${estimateText(evictions.first)}`;
   return [
-    `${shadow ? 'shadow mode: nothing is written, no leader election' : leadership} (${at})\n`,
+    line(`${shadow ? 'shadow mode: nothing is written, no leader election' : leadership} (${at})`),
     rows([
       ...holdRows(holds),
       ['runs', `${parts.map((part) => controllerNames[part]).join(', ')}; ${mode} mode`],

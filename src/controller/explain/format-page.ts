@@ -1,4 +1,5 @@
 // What the pages in text form have in common: rows of a label and a text, times, and the history at the end.
+import { escapeLine } from '../../api/format-safe-text.ts';
 import type { Estimate, HistoryLine } from './facts.ts';
 
 /** A label and its text. A text of null: no line. */
@@ -22,9 +23,14 @@ export function textOf<Key extends string, Union extends Readonly<Record<Key, st
 
 const labelColumns = 11;
 
+/** A line of a page. What objects contain is in it: none of it begins another line, or controls a terminal. */
+export function line(text: string): string {
+  return `${escapeLine(text)}\n`;
+}
+
 /** Lines of a page; a row whose text is null has none. */
 export function rows(all: readonly Row[]): string {
-  return all.map(([label, text]) => (text === null ? '' : `  ${label.padEnd(labelColumns)}${text}\n`)).join('');
+  return all.map(([label, text]) => (text === null ? '' : line(`  ${label.padEnd(labelColumns)}${text}`))).join('');
 }
 
 /** Malformed fields and the history: the last lines of a page. */
@@ -36,7 +42,8 @@ export function ending(problems: readonly string[], history: readonly HistoryLin
 
 /** Nothing if the history is empty. */
 export function historyRows(label: string, history: readonly HistoryLine[]): string {
-  return history.length === 0 ? '' : `  ${label}\n${history.map(({ at, text }) => `    ${at}  ${text}\n`).join('')}`;
+  if (history.length === 0) return '';
+  return [line(`  ${label}`), ...history.map(({ at, text }) => line(`    ${at}  ${text}`))].join('');
 }
 
 export function secondsText(seconds: number): string {

@@ -72,6 +72,14 @@ export function describeControlPlane({ together, of, evidence }: OutageArithmeti
   return evidence === 'silent' ? `${counts} although the API server answers` : counts;
 }
 
+/** Why a hold of this class ended before its time, for a sentence: nodes renewed, were deleted, or are in maintenance. */
+export function describeHoldEnd(held: SilenceOutageClass, evidence: OutageArithmetic): string {
+  const { outage, together, of, zonesStruck, zones, controlPlane } = evidence;
+  const counts = `${together} of ${of} nodes silent together, most nodes in ${zonesStruck} of ${zones} zones`;
+  const why = outage === held ? 'the evidence for a longer hold is gone' : `the silence is no ${held} any more`;
+  return `${why}: ${counts}, ${describeControlPlane(controlPlane)}`;
+}
+
 /** Why a breaker is open, for a sentence. */
 export function describeBreakerOpening({ inherited, count }: BreakerOpening): string {
   return `${describeBreakerCount(count)}${inherited ? ', and more than that within the cooldown before this leader' : ''}`;
@@ -183,7 +191,8 @@ export type Decision =
    * The pods of these nodes stay ready, and the nodes get no NoExecute taint, for at most `holdMs`; Infinity: no limit.
    */
   | Of<'acts-held', { outage: SilenceOutageClass; holdMs: number; why: OutageArithmetic }>
-  | Of<'acts-resumed', { outage: SilenceOutageClass; heldMs: number; ending: 'recovered' | 'expired' }>
+  /** `evidence`: what ended the hold before its time; null: its time was over. */
+  | Of<'acts-resumed', { outage: SilenceOutageClass; heldMs: number; evidence: OutageArithmetic | null }>
   /** It looked silent, and its lease is newer in the API server or could not be read. */
   | Of<'confirmation-held', { node: string; why: 'lease-renewed' | UnconfirmedReason }>
   /** Its lease could not be read for the maximum time of a hold: a fresh cache is the evidence. */

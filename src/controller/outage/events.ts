@@ -1,7 +1,7 @@
 import type { EventDraft } from '../../api/event.ts';
 import { nodeLeaseNamespace } from '../../api/resources.ts';
 import { zoneName } from '../../api/zone.ts';
-import { describeControlPlane, type OutageArithmetic } from '../model/decisions.ts';
+import { describeControlPlane, describeHoldEnd, type OutageArithmetic } from '../model/decisions.ts';
 
 // About the namespace of the node leases: an outage affects many nodes, so no single Node is the regarding object.
 const about: EventDraft['about'] = { apiVersion: 'v1', kind: 'Namespace', name: nodeLeaseNamespace };
@@ -20,14 +20,19 @@ export function actsHeld(why: OutageArithmetic, holdMs: number): EventDraft {
   return { about, type: 'Warning', reason: 'ControlPlanePathFailure', message };
 }
 
-export function actsResumed({ outage }: OutageArithmetic, heldMs: number, ending: 'recovered' | 'expired'): EventDraft {
+/** `evidence`: what ended the hold before its time; null: its time was over. */
+export function actsResumed(
+  { outage }: OutageArithmetic,
+  heldMs: number,
+  evidence: OutageArithmetic | null,
+): EventDraft {
   const after = `after ${seconds(heldMs)}`;
-  return ending === 'recovered'
+  return evidence !== null
     ? {
         about,
         type: 'Normal',
         reason: `${outage}Over`,
-        message: `Hold ended ${after}: enough nodes renew their leases again`,
+        message: `Hold ended ${after}: ${describeHoldEnd(outage, evidence)}`,
       }
     : {
         about,

@@ -8,7 +8,7 @@ import { actsHeld, actsResumed } from './events.ts';
 interface PathFailureHoldOptions {
   /** The longest hold for this outage, in milliseconds from its first silence; 0 for none. Read at each call. */
   readonly holdMsMax: (why: OutageArithmetic) => number;
-  /** How long the hold continues once enough nodes renew again. */
+  /** How long the hold continues once its evidence is gone. */
   readonly windowMs: () => number;
   /** The health clock, on which all times here are. */
   readonly healthNowMs: () => number;
@@ -20,7 +20,7 @@ export interface OutageHold {
   readonly why: OutageArithmetic;
   readonly fromMs: number;
   readonly untilMs: number;
-  /** Enough nodes renew again; the hold ends soon. */
+  /** Its evidence is gone; the hold ends soon. */
   readonly recovering: boolean;
   /** The silence for which it was classified. */
   readonly silence: Silence;
@@ -30,7 +30,8 @@ export interface OutageHold {
 
 /** The stored part of a hold. */
 interface BegunHold extends Omit<OutageHold, 'untilMs' | 'recovering'> {
-  readonly recoveredByMs: number | undefined;
+  /** When the hold ends because its evidence is gone, and what is there instead. */
+  readonly recovered: { readonly byMs: number; readonly evidence: OutageArithmetic } | undefined;
 }
 
 export class PathFailureHold {
@@ -45,10 +46,10 @@ export class PathFailureHold {
   /** The hold that has begun and was not ended by {@link review}; its time may be over. */
   last(): OutageHold | undefined {
     if (this.#begun === undefined) return undefined;
-    const { recoveredByMs, ...hold } = this.#begun;
+    const { recovered, ...hold } = this.#begun;
     const longestMs = hold.fromMs + this.#options.holdMsMax(hold.why);
-    const untilMs = Math.min(longestMs, recoveredByMs ?? Infinity);
-    return { ...hold, untilMs, recovering: recoveredByMs !== undefined };
+    const untilMs = Math.min(longestMs, recovered?.byMs ?? Infinity);
+    return { ...hold, untilMs, recovering: recovered !== undefined };
   }
 
   /** The hold whose time is not over. */
@@ -69,15 +70,15 @@ export class PathFailureHold {
     if (holdMs <= 0) return undefined;
     this.#holds += 1;
     const { zone, atMs } = silence;
-    this.#begun = { why, fromMs, recoveredByMs: undefined, silence: { zone, atMs }, serial: this.#holds };
+    this.#begun = { why, fromMs, recovered: undefined, silence: { zone, atMs }, serial: this.#holds };
     decisions.note({ kind: 'acts-held', outage: why.outage, holdMs, why });
     recorder.record(actsHeld(why, holdMs));
     return this.last();
   }
 
   /**
-   * Ends the hold when its time is over. Ends it soon when enough nodes renew again: the same silence would now get
-   * another class, or the evidence for a longer hold is gone and the shorter time is over.
+   * Ends the hold when its time is over. Ends it soon when its evidence is gone: the same silence would now get
+   * another class, because nodes renewed, were deleted or are in maintenance, or the evidence for a longer hold is gone and the shorter time is over.
    */
   review(classify: (silence: Silence) => OutageArithmetic): void {
     const hold = this.last();
@@ -88,15 +89,16 @@ export class PathFailureHold {
     const why = classify(hold.silence);
     const soonMs = nowMs + this.#options.windowMs();
     const untilMs = why.outage === hold.why.outage ? hold.fromMs + this.#options.holdMsMax(why) : -Infinity;
-    if (untilMs < Math.min(soonMs, hold.untilMs)) this.#begun = { ...this.#begun, recoveredByMs: soonMs };
+    if (untilMs < Math.min(soonMs, hold.untilMs))
+      this.#begun = { ...this.#begun, recovered: { byMs: soonMs, evidence: why } };
     else if (untilMs !== hold.untilMs) this.#begun = { ...this.#begun, why };
   }
 
-  #end({ fromMs, recovering, why }: OutageHold, nowMs: number): void {
+  #end({ fromMs, why }: OutageHold, nowMs: number): void {
+    const evidence = this.#begun?.recovered?.evidence ?? null;
     this.#begun = undefined;
-    const ending = recovering ? 'recovered' : 'expired';
     const heldMs = nowMs - fromMs;
-    this.#options.decisions.note({ kind: 'acts-resumed', outage: why.outage, heldMs, ending });
-    this.#options.recorder.record(actsResumed(why, heldMs, ending));
+    this.#options.decisions.note({ kind: 'acts-resumed', outage: why.outage, heldMs, evidence });
+    this.#options.recorder.record(actsResumed(why, heldMs, evidence));
   }
 }

@@ -1,3 +1,4 @@
+import { escapeLine } from '../../api/format-safe-text.ts';
 import type { Agreement } from './episode.ts';
 import type { EpisodeReport, ShadowReport } from './report.ts';
 
@@ -8,18 +9,19 @@ const countColumns = 14;
 export function describeReport(report: ShadowReport): string {
   const { at, since, toleranceSeconds, waitSeconds, totals, open, waiting, undecided, episodes } = report;
   const divergent = episodes.filter(({ outcome }) => outcome !== 'agree');
-  return [
-    `shadow mode: nothing is written; compared since ${since} (${at})\n`,
-    `  actions within ${toleranceSeconds}s of each other agree; an action of one side waits ${waitSeconds}s for the other\n`,
-    `  ${'action'.padEnd(actColumns)}${Object.keys(totals['node-unknown']).map(cell).join('')}\n`,
+  const lines = [
+    `shadow mode: nothing is written; compared since ${since} (${at})`,
+    `  actions within ${toleranceSeconds}s of each other agree; an action of one side waits ${waitSeconds}s for the other`,
+    `  ${'action'.padEnd(actColumns)}${Object.keys(totals['node-unknown']).map(cell).join('')}`,
     ...Object.entries(totals).map(([act, counts]) => {
-      return `  ${act.padEnd(actColumns)}${Object.values(counts).map(cell).join('')}\n`;
+      return `  ${act.padEnd(actColumns)}${Object.values(counts).map(cell).join('')}`;
     }),
-    `  open ${open}, undecided ${undecided}\n`,
-    ...waiting.map(({ act, subject, by, since }) => `    ${subject} ${act}: by ${by} since ${since}\n`),
-    divergent.length === 0 ? '  no differences among the last episodes\n' : '  differences, newest first\n',
-    ...divergent.map((episode) => `    ${describeEpisode(episode)}\n`),
-  ].join('');
+    `  open ${open}, undecided ${undecided}`,
+    ...waiting.map(({ act, subject, by, since }) => `    ${subject} ${act}: by ${by} since ${since}`),
+    divergent.length === 0 ? '  no differences among the last episodes' : '  differences, newest first',
+    ...divergent.map((episode) => `    ${describeEpisode(episode)}`),
+  ];
+  return lines.map((line) => `${escapeLine(line)}\n`).join('');
 }
 
 function cell(value: string | number): string {

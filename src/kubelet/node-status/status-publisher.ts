@@ -6,6 +6,7 @@ import type { KubeReader } from '../../ports/kube-reader.ts';
 import type { KubeWriter } from '../../ports/kube-writer.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Random } from '../../ports/random.ts';
+import { LineLimit } from '../../queueing/line-limit.ts';
 import { planFirstWait, planJittered } from '../loops/plan-phase.ts';
 import type { NodeVolumes } from '../machine/node-volumes.ts';
 import type { KubeletProfile } from '../profile.ts';
@@ -18,6 +19,8 @@ import type { NodeComposer } from './node-composer.ts';
 /** Tries of one cycle, without a pause between them (kubelet `nodeStatusUpdateRetry`). */
 const statusTriesMax = 5;
 const statusJitterShare = 0.04;
+/** Two machines may overwrite each other's status every period: one line in this time says so. */
+const otherLinesPeriodMs = 600_000;
 
 /** The kubelet's cached copy of its own node. */
 export interface NodeLister {
@@ -56,6 +59,9 @@ export class StatusPublisher extends RestingLoop {
   /** As last delivered by the watch. */
   #listed: Node | undefined;
   #isReady = false;
+  /** The node had this machine's boot ID when it was last read. */
+  #isShown = false;
+  readonly #otherLines = new LineLimit(1, otherLinesPeriodMs);
   #lastReportAtMs: number | undefined;
   #delayMs = 0;
   #podSubnets = '';
@@ -180,6 +186,7 @@ export class StatusPublisher extends RestingLoop {
   async #report(stored: Node, signal: AbortSignal): Promise<void> {
     const { clock, composer, profile, random, volumes } = this.#options;
     const computed = await composer.compose(stored);
+    this.#warnOfOther(stored, computed);
     const decision = decideReport({
       changed: this.#hasChanged(stored, computed),
       nowMs: clock.monotonicMs(),
@@ -195,6 +202,19 @@ export class StatusPublisher extends RestingLoop {
     }
     const updated = await this.#patch(stored, computed, signal);
     volumes.markReportedInUse(updated.status?.volumesInUse ?? []);
+  }
+
+  /** Two machines under one name overwrite each other's status; one alone shows its own boot ID from its first post on. */
+  #warnOfOther(stored: Node, computed: Node): void {
+    const [posted, own] = [stored, computed].map((node) => node.status?.nodeInfo?.['bootID'] ?? '');
+    const wasShown = this.#isShown;
+    this.#isShown = posted === own;
+    if (!wasShown || this.#isShown) return;
+    const { clock, logger, name } = this.#options;
+    const admitted = this.#otherLines.admit(clock.monotonicMs());
+    const fields = { node: name, bootID: posted, own };
+    if (admitted !== undefined)
+      logger.warn({ ...fields, ...admitted }, 'another machine posts the status of this node');
   }
 
   /** A changed pod CIDR also requires a report. */

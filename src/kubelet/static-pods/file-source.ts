@@ -43,6 +43,8 @@ export class FileSource implements PodSource {
   readonly #touched = new Set<string>();
   /** The last logged problem of each invalid file: a repeated problem is logged at debug level. */
   readonly #loggedProblems = new Map<string, string>();
+  /** Manifests of which it was logged that another file defines the same pod. */
+  #loggedReplaced: ReadonlySet<string> = new Set();
   #known: ReadonlyMap<string, KnownFile> = new Map();
   #listAtMs = 0;
 
@@ -55,6 +57,7 @@ export class FileSource implements PodSource {
   async run(send: SendPods, signal: AbortSignal): Promise<void> {
     this.#known = new Map();
     this.#loggedProblems.clear();
+    this.#loggedReplaced = new Set();
     this.#listAtMs = this.#options.clock.monotonicMs();
     await runTogether(signal, [(signal) => this.#follow(send, signal), (signal) => this.#watch(signal)]);
   }
@@ -189,12 +192,31 @@ export class FileSource implements PodSource {
     return 'kept';
   }
 
+  /** Logs it once, as long as it remains so. Returns its key. */
+  #logReplaced(pod: string, ignored: string, file: string): string {
+    const { files, logger } = this.#options;
+    const key = JSON.stringify([pod, ignored, file]);
+    const message = 'static pod manifest ignored, another file defines the same pod';
+    if (!this.#loggedReplaced.has(key)) logger.warn({ path: files.path, pod, ignored, file }, message);
+    return key;
+  }
+
   async #send(send: SendPods, signal: AbortSignal): Promise<void> {
-    // If two files define a pod of one name, the later file wins.
-    const pods = new Map<string, Pod>();
-    for (const name of [...this.#known.keys()].sort()) {
-      for (const pod of this.#known.get(name)?.pods ?? []) pods.set(keyOf(pod.metadata), pod);
+    // If two files define a pod of one name, the later file wins, be it a backup: `web.yaml.bak` comes after `web.yaml`.
+    const pods = new Map<string, { readonly file: string; readonly pod: Pod }>();
+    const replaced = new Set<string>();
+    for (const file of [...this.#known.keys()].sort()) {
+      for (const pod of this.#known.get(file)?.pods ?? []) {
+        const key = keyOf(pod.metadata);
+        const before = pods.get(key);
+        if (before !== undefined) replaced.add(this.#logReplaced(key, before.file, file));
+        pods.set(key, { file, pod });
+      }
     }
-    await send([...pods.values()], signal);
+    this.#loggedReplaced = replaced;
+    await send(
+      Array.from(pods.values(), ({ pod }) => pod),
+      signal,
+    );
   }
 }

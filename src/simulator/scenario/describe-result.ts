@@ -1,4 +1,5 @@
 // The report of a simulation as text.
+import { escapeLine } from '../../api/format-safe-text.ts';
 import { formatGoDuration } from '../../api/go-duration.ts';
 import { buildMeasures, type Measure } from './build-measures.ts';
 import type { NodeOutcome, ScenarioResult } from './scenario-result.ts';
@@ -22,7 +23,7 @@ export function describeResult(result: ScenarioResult, against: ScenarioResult |
     'Detection, tainting and eviction are simulated with the code of the controller; the behaviour of workloads and the load',
     'on a real API server are not.',
   ];
-  return `${lines.join('\n')}\n`;
+  return `${lines.map(escapeLine).join('\n')}\n`;
 }
 
 /** Settings that differ from the defaults. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { connect } from 'node:net';
+import { hostname } from 'node:os';
 import { test } from 'node:test';
 import {
   type Route,
@@ -8,6 +9,7 @@ import {
   startObservability,
   textAnswer,
 } from '../../../src/adapters/page-server/observability-server.ts';
+import { isOwnHost } from '../../../src/adapters/page-server/own-host.ts';
 import { PromMeter } from '../../../src/adapters/prom-meter.ts';
 import { healthRoutes } from '../../../src/cli/pages/health-pages.ts';
 import { configzRoute, metricsRoute } from '../../../src/cli/pages/metrics-pages.ts';
@@ -143,6 +145,7 @@ function start(metrics: Parameters<typeof startObservability>[0]['metrics']['add
   return startObservability({
     metrics: { address: metrics, routes: metricsPages },
     health: { address: health, routes: healthPages },
+    allowedHosts: [],
     logger: new RecordingLogger(),
   });
 }
@@ -184,9 +187,13 @@ test('if the second address is in use, the first is closed', async () => {
   await other.close();
 });
 
-function statusFor(host: string, server: { readonly host: string; readonly port: number }): Promise<number> {
+function statusFor(
+  host: string,
+  server: { readonly host: string; readonly port: number },
+  address = '127.0.0.1',
+): Promise<number> {
   return new Promise((resolve, reject) => {
-    const options = { host: '127.0.0.1', port: server.port, path: '/livez', agent: false, setHost: false };
+    const options = { host: address, port: server.port, path: '/livez', agent: false, setHost: false };
     const sent = request({ ...options, headers: { host } }, (response) => {
       response.resume();
       resolve(response.statusCode ?? 0);
@@ -203,18 +210,32 @@ test('on loopback, a request for another host name is rejected: DNS rebinding in
     for (const host of ['localhost', `LOCALHOST:${server.address.port}`, '127.0.0.1:1', '[::1]:8080'])
       assert.equal(await statusFor(host, server.address), 200, host);
     for (const host of ['attacker.example', 'localhost.attacker.example:8080', '127.0.0.1.attacker.example', ''])
-      assert.equal(await statusFor(host, server.address), 403, host);
+      assert.equal(await statusFor(host, server.address), 421, host);
   } finally {
     await server.close();
   }
 });
 
-test('on every interface, any host name is answered: scrapes may use the name of a Service', async () => {
+test('on every interface: localhost, the own name, the address that was connected to and allowed names; others get 421', async () => {
   const everywhere = { host: '', port: 0 };
-  const server = await startHttp({ address: everywhere, routes: [livez], logger: new RecordingLogger() });
+  const allowedHosts = ['nlc-metrics.kube-system.svc'];
+  const server = await startHttp({ address: everywhere, routes: [livez], allowedHosts, logger: new RecordingLogger() });
+  const { port } = server.address;
   try {
-    assert.equal(await statusFor('nlc.kube-system.svc:8080', server.address), 200);
+    // A port-forward, the probes of a kubelet and scrapes by the address of the pod, and the name of its Service.
+    const own = ['localhost:8080', `127.0.0.2:${port}`, hostname().toUpperCase(), 'NLC-metrics.kube-system.svc:8080'];
+    for (const host of own) assert.equal(await statusFor(host, server.address, '127.0.0.2'), 200, host);
+    const others = ['attacker.example', `attacker.example:${port}`, '192.0.2.1:8080', 'other.kube-system.svc', '@', ''];
+    for (const host of others) assert.equal(await statusFor(host, server.address, '127.0.0.2'), 421, host);
   } finally {
     await server.close();
   }
+});
+
+test('the address of a pod, of either family, is its own name where a connection came to it', () => {
+  const own = (header: string, localAddress: string): boolean => isOwnHost(header, { localAddress, names: [] });
+  assert.ok(own('10.1.2.3:8080', '::ffff:10.1.2.3'));
+  assert.ok(own('[FD00:0:0::7]:8080', 'fd00::7'));
+  assert.ok(!own('10.1.2.4:8080', '10.1.2.3'));
+  assert.ok(!own('fd00::7.attacker.example', 'fd00::7'));
 });

@@ -48,6 +48,21 @@ describe('status reports of a node', () => {
     assert.ok(afterThat - next >= 300 && afterThat - next <= 311, `${afterThat - next} s after that`);
   });
 
+  it('of another machine under the same name are logged, once in ten minutes; a restart and a reboot are none', async () => {
+    const others = (): readonly unknown[] =>
+      world.logger.at('warn').flatMap(({ message, fields }) => (message.startsWith('another') ? [fields] : []));
+    await settled();
+    const own = world.node()?.status?.nodeInfo?.['bootID'];
+    await world.restart();
+    await world.clock.advance(400 * secondMs);
+    assert.deepEqual(others(), []);
+    for (let time = 0; time < 5; time += 1) {
+      await world.edit({ status: { nodeInfo: { bootID: 'boot-of-another' } } });
+      await world.clock.advance(60 * secondMs);
+    }
+    assert.deepEqual(others(), [{ node: 'n1', bootID: 'boot-of-another', own }]);
+  });
+
   it('have the frequency of the status updates if only that is set [A13]', async () => {
     await settled({ profile: { nodeStatusUpdateFrequencyMs: 10 * secondMs } });
     await world.clock.advance(60 * secondMs);

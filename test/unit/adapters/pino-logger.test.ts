@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PinoLogger } from '../../../src/adapters/pino-logger.ts';
 import { ApiError } from '../../../src/api/api-error.ts';
+import { controlsIn } from '../../support/control-characters.ts';
 
 function loggerOf(format: 'auto' | 'text' | 'json', verbosity = 0) {
   const lines: string[] = [];
@@ -81,4 +82,23 @@ test('the text format omits the stack', () => {
   logger.error({ err: new Error('boom') }, 'failed');
   assert.match(lines[0]!, /"message":"boom"/);
   assert.doesNotMatch(lines[0]!, /stack/);
+});
+
+/** What a value of an object, or a message of another program, may contain. */
+const hostile = 'a\x1b[2J\x9b31m\u202eb\u2066\x7f\u2028c';
+
+for (const format of ['text', 'json'] as const) {
+  test(`${format}: no value, name of a field or message brings a control character or a mark of text direction into the log`, () => {
+    const { lines, logger } = loggerOf(format);
+    logger.info({ value: hostile, list: [hostile], map: { [hostile]: hostile }, [hostile]: 1 }, hostile);
+    logger.error({ err: new Error(hostile) }, 'failed');
+    assert.deepEqual(controlsIn(lines.join('')), []);
+    if (format === 'json') assert.equal(JSON.parse(lines[0]!).value, hostile);
+  });
+}
+
+test('text: a line feed in a message or value begins no new line', () => {
+  const { lines, logger } = loggerOf('text');
+  logger.info({ value: 'a\nb' }, 'one\ntwo\tthree');
+  assert.match(lines[0]!, /INFO {2}one\\ntwo\\tthree {2}value="a\\nb"\n$/);
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { buildHistory } from '../../../../src/dashboard/report/build-moment.ts';
 import type { Report } from '../../../../src/dashboard/report/report-data.ts';
+import { controlsIn } from '../../../support/control-characters.ts';
 import { nlc } from '../../../support/run-command.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';
 
@@ -64,4 +65,15 @@ test('a page that cannot be written is an error', async () => {
   const { code, err } = await nlc('simulate', scenario, '--html=/nonexistent/page.html');
   assert.equal(code, 1);
   assert.match(err, /^nlc simulate: ENOENT.*\/nonexistent\/page\.html/u);
+});
+
+test('the name of a scenario reaches the terminal as an escape, and begins no line', async () => {
+  const file = join(tempFolder(), 'scenario.yaml');
+  writeFileSync(file, hostileScenario.replace(/^name: .*$/m, 'name: "a\\e[2J\\u009b\\u202e\\nb"'));
+  const { code, out } = await nlc('simulate', file);
+  assert.equal(code, 0);
+  assert.match(out, /^a\\x1b\[2J\\x9b\\u202e\\nb: 6 nodes/u);
+  const json = await nlc('simulate', file, '--output=json');
+  assert.deepEqual(controlsIn(json.out), []);
+  assert.equal(JSON.parse(json.out).name, 'a\u001b[2J\u009b\u202e\nb');
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { parse } from 'yaml';
+import { controlsIn } from '../../../support/control-characters.ts';
 import { nlc } from '../../../support/run-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'nlc-validate-'));
@@ -103,4 +104,20 @@ test('warnings about manifests name the objects', async () => {
   assert.match(err, /nodelifecyclepolicy\/x \(x\) and nodelifecyclepolicy\/y \(y\) have equal priority 0/u);
   writeFileSync(path, `${one('x')}---\n${one('x')}`);
   assert.match((await nlc('validate', path)).err, /nodelifecyclepolicy\/x: must be unique/u);
+});
+
+test('names and values of a file reach the terminal as escapes, and begin no line: problems, warnings and converted policies', async () => {
+  const name = JSON.stringify('x\u001b[2J\u009b\u202e\ny');
+  const invalid = await nlc('validate', aFile(`${name}: 1\npolicies: [{ name: ${name}, nodeSelector: {} }]\n`));
+  assert.equal(invalid.code, 2);
+  const converted = await nlc(
+    'validate',
+    '--output=crd',
+    aFile(`policies: [{ name: edge, nodeSelector: { matchLabels: { a: b } }, conditions: [] }]\n`),
+  );
+  for (const text of [invalid.err, converted.out, converted.err]) assert.deepEqual(controlsIn(text), []);
+  assert.ok(
+    invalid.err.split('\n').every((line) => /^(?:nlc validate|See|\s{2}\/|$)/.test(line)),
+    invalid.err,
+  );
 });

@@ -49,7 +49,7 @@ describe('static pods from files', () => {
       return (await taken(afterMs)).map((update) => `${update.op} ${names(update)}`);
     };
     const problems = () => logger.at('error').map(({ fields }) => fields['problem']);
-    return { clock, config, folder, start, taken, sent, problems, sends };
+    return { clock, logger, config, folder, start, taken, sent, problems, sends };
   }
 
   /** A source that has sent this manifest. */
@@ -109,6 +109,26 @@ describe('static pods from files', () => {
     assert.equal(gone.metadata.uid, before.metadata.uid);
     assert.notEqual(after.metadata.uid, before.metadata.uid);
     assert.equal(podFullName(after), podFullName(before));
+  });
+
+  it('of one name in two files: the later file name wins, as in the kubelet, and it is logged once', async () => {
+    const { clock, folder, logger, sent, taken } = await running(aManifest('web', { image: 'img:new' }));
+    folder.write('web.yaml.bak', aManifest('web', { image: 'img:old' }));
+    const images = (await taken()).flatMap(({ op, pods }) => (op === 'ADD' ? pods : []));
+    assert.deepEqual(
+      images.map(({ spec }) => spec?.containers?.[0]?.image),
+      ['img:old'],
+    );
+    await clock.advance(60_000);
+    const lines = logger.at('warn').map(({ message, fields }) => ({ message, ...fields }));
+    const message = 'static pod manifest ignored, another file defines the same pod';
+    const pod = 'kube-system/web-n1';
+    assert.deepEqual(lines, [{ message, path: folder.path, pod, ignored: 'web.yaml', file: 'web.yaml.bak' }]);
+    folder.delete('web.yaml.bak');
+    await sent();
+    folder.write('web.yaml.bak', aManifest('web', { image: 'img:old' }));
+    await sent();
+    assert.equal(logger.at('warn').length, 2, 'again when it comes back');
   });
 
   it('are unchanged if only the notation of the manifest changes', async () => {
