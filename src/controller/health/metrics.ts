@@ -14,7 +14,7 @@ export const nodeHealthDuration = histogram(
 
 export const transitionsTotal = counter(
   'node_lifecycle_assessments_total',
-  'Number of changes of the assessed health of a node, by assessment. silent: no heartbeat for longer than the grace period, confirmed by a live read of its lease; never-posted: the same for a node without a status, after the startup grace period; withheld: looked silent, but the API server has a newer lease or the lease could not be read, counted once until the next assessment; not-ready: its kubelet reports Ready=False; ready: Ready again. The state in which a node was found when the process started is not counted.',
+  'Number of changes of the assessed health of a node, by assessment. silent: no heartbeat for longer than the grace period, confirmed by a live read of its lease; never-posted: the same for a node without a status, after the startup grace period; withheld: looked silent, but the API server has a newer lease or the lease could not be read or is missing as most are, counted once until the next assessment; not-ready: its kubelet reports Ready=False; ready: Ready again. The state in which a node was found when the process started is not counted.',
   ['assessment'],
 );
 

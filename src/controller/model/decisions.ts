@@ -184,7 +184,7 @@ export type Decision =
   | Of<'acts-held', { outage: SilenceOutageClass; holdMs: number; why: OutageArithmetic }>
   | Of<'acts-resumed', { outage: SilenceOutageClass; heldMs: number; ending: 'recovered' | 'expired' }>
   /** It looked silent, and its lease is newer in the API server or could not be read. */
-  | Of<'confirmation-held', { node: string; why: 'lease-renewed' | UnconfirmedReason }>
+  | Of<'confirmation-held', { node: string; why: 'lease-renewed' | 'leases-missing' | UnconfirmedReason }>
   /** Its lease could not be read for the maximum time of a hold: a fresh cache is the evidence. */
   | Of<'silence-confirmed-by-cache', { node: string; why: UnconfirmedReason; heldMs: number }>
   /** A defect: only the resync would have evaluated it again. */
