@@ -30,6 +30,7 @@ import { FlappingTainter } from './flapping/flapping-tainter.ts';
 import { FlappingWatch } from './flapping/flapping-watch.ts';
 import type { HealthRecord } from './health/health-record.ts';
 import { HealthTable } from './health/health-table.ts';
+import { LeaseLoss } from './health/lease-loss.ts';
 import { SilenceConfirmer } from './health/silence-confirmer.ts';
 import { HealthTransitions } from './health/health-transitions.ts';
 import { showHeldNodes } from './snapshot/held-nodes.ts';
@@ -375,6 +376,7 @@ export class Stages {
       heldForMs: (node) =>
         Math.max(this.#holds.heldForMs(node, 'delete-pods', true), this.#holds.heldByMaintenanceMs(node)),
       deletionRateOf: (node) => this.policies.deletionRateOf(node),
+      isNodeWatchBehind: (version) => this.#isNodeWatchBehind(version),
       liveNode: (name) => this.#liveNodes.latest(name),
       fullDisruption: () => this.zones.fullDisruption,
     });
@@ -404,7 +406,7 @@ export class Stages {
   }
 
   #makeTaintEvictor(): TaintEvictor {
-    const { recorders, informers, lanes } = this.#options;
+    const { recorders, lanes } = this.#options;
     return new TaintEvictor({
       ...this.dependencies,
       pods: this.pods,
@@ -414,9 +416,13 @@ export class Stages {
       holdOf: (node) => this.#holds.evictionHoldOf(node),
       policyHoldOf: (node) => this.#holds.policyHoldOf(node),
       departures: departureSource(this, this.#options.controllers.nodeLifecycle),
-      isNodeWatchBehind: (version) => isOlder(informers.nodes.status().resourceVersion, version),
+      isNodeWatchBehind: (version) => this.#isNodeWatchBehind(version),
       liveNode: (name, sentSinceMs) => this.#liveNodes.latest(name, sentSinceMs),
     });
+  }
+
+  #isNodeWatchBehind(version: string): boolean {
+    return isOlder(this.#options.informers.nodes.status().resourceVersion, version);
   }
 
   #makePodMarkingQueues(): PodMarkingQueues {
@@ -447,8 +453,13 @@ export class Stages {
 
   #makeConfirmer(): SilenceConfirmer {
     const { leases, transitions, decisions, freshness, alarm } = this;
-    const { liveLeases: live, options, clock } = this.#options;
-    return new SilenceConfirmer({ live, leases, options, freshness, transitions, decisions, clock, alarm });
+    const { liveLeases: live, options, clock, informers } = this.#options;
+    const loss = new LeaseLoss({
+      hadLease: (node) => this.health.get(node)?.lease !== undefined,
+      areMostMissing: () => 2 * informers.leases.store.size < informers.nodes.store.size,
+      clock,
+    });
+    return new SilenceConfirmer({ live, leases, loss, options, freshness, transitions, decisions, clock, alarm });
   }
 
   #makeMonitor(): MonitorPass {

@@ -284,6 +284,13 @@ export class ControllerWorld {
     this.renewing(...names);
   }
 
+  /** All leases are deleted, as with their namespace, and no node can renew its own. */
+  deleteLeases(): void {
+    this.#renewing.clear();
+    for (const name of this.#apiLeases.keys()) this.leases.delete(`kube-node-lease/${name}`);
+    this.#apiLeases.clear();
+  }
+
   /** From now on the stream of leases delivers no frame. */
   loseFrames(): void {
     const lastFrameAtMs = this.clock.monotonicMs();

@@ -121,6 +121,7 @@ export class PodEvictionWorld implements World {
       isPaused: () => false,
       heldForMs: () => 0,
       liveNode: () => 'gone',
+      isNodeWatchBehind: () => false,
       fullDisruption: () => false,
       writer: writerOnto(this.#api, nodes, decisions, signal),
       decisions,

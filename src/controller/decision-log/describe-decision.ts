@@ -150,6 +150,7 @@ const breakerEndings: Readonly<Record<BreakerClosing['why'], string>> = {
 
 const heldReasons = {
   'lease-renewed': 'its lease is newer in the API server; the lease watch is behind',
+  'leases-missing': `most nodes have no lease: the namespace ${nodeLeaseNamespace} may have been deleted`,
   'api-not-answering': 'the API server did not answer the read of its lease',
   'not-permitted': `reading its lease is forbidden: grant get and list of leases in ${nodeLeaseNamespace}`,
 } as const;

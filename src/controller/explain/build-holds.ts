@@ -1,7 +1,7 @@
 import { policyObjectName, resetAnnotation } from '../../api/node-lifecycle-policy.ts';
 import { pauseAnnotation } from '../../api/node.ts';
 import { nodeLeaseNamespace } from '../../api/resources.ts';
-import type { RateRule } from '../model/decisions.ts';
+import type { RateRule, UnconfirmedReason } from '../model/decisions.ts';
 import { controllerNames, type ControllerSelection, type PolicySource } from '../model/options.ts';
 import type { Now } from '../model/node-state.ts';
 import type { BreakerStatus, EmptyingStatus, HoldSource, Maintenance, NodeHold } from '../model/policy.ts';
@@ -175,16 +175,18 @@ function toMonotonicMs(wallMs: number, now: Now): number {
   return now.monotonicMs + wallMs - now.wallMs;
 }
 
+const unconfirmedEnds: Readonly<Record<UnconfirmedReason | 'leases-missing', Unblocker>> = {
+  'leases-missing': { kind: 'leases-exist' },
+  'not-permitted': { kind: 'permission', needed: `get and list of leases in ${nodeLeaseNamespace}` },
+  'api-not-answering': { kind: 'contact-with-api' },
+};
+
 /** Holds of this node: a silence has to be confirmed by a live read of the lease, and a failed read is no evidence. */
 export function buildNodeHolds({ health, ready, history }: NodeFacts): readonly Hold[] {
   const last = history.at(-1)?.decision;
   if (last?.kind !== 'confirmation-held' || last.why === 'lease-renewed') return [];
   if (health?.silence.silent !== true || ready === 'Unknown') return [];
-  const unblocker: Unblocker =
-    last.why === 'not-permitted'
-      ? { kind: 'permission', needed: `get and list of leases in ${nodeLeaseNamespace}` }
-      : { kind: 'contact-with-api' };
-  return [{ kind: 'unconfirmed', unblockedBy: [unblocker] }];
+  return [{ kind: 'unconfirmed', unblockedBy: [unconfirmedEnds[last.why]] }];
 }
 
 /** Holds of this zone's queue, besides those that apply to all zones. */

@@ -1,4 +1,5 @@
 // Holds as text: why nothing is done now, and what would end it.
+import { nodeLeaseNamespace } from '../../api/resources.ts';
 import { describeBreakerCount } from '../model/decisions.ts';
 import { describeHoldSource, type MaintenanceSignal } from '../model/policy.ts';
 import type { Hold, Unblocker } from './facts.ts';
@@ -40,7 +41,7 @@ const holdReasons: Texts<'kind', Hold> = {
     `waits for ${why === 'budget' ? 'a PodDisruptionBudget' : `the Eviction API (${why})`} since ${since.at}: ${message}`,
   'deletion-rate': ({ policy, ratePerSecond, ahead }) =>
     `waits for a token of policy ${policy} (podDeletionsPerSecond ${ratePerSecond}), ${ahead} ahead`,
-  unconfirmed: () => 'it looks silent, and its lease could not be read from the API server',
+  unconfirmed: () => 'it looks silent, and a live read of its lease does not confirm it',
   'not-run': ({ part }) => `this process does not run the ${part}, so its actions are not predicted here`,
   'node-unanswered': ({ node }) => `node ${node} could not be read from the API server`,
   'full-disruption': () => 'all zones are fully disrupted, so no node is tainted and no pod is evicted',
@@ -52,6 +53,8 @@ const holdReasons: Texts<'kind', Hold> = {
 const unblockers: Texts<'kind', Unblocker> = {
   'ask-leader': ({ holder }) => (holder === null ? 'a leader is elected' : `ask the leader, ${holder}`),
   'contact-with-api': () => 'the API server is reachable again and nodes had time to renew their leases',
+  'leases-exist': () =>
+    `it posts its status, its lease exists again, or most leases do: the namespace ${nodeLeaseNamespace} may have been deleted`,
   time: ({ when }) => `the maximum hold ends ${estimateText(when)}`,
   setting: ({ setting, wanted }) => `${setting} set to ${wanted} in the config file`,
   field: ({ object, field, wanted }) => `${field} of ${object} set to ${wanted}`,

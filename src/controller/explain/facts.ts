@@ -286,6 +286,8 @@ export type Given = 'no-heartbeat' | 'nothing-changes';
 export type Unblocker =
   | { readonly kind: 'ask-leader'; readonly holder: string | null }
   | { readonly kind: 'contact-with-api' }
+  /** Most nodes have no lease. */
+  | { readonly kind: 'leases-exist' }
   | { readonly kind: 'permission'; readonly needed: string }
   | { readonly kind: 'time'; readonly when: Estimate }
   /** So many nodes of this zone, or of any zone if null, become ready. */
@@ -336,7 +338,7 @@ export type Hold = { readonly unblockedBy: readonly Unblocker[] } & (
   | { readonly kind: 'refused'; readonly why: EvictionRefusal; readonly message: string; readonly since: Past }
   /** The pod waits for a token of its policy. */
   | { readonly kind: 'deletion-rate'; readonly policy: string; readonly ratePerSecond: number; readonly ahead: number }
-  /** It looks silent in the caches, and its lease could not be read. */
+  /** It looks silent in the caches, and its lease could not be read, or is missing as most others are. */
   | { readonly kind: 'unconfirmed' }
   /** This controller does not run in this process. */
   | { readonly kind: 'not-run'; readonly part: ControllerName }

@@ -6,6 +6,7 @@ import type { Freshness } from '../model/freshness.ts';
 import type { LeaseRead, LiveLeases } from '../../ports/leases.ts';
 import type { DecisionSink, UnconfirmedReason } from '../model/decisions.ts';
 import type { ControllerOptions } from '../model/options.ts';
+import type { LeaseLoss } from './lease-loss.ts';
 import type { HealthTransitions } from './health-transitions.ts';
 import type { Live } from '../../ports/live.ts';
 
@@ -27,13 +28,14 @@ export interface Suspect {
 
 /**
  * Result of a live read for a suspect. `silent`: the API server has no later heartbeat than `heartbeatAtMs`, the value
- * at the time of the request. `renewed`: it has. `unconfirmed`: the lease could not be read, and the node is held.
+ * at the time of the request. `renewed`: it has. `unconfirmed`: the lease could not be read, or is missing as most are, and the node is held.
  */
 export type SilenceAnswer = Suspect & { readonly found: 'silent' | 'renewed' | 'unconfirmed' };
 
 interface SilenceConfirmerOptions {
   readonly live: Pick<LiveLeases, 'readOne' | 'readAll'>;
   readonly leases: MutationCache<LeaseView>;
+  readonly loss: Pick<LeaseLoss, 'evaluate' | 'forget' | 'size'>;
   /** The longest hold of a node whose lease cannot be read; read at each result. */
   readonly options: Live<Pick<ControllerOptions, 'leaseConfirmationHoldMs'>>;
   /** The watch of leases: while it is fresh, the cache is evidence where a lease cannot be read. */
@@ -112,6 +114,7 @@ export class SilenceConfirmer {
   /** The node sent a heartbeat, or no longer exists. */
   forget(node: string): void {
     this.#endHold(node);
+    this.#options.loss.forget(node);
     this.#waiting.delete(node);
     this.#pending.delete(node);
   }
@@ -124,7 +127,8 @@ export class SilenceConfirmer {
 
   /** Number of entries of the largest collection. */
   get size(): number {
-    return Math.max(this.#pending.size, this.#waiting.size, this.#holds.size, this.#answers.length);
+    const { loss } = this.#options;
+    return Math.max(this.#pending.size, this.#waiting.size, this.#holds.size, this.#answers.length, loss.size);
   }
 
   /** Resolves when no read is in flight. */
@@ -220,9 +224,9 @@ export class SilenceConfirmer {
     this.#waiting.set(node, heartbeatAtMs);
   }
 
-  #weigh(node: string, read: Exclude<LeaseRead, { kind: 'unreadable' }>): 'silent' | 'renewed' {
+  #weigh(node: string, read: Exclude<LeaseRead, { kind: 'unreadable' }>): SilenceAnswer['found'] {
     this.#forbiddenSinceMs = undefined;
-    if (read.kind === 'missing') return 'silent';
+    if (read.kind === 'missing') return this.#withoutLease(node);
     const { leases, transitions, decisions, freshness } = this.#options;
     const known = leases.get(node);
     const { lease } = read;
@@ -235,6 +239,21 @@ export class SilenceConfirmer {
     return 'renewed';
   }
 
+  /** Its lease does not exist: no evidence while most leases are lost, for a bounded time. */
+  #withoutLease(node: string): 'silent' | 'unconfirmed' {
+    const { loss, transitions, decisions } = this.#options;
+    const hold = loss.evaluate(node);
+    if (hold === 'over') return 'silent';
+    transitions.withhold(node);
+    if (hold === 'begins') decisions.note({ kind: 'confirmation-held', node, why: 'leases-missing' });
+    return 'unconfirmed';
+  }
+
+  /** As of the cache, where the lease cannot be read. */
+  #isLost(node: string): boolean {
+    return this.#options.leases.get(node) === undefined && this.#withoutLease(node) === 'unconfirmed';
+  }
+
   /**
    * A failed read is no evidence, for a bounded time. A missing permission is permanent: its time runs for all nodes
    * together. Rejected credentials are not: they are loaded again.
@@ -242,16 +261,20 @@ export class SilenceConfirmer {
   #withoutRead(node: string, { reason }: ApiError, askedAtMs: number): 'silent' | 'unconfirmed' | 'list' {
     const why = reason === 'forbidden' || reason === 'unauthorized' ? 'not-permitted' : 'api-not-answering';
     const nowMs = this.#nowMs();
-    if (reason === 'forbidden') this.#forbiddenSinceMs ??= nowMs;
     const hold = this.#holdOf(node, why, askedAtMs);
     // The read of another lease may be permitted, and ends the common time: that of this node goes on.
-    const commonSinceMs = reason === 'forbidden' ? (this.#forbiddenSinceMs ?? nowMs) : nowMs;
-    const sinceMs = Math.min(hold.sinceMs, commonSinceMs);
+    const sinceMs = Math.min(hold.sinceMs, reason === 'forbidden' ? this.#commonSinceMs(nowMs) : nowMs);
     const isOver = nowMs - sinceMs >= this.#options.options.current().leaseConfirmationHoldMs;
     if (!isOver || this.#options.freshness.staleness() !== undefined) return 'unconfirmed';
     if (this.#mayListFirst(node, hold)) return 'list';
+    if (this.#isLost(node)) return 'unconfirmed';
     this.#options.decisions.note({ kind: 'silence-confirmed-by-cache', node, why, heldMs: nowMs - sinceMs });
     return 'silent';
+  }
+
+  #commonSinceMs(nowMs: number): number {
+    this.#forbiddenSinceMs ??= nowMs;
+    return this.#forbiddenSinceMs;
   }
 
   /** Once, unless the list in flight is for this node too. That for other nodes may have been sent too early for it. */

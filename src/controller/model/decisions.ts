@@ -194,7 +194,7 @@ export type Decision =
   /** `evidence`: what ended the hold before its time; null: its time was over. */
   | Of<'acts-resumed', { outage: SilenceOutageClass; heldMs: number; evidence: OutageArithmetic | null }>
   /** It looked silent, and its lease is newer in the API server or could not be read. */
-  | Of<'confirmation-held', { node: string; why: 'lease-renewed' | UnconfirmedReason }>
+  | Of<'confirmation-held', { node: string; why: 'lease-renewed' | 'leases-missing' | UnconfirmedReason }>
   /** Its lease could not be read for the maximum time of a hold: a fresh cache is the evidence. */
   | Of<'silence-confirmed-by-cache', { node: string; why: UnconfirmedReason; heldMs: number }>
   /** A defect: only the resync would have evaluated it again. */

@@ -7,5 +7,11 @@ import type { NodeView } from '../../api/node.ts';
  */
 export type LiveNode = NodeView | ReadFailure;
 
+/**
+ * The watch of nodes has delivered what had happened before a binding after this time, by a change or a bookmark (one a
+ * minute); a watch that has not is stale.
+ */
+export const nodeWatchDelayMsMax = 90_000;
+
 /** Maximum age of a live read as evidence; a node is not read more often. */
 export const evidenceMs = 10_000;

@@ -12,6 +12,7 @@ import { type TokenAnswer, TokenQueues } from '../../queueing/token-queues.ts';
 import { WorkLoop } from '../../supervision/work-loop.ts';
 import { type CommandWriter, mayHaveBeenDone, type WriteOutcome } from '../model/commands.ts';
 import { evaluationFailed, type DecisionSink, type DepartureReason } from '../model/decisions.ts';
+import { nodeWatchDelayMsMax } from '../model/live-node.ts';
 import type { DeletionRate } from '../model/policy.ts';
 import { type RateWait, toRateWait, type WaitingPod } from '../model/waiting-pods.ts';
 import { decidePodFate, type PodFate } from './decide-pod-fate.ts';
@@ -43,6 +44,8 @@ export interface PodDeleterOptions {
   readonly isPaused: () => boolean;
   /** Milliseconds for which the pods of this node are held; 0: not held. */
   readonly heldForMs: (node: string) => number;
+  /** Whether the watch of nodes has not reached this version of a pod. */
+  readonly isNodeWatchBehind: (resourceVersion: string) => boolean;
   /** The rate of deletions of the policy of this node; undefined: no limit. */
   readonly deletionRateOf?: (node: string) => DeletionRate | undefined;
 }
@@ -50,6 +53,9 @@ export interface PodDeleterOptions {
 interface Task {
   readonly uid: string;
   readonly why: DepartureReason;
+  /** The pod's resourceVersion when the task was created, and when that was. */
+  readonly resourceVersion: string;
+  readonly atMs: number;
   /** Attempts to write the reason into its status. */
   reasonAttempts: number;
   announced: boolean;
@@ -97,7 +103,9 @@ export class PodDeleter {
   add(pod: PodView, why: DepartureReason): void {
     const key = podKey(pod);
     if (this.#tasks.get(key)?.uid === pod.uid) return;
-    this.#tasks.set(key, { uid: pod.uid, why, reasonAttempts: 0, announced: false, noted: false });
+    const { uid, resourceVersion } = pod;
+    const atMs = this.#options.clock.monotonicMs();
+    this.#tasks.set(key, { uid, why, resourceVersion, atMs, reasonAttempts: 0, announced: false, noted: false });
     this.#loop.add(key);
   }
 
@@ -131,7 +139,7 @@ export class PodDeleter {
     const pod = this.#options.pods.get(key);
     if (task === undefined) return forget;
     if (pod === undefined || pod.uid !== task.uid || !this.#options.wanted(pod)) return this.#drop(key, task);
-    if (this.#isHeld(pod)) {
+    if (this.#isHeld(pod) || this.#isNewerThanNode(task)) {
       this.#tokens.rest(key);
       return { next: 'requeue', afterMs: heldRecheckMs };
     }
@@ -174,6 +182,13 @@ export class PodDeleter {
     if (rate !== undefined) return this.#tokens.ask(key, { queue: rate.policy, ratePerSecond: rate.ratePerSecond });
     this.#tokens.leave(key);
     return { kind: 'granted', giveBack: () => undefined };
+  }
+
+  /** The node may have recovered before the pod was bound: it waits until the watch of nodes would show it. */
+  #isNewerThanNode({ why, resourceVersion, atMs }: Task): boolean {
+    const { clock, isNodeWatchBehind } = this.#options;
+    const isRecent = clock.monotonicMs() - atMs < nodeWatchDelayMsMax;
+    return why === 'landed-on-evicted-node' && isRecent && isNodeWatchBehind(resourceVersion);
   }
 
   /** Whether evictions are paused or held for this node. */

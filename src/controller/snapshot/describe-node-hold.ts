@@ -14,7 +14,7 @@ export interface NodeHoldFacts {
   readonly fullDisruption: boolean;
   /** The class of the outage for which its acts are held. */
   readonly outage: string | undefined;
-  /** It looks silent, and its lease could not be read. */
+  /** It looks silent, and a live read of its lease does not confirm it. */
   readonly isUnconfirmed: boolean;
   /** The zone whose rate is 0, for a node that waits for a token of it. */
   readonly stoppedZone: string | undefined;
@@ -35,7 +35,7 @@ export function describeNodeHold(facts: NodeHoldFacts): string | null {
     stale === undefined ? undefined : `watch streams are stale (${stale})`,
     facts.fullDisruption ? 'all zones are fully disrupted' : undefined,
     outage === undefined ? undefined : `${outage}: it became silent together with most nodes of several zones`,
-    facts.isUnconfirmed ? 'it looks silent, and its lease could not be read' : undefined,
+    facts.isUnconfirmed ? 'it looks silent, and a live read of its lease does not confirm it' : undefined,
     stoppedZone === undefined ? undefined : `the eviction rate of zone ${zoneName(stoppedZone)} is 0`,
     describeWait(facts.wait),
   ];

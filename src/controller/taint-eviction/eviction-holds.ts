@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Meter } from '../../ports/meter.ts';
 import type { NodeSource } from '../model/commands.ts';
 import type { DecisionSink, EvictionHold, PolicyEvictionHold } from '../model/decisions.ts';
-import { evidenceMs, type LiveNode } from '../model/live-node.ts';
+import { evidenceMs, type LiveNode, nodeWatchDelayMsMax } from '../model/live-node.ts';
 import { isHealthTaint } from './decide-eviction.ts';
 import { decideHoldExpiry, type HoldExpiry, isOfKind, kindOf, type TaintKind } from './decide-hold-expiry.ts';
 import { extendHold, isAtMaximum, renewHold } from './extend-hold.ts';
@@ -13,11 +13,6 @@ import type { TimedEviction } from './timed-eviction.ts';
 const checkAgainMs = 1_000;
 /** The end of a hold by a policy or a pause is announced by {@link TaintEvictor.recheckHeld}; this covers a lost one. */
 const policyCheckAgainMs = 5_000;
-/**
- * The watch of nodes has delivered what had happened before a binding after this time, by a change or a bookmark (one a
- * minute); a watch that has not is stale.
- */
-const catchUpMsMax = 90_000;
 
 interface PolicyHold {
   readonly why: PolicyEvictionHold;
@@ -85,7 +80,7 @@ export class EvictionHolds {
    * pods and nodes are of one sequence where they are in one etcd.
    */
   #isNewerThanNode({ boundMs, resourceVersion }: TimedEviction): boolean {
-    return this.#nowMs() - boundMs < catchUpMsMax && this.#options.isNodeWatchBehind(resourceVersion);
+    return this.#nowMs() - boundMs < nodeWatchDelayMsMax && this.#options.isNodeWatchBehind(resourceVersion);
   }
 
   /** To be called when the deletion is due, and again as the result says. */

@@ -73,6 +73,22 @@ test('while the node cannot be read the pod stays, until a watch that is fresh m
   assert.deepEqual(world.evicted(), ['fresh']);
 });
 
+test('eviction mode: a pod bound to a node that recovered stays while the watch of nodes is late', async () => {
+  await using world = aWorldOf(9, 3, { taintBasedEvictions: false, podEvictionTimeoutMs: 60_000 });
+  world.addPod('old', 'n0');
+  await world.running(1);
+  world.post('n0', 'False');
+  await world.advance(90);
+  assert.deepEqual(world.evicted(), ['old']);
+  world.nodesFrozen = true;
+  world.post('n0', 'True');
+  world.addPod('fresh', 'n0');
+  await world.advance(20);
+  deliver(world);
+  await world.advance(30);
+  assert.deepEqual(world.evicted(), ['old']);
+});
+
 for (const [departure, policies] of [
   ['deletion', []],
   ['Eviction API', [aPolicy({ evictReachable: { timeoutMs: 600_000 } })]],

@@ -34,6 +34,7 @@ describe('confirming that nodes are silent', () => {
     confirmer = new SilenceConfirmer({
       live: { readAll: () => readAll(), readOne: readSlowly },
       leases: new MutationCache<LeaseView>(() => undefined),
+      loss: { evaluate: () => 'over', forget: () => undefined, size: 0 },
       options: { current: () => ({ leaseConfirmationHoldMs: holdMs }) },
       freshness: { staleness: () => undefined, foundBehind: () => undefined },
       transitions: { withhold: () => undefined },

@@ -80,6 +80,7 @@ export class EvictionWorld {
       isPaused: () => this.held,
       heldForMs: () => 0,
       liveNode: () => 'gone',
+      isNodeWatchBehind: () => false,
       fullDisruption: () => true,
     });
     this.pods.onChange('pod-eviction', (change) => {
