@@ -282,8 +282,7 @@ export class Stages {
     const { informers, liveLeases, recorders, clock, meter } = this.#options;
     return new WatchFreshness({
       options: this.policies.strictest,
-      nodes: informers.nodes,
-      leases: informers.leases,
+      ...informers,
       live: liveLeases,
       canary: this.canary,
       reopen: (openedByMs) => this.#reopen(openedByMs),
@@ -372,6 +371,7 @@ export class Stages {
       isPaused: () => this.#holds.evictionHold() !== undefined,
       heldForMs: (node) =>
         Math.max(this.#holds.heldForMs(node, 'delete-pods', true), this.#holds.heldByMaintenanceMs(node)),
+      arePodsStale: () => this.freshness.arePodsStale(),
       deletionRateOf: (node) => this.policies.deletionRateOf(node),
       liveNode: (name) => this.#liveNodes.latest(name),
       fullDisruption: () => this.zones.fullDisruption,
@@ -408,6 +408,7 @@ export class Stages {
       pods: this.pods,
       recorder: recorders.evictions,
       isCacheLate: (node) => this.#holds.isCacheLate(node),
+      arePodsStale: () => this.freshness.arePodsStale(),
       holdOf: (node) => this.#holds.evictionHoldOf(node),
       policyHoldOf: (node) => this.#holds.policyHoldOf(node),
       departures: departureSource(this, this.#options.controllers.nodeLifecycle),

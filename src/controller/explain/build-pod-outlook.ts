@@ -13,6 +13,7 @@ import {
   buildDepartureHolds,
   buildEvictionPartHolds,
   buildHolds,
+  buildStalePodsHolds,
   buildZoneHolds,
   estimatePauseEndMs,
   selectEvictingPart,
@@ -95,6 +96,7 @@ function holdsOf(
   const { node, queueOfLostNode, collection } = facts;
   const holds = [
     ...buildHolds(circumstances),
+    ...buildStalePodsHolds(circumstances),
     ...buildDepartureHolds(facts, circumstances.now),
     ...buildEvictionPartHolds(circumstances),
   ];

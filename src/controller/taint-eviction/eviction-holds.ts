@@ -31,6 +31,8 @@ export interface EvictionHoldsOptions {
    * brought a state that cannot be decoded.
    */
   readonly isCacheLate: (node: string) => boolean;
+  /** The watch of pods is stale, for a bounded time. Absent: it never is. */
+  readonly arePodsStale?: () => boolean;
   /** A recent live read of the node; undefined while there is none, and then one is started. */
   readonly liveNode: (node: string) => LiveNode | undefined;
   readonly decisions: DecisionSink;
@@ -61,6 +63,7 @@ export class EvictionHolds {
   reasonFor({ node, released }: TimedEviction, taint: string): EvictionHold | undefined {
     const policyHold = this.#policyHoldOf(node);
     if (policyHold !== undefined) return policyHold.why;
+    if (this.#options.arePodsStale?.() === true) return 'stale-pods';
     const why = isHealthTaint(taint) ? this.#options.holdOf(node) : this.#lateCache(node);
     const isReleased =
       why !== undefined && released?.why === why && isOfKind(taint, released.kind) && this.#nowMs() < released.untilMs;
@@ -90,6 +93,7 @@ export class EvictionHolds {
   /** The same for a taint of another client for which the deletion is due too. */
   checkOther(pod: PodView, eviction: TimedEviction, taint: string): HoldAnswer {
     const why = this.reasonFor(eviction, taint);
+    if (why === 'stale-pods') return { checkAgainMs };
     return why === undefined ? 'free' : this.#decideLive(pod, eviction, { why, kind: kindOf(taint) });
   }
 

@@ -424,7 +424,8 @@ export class TaintEvictor {
     this.#announce(pod, eviction);
     if (leave.by === 'evict')
       return this.#requestEviction(pod, () => this.#isReasonThere(pod, eviction, leave), stillWanted);
-    return writer.carryOut({ kind: 'delete-pod', pod, forHealth: isHealthTaint(leave.evictAt.taint) }, stillWanted);
+    const forHealth = isHealthTaint(leave.evictAt.taint);
+    return writer.carryOut({ kind: 'delete-pod', pod, forHealth, evicts: true }, stillWanted);
   }
 
   /**
