@@ -4,8 +4,14 @@ import type { Meter } from '../../ports/meter.ts';
 import type { NodeSource } from '../model/commands.ts';
 import type { DecisionSink, EvictionHold, PolicyEvictionHold } from '../model/decisions.ts';
 import { evidenceMs, type LiveNode } from '../model/live-node.ts';
-import { isHealthTaint } from './decide-eviction.ts';
-import { decideHoldExpiry, type HoldExpiry, isOfKind, kindOf, type TaintKind } from './decide-hold-expiry.ts';
+import {
+  decideHoldExpiry,
+  type EvictionCause,
+  type HoldExpiry,
+  isSameKind,
+  kindOf,
+  type TaintKind,
+} from './decide-hold-expiry.ts';
 import { extendHold, isAtMaximum, renewHold } from './extend-hold.ts';
 import { evictionHoldsExpired } from './metrics.ts';
 import type { TimedEviction } from './timed-eviction.ts';
@@ -59,14 +65,17 @@ export class EvictionHolds {
     this.#options = options;
   }
 
-  /** What holds this deletion if it is for this taint. Cheap: called before each request. */
-  reasonFor({ node, released }: TimedEviction, taint: string): EvictionHold | undefined {
+  /** What holds this deletion if it is for this cause. Cheap: called before each request. */
+  reasonFor({ node, released }: TimedEviction, due: EvictionCause): EvictionHold | undefined {
     const policyHold = this.#policyHoldOf(node);
     if (policyHold !== undefined) return policyHold.why;
     if (this.#options.arePodsStale?.() === true) return 'stale-pods';
-    const why = isHealthTaint(taint) ? this.#options.holdOf(node) : this.#lateCache(node);
+    const why = due.forHealth ? this.#options.holdOf(node) : this.#lateCache(node);
     const isReleased =
-      why !== undefined && released?.why === why && isOfKind(taint, released.kind) && this.#nowMs() < released.untilMs;
+      why !== undefined &&
+      released?.why === why &&
+      isSameKind(kindOf(due), released.kind) &&
+      this.#nowMs() < released.untilMs;
     return isReleased ? undefined : why;
   }
 
@@ -76,7 +85,7 @@ export class EvictionHolds {
 
   /** To be called when the deletion is due, and again as the result says. */
   check(pod: PodView, eviction: TimedEviction): HoldAnswer {
-    const why = this.reasonFor(eviction, eviction.evictAt.taint);
+    const why = this.reasonFor(eviction, eviction.evictAt);
     if (why === undefined) {
       eviction.hold = undefined;
       return 'free';
@@ -86,15 +95,15 @@ export class EvictionHolds {
     eviction.hold = hold;
     if (isPolicyHold(why)) return { checkAgainMs: this.#policyCheckAgainMs(eviction.node) };
     return isAtMaximum(hold)
-      ? this.#decideLive(pod, eviction, { why, kind: kindOf(eviction.evictAt.taint) })
+      ? this.#decideLive(pod, eviction, { why, kind: kindOf(eviction.evictAt) })
       : { checkAgainMs };
   }
 
   /** The same for a taint of another client for which the deletion is due too. */
-  checkOther(pod: PodView, eviction: TimedEviction, taint: string): HoldAnswer {
-    const why = this.reasonFor(eviction, taint);
+  checkOther(pod: PodView, eviction: TimedEviction, due: EvictionCause): HoldAnswer {
+    const why = this.reasonFor(eviction, due);
     if (why === 'stale-pods') return { checkAgainMs };
-    return why === undefined ? 'free' : this.#decideLive(pod, eviction, { why, kind: kindOf(taint) });
+    return why === undefined ? 'free' : this.#decideLive(pod, eviction, { why, kind: kindOf(due) });
   }
 
   /** Whether a policy or a pause holds this deletion, as of its last check. */
