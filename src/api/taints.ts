@@ -28,6 +28,8 @@ export const taintKeys = {
  * an administrator, or by this controller where a policy says so.
  */
 export const outOfServiceTaintKey = 'node.kubernetes.io/out-of-service';
+/** The value with which this controller adds that taint, so that one of an administrator is never removed. */
+export const ownOutOfServiceValue = 'node-lifecycle-controller';
 
 /** With NoSchedule: the node recovered so often that it gets no new pods for a while. Of this controller only. */
 export const flappingTaintKey = 'nodelifecycle/flapping';

@@ -285,8 +285,7 @@ export class Stages {
     const { informers, liveLeases, recorders, clock, meter } = this.#options;
     return new WatchFreshness({
       options: this.policies.strictest,
-      nodes: informers.nodes,
-      leases: informers.leases,
+      ...informers,
       live: liveLeases,
       canary: this.canary,
       reopen: (openedByMs) => this.#reopen(openedByMs),
@@ -375,6 +374,7 @@ export class Stages {
       isPaused: () => this.#holds.evictionHold() !== undefined,
       heldForMs: (node) =>
         Math.max(this.#holds.heldForMs(node, 'delete-pods', true), this.#holds.heldByMaintenanceMs(node)),
+      arePodsStale: () => this.freshness.arePodsStale(),
       deletionRateOf: (node) => this.policies.deletionRateOf(node),
       isNodeWatchBehind: (version) => this.#isNodeWatchBehind(version),
       liveNode: (name) => this.#liveNodes.latest(name),
@@ -413,6 +413,7 @@ export class Stages {
       writesAtOnceMax: lanes.concurrencyMax,
       recorder: recorders.evictions,
       isCacheLate: (node) => this.#holds.isCacheLate(node),
+      arePodsStale: () => this.freshness.arePodsStale(),
       holdOf: (node) => this.#holds.evictionHoldOf(node),
       policyHoldOf: (node) => this.#holds.policyHoldOf(node),
       departures: departureSource(this, this.#options.controllers.nodeLifecycle),

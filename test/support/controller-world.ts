@@ -39,6 +39,7 @@ export interface Write {
   readonly subresource: string | undefined;
   readonly body: unknown;
   readonly uid: string | undefined;
+  readonly resourceVersion?: string | undefined;
 }
 
 interface Failure {
@@ -96,6 +97,8 @@ export class ControllerWorld {
   afterWrite: ((write: Omit<Write, 'atSeconds'>) => Promise<void>) | undefined;
   /** The cache of nodes alone does not follow the API. */
   nodesFrozen = false;
+  /** The cache of pods alone does not follow the API. */
+  podsFrozen = false;
   /** From the next restart on. */
   canaryLease: CanaryLease | undefined;
   lifecycle: NodeLifecycle;
@@ -140,23 +143,21 @@ export class ControllerWorld {
         get: (resource, { name }) => this.#get(resource, name),
         patch: (resource, { namespace, name }, patch, { subresource }) =>
           this.#write({ verb: 'patch', resource, name, subresource, body: patch.body, uid: undefined }, namespace),
-        delete: async (resource, { namespace, name }, { uid }) => {
-          await this.#write(
-            { verb: 'delete', resource, name, subresource: undefined, body: undefined, uid },
-            namespace,
-          );
+        delete: async (resource, { namespace, name }, { uid, resourceVersion }) => {
+          const write = { verb: 'delete', resource, name, subresource: undefined, uid, resourceVersion } as const;
+          await this.#write({ ...write, body: undefined }, namespace);
         },
-        evict: async ({ namespace, name }, { uid, signal, stillWanted }) => {
+        evict: async ({ namespace, name }, { uid, resourceVersion, signal, stillWanted }) => {
           if (stillWanted?.() === false) throw new ApiError({ reason: 'aborted', message: 'not wanted' });
           const write = {
             verb: 'evict',
             resource: 'pods',
             name,
             subresource: undefined,
-            body: undefined,
             uid,
+            resourceVersion,
           } as const;
-          await unlessAborted(this.#write(write, namespace), signal);
+          await unlessAborted(this.#write({ ...write, body: undefined }, namespace), signal);
         },
       },
       liveLeases: {
@@ -545,7 +546,7 @@ export class ControllerWorld {
   #storePod(pod: Pod): void {
     const stored = { ...pod, metadata: { ...pod.metadata, resourceVersion: this.#nextVersion() } } as StoredPod;
     this.#apiPods.set(stored.metadata.name, stored);
-    if (!this.frozen) this.pods.set(`default/${stored.metadata.name}`, transformPod(stored));
+    if (!this.frozen && !this.podsFrozen) this.pods.set(`default/${stored.metadata.name}`, transformPod(stored));
   }
 
   async #get(resource: string, name: string): Promise<KubeObject> {
@@ -582,7 +583,8 @@ export class ControllerWorld {
   #checkGuards(stored: StoredNode | StoredPod, write: Omit<Write, 'atSeconds'>): void {
     const guard = (write.body as { metadata?: { uid?: string; resourceVersion?: string } } | undefined)?.metadata ?? {};
     const uid = write.uid ?? guard.uid;
-    const stale = guard.resourceVersion !== undefined && guard.resourceVersion !== stored.metadata.resourceVersion;
+    const version = write.resourceVersion ?? guard.resourceVersion;
+    const stale = version !== undefined && version !== stored.metadata.resourceVersion;
     if (stale || (uid !== undefined && uid !== stored.metadata.uid)) {
       throw new ApiError({ reason: 'conflict', message: 'the object has been modified', code: 409 });
     }

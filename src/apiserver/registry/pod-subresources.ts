@@ -53,10 +53,11 @@ export class PodSubresources {
     assertSameName(eviction, target, 'Eviction');
     const before = this.#registry.get(target);
     const decision = this.#budgets?.assertEvictable(before) ?? { kind: 'evict' };
+    // As upstream, before the preconditions: an eviction that fails them takes a disruption too.
+    this.#budgets?.spend(decision, before, request.dryRun);
     const { resourceVersion, uid } = request;
     const changed = (resourceVersion ?? String(before.revision)) !== String(before.revision);
     if (changed || (uid ?? before.uid) !== before.uid) throw this.#deletionError(target, request);
-    this.#budgets?.spend(decision, before, request.dryRun);
     const condition = { ...evicted, lastTransitionTime: this.#now(), lastProbeTime: null };
     const mark = (draft: Draft): void => {
       draft.status = withCondition(draft.status ?? {}, condition);

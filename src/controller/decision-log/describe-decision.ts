@@ -186,6 +186,7 @@ const withdrawals = {
 const evictionHolds: Readonly<Record<EvictionHold, string>> = {
   'full-disruption': 'all zones are fully disrupted (full-disruption)',
   stale: 'the watch streams are stale (stale)',
+  'stale-pods': 'the watch of pods is not open (stale-pods)',
   'node-is-ready': 'the node is Ready and its taint is about to be removed (node-is-ready)',
   'late-cache': 'the node cache may be behind, and a live read does not confirm the taint (late-cache)',
   'lease-is-renewed': 'the lease of the node is being renewed (lease-is-renewed)',

@@ -49,6 +49,11 @@ export function buildHolds(circumstances: Circumstances): readonly Hold[] {
   return holds;
 }
 
+/** The hold of deletions of pods while their watch is stale. */
+export function buildStalePodsHolds({ podsStale }: Circumstances): readonly Hold[] {
+  return podsStale ? [{ kind: 'stale-pods', unblockedBy: [{ kind: 'pods-watched' }] }] : [];
+}
+
 /** Holds by policies and pauses. */
 function buildPolicyHolds(circumstances: Circumstances): readonly Hold[] {
   const { now, nodeHold, maintenance, breaker, emptying, policySource } = circumstances;

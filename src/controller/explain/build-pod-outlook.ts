@@ -13,6 +13,7 @@ import {
   buildDepartureHolds,
   buildEvictionPartHolds,
   buildHolds,
+  buildStalePodsHolds,
   buildZoneHolds,
   estimatePauseEndMs,
   selectEvictingPart,
@@ -107,6 +108,7 @@ function holdsOf(
   const { node, queueOfLostNode, collection } = facts;
   const holds = [
     ...buildHolds(circumstances),
+    ...buildStalePodsHolds(circumstances),
     ...buildDepartureHolds(facts, circumstances.now),
     ...buildEvictionPartHolds(circumstances),
   ];

@@ -35,6 +35,7 @@ const holdReasons: Texts<'kind', Hold> = {
   breaker: ({ policy, ...count }) =>
     `the breaker of policy ${policy} is open: ${describeBreakerCount(count)}; its nodes get no NoExecute taint, and no pod is evicted for the health of its node`,
   stale: ({ reason }) => `watch streams are stale (${reason}), so node health evaluation is paused`,
+  'stale-pods': () => 'the watch of pods is not open, so none is deleted because of the taints of its node',
   concurrency: ({ policy, max }) =>
     `at most ${max} of the nodes of policy ${policy} are emptied at once (maxConcurrentEvictions), so this one gets no NoExecute taint now`,
   refused: ({ why, message, since }) =>
@@ -55,6 +56,7 @@ const unblockers: Texts<'kind', Unblocker> = {
   'contact-with-api': () => 'the API server is reachable again and nodes had time to renew their leases',
   'leases-exist': () =>
     `it posts its status, its lease exists again, or most leases do: the namespace ${nodeLeaseNamespace} may have been deleted`,
+  'pods-watched': () => 'the watch of pods is open again, or --stale-watch-hold is over',
   time: ({ when }) => `the maximum hold ends ${estimateText(when)}`,
   setting: ({ setting, wanted }) => `${setting} set to ${wanted} in the config file`,
   field: ({ object, field, wanted }) => `${field} of ${object} set to ${wanted}`,

@@ -43,6 +43,8 @@ export interface Circumstances {
   readonly runs: ControllerSelection;
   /** Why watch streams are stale; undefined while they are fresh. */
   readonly stale: string | undefined;
+  /** The watch of pods is not open, which holds deletions of pods for a bounded time. */
+  readonly podsStale: boolean;
   readonly fullDisruption: boolean;
   /** The hold because most nodes of several zones became silent together. */
   readonly outageHold: OutageHoldFacts | undefined;
@@ -288,6 +290,7 @@ export type Unblocker =
   | { readonly kind: 'contact-with-api' }
   /** Most nodes have no lease. */
   | { readonly kind: 'leases-exist' }
+  | { readonly kind: 'pods-watched' }
   | { readonly kind: 'permission'; readonly needed: string }
   | { readonly kind: 'time'; readonly when: Estimate }
   /** So many nodes of this zone, or of any zone if null, become ready. */
@@ -325,6 +328,7 @@ export type Hold = { readonly unblockedBy: readonly Unblocker[] } & (
   /** Predicted actions are decided, and not carried out. */
   | { readonly kind: 'shadow' }
   | { readonly kind: 'stale'; readonly reason: string }
+  | { readonly kind: 'stale-pods' }
   /** Predicted actions are decided, and not carried out. */
   | { readonly kind: 'observed'; readonly policy: string }
   | { readonly kind: 'paused'; readonly source: HoldSource }

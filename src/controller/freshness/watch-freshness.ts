@@ -21,6 +21,7 @@ interface WatchFreshnessOptions {
   readonly options: Live<Pick<ControllerOptions, 'nodeMonitorGracePeriodMs' | 'staleWatchHoldMs'>>;
   readonly leases: Pick<Informer<unknown>, 'status' | 'relist' | 'noticeServerVersion'>;
   readonly nodes: Pick<Informer<unknown>, 'status' | 'relist'>;
+  readonly pods: Pick<Informer<unknown>, 'status'>;
   readonly live: Pick<LiveLeases, 'probe'>;
   /** Reports whether the lease watch lags; absent where the canary is disabled. */
   readonly canary?: { isBehind(): boolean } | undefined;
@@ -43,6 +44,7 @@ export class WatchFreshness implements Freshness {
   readonly #lists: StandInLists;
   readonly #frames = new StandInFrames();
   readonly #stale = new StaleTime();
+  readonly #podsStale = new StaleTime();
   /** When the last successful probe was sent. */
   #answeredAtMs = -Infinity;
   #reported: { readonly reason: StaleReason; readonly sinceMs: number; readonly staleMs: number } | undefined;
@@ -83,6 +85,18 @@ export class WatchFreshness implements Freshness {
 
   isStandingIn(): boolean {
     return this.#standInsAreFresh() && this.#rawStaleness() !== undefined;
+  }
+
+  /**
+   * The watch of pods is not open, for at most `--stale-watch-hold` of time that fresh time does not make up: then the
+   * resourceVersion in each deletion is the evidence, which the API server compares.
+   */
+  arePodsStale(): boolean {
+    return !this.#isPodWatchOpen() && !this.#podsStale.exceedsHold;
+  }
+
+  #isPodWatchOpen(): boolean {
+    return this.#options.pods.status().state === 'watching';
   }
 
   #standInsAreFresh(): boolean {
@@ -206,7 +220,9 @@ export class WatchFreshness implements Freshness {
     const nowMs = this.#monotonicMs();
     const why = this.#reported?.reason;
     this.#frames.take(this.#frameAtMs(), nowMs);
-    this.#stale.note(why !== undefined, this.#options.options.current().staleWatchHoldMs, nowMs);
+    const { staleWatchHoldMs } = this.#options.options.current();
+    this.#podsStale.note(!this.#isPodWatchOpen(), staleWatchHoldMs, nowMs);
+    this.#stale.note(why !== undefined, staleWatchHoldMs, nowMs);
     if (!this.#stale.exceedsHold) return this.#endStandIns();
     if (why === undefined) return;
     const staleMs = nowMs - (this.#stale.sinceMs ?? nowMs);

@@ -54,6 +54,8 @@ export type Command =
       readonly regardlessOfNode?: boolean;
       /** It evicts the pod for the health of its node, so that an open breaker applies. */
       readonly forHealth?: boolean;
+      /** For the taints of its node, which it may tolerate in another version. */
+      readonly evicts?: boolean;
     }
   /** By the Eviction API: a PodDisruptionBudget may not allow it now. */
   | { readonly kind: 'evict-pod'; readonly pod: PodView; readonly forHealth: true };

@@ -138,6 +138,8 @@ export type BootEvidence = 'same' | 'changed' | 'unknown';
 export type EvictionHold =
   | 'full-disruption'
   | 'stale'
+  /** The watch of pods is not open: the pod may have changed. For the taints of other clients too. */
+  | 'stale-pods'
   | 'late-cache'
   | 'node-is-ready'
   | 'lease-is-renewed'

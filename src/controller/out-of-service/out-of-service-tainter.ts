@@ -1,6 +1,6 @@
 import { ApiError } from '../../api/api-error.ts';
 import { type NodeView, outOfServiceAnnotation } from '../../api/node.ts';
-import { outOfServiceTaintKey, type Taint } from '../../api/taints.ts';
+import { outOfServiceTaintKey, ownOutOfServiceValue, type Taint } from '../../api/taints.ts';
 import { formatTime } from '../../api/timestamps.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EventRecorder } from '../../ports/event-recorder.ts';
@@ -18,8 +18,6 @@ import { addedOutOfService, backInService, fencingNotProven, neverFenced } from 
 import type { EvidenceWatch } from './evidence-watch.ts';
 import { outOfServiceTaints } from './metrics.ts';
 
-/** Of the taint, so that one of an administrator is never removed. */
-const ownValue = 'node-lifecycle-controller';
 /** A node that is held is evaluated again after this time at the latest. */
 const heldRecheckMs = 10_000;
 /** A lease without a response after this time counts as unreadable, whatever happens to the request. */
@@ -112,7 +110,12 @@ export class OutOfServiceTainter {
     const isConfirmed = (): boolean => clock.monotonicMs() - confirmedAtMs <= confirmedMsMax;
     const addedAt = formatTime(clock.nowMs());
     const record: OutOfServiceRecord = { bootID: node.bootID, evidence, addedAt };
-    const taint: Taint = { key: outOfServiceTaintKey, value: ownValue, effect: 'NoExecute', timeAdded: addedAt };
+    const taint: Taint = {
+      key: outOfServiceTaintKey,
+      value: ownOutOfServiceValue,
+      effect: 'NoExecute',
+      timeAdded: addedAt,
+    };
     const annotations = { [outOfServiceAnnotation]: JSON.stringify(record) };
     const command = { kind: 'change-taints', node, add: [taint], remove: [], annotations, lane: 'tainting' } as const;
     return this.#write({ command, isConfirmed }, () => {
@@ -125,7 +128,9 @@ export class OutOfServiceTainter {
   /** Of an administrator who replaced the taint only the record is removed. */
   async #remove(node: NodeView, record: OutOfServiceRecord): Promise<WorkOutcome> {
     const { meter, decisions, recorder } = this.#options;
-    const remove = node.taints.filter(({ key, value }) => key === outOfServiceTaintKey && value === ownValue);
+    const remove = node.taints.filter(
+      ({ key, value }) => key === outOfServiceTaintKey && value === ownOutOfServiceValue,
+    );
     const annotations = { [outOfServiceAnnotation]: null };
     const command = { kind: 'change-taints', node, add: [], remove, annotations, lane: 'recovery' } as const;
     return this.#write({ command, isConfirmed: () => true }, () => {

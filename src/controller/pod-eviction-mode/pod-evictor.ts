@@ -30,6 +30,8 @@ interface PodEvictorOptions extends WaitingNodesOptions, Omit<PodDeleterOptions,
   readonly meter: Meter;
   /** Counts evicted nodes, by zone. */
   readonly evictionsTotal: MetricDefinition;
+  /** The watch of pods is stale, for a bounded time. Absent: it never is. */
+  readonly arePodsStale?: () => boolean;
   /** A recent live read of the node; undefined while there is none, and then one is started. */
   readonly liveNode: (node: string) => LiveNode | undefined;
   /** All zones are fully disrupted. */
@@ -50,7 +52,10 @@ export class PodEvictor {
     this.#deleter = new PodDeleter({
       ...options,
       wanted: (pod) => this.#isWanted(pod),
-      heldForMs: (node) => Math.max(options.heldForMs(node), this.#awaitsLiveRead(node) ? liveRecheckMs : 0),
+      heldForMs: (node) => {
+        const waits = this.#awaitsLiveRead(node) || options.arePodsStale?.() === true;
+        return Math.max(options.heldForMs(node), waits ? liveRecheckMs : 0);
+      },
     });
   }
 

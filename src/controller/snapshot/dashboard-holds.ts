@@ -57,6 +57,7 @@ export class DashboardHolds {
       outageHold: hold && { ...hold, untilMs: toMonotonicMs(hold.untilMs, this.#sources) },
       nodeHold: stages.policies.holdOf(''),
       policySource: options.current().policySource,
+      podsStale: stages.freshness.arePodsStale(),
       maintenance: undefined,
       breaker: undefined,
       emptying: undefined,

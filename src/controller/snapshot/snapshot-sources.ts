@@ -5,6 +5,7 @@ import type { PodView } from '../../api/pod.ts';
 import type { Informer } from '../../informer/informer.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Leadership } from '../../ports/leadership.ts';
+import type { WatchFreshness } from '../freshness/watch-freshness.ts';
 import type { Freshness } from '../model/freshness.ts';
 import type { DecisionLog } from '../decision-log/decision-log.ts';
 import type { TaintEvictor } from '../taint-eviction/taint-evictor.ts';
@@ -40,7 +41,7 @@ export interface SnapshotSources {
       | undefined;
     readonly podGc: Pick<PodGarbageCollector, 'roundFromMs' | 'quarantineEndsAtMs' | 'missingNodes'>;
     readonly outage: Pick<OutageWatch, 'hold' | 'heldUntilMs'>;
-    readonly freshness: Pick<Freshness, 'nowMs' | 'staleness'>;
+    readonly freshness: Pick<Freshness, 'nowMs' | 'staleness'> & Pick<WatchFreshness, 'arePodsStale'>;
     readonly outOfService: Pick<OutOfServiceTainter, 'assess'>;
     readonly flapping: Pick<FlappingWatch, 'factsOf' | 'usages'>;
     readonly policies: Pick<

@@ -69,6 +69,7 @@ export class LiveSnapshot {
       mode: this.#eviction === undefined ? 'taint' : 'eviction',
       runs: runningParts(controllers, options.current()),
       stale: stages.freshness.staleness(),
+      podsStale: stages.freshness.arePodsStale(),
       fullDisruption: stages.zones.fullDisruption,
       outageHold: this.#outageHold(node),
       nodeHold: stages.policies.holdOf(node ?? ''),

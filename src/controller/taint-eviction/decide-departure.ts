@@ -1,4 +1,4 @@
-import { type EvictAt, isHealthTaint } from './decide-eviction.ts';
+import type { EvictAt } from './decide-eviction.ts';
 
 /** How a pod leaves its node: by a deletion, or by the Eviction API, which asks its PodDisruptionBudgets. */
 export type Departure = 'delete' | 'evict';
@@ -20,10 +20,10 @@ interface DepartureFacts {
  * taints of other clients are to delete.
  */
 export function decideDeparture(
-  { atMs, taint }: Pick<EvictAt, 'atMs' | 'taint'>,
+  { atMs, forHealth }: Pick<EvictAt, 'atMs' | 'forHealth'>,
   { timeoutMs, heldAtMs, isReachable, nowMs }: DepartureFacts,
 ): Departure {
-  if (timeoutMs === undefined || !isReachable || !isHealthTaint(taint)) return 'delete';
+  if (timeoutMs === undefined || !isReachable || !forHealth) return 'delete';
   return nowMs < startOfTimeoutMs(atMs, heldAtMs) + timeoutMs ? 'evict' : 'delete';
 }
 

@@ -1,7 +1,7 @@
 // Decides when a pod must be evicted. Each taint has its own countdown, the tolerated time. The earliest end counts.
 // While the taint that set a deadline exists, the deadline only moves to an earlier time.
 import type { PodView } from '../../api/pod.ts';
-import { healthTaintKeys, type Taint } from '../../api/taints.ts';
+import { healthTaintKeys, outOfServiceTaintKey, ownOutOfServiceValue, type Taint } from '../../api/taints.ts';
 import { tolerates } from '../../api/tolerations.ts';
 import type { StayReason } from '../model/decisions.ts';
 
@@ -18,6 +18,8 @@ export interface EvictAt {
   readonly atMs: number;
   /** The taint whose countdown ends first, and the tolerated time; 0: not tolerated. */
   readonly taint: string;
+  /** As of {@link isForHealth}. */
+  readonly forHealth: boolean;
   readonly toleratedSeconds: number;
 }
 
@@ -52,6 +54,11 @@ export function decideEviction(
   return stands ? earlier : earliest;
 }
 
+/** Whether it evicts for the health of the node: a health taint, or the taint out-of-service that this controller adds. */
+export function isForHealth({ key, value }: Taint): boolean {
+  return isHealthTaint(key) || (key === outOfServiceTaintKey && value === ownOutOfServiceValue);
+}
+
 export function isHealthTaint(key: string): boolean {
   return healthTaintKeys.some((known) => known === key);
 }
@@ -59,10 +66,11 @@ export function isHealthTaint(key: string): boolean {
 /** The first matching toleration in list order decides; one without seconds has no end. */
 function endOfToleration(pod: Pick<PodView, 'tolerations'>, { taint, sinceMs }: RunningTaint): EvictAt | undefined {
   const toleration = pod.tolerations.find((candidate) => tolerates(candidate, taint));
-  if (toleration === undefined) return { kind: 'leave', atMs: sinceMs, taint: taint.key, toleratedSeconds: 0 };
+  const cause = { taint: taint.key, forHealth: isForHealth(taint) };
+  if (toleration === undefined) return { kind: 'leave', atMs: sinceMs, ...cause, toleratedSeconds: 0 };
   if (typeof toleration.tolerationSeconds !== 'number') return undefined;
   const toleratedSeconds = Math.max(0, toleration.tolerationSeconds);
-  return { kind: 'leave', atMs: sinceMs + toleratedSeconds * 1_000, taint: taint.key, toleratedSeconds };
+  return { kind: 'leave', atMs: sinceMs + toleratedSeconds * 1_000, ...cause, toleratedSeconds };
 }
 
 /**

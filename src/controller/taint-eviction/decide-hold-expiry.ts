@@ -2,10 +2,10 @@
 import { findCondition } from '../../api/conditions.ts';
 import type { NodeView } from '../../api/node.ts';
 import type { PodView } from '../../api/pod.ts';
-import { noExecuteTaints } from '../../api/taints.ts';
+import { noExecuteTaints, type Taint } from '../../api/taints.ts';
 import type { EvictionHold } from '../model/decisions.ts';
 import type { LiveNode } from '../model/live-node.ts';
-import { decideEviction, isHealthTaint } from './decide-eviction.ts';
+import { decideEviction, type EvictAt, isForHealth } from './decide-eviction.ts';
 
 /** Evidence about a node when a hold has expired. Where reading nodes is not permitted it is the cached node. */
 type NodeEvidence = Exclude<LiveNode, 'not-permitted'>;
@@ -13,12 +13,19 @@ type NodeEvidence = Exclude<LiveNode, 'not-permitted'>;
 /** What a taint is a reason for: the health of the node, or whatever its key stands for. */
 export type TaintKind = 'health' | { readonly key: string };
 
-export function kindOf(key: string): TaintKind {
-  return isHealthTaint(key) ? 'health' : { key };
+/** The taint for which a pod is to be deleted. */
+export type EvictionCause = Pick<EvictAt, 'taint' | 'forHealth'>;
+
+export function kindOf({ taint, forHealth }: EvictionCause): TaintKind {
+  return forHealth ? 'health' : { key: taint };
 }
 
-export function isOfKind(key: string, kind: TaintKind): boolean {
-  return kind === 'health' ? isHealthTaint(key) : key === kind.key;
+export function isSameKind(a: TaintKind, b: TaintKind): boolean {
+  return a === 'health' || b === 'health' ? a === b : a.key === b.key;
+}
+
+function isOfKind(taint: Taint, kind: TaintKind): boolean {
+  return isSameKind(kindOf({ taint: taint.key, forHealth: isForHealth(taint) }), kind);
 }
 
 /** `hold`: for another maximum period. */
@@ -45,7 +52,7 @@ export function decideHoldExpiry(
 
 /** Whether it has a taint of this kind that the pod does not tolerate without a time limit. */
 function endsFor(pod: Pick<PodView, 'tolerations' | 'terminating'>, { taints }: NodeView, kind: TaintKind): boolean {
-  const ofKind = noExecuteTaints(taints).filter(({ key }) => isOfKind(key, kind));
+  const ofKind = noExecuteTaints(taints).filter((taint) => isOfKind(taint, kind));
   const running = ofKind.map((taint) => ({ taint, sinceMs: 0 }));
   return decideEviction(pod, { taints: running, boundMs: 0 }).kind === 'leave';
 }

@@ -9,7 +9,7 @@ import type { DecisionSink } from '../model/decisions.ts';
 import type { DeletionRate, ReachableEviction } from '../model/policy.ts';
 import { type RateWait, toRateWait, type WaitingPod } from '../model/waiting-pods.ts';
 import { decideDeparture, type Departure, startOfTimeoutMs } from './decide-departure.ts';
-import { type EvictAt, isHealthTaint } from './decide-eviction.ts';
+import type { EvictAt } from './decide-eviction.ts';
 import { evictionsRefused, evictionsTimedOut } from './metrics.ts';
 import { RequestSlots } from './request-slots.ts';
 import type { RefusedEviction, TimedEviction } from './timed-eviction.ts';
@@ -102,7 +102,7 @@ export class Departures {
     const waitMs = by === 'evict' && refused !== undefined ? refused.askAgainAtMs - this.#nowMs() : 0;
     if (waitMs > 0) return this.#rest(key, Math.min(waitMs, checkAgainMs));
     if (by === 'evict' && !this.#slots.tryTake(key)) return this.#rest(key, checkAgainMs);
-    const rate = isHealthTaint(evictAt.taint) ? this.#options.source.deletionRateOf(node) : undefined;
+    const rate = evictAt.forHealth ? this.#options.source.deletionRateOf(node) : undefined;
     if (rate === undefined) {
       this.#tokens.leave(key);
       return { kind: 'go', by, evictAt, giveBack: () => undefined };
@@ -134,7 +134,7 @@ export class Departures {
   /** The request was answered. */
   conclude(pod: PodView, eviction: TimedEviction, { by, evictAt }: Leave, outcome: WriteOutcome): void {
     if (outcome.result === 'refused') this.#refuse(pod, eviction, outcome);
-    const isDeleted = by === 'delete' && outcome.result === 'written' && isHealthTaint(evictAt.taint);
+    const isDeleted = by === 'delete' && outcome.result === 'written' && evictAt.forHealth;
     if (isDeleted && eviction.refused !== undefined) this.#noteDeletion(pod, eviction, eviction.refused);
   }
 

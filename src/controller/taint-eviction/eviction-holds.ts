@@ -4,8 +4,14 @@ import type { Meter } from '../../ports/meter.ts';
 import type { NodeSource } from '../model/commands.ts';
 import type { DecisionSink, EvictionHold, PolicyEvictionHold } from '../model/decisions.ts';
 import { evidenceMs, type LiveNode, nodeWatchDelayMsMax } from '../model/live-node.ts';
-import { isHealthTaint } from './decide-eviction.ts';
-import { decideHoldExpiry, type HoldExpiry, isOfKind, kindOf, type TaintKind } from './decide-hold-expiry.ts';
+import {
+  decideHoldExpiry,
+  type EvictionCause,
+  type HoldExpiry,
+  isSameKind,
+  kindOf,
+  type TaintKind,
+} from './decide-hold-expiry.ts';
 import { extendHold, isAtMaximum, renewHold } from './extend-hold.ts';
 import { evictionHoldsExpired } from './metrics.ts';
 import type { TimedEviction } from './timed-eviction.ts';
@@ -33,6 +39,8 @@ export interface EvictionHoldsOptions {
   readonly isCacheLate: (node: string) => boolean;
   /** Whether the watch of nodes has not reached this version of a pod: what had happened before may not be in the cache. */
   readonly isNodeWatchBehind: (resourceVersion: string) => boolean;
+  /** The watch of pods is stale, for a bounded time. Absent: it never is. */
+  readonly arePodsStale?: () => boolean;
   /** A recent live read of the node, sent since this time; undefined while there is none, and then one is started. */
   readonly liveNode: (node: string, sentSinceMs: number) => LiveNode | undefined;
   readonly decisions: DecisionSink;
@@ -59,15 +67,19 @@ export class EvictionHolds {
     this.#options = options;
   }
 
-  /** What holds this deletion if it is for this taint. Cheap: called before each request. */
-  reasonFor(eviction: TimedEviction, taint: string): EvictionHold | undefined {
+  /** What holds this deletion if it is for this cause. Cheap: called before each request. */
+  reasonFor(eviction: TimedEviction, due: EvictionCause): EvictionHold | undefined {
     const { node, released } = eviction;
     const policyHold = this.#policyHoldOf(node);
     if (policyHold !== undefined) return policyHold.why;
-    const ofTaint = isHealthTaint(taint) ? this.#options.holdOf(node) : this.#lateCache(node);
+    if (this.#options.arePodsStale?.() === true) return 'stale-pods';
+    const ofTaint = due.forHealth ? this.#options.holdOf(node) : this.#lateCache(node);
     const why = ofTaint ?? (this.#isNewerThanNode(eviction) ? 'late-cache' : undefined);
     const isReleased =
-      why !== undefined && released?.why === why && isOfKind(taint, released.kind) && this.#nowMs() < released.untilMs;
+      why !== undefined &&
+      released?.why === why &&
+      isSameKind(kindOf(due), released.kind) &&
+      this.#nowMs() < released.untilMs;
     return isReleased ? undefined : why;
   }
 
@@ -85,7 +97,7 @@ export class EvictionHolds {
 
   /** To be called when the deletion is due, and again as the result says. */
   check(pod: PodView, eviction: TimedEviction): HoldAnswer {
-    const why = this.reasonFor(eviction, eviction.evictAt.taint);
+    const why = this.reasonFor(eviction, eviction.evictAt);
     if (why === undefined) {
       eviction.hold = undefined;
       return 'free';
@@ -95,14 +107,15 @@ export class EvictionHolds {
     eviction.hold = hold;
     if (isPolicyHold(why)) return { checkAgainMs: this.#policyCheckAgainMs(eviction.node) };
     return isAtMaximum(hold)
-      ? this.#decideLive(pod, eviction, { why, kind: kindOf(eviction.evictAt.taint) })
+      ? this.#decideLive(pod, eviction, { why, kind: kindOf(eviction.evictAt) })
       : { checkAgainMs };
   }
 
   /** The same for a taint of another client for which the deletion is due too. */
-  checkOther(pod: PodView, eviction: TimedEviction, taint: string): HoldAnswer {
-    const why = this.reasonFor(eviction, taint);
-    return why === undefined ? 'free' : this.#decideLive(pod, eviction, { why, kind: kindOf(taint) });
+  checkOther(pod: PodView, eviction: TimedEviction, due: EvictionCause): HoldAnswer {
+    const why = this.reasonFor(eviction, due);
+    if (why === 'stale-pods') return { checkAgainMs };
+    return why === undefined ? 'free' : this.#decideLive(pod, eviction, { why, kind: kindOf(due) });
   }
 
   /** Whether a policy or a pause holds this deletion, as of its last check. */

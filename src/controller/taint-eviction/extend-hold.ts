@@ -3,8 +3,8 @@ import type { EvictionHold } from '../model/decisions.ts';
 
 /**
  * The maximum hold of each reason, in milliseconds. After that the node is read live and the result decides: at once
- * where lists replace a watch (`late-cache`), because they show a recovery late. `stale`
- * and `full-disruption` are bounded where they are detected, not here: while they last, there is no better evidence;
+ * where lists replace a watch (`late-cache`), because they show a recovery late. `stale`,
+ * `stale-pods` and `full-disruption` are bounded where they are detected, not here: while they last, there is no better evidence;
  * `maintenance` is bounded by its policy, and `breaker` ends with the number of unhealthy nodes. `observed` and `paused` are an
  * administrator's decision, which no evidence ends.
  */
@@ -14,6 +14,7 @@ const holdMaximumMs: Readonly<Record<EvictionHold, number>> = {
   'late-cache': 0,
   'full-disruption': Infinity,
   stale: Infinity,
+  'stale-pods': Infinity,
   maintenance: Infinity,
   breaker: Infinity,
   observed: Infinity,

@@ -23,7 +23,7 @@ import { evaluationFailed, type StayReason } from '../model/decisions.ts';
 import type { WaitingPod } from '../model/waiting-pods.ts';
 import { AcceptedDeletions } from './accepted-deletions.ts';
 import { boundSinceMs, isBinding } from './bound-since.ts';
-import { decideEviction, type EvictAt, isHealthTaint, type RunningTaint } from './decide-eviction.ts';
+import { decideEviction, type EvictAt, isForHealth, type RunningTaint } from './decide-eviction.ts';
 import { Departures, type DepartureSource, type DepartureWait, deleteAtOnce, type Leave } from './departures.ts';
 import { EvictionHolds, type EvictionHoldsOptions } from './eviction-holds.ts';
 import { cancellingDeletion, markingForDeletion } from './events.ts';
@@ -374,7 +374,7 @@ export class TaintEvictor {
       this.#departures.rest(podKey(pod));
       return this.#evict(pod, eviction, { by: 'delete', evictAt: other, giveBack: () => undefined });
     }
-    const isOnlyForHealth = this.#taints.get(eviction.node).every(({ taint }) => isHealthTaint(taint.key));
+    const isOnlyForHealth = this.#taints.get(eviction.node).every(({ taint }) => isForHealth(taint));
     return { next: 'requeue', afterMs: isOnlyForHealth ? answer.checkAgainMs : Math.min(answer.checkAgainMs, 1_000) };
   }
 
@@ -382,10 +382,10 @@ export class TaintEvictor {
   #dueForOtherTaint(pod: PodView, eviction: TimedEviction): EvictAt | undefined {
     if (this.#holds.isHeldByPolicy(eviction)) return undefined;
     const { node, boundMs } = eviction;
-    const taints = this.#taints.get(node).filter(({ taint }) => !isHealthTaint(taint.key));
+    const taints = this.#taints.get(node).filter(({ taint }) => !isForHealth(taint));
     const decision = decideEviction(pod, { taints, boundMs });
     if (decision.kind === 'stay' || decision.atMs > this.#now().monotonicMs) return undefined;
-    return this.#holds.checkOther(pod, eviction, decision.taint) === 'free' ? decision : undefined;
+    return this.#holds.checkOther(pod, eviction, decision) === 'free' ? decision : undefined;
   }
 
   /** The token is spent on a deletion that may have been done only. */
@@ -411,7 +411,7 @@ export class TaintEvictor {
     const { writer, clock } = this.#options;
     this.#announce(pod, eviction);
     if (pod.disruptionReason === evictedByTaint.reason) return undefined;
-    const forHealth = isHealthTaint(leave.evictAt.taint);
+    const { forHealth } = leave.evictAt;
     const command = { kind: 'mark-pod-disrupted', pod, atMs: clock.nowMs(), forHealth } as const;
     const marked = await writer.carryOut(command, () => this.#isStillWanted(pod, eviction, leave));
     return marked.result === 'written' || isUnpatchable(marked) ? undefined : marked;
@@ -423,7 +423,8 @@ export class TaintEvictor {
     this.#announce(pod, eviction);
     if (leave.by === 'evict')
       return this.#requestEviction(pod, () => this.#isReasonThere(pod, eviction, leave), stillWanted);
-    return writer.carryOut({ kind: 'delete-pod', pod, forHealth: isHealthTaint(leave.evictAt.taint) }, stillWanted);
+    const { forHealth } = leave.evictAt;
+    return writer.carryOut({ kind: 'delete-pod', pod, forHealth, evicts: true }, stillWanted);
   }
 
   /**
@@ -452,7 +453,7 @@ export class TaintEvictor {
   /** It was not cancelled or moved, no hold applies, and it is still to leave in this way. */
   #isReasonThere(pod: PodView, eviction: TimedEviction, { by, evictAt }: Leave): boolean {
     if (this.#timed.get(podKey(pod)) !== eviction) return false;
-    if (this.#holds.reasonFor(eviction, evictAt.taint) !== undefined) return false;
+    if (this.#holds.reasonFor(eviction, evictAt) !== undefined) return false;
     return this.#departures.by(eviction, evictAt) === by;
   }
 

@@ -100,9 +100,8 @@ export class ApiWriter implements ClosableWriter {
     const request = planRequest(command);
     const lane = laneOf(command);
     if (request.verb !== 'patch') {
-      const { namespace, name, uid, gracePeriodSeconds } = request;
-      const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
-      const options = { uid, signal, stillWanted, lane, ...grace };
+      const { namespace, name } = request;
+      const options = { ...request.options, signal, stillWanted, lane };
       if (request.verb === 'evict') return api.evict({ namespace, name }, options);
       return api.delete(request.resource, { namespace, name }, options);
     }
@@ -176,7 +175,7 @@ function onNewest(command: Command, { nodes, pods }: Pick<ApiWriterOptions, 'nod
   return newest === undefined || newest.uid !== command.pod.uid ? command : { ...command, pod: newest };
 }
 
-/** It has no version as a precondition. */
+/** No write follows that would need its version: it need not wait for its turn. */
 function isDeletion({ kind }: Command): boolean {
   return kind === 'delete-pod' || kind === 'evict-pod';
 }

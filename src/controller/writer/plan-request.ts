@@ -3,6 +3,7 @@ import { nodeLostMessage, nodeLostReason, type PodView } from '../../api/pod.ts'
 import { changeTaints, equalTaints } from '../../api/taints.ts';
 import { formatTime } from '../../api/timestamps.ts';
 import type { ResourceName } from '../../api/resources.ts';
+import type { DeleteOptions } from '../../ports/kube-writer.ts';
 import type { Command, DisruptionWords } from '../model/commands.ts';
 import { planConditionRepairs, planStatusRepairs, planTaintRepairs } from './plan-time-repairs.ts';
 
@@ -21,9 +22,7 @@ interface DeleteRequest {
   readonly resource: ResourceName;
   readonly namespace: string;
   readonly name: string;
-  readonly uid: string;
-  /** Absent: the object's own. */
-  readonly gracePeriodSeconds?: number;
+  readonly options: Pick<DeleteOptions, 'uid' | 'resourceVersion' | 'gracePeriodSeconds'>;
 }
 
 /**
@@ -58,8 +57,8 @@ export function planRequest(command: Command): PatchRequest | DeleteRequest {
     case 'delete-pod':
       return podDeletion(command);
     case 'evict-pod': {
-      const { namespace, name, uid } = command.pod;
-      return { verb: 'evict', resource: 'pods', namespace, name, uid };
+      const { namespace, name } = command.pod;
+      return { verb: 'evict', resource: 'pods', namespace, name, options: guardOf(command.pod) };
     }
   }
 }
@@ -70,7 +69,12 @@ export function changesNothing(command: Command): boolean {
   return equalTaints(command.node.taints, changeTaints(command.node.taints, command));
 }
 
-function guardOf({ uid, resourceVersion }: { readonly uid: string; readonly resourceVersion: string }): object {
+interface Guard {
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+function guardOf({ uid, resourceVersion }: Guard): Guard {
   return { uid, resourceVersion };
 }
 
@@ -97,10 +101,12 @@ function patchPodStatus(pod: PodView, status: object): PatchRequest {
   return { verb: 'patch', resource: 'pods', namespace, name, subresource: 'status', body };
 }
 
-function podDeletion({ pod, gracePeriodSeconds }: Extract<Command, { kind: 'delete-pod' }>): DeleteRequest {
+/** With the evaluated resourceVersion where its tolerations decide: the watch may not have brought them. */
+function podDeletion({ pod, gracePeriodSeconds, evicts }: Extract<Command, { kind: 'delete-pod' }>): DeleteRequest {
   const { namespace, name, uid } = pod;
   const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
-  return { verb: 'delete', resource: 'pods', namespace, name, uid, ...grace };
+  const options = { ...(evicts === true ? guardOf(pod) : { uid }), ...grace };
+  return { verb: 'delete', resource: 'pods', namespace, name, options };
 }
 
 function podFailed({ pod, disruption: words, atMs }: Extract<Command, { kind: 'mark-pod-failed' }>): PatchRequest {

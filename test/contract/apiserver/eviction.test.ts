@@ -209,6 +209,21 @@ test('delete options of an eviction: grace period and preconditions', async () =
   expect(await evict(pod), 404);
 });
 
+test('an eviction of a version that the pod no longer has is a conflict, after its budget was asked', async () => {
+  const namespace = await client.namespace();
+  const pod = await runningPod(namespace);
+  const pdb = await budget(namespace, { disruptionsAllowed: 1, currentHealthy: 2, desiredHealthy: 1, expectedPods: 2 });
+  const { resourceVersion, uid } = pod.metadata;
+  const changed = expect(await client.patch(podPath(pod), mergePatch, { metadata: { labels: { changed: 'y' } } }), 200);
+  const options = { deleteOptions: { preconditions: { resourceVersion, uid } } };
+  const { message } = expect(await evict(pod, options), 409, { reason: 'Conflict' });
+  assert.match(message, /the ResourceVersion in the precondition \(\d+\) does not match the ResourceVersion in record/);
+  const kept = expect(await client.get(podPath(pod)), 200);
+  assert.equal(kept.metadata.resourceVersion, changed.metadata.resourceVersion, 'not marked');
+  assert.equal((await statusOf(pdb)).disruptionsAllowed, 0, 'one disruption is spent');
+  refusal(await evict(pod, options));
+});
+
 /** A text where a number or a percentage belongs, as messages have it: until 1.33 as Go prints it. */
 const quoted = (text: string): string =>
   byVersion({ '1.33': `intstr.IntOrString{Type:1, IntVal:0, StrVal:"${text}"}`, '1.34': `"${text}"` });

@@ -323,3 +323,22 @@ test('a leader that saw a heartbeat after the evidence is not followed by one th
   assert.equal(world.ready('a-0'), 'Unknown');
   assert.deepEqual(outOf(world, 'a-0'), []);
 });
+
+test('its own taint deletes pods at podDeletionsPerSecond, that of an administrator at once', async () => {
+  const limited = [aPolicy({ name: 'pool', outOfService, podDeletionsPerSecond: 0.1 })];
+  await using world = allow(aZonedWorld(sizes, { policies: limited }), 'a-0').start();
+  const tolerations = ['not-ready', 'unreachable'].map((key) => {
+    return { key: `node.kubernetes.io/${key}`, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 };
+  });
+  for (let number = 0; number < 20; number += 1) world.addPod(`p-${number}`, 'a-0', tolerations);
+  await shutDown(world, 'a-0');
+  assert.equal(outOf(world, 'a-0').length, 1);
+  const before = world.evicted().length;
+  await world.advance(60);
+  const deleted = world.evicted().length - before;
+  assert.ok(deleted >= 5 && deleted <= 8, `${deleted} within 60 s`);
+  removeTaint(world, 'a-0', { key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' });
+  addTaint(world, 'a-0', { key: 'node.kubernetes.io/out-of-service', value: 'nodeshutdown', effect: 'NoExecute' });
+  await world.advance(10);
+  assert.equal(world.evicted().length, 20);
+});

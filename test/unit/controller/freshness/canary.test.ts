@@ -68,6 +68,7 @@ describe('the watch canary', () => {
       options,
       leases: stream,
       nodes: stream,
+      pods: stream,
       live: { probe: () => Promise.resolve('') },
       canary,
       reopen,

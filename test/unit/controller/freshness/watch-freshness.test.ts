@@ -20,6 +20,7 @@ function aFreshness(clock: ManualClock, options: Pick<Options, 'live' | 'reopen'
     options: { current: () => ({ nodeMonitorGracePeriodMs: 40_000, staleWatchHoldMs: 60_000 }) },
     leases: new Stream('leases'),
     nodes: new Stream('nodes'),
+    pods: new Stream('pods'),
     decisions: { note: () => undefined },
     recorder: new RecordingRecorder(),
     meter: new RecordingMeter(),

@@ -281,7 +281,7 @@ test('every request contains the resourceVersion or the uid that was evaluated',
   const conditions = planRequest({ kind: 'set-node-conditions', node, conditions: [] });
   assert.ok(conditions.verb === 'patch' && conditions.subresource === 'status');
   const deletion = planRequest({ kind: 'delete-pod', pod: aPodView() });
-  assert.ok(deletion.verb === 'delete' && deletion.uid === 'uid-p');
+  assert.ok(deletion.verb === 'delete' && deletion.options.uid === 'uid-p');
   const marked = planRequest({ kind: 'mark-pod-disrupted', pod: aPodView(), atMs: 0 });
   assert.deepEqual(marked.verb === 'patch' && marked.body, {
     metadata: { uid: 'uid-p', resourceVersion: '1' },

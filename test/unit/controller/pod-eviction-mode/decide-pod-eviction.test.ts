@@ -88,6 +88,6 @@ test('the reason is written to the status of that pod, and the deletion has its 
     resource: 'pods',
     namespace: 'default',
     name: 'p',
-    uid: 'u-p',
+    options: { uid: 'u-p' },
   });
 });

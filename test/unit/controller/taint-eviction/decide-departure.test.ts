@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { taintKeys } from '../../../../src/api/taints.ts';
 import { decideDeparture } from '../../../../src/controller/taint-eviction/decide-departure.ts';
 
-const due = { atMs: 1_000, taint: taintKeys.notReady } as const;
+const due = { atMs: 1_000, forHealth: true } as const;
 const facts = { timeoutMs: 500, isReachable: true, nowMs: 1_000 };
 
 for (const [title, evictAt, over, departure] of [
@@ -14,8 +13,7 @@ for (const [title, evictAt, over, departure] of [
   ['the end of the timeout after a hold', due, { heldAtMs: 1_400, nowMs: 1_900 }, 'delete'],
   ['an unreachable node', due, { isReachable: false }, 'delete'],
   ['a policy that does not use the Eviction API', due, { timeoutMs: undefined }, 'delete'],
-  ['a taint of another client', { ...due, taint: 'example.com/drain' }, {}, 'delete'],
-  ['a deadline of the other health taint', { ...due, taint: taintKeys.unreachable }, {}, 'evict'],
+  ['a taint of another client', { ...due, forHealth: false }, {}, 'delete'],
 ] as const) {
   test(`${title}: ${departure}`, () => {
     assert.equal(decideDeparture(evictAt, { ...facts, ...over }), departure);

@@ -5,6 +5,7 @@ import { aWorldOf } from '../../../support/zoned-world.ts';
 import { EvictorStand } from './evictor-stand.ts';
 
 const taint = { key: 'x', effect: 'NoExecute' } as const;
+const health = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' } as const;
 const tolerating = (seconds: number) => [{ key: 'x', operator: 'Exists', tolerationSeconds: seconds }];
 const deletion = ['mark-pod-disrupted p', 'delete-pod p'];
 
@@ -52,6 +53,46 @@ test('a pod whose accepted deletion a restore of etcd has undone is deleted agai
   stand.setPod('p', tolerating(5));
   await stand.advance(10);
   assert.deepEqual(stand.sent, [...deletion, ...deletion]);
+});
+
+test('a deletion that was accepted, and after which the pod never terminates, is repeated after five minutes', async () => {
+  await using stand = new EvictorStand();
+  stand.setPod('p', tolerating(5));
+  const node = stand.putNode('n', taint);
+  stand.setTaints('n', taint);
+  await stand.advance(290);
+  stand.evictor.resync(node);
+  await stand.advance(5);
+  assert.deepEqual(stand.sent, deletion, 'the cache may be behind');
+  await stand.advance(15);
+  stand.evictor.resync(node);
+  await stand.advance(10);
+  assert.deepEqual(stand.sent, [...deletion, ...deletion]);
+});
+
+test('a hold that ended and begins again starts at zero, and is noted again', async () => {
+  await using stand = new EvictorStand();
+  const failed = { result: 'failed', reason: 'unavailable', retryAfterMs: 1_000 } as const;
+  stand.answer = () => failed;
+  stand.hold = 'lease-is-renewed';
+  stand.setPod('p', [{ key: health.key, operator: 'Exists', tolerationSeconds: 5 }]);
+  stand.setTaints('n', health);
+  await stand.advance(20);
+  assert.deepEqual([stand.held(), stand.sent], [['lease-is-renewed'], []]);
+  stand.hold = undefined;
+  await stand.advance(400);
+  assert.ok(stand.sent.length > 0, 'it is tried, and fails');
+  stand.hold = 'lease-is-renewed';
+  stand.answer = () => ({ result: 'written' });
+  const tried = stand.sent.length;
+  await stand.advance(60);
+  assert.deepEqual(stand.held(), ['lease-is-renewed', 'lease-is-renewed']);
+  assert.deepEqual(
+    stand.decisions.filter(({ kind }) => kind === 'eviction-hold-expired'),
+    [],
+    'time in which it was not held does not count',
+  );
+  assert.equal(stand.sent.length, tried);
 });
 
 test('a resync and a sweep without changes record, move and write nothing', async () => {
