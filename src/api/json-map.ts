@@ -55,12 +55,13 @@ export function withoutNulls(value: unknown): unknown {
 
 /** JSON text with sorted keys: equal for equal values. */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(sorted(value)) ?? 'null';
+  return JSON.stringify(sortKeys(value)) ?? 'null';
 }
 
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
+/** A copy of the value with sorted keys, at every depth. */
+export function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
   if (!isMap(value)) return value;
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([name, field]) => [name, sorted(field)]));
+  return Object.fromEntries(entries.map(([name, field]) => [name, sortKeys(field)]));
 }

@@ -27,10 +27,10 @@ export function textAt(fields: unknown, ...path: readonly string[]): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The number at a path, or 0. */
+/** The number at a path, or 0; the nearest one to an integer beyond 2^53. */
 export function numberAt(fields: unknown, ...path: readonly string[]): number {
   const value = valueAt(fields, ...path);
-  return typeof value === 'number' ? value : 0;
+  return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : 0;
 }
 
 /** The object at a path, or an empty one. */

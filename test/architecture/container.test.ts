@@ -26,8 +26,8 @@ test('every base image is pinned by a digest, and the last one has no shell', ()
 });
 
 test('the runtime has the major version of Node.js of the tests', () => {
-  const { devDependencies } = JSON.parse(read('package.json')) as { devDependencies: Record<string, string> };
-  const major = devDependencies['node']?.split('.')[0];
+  const { version } = JSON.parse(read('tools/node-runtime/package.json')) as { version: string };
+  const [major] = version.split('.');
   assert.match(rests('FROM')[0] ?? '', new RegExp(`/node:${major}-`));
   assert.match(rests('FROM').at(-1) ?? '', new RegExp(`/nodejs${major}-`));
 });
@@ -59,8 +59,8 @@ test('the files that the build copies exist and are not excluded by .dockerignor
 
 test('the image without a container engine has the Node.js of the tests, and the Debian release of the base', () => {
   const pins = readPins();
-  const { devDependencies } = JSON.parse(read('package.json')) as { devDependencies: Record<string, string> };
-  assert.equal(pins.node.version, devDependencies['node'], 'run `npm run image:pins`');
+  const { version } = JSON.parse(read('tools/node-runtime/package.json')) as { version: string };
+  assert.equal(pins.node.version, version, 'run `npm run image:pins`');
   for (const architecture of architectures) assert.match(pins.node[architecture].integrity, /^sha512-/);
   assert.deepEqual([pins.debian.suite, /-(trixie)-/.exec(rests('FROM')[0] ?? '')?.[1]], ['trixie', 'trixie']);
   assert.match(rests('FROM').at(-1) ?? '', /-debian13:/);

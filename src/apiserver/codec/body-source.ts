@@ -1,5 +1,6 @@
+import { sortKeys } from '../../api/json-map.ts';
+import { stringifyExact } from './parse-exact-json.ts';
 import { findStrictProblems } from './strict-fields.ts';
-import { isMap } from '../select-field.ts';
 
 /** The text of a request body, for what its value no longer shows: fields that occur twice, and the order of fields. */
 export class BodySource {
@@ -26,11 +27,11 @@ export class BodySource {
   /** The messages of a strict decoding into a message; without one, of a decoding into an object of any type. */
   problems(message: string | undefined, unknown: readonly string[]): readonly string[] {
     // A text that is written as this process writes the value has no field twice.
-    if (unknown.length === 0 && (this.#text === undefined || JSON.stringify(this.#value) === this.#text)) {
+    if (unknown.length === 0 && (this.#text === undefined || stringifyExact(this.#value) === this.#text)) {
       return this.#repeatedKeys;
     }
     // As upstream, which converts YAML to JSON by way of a map: its keys are sorted.
-    const found = findStrictProblems(this.#text ?? JSON.stringify(sorted(this.#value)), message);
+    const found = findStrictProblems(this.#text ?? stringifyExact(sortKeys(this.#value)), message);
     const others = message === undefined ? unknown.map(describeUnknown) : [];
     return [...this.#repeatedKeys, ...found, ...others];
   }
@@ -39,11 +40,4 @@ export class BodySource {
 /** The message about a field that the kind does not have. */
 export function describeUnknown(path: string): string {
   return `unknown field ${JSON.stringify(path)}`;
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (!isMap(value)) return value;
-  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, item]) => [key, sorted(item)]));
 }

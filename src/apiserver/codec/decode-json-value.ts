@@ -2,6 +2,7 @@
  * Messages whose JSON form is a single value: the types with a custom marshaller in Go. Seconds and nanos become
  * RFC 3339 text, a quantity its string, and so on.
  */
+import { exactInteger, parseExactJson } from './parse-exact-json.ts';
 import { textOf } from '../../api/json-map.ts';
 import { formatTime, isRepresentable } from '../../api/timestamps.ts';
 
@@ -23,12 +24,20 @@ export const jsonValues: Readonly<Record<string, (message: Decoded) => unknown>>
   'k8s.io.api.certificates.v1.ExtraValue': (value) => value['items'] ?? [],
 };
 
-/** A 64-bit number in JSON: exact up to 2^53, the precision of JSON.parse. */
-export function numberOf(value: unknown): number {
+/** An integer of 64 bits, as the protobuf package decodes it, in the form of {@link parseExactJson}. */
+export function integerOf(value: unknown): number | bigint {
+  return isLong(value) ? exactInteger(BigInt(value.toString())) : numberOf(value);
+}
+
+/** A number that is exact up to 2^53. */
+function numberOf(value: unknown): number {
   if (typeof value === 'number') return value;
-  // The protobuf package decodes 64-bit numbers as Long objects.
-  if (typeof value !== 'object' || value === null || !('toNumber' in value)) return 0;
-  return typeof value.toNumber === 'function' ? Number(value.toNumber()) : 0;
+  return isLong(value) ? Number(value) : 0;
+}
+
+/** The protobuf package decodes 64-bit numbers as Long objects, whose text is the number. */
+function isLong(value: unknown): value is { toString(): string } {
+  return typeof value === 'object' && value !== null && 'toNumber' in value;
 }
 
 /** Go's zero time has no bytes; the Unix epoch has explicit zeros. Throws a RangeError outside the years of RFC 3339. */
@@ -46,5 +55,5 @@ function timeText(time: Decoded, micro: boolean): string | null {
 /** Throws a SyntaxError if the bytes are not JSON. */
 function parsedBytes(bytes: unknown): unknown {
   if (!(bytes instanceof Uint8Array) || bytes.length === 0) return null;
-  return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  return parseExactJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
 }

@@ -2,6 +2,7 @@
  * Messages whose JSON form is a single value, as Go's custom marshallers write them: RFC 3339 text becomes seconds and
  * nanos, a quantity its string, and so on. The reverse of `decode-json-value.ts`.
  */
+import { stringifyExact } from './parse-exact-json.ts';
 import { parseTimestamp } from '../../api/timestamps.ts';
 import { JsonText } from './json-text.ts';
 import type { ReverseWriter } from './reverse-writer.ts';
@@ -62,7 +63,7 @@ function writeTimestamp(writer: ReverseWriter, text: string, nanos: number): voi
 
 function writeJson(writer: ReverseWriter, value: unknown): void {
   if (value === undefined || value === null) return;
-  writer.text(value instanceof JsonText ? value.text : JSON.stringify(value));
+  writer.text(value instanceof JsonText ? value.text : stringifyExact(value));
   writer.varint(0x0a);
 }
 

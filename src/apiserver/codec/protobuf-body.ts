@@ -7,7 +7,7 @@ import protobuf from 'protobufjs/light.js';
 import { ownValue, setOwn } from '../../api/json-map.ts';
 import { badRequest } from '../api-errors/api-errors.ts';
 import { isMap, type MutableJsonMap, textAt } from '../select-field.ts';
-import { type Decoded, jsonValues, numberOf } from './decode-json-value.ts';
+import { type Decoded, integerOf, jsonValues } from './decode-json-value.ts';
 import descriptor from './descriptor.json' with { type: 'json' };
 import { messageNameOf } from './message-table.ts';
 import { toWireForm } from './wire-form.ts';
@@ -90,5 +90,5 @@ function singleOf(field: protobuf.Field, value: unknown): unknown {
     return custom === undefined ? objectOf(field.resolvedType, value) : custom(value);
   }
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
-  return isMap(value) ? numberOf(value) : value;
+  return isMap(value) ? integerOf(value) : value;
 }

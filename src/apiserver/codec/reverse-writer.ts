@@ -46,15 +46,23 @@ export class ReverseWriter {
       return;
     }
     if (!isVarint(value)) throw new RangeError(`${value} is not an integer of 64 bits`);
+    if (value < 0 || value > int32Max) {
+      this.#writeLarge(BigInt(value));
+      return;
+    }
     this.#reserve(varintBytesMax);
-    if (value < 0) this.#writeGroups(BigInt.asUintN(64, BigInt(value)));
-    else if (value > int32Max) this.#writeGroups(BigInt(value));
-    else this.#writeSmall(value);
+    this.#writeSmall(value);
+  }
+
+  #writeLarge(value: bigint): void {
+    this.#reserve(varintBytesMax);
+    this.#writeGroups(BigInt.asUintN(64, value));
   }
 
   /** The integer that a stored object has in a field; zero for another value, which must not hide the other objects of a list. */
   integer(value: unknown): void {
-    this.varint(isVarint(value) ? Number(value) : 0);
+    if (typeof value === 'bigint') this.#writeLarge(value);
+    else this.varint(isVarint(value) ? Number(value) : 0);
   }
 
   #writeSmall(value: number): void {

@@ -3,6 +3,7 @@
  * nulls and zero values are omitted where Go omits them, times have the precision of their type, and a value of the
  * wrong type is rejected.
  */
+import { isInt64 } from './parse-exact-json.ts';
 import { ownValue, setOwn } from '../../api/json-map.ts';
 import { canonicalQuantity } from '../../api/quantity.ts';
 import { formatTime, isCanonicalTime, parseTimestamp } from '../../api/timestamps.ts';
@@ -31,17 +32,22 @@ const quantityPattern = /^[+-]?(\d+|\d+\.\d*|\.\d+)([KMGTPE]i|[numkMGTPE]|[eE][+
 const shownQuantityPattern = '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$';
 const zeroTime = '0001-01-01T00:00:00Z';
 
-/** Bounds of a signed integer of that many bits; beyond 2^53, JSON.parse has rounded the number already. */
-function integer(bits: number): Scalar {
-  const bound = 2 ** (bits - 1);
-  return {
-    zero: 0,
-    read: (value, path) => {
-      const fits = typeof value === 'number' && Number.isInteger(value) && value >= -bound && value < bound;
-      return fits ? value : failType(path, `int${bits}`, value, true);
-    },
-  };
-}
+/** An integer of 64 bits in the form of `parseExactJson`: a number beyond 2^53 is rounded or has an exponent, which Go rejects. */
+const int64: Scalar = {
+  zero: 0,
+  read: (value, path) => {
+    const fits = typeof value === 'bigint' ? isInt64(value) : Number.isSafeInteger(value);
+    return fits ? value : failType(path, 'int64', value, true);
+  },
+};
+const int32Bound = 2 ** 31;
+const int32: Scalar = {
+  zero: 0,
+  read: (value, path) => {
+    const fits = typeof value === 'number' && Number.isInteger(value) && value >= -int32Bound && value < int32Bound;
+    return fits ? value : failType(path, 'int32', value, true);
+  },
+};
 const anyValue: Scalar = { zero: null, read: (value) => value };
 const metaPackage = 'k8s.io.apimachinery.pkg.apis.meta.v1';
 
@@ -55,8 +61,8 @@ const scalars: ReadonlyMap<string, Scalar> = new Map([
     'bool',
     { zero: false, read: (value, path) => (typeof value === 'boolean' ? value : failType(path, 'bool', value)) },
   ],
-  ['int32', integer(32)],
-  ['int64', integer(64)],
+  ['int32', int32],
+  ['int64', int64],
   ['bytes', { zero: null, read: readBytes }],
   [`${metaPackage}.Time`, { zero: null, read: readTime }],
   [`${metaPackage}.MicroTime`, { zero: null, read: readMicroTime }],
@@ -68,7 +74,7 @@ const scalars: ReadonlyMap<string, Scalar> = new Map([
   ['k8s.io.apimachinery.pkg.api.resource.Quantity', { zero: '0', read: readQuantity }],
   [
     'k8s.io.apimachinery.pkg.util.intstr.IntOrString',
-    { zero: 0, read: (value, path) => (typeof value === 'string' ? value : integer(32).read(value, path)) },
+    { zero: 0, read: (value, path) => (typeof value === 'string' ? value : int32.read(value, path)) },
   ],
 ]);
 
@@ -234,7 +240,7 @@ function readMicroTime(value: unknown, path: FieldPath): string | null {
 }
 
 function readQuantity(value: unknown): string {
-  const text = typeof value === 'number' ? String(value) : value;
+  const text = isNumber(value) ? String(value) : value;
   if (typeof text === 'string' && quantityPattern.test(text)) return canonicalQuantity(text);
   throw new WireFormError(`quantities must match the regular expression '${shownQuantityPattern}'`);
 }
@@ -256,7 +262,7 @@ function readByte(value: unknown, path: FieldPath): number {
 /** `exact` shows the value of a number, of which others would have fitted. */
 function failType(path: FieldPath, wanted: string, value: unknown, exact = false): never {
   const field = path.goField();
-  const shown = exact && typeof value === 'number' ? `number ${value}` : describeValue(value);
+  const shown = exact && isNumber(value) ? `number ${value}` : describeValue(value);
   throw new WireFormError(`json: cannot unmarshal ${shown} into Go struct field ${field} of type ${wanted}`);
 }
 
@@ -264,7 +270,12 @@ function failType(path: FieldPath, wanted: string, value: unknown, exact = false
 function describeValue(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   if (typeof value === 'boolean') return 'bool';
+  if (isNumber(value)) return 'number';
   return value === null ? 'null' : typeof value;
+}
+
+function isNumber(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
 }
 
 /** `v1.PodSpec` for `k8s.io.api.core.v1.PodSpec`. */

@@ -1,5 +1,6 @@
 /** YAML as kube-apiserver reads it (upstream `sigs.k8s.io/yaml`). */
 import { parseDocument, type Tags } from 'yaml';
+import { exactInteger } from './parse-exact-json.ts';
 
 interface DecodedYaml {
   readonly value: unknown;
@@ -19,7 +20,7 @@ export class YamlProblem extends Error {}
 
 /** Throws a {@link YamlProblem}. */
 export function decodeYaml(text: string): DecodedYaml {
-  const document = parseDocument(text, { version: '1.1', customTags: goTags, prettyErrors: true });
+  const document = parseDocument(text, { version: '1.1', customTags: goTags, prettyErrors: true, intAsBigInt: true });
   const failed = document.errors.find(({ code }) => code !== 'DUPLICATE_KEY');
   if (failed !== undefined) throw new YamlProblem(`yaml: line ${failed.linePos?.[0].line ?? 1}: ${failed.message}`);
   const repeated = document.errors.map(({ pos, linePos }) => {
@@ -27,7 +28,19 @@ export function decodeYaml(text: string): DecodedYaml {
     const [key = ''] = keyPattern.exec(text) ?? [];
     return { key: key.replace(/^["']|["']$/g, ''), line: linePos?.[0].line ?? 1 };
   });
-  return { value: document.toJS(), repeated };
+  return { value: toExactIntegers(document.toJS()), repeated };
+}
+
+/** Changes the value: its integers, all of them bigints, to the form of `parseExactJson`. An alias is the object of its anchor. */
+function toExactIntegers(value: unknown, seen = new Set<unknown>()): unknown {
+  if (typeof value === 'bigint') return exactInteger(value);
+  if (typeof value !== 'object' || value === null || seen.has(value)) return value;
+  seen.add(value);
+  for (const [key, item] of Object.entries(value)) {
+    const exact = toExactIntegers(item, seen);
+    if (exact !== item) Reflect.set(value, key, exact);
+  }
+  return value;
 }
 
 /** As in the message of kube-apiserver about one key. */

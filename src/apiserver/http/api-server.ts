@@ -11,6 +11,7 @@ import type { DataDir } from '../data-dir/data-dir.ts';
 import { runController, type ServerController } from '../controllers/controller-loop.ts';
 import type { ServerControllerName } from '../controllers/controller-names.ts';
 import { makeServerControllers } from '../controllers/server-controllers.ts';
+import { SystemNamespaceController } from '../controllers/system-namespace-controller.ts';
 import { type ServedResource, servedResources } from '../resources.ts';
 import { EventExpiry } from '../registry/event-expiry.ts';
 import { writeAuthenticationConfig } from '../registry/authentication-config.ts';
@@ -234,7 +235,10 @@ function assemble(options: ApiServerOptions, { admin, signingKeyPem, caPem }: Se
     }),
   });
   const expiry = new EventExpiry(store, strategyOf(strategies, 'events'), clock, options.eventTtlMs);
-  const controllers = makeServerControllers(options.controllers ?? [], { store, registry, clock, targets });
+  const controllers = [
+    new SystemNamespaceController(unlimited, targets),
+    ...makeServerControllers(options.controllers ?? [], { store, registry, clock, targets }),
+  ];
   return { store, expiry, ticker, requests, stall, controllers };
 }
 

@@ -5,7 +5,7 @@ import { type FieldError, invalidField, unsupportedField } from '../api-errors/f
 import { toWireForm, WireFormError } from '../codec/wire-form.ts';
 import type { DeleteRequest } from '../registry/object-registry.ts';
 import { isSet, integerOf } from '../registry/list-query.ts';
-import { isMap, type MutableJsonMap, textAt } from '../select-field.ts';
+import { isMap, type MutableJsonMap, numberAt, textAt } from '../select-field.ts';
 import { decodeBody } from './request-body.ts';
 import { validateDryRun } from './write-query.ts';
 
@@ -38,7 +38,7 @@ export function parseDeleteRequest(query: URLSearchParams, body: MutableJsonMap 
   const grace = options['gracePeriodSeconds'];
   return {
     dryRun: dryRun.length > 0,
-    gracePeriodSeconds: typeof grace === 'number' ? grace : undefined,
+    gracePeriodSeconds: isAbsent(grace) ? undefined : numberAt(options, 'gracePeriodSeconds'),
     uid: textAt(options, 'preconditions', 'uid') || undefined,
     resourceVersion: textAt(options, 'preconditions', 'resourceVersion') || undefined,
     propagation: propagationOf(options),

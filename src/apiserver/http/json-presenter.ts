@@ -2,6 +2,7 @@
  * Stored objects as JSON, in the form that a client requested. The plain form is the stored bytes behind a short prefix;
  * tables, metadata and events.k8s.io/v1 are built from the parsed object each time.
  */
+import { stringifyExact } from '../codec/parse-exact-json.ts';
 import type { KubeObject, ListMeta, Status } from '../../api/meta.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { apiVersionOf, eventsV1Group, type ServedResource } from '../resources.ts';
@@ -64,7 +65,7 @@ export class JsonPresenter implements Presenter {
       yield* indentList(head, open, items, (item) => this.#item(item));
       return;
     }
-    yield Buffer.from(`${JSON.stringify(head).slice(0, -1)},"${open}":[`);
+    yield Buffer.from(`${stringifyExact(head).slice(0, -1)},"${open}":[`);
     for (const [index, item] of items.entries()) {
       if (index > 0) yield comma;
       yield* this.#itemParts(item);
@@ -76,18 +77,18 @@ export class JsonPresenter implements Presenter {
   event(type: EventType, stored: StoredObject, first: boolean): Buffer {
     const start = `{"type":"${type}","object":`;
     if (!this.#isStoredForm()) {
-      return Buffer.from(`${start}${JSON.stringify(this.#formOf(stored, first))}}\n`);
+      return Buffer.from(`${start}${stringifyExact(this.#formOf(stored, first))}}\n`);
     }
     return Buffer.concat([Buffer.from(start), this.#prefix, ...stored.tail, eventEnd]);
   }
 
   bookmark(revision: number, endsInitialEvents: boolean, first: boolean): Buffer {
     const metadata = bookmarkMetadata(revision, endsInitialEvents);
-    return Buffer.from(`{"type":"BOOKMARK","object":${JSON.stringify(this.#bookmarkObject(metadata, first))}}\n`);
+    return Buffer.from(`{"type":"BOOKMARK","object":${stringifyExact(this.#bookmarkObject(metadata, first))}}\n`);
   }
 
   error(status: Status | undefined): Buffer {
-    return Buffer.from(`${JSON.stringify({ type: 'ERROR', object: { metadata: {}, ...status } })}\n`);
+    return Buffer.from(`${stringifyExact({ type: 'ERROR', object: { metadata: {}, ...status } })}\n`);
   }
 
   #bookmarkObject(metadata: KubeObject['metadata'], withColumns: boolean): unknown {
@@ -139,7 +140,7 @@ export class JsonPresenter implements Presenter {
       yield this.#served.custom === undefined ? brace : this.#prefix;
       yield* stored.tail;
     } else {
-      yield Buffer.from(JSON.stringify(this.#item(stored)));
+      yield Buffer.from(stringifyExact(this.#item(stored)));
     }
   }
 
@@ -164,7 +165,7 @@ export class JsonPresenter implements Presenter {
   }
 
   #encode(value: unknown): Buffer {
-    return Buffer.from(JSON.stringify(value, undefined, this.#presentation.pretty ? indentSpaces : undefined));
+    return Buffer.from(stringifyExact(value, this.#presentation.pretty ? indentSpaces : undefined));
   }
 }
 
@@ -177,7 +178,7 @@ function* indentList<T>(
   items: readonly T[],
   valueOf: (item: T) => unknown,
 ): Generator<Buffer> {
-  const start = JSON.stringify({ ...head, [field]: [] }, undefined, indentSpaces);
+  const start = stringifyExact({ ...head, [field]: [] }, indentSpaces);
   if (items.length === 0) {
     yield Buffer.from(start);
     return;
@@ -186,7 +187,7 @@ function* indentList<T>(
   yield Buffer.from(start.slice(0, -end.length));
   const margin = `\n${' '.repeat(2 * indentSpaces)}`;
   for (const [index, item] of items.entries()) {
-    const lines = JSON.stringify(valueOf(item), undefined, indentSpaces).replaceAll('\n', margin);
+    const lines = stringifyExact(valueOf(item), indentSpaces).replaceAll('\n', margin);
     yield Buffer.from(`${index > 0 ? ',' : ''}${margin}${lines}`);
   }
   yield Buffer.from(`\n${' '.repeat(indentSpaces)}${end}`);

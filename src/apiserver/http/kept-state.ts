@@ -1,5 +1,6 @@
 /** What a server takes over from the data dir: objects, its certificate and the token of the administrator. */
 import { X509Certificate } from 'node:crypto';
+import { parseExactJson } from '../codec/parse-exact-json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Logger } from '../../ports/logger.ts';
 import { WireFormError } from '../codec/wire-form.ts';
@@ -125,7 +126,7 @@ function restoredDraft(
 }
 
 function parseObject({ json, table, key }: StoredRow): Draft {
-  const parsed: unknown = JSON.parse(json);
+  const parsed = parseExactJson(json);
   if (!isDraft(parsed)) throw new DataDirError(`${table} ${key} in the data dir is not an object with metadata`);
   return parsed;
 }

@@ -1,4 +1,5 @@
 /** Patches, and what a strict decoding reports about them (upstream `handlers/patch.go`). */
+import { stringifyExact } from '../codec/parse-exact-json.ts';
 import { badRequest } from '../api-errors/api-errors.ts';
 import { findListProblems, findStrictProblems } from '../codec/strict-fields.ts';
 import type { ObjectPatch, PatchKind } from '../patch/object-patch.ts';
@@ -31,7 +32,7 @@ export function decodePatch(bytes: Buffer, type: PatchKind, validation: FieldVal
 
 function problemsOf(text: string, body: unknown, type: PatchKind): readonly string[] {
   if (type === 'json') return findListProblems(text, operationFields).map((problem) => `json patch ${problem}`);
-  return JSON.stringify(body) === text ? [] : findStrictProblems(text, undefined);
+  return stringifyExact(body) === text ? [] : findStrictProblems(text, undefined);
 }
 
 function findMapProblem(body: unknown): string | undefined {

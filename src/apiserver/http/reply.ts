@@ -1,5 +1,6 @@
 /** Responses as values, and the function that sends them. */
 import type { OutgoingHttpHeaders } from 'node:http';
+import { stringifyExact } from '../codec/parse-exact-json.ts';
 import type { ApiError } from '../../api/api-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { encodeEnvelope } from '../codec/protobuf-encoder.ts';
@@ -25,7 +26,7 @@ const wholeBytesMax = 256 * 1024;
 const chunkBytesMin = 64 * 1024;
 
 export function jsonReply(code: number, value: unknown, headers?: OutgoingHttpHeaders): Reply {
-  return bytesReply(code, jsonType, Buffer.from(JSON.stringify(value)), headers);
+  return bytesReply(code, jsonType, Buffer.from(stringifyExact(value)), headers);
 }
 
 export function textReply(code: number, text: string, headers?: OutgoingHttpHeaders): Reply {

@@ -1,4 +1,5 @@
 /** Reads a request body and converts it to JSON values, from any supported format. */
+import { parseExactJson } from '../codec/parse-exact-json.ts';
 import { findTypeProblem, unrecognized } from '../codec/body-kind.ts';
 import { BodySource } from '../codec/body-source.ts';
 import { decodeYaml, describeRepeated, YamlProblem } from '../codec/yaml-document.ts';
@@ -106,7 +107,7 @@ export function unsupported(why: string, accepted: readonly string[]): Error {
 /** The value of a JSON text. Throws the error that `buildError` makes of a syntax error. */
 export function parseJson(text: string, buildError: (problem: string) => Error): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw buildError(describeJsonProblem(text));

@@ -2,7 +2,8 @@
  * From client-side to server-side apply (upstream `lastAppliedManager`, `lastAppliedUpdater`): an apply by `kubectl` may
  * take over the fields that its annotation says it applied, and keeps the annotation up to date.
  */
-import { canonicalJson, isMap, type JsonMap, mapOf, textOf } from '../../api/json-map.ts';
+import { parseExactJson, stringifyExact } from '../codec/parse-exact-json.ts';
+import { isMap, type JsonMap, mapOf, sortKeys, textOf } from '../../api/json-map.ts';
 import { isMap as isObject, type MutableJsonMap } from '../select-field.ts';
 import { collectFields } from './collect-fields.ts';
 import { compareObjects } from './compare-values.ts';
@@ -38,7 +39,7 @@ function fieldsOfLastApplied(live: JsonMap, { apiVersion, type }: Version): Fiel
 
 function parse(text: string): JsonMap | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseExactJson(text);
     return isMap(value) ? value : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
@@ -70,7 +71,7 @@ function describeApplied(applied: JsonMap): string {
 }
 
 function encode(value: JsonMap): string {
-  const text = canonicalJson(value).replaceAll(/[<>&\u2028\u2029]/g, (character) => {
+  const text = stringifyExact(sortKeys(value)).replaceAll(/[<>&\u2028\u2029]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
   return `${text}\n`;

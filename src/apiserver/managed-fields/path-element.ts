@@ -2,6 +2,7 @@
  * One step of a field path, in its FieldsV1 text (upstream `structured-merge-diff/fieldpath`): `f:NAME` is a field,
  * `k:{"name":"c"}` the list element with these keys, `v:VALUE` an element of a set, `i:INDEX` an element by index.
  */
+import { parseExactJson, stringifyExact } from '../codec/parse-exact-json.ts';
 import { isMap } from '../../api/json-map.ts';
 
 export type PathElement = string;
@@ -55,7 +56,7 @@ export function parseElement(text: string): PathElement | undefined {
     case 'f':
       return text;
     case 'v':
-      return valueElement(JSON.parse(rest));
+      return valueElement(parseExactJson(rest));
     case 'k':
       return keyElement(Object.entries(parseKeys(rest)));
     case 'i':
@@ -133,7 +134,7 @@ const plainText = /^[\w ./:-]*$/;
 /** JSON as Go writes it: `<`, `>` and `&` are escaped. */
 function encode(value: unknown): string {
   if (typeof value === 'string' && plainText.test(value)) return `"${value}"`;
-  const text = JSON.stringify(value) ?? 'null';
+  const text = stringifyExact(value) ?? 'null';
   return /[<>&]/.test(text) ? text.replaceAll(/[<>&]/g, escaped) : text;
 }
 

@@ -1,4 +1,5 @@
 /** Whether a value conforms to a type (upstream `typed/validate.go`). */
+import { stringifyExact } from '../codec/parse-exact-json.ts';
 import { isMap } from '../../api/json-map.ts';
 import { elementOf, ListElementError } from './list-elements.ts';
 import { describeElement, fieldElement, type PathElement } from './path-element.ts';
@@ -23,10 +24,10 @@ function problemsOf(type: ValueType, value: unknown): readonly Problem[] {
 }
 
 const expected: Readonly<Record<Scalar, readonly [string, readonly string[]]>> = {
-  numeric: ['numeric (int or float)', ['number']],
+  numeric: ['numeric (int or float)', ['number', 'bigint']],
   string: ['string', ['string']],
   boolean: ['boolean', ['boolean']],
-  untyped: ['any scalar', ['number', 'string', 'boolean']],
+  untyped: ['any scalar', ['number', 'bigint', 'string', 'boolean']],
 };
 
 function scalarProblems(scalar: Scalar, value: unknown): readonly Problem[] {
@@ -84,7 +85,7 @@ function goValue(value: unknown): string {
 }
 
 function goText(value: unknown): string {
-  return isMap(value) || Array.isArray(value) ? JSON.stringify(value) : String(value);
+  return isMap(value) || Array.isArray(value) ? stringifyExact(value) : String(value);
 }
 
 function goType(value: unknown): string {

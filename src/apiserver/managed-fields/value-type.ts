@@ -45,7 +45,7 @@ export function formOf(type: ValueType, value: unknown): Form {
 }
 
 export function isScalar(value: unknown): boolean {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+  return ['string', 'number', 'bigint', 'boolean'].includes(typeof value);
 }
 
 /** The type of a field of an object; undefined if the field is not allowed. */

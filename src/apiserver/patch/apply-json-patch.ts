@@ -3,6 +3,7 @@
  * from the end of a list, and a missing field of an object reads as null, so that `replace` adds it. Only own properties
  * of objects exist: no path leads to a prototype.
  */
+import { parseExactJson, stringifyExact } from '../codec/parse-exact-json.ts';
 import { sameJson } from '../../api/same-json.ts';
 import { ownValue, setOwn } from '../../api/json-map.ts';
 import { isMap, type MutableJsonMap } from '../select-field.ts';
@@ -120,12 +121,12 @@ function move({ document }: Patching, operation: Operation): void {
 }
 
 function copy(patching: Patching, operation: Operation): void {
-  const text = JSON.stringify(read(placeOf(patching.document, pathOf(operation, 'from'))));
+  const text = stringifyExact(read(placeOf(patching.document, pathOf(operation, 'from'))));
   patching.copiedBytes += Buffer.byteLength(text);
   if (patching.copiedBytes > copiedBytesMax) {
     throw new JsonPatchProblem(`copies add up to more than ${copiedBytesMax} bytes`);
   }
-  add(patching.document, pathOf(operation), JSON.parse(text));
+  add(patching.document, pathOf(operation), parseExactJson(text));
 }
 
 function test({ document }: Patching, operation: Operation): void {

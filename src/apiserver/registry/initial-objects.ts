@@ -17,14 +17,20 @@ const kubernetesService = {
 
 /** Namespaces, priority classes and the Service `kubernetes`. */
 export function createInitialObjects(registry: ObjectRegistry, targets: ServedTargets): void {
-  const create = (target: Target, object: InitialObject): void => {
-    if (registry.exists({ ...target, name: object.metadata.name })) return;
-    registry.create(target, object, { dryRun: false, fieldValidation: 'Strict', manager: 'kube-apiserver' });
-  };
-  for (const name of initialNamespaces) create(targets.of('', 'namespaces'), { metadata: { name } });
+  createSystemNamespaces(registry, targets);
   for (const { name, ...fields } of systemPriorityClasses)
-    create(targets.of('scheduling.k8s.io', 'priorityclasses'), { metadata: { name }, ...fields });
-  create({ ...targets.of('', 'services'), namespace: 'default' }, kubernetesService);
+    createMissing(registry, targets.of('scheduling.k8s.io', 'priorityclasses'), { metadata: { name }, ...fields });
+  createMissing(registry, { ...targets.of('', 'services'), namespace: 'default' }, kubernetesService);
+}
+
+/** Those that are missing. */
+export function createSystemNamespaces(registry: ObjectRegistry, targets: ServedTargets): void {
+  for (const name of initialNamespaces) createMissing(registry, targets.of('', 'namespaces'), { metadata: { name } });
+}
+
+function createMissing(registry: ObjectRegistry, target: Target, object: InitialObject): void {
+  if (registry.exists({ ...target, name: object.metadata.name })) return;
+  registry.create(target, object, { dryRun: false, fieldValidation: 'Strict', manager: 'kube-apiserver' });
 }
 
 interface InitialObject {

@@ -34,10 +34,10 @@ import {
 } from '../api-errors/api-errors.ts';
 import { apiVersionOf } from '../resources.ts';
 import { keyOfTarget, kindName, resourceName, isEventsV1, type Target } from './request-target.ts';
-import { listOf } from '../../api/json-map.ts';
+import { isAbsent, listOf } from '../../api/json-map.ts';
 import { sameJson } from '../../api/same-json.ts';
 import { type FieldError, invalidField } from '../api-errors/field-errors.ts';
-import { type MutableJsonMap, textAt } from '../select-field.ts';
+import { type MutableJsonMap, numberAt, textAt } from '../select-field.ts';
 import type { Strategy, WriteContext } from './strategy.ts';
 import type { WriteAdmission } from './write-admission.ts';
 
@@ -326,7 +326,7 @@ export class ObjectRegistry {
       grace: strategy.graceful
         ? {
             requestedSeconds: request.gracePeriodSeconds,
-            ownSeconds: typeof own === 'number' ? own : undefined,
+            ownSeconds: isAbsent(own) ? undefined : numberAt(spec, 'terminationGracePeriodSeconds'),
             idle: textAt(spec, 'nodeName') === '' || ['Failed', 'Succeeded'].includes(textAt(status, 'phase')),
           }
         : undefined,

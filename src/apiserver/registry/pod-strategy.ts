@@ -1,5 +1,7 @@
 /** Pods (upstream `pkg/registry/core/pod/strategy.go`). */
+import { explainMirrorReference } from '../../api/select-api-reference.ts';
 import { taintKeys } from '../../api/taints.ts';
+import { forbidden } from '../api-errors/api-errors.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import { admitPodSpec, defaultPodRequests, defaultPodSpec, qosClassOf } from './pod-defaults.ts';
 import { checkPodSpec } from '../validation/pod-spec.ts';
@@ -13,6 +15,8 @@ import { mapsAt, type MutableJsonMap, numberAt, textAt } from '../select-field.t
 import { type Endpoint, isolateStatus, plainStrategy, type Strategy } from './strategy.ts';
 import { explainSubdomain } from '../validation/formats.ts';
 
+/** The API object of a static pod has it (upstream `MirrorPodAnnotationKey`). */
+const mirrorAnnotation = 'kubernetes.io/config.mirror';
 const selectable = ['restartPolicy', 'schedulerName', 'serviceAccountName', 'nodeName'] as const;
 
 /** `defaultTolerationSeconds`: default toleration of the not-ready and unreachable taints, in seconds. */
@@ -50,7 +54,8 @@ export function podStrategy(defaultTolerationSeconds: number): Strategy {
       if (stored === undefined) admitLimitDefaults(draft, context);
       if (stored === undefined) admitPriority(draft, context);
       else keepPriority(spec, stored.spec ?? {});
-      admitPodSpec(spec);
+      if (isMirror(draft)) admitMirror(draft, stored);
+      else admitPodSpec(spec);
       addDefaultTolerations(spec, defaultTolerationSeconds);
       if (stored === undefined) admitRuntimeClass(draft, context);
     },
@@ -67,6 +72,16 @@ export function podStrategy(defaultTolerationSeconds: number): Strategy {
         : [...checkPodSpec(draft.spec ?? {}, 'spec'), ...validatePodUpdate(draft, stored)],
     fieldsOf,
   };
+}
+
+function isMirror({ metadata }: Draft): boolean {
+  return metadata.annotations?.[mirrorAnnotation] !== undefined;
+}
+
+/** Its spec stays as the kubelet sent it: otherwise the kubelet would delete it. Throws a 403 ApiError. */
+function admitMirror({ metadata: { name = '' }, spec = {} }: Draft, stored: Draft | undefined): void {
+  const why = stored === undefined ? explainMirrorReference(spec) : undefined;
+  if (why !== undefined) throw forbidden({ group: '', name: 'pods' }, name, why);
 }
 
 /** The condition of a new pod that is not to be scheduled yet; kube-scheduler writes none for it. */

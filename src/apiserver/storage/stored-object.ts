@@ -3,6 +3,7 @@
  * bytes are needed; then as the bytes, encoded once and shared by every list and watch. They are parsed again only for a
  * change of the object. A client in the same process needs no bytes.
  */
+import { parseExactJson, stringifyExact } from '../codec/parse-exact-json.ts';
 import { copyJson } from '../../api/copy-json.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import type { ObjectKey } from '../../api/object-key.ts';
@@ -114,8 +115,8 @@ export class StoredObject implements Located {
   #encoded(): Encoded {
     if (this.#bytes === undefined) {
       const { metadata, ...rest } = this.content;
-      const head = JSON.stringify({ metadata }).slice('{'.length, -'}}'.length);
-      const others = JSON.stringify(rest).slice('{'.length);
+      const head = stringifyExact({ metadata }).slice('{'.length, -'}}'.length);
+      const others = stringifyExact(rest).slice('{'.length);
       const text = `${head}}${others === '}' ? '' : ','}${others}`;
       this.#bytes = { bytes: ownBytes(text), metadataEnd: Buffer.byteLength(head) };
       this.#content = undefined;
@@ -170,7 +171,7 @@ export class StoredObject implements Located {
   }
 
   #parse(): Draft {
-    const parsed: unknown = JSON.parse(`{${this.#encoded().bytes.toString()}`);
+    const parsed = parseExactJson(`{${this.#encoded().bytes.toString()}`);
     if (isDraft(parsed)) return parsed;
     throw this.#invalid();
   }

@@ -49,7 +49,7 @@ export function checkRequired(
 export function checkCounts(owner: MutableJsonMap, fields: readonly string[], path: string): readonly FieldError[] {
   return fields.flatMap((field) => {
     const value = ownValue(owner, field);
-    if (typeof value !== 'number' || value >= 0) return [];
+    if ((typeof value !== 'number' && typeof value !== 'bigint') || value >= 0) return [];
     return [invalidField(`${path}.${field}`, value, 'must be greater than or equal to 0')];
   });
 }

@@ -62,7 +62,8 @@ function checkNames(spec: MutableJsonMap, path: string): readonly FieldError[] {
 
 function checkDeadline(spec: MutableJsonMap, path: string): readonly FieldError[] {
   const deadline = spec['activeDeadlineSeconds'];
-  if (typeof deadline !== 'number' || (deadline >= 1 && deadline <= int32Max)) return [];
+  if (typeof deadline !== 'number' && typeof deadline !== 'bigint') return [];
+  if (deadline >= 1 && deadline <= int32Max) return [];
   return [invalidField(`${path}.activeDeadlineSeconds`, deadline, `must be between 1 and ${int32Max}, inclusive`)];
 }
 

@@ -11,7 +11,7 @@ import {
 import type { Pod } from '../../api/pod.ts';
 import { validatePod } from '../pod-config/validate-pod.ts';
 import { configAnnotations } from '../pod-config/classify-pod.ts';
-import { selectApiReference } from './select-api-reference.ts';
+import { selectApiReference } from '../../api/select-api-reference.ts';
 import { buildPodDefaults } from './build-pod-defaults.ts';
 import { sameJson } from '../../api/same-json.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ApiResponse, aPod, causesOf, expect, nodePath, openClient, revisionOf } from './client.ts';
+import { type ApiResponse, aPod, causesOf, expect, type Json, nodePath, openClient, revisionOf } from './client.ts';
 
 const client = await openClient();
 
@@ -102,6 +102,32 @@ test('T015 T018 a pod gets the default values and starts at generation 1', async
 const notReady = 'node.kubernetes.io/not-ready';
 const unreachable = 'node.kubernetes.io/unreachable';
 const bears = (key: string): object => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 });
+
+test('a mirror pod gets no service account, and one that refers to API objects is rejected', async () => {
+  const namespace = await client.namespace();
+  const create = (spec: Json): Promise<ApiResponse> => {
+    const annotations = { 'kubernetes.io/config.mirror': 'abc' };
+    const metadata = { name: client.name('mirror'), annotations };
+    return client.post(`/api/v1/namespaces/${namespace}/pods`, aPod(metadata.name, { metadata, spec }));
+  };
+  const { spec } = expect(await create({ nodeName: 'n1' }), 201);
+  assert.deepEqual([spec.serviceAccountName, spec.serviceAccount], [undefined, undefined]);
+  const volume = (source: Json): Json => ({ nodeName: 'n1', volumes: [{ name: 'v', ...source }] });
+  const rejected: readonly (readonly [spec: Json, why: string])[] = [
+    [{ nodeName: 'n1', serviceAccountName: 'default' }, 'a mirror pod may not reference service accounts'],
+    [volume({ secret: { secretName: 'x' } }), 'a mirror pod may not reference secrets'],
+    [{ nodeName: 'n1', imagePullSecrets: [{ name: 'x' }] }, 'a mirror pod may not reference secrets'],
+    [
+      volume({ projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } }),
+      'a mirror pod may not use ServiceAccountToken volume projections',
+    ],
+  ];
+  for (const [given, why] of rejected) {
+    const { reason, message } = expect(await create(given), 403);
+    assert.equal(reason, 'Forbidden');
+    assert.match(message, new RegExp(`^pods "mirror-.*" is forbidden: ${why}$`));
+  }
+});
 
 test('T016 a pod gets tolerations of 300 s for the not-ready and unreachable taints unless it has its own', async () => {
   const namespace = await client.namespace();

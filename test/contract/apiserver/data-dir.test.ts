@@ -65,6 +65,17 @@ test('a restart keeps objects with uid and version, custom ones too, and the kub
   });
 });
 
+test('a restart keeps integers beyond 2^53 as they were sent', async () => {
+  const folder = tempFolder();
+  const tolerations = '[{"key":"a","operator":"Exists","effect":"NoExecute","tolerationSeconds":9223372036854775807}]';
+  const body = `{"metadata":{"name":"p"},"spec":{"tolerations":${tolerations},"containers":[{"name":"c","image":"i"}]}}`;
+  await run(folder, async (client) => expect(await client.post('/api/v1/namespaces/default/pods', body), 201));
+  await run(folder, async (client) => {
+    const { text } = await client.get('/api/v1/namespaces/default/pods/p');
+    assert.match(text, /"tolerationSeconds":9223372036854775807[,}]/);
+  });
+});
+
 test('a watch continues from the last version before the restart, and an earlier one has expired', async () => {
   const folder = tempFolder();
   const [earlier, last] = await run(folder, async (client) => {

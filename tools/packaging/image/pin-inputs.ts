@@ -44,9 +44,9 @@ function tomorrow(): string {
 }
 
 function nodeVersion(): string {
-  const file = join(import.meta.dirname, '..', '..', '..', 'package.json');
-  const { devDependencies } = JSON.parse(readFileSync(file, 'utf8')) as { devDependencies: Record<string, string> };
-  return devDependencies['node'] ?? '';
+  const file = join(import.meta.dirname, '..', '..', 'node-runtime', 'package.json');
+  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string };
+  return version;
 }
 
 function nodePackage(architecture: Architecture, version: string): { name: string; integrity: string } {

@@ -1,4 +1,4 @@
-import { isAbsent, isMap, type JsonMap, mapOf, mapsOf, ownValue, textOf } from '../../api/json-map.ts';
+import { isAbsent, isMap, type JsonMap, mapOf, mapsOf, ownValue, textOf } from './json-map.ts';
 
 /**
  * The kind of API object that a spec refers to, as its plural; undefined if there is none. A static pod must run
@@ -6,15 +6,33 @@ import { isAbsent, isMap, type JsonMap, mapOf, mapsOf, ownValue, textOf } from '
  */
 export function selectApiReference(spec: JsonMap): string | undefined {
   if (refersToServiceAccount(spec)) return 'serviceaccounts';
-  const containers = [...mapsOf(spec['containers']), ...mapsOf(spec['initContainers'])];
+  if (refersToSecret(spec)) return 'secrets';
   const volumes = mapsOf(spec['volumes']);
-  if (mapsOf(spec['imagePullSecrets']).length > 0) return 'secrets';
-  if (containers.some((container) => refersTo(container, 'secretRef', 'secretKeyRef'))) return 'secrets';
-  if (volumes.some(holdsSecret)) return 'secrets';
-  if (containers.some((container) => refersTo(container, 'configMapRef', 'configMapKeyRef'))) return 'configmaps';
+  if (containersOf(spec).some((container) => refersTo(container, 'configMapRef', 'configMapKeyRef')))
+    return 'configmaps';
   if (volumes.some((volume) => isMap(volume['configMap']) || projects(volume, 'configMap'))) return 'configmaps';
   if (mapsOf(spec['resourceClaims']).length > 0) return 'resourceclaims';
   return referenceOfVolumes(volumes);
+}
+
+/**
+ * Why a mirror pod with this spec is not created, as kube-apiserver says it; undefined if it may be (upstream admission plugin
+ * `ServiceAccount`).
+ */
+export function explainMirrorReference(spec: JsonMap): string | undefined {
+  if (refersToServiceAccount(spec)) return 'a mirror pod may not reference service accounts';
+  if (refersToSecret(spec)) return 'a mirror pod may not reference secrets';
+  const projectsToken = mapsOf(spec['volumes']).some((volume) => projects(volume, 'serviceAccountToken'));
+  return projectsToken ? 'a mirror pod may not use ServiceAccountToken volume projections' : undefined;
+}
+
+function containersOf(spec: JsonMap): readonly JsonMap[] {
+  return ['containers', 'initContainers', 'ephemeralContainers'].flatMap((list) => mapsOf(spec[list]));
+}
+
+function refersToSecret(spec: JsonMap): boolean {
+  if (mapsOf(spec['imagePullSecrets']).length > 0 || mapsOf(spec['volumes']).some(holdsSecret)) return true;
+  return containersOf(spec).some((container) => refersTo(container, 'secretRef', 'secretKeyRef'));
 }
 
 function refersToServiceAccount(spec: JsonMap): boolean {
