@@ -279,12 +279,27 @@ export class Manager {
   }
 
   async #lead(signal: AbortSignal): Promise<'stopped' | 'lost'> {
-    if (this.#elector !== undefined) return this.#elector.run(signal, (leading) => this.#work(leading));
+    if (this.#elector !== undefined) return this.#leadAfterStandby(this.#elector, signal);
     this.#solo = true;
     await this.#work(signal);
     await this.#flushEvents();
     this.#solo = false;
     return 'stopped';
+  }
+
+  async #leadAfterStandby(elector: LeaderElector, signal: AbortSignal): Promise<'stopped' | 'lost'> {
+    const standby = new LinkedAbort(signal);
+    const standingBy = this.lifecycle.standBy(standby.signal);
+    try {
+      return await elector.run(signal, (leading) => {
+        standby.abort();
+        return this.#work(leading);
+      });
+    } finally {
+      standby.abort();
+      standby.release();
+      await standingBy;
+    }
   }
 
   /** Runs while this replica leads. At the end the loops stop before the informers, so that they never act on a stale cache. */
