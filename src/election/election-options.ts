@@ -3,6 +3,7 @@ import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { KubeReader } from '../ports/kube-reader.ts';
 import type { KubeWriter } from '../ports/kube-writer.ts';
 import type { Random } from '../ports/random.ts';
+import type { ApiContact } from '../supervision/api-contact.ts';
 
 /** The API calls that leader election needs. */
 export type LeaseApi = Pick<KubeReader, 'get'> & Pick<KubeWriter, 'create' | 'replace'>;
@@ -10,6 +11,8 @@ export type LeaseApi = Pick<KubeReader, 'get'> & Pick<KubeWriter, 'create' | 're
 export interface ElectionOptions extends Ambient {
   readonly api: LeaseApi;
   readonly random: Random;
+  /** Of all clients of the process: an answer to one ends the backoffs of all after an outage. One of its own when absent. */
+  readonly contact?: ApiContact;
   /** Unique among all contenders, past ones included: a reused identity would inherit the other process's lease. */
   readonly identity: string;
   readonly namespace: string;

@@ -13,7 +13,7 @@
 import { ApiError, apiReason } from '../api/api-error.ts';
 import type { Lease } from '../api/lease.ts';
 import { callWithin } from '../supervision/call-within.ts';
-import { decideLease, type LeaseDecision, type ObservedLease, observeLease } from './decide-lease.ts';
+import { decideLease, expiresAtMs, type LeaseDecision, type ObservedLease, observeLease } from './decide-lease.ts';
 import {
   type Claim,
   buildFirstLease,
@@ -75,6 +75,12 @@ export class LeaseContender {
   get unrenewedMs(): number | undefined {
     if (this.#observed === undefined || this.holder !== this.#settings.identity) return undefined;
     return this.#options.clock.monotonicMs() - this.#observed.observedAtMs;
+  }
+
+  /** Until the lease as last observed expires unless it is renewed; not positive if it has, or was never observed. */
+  get expiresInMs(): number {
+    if (this.#observed === undefined) return 0;
+    return expiresAtMs(this.#observed, this.#settings.leaseDurationMs) - this.#options.clock.monotonicMs();
   }
 
   /** True until the renew deadline has passed, on either clock, since the last successful renewal was sent. */
@@ -207,11 +213,13 @@ export class LeaseContender {
   }
 
   async #read(signal: AbortSignal): Promise<Lease | undefined> {
-    const { api, clock } = this.#options;
+    const { api, clock, contact } = this.#options;
     const { namespace, name } = this.#settings;
     const get = (signal: AbortSignal): Promise<Lease> => api.get('leases', { namespace, name }, { signal });
     try {
-      return await callWithin({ clock, ms: this.#requestMs(), signal }, get);
+      const lease = await callWithin({ clock, ms: this.#requestMs(), signal }, get);
+      contact?.answered();
+      return lease;
     } catch (error) {
       if (apiReason(error) === 'not-found') return undefined;
       throw error;

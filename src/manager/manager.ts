@@ -33,6 +33,7 @@ import type { Ending, Leadership } from '../ports/leadership.ts';
 import type { Live } from '../ports/live.ts';
 import type { Random } from '../ports/random.ts';
 import type { WriteLanes } from '../ports/write-lanes.ts';
+import { ApiContact } from '../supervision/api-contact.ts';
 import { LinkedAbort } from '../supervision/linked-abort.ts';
 import { ApiCanaryLease } from './canary-lease.ts';
 import { makeInformers, type NodeInformers } from './informers.ts';
@@ -97,6 +98,7 @@ export class Manager {
   readonly lifecycle: NodeLifecycle;
   readonly informers: NodeInformers;
   readonly #options: ManagerOptions;
+  readonly #contact: ApiContact;
   /** Informers end as soon as the replica stops; the Event broadcaster ends when its queue is flushed. */
   readonly #watching = new AbortController();
   readonly #eventsStop = new AbortController();
@@ -115,9 +117,10 @@ export class Manager {
 
   constructor(options: ManagerOptions) {
     this.#options = options;
+    this.#contact = new ApiContact(options.clock);
     const { apis } = options;
     const config = options.config.current();
-    this.informers = makeInformers({ ...options, api: apis.main }, config);
+    this.informers = makeInformers({ ...options, api: apis.main, contact: this.#contact }, config);
     this.#broadcaster = this.#makeBroadcaster();
     this.#elector = config.leaderElect ? this.#makeElector() : undefined;
     this.#shadow = config.shadow ? this.#makeShadow() : undefined;
@@ -129,7 +132,7 @@ export class Manager {
       informers: this.#shadow?.informers ?? this.informers,
       api: this.#shadow === undefined ? apis.main : this.#writeBlocker.readingOnly(apis.main),
       writer: this.#shadow?.writer,
-      liveLeases: new ApiLiveLeases(apis.freshness, this.#watching.signal),
+      liveLeases: new ApiLiveLeases(apis.freshness, this.#watching.signal, this.#contact),
       canaryLease: this.#makeCanaryLease(),
       leadership: this.#leadership(),
       recorders: {
@@ -373,6 +376,7 @@ export class Manager {
     return new LeaderElector({
       ...this.#options,
       api: apis.writing.election,
+      contact: this.#contact,
       identity,
       namespace: config.leaderElectResourceNamespace,
       name: config.leaderElectResourceName,
