@@ -56,7 +56,8 @@ export function observeLease(
   return known !== undefined && sameRecord(known.record, record) ? known : { record, observedAtMs: nowMs };
 }
 
-function sameRecord(a: ObservedLease['record'], b: ObservedLease['record']): boolean {
+/** Whether two states of the lease are of one renewal. */
+export function sameRecord(a: ObservedLease['record'], b: ObservedLease['record']): boolean {
   if (a === 'missing' || b === 'missing') return a === b;
   return recordFields.every((field) => (a[field] ?? undefined) === (b[field] ?? undefined));
 }

@@ -6,7 +6,7 @@ import type { Random } from '../ports/random.ts';
 import type { ApiContact } from '../supervision/api-contact.ts';
 
 /** The API calls that leader election needs. */
-export type LeaseApi = Pick<KubeReader, 'get'> & Pick<KubeWriter, 'create' | 'replace'>;
+export type LeaseApi = Pick<KubeReader, 'get' | 'list'> & Pick<KubeWriter, 'create' | 'replace'>;
 
 export interface ElectionOptions extends Ambient {
   readonly api: LeaseApi;
@@ -26,7 +26,7 @@ export interface ElectionOptions extends Ambient {
   readonly recorder?: EventRecorder;
   /** Called when the holder in the lease changes, the first observation included; '' if the lease has no holder. */
   readonly onNewLeader?: (identity: string) => void;
-  /** Called when the storage went back in time (etcd restored from a backup), or may have during a long gap. */
+  /** Called when the storage went back in time (etcd restored from a backup), or may have during a long gap whose history cannot be read. */
   readonly onRollback?: () => void;
   /** Awaited after the leader's work has ended and before the lease is released: the callback limits its own duration. */
   readonly beforeRelease?: () => Promise<void>;

@@ -392,7 +392,10 @@ export class Manager {
 
   /** A watch at a version that the storage does not have yet is silent until it has, and what happened before is lost. */
   #onRollback(): void {
-    this.#options.logger.warn({}, 'the storage may have been restored from a backup; listing all resources again');
+    this.#options.logger.warn(
+      {},
+      'the storage was restored from a backup, or its history is unknown; listing all resources again',
+    );
     for (const informer of Object.values(this.informers)) informer.noticeRollback();
   }
 
