@@ -131,6 +131,11 @@ export class NodeLifecycle {
     });
   }
 
+  /** Measures silence until the signal aborts, and writes nothing: for a standby with synced caches, before {@link lead}. */
+  standBy(signal: AbortSignal): Promise<void> {
+    return this.stages.freshness.follow(signal);
+  }
+
   /**
    * Leads until the signal aborts; resolves when no write of this process is possible any more, with whether all
    * requests got a response. Rejects as soon as a loop fails: then nothing more is sent, and requests in flight are

@@ -56,7 +56,8 @@ export function observeLease(
   return known !== undefined && sameRecord(known.record, record) ? known : { record, observedAtMs: nowMs };
 }
 
-function sameRecord(a: ObservedLease['record'], b: ObservedLease['record']): boolean {
+/** Whether two states of the lease are of one renewal. */
+export function sameRecord(a: ObservedLease['record'], b: ObservedLease['record']): boolean {
   if (a === 'missing' || b === 'missing') return a === b;
   return recordFields.every((field) => (a[field] ?? undefined) === (b[field] ?? undefined));
 }
@@ -73,9 +74,7 @@ export function decideLease(input: LeaseInput): LeaseDecision {
   if (record.holderIdentity === identity) return decideHeld(record, identity);
   if (leading || paused) return { next: 'wait', reason: 'taken-by-another' };
   if (!isHeld(record)) return { next: 'take', reason: 'released' };
-  return isBinding(input, observed, bindingMs(record, input))
-    ? { next: 'wait', reason: 'held' }
-    : { next: 'take', reason: 'expired' };
+  return isBinding(input, observed) ? { next: 'wait', reason: 'held' } : { next: 'take', reason: 'expired' };
 }
 
 /** Another preferred holder takes precedence: this process lets the lease expire. */
@@ -87,7 +86,7 @@ function decideHeld({ preferredHolder }: LeaseSpec, identity: string): LeaseDeci
 function decideMissing(input: LeaseInput, observed: ObservedLease): LeaseDecision {
   if (input.leading) return { next: 'create', reason: 'deleted-while-leading' };
   if (input.paused) return { next: 'wait', reason: 'missing-too-recently' };
-  return isBinding(input, observed, input.leaseDurationMs)
+  return isBinding(input, observed)
     ? { next: 'wait', reason: 'missing-too-recently' }
     : { next: 'create', reason: 'missing-long-enough' };
 }
@@ -97,12 +96,15 @@ function isHeld(record: LeaseSpec): boolean {
   return typeof record.holderIdentity === 'string' && record.holderIdentity !== '';
 }
 
-function isBinding(input: LeaseInput, observed: ObservedLease, forMs: number): boolean {
-  return input.nowMs < observed.observedAtMs + forMs;
+function isBinding({ nowMs, leaseDurationMs }: LeaseInput, observed: ObservedLease): boolean {
+  return nowMs < expiresAtMs(observed, leaseDurationMs);
 }
 
-/** client-go takes a record without a duration at once; here it binds for the configured duration. */
-function bindingMs(record: LeaseSpec, { leaseDurationMs }: LeaseInput): number {
-  const seconds = record.leaseDurationSeconds;
-  return typeof seconds === 'number' && seconds > 0 ? seconds * 1_000 : leaseDurationMs;
+/**
+ * Monotonic time until which the observed record binds other contenders. client-go takes a record without a duration at once;
+ * here it binds for the configured duration, and so does a missing lease.
+ */
+export function expiresAtMs({ record, observedAtMs }: ObservedLease, leaseDurationMs: number): number {
+  const seconds = record === 'missing' ? undefined : record.leaseDurationSeconds;
+  return observedAtMs + (typeof seconds === 'number' && seconds > 0 ? seconds * 1_000 : leaseDurationMs);
 }

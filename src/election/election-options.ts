@@ -3,13 +3,16 @@ import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { KubeReader } from '../ports/kube-reader.ts';
 import type { KubeWriter } from '../ports/kube-writer.ts';
 import type { Random } from '../ports/random.ts';
+import type { ApiContact } from '../supervision/api-contact.ts';
 
 /** The API calls that leader election needs. */
-export type LeaseApi = Pick<KubeReader, 'get'> & Pick<KubeWriter, 'create' | 'replace'>;
+export type LeaseApi = Pick<KubeReader, 'get' | 'list'> & Pick<KubeWriter, 'create' | 'replace'>;
 
 export interface ElectionOptions extends Ambient {
   readonly api: LeaseApi;
   readonly random: Random;
+  /** Of all clients of the process: an answer to one ends the backoffs of all after an outage. One of its own when absent. */
+  readonly contact?: ApiContact;
   /** Unique among all contenders, past ones included: a reused identity would inherit the other process's lease. */
   readonly identity: string;
   readonly namespace: string;
@@ -23,7 +26,7 @@ export interface ElectionOptions extends Ambient {
   readonly recorder?: EventRecorder;
   /** Called when the holder in the lease changes, the first observation included; '' if the lease has no holder. */
   readonly onNewLeader?: (identity: string) => void;
-  /** Called when the storage went back in time (etcd restored from a backup), or may have during a long gap. */
+  /** Called when the storage went back in time (etcd restored from a backup), or may have during a long gap whose history cannot be read. */
   readonly onRollback?: () => void;
   /** Awaited after the leader's work has ended and before the lease is released: the callback limits its own duration. */
   readonly beforeRelease?: () => Promise<void>;

@@ -1,4 +1,5 @@
 import type { Ending, Leadership } from '../ports/leadership.ts';
+import { ApiContact } from '../supervision/api-contact.ts';
 import { LinkedAbort } from '../supervision/linked-abort.ts';
 import { untilAborted } from '../supervision/until-aborted.ts';
 import {
@@ -34,6 +35,7 @@ export class LeaderElector implements Leadership {
   readonly #options: ElectionOptions;
   readonly #settings: ElectionSettings;
   readonly #contender: LeaseContender;
+  readonly #contact: ApiContact;
   #running = false;
 
   /** Throws a RangeError that lists every invalid option. */
@@ -42,7 +44,8 @@ export class LeaderElector implements Leadership {
     this.#settings = resolveSettings(options);
     const problems = electionProblems(this.#settings);
     if (problems.length > 0) throw new RangeError(`invalid leader election options: ${problems.join('; ')}`);
-    this.#contender = new LeaseContender(options, this.#settings);
+    this.#contact = options.contact ?? new ApiContact(options.clock);
+    this.#contender = new LeaseContender({ ...options, contact: this.#contact }, this.#settings);
     this.#setStatus(0);
   }
 
@@ -74,10 +77,9 @@ export class LeaderElector implements Leadership {
    * restore of etcd in that time is noticed, and the lease of a dead leader expires meanwhile. Never rejects.
    */
   async observe(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
     while (!signal.aborted) {
       await this.#contender.observe(signal);
-      await clock.sleep(this.#settings.retryPeriodMs, signal);
+      await this.#contact.sleep(this.#settings.retryPeriodMs, signal);
     }
   }
 
@@ -103,13 +105,19 @@ export class LeaderElector implements Leadership {
 
   /** True once this process leads; false if the signal aborted before (client-go `LeaderElector.acquire`). */
   async #acquire(signal: AbortSignal): Promise<boolean> {
-    const { clock, random } = this.#options;
     while (!signal.aborted) {
       const result = await this.#contender.attempt(signal);
       if (this.holds()) return !signal.aborted;
-      await clock.sleep(this.#pauseMs(result) * (1 + jitterFactor * random.next()), signal);
+      await this.#contact.sleep(this.#waitMs(result), signal);
     }
     return false;
+  }
+
+  /** A lease that expires before the next poll is due is read again when it does. */
+  #waitMs(result: 'answered' | 'failed'): number {
+    const pollMs = this.#pauseMs(result) * (1 + jitterFactor * this.#options.random.next());
+    const { expiresInMs } = this.#contender;
+    return expiresInMs > 0 ? Math.min(pollMs, expiresInMs) : pollMs;
   }
 
   /** After a failed attempt the interval is client-go's retry period. */

@@ -13,7 +13,14 @@
 import { ApiError, apiReason } from '../api/api-error.ts';
 import type { Lease } from '../api/lease.ts';
 import { callWithin } from '../supervision/call-within.ts';
-import { decideLease, type LeaseDecision, type ObservedLease, observeLease } from './decide-lease.ts';
+import {
+  decideLease,
+  expiresAtMs,
+  type LeaseDecision,
+  type ObservedLease,
+  observeLease,
+  sameRecord,
+} from './decide-lease.ts';
 import {
   type Claim,
   buildFirstLease,
@@ -77,6 +84,12 @@ export class LeaseContender {
     return this.#options.clock.monotonicMs() - this.#observed.observedAtMs;
   }
 
+  /** Until the lease as last observed expires unless it is renewed; not positive if it has, or was never observed. */
+  get expiresInMs(): number {
+    if (this.#observed === undefined) return 0;
+    return expiresAtMs(this.#observed, this.#settings.leaseDurationMs) - this.#options.clock.monotonicMs();
+  }
+
   /** True until the renew deadline has passed, on either clock, since the last successful renewal was sent. */
   holds(): boolean {
     return this.#deadline.holds();
@@ -99,6 +112,7 @@ export class LeaseContender {
   async attempt(signal: AbortSignal): Promise<'answered' | 'failed'> {
     try {
       if (!(await this.#renewWithoutReading(signal))) await this.#attemptAfterReading(signal);
+      await this.#verifyHistory(signal);
       return 'answered';
     } catch (error) {
       if (signal.aborted) return 'failed';
@@ -112,6 +126,7 @@ export class LeaseContender {
   async observe(signal: AbortSignal): Promise<void> {
     try {
       this.#take(await this.#read(signal));
+      await this.#verifyHistory(signal);
     } catch (error) {
       if (!signal.aborted) this.#log('debug', error, 'failed to read the lease');
     }
@@ -182,13 +197,39 @@ export class LeaseContender {
       this.#writeUnsettled = unsettledBefore || !wasRejected(error);
       throw error;
     }
-    this.#checkContinuity(this.#lease);
+    this.#checkContinuity(this.#lease, lease.metadata.resourceVersion);
     this.#observe({ record: this.#lease.spec ?? {}, observedAtMs: sentAt.monotonicMs });
     this.#deadline.renewed(sentAt);
   }
 
-  #checkContinuity(lease: Lease | undefined): void {
-    if (lease !== undefined && this.#continuity.observe(lease)) this.#options.onRollback?.();
+  #checkContinuity(lease: Lease | undefined, writtenOn?: string): void {
+    if (lease !== undefined && this.#continuity.observe(lease, writtenOn)) this.#options.onRollback?.();
+  }
+
+  /** After a long gap without the lease. Never rejects; without an answer it is repeated by the next attempt. */
+  async #verifyHistory(signal: AbortSignal): Promise<void> {
+    const lease = this.#continuity.unverifiedLease;
+    if (lease === undefined) return;
+    const history = await this.#readHistory(lease, signal);
+    if (this.#continuity.verify(history)) this.#options.onRollback?.();
+  }
+
+  /** Whether the storage has this state of the lease at its version. */
+  async #readHistory({ metadata, spec = {} }: Lease, signal: AbortSignal): Promise<'same' | 'other' | 'no-answer'> {
+    const { api, clock } = this.#options;
+    const { namespace, name, retryPeriodMs } = this.#settings;
+    const resourceVersion = metadata.resourceVersion ?? '';
+    const at = { resourceVersion, resourceVersionMatch: 'Exact', fieldSelector: `metadata.name=${name}` } as const;
+    const list = (signal: AbortSignal): ReturnType<typeof api.list> => api.list('leases', { namespace, ...at, signal });
+    try {
+      const { items } = await callWithin({ clock, ms: retryPeriodMs, signal }, list);
+      const found: Lease | undefined = items[0];
+      const isSame = found?.metadata.resourceVersion === resourceVersion && sameRecord(found.spec ?? {}, spec);
+      return isSame ? 'same' : 'other';
+    } catch (error) {
+      this.#log('debug', error, 'failed to read the lease as it was before a gap');
+      return isBusy(error) || !wasRejected(error) ? 'no-answer' : 'other';
+    }
   }
 
   #observe(observed: ObservedLease | undefined): void {
@@ -207,11 +248,13 @@ export class LeaseContender {
   }
 
   async #read(signal: AbortSignal): Promise<Lease | undefined> {
-    const { api, clock } = this.#options;
+    const { api, clock, contact } = this.#options;
     const { namespace, name } = this.#settings;
     const get = (signal: AbortSignal): Promise<Lease> => api.get('leases', { namespace, name }, { signal });
     try {
-      return await callWithin({ clock, ms: this.#requestMs(), signal }, get);
+      const lease = await callWithin({ clock, ms: this.#requestMs(), signal }, get);
+      contact?.answered();
+      return lease;
     } catch (error) {
       if (apiReason(error) === 'not-found') return undefined;
       throw error;
@@ -261,6 +304,10 @@ export class LeaseContender {
   #log(level: 'debug' | 'warn', error: unknown, message: string): void {
     this.#options.logger[level]({ reason: apiReason(error), error: String(error) }, message);
   }
+}
+
+function isBusy(error: unknown): boolean {
+  return apiReason(error) === 'too-many-requests';
 }
 
 /** The server rejected the write, so nothing was written. After 5xx or without a response the outcome is unknown. */

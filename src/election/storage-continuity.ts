@@ -9,6 +9,7 @@ import { elapsedMs, type Instant, instantOf } from './lease-deadline.ts';
 const restoresMsMin = 10_000;
 
 interface Seen {
+  readonly lease: Lease;
   readonly version: string;
   readonly at: Instant;
 }
@@ -17,13 +18,16 @@ interface Seen {
  * Finds out from the lease of the leader election that the storage went back in time: etcd was restored from a backup. The
  * version of the lease only ever increases otherwise. For the leader that is certain, because only it writes the lease;
  * another replica may see the lease only after the leader renewed it, at a version that is newer again. So the leader leaves
- * a mark in the lease, and a long gap counts as a restore; the wall clock shows it after a suspend.
+ * a mark in the lease, and after a long gap the history is unverified: the lease has to be read as it was before the gap. The
+ * wall clock shows the gap after a suspend.
  */
 export class StorageContinuity {
   readonly #clock: Clock;
   readonly #gapMsMax: number;
   /** The last response that contained the lease. */
   #seen: Seen | undefined;
+  /** The lease before the first gap since the history was verified, and when that gap ended. */
+  #unverified: { readonly lease: Lease; readonly sinceMs: number } | undefined;
   #mark: string | undefined;
   #restoredAtMs = Number.NEGATIVE_INFINITY;
 
@@ -38,20 +42,52 @@ export class StorageContinuity {
     return this.#mark;
   }
 
-  /** To be called with each response that contains the lease. True: the storage may have been restored since the last one. */
-  observe(lease: Lease): boolean {
-    const seen = { version: lease.metadata.resourceVersion ?? '', at: instantOf(this.#clock) };
+  /** The state of the lease that has to be read at its version to verify the history; undefined if that is not needed. */
+  get unverifiedLease(): Lease | undefined {
+    return this.#unverified?.lease;
+  }
+
+  /**
+   * To be called with each response that contains the lease; `writtenOn` is the version that a write replaced. True: the
+   * storage was restored since the last one.
+   */
+  observe(lease: Lease, writtenOn?: string): boolean {
+    const seen = { lease, version: lease.metadata.resourceVersion ?? '', at: instantOf(this.#clock) };
     const isMarked = this.#takeMark(lease, seen.at);
     const before = this.#seen;
     const isBack = before !== undefined && isOlder(seen.version, before.version);
-    const mayBeRestored =
-      before !== undefined && (isBack || isMarked || elapsedMs(before.at, seen.at) > this.#gapMsMax);
+    const isRestored = isBack || (before !== undefined && isMarked);
     // The version before is kept, so that what is too soon now is reported by a later response.
-    if (mayBeRestored && this.#sinceRestoreMs(seen.at) < restoresMsMin) return false;
+    if (isRestored && this.#sinceRestoreMs(seen.at) < restoresMsMin) return false;
     this.#seen = seen;
-    if (!mayBeRestored) return false;
-    this.#restoredAtMs = seen.at.monotonicMs;
-    if (isBack) this.#mark = formatMicroTime(seen.at.wallMs);
+    if (isRestored) return this.#restored(seen.at, isBack);
+    // A lease that is, or was replaced, at the version that was seen before proves the history.
+    const isProven = before === undefined || [seen.version, writtenOn].includes(before.version);
+    if (!isProven) this.#noticeGap(before, seen.at);
+    return false;
+  }
+
+  #noticeGap(before: Seen, at: Instant): void {
+    if (elapsedMs(before.at, at) <= this.#gapMsMax) return;
+    this.#unverified ??= { lease: before.lease, sinceMs: at.monotonicMs };
+  }
+
+  /**
+   * To be called with the answer to a read of the lease at the version of {@link unverifiedLease}. True: the storage was restored, or that
+   * cannot be excluded, because the history is no longer kept or no answer came for as long as the gap was.
+   */
+  verify(history: 'same' | 'other' | 'no-answer'): boolean {
+    if (this.#unverified === undefined) return false;
+    const at = instantOf(this.#clock);
+    if (history === 'no-answer' && at.monotonicMs - this.#unverified.sinceMs <= this.#gapMsMax) return false;
+    this.#unverified = undefined;
+    return history !== 'same' && this.#restored(at, false);
+  }
+
+  #restored({ monotonicMs, wallMs }: Instant, isOwnFinding: boolean): true {
+    this.#unverified = undefined;
+    this.#restoredAtMs = monotonicMs;
+    if (isOwnFinding) this.#mark = formatMicroTime(wallMs);
     return true;
   }
 

@@ -3,6 +3,7 @@ import type { ResourceName } from '../api/resources.ts';
 import type { Ambient } from '../ports/ambient.ts';
 import type { KubeReader, Selection, WatchEvent, WatchOptions, WatchStream } from '../ports/kube-reader.ts';
 import type { Random } from '../ports/random.ts';
+import { ApiContact } from '../supervision/api-contact.ts';
 import {
   countsAgainstVersion,
   decideNextStep,
@@ -29,7 +30,7 @@ import {
 import { ObjectMap } from './object-map.ts';
 import { type InitialLimits, planInitialLimits } from './plan-initial-limits.ts';
 import { readPages } from './read-pages.ts';
-import { RetryDelay } from './retry-delay.ts';
+import { RetryDelay, retryMsMax, unsyncedRetryMsMax } from './retry-delay.ts';
 import { StreamRecord } from './stream-record.ts';
 import type { ObjectReader } from './object-reader.ts';
 import { type CompleteState, type Delta, type ErrorEvent, keepInState, WatchHandler } from './watch-handler.ts';
@@ -61,6 +62,8 @@ interface ReflectorOptions<T extends object> extends Ambient {
   readonly api: KubeReader;
   readonly random: Random;
   readonly quietMsMax: QuietLimit;
+  /** Shared by all clients of the process; one of its own when absent. */
+  readonly contact?: ApiContact | undefined;
   /** Called with the version of the storage when a consistent read has shown it. */
   readonly onVersion?: (version: string) => void;
   /** Called when a consistent read has shown an older version than the one that the watch continued from. */
@@ -98,6 +101,7 @@ interface OpenedWatch<T extends object> {
  */
 export class Reflector<T extends object> {
   readonly #options: ReflectorOptions<T>;
+  readonly #contact: ApiContact;
   readonly #delay: RetryDelay;
   readonly #labels: { readonly resource: string };
   readonly record: StreamRecord;
@@ -116,7 +120,8 @@ export class Reflector<T extends object> {
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
-    this.#delay = new RetryDelay(options.clock, options.random);
+    this.#contact = options.contact ?? new ApiContact(options.clock);
+    this.#delay = new RetryDelay(options.clock, options.random, this.#contact);
     this.#labels = { resource: options.resource };
     this.record = new StreamRecord(options.clock);
   }
@@ -201,11 +206,21 @@ export class Reflector<T extends object> {
     if (plan.relist !== undefined) this.#count(plan.relist);
     if (!plan.pause) return this.#reportOutcome(outcome, 0);
     this.record.failed(outcome.message ?? describeEnd(outcome.end));
-    const delayMs = this.#delay.nextMs(outcome.retryAfterMs);
+    const delayMs = this.#delay.nextMs(outcome.retryAfterMs, this.#delayMsMax());
     this.#reportOutcome(outcome, delayMs);
     this.record.state = 'backing-off';
-    await this.#options.clock.sleep(delayMs, signal);
+    await this.#delay.wait(delayMs, outcome.retryAfterMs, signal);
     this.#applyRequest();
+  }
+
+  /** An API server that is slow to fail is not asked again before the time that the attempt took. */
+  #delayMsMax(): number {
+    return this.record.synced ? retryMsMax : Math.max(unsyncedRetryMsMax, this.#stepAgeMs());
+  }
+
+  #frameReceived(): void {
+    this.record.frameReceived();
+    this.#contact.answered();
   }
 
   /** Handles a request that came during the delay, when no stream was open. */
@@ -246,7 +261,7 @@ export class Reflector<T extends object> {
         skip: (item) => keepInState(objects, reader.skip(item), stored),
         onPage: () => {
           pagesRead += 1;
-          this.record.frameReceived();
+          this.#frameReceived();
         },
       });
       this.#replace({ objects, resourceVersion }, this.#mostRecentAtMs());
@@ -348,7 +363,9 @@ export class Reflector<T extends object> {
   async #open(step: StreamStep, timeoutSeconds: number, signal: AbortSignal): Promise<WatchStream> {
     const { api, meter, resource } = this.#options;
     meter.add(reflectorWatches, 1, this.#labels);
-    return api.watch(resource, { ...this.#watchOptions(step), timeoutSeconds, signal });
+    const stream = await api.watch(resource, { ...this.#watchOptions(step), timeoutSeconds, signal });
+    this.#contact.answered();
+    return stream;
   }
 
   #watchOptions(step: StreamStep): WatchOptions {
@@ -361,7 +378,7 @@ export class Reflector<T extends object> {
   async #drain(stream: WatchStream, handler: WatchHandler<T>, guard: WatchGuard): Promise<ErrorEvent | undefined> {
     for await (const batch of stream) {
       if (batch.some(isReadable)) {
-        this.record.frameReceived();
+        this.#frameReceived();
         this.#silentTrips = 0;
       }
       const error = this.#takeBatch(batch, handler, guard);

@@ -5,6 +5,7 @@ import { keyOf, type ObjectKey, objectKey } from '../api/object-key.ts';
 import type { ResourceName } from '../api/resources.ts';
 import type { KubeReader, Selection } from '../ports/kube-reader.ts';
 import type { Random } from '../ports/random.ts';
+import type { ApiContact } from '../supervision/api-contact.ts';
 import { isOlder } from '../api/resource-version.ts';
 import { isStale } from './decide-staleness.ts';
 import { diffObject, diffStores } from './diff-stores.ts';
@@ -24,6 +25,8 @@ export interface SharedInformerOptions<Raw extends KubeObject, View> extends Obj
   readonly indexes?: IndexFunctions<View>;
   readonly api: KubeReader;
   readonly random: Random;
+  /** Of all clients of the process: an answer to one ends the backoffs of all after an outage. One of its own when absent. */
+  readonly contact?: ApiContact | undefined;
   /** Milliseconds without events after which a watch is reopened; 90 s when absent. */
   readonly quietMsMax?: number;
   /** The same for a resource that is never idle, by its number of objects; doubled with each consecutive false alarm. */

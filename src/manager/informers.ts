@@ -12,6 +12,7 @@ import { SharedInformer } from '../informer/shared-informer.ts';
 import type { Ambient } from '../ports/ambient.ts';
 import type { KubeReader } from '../ports/kube-reader.ts';
 import type { Random } from '../ports/random.ts';
+import type { ApiContact } from '../supervision/api-contact.ts';
 import { policyReader } from './policies/policy-reader.ts';
 
 /** The informers of one replica, leader or standby. */
@@ -33,6 +34,7 @@ interface InformerSelection {
 interface InformerDependencies extends Ambient {
   readonly api: KubeReader;
   readonly random: Random;
+  readonly contact?: ApiContact;
 }
 
 export function makeInformers(

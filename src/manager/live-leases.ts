@@ -4,6 +4,7 @@ import type { KubeObject } from '../api/meta.ts';
 import { nodeLeaseNamespace } from '../api/resources.ts';
 import type { KubeReader } from '../ports/kube-reader.ts';
 import type { LeaseRead, LiveLeases } from '../ports/leases.ts';
+import type { ApiContact } from '../supervision/api-contact.ts';
 
 const pageSize = 500;
 
@@ -11,15 +12,18 @@ const pageSize = 500;
 export class ApiLiveLeases implements LiveLeases {
   readonly #api: Pick<KubeReader, 'get' | 'list'>;
   readonly #signal: AbortSignal;
+  readonly #contact: ApiContact | undefined;
 
   /** `signal` aborts requests in flight when the process ends. */
-  constructor(api: Pick<KubeReader, 'get' | 'list'>, signal: AbortSignal) {
+  constructor(api: Pick<KubeReader, 'get' | 'list'>, signal: AbortSignal, contact?: ApiContact) {
     this.#api = api;
+    this.#contact = contact;
     this.#signal = signal;
   }
 
   async probe(signal: AbortSignal): Promise<string> {
     const { metadata } = await this.#api.list('leases', { namespace: nodeLeaseNamespace, limit: 1, signal });
+    this.#contact?.answered();
     return metadata.resourceVersion ?? '';
   }
 

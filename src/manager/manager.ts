@@ -33,6 +33,7 @@ import type { Ending, Leadership } from '../ports/leadership.ts';
 import type { Live } from '../ports/live.ts';
 import type { Random } from '../ports/random.ts';
 import type { WriteLanes } from '../ports/write-lanes.ts';
+import { ApiContact } from '../supervision/api-contact.ts';
 import { LinkedAbort } from '../supervision/linked-abort.ts';
 import { ApiCanaryLease } from './canary-lease.ts';
 import { makeInformers, type NodeInformers } from './informers.ts';
@@ -97,6 +98,7 @@ export class Manager {
   readonly lifecycle: NodeLifecycle;
   readonly informers: NodeInformers;
   readonly #options: ManagerOptions;
+  readonly #contact: ApiContact;
   /** Informers end as soon as the replica stops; the Event broadcaster ends when its queue is flushed. */
   readonly #watching = new AbortController();
   readonly #eventsStop = new AbortController();
@@ -115,9 +117,10 @@ export class Manager {
 
   constructor(options: ManagerOptions) {
     this.#options = options;
+    this.#contact = new ApiContact(options.clock);
     const { apis } = options;
     const config = options.config.current();
-    this.informers = makeInformers({ ...options, api: apis.main }, config);
+    this.informers = makeInformers({ ...options, api: apis.main, contact: this.#contact }, config);
     this.#broadcaster = this.#makeBroadcaster();
     this.#elector = config.leaderElect ? this.#makeElector() : undefined;
     this.#shadow = config.shadow ? this.#makeShadow() : undefined;
@@ -129,7 +132,7 @@ export class Manager {
       informers: this.#shadow?.informers ?? this.informers,
       api: this.#shadow === undefined ? apis.main : this.#writeBlocker.readingOnly(apis.main),
       writer: this.#shadow?.writer,
-      liveLeases: new ApiLiveLeases(apis.freshness, this.#watching.signal),
+      liveLeases: new ApiLiveLeases(apis.freshness, this.#watching.signal, this.#contact),
       canaryLease: this.#makeCanaryLease(),
       leadership: this.#leadership(),
       recorders: {
@@ -279,12 +282,27 @@ export class Manager {
   }
 
   async #lead(signal: AbortSignal): Promise<'stopped' | 'lost'> {
-    if (this.#elector !== undefined) return this.#elector.run(signal, (leading) => this.#work(leading));
+    if (this.#elector !== undefined) return this.#leadAfterStandby(this.#elector, signal);
     this.#solo = true;
     await this.#work(signal);
     await this.#flushEvents();
     this.#solo = false;
     return 'stopped';
+  }
+
+  async #leadAfterStandby(elector: LeaderElector, signal: AbortSignal): Promise<'stopped' | 'lost'> {
+    const standby = new LinkedAbort(signal);
+    const standingBy = this.lifecycle.standBy(standby.signal);
+    try {
+      return await elector.run(signal, (leading) => {
+        standby.abort();
+        return this.#work(leading);
+      });
+    } finally {
+      standby.abort();
+      standby.release();
+      await standingBy;
+    }
   }
 
   /** Runs while this replica leads. At the end the loops stop before the informers, so that they never act on a stale cache. */
@@ -358,6 +376,7 @@ export class Manager {
     return new LeaderElector({
       ...this.#options,
       api: apis.writing.election,
+      contact: this.#contact,
       identity,
       namespace: config.leaderElectResourceNamespace,
       name: config.leaderElectResourceName,
@@ -373,7 +392,10 @@ export class Manager {
 
   /** A watch at a version that the storage does not have yet is silent until it has, and what happened before is lost. */
   #onRollback(): void {
-    this.#options.logger.warn({}, 'the storage may have been restored from a backup; listing all resources again');
+    this.#options.logger.warn(
+      {},
+      'the storage was restored from a backup, or its history is unknown; listing all resources again',
+    );
     for (const informer of Object.values(this.informers)) informer.noticeRollback();
   }
 

@@ -3,10 +3,14 @@ import type { Lease } from '../../src/api/lease.ts';
 import type { KubeObject } from '../../src/api/meta.ts';
 import type { LeaseApi } from '../../src/election/election-options.ts';
 import type { Clock } from '../../src/ports/clock.ts';
+import type { ListPage } from '../../src/ports/kube-reader.ts';
 
 /** One lease, with versions and conflicts as on a real server, and any number of client links. */
 export class LeaseServer {
   #lease: Lease | undefined;
+  #history: Lease[] = [];
+  /** Earlier versions can no longer be read. */
+  compacted = false;
   #version = 100;
   #uid = 0;
   readonly #clock: Clock;
@@ -29,6 +33,15 @@ export class LeaseServer {
   read(): Lease {
     if (this.#lease === undefined) throw refusal('not-found', 404);
     return this.#lease;
+  }
+
+  /** The lease at this version, of the history since the last restore; `expired` once that was compacted. */
+  readAt(version: string): Lease {
+    if (this.compacted) throw refusal('expired', 410);
+    const states = this.#history.filter(({ metadata }) => Number(metadata.resourceVersion) <= Number(version));
+    const lease = states.at(-1);
+    if (lease === undefined) throw refusal('not-found', 404);
+    return lease;
   }
 
   create(object: Lease): Lease {
@@ -60,18 +73,20 @@ export class LeaseServer {
   /** As a restore of etcd: the lease as it was, at its version then, and later writes continue from there. */
   restore(lease: Lease): void {
     this.#lease = lease;
-    this.#version = Number(lease.metadata.resourceVersion);
+    this.#version = Number(lease.metadata.resourceVersion) + 1;
+    this.#history = this.#history.filter(({ metadata }) => Number(metadata.resourceVersion) < this.#version);
   }
 
   #store(verb: 'create' | 'replace', object: Lease): Lease {
     const lease = { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#version++) } };
     this.#lease = lease;
+    this.#history.push(lease);
     this.writes.push({ atMs: this.#clock.monotonicMs(), verb, lease });
     return lease;
   }
 }
 
-function refusal(reason: 'not-found' | 'already-exists' | 'conflict', code: number): ApiError {
+function refusal(reason: 'not-found' | 'already-exists' | 'conflict' | 'expired', code: number): ApiError {
   return new ApiError({ reason, code, message: reason });
 }
 
@@ -104,6 +119,15 @@ export class LeaseLink implements LeaseApi {
 
   get(_resource: string, _name: unknown, options: { readonly signal: AbortSignal }): Promise<KubeObject> {
     return this.#call('get', options.signal, () => this.#server.read());
+  }
+
+  /** At an exact version only. */
+  async list(
+    _resource: string,
+    { resourceVersion = '', signal }: { readonly resourceVersion?: string; readonly signal: AbortSignal },
+  ): Promise<ListPage> {
+    const lease = await this.#call('list', signal, () => this.#server.readAt(resourceVersion));
+    return { metadata: {}, items: [lease] };
   }
 
   create(_resource: string, object: KubeObject, options: { readonly signal: AbortSignal }): Promise<KubeObject> {

@@ -144,7 +144,13 @@ const rows: readonly Row[] = [
   { ...nodeLeases, verbs: ['create'], ...canary, why: 'watch canary' },
   { ...nodeLeases, name: 'node-lifecycle-controller-canary', verbs: ['patch'], ...canary, why: 'watch canary' },
   { ...ownLease, verbs: ['create'], ...electing, why: 'leader election' },
-  { ...ownLease, name: 'node-lifecycle-controller', verbs: ['get', 'update'], ...electing, why: 'leader election' },
+  {
+    ...ownLease,
+    name: 'node-lifecycle-controller',
+    verbs: ['get', 'list', 'update'],
+    ...electing,
+    why: 'leader election',
+  },
   {
     group: '',
     resource: 'events',

@@ -115,16 +115,37 @@ export class WatchFreshness implements Freshness {
     return this.#clock.isObserving(nowMs) ? 'observing' : undefined;
   }
 
-  /** Checks for frames and probes when there are none, until the signal aborts. */
+  /**
+   * Checks for frames and probes when there are none, until the signal aborts: on a standby, so that silence is measured
+   * where frames are further apart than a contact may be. Reports nothing and lists nothing.
+   */
+  async follow(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    this.#clock.begin(clock.monotonicMs());
+    while (!signal.aborted) {
+      await this.#check(signal);
+      await clock.sleep(this.#checkEveryMs, signal);
+    }
+  }
+
+  /** As {@link follow} for the leader: reports when the watches are stale, and lists in their place for a bounded time. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     this.#clock.begin(clock.monotonicMs());
     while (!signal.aborted) {
-      if (this.#needsProbe()) await this.#probe(signal);
+      await this.#check(signal);
       this.#report();
       this.#standIn();
-      await clock.sleep(Math.min(this.#plan.checkEveryMs, this.#clock.contactMsMax / 4), signal);
+      await clock.sleep(this.#checkEveryMs, signal);
     }
+  }
+
+  get #checkEveryMs(): number {
+    return Math.min(this.#plan.checkEveryMs, this.#clock.contactMsMax / 4);
+  }
+
+  async #check(signal: AbortSignal): Promise<void> {
+    if (this.#needsProbe()) await this.#probe(signal);
   }
 
   /** The last frame of the lease watch is contact. Never later than the current time. */
