@@ -1,6 +1,7 @@
 /** Conditions of nodes and pods, and kube-controller-manager's condition reasons and messages. */
 
 import type { FieldReader } from './field-reader.ts';
+import { listLimits } from './list-limits.ts';
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown';
 
@@ -32,6 +33,15 @@ export const maintenanceConditions = [
   'GracefulNodeShutdownInProgress',
 ] as const;
 
+/** The conditions that the controller itself reads, of nodes and of pods. */
+export const knownConditionTypes: readonly string[] = [
+  ...heartbeatConditionTypes,
+  'NetworkUnavailable',
+  ...maintenanceConditions,
+  'PodScheduled',
+  'DisruptionTarget',
+];
+
 export const neverUpdated = { reason: 'NodeStatusNeverUpdated', message: 'Kubelet never posted node status.' } as const;
 export const stoppedPosting = { reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' } as const;
 export const evictedByTaint = {
@@ -61,13 +71,18 @@ export const conditionTimes = [
 ] as const satisfies readonly (keyof Condition)[];
 
 /**
- * The conditions of a status as received; items that are not objects are dropped. A `status` that is not a string becomes
+ * The conditions of a status as received, of more than are used the first and the known ones; items that are not objects are dropped. A `status` that is not a string becomes
  * its JSON text: an unknown value is neither Ready nor a missing status.
  */
 export function readConditions(fields: FieldReader, value: unknown): readonly Condition[] {
-  const conditions = fields.items<Condition>('status.conditions', value, conditionTexts);
+  const items = fields.items<Condition>('status.conditions', value, conditionTexts);
+  const conditions = fields.limited('status.conditions', items, listLimits.conditions, isKnown);
   if (conditions.every(({ status }) => typeof status === 'string')) return conditions;
   return conditions.map((condition) => ({ ...condition, status: asText(condition.status) }));
+}
+
+function isKnown({ type }: Condition): boolean {
+  return knownConditionTypes.includes(type);
 }
 
 function asText(value: unknown): string {

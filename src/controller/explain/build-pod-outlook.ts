@@ -1,3 +1,4 @@
+import { type Toleration, tolerationFinder } from '../../api/tolerations.ts';
 import type { Now } from '../model/node-state.ts';
 import { controllerNames } from '../model/options.ts';
 import {
@@ -5,9 +6,9 @@ import {
   buildEvictionForecast,
   buildLostNodeForecast,
   buildNodeForecast,
-  buildTolerance,
   type EvictionForecast,
   type NodeForecast,
+  toleranceOf,
 } from './build-forecasts.ts';
 import {
   buildDepartureHolds,
@@ -28,6 +29,7 @@ export function buildPodOutlook(facts: PodFacts, circumstances: Circumstances) {
   const { pod, nodeName, phase, terminating, running, collection, problems, history } = facts;
   const forecast = forecastOfNode(facts, circumstances);
   const eviction = buildEvictionForecast(facts, forecast, circumstances);
+  const find = tolerationFinder(facts.tolerations, running.length);
   const actions: Action[] = [];
   if (eviction !== undefined)
     actions.push({ act: 'evict-pod', subject: pod, given: eviction.given, atMs: eviction.atMs });
@@ -44,7 +46,7 @@ export function buildPodOutlook(facts: PodFacts, circumstances: Circumstances) {
     node: nodeName === '' ? null : nodeName,
     phase,
     terminating,
-    taints: running.map((taint) => countdownOf(facts, taint, now)),
+    taints: running.map((countdown) => countdownOf(find(countdown.taint), countdown, now)),
     /** Null: see `stays`. */
     eviction: eviction === undefined ? null : formatEviction(eviction, now),
     /** Null: it is expected to be evicted. */
@@ -84,7 +86,8 @@ function classifyStay(facts: PodFacts, forecast: NodeForecast, circumstances: Ci
 /** It tolerates all current and predicted taints without a time limit. */
 function toleratesAll({ running, tolerations }: PodFacts, { taint }: NodeForecast): boolean {
   if (running.length === 0) return taint !== undefined;
-  return running.every((running) => buildTolerance(tolerations, running.taint).seconds === Infinity);
+  const find = tolerationFinder(tolerations, running.length);
+  return running.every(({ taint }) => toleranceOf(find(taint)).seconds === Infinity);
 }
 
 function holdsOf(
@@ -104,8 +107,8 @@ function holdsOf(
   return [...holds, ...collection.holds];
 }
 
-function countdownOf({ tolerations }: PodFacts, { taint, sinceMs }: PodFacts['running'][number], now: Now) {
-  const { toleration, seconds } = buildTolerance(tolerations, taint);
+function countdownOf(matching: Toleration | undefined, { taint, sinceMs }: PodFacts['running'][number], now: Now) {
+  const { toleration, seconds } = toleranceOf(matching);
   const forEver = seconds === Infinity;
   return {
     taint,
