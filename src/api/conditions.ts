@@ -1,6 +1,7 @@
 /** Conditions of nodes and pods, and kube-controller-manager's condition reasons and messages. */
 
 import type { FieldReader } from './field-reader.ts';
+import { listLimits } from './list-limits.ts';
 import { cutText, textCharsMax } from './text-limits.ts';
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown';
@@ -32,6 +33,15 @@ export const maintenanceConditions = [
   'Drained',
   'GracefulNodeShutdownInProgress',
 ] as const;
+
+/** The conditions that the controller itself reads, of nodes and of pods. */
+export const knownConditionTypes: readonly string[] = [
+  ...heartbeatConditionTypes,
+  'NetworkUnavailable',
+  ...maintenanceConditions,
+  'PodScheduled',
+  'DisruptionTarget',
+];
 
 export const neverUpdated = { reason: 'NodeStatusNeverUpdated', message: 'Kubelet never posted node status.' } as const;
 export const stoppedPosting = { reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' } as const;
@@ -65,11 +75,13 @@ export const conditionTimes = [
 const shownTexts = ['status', 'reason', 'message'] as const satisfies readonly (keyof Condition)[];
 
 /**
- * The conditions of a status as received, with long texts cut; items that are not objects are dropped. A `status` that is
- * not a string becomes its JSON text: an unknown value is neither Ready nor a missing status.
+ * The conditions of a status as received, with long texts cut, of more than are used the first and the known ones; items that
+ * are not objects are dropped. A `status` that is not a string becomes its JSON text: an unknown value is neither Ready nor a
+ * missing status.
  */
 export function readConditions(fields: FieldReader, value: unknown): readonly Condition[] {
-  const conditions = fields.items<Condition>('status.conditions', value, conditionTexts);
+  const items = fields.items<Condition>('status.conditions', value, conditionTexts);
+  const conditions = fields.limited('status.conditions', items, listLimits.conditions, isKnown);
   // The same list if nothing changes: a million pods have five conditions each.
   return conditions.every(isBounded) ? conditions : conditions.map(bounded);
 }
@@ -86,6 +98,10 @@ function bounded(condition: Condition): Condition {
 
 function isLong(text: unknown): boolean {
   return typeof text === 'string' && text.length > textCharsMax;
+}
+
+function isKnown({ type }: Condition): boolean {
+  return knownConditionTypes.includes(type);
 }
 
 function asText(value: unknown): string {

@@ -1,7 +1,8 @@
 import { isAbsent, isMap, type JsonMap, ownValue, setOwn } from './json-map.ts';
+import { limitList, listLimits } from './list-limits.ts';
 import { cutText, valueCharsMax } from './text-limits.ts';
 import { parseTimestamp } from './timestamps.ts';
-import type { Labels } from './topology.ts';
+import { type Labels, nodeLabels } from './topology.ts';
 
 const shownCharsMax = 60;
 /** Problems of one object that are recorded: every item of a long list may have one. */
@@ -89,7 +90,7 @@ export class FieldReader {
 
   /** A string map. Returns the same object if all values are strings. */
   labels(field: string, value: unknown): Labels {
-    const map = this.part(field, value);
+    const map = this.#limitedMap(field, this.part(field, value));
     if (isLabels(map)) return map;
     const texts: Record<string, string> = {};
     for (const [name, text] of Object.entries(map)) {
@@ -97,6 +98,12 @@ export class FieldReader {
       else this.#addProblem(`${field}[${JSON.stringify(name)}]`, text, 'a string');
     }
     return texts;
+  }
+
+  #limitedMap(field: string, map: JsonMap): JsonMap {
+    if (Object.keys(map).length <= listLimits.labels) return map;
+    const entries = Object.entries(map);
+    return Object.fromEntries(this.limited(field, entries, listLimits.labels, ([name]) => nodeLabels.includes(name)));
   }
 
   /**
@@ -116,6 +123,12 @@ export class FieldReader {
     return isComplete(items, list) ? list : items;
   }
 
+  /** The items that are used of a list: the first, and of those beyond the limit the ones that are named. */
+  limited<T>(field: string, items: readonly T[], max: number, isNamed: (item: T) => boolean): readonly T[] {
+    if (items.length > max) this.#record(field, `a list of at most ${max} items`, 'more');
+    return limitList(items, max, isNamed);
+  }
+
   #isItem(item: unknown, texts: readonly string[], field: string, index: number): boolean {
     if (!isMap(item)) {
       this.#addProblem(`${field}[${index}]`, item, 'an object');
@@ -127,9 +140,13 @@ export class FieldReader {
   }
 
   #addProblem(field: string, value: unknown, accepted: string): void {
+    this.#record(field, accepted, formatValue(value));
+  }
+
+  #record(field: string, accepted: string, got: string): void {
     this.#problems ??= [];
-    if (this.#problems.length >= problemsMax) return;
-    this.#problems.push(`${cutText(field)}${mustBe}${accepted}${gotMark}${formatValue(value)})`);
+    if (this.#problems.length < problemsMax)
+      this.#problems.push(`${cutText(field)}${mustBe}${accepted}${gotMark}${got})`);
   }
 }
 

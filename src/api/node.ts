@@ -1,8 +1,9 @@
 import { type Condition, conditionTimes, readConditions } from './conditions.ts';
 import { FieldReader } from './field-reader.ts';
 import { mapOf } from './json-map.ts';
+import { listLimits } from './list-limits.ts';
 import type { KubeObject } from './meta.ts';
-import { type Taint, taintTexts, taintTimes } from './taints.ts';
+import { isOwnTaint, type Taint, taintTexts, taintTimes } from './taints.ts';
 import { cutText, textCharsMax, valueCharsMax } from './text-limits.ts';
 import type { Labels } from './topology.ts';
 
@@ -21,8 +22,6 @@ export const nodeAnnotations: readonly string[] = [
   outOfServiceAnnotation,
   flappingAnnotation,
 ];
-/** With the value `allowed`: the controller may add the taint out-of-service to this node. */
-export const outOfServiceLabel = 'nodelifecycle/out-of-service';
 
 /** A Node as on the wire; only the fields that are read or written. */
 export interface Node extends KubeObject {
@@ -77,17 +76,29 @@ export interface NodeView {
   readonly outOfService?: string;
   /** The value of {@link flappingAnnotation}; absent without it. */
   readonly flapping?: string;
+  /** `taints` are not all, so a list must not be written from them; absent: all. */
+  readonly isTaintListCut?: boolean;
   /** Validation problems found while decoding. */
   readonly problems?: readonly string[];
 }
 
 /** Transforms a node while it is decoded. Never throws: a missing or malformed field becomes empty and is recorded. */
 export function transformNode(node: Node): NodeView {
+  return readNode(node, listLimits.taints);
+}
+
+/** Transforms a node with all of its taints, to write them back: see {@link transformNode}. */
+export function transformWholeNode(node: Node): NodeView {
+  return readNode(node, Infinity);
+}
+
+function readNode(node: Node, taintsMax: number): NodeView {
   const fields = new FieldReader();
   const metadata = fields.part('metadata', node.metadata);
   const spec = fields.part('spec', node.spec);
   const status = fields.part('status', node.status);
-  const taints = fields.items<Taint>('spec.taints', spec['taints'], taintTexts);
+  const allTaints = fields.items<Taint>('spec.taints', spec['taints'], taintTexts);
+  const taints = fields.limited('spec.taints', allTaints, taintsMax, isOwnTaint);
   const conditions = readConditions(fields, status['conditions']);
   const view = {
     name: fields.requiredText('metadata.name', metadata['name']),
@@ -101,7 +112,8 @@ export function transformNode(node: Node): NodeView {
     conditions: fields.replaceUnreadableTimes('status.conditions', conditions, conditionTimes, null),
     bootID: fields.text('status.nodeInfo.bootID', fields.part('status.nodeInfo', status['nodeInfo'])['bootID']),
   };
-  const annotated = withAnnotations(view, mapOf(metadata['annotations']));
+  const complete = taints === allTaints ? view : { ...view, isTaintListCut: true };
+  const annotated = withAnnotations(complete, mapOf(metadata['annotations']));
   return fields.problems === undefined ? annotated : { ...annotated, problems: fields.problems };
 }
 

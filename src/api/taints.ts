@@ -37,13 +37,34 @@ export const flappingTaintKey = 'nodelifecycle/flapping';
 /** Set by the node controller of a cloud while the machine is shut down. */
 export const fencingTaints: readonly string[] = ['node.cloudprovider.kubernetes.io/shutdown'];
 
+/** The keys of the taints that the controller adds, or acts on by default. */
+export const ownTaintKeys: readonly string[] = [
+  ...Object.values(taintKeys),
+  outOfServiceTaintKey,
+  flappingTaintKey,
+  ...fencingTaints,
+];
+
 /** The two NoExecute keys for a node's health. A node never has both. */
 export type HealthTaintKey = typeof taintKeys.notReady | typeof taintKeys.unreachable;
 
 export const healthTaintKeys: readonly HealthTaintKey[] = [taintKeys.unreachable, taintKeys.notReady];
 
+export function isOwnTaint({ key }: Taint): boolean {
+  return ownTaintKeys.includes(key);
+}
+
 export function sameTaint(a: Taint, b: Taint): boolean {
   return a.key === b.key && a.effect === b.effect;
+}
+
+/** Different for taints that are not the same, whatever is in their fields. */
+function identityOf({ key, effect }: Taint): string {
+  return `${key?.length} ${key} ${effect}`;
+}
+
+function byIdentity(taints: readonly Taint[]): ReadonlyMap<string, Taint> {
+  return new Map(taints.map((taint) => [identityOf(taint), taint]));
 }
 
 export function hasTaint(taints: readonly Taint[], key: string, effect: string): boolean {
@@ -61,9 +82,10 @@ export interface TaintChange {
 
 /** Taints to add and to remove, by key and effect; values are not compared (upstream `taints.TaintSetDiff`). */
 export function diffTaints(wanted: readonly Taint[], existing: readonly Taint[]): TaintChange {
+  const [isWanted, isThere] = [byIdentity(wanted), byIdentity(existing)];
   return {
-    add: wanted.filter((taint) => !existing.some((other) => sameTaint(taint, other))),
-    remove: existing.filter((taint) => !wanted.some((other) => sameTaint(taint, other))),
+    add: wanted.filter((taint) => !isThere.has(identityOf(taint))),
+    remove: existing.filter((taint) => !isWanted.has(identityOf(taint))),
   };
 }
 
@@ -72,11 +94,12 @@ export function diffTaints(wanted: readonly Taint[], existing: readonly Taint[])
  * appended (upstream `taints.AddOrUpdateTaint`).
  */
 export function changeTaints(taints: readonly Taint[], change: TaintChange): readonly Taint[] {
+  const [removed, added] = [byIdentity(change.remove), byIdentity(change.add)];
   const kept = taints
-    .filter((taint) => !change.remove.some((removed) => sameTaint(removed, taint)))
-    .map((taint) => change.add.find((added) => sameTaint(added, taint)) ?? taint);
-  const appended = change.add.filter((added) => !kept.some((taint) => sameTaint(taint, added)));
-  return [...kept, ...appended];
+    .filter((taint) => !removed.has(identityOf(taint)))
+    .map((taint) => added.get(identityOf(taint)) ?? taint);
+  const isKept = byIdentity(kept);
+  return [...kept, ...change.add.filter((taint) => !isKept.has(identityOf(taint)))];
 }
 
 /** Whether both lists have the same taints in the same order, with all fields equal. */

@@ -5,6 +5,8 @@ export type Labels = Readonly<Record<string, string>>;
 
 const regionLabels = ['failure-domain.beta.kubernetes.io/region', 'topology.kubernetes.io/region'] as const;
 const zoneLabels = ['failure-domain.beta.kubernetes.io/zone', 'topology.kubernetes.io/zone'] as const;
+/** With the value `allowed`: the controller may add the taint out-of-service to this node. */
+export const outOfServiceLabel = 'nodelifecycle/out-of-service';
 const excludeDisruptionLabel = 'node.kubernetes.io/exclude-disruption';
 
 /**
@@ -27,6 +29,15 @@ function firstKeyPresent(labels: Labels, keys: readonly string[]): string | unde
 }
 
 const controlPlaneLabels = ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master'] as const;
+
+/** The labels of nodes that the controller itself reads. */
+export const nodeLabels: readonly string[] = [
+  ...regionLabels,
+  ...zoneLabels,
+  ...controlPlaneLabels,
+  excludeDisruptionLabel,
+  outOfServiceLabel,
+];
 
 /** Whether the node has a control-plane role label, with any value. */
 export function isControlPlaneNode(labels: Labels): boolean {

@@ -70,11 +70,14 @@ export type WatchStream = AsyncIterable<readonly WatchEvent[]>;
 
 /** Reads from the API server. Every method rejects only with an ApiError. */
 export interface KubeReader {
-  /** `resourceVersion: '0'` allows a response from the server's cache. */
+  /**
+   * `resourceVersion: '0'` allows a response from the server's cache. `whole`: with all fields and all items, to be written
+   * back; otherwise possibly only those that the transforms read.
+   */
   get(
     resource: ResourceName,
     name: ObjectName,
-    options: { readonly resourceVersion?: string; readonly signal: AbortSignal },
+    options: { readonly resourceVersion?: string; readonly whole?: boolean; readonly signal: AbortSignal },
   ): Promise<KubeObject>;
   /** One page. */
   list(resource: ResourceName, options: ListOptions & ListTaking & { readonly signal: AbortSignal }): Promise<ListPage>;

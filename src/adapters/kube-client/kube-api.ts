@@ -110,10 +110,12 @@ export class HttpKubeApi implements KubeReader, KubeWriter, PodBinder {
   async get(
     resource: ResourceName,
     name: ObjectName,
-    { resourceVersion, signal }: { readonly resourceVersion?: string; readonly signal: AbortSignal },
+    options: { readonly resourceVersion?: string; readonly whole?: boolean; readonly signal: AbortSignal },
   ): Promise<KubeObject> {
+    const { resourceVersion, whole = false, signal } = options;
     const path = `${pathOf(resource, name)}${formatQuery({ resourceVersion })}`;
-    const request = { method: 'GET', path, signal, accept: this.#accept(resource), waitMsMax: 0 } as const;
+    const accept = whole ? acceptHeader('application/json', '') : this.#accept(resource);
+    const request = { method: 'GET', path, signal, accept, waitMsMax: 0 } as const;
     return this.#transport.send(request, (answer) => this.#decoder.readObject(resource, answer, this.#bodyBytesMax));
   }
 

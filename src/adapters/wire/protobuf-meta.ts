@@ -1,5 +1,7 @@
+import { listLimits, namedBeyondMax } from '../../api/list-limits.ts';
 import { nodeAnnotations } from '../../api/node.ts';
 import type { ListMeta, ObjectMeta, Status, StatusCause } from '../../api/meta.ts';
+import { nodeLabels } from '../../api/topology.ts';
 import { PartInterner } from './string-interner.ts';
 import type { ProtobufReader } from './protobuf-reader.ts';
 
@@ -122,7 +124,7 @@ export class ProtobufMeta {
     return map;
   }
 
-  /** The entries between `from` and `to`, all of the map field. */
+  /** The entries between `from` and `to`, all of the map field; of a map that is longer than is used one more than the limit. */
   #map(from: number, to: number): Map {
     const reader = this.#source;
     const keys: string[] = [];
@@ -130,7 +132,8 @@ export class ProtobufMeta {
     reader.at = from;
     while (reader.at < to) {
       reader.tag();
-      this.#entry(keys, values);
+      if (isUsed(keys.length, reader)) this.#entry(keys, values);
+      else reader.at = reader.enter();
     }
     return this.#shapes.mapOf(keys, values);
   }
@@ -176,6 +179,10 @@ class MapShapes {
   }
 }
 
+function isUsed(before: number, reader: ProtobufReader): boolean {
+  return before <= listLimits.labels || (before <= listLimits.labels + namedBeyondMax && reader.startsWith(nodeLabels));
+}
+
 function sameStrings(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((text, index) => text === b[index]);
 }
@@ -196,8 +203,10 @@ function withoutCreation({ creationTimestamp: _none, ...meta }: ObjectMeta): Obj
   return meta;
 }
 
+/** Entries in two runs are rare, and no more are joined than are used. */
 function joined(before: Map, more: Map): Map {
-  return before === none ? more : { ...before, ...more };
+  if (before === none) return more;
+  return Object.keys(before).length > listLimits.labels ? before : { ...before, ...more };
 }
 
 /** `ListMeta`, from the current position to `end`. */

@@ -1,8 +1,11 @@
 // Nodes, pods and leases from protobuf, in the shape of their JSON, with the fields that the transforms read; all other
 // fields are skipped. The numbers are the field numbers of Kubernetes' generated.proto files, which never change; a
 // message's fields may come in any order and more than once.
+import { knownConditionTypes } from '../../api/conditions.ts';
+import { listLimits, namedBeyondMax } from '../../api/list-limits.ts';
 import type { KubeObject, ObjectMeta } from '../../api/meta.ts';
 import type { ResourceName } from '../../api/resources.ts';
+import { ownTaintKeys } from '../../api/taints.ts';
 import { ProtobufMeta } from './protobuf-meta.ts';
 import { MalformedProtobufError, type ProtobufReader } from './protobuf-reader.ts';
 import { PartInterner } from './string-interner.ts';
@@ -47,6 +50,39 @@ const tolerationFields: FieldTable = new Map([
   // A pointer in Go: present exactly if it was set, even to zero.
   [0x28, required('tolerationSeconds', (reader) => reader.int64())],
 ]);
+
+/** A repeated field: how many of its items are used, and the names of those that are used at any place. */
+interface ListField {
+  readonly max: number;
+  readonly named: readonly string[];
+}
+
+const taintList: ListField = { max: listLimits.taints, named: ownTaintKeys };
+const tolerationList: ListField = { max: listLimits.tolerations, named: [] };
+const conditionList: ListField = { max: listLimits.conditions, named: knownConditionTypes };
+
+/**
+ * Appends the item that starts here, or skips it where the list is longer than is used: one more than the limit is decoded,
+ * by which the transforms see that it is.
+ */
+function append<T>(
+  list: T[],
+  { max, named }: ListField,
+  reader: ProtobufReader,
+  read: (reader: ProtobufReader) => T,
+): void {
+  const isUsed = list.length <= max || (list.length <= max + namedBeyondMax && reader.startsWith(named));
+  if (isUsed) list.push(read(reader));
+  else reader.at = reader.enter();
+}
+
+function readTaint(reader: ProtobufReader): Fields {
+  return readFields(reader, taintFields);
+}
+
+function readToleration(reader: ProtobufReader): Fields {
+  return readFields(reader, tolerationFields);
+}
 
 function readFields(reader: ProtobufReader, table: FieldTable): Fields {
   const fields: Fields = {};
@@ -229,36 +265,38 @@ export class ProtobufObjects {
       spec: { unschedulable: false, taints: noFields },
       status: { conditions: noConditions, nodeInfo: { bootID: '' } },
     };
+    const taints: Fields[] = [];
+    const conditions: NodeCondition[] = [];
     while (reader.at < end) {
       const tag = reader.tag();
       if (tag === 0x0a) node.metadata = this.#meta.read('few');
-      else if (tag === 0x12) this.#nodeSpec(node.spec);
-      else if (tag === 0x1a) this.#nodeStatus(node.status);
+      else if (tag === 0x12) this.#nodeSpec(node.spec, taints);
+      else if (tag === 0x1a) this.#nodeStatus(node.status, conditions);
       else reader.skip(tag);
     }
     reader.exit(end);
+    // Copies: an array that was appended to keeps spare capacity as long as the node is cached.
+    if (taints.length > 0) node.spec.taints = taints.slice();
+    if (conditions.length > 0) node.status.conditions = conditions.slice();
     return node;
   }
 
-  #nodeSpec(spec: { unschedulable: boolean; taints: readonly Fields[] }): void {
+  #nodeSpec(spec: { unschedulable: boolean }, taints: Fields[]): void {
     const reader = this.#source;
     reader.message((tag) => {
       if (tag === 0x20) spec.unschedulable = reader.flag();
-      else if (tag === 0x2a) spec.taints = [...spec.taints, readFields(reader, taintFields)];
+      else if (tag === 0x2a) append(taints, taintList, reader, readTaint);
       else reader.skip(tag);
     });
   }
 
-  #nodeStatus(status: { conditions: readonly NodeCondition[]; nodeInfo: { bootID: string } }): void {
+  #nodeStatus(status: { nodeInfo: { bootID: string } }, conditions: NodeCondition[]): void {
     const reader = this.#source;
-    const conditions = [...status.conditions];
     reader.message((tag) => {
-      if (tag === 0x22) conditions.push(readNodeCondition(reader));
+      if (tag === 0x22) append(conditions, conditionList, reader, readNodeCondition);
       else if (tag === 0x3a) this.#nodeInfo(status.nodeInfo);
       else reader.skip(tag);
     });
-    // A copy: an array that was appended to keeps spare capacity as long as the node is cached.
-    status.conditions = [...conditions];
   }
 
   #nodeInfo(info: { bootID: string }): void {
@@ -295,7 +333,7 @@ export class ProtobufObjects {
       const tag = reader.tag();
       if (tag === 0x52) spec.nodeName = reader.text();
       else if (tag === tolerationsTag)
-        spec.tolerations = joined(spec.tolerations, this.#sharedTolerations(from, reader.skipRun(tag, end)));
+        spec.tolerations = this.#joined(spec.tolerations, from, reader.skipRun(tag, end));
       else reader.skip(tag);
     }
     reader.exit(end);
@@ -307,13 +345,28 @@ export class ProtobufObjects {
     const known = this.#tolerations.get(reader, from, to);
     if (known !== undefined) return known;
     const tolerations: Fields[] = [];
-    reader.at = from;
-    while (reader.at < to) {
-      reader.tag();
-      tolerations.push(readFields(reader, tolerationFields));
-    }
+    this.#appendTolerations(tolerations, from, to);
     this.#tolerations.set(reader, from, to, tolerations);
     return tolerations;
+  }
+
+  /** Further tolerations of the same pod, from `from` to `to`, after other fields. */
+  #joined(before: readonly Fields[], from: number, to: number): readonly Fields[] {
+    if (before.length === 0) return this.#sharedTolerations(from, to);
+    if (before.length > tolerationList.max) return before;
+    const tolerations = before.slice();
+    this.#appendTolerations(tolerations, from, to);
+    return tolerations;
+  }
+
+  #appendTolerations(tolerations: Fields[], from: number, to: number): void {
+    const reader = this.#source;
+    reader.at = from;
+    while (reader.at < to && tolerations.length <= tolerationList.max) {
+      reader.tag();
+      append(tolerations, tolerationList, reader, readToleration);
+    }
+    reader.at = to;
   }
 
   #podStatus(status: { phase: string; reason: string; readonly conditions: PodCondition[] }): void {
@@ -322,7 +375,7 @@ export class ProtobufObjects {
     while (reader.at < end) {
       const tag = reader.tag();
       if (tag === 0x0a) status.phase = reader.text();
-      else if (tag === 0x12) status.conditions.push(readPodCondition(reader));
+      else if (tag === 0x12) append(status.conditions, conditionList, reader, readPodCondition);
       else if (tag === 0x22) status.reason = reader.text();
       else reader.skip(tag);
     }
@@ -335,7 +388,3 @@ const noTime: string | null = null;
 const tolerationsTag = (22 << 3) | 2;
 const noFields: readonly Fields[] = [];
 const noConditions: readonly NodeCondition[] = [];
-
-function joined(before: readonly Fields[], more: readonly Fields[]): readonly Fields[] {
-  return before.length === 0 ? more : [...before, ...more];
-}

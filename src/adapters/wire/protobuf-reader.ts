@@ -7,6 +7,8 @@ export class MalformedProtobufError extends Error {
 }
 
 const varintBytesMax = 10;
+/** The tag of a text in field 1. */
+const firstText = 0x0a;
 const lengthMax = 2 ** 31 - 1;
 /** A power of two. */
 const secondsKept = 1_024;
@@ -158,6 +160,18 @@ export class ProtobufReader implements Words {
   textIn(wanted: readonly string[]): string | undefined {
     const from = this.#enterText();
     return wanted.find((text) => this.#equals(from, text));
+  }
+
+  /**
+   * Whether the message that starts here has one of these texts (ASCII) in its first field, as a message from Go has its
+   * name. Does not move.
+   */
+  startsWith(wanted: readonly string[]): boolean {
+    const { at } = this;
+    const end = this.enter();
+    const isWanted = at < end && this.at < end && this.tag() === firstText && this.textIn(wanted) !== undefined;
+    this.at = at;
+    return isWanted;
   }
 
   /** Compares the bytes up to the current position without making a string. */

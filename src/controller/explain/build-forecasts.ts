@@ -1,6 +1,6 @@
 // Predictions for nodes and pods. Times are on the monotonic clock; Infinity: not in the current state.
 import { healthTaintKeys, type Taint, taintKeys } from '../../api/taints.ts';
-import { type Toleration, tolerates } from '../../api/tolerations.ts';
+import { type Toleration, tolerationFinder } from '../../api/tolerations.ts';
 import type { EvictionMark } from '../model/node-state.ts';
 import {
   buildNodeHolds,
@@ -95,11 +95,18 @@ export function buildEvictionForecast(
  * How long a pod tolerates a taint (upstream `GetMatchingTolerations` and `getMinTolerationTime`, for one taint), with
  * the first match in the pod's order. 0 s: not tolerated. Infinity: without a time limit.
  */
-export function buildTolerance(
+function buildTolerance(
   tolerations: readonly Toleration[],
   taint: Taint,
 ): { readonly toleration: Toleration | undefined; readonly seconds: number } {
-  const toleration = tolerations.find((candidate) => tolerates(candidate, taint));
+  return toleranceOf(tolerationFinder(tolerations, 1)(taint));
+}
+
+/** How long the matching toleration tolerates its taint; undefined: none matches. */
+export function toleranceOf(toleration: Toleration | undefined): {
+  readonly toleration: Toleration | undefined;
+  readonly seconds: number;
+} {
   if (toleration === undefined) return { toleration, seconds: 0 };
   return { toleration, seconds: Math.max(0, toleration.tolerationSeconds ?? Infinity) };
 }

@@ -1,3 +1,4 @@
+import { type Toleration, tolerationFinder } from '../../api/tolerations.ts';
 import type { Now } from '../model/node-state.ts';
 import { controllerNames } from '../model/options.ts';
 import {
@@ -5,9 +6,9 @@ import {
   buildEvictionForecast,
   buildLostNodeForecast,
   buildNodeForecast,
-  buildTolerance,
   type EvictionForecast,
   type NodeForecast,
+  toleranceOf,
 } from './build-forecasts.ts';
 import {
   buildDepartureHolds,
@@ -29,6 +30,7 @@ export function buildPodOutlook(facts: PodFacts, circumstances: Circumstances) {
   const { pod, nodeName, phase, terminating, running, collection, problems, history, historyOfFormer } = facts;
   const forecast = forecastOfNode(facts, circumstances);
   const eviction = buildEvictionForecast(facts, forecast, circumstances);
+  const find = tolerationFinder(facts.tolerations, running.length);
   const actions: Action[] = [];
   if (eviction !== undefined)
     actions.push({ act: 'evict-pod', subject: pod, given: eviction.given, atMs: eviction.atMs });
@@ -45,7 +47,7 @@ export function buildPodOutlook(facts: PodFacts, circumstances: Circumstances) {
     node: nodeName === '' ? null : nodeName,
     phase,
     terminating,
-    taints: running.map((taint) => countdownOf(facts, taint, now)),
+    taints: running.map((countdown) => countdownOf(find(countdown.taint), countdown, now)),
     /** Null: see `stays`. */
     eviction: eviction === undefined ? null : formatEviction(eviction, now),
     /** The eviction was scheduled for an earlier time than any countdown: the toleration has become longer since. */
@@ -67,7 +69,8 @@ const stampMs = 1_000;
 
 function keepsEarlierDeadline({ timedEviction, running, tolerations }: PodFacts): boolean {
   if (timedEviction === undefined || running.length === 0) return false;
-  const ends = running.map(({ taint, sinceMs }) => sinceMs + buildTolerance(tolerations, taint).seconds * 1_000);
+  const find = tolerationFinder(tolerations, running.length);
+  const ends = running.map(({ taint, sinceMs }) => sinceMs + toleranceOf(find(taint)).seconds * 1_000);
   return timedEviction.atMs + stampMs < Math.min(...ends);
 }
 
@@ -97,7 +100,8 @@ function classifyStay(facts: PodFacts, forecast: NodeForecast, circumstances: Ci
 /** It tolerates all current and predicted taints without a time limit. */
 function toleratesAll({ running, tolerations }: PodFacts, { taint }: NodeForecast): boolean {
   if (running.length === 0) return taint !== undefined;
-  return running.every((running) => buildTolerance(tolerations, running.taint).seconds === Infinity);
+  const find = tolerationFinder(tolerations, running.length);
+  return running.every(({ taint }) => toleranceOf(find(taint)).seconds === Infinity);
 }
 
 function holdsOf(
@@ -118,8 +122,8 @@ function holdsOf(
   return [...holds, ...collection.holds];
 }
 
-function countdownOf({ tolerations }: PodFacts, { taint, sinceMs }: PodFacts['running'][number], now: Now) {
-  const { toleration, seconds } = buildTolerance(tolerations, taint);
+function countdownOf(matching: Toleration | undefined, { taint, sinceMs }: PodFacts['running'][number], now: Now) {
+  const { toleration, seconds } = toleranceOf(matching);
   const forEver = seconds === Infinity;
   return {
     taint,

@@ -4,7 +4,7 @@ import { evictedByTaint } from '../../api/conditions.ts';
 import type { PodView } from '../../api/pod.ts';
 import { noExecuteTaints, type Taint } from '../../api/taints.ts';
 import { parseTimestamp } from '../../api/timestamps.ts';
-import { tolerates } from '../../api/tolerations.ts';
+import { type Toleration, tolerationFinder } from '../../api/tolerations.ts';
 
 /** Why a pod is being deleted, as far as known. */
 type Departure = 'by-taint' | 'by-others';
@@ -25,11 +25,12 @@ export function classifyDeparture(
   if (pod.disruptionReason !== undefined) {
     return pod.disruptionReason === evictedByTaint.reason ? 'by-taint' : 'by-others';
   }
-  return noExecuteTaints(taints).some((taint) => isTolerationOver(pod, taint, wallMs)) ? 'by-taint' : 'by-others';
+  const present = noExecuteTaints(taints);
+  const find = tolerationFinder(pod.tolerations, present.length);
+  return present.some((taint) => isTolerationOver(find(taint), taint, wallMs)) ? 'by-taint' : 'by-others';
 }
 
-function isTolerationOver({ tolerations }: Pick<PodView, 'tolerations'>, taint: Taint, wallMs: number): boolean {
-  const toleration = tolerations.find((candidate) => tolerates(candidate, taint));
+function isTolerationOver(toleration: Toleration | undefined, taint: Taint, wallMs: number): boolean {
   if (toleration === undefined) return true;
   if (typeof toleration.tolerationSeconds !== 'number') return false;
   const sinceMs = parseTimestamp(taint.timeAdded) ?? wallMs;

@@ -2,13 +2,15 @@
 // While the taint that set a deadline exists, the deadline only moves to an earlier time.
 import type { PodView } from '../../api/pod.ts';
 import { healthTaintKeys, outOfServiceTaintKey, ownOutOfServiceValue, type Taint } from '../../api/taints.ts';
-import { tolerates } from '../../api/tolerations.ts';
+import { type Toleration, tolerationFinder } from '../../api/tolerations.ts';
 import type { StayReason } from '../model/decisions.ts';
 
 /** A NoExecute taint and the start of its countdown, on the monotonic clock. */
 export interface RunningTaint {
   readonly taint: Taint;
   readonly sinceMs: number;
+  /** It was removed and added again, which only its later `timeAdded` shows: a deadline of before is not one of this taint. */
+  readonly isRestarted?: boolean;
 }
 
 /** When a pod is to be deleted and why. */
@@ -21,6 +23,8 @@ export interface EvictAt {
   /** As of {@link isForHealth}. */
   readonly forHealth: boolean;
   readonly toleratedSeconds: number;
+  /** When the countdown of that taint started for the pod, on the monotonic clock. */
+  readonly sinceMs: number;
 }
 
 type EvictionDecision = { readonly kind: 'stay'; readonly why: StayReason } | EvictAt;
@@ -44,14 +48,15 @@ export function decideEviction(
 ): EvictionDecision {
   if (taints.length === 0) return { kind: 'stay', why: 'taint-gone' };
   if (pod.terminating) return { kind: 'stay', why: 'already-terminating' };
+  const find = tolerationFinder(pod.tolerations, taints.length);
   const ends = taints.flatMap(({ taint, sinceMs }) => {
-    return endOfToleration(pod, { taint, sinceMs: Math.max(sinceMs, boundMs) }) ?? [];
+    return endOfToleration(find(taint), { taint, sinceMs: Math.max(sinceMs, boundMs) }) ?? [];
   });
   const [first, ...others] = ends;
   if (first === undefined) return { kind: 'stay', why: 'tolerates-forever' };
   const earliest = others.reduce((soonest, end) => (end.atMs < soonest.atMs ? end : soonest), first);
-  const stands = earlier !== undefined && earlier.atMs <= earliest.atMs && isStillCaused(earlier, ends);
-  return stands ? earlier : earliest;
+  if (earlier === undefined || earlier.atMs > earliest.atMs) return earliest;
+  return isStillCaused(earlier, ends) && !isRestarted(earlier, taints) ? earlier : earliest;
 }
 
 /** Whether it evicts for the health of the node: a health taint, or the taint out-of-service that this controller adds. */
@@ -63,14 +68,22 @@ export function isHealthTaint(key: string): boolean {
   return healthTaintKeys.some((known) => known === key);
 }
 
-/** The first matching toleration in list order decides; one without seconds has no end. */
-function endOfToleration(pod: Pick<PodView, 'tolerations'>, { taint, sinceMs }: RunningTaint): EvictAt | undefined {
-  const toleration = pod.tolerations.find((candidate) => tolerates(candidate, taint));
-  const cause = { taint: taint.key, forHealth: isForHealth(taint) };
+/** A toleration without seconds has no end. */
+function endOfToleration(
+  toleration: Toleration | undefined,
+  { taint, sinceMs }: Pick<RunningTaint, 'taint' | 'sinceMs'>,
+): EvictAt | undefined {
+  const cause = { taint: taint.key, forHealth: isForHealth(taint), sinceMs };
   if (toleration === undefined) return { kind: 'leave', atMs: sinceMs, ...cause, toleratedSeconds: 0 };
   if (typeof toleration.tolerationSeconds !== 'number') return undefined;
   const toleratedSeconds = Math.max(0, toleration.tolerationSeconds);
   return { kind: 'leave', atMs: sinceMs + toleratedSeconds * 1_000, ...cause, toleratedSeconds };
+}
+
+function isRestarted({ taint: key, sinceMs }: EvictAt, taints: readonly RunningTaint[]): boolean {
+  return taints.some((running) => {
+    return running.isRestarted === true && running.taint.key === key && running.sinceMs > sinceMs;
+  });
 }
 
 /**

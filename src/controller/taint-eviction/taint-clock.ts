@@ -17,7 +17,8 @@ export type Meeting = 'arrives' | 'found';
  * The start of the countdown of each NoExecute taint of each node, on the monotonic clock. A taint that arrives by a
  * watch event counts from then, whatever its `timeAdded`: late by the delay of the watch, and never early. One that is
  * found on an unknown node counts from its `timeAdded`, so that a restart does not restart the countdown; a time in the
- * future, or before the creation of the node, counts as now. A start does not move when the clock or the time changes.
+ * future, or before the creation of the node, counts as now. A start does not move when the clock changes, and only by a
+ * later `timeAdded`: then the taint was removed and added again, and is another one.
  */
 export class TaintClock {
   /** Of every known node; most are empty. */
@@ -30,11 +31,17 @@ export class TaintClock {
   /** Updates the taints of a node. Returns whether anything about them changed. */
   observe(node: TaintedNode, meeting: Meeting, now: Now): boolean {
     const known = this.#taints.get(node.name);
-    const asFound = known === undefined && meeting === 'found';
-    const running = noExecuteTaints(node.taints).map((taint) => {
-      const before = known?.find((other) => other.taint.key === taint.key);
-      if (before !== undefined) return { taint, sinceMs: before.sinceMs };
-      return { taint, sinceMs: asFound ? countFromStamp(stampOf(taint, node, now), now) : now.monotonicMs };
+    const before = new Map(known?.map((running) => [running.taint.key, running]));
+    const startOf = (taint: Taint): number => countFromStamp(stampOf(taint, node, now), now);
+    const running = noExecuteTaints(node.taints).map((taint): RunningTaint => {
+      const earlier = before.get(taint.key);
+      if (earlier === undefined) {
+        const asFound = known === undefined && meeting === 'found';
+        return { taint, sinceMs: asFound ? startOf(taint) : now.monotonicMs };
+      }
+      if (!isLater(taint, earlier.taint)) return { ...earlier, taint };
+      const sinceMs = meeting === 'arrives' ? now.monotonicMs : Math.max(earlier.sinceMs, startOf(taint));
+      return { taint, sinceMs, isRestarted: true };
     });
     if (known !== undefined && sameTaints(known, running)) return false;
     this.#taints.set(node.name, running.length === 0 ? none : running);
@@ -68,5 +75,12 @@ function sameTaints(a: readonly RunningTaint[], b: readonly RunningTaint[]): boo
 }
 
 function isSame(a: Taint, b: Taint | undefined): boolean {
-  return b !== undefined && a.key === b.key && (a.value ?? '') === (b.value ?? '');
+  return b !== undefined && a.key === b.key && (a.value ?? '') === (b.value ?? '') && !isLater(b, a);
+}
+
+/** Whether this taint of the same key was added later than the other one. */
+function isLater({ timeAdded }: Taint, { timeAdded: before }: Taint): boolean {
+  if (timeAdded === before) return false;
+  const [atMs, beforeMs] = [parseTimestamp(timeAdded), parseTimestamp(before)];
+  return atMs !== undefined && beforeMs !== undefined && atMs > beforeMs;
 }

@@ -26,6 +26,7 @@ import { boundSinceMs, isBinding } from './bound-since.ts';
 import { decideEviction, type EvictAt, isForHealth, type RunningTaint } from './decide-eviction.ts';
 import { Departures, type DepartureSource, type DepartureWait, deleteAtOnce, type Leave } from './departures.ts';
 import { EvictionHolds, type EvictionHoldsOptions } from './eviction-holds.ts';
+import { PodEvaluations } from './pod-evaluations.ts';
 import { cancellingDeletion, markingForDeletion } from './events.ts';
 import { evictionsScheduled, podDeletionDuration, podDeletionsTotal } from './metrics.ts';
 import { type Meeting, TaintClock } from './taint-clock.ts';
@@ -38,6 +39,8 @@ export const podsByNode = 'node';
 const deletesAtOnceMax = 16;
 const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
 const unwantedRecheckMs = 1_000;
+/** Due pods processed in a row: each is evaluated against up to thousands of taints and tolerations. */
+const dueInARow = 64;
 interface TaintEvictorOptions extends EvictionHoldsOptions {
   /** Absent: every pod that is due is deleted at once. */
   readonly departures?: DepartureSource;
@@ -59,6 +62,7 @@ export class TaintEvictor {
   readonly #loop: WorkLoop;
   /** Tainted nodes found at the takeover; their pods are evaluated in batches. */
   readonly #batchedResync: WorkLoop;
+  readonly #evaluations: PodEvaluations;
   readonly #accepted = new AcceptedDeletions();
   /** Time of the takeover: existing times are interpreted relative to it, however late they are evaluated. */
   #tookOver: Now;
@@ -72,6 +76,7 @@ export class TaintEvictor {
       clock: options.clock,
       measured: { name: 'noexec_taint_pod', meter: options.meter },
       workersMax: deletesAtOnceMax,
+      keysInARow: dueInARow,
       handle: (key) => this.#keep(key),
       onFault: (key, error) => {
         this.#departures.rest(key);
@@ -87,6 +92,10 @@ export class TaintEvictor {
       isQueued: (key) => this.#queue.has(key),
     });
     this.#batchedResync = this.#makeBatchedResync();
+    this.#evaluations = new PodEvaluations({
+      ...options,
+      evaluate: (pod) => this.#evaluate(pod, 'found', this.#now()),
+    });
   }
 
   #makeBatchedResync(): WorkLoop {
@@ -102,13 +111,12 @@ export class TaintEvictor {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.#batchedResync.run(signal), this.#loop.run(signal)]);
+    await Promise.all([this.#batchedResync, this.#evaluations, this.#loop].map((loop) => loop.run(signal)));
   }
 
   /** Handles due evictions; for tests and tools without running loops. */
   async drain(): Promise<void> {
-    await this.#batchedResync.drain();
-    await this.#loop.drain();
+    for (const loop of [this.#batchedResync, this.#evaluations, this.#loop]) await loop.drain();
   }
 
   /**
@@ -215,7 +223,8 @@ export class TaintEvictor {
 
   /** Number of pods of the largest collection. */
   get size(): number {
-    return Math.max(this.#timed.size, this.#queue.remembered, this.#accepted.count, this.#departures.size);
+    const queued = Math.max(this.#queue.remembered, this.#evaluations.size);
+    return Math.max(this.#timed.size, queued, this.#accepted.count, this.#departures.size);
   }
 
   /** Number of nodes whose taints are known. */
@@ -245,8 +254,11 @@ export class TaintEvictor {
     for (const pod of this.#podsOf(name)) this.#cancel(pod, 'node-gone');
   }
 
+  /** At once, or where that would delay the renewal of the lease in slices. */
   #evaluatePodsOf(node: string, now: Now): void {
-    for (const pod of this.#podsOf(node)) this.#evaluate(pod, 'found', now);
+    const pods = this.#podsOf(node);
+    if (!this.#evaluations.mayEvaluateNow(pods, this.#taints.get(node).length)) return;
+    for (const pod of pods) this.#evaluate(pod, 'found', now);
   }
 
   #podsOf(node: string): readonly PodView[] {

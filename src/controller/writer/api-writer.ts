@@ -2,7 +2,7 @@
 // command is still wanted. It never retries a write by itself: the calling stage evaluates again first. A 404 or a 409
 // is confirmed by a read, because a proxy or webhook in between may answer so.
 import { ApiError, isObjectMissing } from '../../api/api-error.ts';
-import { type NodeView, transformNode } from '../../api/node.ts';
+import { type NodeView, transformNode, transformWholeNode } from '../../api/node.ts';
 import { podKey, type PodView, transformPod } from '../../api/pod.ts';
 import type { MutationCache } from '../../informer/mutation-cache.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -97,7 +97,7 @@ export class ApiWriter implements ClosableWriter {
 
   async #request(command: Command, stillWanted: StillWanted, signal: AbortSignal): Promise<void> {
     const { api } = this.#options;
-    const request = planRequest(command);
+    const request = planRequest(await this.#withAllTaints(command, signal));
     const lane = laneOf(command);
     if (request.verb !== 'patch') {
       const { namespace, name } = request;
@@ -109,6 +109,15 @@ export class ApiWriter implements ClosableWriter {
     const { subresource } = request;
     const options = { signal, stillWanted, lane, ...(subresource === undefined ? {} : { subresource }) };
     this.#remember(command, await api.patch(request.resource, nameOf(request), patch, options));
+  }
+
+  /** The list of taints is replaced: where the cache has a part of it, all are read, in the version that was evaluated. */
+  async #withAllTaints(command: Command, signal: AbortSignal): Promise<Command> {
+    if (command.kind !== 'change-taints' || command.node.isTaintListCut !== true) return command;
+    const { name, resourceVersion } = command.node;
+    const read = await this.#options.api.get('nodes', { name }, { whole: true, signal });
+    if (read.metadata.resourceVersion === resourceVersion) return { ...command, node: transformWholeNode(read) };
+    throw new ApiError({ reason: 'conflict', message: `node ${name} changed since its taints were evaluated` });
   }
 
   /** `signal`: gives up the read that confirms it too. Then the result is as unknown as that of a request that is aborted. */

@@ -2,8 +2,9 @@
 // boot, and removed only when another boot has reported itself.
 import { listConditions } from '../../api/conditions.ts';
 import { mapOf } from '../../api/json-map.ts';
-import { fencedAnnotation, type Node, outOfServiceAnnotation, outOfServiceLabel } from '../../api/node.ts';
+import { fencedAnnotation, type Node, outOfServiceAnnotation } from '../../api/node.ts';
 import { hasTaint, outOfServiceTaintKey, type Taint, taintKeys } from '../../api/taints.ts';
+import { outOfServiceLabel } from '../../api/topology.ts';
 import type { StoreChange } from '../../apiserver/storage/store-change.ts';
 import type { OutOfServiceRule } from '../../controller/model/policy.ts';
 import { readyOf } from '../node-fields.ts';

@@ -1,5 +1,5 @@
 // Drills with a policy: planned maintenance, zones of a policy, fenced nodes.
-import { outOfServiceLabel } from '../../api/node.ts';
+import { outOfServiceLabel } from '../../api/topology.ts';
 import type { NodePolicy } from '../../controller/model/policy.ts';
 import type { Random } from '../../ports/random.ts';
 import { oneOf } from '../draw.ts';

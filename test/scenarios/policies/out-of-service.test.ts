@@ -1,8 +1,9 @@
 // The taint out-of-service: added to a node that is proven to be fenced, removed when it is back with another boot ID.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fencedAnnotation, outOfServiceAnnotation, outOfServiceLabel } from '../../../src/api/node.ts';
+import { fencedAnnotation, outOfServiceAnnotation } from '../../../src/api/node.ts';
 import type { Taint } from '../../../src/api/taints.ts';
+import { outOfServiceLabel } from '../../../src/api/topology.ts';
 import { aPolicy } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
 import { explainNode } from '../../support/explained.ts';

@@ -236,3 +236,30 @@ test('the explanation of a pod counts its toleration from the binding', async ()
   const [countdown] = world.lifecycle.stages.evictor.countdownsOf(pod);
   isAbout((world.clock.monotonicMs() - (countdown?.sinceMs ?? NaN)) / 1_000, 100);
 });
+
+test('a taint that is removed and added again in a gap of the watch has a countdown of its own', async () => {
+  await using world = aWorld();
+  world.addPod('p', 'n0', tolerating({ x: 60 }));
+  await world.running(5);
+  world.setTaints('n0', [noExecute('x', ago(world, 0))]);
+  await world.advance(40);
+  // The cache shows both states as one change, as after a list.
+  world.setTaints('n0', [noExecute('x', ago(world, 0))]);
+  const addedAgainAt = world.seconds();
+  await world.advance(55);
+  assert.deepEqual(world.evicted(), []);
+  await world.advance(30);
+  isAbout(leftAfter(world, 'p', addedAgainAt), 60);
+});
+
+test('an earlier timeAdded, or one that is only known later, is the same taint', async () => {
+  await using world = aWorld();
+  world.addPod('p', 'n0', tolerating({ x: 60, y: 60 }));
+  await world.running(5);
+  const taintedAt = world.seconds();
+  world.setTaints('n0', [noExecute('x', ago(world, 0)), noExecute('y')]);
+  await world.advance(40);
+  world.setTaints('n0', [noExecute('x', ago(world, 90)), noExecute('y', ago(world, 0))]);
+  await world.advance(60);
+  isAbout(leftAfter(world, 'p', taintedAt), 60);
+});

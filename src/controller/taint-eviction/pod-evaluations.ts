@@ -1,0 +1,64 @@
+import { podKey, type PodView } from '../../api/pod.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { forget, WorkQueue } from '../../queueing/work-queue.ts';
+import { WorkLoop } from '../../supervision/work-loop.ts';
+import type { PodSource } from '../model/commands.ts';
+import { evaluationFailed, type DecisionSink } from '../model/decisions.ts';
+
+const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
+/** Taints and tolerations that are compared at once for a node: a millisecond. */
+const comparedAtOnceMax = 4_000;
+/** Pods that are evaluated in a row otherwise: some milliseconds, if each has as many tolerations as are used. */
+const podsInARow = 8;
+
+interface PodEvaluationsOptions {
+  readonly pods: PodSource;
+  readonly decisions: DecisionSink;
+  readonly clock: Clock;
+  /** Evaluates a pod from current state. */
+  readonly evaluate: (pod: PodView) => void;
+}
+
+/** Pods whose node has more than is evaluated at once: each is evaluated later, from the state of that time. */
+export class PodEvaluations {
+  readonly #queue = new WorkQueue(retryLimits);
+  readonly #loop: WorkLoop;
+
+  constructor({ pods, decisions, clock, evaluate }: PodEvaluationsOptions) {
+    this.#loop = new WorkLoop({
+      queue: this.#queue,
+      clock,
+      workersMax: 1,
+      keysInARow: podsInARow,
+      handle: (key) => {
+        const pod = pods.get(key);
+        if (pod !== undefined) evaluate(pod);
+        return Promise.resolve(forget);
+      },
+      onFault: (key, error) => {
+        decisions.note(evaluationFailed('taint eviction', key, error));
+      },
+    });
+  }
+
+  /** Whether these pods of a node with so many taints may be evaluated in a row; otherwise they are queued. */
+  mayEvaluateNow(pods: readonly PodView[], taints: number): boolean {
+    const compared = pods.reduce((sum, { tolerations }) => sum + taints + tolerations.length, 0);
+    if (compared <= comparedAtOnceMax) return true;
+    for (const pod of pods) this.#loop.add(podKey(pod));
+    return false;
+  }
+
+  get size(): number {
+    return this.#queue.remembered;
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    return this.#loop.run(signal);
+  }
+
+  /** Evaluates all that are queued, without a running loop. */
+  drain(): Promise<void> {
+    return this.#loop.drain();
+  }
+}

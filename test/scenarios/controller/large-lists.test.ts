@@ -1,0 +1,234 @@
+// Objects whose lists have grown to the size that an API server stores: no event keeps the thread that renews the lease,
+// nothing is kept of earlier states, and what is not used of a list never costs a pod or another client's taint.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import v8 from 'node:v8';
+import vm from 'node:vm';
+import { ProtobufEnvelope } from '../../../src/adapters/wire/protobuf-envelope.ts';
+import { transformLease } from '../../../src/api/lease.ts';
+import { listLimits } from '../../../src/api/list-limits.ts';
+import { mapOf } from '../../../src/api/json-map.ts';
+import type { KubeObject } from '../../../src/api/meta.ts';
+import { type Node, transformNode } from '../../../src/api/node.ts';
+import type { Pod } from '../../../src/api/pod.ts';
+import type { Taint } from '../../../src/api/taints.ts';
+import type { Toleration } from '../../../src/api/tolerations.ts';
+import { policyObjectSchema } from '../../../src/cli/policies/policy-crd.ts';
+import { readPolicyObject } from '../../../src/cli/policies/policy-object-reader.ts';
+import { encodeEnvelope } from '../../../src/apiserver/codec/protobuf-encoder.ts';
+import { aCondition, ControllerWorld } from '../../support/controller-world.ts';
+import { explainNode } from '../../support/explained.ts';
+import { grown, objectBytesMax, repeatedFields } from '../../support/grown-fields.ts';
+import { settled } from '../../support/manual-clock.ts';
+import { names } from '../../support/zoned-world.ts';
+
+v8.setFlagsFromString('--expose-gc');
+const collectGarbage = vm.runInNewContext('gc') as () => void;
+
+/** On an idle machine an event takes less than 100 ms; others use its cores and caches here. */
+const cpuMsMax = 300;
+const heapBytesMax = 20 * 1024 * 1024;
+const at = '2026-01-02T03:00:00Z';
+
+const others = (count: number, effect = 'NoExecute'): readonly Taint[] =>
+  Array.from({ length: count }, (_, place) => ({ key: `example.com/t${place}`, effect }));
+const tolerating = (count: number): readonly Toleration[] =>
+  others(count).map(({ key }) => ({ key, operator: 'Exists', effect: 'NoExecute' }));
+
+const node: Node = {
+  metadata: { name: 'big', uid: 'uid-big', creationTimestamp: at, resourceVersion: '1' },
+  spec: { taints: [] },
+  status: { conditions: [aCondition('Ready', 'True', at)], nodeInfo: { bootID: 'boot' } },
+};
+const pod: Pod = {
+  metadata: { namespace: 'default', name: 'big', uid: 'uid-pod', creationTimestamp: at, resourceVersion: '1' },
+  spec: { nodeName: 'n0' },
+  status: { phase: 'Running', conditions: [aCondition('Ready', 'True', at)] },
+};
+const lease = {
+  metadata: { namespace: 'kube-node-lease', name: 'n0', uid: 'uid-lease', resourceVersion: '1' },
+  spec: { renewTime: '2026-01-02T03:00:00.000000Z' },
+};
+
+async function aWorld(): Promise<ControllerWorld> {
+  const world = new ControllerWorld();
+  world.addNodes(names(5));
+  return world.running(5);
+}
+
+/** The least CPU time of three times: the first compiles. */
+function cpuMsOf(work: () => void): number {
+  const times = [1, 2, 3].map(() => {
+    const before = process.cpuUsage();
+    work();
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000;
+  });
+  return Math.min(...times);
+}
+
+interface Kind {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly object: KubeObject;
+  readonly resource: 'nodes' | 'pods' | 'leases';
+  readonly take: (world: ControllerWorld, object: KubeObject) => void;
+}
+
+const kinds: readonly Kind[] = [
+  { apiVersion: 'v1', kind: 'Node', object: node, resource: 'nodes', take: (world, object) => world.putNode(object) },
+  { apiVersion: 'v1', kind: 'Pod', object: pod, resource: 'pods', take: (world, object) => world.putPod(object) },
+  {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    object: lease,
+    resource: 'leases',
+    take: (world, object) => world.leases.set('n0', transformLease(object)),
+  },
+];
+
+for (const { apiVersion, kind, object, resource, take } of kinds) {
+  test(`an event of a ${kind} with any list as long as it can be stored takes a bounded time`, async () => {
+    await using world = await aWorld();
+    const envelope = new ProtobufEnvelope();
+    for (const path of repeatedFields(apiVersion, kind)) {
+      const bytes = grown({ apiVersion, kind }, object, path);
+      assert.ok(bytes.length > objectBytesMax * 0.8, `${path}: ${bytes.length} bytes`);
+      const cpuMs = cpuMsOf(() => take(world, envelope.readObject(resource, bytes)));
+      assert.ok(cpuMs < cpuMsMax, `${path}: ${Math.round(cpuMs)} ms`);
+      await settled();
+    }
+  });
+}
+
+/** The lists of a schema, as paths. */
+function listsOf(schema: unknown, path: readonly string[] = []): readonly (readonly string[])[] {
+  const { type, properties } = schema as { type?: string; properties?: Readonly<Record<string, unknown>> };
+  if (type === 'array') return [path];
+  return Object.entries(properties ?? {}).flatMap(([name, inner]) => listsOf(inner, [...path, name]));
+}
+
+test('a NodeLifecyclePolicy with any list as long as it can be stored is read in a bounded time, and rejected', () => {
+  const lists = listsOf(mapOf(policyObjectSchema()['properties'])['spec']);
+  assert.ok(lists.length > 3, `${lists.length} lists`);
+  for (const path of lists) {
+    const items = Array.from({ length: 100_000 }, (_, place) => `example.com/k${place}`);
+    const spec = path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), items);
+    const policy = JSON.parse(JSON.stringify({ metadata: { name: 'p' }, spec }));
+    assert.ok('problems' in readPolicyObject(policy));
+    const cpuMs = cpuMsOf(() => readPolicyObject(policy));
+    assert.ok(cpuMs < cpuMsMax, `${path.join('.')}: ${Math.round(cpuMs)} ms`);
+  }
+});
+
+test('a node with thousands of taints that changes a thousand times leaves nothing behind', async () => {
+  await using world = await aWorld();
+  const envelope = new ProtobufEnvelope();
+  const states = names(10).map((message) => {
+    const conditions = [{ ...aCondition('Ready', 'True', at), message }];
+    const changed = {
+      ...node,
+      spec: { taints: others(listLimits.taints + 50) },
+      status: { ...node.status, conditions },
+    };
+    return encodeEnvelope({ apiVersion: 'v1', kind: 'Node' }, changed);
+  });
+  const heapBytes: number[] = [];
+  for (let change = 0; change < 1_100; change += 1) {
+    world.putNode(envelope.readObject('nodes', states[change % states.length] ?? Buffer.alloc(0)));
+    if (change % 100 === 99) {
+      await settled();
+      collectGarbage();
+      heapBytes.push(process.memoryUsage().heapUsed);
+    }
+  }
+  const [first = 0, ...later] = heapBytes;
+  assert.ok(
+    Math.max(...later) - first < heapBytesMax,
+    `${heapBytes.map((bytes) => Math.round(bytes / 1e6)).join(' ')} MB`,
+  );
+});
+
+test('pods of a node with thousands of taints are evaluated in slices: none is missed, and no evictions wait for all', async () => {
+  await using world = await aWorld();
+  for (const name of names(40, 'p')) world.addPod(name, 'n0', tolerating(1_000));
+  world.setTaints('n0', others(1_001));
+  const { evictor } = world.lifecycle.stages;
+  assert.equal(evictor.timedCount, 0, 'evaluated in the event');
+  const counts: number[] = [];
+  for (let slice = 0; slice < 8; slice += 1) {
+    await world.clock.advance(1);
+    counts.push(evictor.timedCount + world.evicted().length);
+  }
+  const steps = counts.map((count, place) => count - (counts[place - 1] ?? 0));
+  assert.ok(Math.max(...steps) <= 16, `at once ${steps.join(' ')}`);
+  await world.advance(2);
+  assert.equal(world.evicted().length, 40);
+});
+
+test('a taint that is removed between two slices costs no pod', async () => {
+  await using world = await aWorld();
+  for (const name of names(40, 'p'))
+    world.addPod(name, 'n0', [...tolerating(1_000), { key: 'x', operator: 'Exists', tolerationSeconds: 5 }]);
+  world.setTaints('n0', [...others(1_000), { key: 'x', effect: 'NoExecute' }]);
+  await world.clock.advance(1);
+  world.setTaints('n0', others(1_000));
+  await world.advance(30);
+  assert.deepEqual(world.evicted(), []);
+  assert.equal(world.lifecycle.stages.evictor.timedCount, 0);
+});
+
+test('a pod is not evicted for a taint that it may tolerate beyond the tolerations that are used', async () => {
+  await using world = await aWorld();
+  const many = tolerating(listLimits.tolerations + 100);
+  world.addPod('beyond', 'n0', many);
+  world.addPod('within', 'n0', [{ key: 'x', operator: 'Exists', tolerationSeconds: 10 }, ...many]);
+  world.setTaints('n0', [{ key: 'x', effect: 'NoExecute' }]);
+  await world.advance(60);
+  assert.deepEqual(world.evicted(), ['within']);
+  world.setTaints('n0', [{ key: `example.com/t${listLimits.tolerations + 50}`, effect: 'NoExecute' }]);
+  await world.advance(60);
+  assert.deepEqual(world.evicted(), ['within']);
+});
+
+test('conditions and taints of the controller are found at any place of a list, and taints of others stay', async () => {
+  await using world = await aWorld();
+  world.addPod('p', 'n0', [{ operator: 'Exists' }]);
+  const many = others(listLimits.taints + 1_000, 'NoSchedule');
+  const unused = Array.from({ length: listLimits.conditions + 100 }, (_, place) => aCondition(`C${place}`, 'True', at));
+  const { metadata, status } = world.node('n0');
+  world.putNode({
+    metadata,
+    spec: { taints: many },
+    status: { ...status, conditions: [...unused, ...(status?.conditions ?? [])] },
+  });
+  assert.deepEqual(explainNode(world, 'n0').problems, [
+    'spec.taints: must be a list of at most 2000 items (got more)',
+    'status.conditions: must be a list of at most 1000 items (got more)',
+  ]);
+  await world.silentFor(60, 'n0');
+  const withHealth = world.node('n0').spec?.taints ?? [];
+  assert.deepEqual(withHealth.slice(0, many.length), many);
+  assert.deepEqual(
+    withHealth
+      .slice(many.length)
+      .map(({ key, effect }) => `${key}:${effect}`)
+      .sort(),
+    ['node.kubernetes.io/unreachable:NoExecute', 'node.kubernetes.io/unreachable:NoSchedule'],
+  );
+  assert.equal(transformNode(world.node('n0')).taints.length, listLimits.taints + 2);
+  world.recover('n0');
+  await world.advance(30);
+  assert.deepEqual(world.node('n0').spec?.taints, many);
+});
+
+test('a list of taints that changed since it was evaluated is not written', async () => {
+  await using world = await aWorld();
+  const many = others(listLimits.taints + 1_000, 'NoSchedule');
+  world.setTaints('n0', many);
+  world.nodesFrozen = true;
+  const newer = [...many, { key: 'example.com/newer', effect: 'NoSchedule' }];
+  world.setTaints('n0', newer);
+  await world.silentFor(60, 'n0');
+  assert.deepEqual((world.node('n0').spec?.taints ?? []).slice(0, newer.length), newer);
+});

@@ -1,0 +1,71 @@
+/** Objects in which one repeated field has grown to the size that the API server stores. */
+import { declaredFields, messageFields, messageNameOf } from '../../src/apiserver/codec/message-table.ts';
+import { encodeEnvelope } from '../../src/apiserver/codec/protobuf-encoder.ts';
+
+/** The largest request that etcd accepts by default. */
+export const objectBytesMax = 1.5 * 1024 * 1024;
+
+interface RepeatedField {
+  /** From the object, such as `spec.taints`. */
+  readonly path: string;
+  /** Items of it, all different. A map: entries. */
+  readonly items: (count: number) => unknown;
+}
+
+/** Values that the API server requires in items. */
+const required: Readonly<Record<string, string>> = { effect: 'NoExecute', operator: 'Exists', status: 'True' };
+
+function fieldsOf(message: string, path: string, around: readonly string[]): readonly RepeatedField[] {
+  return [...(messageFields(message) ?? [])].flatMap(([name, field]) => {
+    const at = path === '' ? name : `${path}.${name}`;
+    if (field.keyType !== undefined) return [{ path: at, items: entriesOf }];
+    if (field.rule === 'repeated') return [{ path: at, items: (count: number) => itemsOf(field.type, count) }];
+    return around.includes(field.type) ? [] : fieldsOf(field.type, at, [...around, field.type]);
+  });
+}
+
+function entriesOf(count: number): Readonly<Record<string, string>> {
+  return Object.fromEntries(Array.from({ length: count }, (_, place) => [`k${place}`, '']));
+}
+
+function itemsOf(type: string, count: number): readonly unknown[] {
+  if (messageFields(type) === undefined)
+    return Array.from({ length: count }, (_, place) => (type === 'string' ? `k${place}` : place));
+  const texts = Object.entries(declaredFields(type)).flatMap(([name, field]) => {
+    return field.type === 'string' && field.rule === undefined ? [name] : [];
+  });
+  const [first, ...others] = texts;
+  const rest = Object.fromEntries(others.flatMap((name) => (name in required ? [[name, required[name]]] : [])));
+  return Array.from({ length: count }, (_, place) => {
+    return first === undefined ? {} : { [first]: `k${place}`, ...rest };
+  });
+}
+
+function withField<T extends object>(object: T, path: string, value: unknown): T {
+  const [name = '', ...rest] = path.split('.');
+  const inner = (object as Readonly<Record<string, unknown>>)[name];
+  const grown = rest.length === 0 ? value : withField((inner ?? {}) as object, rest.join('.'), value);
+  return { ...object, [name]: grown };
+}
+
+/** The repeated fields of a kind, by the schema; those inside the items of another one are not listed apart. */
+export function repeatedFields(apiVersion: string, kind: string): readonly string[] {
+  return repeated(apiVersion, kind).map(({ path }) => path);
+}
+
+function repeated(apiVersion: string, kind: string): readonly RepeatedField[] {
+  return fieldsOf(messageNameOf(apiVersion, kind) ?? '', '', []);
+}
+
+/** In protobuf: `object` with as many items in this field as the API server stores. */
+export function grown(
+  type: { readonly apiVersion: string; readonly kind: string },
+  object: object,
+  path: string,
+): Buffer {
+  const field = repeated(type.apiVersion, type.kind).find((candidate) => candidate.path === path);
+  const sized = (count: number): Buffer => encodeEnvelope(type, withField(object, path, field?.items(count)));
+  const sample = 2_000;
+  // Later names are up to two characters longer.
+  return sized(Math.floor((sample * objectBytesMax * 0.9) / sized(sample).length));
+}
