@@ -1,10 +1,11 @@
 import type { NodeView } from '../../src/api/node.ts';
+import { podKey, type PodView, transformPod } from '../../src/api/pod.ts';
 import type { DecisionLog } from '../../src/controller/decision-log/decision-log.ts';
 import type { CommandWriter } from '../../src/controller/model/commands.ts';
 import { LabelKeeper } from '../../src/controller/labels/label-keeper.ts';
 import { NoScheduleTainter } from '../../src/controller/tainting/no-schedule-tainter.ts';
 import { ApiWriter } from '../../src/controller/writer/api-writer.ts';
-import type { MutationCache } from '../../src/informer/mutation-cache.ts';
+import { MutationCache } from '../../src/informer/mutation-cache.ts';
 import { type WorkOutcome, WorkQueue } from '../../src/queueing/work-queue.ts';
 import { WorkLoop } from '../../src/supervision/work-loop.ts';
 import { rethrow } from '../support/rethrow.ts';
@@ -14,7 +15,6 @@ import { ManualClock } from '../support/manual-clock.ts';
 import { OpenLanes } from '../support/open-lanes.ts';
 import type { RecordingApi } from './recording-api.ts';
 import type { VectorClock } from './vector-clock.ts';
-import { noPodAnswers } from '../support/no-pod-answers.ts';
 
 const workersMax = 8;
 const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
@@ -83,6 +83,11 @@ export function writerOnto(
   const leadership = { holds: (): boolean => true };
   const lanes = new OpenLanes();
   const clock = new ManualClock();
-  const pods = noPodAnswers();
+  // Its own writes are known at once.
+  const podOf = (key: string): PodView | undefined => {
+    const pod = api.pod(key);
+    return pod && transformPod(pod);
+  };
+  const pods = new MutationCache<PodView>(podOf, { keyOf: podKey });
   return new ApiWriter({ pods, api: api.client, lanes, leadership, nodes, decisions, clock, signal });
 }
