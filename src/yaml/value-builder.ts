@@ -29,12 +29,15 @@ type MutableMap = Record<string, unknown>;
 export class ValueBuilder {
   readonly repeated: RepeatedKey[] = [];
   readonly #lines: LineCounter;
+  readonly #integer: (value: bigint) => unknown;
   /** The values of the anchors so far. */
   readonly #anchors = new Map<string, unknown>();
   #count = 0;
 
-  constructor(lines: LineCounter) {
+  /** `integer` makes the value of an integer. */
+  constructor(lines: LineCounter, integer: (value: bigint) => unknown) {
     this.#lines = lines;
+    this.#integer = integer;
   }
 
   build(node: unknown, depth = 0): unknown {
@@ -59,11 +62,16 @@ export class ValueBuilder {
   }
 
   #contentOf(node: unknown, depth: number): unknown {
-    if (isScalar(node)) return scalarOf(node);
+    if (isScalar(node)) return this.#scalarOf(node);
     if (isMapping(node)) return this.#mapping(node, depth);
     // An ordered map is a list of pairs.
     if (isPair(node)) return this.#entry({}, new Set(), node, depth);
     return isSeq(node) ? node.items.map((item) => this.build(item, depth)) : null;
+  }
+
+  #scalarOf({ value }: Scalar): unknown {
+    if (typeof value === 'bigint') return this.#integer(value);
+    return value instanceof Uint8Array ? utf8.decode(value) : (value ?? null);
   }
 
   #mapping({ items }: YAMLMap, depth: number): MutableMap {
@@ -118,10 +126,6 @@ export class ValueBuilder {
 
 function isMergeKey(node: unknown): boolean {
   return isScalar(node) && node.type === Scalar.PLAIN && node.source === '<<';
-}
-
-function scalarOf({ value }: Scalar): unknown {
-  return value instanceof Uint8Array ? utf8.decode(value) : (value ?? null);
 }
 
 /** Whether a document is empty, for example after the last `---`. */

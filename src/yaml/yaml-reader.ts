@@ -16,36 +16,51 @@ export interface YamlDocument {
  */
 export type YamlDialect = 'kubernetes' | 'core';
 
+/** How integers become values; by default they are numbers, as of `JSON.parse`. */
+interface NumberForms {
+  /** Throws a SyntaxError. */
+  readonly parseJson: (text: string) => unknown;
+  readonly integer: (value: bigint) => unknown;
+}
+
+const numbers: NumberForms = { parseJson: (text) => JSON.parse(text), integer: Number };
+
 /** Maximum number of tokens of a text that is not JSON: about 20,000 fields. */
 const tokensMax = 100_000;
 
 /** The document of a text, in YAML or JSON. Throws a {@link YamlProblem} if there are several. */
-export function readYaml(text: string, dialect: YamlDialect): YamlDocument {
-  const [document, ...others] = readYamlDocuments(text, dialect);
+export function readYaml(text: string, dialect: YamlDialect, forms: NumberForms = numbers): YamlDocument {
+  const [document, ...others] = readYamlDocuments(text, dialect, forms);
   if (document instanceof YamlProblem) throw document;
   if (others.length > 0) throw new YamlProblem(`documents: must be exactly 1 (got ${others.length + 1})`);
   return document ?? { value: null, repeated: [] };
 }
 
 /** The documents of a text, without empty ones, and in place of each that is invalid its problem. */
-export function readYamlDocuments(text: string, dialect: YamlDialect): readonly (YamlDocument | YamlProblem)[] {
-  const json = parseJson(text);
+export function readYamlDocuments(
+  text: string,
+  dialect: YamlDialect,
+  forms: NumberForms = numbers,
+): readonly (YamlDocument | YamlProblem)[] {
+  const json = parseJson(text, forms);
   if (json !== undefined) return [readJson(text, json.value)];
   const lines = new LineCounter();
   try {
     const composer = new Composer({ ...dialects[dialect], logLevel: 'silent', uniqueKeys: false });
     const documents = [...composer.compose(tokensOf(text, lines), false, text.length)];
-    return documents.filter((document) => !isEmpty(document)).map((document) => readDocument(document, lines));
+    return documents
+      .filter((document) => !isEmpty(document))
+      .map((document) => readDocument(document, new ValueBuilder(lines, forms.integer), lines));
   } catch (error) {
     return [asProblem(error)];
   }
 }
 
 /** Texts that begin like JSON and are not are YAML. */
-function parseJson(text: string): { readonly value: unknown } | undefined {
+function parseJson(text: string, forms: NumberForms): { readonly value: unknown } | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined;
   try {
-    return { value: JSON.parse(text) };
+    return { value: forms.parseJson(text) };
   } catch {
     return undefined;
   }
@@ -53,7 +68,7 @@ function parseJson(text: string): { readonly value: unknown } | undefined {
 
 function readJson(text: string, value: unknown): YamlDocument | YamlProblem {
   if (isTooDeep(text, value)) return new YamlProblem(`exceeded max depth of ${depthMax}`);
-  return { value, repeated: JSON.stringify(value) === text ? [] : findRepeatedKeys(text) };
+  return { value, repeated: findRepeatedKeys(text) };
 }
 
 function* tokensOf(text: string, lines: LineCounter): ReturnType<Parser['parse']> {
@@ -69,12 +84,15 @@ function* tokensOf(text: string, lines: LineCounter): ReturnType<Parser['parse']
   yield* parser.end();
 }
 
-function readDocument(document: Document.Parsed, lines: LineCounter): YamlDocument | YamlProblem {
+function readDocument(
+  document: Document.Parsed,
+  builder: ValueBuilder,
+  lines: LineCounter,
+): YamlDocument | YamlProblem {
   const [error] = document.errors;
   if (error?.code === 'RESOURCE_EXHAUSTION') return new YamlProblem(`exceeded max depth of ${depthMax}`);
   if (error !== undefined) return new YamlProblem(`line ${lines.linePos(error.pos[0]).line}: ${error.message}`);
   try {
-    const builder = new ValueBuilder(lines);
     return { value: builder.build(document.contents), repeated: builder.repeated };
   } catch (error) {
     return asProblem(error);
@@ -103,6 +121,6 @@ function goTags(tags: Tags): Tags {
 }
 
 const dialects = {
-  kubernetes: { version: '1.1', customTags: goTags },
-  core: { version: '1.2' },
+  kubernetes: { version: '1.1', customTags: goTags, intAsBigInt: true },
+  core: { version: '1.2', intAsBigInt: true },
 } as const;

@@ -109,3 +109,10 @@ test('one mapping with many keys, aliases and merges takes as long as many small
   // A comparison of each key with all before it takes 80 times as long.
   assert.ok(times.large < 10 * times.small, JSON.stringify(times));
 });
+
+test('integers have the form that the caller gives them, in YAML and JSON', () => {
+  const forms = { parseJson: () => ({ a: 'exact' }), integer: (value: bigint) => String(value) };
+  assert.deepEqual(readYaml('a: 9223372036854775807', 'kubernetes', forms).value, { a: '9223372036854775807' });
+  assert.deepEqual(readYaml('{"a": 1}', 'kubernetes', forms).value, { a: 'exact' });
+  assert.deepEqual(valueOf('a: 9007199254740993'), { a: 9007199254740992 });
+});

@@ -65,3 +65,28 @@ test('a page that cannot be written is an error', async () => {
   assert.equal(code, 1);
   assert.match(err, /^nlc simulate: ENOENT.*\/nonexistent\/page\.html/u);
 });
+
+test('a cluster without zones: pods are counted within a minute, however few there are', async () => {
+  const file = join(tempFolder(), 'homelab.yaml');
+  writeFileSync(
+    file,
+    `
+apiVersion: nodelifecycle/v1alpha1
+kind: SimulationScenario
+name: homelab
+duration: 5m
+cluster:
+  nodes: [{ names: [server] }, { names: [agent-1, agent-2] }]
+  pods: [{ perNode: 3, tolerates: 1m }]
+  apiServers: 1
+  replicas: 1
+steps:
+  - { at: 10s, selector: { names: [agent-*] }, action: { kind: partition } }
+`,
+  );
+  const { code, out, err } = await nlc('simulate', file);
+  assert.deepEqual([code, err], [0, '']);
+  assert.match(out, /^homelab: 3 nodes in no zones, 9 pods/mu);
+  assert.match(out, /^pods deleted +6$/mu);
+  assert.match(out, /^pods deleted within a minute, at most +6$/mu);
+});

@@ -32,10 +32,11 @@ test('an invalid file: 2, and all problems with the file and the field', async (
   const path = aFile('nodeEvictionRate: -1\npolicies: [{ name: edge, mode: On, nodeSelector: {} }]\npaused: 1\n');
   const { code, out, err } = await nlc('validate', path);
   assert.deepEqual([code, out], [2, '']);
-  assert.deepEqual(err.split('\n').slice(0, 4), [
-    'nlc validate: invalid configuration (3 errors)',
+  assert.deepEqual(err.split('\n').slice(0, 5), [
+    'nlc validate: invalid configuration (4 errors)',
     `  ${path}: policies[0].mode: must be one of Enforce, Observe, Paused (got "On")`,
     `  ${path}: paused: must be true or false (got 1)`,
+    `  ${path}: policies[0].nodeSelector: must be a selector with at least one requirement (got {})`,
     `  ${path}: nodeEvictionRate: must be a number >= 0 (got -1)`,
   ]);
 });
