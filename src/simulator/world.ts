@@ -269,7 +269,7 @@ export class World {
     return new HollowFleet({
       nodes: plan.nodes.map(({ name, zone, labels }) => ({
         name,
-        labels: { 'topology.kubernetes.io/region': 'r', ...labels, [zoneLabel]: zone },
+        labels: zone === '' ? (labels ?? {}) : { 'topology.kubernetes.io/region': 'r', ...labels, [zoneLabel]: zone },
       })),
       api: client,
       clock: process,

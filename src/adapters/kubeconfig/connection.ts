@@ -4,7 +4,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { homedir } from 'node:os';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
-import { parse } from 'yaml';
 import type { Clock } from '../../ports/clock.ts';
 import type { Logger } from '../../ports/logger.ts';
 import { ConnectionError, type ConfigLocation } from './connection-error.ts';
@@ -15,6 +14,7 @@ import type { Connection } from '../kube-client/connection.ts';
 import { type Problem, problemOfCluster, problemOfUser } from './credentials.ts';
 import { isMap, type JsonMap, ownValue, setOwn } from '../../api/json-map.ts';
 import { withoutTrailing } from '../../api/without-trailing.ts';
+import { readYaml } from '../../yaml/yaml-reader.ts';
 import { textField as text } from './fields.ts';
 import { type Login, type LoginTarget, openLogin } from './login.ts';
 import { proxyFromEnvironment } from './proxy-environment.ts';
@@ -113,7 +113,7 @@ function parseFile(file: string): JsonMap {
   const text = readText(place, file);
   let document: unknown;
   try {
-    document = parse(text);
+    document = readYaml(text, 'kubernetes').value;
   } catch (cause) {
     throw new ConnectionError(place, 'is not YAML', cause);
   }

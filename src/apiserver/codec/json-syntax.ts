@@ -1,7 +1,8 @@
 /**
  * What is wrong with a text that is not JSON, in the words of kube-apiserver (upstream `encoding/json`, `scanner.go`).
- * Only called for a text that `JSON.parse` rejects.
+ * Only called for a text that `JSON.parse` rejects, or that is nested too deeply.
  */
+import { depthMax } from '../../yaml/json-reader.ts';
 
 const literals = ['true', 'false', 'null'] as const;
 const spaces: ReadonlySet<string> = new Set([' ', '\t', '\r', '\n']);
@@ -25,6 +26,7 @@ export function describeJsonProblem(text: string): string {
 class Scanner {
   readonly #text: string;
   #at = 0;
+  #depth = 0;
 
   constructor(text: string) {
     this.#text = text;
@@ -40,11 +42,14 @@ class Scanner {
   #value(): void {
     this.#skipSpaces();
     const first = this.#peek();
+    this.#depth += 1;
+    if (this.#depth > depthMax + 1) this.#fail('exceeded max depth');
     if (first === '{') this.#object();
     else if (first === '[') this.#list();
     else if (first === '"') this.#string();
     else if (first === '-' || isDigit(first)) this.#number();
     else this.#literal(first);
+    this.#depth -= 1;
   }
 
   #object(): void {

@@ -1,10 +1,12 @@
 /** Reads a request body and converts it to JSON values, from any supported format. */
-import { parseExactJson } from '../codec/parse-exact-json.ts';
+import { exactInteger, parseExactJson } from '../codec/parse-exact-json.ts';
 import { findTypeProblem, unrecognized } from '../codec/body-kind.ts';
 import { BodySource } from '../codec/body-source.ts';
-import { decodeYaml, describeRepeated, YamlProblem } from '../codec/yaml-document.ts';
 import { describeJsonProblem } from '../codec/json-syntax.ts';
 import { decodeProtobufBody, protobufContentType } from '../codec/protobuf-body.ts';
+import { isTooDeep, type RepeatedKey } from '../../yaml/json-reader.ts';
+import { YamlProblem } from '../../yaml/value-builder.ts';
+import { readYaml, type YamlDocument } from '../../yaml/yaml-reader.ts';
 import { badRequest, statusError } from '../api-errors/api-errors.ts';
 import { apiVersionOf, type GroupVersionKind } from '../resources.ts';
 import { isMap, type MutableJsonMap } from '../select-field.ts';
@@ -78,6 +80,8 @@ export function decodeBody(
   }
 }
 
+const exactNumbers = { parseJson: parseExactJson, integer: exactInteger } as const;
+
 function decodeJsonBody(bytes: Buffer, buildError: BuildError): RequestBody {
   const text = bytes.toString();
   const value = parseJson(text, (why) => buildError(`couldn't get version/kind; json parse error: ${why}`));
@@ -86,12 +90,17 @@ function decodeJsonBody(bytes: Buffer, buildError: BuildError): RequestBody {
 
 function decodeYamlBody(bytes: Buffer, buildError: BuildError): RequestBody {
   try {
-    const { value, repeated } = decodeYaml(bytes.toString());
+    const { value, repeated } = readYaml(bytes.toString(), 'kubernetes', exactNumbers);
     return { value, source: BodySource.ofYaml(value, repeated.map(describeRepeated)) };
   } catch (error) {
     if (!(error instanceof YamlProblem)) throw error;
-    throw buildError(error.message);
+    throw buildError(`yaml: ${error.message}`);
   }
+}
+
+/** As in the message of kube-apiserver about one key. */
+function describeRepeated({ key, line }: RepeatedKey): string {
+  return `line ${line}: key ${JSON.stringify(key)} already set in map`;
 }
 
 function checkType(body: RequestBody, buildError: BuildError): RequestBody {
@@ -104,14 +113,15 @@ export function unsupported(why: string, accepted: readonly string[]): Error {
   return statusError(415, 'UnsupportedMediaType', `${why} - accepted media types include: ${accepted.join(', ')}`);
 }
 
-/** The value of a JSON text. Throws the error that `buildError` makes of a syntax error. */
+/** The value of a JSON text. Throws the error that `buildError` makes of a syntax error, or of too many levels. */
 export function parseJson(text: string, buildError: (problem: string) => Error): unknown {
   try {
-    return parseExactJson(text);
+    const value = parseExactJson(text);
+    if (!isTooDeep(text, value)) return value;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw buildError(describeJsonProblem(text));
   }
+  throw buildError(describeJsonProblem(text));
 }
 
 interface ApplyBody {
@@ -138,11 +148,11 @@ export function decodeApply(bytes: Buffer, strict: boolean): ApplyBody {
   throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`);
 }
 
-function parseApply(bytes: Buffer): ReturnType<typeof decodeYaml> {
+function parseApply(bytes: Buffer): YamlDocument {
   try {
-    return decodeYaml(bytes.toString());
+    return readYaml(bytes.toString(), 'kubernetes', exactNumbers);
   } catch (error) {
     if (!(error instanceof YamlProblem)) throw error;
-    throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`);
+    throw badRequest(`error decoding YAML: error converting YAML to JSON: yaml: ${error.message}`);
   }
 }

@@ -1,7 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
-import { parseDocument } from 'yaml';
 import { connect } from '../client/connect.ts';
 import { PinoLogger } from '../../adapters/pino-logger.ts';
 import type { ScriptStep } from '../../kubelet/faults/fault-script.ts';
@@ -15,13 +14,11 @@ import { isLoopback } from '../../adapters/page-server/loopback-host.ts';
 import { FleetProcess } from '../hollow-nodes/fleet-process.ts';
 import { readFaultScript } from '../hollow-nodes/fault-schema.ts';
 import type { Read } from '../io/document-schema.ts';
+import { readYamlText } from '../io/yaml-text.ts';
 import { hollowNodesFlags } from '../hollow-nodes/flags.ts';
 
 /** V8's default lets the heap grow by half before a collection; thousands of mostly idle nodes would then hold garbage. */
 const heapGrowingPercent = 20;
-
-/** Maximum number of YAML aliases that are expanded, against exponential expansion. */
-const aliasesMax = 100;
 
 type HollowNodesValues = FlagValues<typeof hollowNodesFlags>;
 
@@ -76,9 +73,7 @@ function readScript({ script }: HollowNodesValues): {
 
 function parseFile(path: string): Read<unknown> {
   try {
-    const document = parseDocument(readFileSync(path, 'utf8'), { uniqueKeys: true });
-    const errors = document.errors.map(({ message }) => `${path}: invalid YAML: ${message.split('\n', 1)[0] ?? ''}`);
-    return errors.length > 0 ? { problems: errors } : { value: document.toJS({ maxAliasCount: aliasesMax }) };
+    return readYamlText(path, readFileSync(path, 'utf8'));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return { problems: [`--script: cannot read ${JSON.stringify(path)}: ${why}`] };

@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { parseDocument } from 'yaml';
 import { escapeJsonControls } from '../../api/format-safe-text.ts';
 import type { TraceHeader } from '../../simulator/recording/cluster-trace.ts';
 import { describeResult } from '../../simulator/scenario/describe-result.ts';
@@ -11,6 +10,7 @@ import { readFlags } from '../flags/flag-schema.ts';
 import { type CommandIo, exitFailure, exitSuccess, printNote, usageError } from '../io/command-io.ts';
 import type { Read } from '../io/document-schema.ts';
 import type { FlagValues } from '../flags/flag-definition.ts';
+import { readYamlText } from '../io/yaml-text.ts';
 import { ownVersion } from '../io/version.ts';
 import { buildReport, type RecordedRun } from '../simulate/build-report.ts';
 import { simulateFlags } from '../simulate/flags.ts';
@@ -20,9 +20,6 @@ import { settingsOf } from '../simulate/scenario-settings.ts';
 import { describeMissingLabels, selectMissingLabels } from '../simulate/select-missing-labels.ts';
 import { surroundings } from '../simulate/surroundings.ts';
 import { readText, readTraceScenario } from '../simulate/trace-file.ts';
-
-/** Maximum number of YAML aliases that are expanded, against exponential expansion. */
-const aliasesMax = 100;
 
 interface Arguments {
   readonly files: readonly string[];
@@ -160,9 +157,8 @@ function readSource(files: readonly string[], trace: string | undefined): Read<S
 }
 
 function parseScenario(path: string, text: string): Read<ReadScenario> {
-  const document = parseDocument(text, { prettyErrors: true, uniqueKeys: true, version: '1.2' });
-  const errors = document.errors.map(({ message }) => `${path}: invalid YAML: ${message.split('\n')[0]}`);
-  if (errors.length > 0) return { problems: errors };
-  const read = readScenario(document.toJS({ maxAliasCount: aliasesMax }));
+  const document = readYamlText(path, text);
+  if ('problems' in document) return document;
+  const read = readScenario(document.value);
   return 'problems' in read ? { problems: read.problems.map((problem) => `${path}: ${problem}`) } : read;
 }

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { parse, stringify } from 'yaml';
+import { stringify } from 'yaml';
 import { type CommandIo, exitSuccess, printNote, usageError } from '../io/command-io.ts';
 import { parseControllerConfig } from '../controller/config.ts';
+import { readYamlText } from '../io/yaml-text.ts';
 import { readFlags } from '../flags/flag-schema.ts';
 import { escapeControls } from '../../api/format-safe-text.ts';
 import { mapOf } from '../../api/json-map.ts';
@@ -82,7 +83,8 @@ function readConfig(file: string, read: FileRead, output: Output): ReturnType<ty
   const parsed = parseControllerConfig([`--config=${file}`, ...source], () => textOf(read));
   if ('problems' in parsed) return parsed;
   const policies = (): readonly PolicyInput[] => {
-    return policySchema.array().parse(mapOf(parse(textOf(read)))['policies'] ?? []);
+    const document = readYamlText(file, textOf(read));
+    return policySchema.array().parse('value' in document ? (mapOf(document.value)['policies'] ?? []) : []);
   };
   return { what: 'the configuration is valid', policies, warnings: parsed.warnings };
 }

@@ -1,6 +1,7 @@
-import { parseDocument } from 'yaml';
+import { isMap } from '../../api/json-map.ts';
 import { type FlagDefinition, keyOf } from '../flags/flag-definition.ts';
 import type { Input } from '../flags/flags.ts';
+import { readYamlText } from '../io/yaml-text.ts';
 import { nearestName } from '../flags/suggestions.ts';
 import {
   defaultFileSettings,
@@ -20,24 +21,14 @@ export interface ConfigFile {
   readonly problems: readonly string[];
 }
 
-/** Maximum number of YAML aliases that are expanded, against exponential expansion. */
-const aliasesMax = 100;
-
 /**
  * Parses the text of a config file. Settings have the flags' names in camel case. Unknown and duplicate keys, and a
  * missing or wrong apiVersion or kind, are problems; each problem names the file.
  */
 export function readConfigFile(path: string, text: string, table: readonly FlagDefinition[]): ConfigFile {
-  const document = parseDocument(text, { prettyErrors: true, uniqueKeys: true, version: '1.2' });
-  const errors = document.errors.map((error) => `--config: ${path}: invalid YAML: ${firstLine(error.message)}`);
-  if (errors.length > 0) return failedWith(errors);
-  let content: unknown;
-  try {
-    content = document.toJS({ maxAliasCount: aliasesMax });
-  } catch (error) {
-    return failedWith([`--config: ${path}: cannot expand YAML aliases: ${firstLine(String(error))}`]);
-  }
-  if (isRecord(content)) return parseContent(path, content, table);
+  const read = readYamlText(`--config: ${path}`, text);
+  if ('problems' in read) return failedWith(read.problems);
+  if (isMap(read.value)) return parseContent(path, read.value, table);
   return failedWith([`--config: ${path}: must be a YAML mapping with ${headText}`]);
 }
 
@@ -76,12 +67,4 @@ function headProblems(origin: string, given: unknown, wanted: string): readonly 
 function unknownText(path: string, key: string, known: ReadonlySet<string>): string {
   const near = nearestName(key, known);
   return `${path}: ${key}: unknown setting${near === undefined ? '' : `; did you mean ${near}?`}`;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function firstLine(text: string): string {
-  return text.split('\n', 1)[0] ?? '';
 }

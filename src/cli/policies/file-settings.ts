@@ -1,10 +1,11 @@
 // Settings of the config file that have no flag. All of them take effect without a restart.
 import { z } from 'zod';
-import { ownValue } from '../../api/json-map.ts';
+import { listOf, ownValue } from '../../api/json-map.ts';
 import type { ControllerOptions } from '../../controller/model/options.ts';
 import { decodePolicies } from './decode-policies.ts';
 import { describeSchemaIssue } from './describe-schema-issue.ts';
 import { policiesMax, policySchema, type PolicyInput } from './policy-schema.ts';
+import { selectSoundFields } from './sound-fields.ts';
 import { validatePolicies } from './validate-policies.ts';
 
 export type FileSettings = Pick<ControllerOptions, 'policies' | 'paused'>;
@@ -42,7 +43,11 @@ export function readFileSettings(content: Readonly<Record<string, unknown>>): Re
   const parsed = schema.safeParse(given);
   if (!parsed.success) {
     // A text that matches neither of two patterns is two issues.
-    const problems = new Set(parsed.error.issues.flatMap((issue) => describeSchemaIssue(issue, given)));
+    const { issues } = parsed.error;
+    const problems = new Set([
+      ...issues.flatMap((issue) => describeSchemaIssue(issue, given)),
+      ...validatePolicies(soundPolicies(content, issues)),
+    ]);
     return { settings: defaultFileSettings, problems: [...problems] };
   }
   const policies: readonly PolicyInput[] = parsed.data.policies ?? [];
@@ -50,4 +55,17 @@ export function readFileSettings(content: Readonly<Record<string, unknown>>): Re
   if (problems.length > 0) return { settings: defaultFileSettings, problems };
   const decoded = policies.length === 0 ? defaultFileSettings.policies : decodePolicies(policies);
   return { settings: { policies: decoded, paused: parsed.data.paused ?? false }, problems };
+}
+
+/** What the rules between fields can check of policies with these issues. */
+function soundPolicies(
+  { policies }: Readonly<Record<string, unknown>>,
+  issues: readonly z.core.$ZodIssue[],
+): readonly PolicyInput[] {
+  const paths = issues.map(({ path }) => path).filter(([setting]) => setting === 'policies');
+  if (paths.some(([, index]) => index === undefined)) return [];
+  return listOf(policies).map((policy, index) => {
+    const faulty = paths.filter(([, at]) => at === index).map(([, , field]) => field);
+    return selectSoundFields(policy, new Set(faulty), index);
+  });
 }

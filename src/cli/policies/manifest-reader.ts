@@ -1,7 +1,9 @@
 // Reads NodeLifecyclePolicy manifests from a file of one or more YAML documents.
-import { type Document, isScalar, parseAllDocuments } from 'yaml';
 import { isMap, mapOf, textOf } from '../../api/json-map.ts';
 import { policiesMax, policyApiVersion, policyObjectName, policyResource } from '../../api/node-lifecycle-policy.ts';
+import type { YamlProblem } from '../../yaml/value-builder.ts';
+import { readYamlDocuments, type YamlDocument } from '../../yaml/yaml-reader.ts';
+import { checkDocument } from '../io/yaml-text.ts';
 import { buildPolicyWarnings } from './build-policy-warnings.ts';
 import { decodePolicies } from './decode-policies.ts';
 import { readPolicyInput } from './policy-object-reader.ts';
@@ -11,18 +13,16 @@ type ReadManifests =
   | { readonly policies: readonly PolicyInput[]; readonly warnings: readonly string[] }
   | { readonly problems: readonly string[] };
 
-/** Maximum number of YAML aliases that are expanded, against exponential expansion. */
-const aliasesMax = 100;
-const yaml = { prettyErrors: true, uniqueKeys: true, version: '1.2' } as const;
-
 /** Whether a document of the text is a NodeLifecyclePolicy, valid or not. */
 export function hasPolicyManifest(text: string): boolean {
-  return documentsOf(text).some((document) => document.get('kind') === policyResource.kind);
+  return readYamlDocuments(text, 'kubernetes').some(
+    (document) => 'value' in document && mapOf(document.value)['kind'] === policyResource.kind,
+  );
 }
 
 /** Problems name the file, the object, the field, what is accepted and the value. */
 export function readPolicyManifests(path: string, text: string): ReadManifests {
-  const documents = documentsOf(text);
+  const documents = readYamlDocuments(text, 'kubernetes');
   const read = documents.map((document, index) => readDocument(`${path}: document ${index + 1}`, path, document));
   const problems = read.flatMap((result) => ('problems' in result ? result.problems : []));
   const policies = read.flatMap((result) => ('input' in result ? [result.input] : []));
@@ -34,29 +34,13 @@ export function readPolicyManifests(path: string, text: string): ReadManifests {
   };
 }
 
-/** Empty documents, such as after the last separator, are left out. */
-function documentsOf(text: string): readonly Document[] {
-  const documents = parseAllDocuments(text, yaml);
-  if (!Array.isArray(documents)) return [];
-  return documents.filter(({ contents, errors }) => {
-    const isEmpty = contents === null || (isScalar(contents) && contents.value === null);
-    return !isEmpty || errors.length > 0;
-  });
-}
-
 type ReadDocument = { readonly input: PolicyInput } | { readonly problems: readonly string[] };
 
-function readDocument(place: string, path: string, document: Document): ReadDocument {
-  const errors = document.errors.map(({ message }) => `${place}: invalid YAML: ${message.split('\n', 1)[0] ?? ''}`);
-  if (errors.length > 0) return { problems: errors };
-  let content: unknown;
-  try {
-    content = document.toJS({ maxAliasCount: aliasesMax });
-  } catch (error) {
-    return { problems: [`${place}: cannot expand YAML aliases: ${String(error)}`] };
-  }
-  if (!isMap(content)) return { problems: [`${place}: must be a mapping`] };
-  const { apiVersion, kind, metadata, spec } = content;
+function readDocument(place: string, path: string, document: YamlDocument | YamlProblem): ReadDocument {
+  const checked = checkDocument(place, document);
+  if ('problems' in checked) return checked;
+  if (!isMap(checked.value)) return { problems: [`${place}: must be a mapping`] };
+  const { apiVersion, kind, metadata, spec } = checked.value;
   const head = [
     ...headProblems(`${place}: apiVersion`, apiVersion, policyApiVersion),
     ...headProblems(`${place}: kind`, kind, policyResource.kind),

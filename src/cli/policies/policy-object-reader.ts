@@ -1,9 +1,11 @@
 // Reads NodeLifecyclePolicy objects by the same schema and rules as policies of the config file.
 import { z } from 'zod';
+import { mapOf } from '../../api/json-map.ts';
 import type { NodePolicy } from '../../controller/model/policy.ts';
 import { decodePolicies } from './decode-policies.ts';
 import { describeSchemaIssue } from './describe-schema-issue.ts';
 import { policyNameSchema, policySpecSchema, type PolicyInput } from './policy-schema.ts';
+import { selectSoundFields } from './sound-fields.ts';
 import { toPolicyInput } from './to-policy-object.ts';
 import { validatePolicies } from './validate-policies.ts';
 
@@ -26,12 +28,20 @@ export function readPolicyInput({ metadata, spec }: GivenObject): ReadInput {
   const given = { metadata: { name: metadata.name }, spec };
   const parsed = schema.safeParse(given);
   if (!parsed.success) {
-    const problems = parsed.error.issues.flatMap((issue) => describeSchemaIssue(issue, given));
-    return { problems: [...new Set(problems)] };
+    const { issues } = parsed.error;
+    // A path is metadata.name, spec or spec.FIELD.
+    const faulty = new Set(issues.map(({ path }) => path[1]));
+    const sound = selectSoundFields({ ...mapOf(spec), name: metadata.name }, faulty, 0);
+    const problems = issues.flatMap((issue) => describeSchemaIssue(issue, given));
+    return { problems: [...new Set([...problems, ...validateRules(sound)])] };
   }
   const input = toPolicyInput(parsed.data);
-  const problems = validatePolicies([input]).map((problem) => problem.replace(/^policies\[0\]/, 'spec'));
+  const problems = validateRules(input);
   return problems.length > 0 ? { problems } : { input };
+}
+
+function validateRules(input: PolicyInput): readonly string[] {
+  return validatePolicies([input]).map((problem) => problem.replace(/^policies\[0\]/, 'spec'));
 }
 
 /** The policy of one object, as the controller uses it. */

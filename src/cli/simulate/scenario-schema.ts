@@ -17,14 +17,14 @@ const nodeGroup = z
       prefix: nodeName.optional(),
       count: wholeNumber(1, nodesMax).optional(),
       names: z.array(nodeName, { error: 'a list of names' }).min(1, { error: 'a list of names' }).optional(),
-      zone: text(),
+      zone: text().default(''),
       labels: z.record(z.string(), z.string(), { error: 'an object of labels' }).default({}),
     },
-    { error: 'an object with zone, and names or prefix and count' },
+    { error: 'an object with names or prefix and count' },
   )
   .superRefine(({ prefix, count, names }, context) => {
     if ((names === undefined) === (prefix !== undefined && count !== undefined)) return;
-    context.addIssue({ code: 'custom', message: 'an object with zone, and either names or prefix and count' });
+    context.addIssue({ code: 'custom', message: 'an object with either names or prefix and count' });
   });
 
 const podGroup = z.strictObject(

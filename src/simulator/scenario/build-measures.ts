@@ -13,8 +13,7 @@ export interface Measure {
 /** In the order of a report. Times are from the fault of a node, as median and maximum over the nodes. */
 export function buildMeasures(result: ScenarioResult): readonly Measure[] {
   const { outcomes, intervals, intervalMs } = result;
-  const peak = (of: 'deletions' | 'requests'): number => Math.max(0, ...intervals.map((interval) => interval[of]));
-  const minutes = 60_000 / intervalMs;
+  const requestsMax = intervals.reduce((most, { requests }) => Math.max(most, requests), 0);
   return [
     ...delays('fault to not ready', outcomes, ({ notReadyAtMs }) => notReadyAtMs),
     ...delays('fault to NoExecute', outcomes, ({ noExecuteAtMs }) => noExecuteAtMs),
@@ -27,9 +26,9 @@ export function buildMeasures(result: ScenarioResult): readonly Measure[] {
     count('pods deleted', result.podsDeleted),
     count('pods moved needlessly', result.podsMovedNeedlessly),
     count('recoveries of flapping nodes that were kept', result.flappingKept),
-    count('pods deleted per minute, at most', peak('deletions') * minutes),
+    count('pods deleted within a minute, at most', result.podsDeletedWithinMinuteMax),
     count('requests of the controller', sum(Object.values(result.requests))),
-    count('requests per second, at most', peak('requests') / (intervalMs / 1_000)),
+    count(`requests per second, mean of the busiest ${intervalMs / 1_000}s`, requestsMax / (intervalMs / 1_000)),
   ];
 }
 
@@ -45,9 +44,15 @@ function delays(
     })
     .sort((a, b) => a - b);
   return [
-    { name: `${name}, median`, value: seconds[Math.floor(seconds.length / 2)], unit: 'seconds' },
+    { name: `${name}, median`, value: median(seconds), unit: 'seconds' },
     { name: `${name}, maximum`, value: seconds.at(-1), unit: 'seconds' },
   ];
+}
+
+/** Of sorted numbers; of an even number of them the mean of the two in the middle. */
+function median(sorted: readonly number[]): number | undefined {
+  const [low, high] = [sorted[Math.ceil(sorted.length / 2) - 1], sorted[Math.floor(sorted.length / 2)]];
+  return low === undefined || high === undefined ? undefined : (low + high) / 2;
 }
 
 /** The node was ready again soon: a longer grace period would not have marked it. */

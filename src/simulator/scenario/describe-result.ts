@@ -9,7 +9,7 @@ const nodesShownMax = 20;
 /** One run, or two side by side. The limits of what it says are its last lines. */
 export function describeResult(result: ScenarioResult, against: ScenarioResult | undefined): string {
   const { name, nodes, zones, pods, durationMs } = result;
-  const zoneText = zones.length === 1 ? '1 zone' : `${zones.length} zones`;
+  const zoneText = zones.length === 1 ? '1 zone' : `${zones.length || 'no'} zones`;
   const lines = [
     `${name}: ${nodes} nodes in ${zoneText}, ${pods} pods, ${formatGoDuration(durationMs)} simulated`,
     ...(against === undefined

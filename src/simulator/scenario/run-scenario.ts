@@ -185,7 +185,7 @@ class ScenarioRun {
       durationMs: scenario.durationMs,
       nodes: countNodes(scenario),
       pods: sum(scenario.pods.map(({ count }) => count)),
-      zones: [...new Set(scenario.nodes.map(({ zone }) => zone))],
+      zones: [...new Set(scenario.nodes.map(({ zone }) => zone))].filter((zone) => zone !== ''),
       settings: this.#settings.shown,
       outcomes,
       zoneStates: this.#observer.zoneStates,
@@ -195,6 +195,7 @@ class ScenarioRun {
       falseAssessments: outcomes.filter(({ isFalse }) => isFalse).length,
       podsMovedNeedlessly: sum(outcomes.filter(isMoved).map(({ podsDeleted }) => podsDeleted)),
       podsDeleted: sum(outcomes.map(({ podsDeleted }) => podsDeleted)),
+      podsDeletedWithinMinuteMax: this.#observer.deletedWithinMinuteMax,
       flappingKept: this.#observer.flappingKept,
     };
   }

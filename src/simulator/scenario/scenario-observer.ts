@@ -14,6 +14,7 @@ import type { Interval, NodeOutcome, ZoneState } from './scenario-result.ts';
 
 /** A node that was silent up to this long ago may still be marked. */
 const lateMarkMsMax = 5_000;
+const minuteMs = 60_000;
 
 /** Notes what happens to each node, from commits, ground truth, decisions and requests. */
 export class ScenarioObserver {
@@ -22,6 +23,8 @@ export class ScenarioObserver {
   readonly intervals: Interval[] = [];
   /** Number of recoveries after which a flapping node was kept from new pods. */
   flappingKept = 0;
+  /** The most pods that were deleted within any minute. */
+  deletedWithinMinuteMax = 0;
   readonly #world: World;
   readonly #intervalMs: number;
   /** The last episode of each node. */
@@ -29,6 +32,8 @@ export class ScenarioObserver {
   readonly #outcomes: NodeOutcome[] = [];
   readonly #faults = new Map<string, number>();
   readonly #notReady = new Map<string, string>();
+  /** Times of the deletions of the last minute. */
+  readonly #lastDeletions: number[] = [];
   #startMs = Number.POSITIVE_INFINITY;
 
   constructor(world: World, intervalMs: number) {
@@ -144,6 +149,15 @@ export class ScenarioObserver {
     outcome.firstDeletionAtMs ??= this.#nowMs();
     outcome.lastDeletionAtMs = this.#nowMs();
     this.#interval().deletions += 1;
+    this.#countWithinMinute();
+  }
+
+  #countWithinMinute(): void {
+    const nowMs = this.#nowMs();
+    this.#lastDeletions.push(nowMs);
+    const first = this.#lastDeletions.findIndex((atMs) => atMs > nowMs - minuteMs);
+    if (first > 0) this.#lastDeletions.splice(0, first);
+    this.deletedWithinMinuteMax = Math.max(this.deletedWithinMinuteMax, this.#lastDeletions.length);
   }
 
   #outcome(node: string): NodeOutcome {

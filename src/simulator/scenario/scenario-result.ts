@@ -47,6 +47,7 @@ export interface ScenarioResult {
   readonly durationMs: number;
   readonly nodes: number;
   readonly pods: number;
+  /** Those of the nodes; empty if no node has one. */
   readonly zones: readonly string[];
   /** Settings that differ from the defaults. */
   readonly settings: readonly string[];
@@ -62,6 +63,8 @@ export interface ScenarioResult {
   /** Pods deleted from nodes whose machine did not fail and which were ready again at the end. */
   readonly podsMovedNeedlessly: number;
   readonly podsDeleted: number;
+  /** The most pods that were deleted within any 60 s. */
+  readonly podsDeletedWithinMinuteMax: number;
   /** Recoveries of flapping nodes after which the node was kept from new pods. */
   readonly flappingKept: number;
 }

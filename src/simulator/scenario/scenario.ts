@@ -3,6 +3,7 @@ import type { FaultOrder } from '../../kubelet/faults/fault-injector.ts';
 /** Nodes that are alike. */
 interface NodeGroup {
   readonly names: readonly string[];
+  /** Empty: without a zone. */
   readonly zone: string;
   readonly labels: Readonly<Record<string, string>>;
 }

@@ -77,3 +77,28 @@ test('the name of a scenario reaches the terminal as an escape, and begins no li
   assert.deepEqual(controlsIn(json.out), []);
   assert.equal(JSON.parse(json.out).name, 'a\u001b[2J\u009b\u202e\nb');
 });
+
+test('a cluster without zones: pods are counted within a minute, however few there are', async () => {
+  const file = join(tempFolder(), 'homelab.yaml');
+  writeFileSync(
+    file,
+    `
+apiVersion: nodelifecycle/v1alpha1
+kind: SimulationScenario
+name: homelab
+duration: 5m
+cluster:
+  nodes: [{ names: [server] }, { names: [agent-1, agent-2] }]
+  pods: [{ perNode: 3, tolerates: 1m }]
+  apiServers: 1
+  replicas: 1
+steps:
+  - { at: 10s, selector: { names: [agent-*] }, action: { kind: partition } }
+`,
+  );
+  const { code, out, err } = await nlc('simulate', file);
+  assert.deepEqual([code, err], [0, '']);
+  assert.match(out, /^homelab: 3 nodes in no zones, 9 pods/mu);
+  assert.match(out, /^pods deleted +6$/mu);
+  assert.match(out, /^pods deleted within a minute, at most +6$/mu);
+});

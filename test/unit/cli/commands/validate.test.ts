@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { parse } from 'yaml';
 import { controlsIn } from '../../../support/control-characters.ts';
+import { aliasBomb, deepTexts } from '../../../support/hostile-texts.ts';
 import { nlc } from '../../../support/run-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'nlc-validate-'));
@@ -32,10 +33,11 @@ test('an invalid file: 2, and all problems with the file and the field', async (
   const path = aFile('nodeEvictionRate: -1\npolicies: [{ name: edge, mode: On, nodeSelector: {} }]\npaused: 1\n');
   const { code, out, err } = await nlc('validate', path);
   assert.deepEqual([code, out], [2, '']);
-  assert.deepEqual(err.split('\n').slice(0, 4), [
-    'nlc validate: invalid configuration (3 errors)',
+  assert.deepEqual(err.split('\n').slice(0, 5), [
+    'nlc validate: invalid configuration (4 errors)',
     `  ${path}: policies[0].mode: must be one of Enforce, Observe, Paused (got "On")`,
     `  ${path}: paused: must be true or false (got 1)`,
+    `  ${path}: policies[0].nodeSelector: must be a selector with at least one requirement (got {})`,
     `  ${path}: nodeEvictionRate: must be a number >= 0 (got -1)`,
   ]);
 });
@@ -79,14 +81,14 @@ test('policies of a file that names the other source already are printed, and ar
 
 test('several manifests in one file: each problem names the object, the field and what is accepted', async () => {
   const head = 'apiVersion: policy.node-lifecycle.dev/v1alpha1\nkind: NodeLifecyclePolicy\n';
-  const spec = 'spec: { nodeSelector: { matchLabels: { a: b } }, mode: On }\n';
+  const spec = 'spec: { nodeSelector: { matchLabels: { a: b } }, mode: Onn }\n';
   const path = join(folder, 'several.yaml');
   const last = 'apiVersion: policy.node-lifecycle.dev/v1\nkind: NodeLifecyclePolicy\nmetadata: { name: c }\nspec: {}\n';
   writeFileSync(path, [`${head}metadata: { name: a }\n${spec}`, `${head}spec: 7\n`, last].join('---\n'));
   const { code, err } = await nlc('validate', path);
   assert.equal(code, 2);
   assert.deepEqual(err.split('\n').slice(1, 5), [
-    `  ${path}: nodelifecyclepolicy/a: spec.mode: must be one of Enforce, Observe, Paused (got "On")`,
+    `  ${path}: nodelifecyclepolicy/a: spec.mode: must be one of Enforce, Observe, Paused (got "Onn")`,
     `  ${path}: document 2: metadata.name: must be a name of lower-case letters, digits, - and ., at most 253 (missing)`,
     `  ${path}: document 2: spec: must be a mapping (got 7)`,
     `  ${path}: document 3: apiVersion: must be policy.node-lifecycle.dev/v1alpha1 (got "policy.node-lifecycle.dev/v1")`,
@@ -98,10 +100,10 @@ test('warnings about manifests name the objects', async () => {
     `apiVersion: policy.node-lifecycle.dev/v1alpha1\nkind: NodeLifecyclePolicy\nmetadata: { name: ${name} }\n` +
     'spec: { nodeSelector: { matchLabels: { a: b } } }\n';
   const path = join(folder, 'equal.yaml');
-  writeFileSync(path, `${one('x')}---\n${one('y')}---\n`);
+  writeFileSync(path, `${one('x')}---\n${one('z')}---\n`);
   const { code, out, err } = await nlc('validate', path);
   assert.deepEqual([code, out], [0, 'the 2 policies are valid\n']);
-  assert.match(err, /nodelifecyclepolicy\/x \(x\) and nodelifecyclepolicy\/y \(y\) have equal priority 0/u);
+  assert.match(err, /nodelifecyclepolicy\/x \(x\) and nodelifecyclepolicy\/z \(z\) have equal priority 0/u);
   writeFileSync(path, `${one('x')}---\n${one('x')}`);
   assert.match((await nlc('validate', path)).err, /nodelifecyclepolicy\/x: must be unique/u);
 });
@@ -120,4 +122,39 @@ test('names and values of a file reach the terminal as escapes, and begin no lin
     invalid.err.split('\n').every((line) => /^(?:nlc validate|See|\s{2}\/|$)/.test(line)),
     invalid.err,
   );
+});
+
+test('alias bombs and deep nesting: 2, and one line, in each command that reads a file', async () => {
+  const path = join(folder, 'hostile.yaml');
+  const commands = [
+    ['validate', path],
+    ['simulate', path],
+    ['hollow-nodes', '--kubeconfig=none', `--script=${path}`],
+    ['whatif', `--policies=${path}`, '--trace=none'],
+    ['controller', `--config=${path}`],
+  ];
+  for (const [name, text] of Object.entries({ bomb: aliasBomb, ...deepTexts })) {
+    writeFileSync(path, text);
+    for (const argv of commands) {
+      const { code, out, err } = await nlc(...argv);
+      assert.deepEqual([code, out], [2, ''], `${argv.join(' ')}: ${name}`);
+      assert.match(err, /hostile\.yaml: (?:document 1: )?invalid YAML: /u, `${argv.join(' ')}: ${name}`);
+      assert.doesNotMatch(err, /\n +at /u);
+    }
+  }
+});
+
+test('merge keys and aliases are accepted, and what comes later takes precedence', async () => {
+  const path = aFile(
+    'policies:\n' +
+      '  - &pool { name: a, nodeSelector: { matchLabels: { pool: a } }, nodeMonitorGracePeriod: 2m }\n' +
+      '  - { <<: *pool, name: b, nodeSelector: { matchLabels: { pool: b } } }\n',
+  );
+  assert.deepEqual(await nlc('validate', path), { code: 0, out: 'the configuration is valid\n', err: '' });
+  const { out } = await nlc('validate', path, '--output=config');
+  assert.deepEqual(parse(out).policies[1], {
+    name: 'b',
+    nodeSelector: { matchLabels: { pool: 'b' } },
+    nodeMonitorGracePeriod: '2m',
+  });
 });

@@ -291,10 +291,26 @@ for (const [policy, problem] of malformed) {
 }
 
 test('all problems are reported together, each with the index of its policy', () => {
-  assert.deepEqual(problemsOf(aPolicyWith({}), aPolicyWith({ mode: 'On', priority: 'x' }), 3), [
+  assert.deepEqual(problemsOf(aPolicyWith({}), aPolicyWith({ name: 'b', mode: 'On', priority: 'x' }), 3), [
     'policies[1].priority: must be an integer from -2147483648 to 2147483647 (got "x")',
     'policies[1].mode: must be one of Enforce, Observe, Paused (got "On")',
     'policies[2]: must be a mapping (got 3)',
+  ]);
+  const empty = aPolicyWith({ nodeSelector: {} });
+  const selector = 'must be a selector with at least one requirement (got {})';
+  assert.deepEqual(
+    problemsOf(empty, aPolicyWith({ name: 'b', mode: 'enforce' }), { ...empty, name: 7, limits: {} }, 3),
+    [
+      'policies[1].mode: must be one of Enforce, Observe, Paused (got "enforce")',
+      `policies[2].name: must be ${name} (got 7)`,
+      'policies[3]: must be a mapping (got 3)',
+      `policies[0].nodeSelector: ${selector}`,
+      `policies[2].nodeSelector: ${selector}`,
+      'policies[2].limits: must be set with at least one limit (got {})',
+    ],
+  );
+  assert.deepEqual(problemsOf(aPolicyWith({ failureDomain: 'rack', outerFailureDomain: ['room'] })), [
+    'policies[0].failureDomain: must be a list of 1 to 5 label keys (got "rack")',
   ]);
 });
 

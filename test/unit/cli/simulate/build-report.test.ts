@@ -46,6 +46,7 @@ function runOf(change: Partial<ScenarioResult> = {}, recording: Partial<Recorded
       podsMovedNeedlessly: 0,
       flappingKept: 0,
       podsDeleted: 0,
+      podsDeletedWithinMinuteMax: 0,
       ...change,
     },
     recording: {

@@ -45,12 +45,15 @@ const result: ScenarioResult = {
   podsMovedNeedlessly: 0,
   flappingKept: 0,
   podsDeleted: 2,
+  podsDeletedWithinMinuteMax: 2,
 };
 
 test('the report of one run', () => {
   const text = describeResult(result, undefined);
   assert.match(text, /^a <zone> fails: 3 nodes in 1 zone, 6 pods, 10m0s simulated\nsettings: node-eviction-rate=1$/m);
   assert.match(text, /^fault to not ready, median +45\.0s$/m);
+  assert.match(text, /^pods deleted within a minute, at most +2$/m);
+  assert.match(text, /^requests per second, mean of the busiest 10s +3$/m);
   assert.match(text, /^healthy nodes marked Unknown +1$/m);
   assert.match(text, /^n1 +1m0\.0s +1m45\.0s +1m46\.0s +2 at 6m46\.0s\.\.6m47\.0s +- +-$/m);
   assert.match(text, /^n2 +- +1m50\.0s \(false\) +- +- +2m0\.0s +-$/m);
@@ -61,4 +64,14 @@ test('two runs side by side, and a measure that one of them does not have', () =
   const text = describeResult(result, { ...result, settings: [], outcomes: [] });
   assert.match(text, /^A: node-eviction-rate=1\nB: defaults$/m);
   assert.match(text, /^fault to NoExecute, maximum +46\.0s +-$/m);
+});
+
+test('the median of an even number is the mean of the two in the middle; no zones are said', () => {
+  const [first] = result.outcomes;
+  assert.ok(first !== undefined);
+  const outcomes = [40_100, 49_900].map((ms) => ({ ...first, faultAtMs: 0, notReadyAtMs: ms }));
+  const text = describeResult({ ...result, outcomes, zones: [] }, undefined);
+  assert.match(text, /^fault to not ready, median +45\.0s$/m);
+  assert.match(text, /^fault to not ready, maximum +49\.9s$/m);
+  assert.match(text, /: 3 nodes in no zones, /);
 });

@@ -1,0 +1,40 @@
+// Bodies that take time, memory or stack without bound if they are read without care.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { aliasBomb, deepTexts, deepJson } from '../../support/hostile-texts.ts';
+import { expect, jsonPatch, mergePatch, openClient, strategicPatch } from './client.ts';
+
+const client = await openClient();
+const applyPatch = 'application/apply-patch+yaml';
+const configMaps = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`;
+
+test('alias bombs and deep nesting are 400 in each format and kind of write', async () => {
+  const namespace = await client.namespace();
+  const path = `${configMaps(namespace)}/hostile`;
+  await client.make(configMaps(namespace), { metadata: { name: 'hostile' } });
+  for (const [name, text] of Object.entries({ bomb: aliasBomb, ...deepTexts })) {
+    expect(await client.post(configMaps(namespace), text, { type: 'application/yaml' }), 400);
+    const applied = expect(await client.patch(`${path}?fieldManager=test`, applyPatch, text), 400);
+    assert.match(applied.message, /^error decoding YAML: error converting YAML to JSON: yaml: /u, name);
+  }
+  for (const text of [deepJson, deepJson.slice(0, -10)]) {
+    const posted = expect(await client.post(configMaps(namespace), text, { type: 'application/json' }), 400);
+    assert.match(posted.message, /invalid character '\[' exceeded max depth/u);
+    for (const type of [mergePatch, strategicPatch, jsonPatch]) expect(await client.patch(path, type, text), 400);
+  }
+  expect(await client.get(path), 200);
+});
+
+test('a large configuration is applied as JSON; repeated keys are found in it', async () => {
+  const namespace = await client.namespace();
+  const data = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`key-${at}`, 'x']));
+  const body = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'large' }, data }, undefined, 1);
+  const apply = (text: string, query = ''): ReturnType<typeof client.patch> =>
+    client.patch(`${configMaps(namespace)}/large?fieldManager=test${query}`, applyPatch, text);
+  const applied = expect(await apply(body), 201);
+  assert.equal(Object.keys(applied.data).length, 20_000);
+  const twice = body.replace('"data": {', '"data": {"key-7": "y",');
+  const refused = expect(await apply(twice, '&fieldValidation=Strict'), 400);
+  assert.match(refused.message, /line \d+: key "key-7" already set in map/u);
+  expect(await apply(twice), 200);
+});
