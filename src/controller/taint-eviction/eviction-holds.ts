@@ -69,18 +69,22 @@ export class EvictionHolds {
 
   /** What holds this deletion if it is for this cause. Cheap: called before each request. */
   reasonFor(eviction: TimedEviction, due: EvictionCause): EvictionHold | undefined {
-    const { node, released } = eviction;
-    const policyHold = this.#policyHoldOf(node);
+    const policyHold = this.#policyHoldOf(eviction.node);
     if (policyHold !== undefined) return policyHold.why;
     if (this.#options.arePodsStale?.() === true) return 'stale-pods';
-    const ofTaint = due.forHealth ? this.#options.holdOf(node) : this.#lateCache(node);
-    const why = ofTaint ?? (this.#isNewerThanNode(eviction) ? 'late-cache' : undefined);
-    const isReleased =
-      why !== undefined &&
-      released?.why === why &&
-      isSameKind(kindOf(due), released.kind) &&
-      this.#nowMs() < released.untilMs;
-    return isReleased ? undefined : why;
+    const why = this.#evidenceHold(eviction, due);
+    return why === undefined || this.#isReleased(eviction, why, due) ? undefined : why;
+  }
+
+  #evidenceHold(eviction: TimedEviction, { forHealth }: EvictionCause): EvictionHold | undefined {
+    const why = forHealth ? this.#options.holdOf(eviction.node) : this.#lateCache(eviction.node);
+    return why ?? (this.#isNewerThanNode(eviction) ? 'late-cache' : undefined);
+  }
+
+  /** A live read has shown that this reason holds no longer. */
+  #isReleased({ released }: TimedEviction, why: EvictionHold, due: EvictionCause): boolean {
+    if (released?.why !== why || !isSameKind(kindOf(due), released.kind)) return false;
+    return this.#nowMs() < released.untilMs;
   }
 
   #lateCache(node: string): EvictionHold | undefined {
