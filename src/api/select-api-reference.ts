@@ -26,8 +26,10 @@ export function explainMirrorReference(spec: JsonMap): string | undefined {
   return projectsToken ? 'a mirror pod may not use ServiceAccountToken volume projections' : undefined;
 }
 
+const containerLists = ['containers', 'initContainers', 'ephemeralContainers'] as const;
+
 function containersOf(spec: JsonMap): readonly JsonMap[] {
-  return ['containers', 'initContainers', 'ephemeralContainers'].flatMap((list) => mapsOf(spec[list]));
+  return containerLists.flatMap((list) => mapsOf(spec[list]));
 }
 
 function refersToSecret(spec: JsonMap): boolean {

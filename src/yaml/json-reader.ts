@@ -12,7 +12,7 @@ export const depthMax = 500;
 /** Maximum number of repeated keys that are reported. */
 export const repeatedMax = 100;
 
-const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[[\]{}]/g;
+const tokens = /"[^"\\]*(?:\\[^]?[^"\\]*)*(?:"(\s*:)?|$)|[[\]{}]/g;
 
 /** The keys that occur twice in one object of a valid JSON text. */
 export function findRepeatedKeys(text: string): readonly RepeatedKey[] {

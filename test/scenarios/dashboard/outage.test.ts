@@ -95,7 +95,7 @@ test('nodes whose silence is not confirmed are suspects at once, and ready again
   const silent = names(40, 'a-');
   await world.silentFor(53, ...silent);
   assert.deepEqual(statesOf(mirror).suspect?.toSorted(), silent.toSorted());
-  assert.equal(mirror.nodes.get('a-0')?.held, 'it looks silent, and its lease could not be read');
+  assert.equal(mirror.nodes.get('a-0')?.held, 'it looks silent, and a live read of its lease does not confirm it');
   world.renewing(...silent);
   await world.clock.advance(1_100);
   assert.equal(statesOf(mirror).ready?.length, 60);
