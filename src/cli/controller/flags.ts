@@ -161,7 +161,7 @@ export const controllerFlags = [
     ),
     flag.integer(
       'concurrent-writes',
-      'Concurrent writes of each kind; recovery, detection, tainting, eviction and housekeeping have separate limits. Requests to the Eviction API take at most half; with 1 they delay deletions while they hang',
+      'Concurrent writes of each kind: recovery, detection, tainting, eviction and housekeeping. Requests to the Eviction API take at most half of them, at least one',
       { default: 16, range: { min: 1, max: 256 } },
     ),
   ]),

@@ -41,6 +41,7 @@ test('the defaults are those of kube-controller-manager 1.36', () => {
   const { config, warnings } = configOf([]);
   assert.deepEqual(warnings, []);
   assert.deepEqual(config, {
+    allowedHosts: undefined,
     nodeMonitorPeriodMs: 5_000,
     nodeMonitorGracePeriodMs: 50_000,
     nodeStartupGracePeriodMs: 60_000,
@@ -103,6 +104,7 @@ test('every flag sets its option', () => {
     '--terminated-pod-gc-threshold=7',
     '--feature-gates=TaintBasedEvictions=false',
     '--pod-eviction-timeout=1m',
+    '--allowed-hosts=nlc.example.com,nlc',
     '--node-monitor-period=2s',
     '--node-monitor-grace-period=1m',
     '--node-startup-grace-period=90s',
@@ -140,6 +142,7 @@ test('every flag sets its option', () => {
     '--validate-only',
   ]);
   assert.deepEqual(config, {
+    allowedHosts: 'nlc.example.com,nlc',
     nodeMonitorPeriodMs: 2_000,
     nodeMonitorGracePeriodMs: 60_000,
     nodeStartupGracePeriodMs: 90_000,

@@ -207,7 +207,7 @@ test('eviction: the first matching toleration in order counts, the earliest end 
     { key: 'b', operator: 'Exists' },
   ];
   const leave = (atMs: number, taint: string, toleratedSeconds: number) =>
-    ({ kind: 'leave', atMs, taint, toleratedSeconds }) as const;
+    ({ kind: 'leave', atMs, taint, forHealth: false, toleratedSeconds, sinceMs: atMs - toleratedSeconds * 1_000 }) as const;
   const stay = (why: string) => ({ kind: 'stay', why });
   const rows: readonly (readonly [Partial<PodView>, readonly ReturnType<typeof running>[], object])[] = [
     [{}, [], stay('taint-gone')],
@@ -244,15 +244,17 @@ test('the countdown of a taint found at the start begins at its timeAdded, not b
   assert.equal(since('1970-01-01T00:00:00Z'), 1_000_000, 'a time before the creation of its node is not used');
 });
 
-test('a taint that stays keeps its start, whatever happens to its timeAdded or to the clock', () => {
+test('a taint that stays keeps its start, whatever happens to the clock; a later timeAdded is another taint', () => {
   const clock = new TaintClock();
   const first = { monotonicMs: 0, wallMs: Date.parse('2026-01-01T00:00:00Z') };
   const carrying = (...taints: readonly Taint[]) => ({ name: 'n', createdAtMs: first.wallMs, taints });
   const stamped = (timeAdded: string): Taint => ({ key: 'k', effect: 'NoExecute', timeAdded });
   assert.equal(clock.observe(carrying(stamped('2026-01-01T00:00:00Z')), 'found', first), true);
   const later = { monotonicMs: 30_000, wallMs: first.wallMs + 3_600_000 };
-  assert.equal(clock.observe(carrying(stamped('2026-01-01T00:00:30Z')), 'found', later), false);
+  assert.equal(clock.observe(carrying(stamped('2026-01-01T00:00:00Z')), 'found', later), false);
   assert.equal(clock.get('n')[0]?.sinceMs, 0);
+  assert.equal(clock.observe(carrying(stamped('2026-01-01T00:00:30Z')), 'arrives', later), true);
+  assert.equal(clock.get('n')[0]?.sinceMs, 30_000);
   assert.equal(clock.observe(carrying({ key: 'k', effect: 'NoSchedule' }), 'found', later), true);
   assert.deepEqual(clock.get('n'), []);
 });

@@ -31,7 +31,7 @@ const rows: readonly (readonly [Partial<NodeHoldFacts>, string | null])[] = [
     { outage: 'ControlPlanePathFailure' },
     'ControlPlanePathFailure: it became silent together with most nodes of several zones',
   ],
-  [{ isUnconfirmed: true }, 'it looks silent, and its lease could not be read'],
+  [{ isUnconfirmed: true }, 'it looks silent, and a live read of its lease does not confirm it'],
   [{ stoppedZone: '' }, 'the eviction rate of zone (none) is 0'],
   [{ wait: { policy: 'p', reason: 'rate' } }, 'its pod waits for a token of policy p'],
   [{ wait: { policy: 'p', reason: 'budget' } }, 'the Eviction API does not evict its pod (budget)'],
