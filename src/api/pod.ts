@@ -228,6 +228,11 @@ function wholeSeconds(ms: number): number {
   return Math.min(Math.max(ms / 1_000, 0), secondsMax) >>> 0;
 }
 
+/** Its phase is Succeeded or Failed, which is final. */
+export function isCompleted({ phase }: Pick<PodView, 'phase'>): boolean {
+  return phase === 'Succeeded' || phase === 'Failed';
+}
+
 /**
  * Wall time from which the pod may have been on its node: its binding, or its creation if the binding time is unknown or
  * earlier. Undefined if neither is known.

@@ -8,7 +8,7 @@ import type { DepartureSource } from './taint-eviction/departures.ts';
 interface DepartureStages {
   readonly nodes: NodeSource;
   readonly health: Pick<HealthTable, 'evaluate'>;
-  readonly policies: Pick<PolicyStage, 'evictReachableOf' | 'deletionRateOf'>;
+  readonly policies: Pick<PolicyStage, 'evictReachableOf' | 'deletionRateOf' | 'keeperOf'>;
   healthNow(): Now;
 }
 
@@ -17,6 +17,7 @@ export function departureSource(stages: DepartureStages, confirms: boolean): Dep
   return {
     evictReachableOf: (node) => stages.policies.evictReachableOf(node),
     deletionRateOf: (node) => stages.policies.deletionRateOf(node),
+    isKept: (pod) => stages.policies.keeperOf(pod) !== undefined,
     isReachable: (node) => isReachable(node, stages, confirms),
   };
 }

@@ -31,7 +31,7 @@ interface Answer {
  */
 export class LiveNodes {
   readonly #options: LiveNodesOptions;
-  readonly #reading = new Map<string, Promise<LiveNode>>();
+  readonly #reading = new Map<string, Promise<Answer>>();
   /** In order of arrival. */
   readonly #answers = new Map<string, Answer>();
 
@@ -44,15 +44,26 @@ export class LiveNodes {
    * and then a read starts if the limit allows. Never waits, so that no worker is blocked by a node that cannot be read.
    */
   latest(name: string, sentSinceMs = -Infinity): LiveNode | undefined {
-    const answer = this.#recent(name);
-    const known = answer !== undefined && answer.sentAtMs >= sentSinceMs ? answer.live : undefined;
+    const known = this.#recentSince(name, sentSinceMs);
     if (known === undefined && this.#reading.size < readsAtOnceMax) void this.#readOnce(name);
     return known;
   }
 
-  /** The result of the last {@link evidenceMs}, or of a new read. The caller limits the number of its reads. Never rejects. */
-  async read(name: string): Promise<LiveNode> {
-    return this.#recent(name)?.live ?? this.#readOnce(name);
+  /**
+   * The result of the last {@link evidenceMs} whose request was sent at this time or later, or of a new read. The time must not
+   * be in the future. The caller limits the number of its reads. Never rejects.
+   */
+  async read(name: string, sentSinceMs = -Infinity): Promise<LiveNode> {
+    const known = this.#recentSince(name, sentSinceMs);
+    if (known !== undefined) return known;
+    const { live, sentAtMs } = await this.#readOnce(name);
+    // A read that was in flight may have been sent before; the next one was not.
+    return sentAtMs >= sentSinceMs ? live : (await this.#readOnce(name)).live;
+  }
+
+  #recentSince(name: string, sentSinceMs: number): LiveNode | undefined {
+    const answer = this.#recent(name);
+    return answer !== undefined && answer.sentAtMs >= sentSinceMs ? answer.live : undefined;
   }
 
   #recent(name: string): Answer | undefined {
@@ -65,15 +76,16 @@ export class LiveNodes {
   }
 
   /** A read in flight is not repeated. */
-  #readOnce(name: string): Promise<LiveNode> {
+  #readOnce(name: string): Promise<Answer> {
     const underWay = this.#reading.get(name);
     if (underWay !== undefined) return underWay;
     const sentAtMs = this.#options.clock.monotonicMs();
     const read = this.#read(name).then((live) => {
+      const answer = { live, sentAtMs, atMs: this.#options.clock.monotonicMs() };
       this.#reading.delete(name);
       this.#answers.delete(name); // to the end
-      this.#answers.set(name, { live, sentAtMs, atMs: this.#options.clock.monotonicMs() });
-      return live;
+      this.#answers.set(name, answer);
+      return answer;
     });
     this.#reading.set(name, read);
     return read;

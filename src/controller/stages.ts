@@ -507,7 +507,7 @@ export class Stages {
       ...this.dependencies,
       podGc,
       pods: informers.pods.store,
-      readNode: (name) => this.#liveNodes.read(name),
+      readNode: (name, sentSinceMs) => this.#liveNodes.read(name, sentSinceMs),
       relistNodes: () => informers.nodes.relist(),
     });
   }

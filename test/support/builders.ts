@@ -73,6 +73,7 @@ export function aPolicy(over: Partial<NodePolicy> = {}): NodePolicy {
     evictReachable: undefined,
     podDeletionsPerSecond: undefined,
     maxConcurrentEvictions: undefined,
+    keepCompletedPods: false,
     zones: undefined,
     flapping: undefined,
     ...over,

@@ -45,6 +45,8 @@ function arbitraryOf(schema: Json): fc.Arbitrary<unknown> {
       return fc
         .double({ min: Number(schema['minimum'] ?? 0), max: Number(schema['maximum']), noNaN: true })
         .map((value) => value + 0); // not -0, which JSON does not have
+    case 'boolean':
+      return fc.boolean();
     case 'string':
       return fc.constantFrom(...texts.filter((text) => patternsOf(schema).every((pattern) => pattern.test(text))));
     default:

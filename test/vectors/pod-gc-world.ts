@@ -86,7 +86,7 @@ export class PodGcWorld implements World {
       ...(quarantineS === undefined ? {} : { quarantineMs: quarantineS * 1_000 }),
       pods: this.#pods,
       nodes,
-      readNode: (name) => live.read(name),
+      readNode: (name, sentSinceMs) => live.read(name, sentSinceMs),
       relistNodes: () => undefined,
       writer: writerOnto(this.#api, nodes, decisions, signal),
       decisions,

@@ -19,7 +19,7 @@ code (\`npm run vectors\`), and the same steps run on both controllers (\`npm ru
 record fails both.
 
 Two things are easily taken for differences and are the same in both. Completed pods (Succeeded or Failed) are deleted like running ones
-when their node is tainted NoExecute, with what was in their logs; no field of a policy keeps them, a toleration does. And a
+when their node is tainted NoExecute, with what was in their logs, unless they tolerate it or a policy sets [keepCompletedPods](policies.md#completed-pods). And a
 toleration that becomes longer while its taint is present does not postpone the deletion.
 
 Column _shown by_: a number is a [known limitation of kube-controller-manager](decisions/0019-known-limitations.md),

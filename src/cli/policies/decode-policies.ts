@@ -33,6 +33,7 @@ export function decodePolicies(policies: readonly PolicyInput[]): readonly NodeP
     evictReachable: policy.evictReachable && { timeoutMs: parseDuration(policy.evictReachable.timeout) },
     podDeletionsPerSecond: policy.limits?.podDeletionsPerSecond,
     maxConcurrentEvictions: policy.limits?.maxConcurrentEvictions,
+    keepCompletedPods: policy.keepCompletedPods ?? false,
   }));
 }
 

@@ -60,6 +60,7 @@ function describeEvictionLimits(policy: NodePolicy): readonly string[] {
   const timeout = timeoutMs === undefined ? '' : ` for ${formatGoDuration(timeoutMs)} at most`;
   return [
     ...(evictReachable === undefined ? [] : [`evictReachable${timeout}`]),
+    ...(policy.keepCompletedPods ? ['keepCompletedPods'] : []),
     ...(rate === undefined ? [] : [`podDeletionsPerSecond ${rate}`]),
     ...(max === undefined ? [] : [`maxConcurrentEvictions ${max}`]),
   ];

@@ -129,6 +129,10 @@ const evictionLimits = {
     .describe(
       'Pods of nodes that are not Ready but reachable are evicted by the Eviction API, so that PodDisruptionBudgets hold them',
     ),
+  keepCompletedPods: z
+    .boolean({ error: 'true or false' })
+    .optional()
+    .describe('Pods in phase Succeeded or Failed are not evicted for the health of these nodes; false if not set'),
 } as const;
 
 const resetAt = 'an RFC 3339 time, such as 2026-11-23T18:00:00Z';

@@ -164,7 +164,8 @@ function decidePod(
     })),
     ...coming.map((key) => ({ taint: { key, effect: 'NoExecute' }, sinceMs: now.monotonicMs })),
   ];
-  const fate = decideEviction(pod, { taints: running, boundMs: -Infinity });
+  const isKept = policies.keeperOf(pod) !== undefined;
+  const fate = decideEviction(pod, { taints: running, boundMs: -Infinity, isKept });
   if (fate.kind === 'stay') return 'stays';
   const forHealth = isHealthTaint(fate.taint);
   const waits = forHealth && coming.some((key) => key === fate.taint) && (taint === 'held' || taint === 'stopped');

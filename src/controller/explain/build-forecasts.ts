@@ -59,24 +59,13 @@ export function buildLostNodeForecast(node: string, zone: ZoneFacts, circumstanc
 
 /** When this pod is to be evicted: its scheduled eviction, or what the prediction for its node means for it. */
 export function buildEvictionForecast(
-  { pod, tolerations, timedEviction, wait, terminating, daemonSet }: PodBrief,
+  { pod, tolerations, timedEviction, wait, terminating, daemonSet, keeper }: PodBrief,
   { taint, eviction }: NodeForecast,
   circumstances: Circumstances,
 ): EvictionForecast | undefined {
-  if (timedEviction !== undefined) {
-    const { taint, toleratedSeconds } = timedEviction;
-    const atMs = isEvictionHeld(taint, circumstances)
-      ? Infinity
-      : Math.max(
-          timedEviction.atMs,
-          estimatePauseEndMs(circumstances),
-          estimateHealthHoldMs(taint, circumstances),
-          estimateDepartureMs(wait),
-        );
-    const cause = { kind: 'taint', taint, toleratedSeconds } as const;
-    return { pod, state: 'scheduled', cause, given: 'nothing-changes', atMs };
-  }
-  if (terminating) return undefined;
+  if (timedEviction !== undefined) return buildScheduledForecast({ pod, wait }, timedEviction, circumstances);
+  // A policy that keeps it does so in every case that is left.
+  if (terminating || keeper !== undefined) return undefined;
   if (eviction !== undefined) {
     const state = eviction.mark === 'evicted' ? 'scheduled' : 'predicted';
     const { given } = eviction;
@@ -89,6 +78,23 @@ export function buildEvictionForecast(
   if (seconds === Infinity) return undefined;
   const cause = { kind: 'taint', taint: key, toleratedSeconds: seconds } as const;
   return { pod, state: 'predicted', cause, given, atMs: atMs + seconds * 1_000 };
+}
+
+function buildScheduledForecast(
+  { pod, wait }: Pick<PodBrief, 'pod' | 'wait'>,
+  { taint, toleratedSeconds, atMs: dueAtMs }: NonNullable<PodBrief['timedEviction']>,
+  circumstances: Circumstances,
+): EvictionForecast {
+  const atMs = isEvictionHeld(taint, circumstances)
+    ? Infinity
+    : Math.max(
+        dueAtMs,
+        estimatePauseEndMs(circumstances),
+        estimateHealthHoldMs(taint, circumstances),
+        estimateDepartureMs(wait),
+      );
+  const cause = { kind: 'taint', taint, toleratedSeconds } as const;
+  return { pod, state: 'scheduled', cause, given: 'nothing-changes', atMs };
 }
 
 /**

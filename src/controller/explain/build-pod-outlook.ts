@@ -94,6 +94,7 @@ function classifyStay(facts: PodFacts, forecast: NodeForecast, circumstances: Ci
   if (facts.nodeName === '') return { why: 'not-bound' };
   if (facts.node === undefined) return { why: 'node-unknown' };
   if (facts.daemonSet !== undefined) return { why: 'daemon-set', daemonSet: facts.daemonSet };
+  if (facts.keeper !== undefined) return { why: 'completed', policy: facts.keeper };
   return { why: toleratesAll(facts, forecast) ? 'tolerates-forever' : 'nothing-points-to-it' };
 }
 

@@ -212,6 +212,7 @@ const stayReasons: Texts<'why', StayOutlook> = {
   'not-bound': () => 'it is not bound to a node',
   'node-unknown': () => 'its node does not exist',
   'daemon-set': ({ daemonSet }) => `DaemonSet ${daemonSet} selects it and would create it again on the same node`,
+  completed: ({ policy }) => `it is completed, and policy ${policy} keeps completed pods (keepCompletedPods)`,
   'tolerates-forever': () => 'it tolerates all NoExecute taints of its node without a time limit',
   'nothing-points-to-it': () => 'no cause for an eviction',
 };

@@ -170,6 +170,8 @@ export interface PodBrief {
   readonly wait: DepartureWaitFacts | undefined;
   /** Eviction mode: it is kept, because this DaemonSet would create it again on the same node. */
   readonly daemonSet: string | undefined;
+  /** The policy that keeps it from evictions for the health of its node. */
+  readonly keeper: string | undefined;
 }
 
 /** What the pod garbage collector does about a pod. */
@@ -394,6 +396,8 @@ export type StayOutlook =
   | { readonly why: 'node-unknown' }
   /** Eviction mode: the DaemonSet would create it again on the same node. */
   | { readonly why: 'daemon-set'; readonly daemonSet: string }
+  /** This policy keeps completed pods. */
+  | { readonly why: 'completed'; readonly policy: string }
   | { readonly why: 'tolerates-forever' }
   | { readonly why: 'nothing-points-to-it' };
 

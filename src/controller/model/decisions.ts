@@ -109,6 +109,7 @@ export function describeStaleness(reason: StaleReason): string {
 export type StayReason =
   | 'taint-gone'
   | 'tolerates-forever'
+  | 'completed'
   | 'pod-gone'
   | 'pod-moved'
   | 'node-gone'

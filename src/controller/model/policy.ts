@@ -33,6 +33,8 @@ export interface NodePolicy {
   readonly podDeletionsPerSecond: number | undefined;
   /** How many of these nodes may be emptied at once; undefined: no limit. */
   readonly maxConcurrentEvictions: number | undefined;
+  /** Pods in phase Succeeded or Failed are not evicted for the health of these nodes. */
+  readonly keepCompletedPods: boolean;
 }
 
 /** Pods of nodes that are not Ready but reachable are evicted by the Eviction API, so that PodDisruptionBudgets hold them. */

@@ -3,7 +3,7 @@
 // chosen and again before each is deleted.
 import { findCondition } from '../../api/conditions.ts';
 import type { NodeView } from '../../api/node.ts';
-import type { PodView } from '../../api/pod.ts';
+import { isCompleted, type PodView } from '../../api/pod.ts';
 import { outOfServiceTaintKey, type Taint } from '../../api/taints.ts';
 import type { PodGcReason } from '../model/decisions.ts';
 
@@ -55,8 +55,8 @@ export function decideCollection(
 /**
  * Its phase must become Failed before the deletion: no kubelet is left to write it (upstream `markFailedAndDeletePod`).
  */
-export function mustFailFirst({ phase }: Pick<PodView, 'phase'>): boolean {
-  return phase !== 'Succeeded' && phase !== 'Failed';
+export function mustFailFirst(pod: Pick<PodView, 'phase'>): boolean {
+  return !isCompleted(pod);
 }
 
 /** Upstream `isPodTerminated`: an unrecognized phase counts as terminated. */

@@ -39,8 +39,8 @@ export interface PodGarbageCollectorOptions {
   readonly podGc: Live<PodGcOptions>;
   readonly pods: Pick<StoreReader<PodView>, 'get' | 'values'>;
   readonly nodes: NodeSource;
-  /** The node as read live, at most `evidenceMs` ago. Must not reject. */
-  readonly readNode: (name: string) => Promise<LiveNode>;
+  /** The node as read live, at most `evidenceMs` ago and by a request sent since this time. Must not reject. */
+  readonly readNode: (name: string, sentSinceMs: number) => Promise<LiveNode>;
   /** Lists nodes again: a node exists that the cache does not have. */
   readonly relistNodes: () => void;
   readonly writer: CommandWriter;
@@ -51,10 +51,12 @@ export interface PodGarbageCollectorOptions {
   readonly quarantineMs?: number;
 }
 
-/** Attempts of one round, by uid, and whether each is settled: a pod under two rules is tried once. */
 interface Round {
+  /** Attempts of the round, by uid, and whether each is settled: a pod under two rules is tried once. */
   readonly settled: Map<string, boolean>;
   readonly signal: AbortSignal | undefined;
+  /** When the pods of this step were chosen. A node that was read before may have registered, and got them, since. */
+  readonly chosenAtMs: number;
 }
 
 /** Checks all pods of the cluster. Rounds must not overlap; caches must be synced. */
@@ -112,8 +114,9 @@ export class PodGarbageCollector {
   }
 
   async #round(wanted: readonly PodGcReason[], signal: AbortSignal | undefined): Promise<void> {
-    const round: Round = { settled: new Map(), signal };
+    const settled = new Map<string, boolean>();
     for (const why of wanted) {
+      const round: Round = { settled, signal, chosenAtMs: this.#options.clock.monotonicMs() };
       if (why === 'terminated') await this.#collectTerminated(round);
       else if (why === 'orphaned') await this.#collectOrphaned(round);
       else await this.#collectAll(decideCollection(why, this.#options.pods.values(), this.#nodeOf), why, round);
@@ -157,7 +160,7 @@ export class PodGarbageCollector {
    * round.
    */
   async #collectOrphansOf(node: string, orphans: readonly PodView[], round: Round): Promise<LiveNode> {
-    const live = await this.#options.readNode(node);
+    const live = await this.#options.readNode(node, round.chosenAtMs);
     if (live !== 'gone') this.#keepOrphans(node, live);
     else if (await this.#collectAll(orphans, 'orphaned', round)) this.#quarantine.release(node);
     return live;
@@ -183,7 +186,7 @@ export class PodGarbageCollector {
     const worker = async (): Promise<void> => {
       for (const pod of waiting) {
         if (round.signal?.aborted === true) return;
-        round.settled.set(pod.uid, await this.#collect(pod, why));
+        round.settled.set(pod.uid, await this.#collect(pod, why, round));
       }
     };
     await Promise.all(Array.from({ length: deletesAtOnceMax }, worker));
@@ -191,8 +194,8 @@ export class PodGarbageCollector {
   }
 
   /** Evaluates the pod again, as time may have passed. Returns whether it is settled. */
-  async #collect(chosen: PodView, why: PodGcReason): Promise<boolean> {
-    if (!(await this.#appliesLive(chosen, why))) return false;
+  async #collect(chosen: PodView, why: PodGcReason, round: Round): Promise<boolean> {
+    if (!(await this.#appliesLive(chosen, why, round))) return false;
     const pod = this.#options.pods.get(podKey(chosen));
     if (pod === undefined || !this.#isCollectable(chosen, why)) return true;
     const outcome = await this.#failAndDelete(pod, why);
@@ -213,9 +216,9 @@ export class PodGarbageCollector {
    * behind, and a deletion without a grace period does not wait for a kubelet that is back. Where reading nodes is not
    * permitted, the cached node decides.
    */
-  async #appliesLive(pod: PodView, why: PodGcReason): Promise<boolean> {
+  async #appliesLive(pod: PodView, why: PodGcReason, { chosenAtMs }: Round): Promise<boolean> {
     if (why !== 'orphaned' && why !== 'out-of-service') return true;
-    const live = await this.#options.readNode(pod.nodeName);
+    const live = await this.#options.readNode(pod.nodeName, chosenAtMs);
     if (live === 'not-permitted') return why === 'out-of-service';
     return live !== 'unreadable' && fallsUnder(why, pod, () => (live === 'gone' ? undefined : live));
   }

@@ -9,6 +9,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Live } from '../../ports/live.ts';
 import type { NodeSource } from '../model/commands.ts';
 import type { ConcurrencyHold, EmptyingStatus, NodePolicy } from '../model/policy.ts';
+import { decideKeeper } from './decide-keeper.ts';
 import type { NodePolicies, PolicyOptions } from './node-policies.ts';
 
 export interface EmptyingNodesOptions {
@@ -37,7 +38,7 @@ interface CappedPolicy extends NodePolicy {
 
 /**
  * A node is being emptied while it has a NoExecute taint for its health, or gets one, and has pods that do not tolerate it for
- * ever and do not terminate yet.
+ * ever, do not terminate yet and are not kept by their policy.
  */
 export class EmptyingNodes {
   readonly #options: EmptyingNodesOptions;
@@ -163,8 +164,10 @@ export class EmptyingNodes {
 
   #evicts(name: string, taints: readonly Taint[]): boolean {
     if (taints.length === 0) return false;
-    return this.#options.podsOn(name).some(({ terminating, tolerations }) => {
-      return !terminating && taints.some((taint) => !toleratesForever(tolerations, taint));
+    const selection = this.#options.policies.selectionOf(name);
+    return this.#options.podsOn(name).some((pod) => {
+      const stays = pod.terminating || decideKeeper(pod, selection) !== undefined;
+      return !stays && taints.some((taint) => !toleratesForever(pod.tolerations, taint));
     });
   }
 

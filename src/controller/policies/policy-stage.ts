@@ -1,6 +1,7 @@
 // Policies and pauses, for the other stages: the grace periods of a node, what holds its writes, and the writer that
 // enforces it.
 import type { NodeView } from '../../api/node.ts';
+import type { PodView } from '../../api/pod.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EventRecorder } from '../../ports/event-recorder.ts';
 import type { Live } from '../../ports/live.ts';
@@ -24,6 +25,7 @@ import type {
 } from '../model/policy.ts';
 import { ActHolds } from './act-holds.ts';
 import { buildPolicyCounts } from './build-policy-counts.ts';
+import { decideKeeper } from './decide-keeper.ts';
 import { deriveZoneOptions } from './derive-zone.ts';
 import { EmptyingNodes, type EmptyingNodesOptions } from './emptying-nodes.ts';
 import { HoldingWriter } from './holding-writer.ts';
@@ -137,6 +139,11 @@ export class PolicyStage {
     if (selection.kind !== 'policy' || rule === undefined) return undefined;
     const timeoutMs = rule.timeoutMs ?? this.#options.options.current().evictReachableTimeoutMs;
     return { policy: selection.policy.name, timeoutMs };
+  }
+
+  /** The policy that keeps this pod from evictions for the health of its node; undefined: none. */
+  keeperOf(pod: Pick<PodView, 'phase' | 'nodeName'>): string | undefined {
+    return decideKeeper(pod, this.#policies.selectionOf(pod.nodeName));
   }
 
   /** The rate of pod deletions for the health of nodes of the policy of this node; undefined: no limit. */

@@ -55,6 +55,7 @@ export interface SnapshotSources {
       | 'breakerOf'
       | 'counts'
       | 'emptying'
+      | 'keeperOf'
     >;
   };
   readonly informers: {

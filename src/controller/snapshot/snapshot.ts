@@ -293,6 +293,7 @@ export class LiveSnapshot {
       tolerations,
       timedEviction: evictor.timedEviction(podKey(pod)),
       wait: evictor.waitOf(podKey(pod)) ?? this.#eviction?.waitOf(pod),
+      keeper: this.#eviction === undefined ? this.#sources.stages.policies.keeperOf(pod) : undefined,
       ...fate,
     };
   }

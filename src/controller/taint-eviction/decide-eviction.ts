@@ -37,6 +37,8 @@ interface PodSituation {
   readonly boundMs: number;
   /** The current deadline of the pod. */
   readonly earlier?: EvictAt | undefined;
+  /** A policy keeps the pod from evictions for the health of its node. Absent: none does. */
+  readonly isKept?: boolean;
 }
 
 /**
@@ -44,10 +46,12 @@ interface PodSituation {
  */
 export function decideEviction(
   pod: Pick<PodView, 'tolerations' | 'terminating'>,
-  { taints, boundMs, earlier }: PodSituation,
+  { taints: all, boundMs, earlier, isKept = false }: PodSituation,
 ): EvictionDecision {
-  if (taints.length === 0) return { kind: 'stay', why: 'taint-gone' };
+  if (all.length === 0) return { kind: 'stay', why: 'taint-gone' };
   if (pod.terminating) return { kind: 'stay', why: 'already-terminating' };
+  const taints = selectCounting(all, isKept);
+  if (taints.length === 0) return { kind: 'stay', why: 'completed' };
   const find = tolerationFinder(pod.tolerations, taints.length);
   const ends = taints.flatMap(({ taint, sinceMs }) => {
     return endOfToleration(find(taint), { taint, sinceMs: Math.max(sinceMs, boundMs) }) ?? [];
@@ -57,6 +61,11 @@ export function decideEviction(
   const earliest = others.reduce((soonest, end) => (end.atMs < soonest.atMs ? end : soonest), first);
   if (earlier === undefined || earlier.atMs > earliest.atMs) return earliest;
   return isStillCaused(earlier, ends) && !isRestarted(earlier, taints) ? earlier : earliest;
+}
+
+/** The taints that count for a pod: for one that a policy keeps, none that evicts for the health of the node. */
+export function selectCounting(taints: readonly RunningTaint[], isKept: boolean): readonly RunningTaint[] {
+  return isKept ? taints.filter(({ taint }) => !isForHealth(taint)) : taints;
 }
 
 /** Whether it evicts for the health of the node: a health taint, or the taint out-of-service that this controller adds. */

@@ -26,6 +26,8 @@ export interface DepartureSource {
   readonly isReachable: (node: string) => boolean;
   /** Undefined: no limit. */
   readonly deletionRateOf: (node: string) => DeletionRate | undefined;
+  /** The policy of its node keeps the pod from evictions for the health of the node. */
+  readonly isKept: (pod: PodView) => boolean;
 }
 
 interface DeparturesOptions {
@@ -66,6 +68,7 @@ export const deleteAtOnce: DepartureSource = {
   evictReachableOf: () => undefined,
   isReachable: () => false,
   deletionRateOf: () => undefined,
+  isKept: () => false,
 };
 
 export class Departures {

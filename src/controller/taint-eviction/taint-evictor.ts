@@ -23,7 +23,7 @@ import { evaluationFailed, type StayReason } from '../model/decisions.ts';
 import type { WaitingPod } from '../model/waiting-pods.ts';
 import { AcceptedDeletions } from './accepted-deletions.ts';
 import { boundSinceMs, isBinding } from './bound-since.ts';
-import { decideEviction, type EvictAt, isForHealth, type RunningTaint } from './decide-eviction.ts';
+import { decideEviction, type EvictAt, isForHealth, type RunningTaint, selectCounting } from './decide-eviction.ts';
 import { Departures, type DepartureSource, type DepartureWait, deleteAtOnce, type Leave } from './departures.ts';
 import { EvictionHolds, type EvictionHoldsOptions } from './eviction-holds.ts';
 import { PodEvaluations } from './pod-evaluations.ts';
@@ -213,10 +213,11 @@ export class TaintEvictor {
     return this.#taints.get(node);
   }
 
-  /** The same for one pod: no countdown starts before the pod is bound. */
+  /** Those that count for this pod: no countdown starts before the pod is bound. */
   countdownsOf(pod: PodView): readonly RunningTaint[] {
-    const taints = this.#taints.get(pod.nodeName);
-    if (taints.length === 0) return taints;
+    const all = this.#taints.get(pod.nodeName);
+    if (all.length === 0) return all;
+    const taints = selectCounting(all, this.#isKept(pod));
     const boundMs = this.#timed.get(podKey(pod))?.boundMs ?? boundSinceMs(pod, 'found', this.#now());
     return taints.map(({ taint, sinceMs }) => ({ taint, sinceMs: Math.max(sinceMs, boundMs) }));
   }
@@ -272,9 +273,13 @@ export class TaintEvictor {
     const known = this.#timed.get(podKey(pod));
     if (taints.length === 0 && known === undefined) return;
     const boundMs = known?.boundMs ?? boundSinceMs(pod, meeting, now);
-    const decision = decideEviction(pod, { taints, boundMs, earlier: known?.evictAt });
+    const decision = decideEviction(pod, { taints, boundMs, earlier: known?.evictAt, isKept: this.#isKept(pod) });
     if (decision.kind === 'stay') this.#cancel(pod, decision.why);
     else if (!isBeingDeleted) this.#schedule(pod, boundMs, decision);
+  }
+
+  #isKept(pod: PodView): boolean {
+    return (this.#options.departures ?? deleteAtOnce).isKept(pod);
   }
 
   /** Drops state of another pod of the same name, or of this pod on another node. */

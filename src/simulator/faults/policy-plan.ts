@@ -65,6 +65,7 @@ export function makePolicy(chosen: readonly string[], mode: PolicyMode): NodePol
     evictReachable: undefined,
     podDeletionsPerSecond: undefined,
     maxConcurrentEvictions: undefined,
+    keepCompletedPods: false,
   };
 }
 

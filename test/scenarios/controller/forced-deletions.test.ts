@@ -78,6 +78,34 @@ test('a node that registers again while the pods of its predecessor are deleted 
   assert.equal(world.evicted().length, 16, 'those that were under way');
 });
 
+test('that a node was gone before it registered again is no reason to delete a pod that was bound since', async () => {
+  await using world = aWorld();
+  world.addPod('old', 'a', [{ operator: 'Exists' }]);
+  await world.running(1);
+  world.removeNode('a');
+  await world.advance(48);
+  world.addNode('a');
+  world.setTaints('a', [{ key: 'cni.example.com/agent-not-ready', value: 'true', effect: 'NoExecute' }]);
+  await world.advance(1);
+  world.nodesFrozen = true;
+  const reads: number[] = [];
+  const slow = Promise.withResolvers<undefined>();
+  world.beforeRead = async (_resource, name) => {
+    if (name === 'a') reads.push(world.seconds());
+    if (reads.length === 1) await slow.promise;
+  };
+  world.addPod('fresh', 'a'); // due at once, so taint eviction reads the node
+  await world.advance(2);
+  world.removeNode('a');
+  slow.resolve(undefined);
+  await world.advance(1);
+  world.addNode('a');
+  world.addPod('bound', 'a');
+  await world.advance(13);
+  assert.deepEqual(world.evicted(), []);
+  assert.deepEqual(reads, [50, 60], 'pod garbage collection reads it again');
+});
+
 test('missing nodes whose reads do not end delay the next round for half a minute, and each is tried', async () => {
   await using world = await aWorld().running(10);
   for (let i = 0; i < 30; i += 1) world.addPod(`orphan-${i}`, `gone-${i}`);

@@ -94,3 +94,23 @@ test('a node is read once for all its pods, a few nodes at a time, and a result 
   await settled();
   assert.deepEqual([live.latest('broken'), faults], ['unreadable', ['broken']]);
 });
+
+test('a read in flight that was sent before does not answer, and is followed by one other for all that wait', async () => {
+  const answers: (() => void)[] = [];
+  const { live, clock } = aStand(
+    () =>
+      new Promise((resolve) => answers.push(() => resolve({ metadata: { name: 'n1', uid: `u${answers.length}` } }))),
+  );
+  const uidOf = (node: LiveNode): string => (typeof node === 'object' ? node.uid : node);
+  const before = live.read('n1');
+  await clock.advance(1_000);
+  const since = [1, 2].map(() => live.read('n1', clock.monotonicMs()));
+  answers[0]?.();
+  assert.equal(uidOf(await before), 'u1');
+  await settled();
+  assert.equal(answers.length, 2);
+  answers[1]?.();
+  assert.deepEqual((await Promise.all(since)).map(uidOf), ['u2', 'u2']);
+  assert.equal(uidOf(await live.read('n1', 1_000)), 'u2');
+  assert.equal(answers.length, 2);
+});

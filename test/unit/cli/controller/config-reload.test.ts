@@ -71,7 +71,7 @@ test('policies and the pause are applied, each changed policy with its name', ()
     `policies: [${policy('a', '')}, ${policy('b', ', nodeMonitorGracePeriod: 2m')}, ${policy('c', '')}]\n`,
   );
   const after = valuesOf(
-    `policies: [${policy('c', '')}, ${policy('a', ', mode: Observe, evictReachable: { timeout: 15m }, limits: { podDeletionsPerSecond: 2, maxConcurrentEvictions: 3 }')}, ${policy('d', '')}]\npaused: true\n`,
+    `policies: [${policy('c', '')}, ${policy('a', ', mode: Observe, evictReachable: { timeout: 15m }, keepCompletedPods: true, limits: { podDeletionsPerSecond: 2, maxConcurrentEvictions: 3 }')}, ${policy('d', '')}]\npaused: true\n`,
   );
   const { values, applied, waiting } = decideReload(before, after);
   assert.deepEqual(waiting, []);
@@ -79,7 +79,7 @@ test('policies and the pause are applied, each changed policy with its name', ()
     {
       setting: 'policies[a]',
       from: 'priority 0, Enforce, pool In [a]',
-      to: 'priority 0, Observe, pool In [a], evictReachable for 15m0s at most, podDeletionsPerSecond 2, maxConcurrentEvictions 3',
+      to: 'priority 0, Observe, pool In [a], evictReachable for 15m0s at most, keepCompletedPods, podDeletionsPerSecond 2, maxConcurrentEvictions 3',
     },
     {
       setting: 'policies[b]',

@@ -35,7 +35,7 @@ const key = 'a label key, such as node.example.com/pool';
 const value = 'a label value: at most 63 letters, digits, -, _ and .';
 const name = 'a name of lower-case letters, digits, - and ., at most 253';
 const fields =
-  'name, priority, nodeSelector, mode, nodeMonitorGracePeriod, nodeStartupGracePeriod, failureDomain, outerFailureDomain, nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionEvictionRate, largeClusterSizeThreshold, unhealthyZoneThreshold, podMarkingRate, maintenance, limits, outOfService, flapping, evictReachable';
+  'name, priority, nodeSelector, mode, nodeMonitorGracePeriod, nodeStartupGracePeriod, failureDomain, outerFailureDomain, nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionEvictionRate, largeClusterSizeThreshold, unhealthyZoneThreshold, podMarkingRate, maintenance, limits, outOfService, flapping, evictReachable, keepCompletedPods';
 const at = 'policies[0].nodeSelector.matchExpressions[0]';
 const long = 'x'.repeat(64);
 const many = Array.from({ length: 21 }, (_, place) => `label-${place}`);
@@ -252,6 +252,7 @@ const malformed: readonly (readonly [unknown, string])[] = [
     aPolicyWith({ outOfService: { after: '10m' } }),
     'policies[0].outOfService.after: unknown field; accepted: conditions, taints',
   ],
+  [aPolicyWith({ keepCompletedPods: 'yes' }), 'policies[0].keepCompletedPods: must be true or false (got "yes")'],
   [aPolicyWith({ evictReachable: true }), 'policies[0].evictReachable: must be a mapping (got true)'],
   [
     aPolicyWith({ evictReachable: { timeout: '0s' } }),
@@ -377,6 +378,7 @@ test('a policy with all fields', () => {
     outerFailureDomain: ['example.com/hall'],
     ...zoneSettings,
     evictReachable: { timeout: '15m' },
+    keepCompletedPods: true,
   };
   assert.deepEqual(readFileSettings({ policies: [policy] }).settings.policies, [
     {
@@ -412,11 +414,12 @@ test('a policy with all fields', () => {
       evictReachable: { timeoutMs: 900_000 },
       podDeletionsPerSecond: 0.5,
       maxConcurrentEvictions: 3,
+      keepCompletedPods: true,
     },
   ]);
 });
 
-test('what a policy does not set is undefined, its mode is Enforce and its priority 0', () => {
+test('what a policy does not set is undefined or false, its mode is Enforce and its priority 0', () => {
   const [policy] = readFileSettings({ policies: [aPolicyWith({})] }).settings.policies;
   assert.equal(policy?.mode, 'Enforce');
   assert.equal(policy.priority, 0);
@@ -424,6 +427,7 @@ test('what a policy does not set is undefined, its mode is Enforce and its prior
   assert.equal(policy.nodeStartupGracePeriodMs, undefined);
   assert.equal(policy.limits, undefined);
   assert.equal(policy.evictReachable, undefined);
+  assert.equal(policy.keepCompletedPods, false);
 });
 
 test('maintenance is what KEP-5683 calls it if no conditions are set', () => {

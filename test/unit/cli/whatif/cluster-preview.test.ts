@@ -85,6 +85,12 @@ describe('a node', () => {
     );
   });
 
+  test('keeps its completed pods if its policy says so', () => {
+    const silent = { silentSeconds: 60, pods: [{}, { phase: 'Succeeded' }, { phase: 'Failed' }] };
+    assert.equal(preview(silent, [aPolicy()]).podsEvicted, 3);
+    assert.equal(preview(silent, [aPolicy({ keepCompletedPods: true })]).podsEvicted, 1);
+  });
+
   test('that is Ready again loses its taint', () => {
     assert.equal(preview({ taints: [unreachable], pods: [{}] }).noExecute, 'removed');
     assert.equal(preview({ taints: [unreachable], pods: [{}] }).podsEvicted, 0);

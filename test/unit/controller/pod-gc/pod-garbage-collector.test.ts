@@ -82,7 +82,7 @@ class PodGcWorld {
     this.collector = new PodGarbageCollector({
       pods: this.pods,
       nodes: this.nodes,
-      readNode: (name) => live.read(name),
+      readNode: (name, sentSinceMs) => live.read(name, sentSinceMs),
       relistNodes: () => (this.nodeLists += 1),
       writer,
       decisions,
