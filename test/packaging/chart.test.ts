@@ -155,11 +155,14 @@ function configOf(rendering: Rendering): ReturnType<typeof parseControllerConfig
   return parseControllerConfig(['--config=config.yaml'], () => data['config.yaml'] ?? '');
 }
 
-test('the default config file equals the default flags, except for the metrics address', () => {
+test('the default config file equals the default flags, except for the metrics address and the names of its Service', () => {
   const plain = parseControllerConfig(['--metrics-bind-address=:8080'], () => '');
   const outcome = configOf({});
   assert.ok('config' in outcome && 'config' in plain);
-  assert.deepEqual(outcome.config, { ...plain.config, config: 'config.yaml' });
+  const { allowedHosts = '' } = outcome.config;
+  assert.deepEqual(outcome.config, { ...plain.config, allowedHosts, config: 'config.yaml' });
+  assert.ok(allowedHosts.split(',').every((name) => name.includes('node-lifecycle-controller')), allowedHosts);
+  assert.notEqual(allowedHosts, '');
 });
 
 test('values are in the config file, including those that the chart sets', () => {
