@@ -57,7 +57,7 @@ interface Row {
   readonly why: string;
   /** A review: a create that stores nothing, so it is granted in shadow mode too. */
   readonly storesNothing?: true;
-  /** Needed only after a rejected write, or for a node that is not Ready, which may never occur in a healthy cluster. */
+  /** Needed only after a rejected write or a gap in the election, or for a node that is not Ready: never in a healthy cluster. */
   readonly afterRefusal?: (parts: Parts) => boolean;
   applies(parts: Parts): boolean;
 }
@@ -144,12 +144,14 @@ const rows: readonly Row[] = [
   { ...nodeLeases, verbs: ['create'], ...canary, why: 'watch canary' },
   { ...nodeLeases, name: 'node-lifecycle-controller-canary', verbs: ['patch'], ...canary, why: 'watch canary' },
   { ...ownLease, verbs: ['create'], ...electing, why: 'leader election' },
+  { ...ownLease, name: 'node-lifecycle-controller', verbs: ['get', 'update'], ...electing, why: 'leader election' },
   {
     ...ownLease,
     name: 'node-lifecycle-controller',
-    verbs: ['get', 'list', 'update'],
+    verbs: ['list'],
     ...electing,
-    why: 'leader election',
+    why: 'history of the lease, after a gap of 15 s',
+    afterRefusal: () => true,
   },
   {
     group: '',
