@@ -423,8 +423,11 @@ export class NodeLifecycle {
 
   /** The policies changed. On standbys too, and where the policies come after the nodes. */
   #observeByPolicy(name: string): void {
-    this.stages.policies.maintenanceOf(name);
+    const { policies, nodes } = this.stages;
+    policies.maintenanceOf(name);
     this.#countRecovery(name);
+    const node = nodes.get(name);
+    if (node !== undefined) this.#observeEvidence(node, node);
   }
 
   #affectsDecisions(before: NodeView, after: NodeView): boolean {
@@ -473,13 +476,16 @@ export class NodeLifecycle {
 
   /** On standbys too: a new leader knows what came after the last heartbeat. */
   #observeChange(change: Exclude<Change<NodeView>, { kind: 'deleted' }>): void {
-    const { evidence, health, freshness, policies } = this.stages;
     const { object: node } = change;
     this.#observe(node);
-    policies.emptying.note(node);
+    this.stages.policies.emptying.note(node);
+    this.#observeEvidence(node, change.kind === 'modified' ? change.previous : undefined);
+  }
+
+  #observeEvidence(node: NodeView, before: NodeView | undefined): void {
+    const { evidence, health, freshness } = this.stages;
     const heartbeat = health.get(node.name);
     if (heartbeat === undefined) return;
-    const before = change.kind === 'modified' ? change.previous : undefined;
     const isFresh = freshness.staleness() === undefined && !freshness.isStandingIn();
     evidence.observe({ node, before, heartbeat, isFresh });
   }

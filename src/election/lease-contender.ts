@@ -184,7 +184,7 @@ export class LeaseContender {
   }
 
   async #write(verb: 'create' | 'replace', lease: Lease, signal: AbortSignal): Promise<void> {
-    const { api, clock } = this.#options;
+    const { api, clock, contact } = this.#options;
     const sentAt = instantOf(clock);
     const marked = withRestoreMark(lease, this.#continuity.mark);
     const write = (signal: AbortSignal): Promise<Lease> => api[verb]('leases', marked, { signal });
@@ -193,6 +193,7 @@ export class LeaseContender {
     try {
       this.#lease = await callWithin({ clock, ms: this.#requestMs(), signal }, write);
       this.#writeUnsettled = false;
+      contact?.answered();
     } catch (error) {
       this.#writeUnsettled = unsettledBefore || !wasRejected(error);
       throw error;

@@ -155,7 +155,7 @@ export class OutOfServiceTainter {
       return heldRecheckMs;
     }
     const renewTime = read.kind === 'found' ? read.lease.renewTime : undefined;
-    return this.#options.evidence.confirm(node.name, renewTime) ? undefined : 0;
+    return this.#options.evidence.confirm(node.name, renewTime) ? undefined : heldRecheckMs;
   }
 
   async #readLease(node: string): Promise<LeaseRead> {

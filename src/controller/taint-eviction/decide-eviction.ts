@@ -91,14 +91,16 @@ function endOfToleration(
 
 function isRestarted({ taint: key, sinceMs }: EvictAt, taints: readonly RunningTaint[]): boolean {
   return taints.some((running) => {
-    return running.isRestarted === true && running.taint.key === key && running.sinceMs > sinceMs;
+    return running.isRestarted === true && keepsDeadlineOf(running.taint.key, key) && running.sinceMs > sinceMs;
   });
 }
 
-/**
- * Whether the taint that set this deadline still ends for the pod. One health taint replaces the other, so either of
- * them keeps the deadline of both (decision 0042).
- */
+/** Whether the taint that set this deadline still ends for the pod. */
 function isStillCaused({ taint }: EvictAt, ends: readonly EvictAt[]): boolean {
-  return ends.some((end) => end.taint === taint || (isHealthTaint(end.taint) && isHealthTaint(taint)));
+  return ends.some((end) => keepsDeadlineOf(end.taint, taint));
+}
+
+/** One health taint replaces the other, so either of them keeps the deadline of both (decision 0042). */
+function keepsDeadlineOf(key: string, earlier: string): boolean {
+  return key === earlier || (isHealthTaint(key) && isHealthTaint(earlier));
 }

@@ -21,18 +21,20 @@ interface PodEvaluationsOptions {
 
 /** Pods whose node has more than is evaluated at once: each is evaluated later, from the state of that time. */
 export class PodEvaluations {
+  readonly #options: PodEvaluationsOptions;
   readonly #queue = new WorkQueue(retryLimits);
   readonly #loop: WorkLoop;
 
-  constructor({ pods, decisions, clock, evaluate }: PodEvaluationsOptions) {
+  constructor(options: PodEvaluationsOptions) {
+    const { decisions, clock } = options;
+    this.#options = options;
     this.#loop = new WorkLoop({
       queue: this.#queue,
       clock,
       workersMax: 1,
       keysInARow: podsInARow,
       handle: (key) => {
-        const pod = pods.get(key);
-        if (pod !== undefined) evaluate(pod);
+        this.#evaluate(key);
         return Promise.resolve(forget);
       },
       onFault: (key, error) => {
@@ -47,6 +49,17 @@ export class PodEvaluations {
     if (compared <= comparedAtOnceMax) return true;
     for (const pod of pods) this.#loop.add(podKey(pod));
     return false;
+  }
+
+  /** Evaluates this pod (`namespace/name`) now if it is queued: to be called before a request for it. */
+  catchUp(key: string): void {
+    if (this.#queue.remove(key)) this.#evaluate(key);
+  }
+
+  #evaluate(key: string): void {
+    const { pods, evaluate } = this.#options;
+    const pod = pods.get(key);
+    if (pod !== undefined) evaluate(pod);
   }
 
   get size(): number {

@@ -469,6 +469,7 @@ export class TaintEvictor {
 
   /** It was not cancelled or moved, no hold applies, and it is still to leave in this way. */
   #isReasonThere(pod: PodView, eviction: TimedEviction, { by, evictAt }: Leave): boolean {
+    this.#evaluations.catchUp(podKey(pod));
     if (this.#timed.get(podKey(pod)) !== eviction) return false;
     if (this.#holds.reasonFor(eviction, evictAt) !== undefined) return false;
     return this.#departures.by(eviction, evictAt) === by;

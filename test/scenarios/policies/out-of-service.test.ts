@@ -296,6 +296,17 @@ test('a process that finds the evidence does not know the order, unless the evid
   assert.equal(outOf(world, 'a-1').length, 1, 'more than a minute after Unknown');
 });
 
+test('evidence with a later time counts, also where it was there before its policy', async () => {
+  await using world = allow(aZonedWorld(sizes, { policies: [aPolicy()] }), 'a-0').start();
+  await world.silentFor(70, 'a-0');
+  await world.advance(61);
+  world.setCondition('a-0', 'Fenced', 'True');
+  await world.advance(5);
+  world.changeOptions({ policies });
+  await world.advance(30);
+  assert.equal(outOf(world, 'a-0').length, 1);
+});
+
 test('a standby that saw the evidence appear adds the taint when it leads', async () => {
   await using world = allow(aZonedWorld(sizes, { policies }), 'a-0', 'a-1');
   world.goSilent('a-0', 'a-1');

@@ -5,6 +5,7 @@ import type { Lease } from '../../../src/api/lease.ts';
 import type { ElectionOptions } from '../../../src/election/election-options.ts';
 import { drainMsMax, LeaderElector, unhealthyAfterMs } from '../../../src/election/leader-elector.ts';
 import type { Ending } from '../../../src/ports/leadership.ts';
+import { ApiContact } from '../../../src/supervision/api-contact.ts';
 import { LeaseLink, LeaseServer } from '../../support/lease-server.ts';
 import { ManualClock, settled } from '../../support/manual-clock.ts';
 import { RecordingLogger, RecordingMeter, RecordingRecorder } from '../../support/fakes.ts';
@@ -94,6 +95,18 @@ test('the constructor throws for invalid options and lists all of them', () => {
     () => new Contender('', server, clock, { renewDeadlineMs: 20_000 }),
     (error) => error instanceof RangeError && /identity/.test(error.message) && /20000/.test(error.message),
   );
+});
+
+test('a renewal is an answer of the API server: while a leader renews, other answers end no backoff', async () => {
+  const { clock, server } = aWorld();
+  const contact = new ApiContact(clock);
+  const leader = new Contender('a', server, clock, { contact }).start();
+  await clock.advance(60_000);
+  assert.equal(leader.elector.holds(), true);
+  const sleep = contact.sleep(30_000, leader.stop.signal);
+  contact.answered();
+  await clock.advance(30_000);
+  assert.equal(await sleep, false);
 });
 
 test('the first contender creates the lease and leads at once', async () => {

@@ -6,6 +6,7 @@ import { formatTime } from '../../../../src/api/timestamps.ts';
 import type { Toleration } from '../../../../src/api/tolerations.ts';
 import type { ControllerWorld } from '../../../support/controller-world.ts';
 import { aWorldOf } from '../../../support/zoned-world.ts';
+import { EvictorStand } from './evictor-stand.ts';
 
 const notReady = 'node.kubernetes.io/not-ready';
 const unreachable = 'node.kubernetes.io/unreachable';
@@ -250,6 +251,21 @@ test('a taint that is removed and added again in a gap of the watch has a countd
   assert.deepEqual(world.evicted(), []);
   await world.advance(30);
   isAbout(leftAfter(world, 'p', addedAgainAt), 60);
+});
+
+test('a health taint that replaced the other has a countdown of its own when it is removed and added again', async () => {
+  await using stand = new EvictorStand();
+  stand.putPod('p', tolerating({ [notReady]: 60, [unreachable]: 60 }));
+  const now = (): string => formatTime(stand.clock.nowMs());
+  stand.setTaints('n', noExecute(notReady, now()));
+  await stand.advance(10);
+  stand.setTaints('n', noExecute(unreachable, now()));
+  await stand.advance(40);
+  stand.setTaints('n', noExecute(unreachable, now()));
+  await stand.advance(55);
+  assert.deepEqual(stand.sent, []);
+  await stand.advance(6);
+  assert.deepEqual(stand.sent, ['mark-pod-disrupted p', 'delete-pod p']);
 });
 
 test('an earlier timeAdded, or one that is only known later, is the same taint', async () => {

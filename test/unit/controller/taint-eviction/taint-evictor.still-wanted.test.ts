@@ -31,6 +31,21 @@ test('nothing is deleted after "Cancelling deletion" was recorded', async () => 
   await stand.stop();
 });
 
+test('nothing is deleted after the taint was removed, also while pods with long lists wait for their evaluation', async () => {
+  await using stand = new EvictorStand();
+  const { promise: lane, resolve: go } = Promise.withResolvers<undefined>();
+  stand.lane = lane;
+  const long = Array.from({ length: 500 }, () => ({ operator: 'Exists' }));
+  for (let number = 0; number < 20; number += 1) stand.putPod(`long-${number}`, long);
+  stand.putPod('p');
+  stand.setTaints('n', unreachable);
+  await stand.advance(1);
+  stand.setTaints('n');
+  go(undefined);
+  await stand.advance(100);
+  assert.deepEqual(stand.sent, []);
+});
+
 test('a taint that is removed and added again while a deletion waits is a new decision: announced and sent once', async () => {
   const { stand, go } = await waiting();
   stand.setTaints('n');
