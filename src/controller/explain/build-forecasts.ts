@@ -1,5 +1,5 @@
 // Predictions for nodes and pods. Times are on the monotonic clock; Infinity: not in the current state.
-import { healthTaintKeys, type Taint, taintKeys } from '../../api/taints.ts';
+import { type Taint, taintKeys } from '../../api/taints.ts';
 import { type Toleration, tolerationFinder } from '../../api/tolerations.ts';
 import type { EvictionMark } from '../model/node-state.ts';
 import {
@@ -64,13 +64,13 @@ export function buildEvictionForecast(
   circumstances: Circumstances,
 ): EvictionForecast | undefined {
   if (timedEviction !== undefined) {
-    const { taint, toleratedSeconds } = timedEviction;
-    const atMs = isEvictionHeld(taint, circumstances)
+    const { taint, forHealth, toleratedSeconds } = timedEviction;
+    const atMs = isEvictionHeld(forHealth, circumstances)
       ? Infinity
       : Math.max(
           timedEviction.atMs,
           estimatePauseEndMs(circumstances),
-          estimateHealthHoldMs(taint, circumstances),
+          estimateHealthHoldMs(forHealth, circumstances),
           estimateDepartureMs(wait),
         );
     const cause = { kind: 'taint', taint, toleratedSeconds } as const;
@@ -210,17 +210,11 @@ function estimateFreeAtMs(circumstances: Circumstances): number {
 }
 
 /** An open breaker and planned maintenance hold evictions for the health of the node only. */
-function estimateHealthHoldMs(taint: string, circumstances: Circumstances): number {
-  return isHealthTaint(taint)
-    ? Math.max(estimateBreakerEndMs(circumstances), estimateMaintenanceEndMs(circumstances))
-    : -Infinity;
-}
-
-function isHealthTaint(taint: string): boolean {
-  return healthTaintKeys.some((key) => key === taint);
+function estimateHealthHoldMs(forHealth: boolean, circumstances: Circumstances): number {
+  return forHealth ? Math.max(estimateBreakerEndMs(circumstances), estimateMaintenanceEndMs(circumstances)) : -Infinity;
 }
 
 /** While stale or in a full disruption no pod is evicted for the health of its node. */
-function isEvictionHeld(taint: string, { leading, fullDisruption, stale }: Circumstances): boolean {
-  return !leading || ((fullDisruption || stale !== undefined) && isHealthTaint(taint));
+function isEvictionHeld(forHealth: boolean, { leading, fullDisruption, stale }: Circumstances): boolean {
+  return !leading || ((fullDisruption || stale !== undefined) && forHealth);
 }

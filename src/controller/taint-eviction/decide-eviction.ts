@@ -1,7 +1,7 @@
 // Decides when a pod must be evicted. Each taint has its own countdown, the tolerated time. The earliest end counts.
 // While the taint that set a deadline exists, the deadline only moves to an earlier time.
 import type { PodView } from '../../api/pod.ts';
-import { healthTaintKeys, outOfServiceTaintKey, ownOutOfServiceValue, type Taint } from '../../api/taints.ts';
+import { isHealthTaint, outOfServiceTaintKey, ownOutOfServiceValue, type Taint } from '../../api/taints.ts';
 import { type Toleration, tolerationFinder } from '../../api/tolerations.ts';
 import type { StayReason } from '../model/decisions.ts';
 
@@ -61,11 +61,7 @@ export function decideEviction(
 
 /** Whether it evicts for the health of the node: a health taint, or the taint out-of-service that this controller adds. */
 export function isForHealth({ key, value }: Taint): boolean {
-  return isHealthTaint(key) || (key === outOfServiceTaintKey && value === ownOutOfServiceValue);
-}
-
-export function isHealthTaint(key: string): boolean {
-  return healthTaintKeys.some((known) => known === key);
+  return isHealthTaint({ key }) || (key === outOfServiceTaintKey && value === ownOutOfServiceValue);
 }
 
 /** A toleration without seconds has no end. */
@@ -91,5 +87,7 @@ function isRestarted({ taint: key, sinceMs }: EvictAt, taints: readonly RunningT
  * them keeps the deadline of both (decision 0042).
  */
 function isStillCaused({ taint }: EvictAt, ends: readonly EvictAt[]): boolean {
-  return ends.some((end) => end.taint === taint || (isHealthTaint(end.taint) && isHealthTaint(taint)));
+  return ends.some(
+    (end) => end.taint === taint || (isHealthTaint({ key: end.taint }) && isHealthTaint({ key: taint })),
+  );
 }
