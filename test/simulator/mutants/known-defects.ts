@@ -71,15 +71,16 @@ export const knownDefects: readonly Mutant[] = [
     name: 'deadline-survives-its-taint',
     what: 'a taint is removed, and pods are deleted at its deadline although another taint tolerates them for longer',
     file: 'controller/taint-eviction/decide-eviction.ts',
-    find: 'earlier.atMs <= earliest.atMs && isStillCaused(earlier, ends);',
-    replace: 'earlier.atMs <= earliest.atMs;',
+    find: 'isStillCaused(earlier, ends) && !isRestarted(earlier, taints) ? earlier : earliest;',
+    replace: 'earlier;',
   },
   {
     name: 'swap-keeps-countdown',
     what: 'a node is not-ready for minutes and then unreachable: pods that tolerate that for a minute are deleted at once',
     file: 'controller/taint-eviction/taint-clock.ts',
-    find: 'known?.find((other) => other.taint.key === taint.key);',
-    replace: 'known?.find((other) => other.taint.key.slice(0, 19) === taint.key.slice(0, 19));',
+    find: 'const earlier = before.get(taint.key);',
+    replace:
+      'const earlier = known?.find((other) => other.taint.key.slice(0, 19) === taint.key.slice(0, 19));\n      if (earlier !== undefined) return { ...earlier, taint };',
   },
   {
     name: 'binding-does-not-count',
@@ -245,5 +246,47 @@ export const knownDefects: readonly Mutant[] = [
         replace: 'return entry.superseded.has(resourceVersion);',
       },
     ],
+  },
+  {
+    name: 'accepted-deletion-never-repeated',
+    what: 'a pod whose accepted deletion a restore of etcd has undone stays on its tainted node for ever',
+    file: 'controller/taint-eviction/accepted-deletions.ts',
+    find: 'return pod.terminating || (!accepted.isSeen && nowMs - accepted.atMs < acceptedMsMax);',
+    replace: 'return true;',
+  },
+  {
+    name: 'hold-kept-after-its-end',
+    what: 'time in which a deletion was not held counts as held: the next hold of a pod ends too early',
+    file: 'controller/taint-eviction/eviction-holds.ts',
+    find: "eviction.hold = undefined;\n      return 'free';",
+    replace: "return 'free';",
+  },
+  {
+    name: 'later-path-failure-holds-again',
+    what: 'a node that was held by an earlier path failure, and is still down, is held by the next one again',
+    file: 'controller/outage/outage-watch.ts',
+    find: 'return hold?.serial === serial ? hold?.untilMs : undefined;',
+    replace: 'return hold?.untilMs;',
+  },
+  {
+    name: 'missing-permission-counts-for-ever',
+    what: 'after a time without the permission to read leases, one rejected read confirms a silence at once',
+    file: 'controller/health/silence-confirmer.ts',
+    find: 'if (this.#holds.size === 0) this.#forbiddenSinceMs = undefined;',
+    replace: '',
+    also: [
+      {
+        file: 'controller/health/silence-confirmer.ts',
+        find: "this.#forbiddenSinceMs = undefined;\n    if (read.kind === 'missing')",
+        replace: "if (read.kind === 'missing')",
+      },
+    ],
+  },
+  {
+    name: 'fenced-before-its-heartbeat',
+    what: 'a node that sent heartbeats after the evidence, and runs, has its pods deleted by force when it is unreachable',
+    file: 'controller/out-of-service/assess-out-of-service.ts',
+    find: "if (order !== 'newer') return { kind: order === 'unknown' ? 'unordered' : 'disproved', evidence, isEvicted };",
+    replace: '',
   },
 ];
