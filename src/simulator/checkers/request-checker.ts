@@ -5,7 +5,7 @@ import type { PodView } from '../../api/pod.ts';
 import type { Stages } from '../../controller/stages.ts';
 import { objectKey } from '../../api/object-key.ts';
 import { clockSkewMs, parseTimestamp } from '../../api/timestamps.ts';
-import { diffTaints, noExecuteTaints } from '../../api/taints.ts';
+import { diffTaints, isOwnTaint, noExecuteTaints } from '../../api/taints.ts';
 import { readyOf } from '../../controller/health/assess-node.ts';
 import type { MaintenanceRule, NodePolicy } from '../../controller/model/policy.ts';
 import { isForHealth } from '../../controller/taint-eviction/decide-eviction.ts';
@@ -219,7 +219,8 @@ function maintenanceEndMs(
 function isWorse({ manager }: Run, line: RequestLine): boolean {
   if (line.resource === 'pods' || isUnknown(line)) return true;
   const before = manager.lifecycle.stages.nodes.get(line.name)?.taints ?? [];
-  return diffTaints(line.taints ?? [], before).add.length > 0;
+  // Of a list that is longer than is used the controller knows its own taints.
+  return diffTaints((line.taints ?? []).filter(isOwnTaint), before).add.length > 0;
 }
 
 /** The node that exists and that a write to a node, or to a pod that is not over, is about. */

@@ -289,4 +289,11 @@ export const knownDefects: readonly Mutant[] = [
     find: "if (order !== 'newer') return { kind: order === 'unknown' ? 'unordered' : 'disproved', evidence, isEvicted };",
     replace: '',
   },
+  {
+    name: 'cut-list-written',
+    what: 'a node with more taints than are used loses those beyond the limit with the next taint of the controller',
+    file: 'controller/writer/api-writer.ts',
+    find: "if (command.kind !== 'change-taints' || command.node.isTaintListCut !== true) return command;",
+    replace: 'if (command.kind !== null) return command;',
+  },
 ];
