@@ -50,6 +50,11 @@ export type HealthTaintKey = typeof taintKeys.notReady | typeof taintKeys.unreac
 
 export const healthTaintKeys: readonly HealthTaintKey[] = [taintKeys.unreachable, taintKeys.notReady];
 
+/** Whether its key is one of these two, whatever its effect. */
+export function isHealthTaint({ key }: Pick<Taint, 'key'>): boolean {
+  return healthTaintKeys.some((known) => known === key);
+}
+
 export function isOwnTaint({ key }: Taint): boolean {
   return ownTaintKeys.includes(key);
 }

@@ -5,6 +5,7 @@ import { type ClusterPlan, planCluster } from './cluster/cluster-plan.ts';
 import { between, chance, oneOf } from './draw.ts';
 import { planFaults } from './faults/fault-plan.ts';
 import { planFlapping } from './faults/flapping-plan.ts';
+import { planLargeObjects } from './faults/large-object-plan.ts';
 import { planPolicyFeatures } from './faults/policy-feature-plan.ts';
 import { planEvictions, planPolicies } from './faults/policy-plan.ts';
 import type { PlannedFault } from './faults/world-fault.ts';
@@ -36,7 +37,8 @@ export function planRun(seed: number): RunPlan {
   const others = policies.length + flapping.length > 0;
   const features = others ? [] : planPolicyFeatures(seed, cluster, span, silent.length);
   const evictions = others || features.length > 0 ? [] : planEvictions(seed, cluster, span);
-  const faults = [...planFaults(random, cluster, span), ...policies, ...flapping, ...features, ...evictions];
+  const large = planLargeObjects(seed, cluster, span);
+  const faults = [...planFaults(random, cluster, span), ...policies, ...flapping, ...features, ...evictions, ...large];
   return {
     seed,
     cluster,

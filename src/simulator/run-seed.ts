@@ -1,4 +1,5 @@
 // One run of a seed: faults, then time to settle, then quiet. Ends at the first violation.
+import { cutText } from '../api/text-limits.ts';
 import { uncoveredNodes } from '../controller/health/metrics.ts';
 import { describe, RequestChecker } from './checkers/request-checker.ts';
 import { findDivergences } from './checkers/find-divergences.ts';
@@ -19,6 +20,8 @@ import type { RunPlan } from './run-plan.ts';
 import type { Trace } from './trace.ts';
 import { type Surroundings, World } from './world.ts';
 
+/** Characters of the text of a violation: objects may be large. */
+const textCharsMax = 4_000;
 /** After the faults everything has to be as it should be within this time. */
 const settleMsMax = 900_000;
 /** When everything is as it should be, nothing may be written for this time. */
@@ -135,7 +138,7 @@ class SeedRun {
   }
 
   readonly #report: Report = (invariant, subject, text) => {
-    this.#violation ??= { atMs: this.world.timeline.nowMs, invariant, subject, text };
+    this.#violation ??= { atMs: this.world.timeline.nowMs, invariant, subject, text: cutText(text, textCharsMax) };
   };
 
   #silence(node: string): void {

@@ -3,7 +3,7 @@ import type { Condition } from '../../src/api/conditions.ts';
 import { findCondition } from '../../src/api/conditions.ts';
 import { podKey } from '../../src/api/pod.ts';
 import type { Pod } from '../../src/api/pod.ts';
-import { healthTaintKeys, type Taint } from '../../src/api/taints.ts';
+import { isHealthTaint, type Taint } from '../../src/api/taints.ts';
 import { byName, contains, counts, equals, equalsAsSet, isMap, isSame, show } from './comparing.ts';
 import type { ApiRequest, RecordingApi } from './recording-api.ts';
 import { modernTaintKey } from './taint-names.ts';
@@ -289,7 +289,7 @@ function isOfSpec({ subresource, body }: ApiRequest): boolean {
 }
 
 function isManagedNoExecute(taint: Taint): boolean {
-  return taint.effect === 'NoExecute' && healthTaintKeys.some((key) => key === taint.key);
+  return taint.effect === 'NoExecute' && isHealthTaint(taint);
 }
 
 function isSuchTaint(taint: Taint, expected: Taint): boolean {

@@ -7,7 +7,7 @@ import { PromMeter } from '../../adapters/prom-meter.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import { type Node, type NodeView, transformNode } from '../../api/node.ts';
 import { type Pod, type PodView, transformPod } from '../../api/pod.ts';
-import { healthTaintKeys } from '../../api/taints.ts';
+import { isHealthTaint } from '../../api/taints.ts';
 import { type RunningApiServer, startApiServer } from '../../apiserver/http/api-server.ts';
 import type { NotedDecision } from '../../controller/decision-log/decision-log.ts';
 import { podsByNode } from '../../controller/node-lifecycle.ts';
@@ -175,7 +175,7 @@ export class DemoEnvironment {
   /** Whether the node has a taint of the controller with this effect. */
   isTainted(name: string, effect: 'NoSchedule' | 'NoExecute'): boolean {
     const taints = this.node(name)?.taints ?? [];
-    return taints.some((taint) => taint.effect === effect && healthTaintKeys.some((key) => key === taint.key));
+    return taints.some((taint) => taint.effect === effect && isHealthTaint(taint));
   }
 
   tainted(names: readonly string[], effect: 'NoSchedule' | 'NoExecute'): readonly string[] {

@@ -1,7 +1,7 @@
 // The dashboard of a fleet of hollow nodes: what the fleet knows of its nodes, and what the API server shows of them. The state
 // of a controller is not part of it.
 import { findCondition, listConditions } from '../../api/conditions.ts';
-import { healthTaintKeys } from '../../api/taints.ts';
+import { isHealthTaint } from '../../api/taints.ts';
 import { formatTime } from '../../api/timestamps.ts';
 import { AgeHistogram } from '../../controller/dashboard/age-histogram.ts';
 import { classifyNodeState } from '../../controller/dashboard/classify-node-state.ts';
@@ -103,7 +103,7 @@ export class FleetDashboard {
     const object = this.#options.fleet.object(name);
     const ready = findCondition(listConditions(object?.status?.conditions), 'Ready')?.status ?? 'missing';
     const isTainted = (object?.spec?.taints ?? []).some(
-      ({ key, effect }) => effect === 'NoExecute' && healthTaintKeys.some((known) => known === key),
+      (taint) => taint.effect === 'NoExecute' && isHealthTaint(taint),
     );
     return classifyNodeState({
       ready,

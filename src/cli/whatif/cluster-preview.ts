@@ -1,7 +1,7 @@
 // What a controller with these options does with a cluster.
 import type { NodeView } from '../../api/node.ts';
 import type { PodView } from '../../api/pod.ts';
-import { noExecuteTaints } from '../../api/taints.ts';
+import { isHealthTaint, noExecuteTaints } from '../../api/taints.ts';
 import { formatTime, parseTimestamp } from '../../api/timestamps.ts';
 import { zoneLevels, zoneName } from '../../api/zone.ts';
 import { graceOf, missing, readyOf } from '../../controller/health/assess-node.ts';
@@ -16,7 +16,7 @@ import {
 import { assessOutOfService } from '../../controller/out-of-service/assess-out-of-service.ts';
 import { decideOrder } from '../../controller/out-of-service/decide-order.ts';
 import type { PolicyStage } from '../../controller/policies/policy-stage.ts';
-import { decideEviction, isHealthTaint, type RunningTaint } from '../../controller/taint-eviction/decide-eviction.ts';
+import { decideEviction, type RunningTaint } from '../../controller/taint-eviction/decide-eviction.ts';
 import { decideNoExecuteNeed, healthTaintsOf } from '../../controller/tainting/decide-taints.ts';
 import { ClusterEvaluation } from './cluster-evaluation.ts';
 import type { ClusterState } from './cluster-state.ts';
@@ -154,8 +154,8 @@ function decidePod(
   { taint, wanted }: TaintFate,
 ): 'stays' | 'evicted' | 'held' {
   const { now, policies, zones } = evaluation;
-  const others = noExecuteTaints(node.taints).filter(({ key }) => !isHealthTaint(key));
-  const carried = noExecuteTaints(node.taints).filter(({ key }) => isHealthTaint(key) && wanted.includes(key));
+  const others = noExecuteTaints(node.taints).filter((known) => !isHealthTaint(known));
+  const carried = noExecuteTaints(node.taints).filter((known) => isHealthTaint(known) && wanted.includes(known.key));
   const coming = wanted.filter((key) => !carried.some((known) => known.key === key));
   const running: readonly RunningTaint[] = [
     ...[...others, ...carried].map((known) => ({
@@ -167,7 +167,7 @@ function decidePod(
   const isKept = policies.keeperOf(pod) !== undefined;
   const fate = decideEviction(pod, { taints: running, boundMs: -Infinity, isKept });
   if (fate.kind === 'stay') return 'stays';
-  const forHealth = isHealthTaint(fate.taint);
+  const { forHealth } = fate;
   const waits = forHealth && coming.some((key) => key === fate.taint) && (taint === 'held' || taint === 'stopped');
   const isHeld = policies.check(node.name, 'delete-pods', forHealth) !== undefined;
   return waits || isHeld || (forHealth && zones.fullDisruption) ? 'held' : 'evicted';

@@ -1,5 +1,5 @@
 // Predictions for nodes and pods. Times are on the monotonic clock; Infinity: not in the current state.
-import { healthTaintKeys, type Taint, taintKeys } from '../../api/taints.ts';
+import { type Taint, taintKeys } from '../../api/taints.ts';
 import { type Toleration, tolerationFinder } from '../../api/tolerations.ts';
 import type { EvictionMark } from '../model/node-state.ts';
 import {
@@ -82,15 +82,15 @@ export function buildEvictionForecast(
 
 function buildScheduledForecast(
   { pod, wait }: Pick<PodBrief, 'pod' | 'wait'>,
-  { taint, toleratedSeconds, atMs: dueAtMs }: NonNullable<PodBrief['timedEviction']>,
+  { taint, forHealth, toleratedSeconds, atMs: dueAtMs }: NonNullable<PodBrief['timedEviction']>,
   circumstances: Circumstances,
 ): EvictionForecast {
-  const atMs = isEvictionHeld(taint, circumstances)
+  const atMs = isEvictionHeld(forHealth, circumstances)
     ? Infinity
     : Math.max(
         dueAtMs,
         estimatePauseEndMs(circumstances),
-        estimateHealthHoldMs(taint, circumstances),
+        estimateHealthHoldMs(forHealth, circumstances),
         estimateDepartureMs(wait),
       );
   const cause = { kind: 'taint', taint, toleratedSeconds } as const;
@@ -216,17 +216,11 @@ function estimateFreeAtMs(circumstances: Circumstances): number {
 }
 
 /** An open breaker and planned maintenance hold evictions for the health of the node only. */
-function estimateHealthHoldMs(taint: string, circumstances: Circumstances): number {
-  return isHealthTaint(taint)
-    ? Math.max(estimateBreakerEndMs(circumstances), estimateMaintenanceEndMs(circumstances))
-    : -Infinity;
-}
-
-function isHealthTaint(taint: string): boolean {
-  return healthTaintKeys.some((key) => key === taint);
+function estimateHealthHoldMs(forHealth: boolean, circumstances: Circumstances): number {
+  return forHealth ? Math.max(estimateBreakerEndMs(circumstances), estimateMaintenanceEndMs(circumstances)) : -Infinity;
 }
 
 /** While stale or in a full disruption no pod is evicted for the health of its node. */
-function isEvictionHeld(taint: string, { leading, fullDisruption, stale }: Circumstances): boolean {
-  return !leading || ((fullDisruption || stale !== undefined) && isHealthTaint(taint));
+function isEvictionHeld(forHealth: boolean, { leading, fullDisruption, stale }: Circumstances): boolean {
+  return !leading || ((fullDisruption || stale !== undefined) && forHealth);
 }

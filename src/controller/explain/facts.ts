@@ -131,6 +131,8 @@ export interface TaintFacts {
 interface TimedEvictionFacts {
   readonly atMs: number;
   readonly taint: string;
+  /** Held by what holds evictions for the health of the node. */
+  readonly forHealth: boolean;
   readonly toleratedSeconds: number;
 }
 

@@ -1,7 +1,7 @@
 // Keeps nodes that recover often from new pods for a while: a NoSchedule taint takes the place of the health taints. No pod is
 // evicted, and NoExecute taints are removed as from any other node.
 import { flappingAnnotation, type NodeView } from '../../api/node.ts';
-import { flappingTaintKey, type Taint } from '../../api/taints.ts';
+import { flappingTaintKey, isHealthTaint, type Taint } from '../../api/taints.ts';
 import { formatTime } from '../../api/timestamps.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EventRecorder } from '../../ports/event-recorder.ts';
@@ -29,7 +29,7 @@ import type { FlappingWatch } from './flapping-watch.ts';
 import { showFlappingNodes } from './flapping-gauge.ts';
 import { flappingRecoveries } from './metrics.ts';
 import { formatRecord } from './parse-flapping-record.ts';
-import { isHealthTaint, isReady } from './recovery-history.ts';
+import { isReady } from './recovery-history.ts';
 
 /** The removal of the health taints waits for this taint at most so long after the recovery. */
 const togetherMsMax = 5_000;

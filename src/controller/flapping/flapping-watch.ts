@@ -1,4 +1,5 @@
 import type { NodeView } from '../../api/node.ts';
+import { isHealthTaint } from '../../api/taints.ts';
 import { KeyedHeap } from '../../queueing/keyed-heap.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Live } from '../../ports/live.ts';
@@ -7,7 +8,7 @@ import type { Now } from '../model/node-state.ts';
 import type { NodePolicy, PolicySelection } from '../model/policy.ts';
 import { assessFlapping, isTaintedFlapping } from './assess-flapping.ts';
 import { type BudgetUsage, KeptNodes } from './kept-nodes.ts';
-import { isHealthTaint, RecoveryHistory } from './recovery-history.ts';
+import { RecoveryHistory } from './recovery-history.ts';
 
 interface FlappingWatchOptions {
   readonly options: Live<{ readonly policies: readonly NodePolicy[] }>;

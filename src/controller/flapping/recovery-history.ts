@@ -1,6 +1,6 @@
 import { findCondition } from '../../api/conditions.ts';
 import type { NodeView } from '../../api/node.ts';
-import { healthTaintKeys, type Taint } from '../../api/taints.ts';
+import { isHealthTaint } from '../../api/taints.ts';
 import { clockSkewMs } from '../../api/timestamps.ts';
 import type { Now } from '../model/node-state.ts';
 import type { DueKeeping, FlappingRecord } from '../model/flapping.ts';
@@ -204,9 +204,4 @@ export function isReady({ conditions }: Pick<NodeView, 'conditions'>): boolean {
 
 function hasHealthTaint({ taints }: NodeView): boolean {
   return taints.some(isHealthTaint);
-}
-
-/** Of either effect. */
-export function isHealthTaint({ key }: Pick<Taint, 'key'>): boolean {
-  return healthTaintKeys.some((known) => known === key);
 }

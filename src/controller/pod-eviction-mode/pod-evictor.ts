@@ -3,7 +3,7 @@
 // bound to it later, until the node is Ready.
 import type { NodeView } from '../../api/node.ts';
 import type { PodView } from '../../api/pod.ts';
-import { healthTaintKeys, type Taint } from '../../api/taints.ts';
+import { isHealthTaint, noExecuteTaints } from '../../api/taints.ts';
 import { zoneLevels } from '../../api/zone.ts';
 import type { Change, StoreReader } from '../../informer/informer.ts';
 import type { Meter, MetricDefinition } from '../../ports/meter.ts';
@@ -197,7 +197,7 @@ export class PodEvictor {
    */
   async #removeTaints(node: NodeView, why: 'node-ready' | 'full-disruption'): Promise<WorkOutcome> {
     const { writer, decisions } = this.#options;
-    const remove = node.taints.filter(isHealthTaint);
+    const remove = noExecuteTaints(node.taints).filter(isHealthTaint);
     if (remove.length === 0) return forget;
     const command = { kind: 'change-taints', node, add: [], remove, lane: 'recovery' } as const;
     const outcome = await writer.carryOut(command, () => this.#isReleased(node, why));
@@ -270,8 +270,4 @@ export class PodEvictor {
 /** The same pod on the same node: not a new binding. */
 function isSamePlace(before: PodView, after: PodView): boolean {
   return before.uid === after.uid && before.nodeName === after.nodeName;
-}
-
-function isHealthTaint({ key, effect }: Taint): boolean {
-  return effect === 'NoExecute' && healthTaintKeys.some((own) => own === key);
 }

@@ -3,7 +3,7 @@
 import { findCondition } from '../../api/conditions.ts';
 import type { NodeView } from '../../api/node.ts';
 import type { PodView } from '../../api/pod.ts';
-import { type HealthTaintKey, healthTaintKeys, noExecuteTaints, type Taint, taintKeys } from '../../api/taints.ts';
+import { type HealthTaintKey, isHealthTaint, noExecuteTaints, type Taint, taintKeys } from '../../api/taints.ts';
 import { toleratesForever } from '../../api/tolerations.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Live } from '../../ports/live.ts';
@@ -208,7 +208,7 @@ function isCapped(policy: NodePolicy): policy is CappedPolicy {
 }
 
 function healthTaintsOf({ taints }: NodeView): readonly Taint[] {
-  return noExecuteTaints(taints).filter(({ key }) => healthTaintKeys.some((known) => known === key));
+  return noExecuteTaints(taints).filter(isHealthTaint);
 }
 
 function readyOf({ conditions }: NodeView): string | undefined {

@@ -1,7 +1,7 @@
 // Decides when a pod must be evicted. Each taint has its own countdown, the tolerated time. The earliest end counts.
 // While the taint that set a deadline exists, the deadline only moves to an earlier time.
 import type { PodView } from '../../api/pod.ts';
-import { healthTaintKeys, outOfServiceTaintKey, ownOutOfServiceValue, type Taint } from '../../api/taints.ts';
+import { isHealthTaint, outOfServiceTaintKey, ownOutOfServiceValue, type Taint } from '../../api/taints.ts';
 import { type Toleration, tolerationFinder } from '../../api/tolerations.ts';
 import type { StayReason } from '../model/decisions.ts';
 
@@ -70,11 +70,7 @@ export function selectCounting(taints: readonly RunningTaint[], isKept: boolean)
 
 /** Whether it evicts for the health of the node: a health taint, or the taint out-of-service that this controller adds. */
 export function isForHealth({ key, value }: Taint): boolean {
-  return isHealthTaint(key) || (key === outOfServiceTaintKey && value === ownOutOfServiceValue);
-}
-
-export function isHealthTaint(key: string): boolean {
-  return healthTaintKeys.some((known) => known === key);
+  return isHealthTaint({ key }) || (key === outOfServiceTaintKey && value === ownOutOfServiceValue);
 }
 
 /** A toleration without seconds has no end. */
@@ -102,5 +98,5 @@ function isStillCaused({ taint }: EvictAt, ends: readonly EvictAt[]): boolean {
 
 /** One health taint replaces the other, so either of them keeps the deadline of both (decision 0042). */
 function keepsDeadlineOf(key: string, earlier: string): boolean {
-  return key === earlier || (isHealthTaint(key) && isHealthTaint(earlier));
+  return key === earlier || [key, earlier].every((each) => isHealthTaint({ key: each }));
 }

@@ -3,7 +3,7 @@ import type { NodeView } from '../../api/node.ts';
 import {
   diffTaints,
   type HealthTaintKey,
-  healthTaintKeys,
+  isHealthTaint,
   type Taint,
   type TaintChange,
   taintKeys,
@@ -66,7 +66,7 @@ export function decideNoExecuteNeed(ready: string, taints: readonly Taint[]): No
 
 /** Both health taints of a list, with effect NoExecute. */
 export function healthTaintsOf(taints: readonly Taint[]): readonly Taint[] {
-  return taints.filter((taint) => taint.effect === 'NoExecute' && healthTaintKeys.some((key) => key === taint.key));
+  return taints.filter((taint) => taint.effect === 'NoExecute' && isHealthTaint(taint));
 }
 
 function keyFor(ready: string): HealthTaintKey | undefined {

@@ -1,5 +1,5 @@
 import type { NodeView } from '../../api/node.ts';
-import { healthTaintKeys, type TaintChange } from '../../api/taints.ts';
+import { isHealthTaint, type TaintChange } from '../../api/taints.ts';
 import { formatTime } from '../../api/timestamps.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { WriteLane } from '../../ports/write-lanes.ts';
@@ -54,7 +54,7 @@ export class NoScheduleTainter {
 
 function laneOf({ add }: TaintChange): WriteLane {
   if (add.length === 0) return 'recovery';
-  return add.some(({ key }) => healthTaintKeys.some((own) => own === key)) ? 'detection' : 'housekeeping';
+  return add.some(isHealthTaint) ? 'detection' : 'housekeeping';
 }
 
 /** This node exists, and its current conditions require all of this change. */

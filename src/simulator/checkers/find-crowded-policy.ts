@@ -1,6 +1,6 @@
 import type { NodeView } from '../../api/node.ts';
 import type { PodView } from '../../api/pod.ts';
-import { hasTaint, healthTaintKeys, noExecuteTaints, type Taint, taintKeys } from '../../api/taints.ts';
+import { hasTaint, isHealthTaint, noExecuteTaints, type Taint, taintKeys } from '../../api/taints.ts';
 import { toleratesForever } from '../../api/tolerations.ts';
 import { readyOf } from '../../controller/health/assess-node.ts';
 import type { NodePolicy } from '../../controller/model/policy.ts';
@@ -36,8 +36,4 @@ function isUnknownNode(node: NodeView | undefined): boolean {
 
 function isEvictedBy({ tolerations }: PodView, taints: readonly Taint[]): boolean {
   return taints.some((taint) => !toleratesForever(tolerations, taint));
-}
-
-function isHealthTaint({ key }: Taint): boolean {
-  return healthTaintKeys.some((known) => known === key);
 }

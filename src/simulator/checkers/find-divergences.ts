@@ -3,7 +3,7 @@ import type { KubeObject } from '../../api/meta.ts';
 import type { Node } from '../../api/node.ts';
 import type { Pod } from '../../api/pod.ts';
 import { type ResourceName, nodeLeaseNamespace } from '../../api/resources.ts';
-import { flappingTaintKey, healthTaintKeys, type Taint } from '../../api/taints.ts';
+import { flappingTaintKey, isHealthTaint, type Taint } from '../../api/taints.ts';
 import { tolerates } from '../../api/tolerations.ts';
 import type { StoreReader } from '../../informer/informer.ts';
 import type { Replica, Run } from '../cluster/replica.ts';
@@ -36,7 +36,7 @@ export function findDivergences(world: World, silent: ReadonlySet<string>): read
 function nodeDivergences(node: Node, isSilent: boolean): readonly Divergence[] {
   const { name = '' } = node.metadata;
   const ready = readyOf(node);
-  const taints = (node.spec?.taints ?? []).filter(({ key }) => healthTaintKeys.some((known) => known === key));
+  const taints = (node.spec?.taints ?? []).filter(isHealthTaint);
   const shown = taints.map(({ key, effect }) => `${key}:${effect}`).sort();
   const wanted = isSilent
     ? ['node.kubernetes.io/unreachable:NoExecute', 'node.kubernetes.io/unreachable:NoSchedule']

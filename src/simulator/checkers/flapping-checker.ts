@@ -1,7 +1,7 @@
 // A node is kept from new pods only if it recovered repeatedly, and never for long.
 import type { Node } from '../../api/node.ts';
 import { flappingAnnotation } from '../../api/node.ts';
-import { flappingTaintKey, healthTaintKeys } from '../../api/taints.ts';
+import { flappingTaintKey, isHealthTaint } from '../../api/taints.ts';
 import { clockSkewMs } from '../../api/timestamps.ts';
 import type { StoreChange } from '../../apiserver/storage/store-change.ts';
 import { keptMsMax, recoveriesMin } from '../faults/flapping-plan.ts';
@@ -93,5 +93,5 @@ function textOf({ metadata }: Node): string {
 }
 
 function hasHealthTaint({ spec }: Node): boolean {
-  return (spec?.taints ?? []).some(({ key }) => healthTaintKeys.some((known) => known === key));
+  return (spec?.taints ?? []).some(isHealthTaint);
 }

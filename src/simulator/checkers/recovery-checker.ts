@@ -1,7 +1,7 @@
 // After the faults a node that is Ready loses the health taints in a bounded time.
 import { findCondition, listConditions } from '../../api/conditions.ts';
 import type { Node } from '../../api/node.ts';
-import { healthTaintKeys } from '../../api/taints.ts';
+import { isHealthTaint } from '../../api/taints.ts';
 import type { World } from '../world.ts';
 import type { Report } from './violation.ts';
 
@@ -39,5 +39,5 @@ export class RecoveryChecker {
 
 function isReadyAndTainted({ spec, status }: Node): boolean {
   const isReady = findCondition(listConditions(status?.conditions), 'Ready')?.status === 'True';
-  return isReady && (spec?.taints ?? []).some(({ key }) => healthTaintKeys.some((known) => known === key));
+  return isReady && (spec?.taints ?? []).some(isHealthTaint);
 }

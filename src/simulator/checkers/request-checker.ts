@@ -5,9 +5,10 @@ import type { PodView } from '../../api/pod.ts';
 import type { Stages } from '../../controller/stages.ts';
 import { objectKey } from '../../api/object-key.ts';
 import { clockSkewMs, parseTimestamp } from '../../api/timestamps.ts';
-import { diffTaints, healthTaintKeys, noExecuteTaints } from '../../api/taints.ts';
+import { diffTaints, isOwnTaint, noExecuteTaints } from '../../api/taints.ts';
 import { readyOf } from '../../controller/health/assess-node.ts';
 import type { MaintenanceRule, NodePolicy } from '../../controller/model/policy.ts';
+import { isForHealth } from '../../controller/taint-eviction/decide-eviction.ts';
 import type { Replica, Run } from '../cluster/replica.ts';
 import { isDeletion, isWrite, type RequestLine } from '../network/network.ts';
 import { nodesOf, policyOf } from '../policy-zones.ts';
@@ -163,21 +164,17 @@ function whyHeld({ policies, paused }: World['config'], run: Run, line: RequestL
 }
 
 function whyHeldForHealth(policy: NodePolicy, run: Run, line: RequestLine, node: string): string | undefined {
-  if (!isForHealth(run, line, node)) return undefined;
+  if (!isWriteForHealth(run, line, node)) return undefined;
   const why = whyLimited(policy, run) ?? whyInMaintenance(policy, run, node);
   return why ?? (line.resource === 'nodes' ? whyCrowded(policy, run, node) : undefined);
 }
 
 /** A NoExecute taint for the health of the node, or the eviction of a pod for such taints only. */
-function isForHealth({ manager }: Run, line: RequestLine, node: string): boolean {
+function isWriteForHealth({ manager }: Run, line: RequestLine, node: string): boolean {
   const carried = manager.lifecycle.stages.nodes.get(node)?.taints ?? [];
-  if (line.resource === 'pods') return isDeletion(line) && noExecuteTaints(carried).every(isHealthTaint);
+  if (line.resource === 'pods') return isDeletion(line) && noExecuteTaints(carried).every(isForHealth);
   if (isUnknown(line)) return false;
-  return noExecuteTaints(diffTaints(line.taints ?? [], carried).add).some(isHealthTaint);
-}
-
-function isHealthTaint({ key }: { readonly key: string }): boolean {
-  return healthTaintKeys.some((known) => known === key);
+  return noExecuteTaints(diffTaints(line.taints ?? [], carried).add).some(isForHealth);
 }
 
 /** Only nodes count of which every cache says that they are not Ready: a silence that is not written is left out. */
@@ -222,7 +219,8 @@ function maintenanceEndMs(
 function isWorse({ manager }: Run, line: RequestLine): boolean {
   if (line.resource === 'pods' || isUnknown(line)) return true;
   const before = manager.lifecycle.stages.nodes.get(line.name)?.taints ?? [];
-  return diffTaints(line.taints ?? [], before).add.length > 0;
+  // Of a list that is longer than is used the controller knows its own taints.
+  return diffTaints((line.taints ?? []).filter(isOwnTaint), before).add.length > 0;
 }
 
 /** The node that exists and that a write to a node, or to a pod that is not over, is about. */
@@ -266,7 +264,7 @@ function whyNotDeleted({ manager }: Run, line: RequestLine): string | undefined 
 function whyNotEvicted(stages: Stages, node: NodeView): string | undefined {
   const taints = noExecuteTaints(node.taints);
   if (taints.length === 0) return 'its node has no NoExecute taint';
-  if (!taints.every(isHealthTaint)) return undefined;
+  if (!taints.every(isForHealth)) return undefined;
   if (stages.zones.fullDisruption) return 'all zones are fully disrupted';
   return stages.freshness.staleness() === undefined ? undefined : 'the watches are stale';
 }

@@ -2,7 +2,7 @@
 import type { Lease } from '../../api/lease.ts';
 import type { Node } from '../../api/node.ts';
 import type { Pod } from '../../api/pod.ts';
-import { flappingTaintKey, hasTaint, healthTaintKeys, type Taint, taintKeys } from '../../api/taints.ts';
+import { flappingTaintKey, hasTaint, healthTaintKeys, isHealthTaint, type Taint, taintKeys } from '../../api/taints.ts';
 import { parseTimestamp } from '../../api/timestamps.ts';
 import { tolerates } from '../../api/tolerations.ts';
 import type { StoreChange } from '../../apiserver/storage/store-change.ts';
@@ -130,7 +130,7 @@ export class WriteChecker {
     const key = { False: taintKeys.notReady, Unknown: taintKeys.unreachable }[ready];
     const wrong = (after.spec?.taints ?? []).find(
       (taint) =>
-        isHealthKey(taint.key) && taint.key !== key && !hasTaint(before.spec?.taints ?? [], taint.key, taint.effect),
+        isHealthTaint(taint) && taint.key !== key && !hasTaint(before.spec?.taints ?? [], taint.key, taint.effect),
     );
     if (wrong !== undefined)
       this.#report('taint-has-reason', name, `${wrong.key}:${wrong.effect} was added to a node with Ready=${ready}`);
@@ -262,7 +262,7 @@ export class WriteChecker {
     const silentMs = this.#heartbeats.longestSilenceMs(node, timeline.nowMs - readyMs + this.#healthyMsMin / 2);
     const isHealthy = readyMs > this.#healthyMsMin && readyMs < healthyMsMax && silentMs < 15 * secondMs;
     const isDueForOther = (this.#spans.get(node) ?? []).some(
-      (span) => !isHealthKey(span.taint.key) && this.#isDue(pod, span, timeline.nowMs),
+      (span) => !isHealthTaint(span.taint) && this.#isDue(pod, span, timeline.nowMs),
     );
     if (!isHealthy || isDueForOther) return;
     const text = `deleted from ${node}, which is Ready for ${Math.round(readyMs / secondMs)} s`;
@@ -275,7 +275,7 @@ export class WriteChecker {
    */
   #isDue(pod: Pod, { taint, fromMs, untilMs }: TaintSpan, nowMs: number): boolean {
     const isPast = untilMs < nowMs - this.#latenessMs;
-    const isReplaced = isHealthKey(taint.key) && this.#isReplaced(pod.spec?.nodeName ?? '', untilMs);
+    const isReplaced = isHealthTaint(taint) && this.#isReplaced(pod.spec?.nodeName ?? '', untilMs);
     if (isPast && !isReplaced) return false;
     const boundMs = this.#created.get(pod.metadata.uid ?? '') ?? Number.NEGATIVE_INFINITY;
     const seconds = secondsTolerated(pod, taint);
@@ -301,7 +301,7 @@ export class WriteChecker {
   /** Another health taint followed at once, and is there still, or was replaced in turn. */
   #isReplaced(node: string, untilMs: number): boolean {
     const next = (this.#spans.get(node) ?? []).find(
-      (span) => isHealthKey(span.taint.key) && span.fromMs >= untilMs && span.fromMs <= untilMs + this.#latenessMs,
+      (span) => isHealthTaint(span.taint) && span.fromMs >= untilMs && span.fromMs <= untilMs + this.#latenessMs,
     );
     return next !== undefined && (next.untilMs === Infinity || this.#isReplaced(node, next.untilMs));
   }
@@ -311,10 +311,6 @@ export class WriteChecker {
 function secondsTolerated(pod: Pod, taint: Taint): number | undefined {
   const toleration = (pod.spec?.tolerations ?? []).find((candidate) => tolerates(candidate, taint));
   return toleration === undefined ? undefined : (toleration.tolerationSeconds ?? Infinity);
-}
-
-function isHealthKey(key: string): boolean {
-  return healthTaintKeys.some((known) => known === key);
 }
 
 function healthTaintsIn(node: Node): readonly string[] {

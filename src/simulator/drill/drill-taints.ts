@@ -1,10 +1,10 @@
-import { healthTaintKeys, type Taint } from '../../api/taints.ts';
+import { isHealthTaint, type Taint } from '../../api/taints.ts';
 import type { NodeState } from './drill-record.ts';
 
 /** The keys of the health taints with this effect, without their prefix. */
 export function healthTaintsIn({ taints }: Pick<NodeState, 'taints'>, effect: string): string {
   return taints
-    .filter((taint) => taint.effect === effect && isHealth(taint))
+    .filter((taint) => taint.effect === effect && isHealthTaint(taint))
     .map(shortKey)
     .sort()
     .join(' ');
@@ -12,10 +12,6 @@ export function healthTaintsIn({ taints }: Pick<NodeState, 'taints'>, effect: st
 
 export function noExecuteHealth(state: Pick<NodeState, 'taints'>): string {
   return healthTaintsIn(state, 'NoExecute');
-}
-
-export function isHealth({ key }: Taint): boolean {
-  return healthTaintKeys.some((known) => known === key);
 }
 
 export function shortKey({ key }: Taint): string {

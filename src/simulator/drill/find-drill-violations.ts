@@ -1,10 +1,11 @@
 // What was wrong in a drill: too late, too early, twice, or without a reason. From what was committed only.
-import type { Taint } from '../../api/taints.ts';
+import { isHealthTaint, type Taint } from '../../api/taints.ts';
 import { tolerates } from '../../api/tolerations.ts';
 import type { ControllerOptions } from '../../controller/model/options.ts';
+import { isForHealth } from '../../controller/taint-eviction/decide-eviction.ts';
 import type { DrillRecord, NodeRecord, NodeState, PodRecord } from './drill-record.ts';
 import type { Drill } from './drill-plan.ts';
-import { healthTaintsIn, isHealth, noExecuteHealth, shortKey } from './drill-taints.ts';
+import { healthTaintsIn, noExecuteHealth, shortKey } from './drill-taints.ts';
 import type { EvictionRate } from '../policy-zones.ts';
 import { findFastTaints } from './find-fast-taints.ts';
 import { findPolicyViolations } from './find-policy-violations.ts';
@@ -269,7 +270,7 @@ function findLateDeletions(context: Context): readonly DrillViolation[] {
       const isHeld = heartbeats.some((heartbeatMs) => {
         return heartbeatMs <= atMs && atMs < heartbeatMs + heldMs && readyAt(states, heartbeatMs) === 'Unknown';
       });
-      const counts = (taint: Taint): boolean => !isHeld || !isHealth(taint);
+      const counts = (taint: Taint): boolean => !isHeld || !isForHealth(taint);
       return atMs < endMs && dueTimes(pod, states, atMs, counts).some((time) => time + lateMs <= atMs);
     });
   };
@@ -296,14 +297,14 @@ function dueTimes(
       taint,
       sinceMs(states, atMs, (other) => other.key === taint.key && other.effect === taint.effect),
     );
-    if (!isHealth(taint)) return own;
+    if (!isHealthTaint(taint)) return own;
     const swapped = states.findLast(
       (state) => state.atMs <= atMs && noExecuteHealth(state) !== '' && noExecuteHealth(state) !== shortKey(taint),
     );
     const hasBoth =
       swapped !== undefined &&
-      sinceMs(states, atMs, (other) => isHealth(other) && other.effect === 'NoExecute') <= swapped.atMs;
-    const [before] = swapped?.taints.filter((other) => isHealth(other) && other.effect === 'NoExecute') ?? [];
+      sinceMs(states, atMs, (other) => isHealthTaint(other) && other.effect === 'NoExecute') <= swapped.atMs;
+    const [before] = swapped?.taints.filter((other) => isHealthTaint(other) && other.effect === 'NoExecute') ?? [];
     if (!hasBoth || before === undefined) return own;
     return [
       ...own,

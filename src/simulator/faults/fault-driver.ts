@@ -5,6 +5,7 @@ import { zoneLabel } from '../node-fields.ts';
 import { wallStartMs, type World } from '../world.ts';
 import type { Fault } from '../../kubelet/faults/fault.ts';
 import { beginMaintenance, editTaints, fence } from './administrator.ts';
+import { enlarge } from './large-objects.ts';
 import { addNetworkFault, isChosen } from './network-faults.ts';
 import { addTemporaryNodes } from './temporary-nodes.ts';
 import {
@@ -18,7 +19,7 @@ import {
   type WorldFault,
 } from './world-fault.ts';
 
-type AdministratorFault = Extract<ClusterFault, { kind: 'maintenance' | 'fencing' }>;
+type AdministratorFault = Extract<ClusterFault, { kind: 'maintenance' | 'fencing' | 'large-object' }>;
 type Undo = () => void;
 const nothing: Undo = () => undefined;
 
@@ -97,8 +98,7 @@ export class FaultDriver {
     if (isNetworkFault(fault)) return addNetworkFault(this.#world.network, fault);
     if (isServerFault(fault)) return this.#onServers(fault);
     if (isReplicaFault(fault)) return this.#onReplica(fault, forMs);
-    if (fault.kind === 'maintenance' || fault.kind === 'fencing') return this.#onAdministrator(fault, forMs);
-    return this.#onCluster(fault, forMs);
+    return isOfAdministrator(fault) ? this.#onAdministrator(fault, forMs) : this.#onCluster(fault, forMs);
   }
 
   #onServers(fault: ServerFault): Undo {
@@ -202,6 +202,7 @@ export class FaultDriver {
 
   #onAdministrator(fault: AdministratorFault, forMs: number): Undo {
     const attempt = (act: () => void): void => this.#try(act);
+    if (fault.kind === 'large-object') return enlarge(this.#world.storage, fault, attempt);
     if (fault.kind === 'maintenance') return beginMaintenance(this.#world, fault, attempt);
     this.#onNodes([fault.node], { kind: 'crash', of: 'machine', downMs: forMs });
     return fence(this.#world, fault, attempt);
@@ -246,4 +247,8 @@ export class FaultDriver {
       this.#world.trace.add('user', `refused: ${error.message}`);
     }
   }
+}
+
+function isOfAdministrator(fault: ClusterFault): fault is AdministratorFault {
+  return fault.kind === 'maintenance' || fault.kind === 'fencing' || fault.kind === 'large-object';
 }

@@ -74,6 +74,8 @@ export type ClusterFault =
       readonly effect: string;
       readonly ageSeconds?: number;
     }
+  /** A node has more taints than are used, and conditions with long messages. */
+  | { readonly kind: 'large-object'; readonly node: string; readonly effect: string }
   | { readonly kind: 'label'; readonly node: string; readonly key: string; readonly value: string }
   | { readonly kind: 'zone-move'; readonly node: string; readonly zone: string }
   | { readonly kind: 'delete-pods'; readonly count: number }
@@ -98,8 +100,11 @@ export type ClusterFault =
 /** What may go wrong in the world. */
 export type WorldFault = NetworkFault | ServerFault | ReplicaFault | ClusterFault;
 
-/** Those that are drawn at random; the others occur in drills, or with policies. */
-export type RandomFaultKind = Exclude<WorldFault['kind'], 'temporary-nodes' | 'maintenance' | 'fencing'>;
+/** Those that are drawn at random; the others occur in drills, or have a plan of their own. */
+export type RandomFaultKind = Exclude<
+  WorldFault['kind'],
+  'temporary-nodes' | 'maintenance' | 'fencing' | 'large-object'
+>;
 
 export interface PlannedFault {
   /** Virtual time. */

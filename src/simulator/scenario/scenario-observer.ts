@@ -1,6 +1,6 @@
 import { ownValue, setOwn } from '../../api/json-map.ts';
 import type { Node } from '../../api/node.ts';
-import { healthTaintKeys } from '../../api/taints.ts';
+import { isHealthTaint } from '../../api/taints.ts';
 import type { StoreChange } from '../../apiserver/storage/store-change.ts';
 import type { NotedDecision } from '../../controller/decision-log/decision-log.ts';
 import type { GroundTruth } from '../../kubelet/faults/ground-truth.ts';
@@ -218,6 +218,6 @@ function firstMs({ faultAtMs, notReadyAtMs }: NodeOutcome): number {
 }
 
 function healthEffects(node: Node): ReadonlySet<string> {
-  const taints = (node.spec?.taints ?? []).filter(({ key }) => healthTaintKeys.some((known) => known === key));
+  const taints = (node.spec?.taints ?? []).filter(isHealthTaint);
   return new Set(taints.map(({ effect }) => effect));
 }

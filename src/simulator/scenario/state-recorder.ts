@@ -1,7 +1,7 @@
 // Records the state of each node and the decisions of the controller over virtual time, for the page of a report.
 import type { Node } from '../../api/node.ts';
 import type { Pod } from '../../api/pod.ts';
-import { healthTaintKeys } from '../../api/taints.ts';
+import { isHealthTaint } from '../../api/taints.ts';
 import { objectKey } from '../../api/object-key.ts';
 import type { StoreChange } from '../../apiserver/storage/store-change.ts';
 import { classifyLevel } from '../../controller/decision-log/classify-level.ts';
@@ -150,9 +150,7 @@ export class StateRecorder {
     const node: Node = world.storage.decode('nodes', change.object);
     tracked.exists = change.kind !== 'deleted';
     tracked.ready = readyOf(node);
-    tracked.isTainted = (node.spec?.taints ?? []).some(
-      ({ key, effect }) => effect === 'NoExecute' && healthTaintKeys.some((known) => known === key),
-    );
+    tracked.isTainted = (node.spec?.taints ?? []).some((taint) => taint.effect === 'NoExecute' && isHealthTaint(taint));
     if (!tracked.isTainted) tracked.leavingPods.clear();
     this.#show(name);
   }

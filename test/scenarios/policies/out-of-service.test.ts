@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fencedAnnotation, outOfServiceAnnotation } from '../../../src/api/node.ts';
 import type { Taint } from '../../../src/api/taints.ts';
+import { formatTime } from '../../../src/api/timestamps.ts';
 import { outOfServiceLabel } from '../../../src/api/topology.ts';
 import { aPolicy } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
-import { explainNode } from '../../support/explained.ts';
+import { explainNode, explainPod } from '../../support/explained.ts';
 import { aZonedWorld } from '../../support/zoned-world.ts';
 
 const shutdown: Taint = { key: 'node.cloudprovider.kubernetes.io/shutdown', effect: 'NoSchedule' };
@@ -353,4 +354,26 @@ test('its own taint deletes pods at podDeletionsPerSecond, that of an administra
   addTaint(world, 'a-0', { key: 'node.kubernetes.io/out-of-service', value: 'nodeshutdown', effect: 'NoExecute' });
   await world.advance(10);
   assert.equal(world.evicted().length, 20);
+});
+
+test('explain predicts that maintenance holds the deletions of its own taint, and for how long', async () => {
+  const maintenance = { conditions: [], taints: ['example.com/maintenance'], maxDurationMs: 600_000 };
+  const limited = [aPolicy({ name: 'pool', outOfService, maintenance, podDeletionsPerSecond: 0.01 })];
+  await using world = allow(aZonedWorld(sizes, { policies: limited }), 'a-0').start();
+  const tolerations = ['not-ready', 'unreachable'].map((key) => {
+    return { key: `node.kubernetes.io/${key}`, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 };
+  });
+  for (const pod of ['first', 'second']) world.addPod(pod, 'a-0', tolerations);
+  await shutDown(world, 'a-0');
+  assert.equal(world.evicted().length, 1, 'the other one waits for its token');
+  const waiting = world.evicted().includes('first') ? 'second' : 'first';
+  const timeAdded = formatTime(world.clock.nowMs());
+  addTaint(world, 'a-0', { key: 'example.com/maintenance', effect: 'NoSchedule', timeAdded });
+  await world.advance(100);
+  const inSeconds = explainPod(world, waiting).eviction?.when.inSeconds ?? 0;
+  assert.ok(inSeconds > 490 && inSeconds <= 500, `in ${inSeconds} s`);
+  await world.advance(inSeconds - 10);
+  assert.equal(world.evicted().length, 1);
+  await world.advance(20);
+  assert.equal(world.evicted().length, 2);
 });

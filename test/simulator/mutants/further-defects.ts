@@ -23,8 +23,8 @@ export const furtherDefects: readonly Mutant[] = [
     name: 'lease-taken-too-early',
     what: 'a standby takes the lease while the leader may still write',
     file: 'election/decide-lease.ts',
-    find: 'return input.nowMs < observed.observedAtMs + forMs;',
-    replace: 'return input.nowMs < observed.observedAtMs + forMs / 2;',
+    find: 'return nowMs < expiresAtMs(observed, leaseDurationMs);',
+    replace: 'return nowMs < expiresAtMs(observed, leaseDurationMs) - leaseDurationMs / 2;',
   },
   {
     name: 'leadership-without-deadline',
@@ -125,9 +125,9 @@ export const furtherDefects: readonly Mutant[] = [
   {
     name: 'toleration-of-another-key',
     what: 'the first toleration with the effect decides, whatever its key: a pod stays for ever, or leaves too early',
-    file: 'controller/taint-eviction/decide-eviction.ts',
-    find: 'pod.tolerations.find((candidate) => tolerates(candidate, taint));',
-    replace: 'pod.tolerations.find((candidate) => candidate.effect === taint.effect);',
+    file: 'api/tolerations.ts',
+    find: 'return (taint) => tolerations.find((candidate) => tolerates(candidate, taint));',
+    replace: 'return (taint) => tolerations.find((candidate) => candidate.effect === taint.effect);',
   },
   {
     name: 'tolerated-for-half-the-time',
@@ -147,8 +147,8 @@ export const furtherDefects: readonly Mutant[] = [
     name: 'delete-without-uid',
     what: 'a late DELETE removes the pod that was created under the same name meanwhile',
     file: 'controller/writer/api-writer.ts',
-    find: '{ uid, signal, stillWanted, lane, ...grace };',
-    replace: '{ uid: undefined, signal, stillWanted, lane, ...grace };',
+    find: '{ ...request.options, signal, stillWanted, lane };',
+    replace: '{ ...request.options, uid: undefined, signal, stillWanted, lane };',
   },
   // writer
   {
@@ -162,7 +162,7 @@ export const furtherDefects: readonly Mutant[] = [
     name: 'label-written-again-and-again',
     what: 'the label of a healthy node is written at every evaluation',
     file: 'controller/labels/diff-labels.ts',
-    find: 'return value === undefined || labels[to] === value ? [] : [[to, value] as const];',
+    find: 'return value === undefined || ownValue(labels, to) === value ? [] : [[to, value] as const];',
     replace: 'return value === undefined ? [] : [[to, value] as const];',
   },
   // pods of silent nodes
@@ -414,15 +414,15 @@ export const furtherDefects: readonly Mutant[] = [
   {
     name: 'fenced-by-any-boot',
     what: 'a node that was fenced months ago has its pods deleted by force when it is unreachable for a minute',
-    file: 'controller/out-of-service/assess-out-of-service.ts',
-    find: "if (node.bootID !== '' && node.fenced === node.bootID) return",
-    replace: 'if (node.fenced !== undefined) return',
+    file: 'controller/out-of-service/select-evidence.ts',
+    find: "node.bootID !== '' && node.fenced === node.bootID ?",
+    replace: 'node.fenced !== undefined ?',
   },
   {
     name: 'out-of-service-for-ever',
     what: 'a node that was repaired gets no pods until a person removes the taint',
     file: 'controller/out-of-service/out-of-service-tainter.ts',
-    find: "if (state.kind === 'back') return this.#remove(node, state.record);",
-    replace: "if (state.kind === 'back') return forget;",
+    find: "return state.kind === 'back' ? this.#remove(node, state.record) : forget;",
+    replace: 'return forget;',
   },
 ];

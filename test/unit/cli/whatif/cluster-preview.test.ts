@@ -130,6 +130,25 @@ describe('a node', () => {
     assert.equal(preview(untimed, [aPolicy({ outOfService })]).outOfService, 'none', 'one reading shows no order');
   });
 
+  test('that this controller took out of service keeps its pods in maintenance; of an administrator it does not', () => {
+    const maintenance = { conditions: [], taints: ['example.com/m'], maxDurationMs: 600_000 };
+    const began = { key: 'example.com/m', effect: 'NoSchedule', timeAdded: formatTime(nowMs - 60_000) };
+    const tolerations = [{ key: unreachable.key, operator: 'Exists' }];
+    for (const [value, podsHeld] of [
+      ['node-lifecycle-controller', 1],
+      ['nodeshutdown', 0],
+    ] as const) {
+      const out = {
+        key: 'node.kubernetes.io/out-of-service',
+        value,
+        effect: 'NoExecute',
+        timeAdded: formatTime(nowMs),
+      };
+      const down = { silentSeconds: 600, ready: 'Unknown', taints: [unreachable, out, began] };
+      assert.equal(preview({ ...down, pods: [{ tolerations }] }, [aPolicy({ maintenance })]).podsHeld, podsHeld, value);
+    }
+  });
+
   test('that two policies claim equally has the default', () => {
     const node = preview({}, [aPolicy({ name: 'x', nodeMonitorGracePeriodMs: 90_000 }), aPolicy({ name: 'y' })]);
     assert.deepEqual([node.policy, node.conflict, node.gracePeriodSeconds], [null, ['x', 'y'], 50]);
