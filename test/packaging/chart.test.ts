@@ -161,7 +161,10 @@ test('the default config file equals the default flags, except for the metrics a
   assert.ok('config' in outcome && 'config' in plain);
   const { allowedHosts = '' } = outcome.config;
   assert.deepEqual(outcome.config, { ...plain.config, allowedHosts, config: 'config.yaml' });
-  assert.ok(allowedHosts.split(',').every((name) => name.includes('node-lifecycle-controller')), allowedHosts);
+  assert.ok(
+    allowedHosts.split(',').every((name) => name.includes('node-lifecycle-controller')),
+    allowedHosts,
+  );
   assert.notEqual(allowedHosts, '');
 });
 

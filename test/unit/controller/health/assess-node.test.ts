@@ -207,7 +207,14 @@ test('eviction: the first matching toleration in order counts, the earliest end 
     { key: 'b', operator: 'Exists' },
   ];
   const leave = (atMs: number, taint: string, toleratedSeconds: number) =>
-    ({ kind: 'leave', atMs, taint, forHealth: false, toleratedSeconds, sinceMs: atMs - toleratedSeconds * 1_000 }) as const;
+    ({
+      kind: 'leave',
+      atMs,
+      taint,
+      forHealth: false,
+      toleratedSeconds,
+      sinceMs: atMs - toleratedSeconds * 1_000,
+    }) as const;
   const stay = (why: string) => ({ kind: 'stay', why });
   const rows: readonly (readonly [Partial<PodView>, readonly ReturnType<typeof running>[], object])[] = [
     [{}, [], stay('taint-gone')],
