@@ -1,10 +1,6 @@
 import { ownValue } from './json-map.ts';
 import type { Status, StatusCause } from './meta.ts';
 import { type ResourceName, resources } from './resources.ts';
-import { cutText } from './text-limits.ts';
-
-/** Characters of a message of the API server that are kept: admission webhooks write them too. */
-const messageCharsMax = 1_000;
 
 /**
  * Why a request to the API server failed, as a closed set. Callers decide on the reason, never on message text.
@@ -63,11 +59,11 @@ export class ApiError extends Error {
   readonly details: StatusObject | undefined;
 
   constructor(init: ApiErrorInit) {
-    super(cutText(init.message, messageCharsMax), init.cause === undefined ? undefined : { cause: init.cause });
+    super(init.message, init.cause === undefined ? undefined : { cause: init.cause });
     this.reason = init.reason;
     this.code = init.code ?? 0;
     this.retryAfterMs = init.retryAfterMs;
-    this.status = init.status && boundedStatus(init.status);
+    this.status = init.status;
     this.isStatus = init.status !== undefined;
     this.details = statusObject(init.status);
   }
@@ -99,11 +95,6 @@ export function readFailureOf(error: unknown, resource: ResourceName, name: stri
   if (!(error instanceof ApiError)) throw error;
   if (error.reason === 'forbidden' || error.reason === 'unauthorized') return 'not-permitted';
   return isObjectMissing(error, resource, name) ? 'gone' : 'unreadable';
-}
-
-function boundedStatus(status: Status): Status {
-  const { message } = status;
-  return typeof message !== 'string' ? status : { ...status, message: cutText(message, messageCharsMax) };
 }
 
 /** A Status arrives from the network: a field of the wrong type is treated as absent. */

@@ -1,6 +1,10 @@
 import { ApiError, type ApiReason, reasonFor } from '../../api/api-error.ts';
 import type { Status } from '../../api/meta.ts';
+import { cutText } from '../../api/text-limits.ts';
 import { retryAfterMsMax } from '../../supervision/request-retry.ts';
+
+/** Characters of a message of the API server that are kept: admission webhooks write them too. */
+const messageCharsMax = 1_000;
 
 /** How an error names the request: `PATCH /api/v1/nodes/n1`. */
 interface RequestLine {
@@ -22,10 +26,10 @@ interface ErrorResponse {
  */
 export function errorFromResponse(request: RequestLine, response: ErrorResponse, wallMs: number): ApiError {
   const { code, headers, body } = response;
-  const status = response.status ?? parseStatus(body);
+  const status = boundedStatus(response.status ?? parseStatus(body));
   const isUnnamed = status?.reason === undefined;
   const reason = isUnnamed && code === 409 && request.method === 'POST' ? 'already-exists' : reasonFor(code, status);
-  const detail = status?.message ?? body.trim();
+  const detail = status?.message ?? cutText(body.trim(), messageCharsMax);
   const requestedMs = parseRetryAfter(single(headers['retry-after']), wallMs) ?? retryAfterOf(status);
   // A longer delay is caused by a wrong clock.
   const retryAfterMs = requestedMs === undefined ? undefined : Math.min(requestedMs, retryAfterMsMax);
@@ -36,6 +40,11 @@ export function errorFromResponse(request: RequestLine, response: ErrorResponse,
     retryAfterMs,
     message: `${lineOf(request)}: ${code} ${detail}`.trimEnd(),
   });
+}
+
+function boundedStatus(status: Status | undefined): Status | undefined {
+  const message: unknown = status?.message;
+  return typeof message === 'string' ? { ...status, message: cutText(message, messageCharsMax) } : status;
 }
 
 /** Seconds or an HTTP date, to milliseconds from now; undefined if missing or malformed. */

@@ -64,10 +64,3 @@ test('readFailureOf classifies a failed live read as gone, not permitted or unre
     assert.equal(readFailureOf(new ApiError({ reason, message: reason }), 'nodes', 'n1'), 'not-permitted');
   assert.throws(() => readFailureOf(new TypeError('broken'), 'nodes', 'n1'), TypeError);
 });
-
-test('a message of an admission webhook is kept to a limit, in the error and in its Status', () => {
-  const message = 'x'.repeat(400_000);
-  const error = new ApiError({ reason: 'forbidden', message, status: { message } });
-  assert.equal(error.message, `${'x'.repeat(1_000)}…`);
-  assert.equal(error.status?.message, error.message);
-});

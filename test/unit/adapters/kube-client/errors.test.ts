@@ -42,3 +42,10 @@ test('a Status with a malformed field is classified by the HTTP code', () => {
 
   assert.deepEqual([error.reason, error.isStatus], ['not-found', false]);
 });
+
+test('a message of an admission webhook is kept to a limit, in the error and in its Status', () => {
+  const error = answered(403, { kind: 'Status', reason: 'Forbidden', message: 'x'.repeat(400_000) });
+  assert.equal(error.status?.message, `${'x'.repeat(1_000)}…`);
+  assert.ok(error.message.length < 1_100, `${error.message.length} characters`);
+  assert.ok(answered(502, 'y'.repeat(400_000)).message.length < 1_100);
+});
