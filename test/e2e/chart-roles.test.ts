@@ -27,7 +27,7 @@ const atWork = /^leading$|^running in shadow mode/;
 /** What only a standby asks for, after a gap of 15 s in which it did not read the lease. */
 const historyOfLease: ProxiedExchange = {
   method: 'GET',
-  url: `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases?fieldSelector=metadata.name%3D${account}`,
+  url: `/apis/coordination.k8s.io/v1/namespaces/kube-system/leases?fieldSelector=metadata.name%3D${account}`,
   code: 200,
 };
 const unreachable = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' } as const;
