@@ -422,7 +422,9 @@ export class Stages {
     });
   }
 
+  /** Never for a shadow: the node of the API server has no taint of the shadow, so a read would confirm no deletion. */
   #isNodeWatchBehind(version: string): boolean {
+    if (this.#options.writer !== undefined) return false;
     return isOlder(this.#options.informers.nodes.status().resourceVersion, version);
   }
 

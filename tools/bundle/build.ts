@@ -21,7 +21,8 @@ async function main(folder: string): Promise<void> {
   const dashboard = await embedDashboard(root);
   const { inputs, outputs } = await bundle(folder, dashboard.plugin);
   writeFileSync(join(folder, 'nlc.js'), launcherText(), { mode: 0o755 });
-  chmodSync(join(folder, 'nlc.js'), 0o755);
+  // The bundler makes an entry point executable; the launcher is the only one that is run.
+  chmodSync(join(folder, 'chunks', 'main.js'), 0o644);
   for (const file of copied) copyFileSync(join(root, file), join(folder, file));
   writeFileSync(join(folder, 'package.json'), packageText());
   const packages = bundledPackages(root, Object.keys({ ...inputs, ...dashboard.inputs }));
