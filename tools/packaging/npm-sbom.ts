@@ -7,20 +7,18 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..', '..');
 
-interface Lockfile {
-  readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly devDependencies?: object }>>;
+interface LockedPackage {
+  readonly dev?: boolean;
+  readonly link?: boolean;
+  readonly devDependencies?: object;
 }
 
 /** What `npm sbom` prints about the packages that the program needs. Throws an Error with its message if it fails. */
 export function npmSbom(format: 'spdx' | 'cyclonedx'): string {
   const folder = mkdtempSync(join(tmpdir(), 'nlc-sbom-'));
   try {
-    const { devDependencies: _manifest, ...manifest } = readJson<{ devDependencies?: object }>('package.json');
-    const { packages, ...lockfile } = readJson<Lockfile>('package-lock.json');
-    const kept = Object.entries(packages).filter(([path, { dev }]) => dev !== true && /^(?:node_modules\/|$)/.test(path));
-    const withoutDev = kept.map(([path, { devDependencies: _lock, ...entry }]) => [path, entry]);
-    writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
-    writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ ...lockfile, packages: Object.fromEntries(withoutDev) }));
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...readJson('package.json'), devDependencies: {} }));
+    writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(programLock()));
     const options = ['sbom', `--sbom-format=${format}`, '--package-lock-only'];
     const { status, stdout, stderr } = spawnSync('npm', options, { cwd: folder, encoding: 'utf8' });
     if (status !== 0) throw new Error(`npm sbom: ${stderr}`);
@@ -30,7 +28,19 @@ export function npmSbom(format: 'spdx' | 'cyclonedx'): string {
   }
 }
 
-function readJson<T>(file: string): T {
+function programLock(): object {
+  const { packages, ...lockfile } = readJson('package-lock.json') as { packages: Record<string, LockedPackage> };
+  const kept = Object.entries(packages).filter(([path, one]) => path === '' || isOfProgram(path, one));
+  const entries = kept.map(([path, one]) => [path, { ...one, devDependencies: {} }]);
+  return { ...lockfile, packages: Object.fromEntries(entries) };
+}
+
+/** Packages of this repository, which are linked, are for development. */
+function isOfProgram(path: string, { dev, link }: LockedPackage): boolean {
+  return path.startsWith('node_modules/') && dev !== true && link !== true;
+}
+
+function readJson(file: string): object {
   return JSON.parse(readFileSync(join(root, file), 'utf8'));
 }
 

@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { findReleasePrograms } from '../release-programs.ts';
 import { debianLayer, type Layer, nodeLayer, programLayer } from './build-layers.ts';
 import { buildProvenance } from './build-provenance.ts';
+import { npmSbom } from '../npm-sbom.ts';
 import { buildCycloneDx, buildSpdx } from './build-sbom.ts';
 import { listImagePackages } from './image-packages.ts';
 import { parseImageConfig } from './parse-containerfile.ts';
@@ -128,10 +129,6 @@ function describeContents(
     },
     provenance: { PredicateType: 'https://slsa.dev/provenance/v1', Predicate: buildProvenance(source, packages, lock) },
   };
-}
-
-function npmSbom(format: 'spdx' | 'cyclonedx'): string {
-  return must('npm', ['sbom', `--sbom-format=${format}`, '--omit=dev', '--package-lock-only']);
 }
 
 function report(out: string, { digest, platforms }: Written): void {
