@@ -15,12 +15,17 @@ interface RepeatedField {
 /** Values that the API server requires in items. */
 const required: Readonly<Record<string, string>> = { effect: 'NoExecute', operator: 'Exists', status: 'True' };
 
-function fieldsOf(message: string, path: string, around: readonly string[]): readonly RepeatedField[] {
+/** Each message once among the items of lists: containers of all kinds have the same fields. */
+function fieldsOf(message: string, path: string, seen: Set<string>): readonly RepeatedField[] {
   return [...(messageFields(message) ?? [])].flatMap(([name, field]) => {
     const at = path === '' ? name : `${path}.${name}`;
     if (field.keyType !== undefined) return [{ path: at, items: entriesOf }];
-    if (field.rule === 'repeated') return [{ path: at, items: (count: number) => itemsOf(field.type, count) }];
-    return around.includes(field.type) ? [] : fieldsOf(field.type, at, [...around, field.type]);
+    const isList = field.rule === 'repeated';
+    const own = isList ? [{ path: at, items: (count: number) => itemsOf(field.type, count) }] : [];
+    // Items within items are skipped as a whole, like those that are tested.
+    if (seen.has(field.type) || (isList && path.includes('[]'))) return own;
+    seen.add(field.type);
+    return [...own, ...fieldsOf(field.type, isList ? `${at}[]` : at, seen)];
   });
 }
 
@@ -42,19 +47,21 @@ function itemsOf(type: string, count: number): readonly unknown[] {
 }
 
 function withField<T extends object>(object: T, path: string, value: unknown): T {
-  const [name = '', ...rest] = path.split('.');
-  const inner = (object as Readonly<Record<string, unknown>>)[name];
-  const grown = rest.length === 0 ? value : withField((inner ?? {}) as object, rest.join('.'), value);
-  return { ...object, [name]: grown };
+  const [place = '', ...rest] = path.split('.');
+  if (rest.length === 0) return { ...object, [place]: value };
+  const name = place.replace('[]', '');
+  const inner = (object as Readonly<Record<string, unknown>>)[name] ?? {};
+  const inside = (outer: unknown): object => withField(outer as object, rest.join('.'), value);
+  return { ...object, [name]: name === place ? inside(inner) : [inside(Array.isArray(inner) ? inner[0] : {})] };
 }
 
-/** The repeated fields of a kind, by the schema; those inside the items of another one are not listed apart. */
+/** The repeated fields of a kind, by the schema; `spec.containers[].env` is one of a single item. */
 export function repeatedFields(apiVersion: string, kind: string): readonly string[] {
   return repeated(apiVersion, kind).map(({ path }) => path);
 }
 
 function repeated(apiVersion: string, kind: string): readonly RepeatedField[] {
-  return fieldsOf(messageNameOf(apiVersion, kind) ?? '', '', []);
+  return fieldsOf(messageNameOf(apiVersion, kind) ?? '', '', new Set());
 }
 
 /** In protobuf: `object` with as many items in this field as the API server stores. */
@@ -65,7 +72,10 @@ export function grown(
 ): Buffer {
   const field = repeated(type.apiVersion, type.kind).find((candidate) => candidate.path === path);
   const sized = (count: number): Buffer => encodeEnvelope(type, withField(object, path, field?.items(count)));
-  const sample = 2_000;
-  // Later names are up to two characters longer.
-  return sized(Math.floor((sample * objectBytesMax * 0.9) / sized(sample).length));
+  let [count, bytes] = [500, sized(500)];
+  while (bytes.length < objectBytesMax * 0.9 || bytes.length > objectBytesMax) {
+    count = Math.floor((count * objectBytesMax * 0.95) / bytes.length);
+    bytes = sized(count);
+  }
+  return bytes;
 }

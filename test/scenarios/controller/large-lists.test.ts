@@ -25,8 +25,10 @@ import { names } from '../../support/zoned-world.ts';
 v8.setFlagsFromString('--expose-gc');
 const collectGarbage = vm.runInNewContext('gc') as () => void;
 
-/** On an idle machine an event takes less than 100 ms; others use its cores and caches here. */
-const cpuMsMax = 300;
+/** Of the CPU: what an event may take. */
+const cpuMsMax = 100;
+/** The first compiles; others use cores and caches. */
+const triesMax = 10;
 const heapBytesMax = 20 * 1024 * 1024;
 const at = '2026-01-02T03:00:00Z';
 
@@ -56,15 +58,16 @@ async function aWorld(): Promise<ControllerWorld> {
   return world.running(5);
 }
 
-/** The least CPU time of three times: the first compiles. */
+/** The CPU time of the first try within the maximum, or the least of all. */
 function cpuMsOf(work: () => void): number {
-  const times = [1, 2, 3].map(() => {
+  let least = Number.POSITIVE_INFINITY;
+  for (let tries = 0; tries < triesMax && least >= cpuMsMax; tries += 1) {
     const before = process.cpuUsage();
     work();
     const { user, system } = process.cpuUsage(before);
-    return (user + system) / 1_000;
-  });
-  return Math.min(...times);
+    least = Math.min(least, (user + system) / 1_000);
+  }
+  return least;
 }
 
 interface Kind {
@@ -93,7 +96,7 @@ for (const { apiVersion, kind, object, resource, take } of kinds) {
     const envelope = new ProtobufEnvelope();
     for (const path of repeatedFields(apiVersion, kind)) {
       const bytes = grown({ apiVersion, kind }, object, path);
-      assert.ok(bytes.length > objectBytesMax * 0.8, `${path}: ${bytes.length} bytes`);
+      assert.ok(bytes.length > objectBytesMax * 0.9, `${path}: ${bytes.length} bytes`);
       const cpuMs = cpuMsOf(() => take(world, envelope.readObject(resource, bytes)));
       assert.ok(cpuMs < cpuMsMax, `${path}: ${Math.round(cpuMs)} ms`);
       await settled();
