@@ -1,6 +1,7 @@
-// Runs the tests below the folders named as arguments. Unit, scenario and architecture tests share one process (they touch
+// Runs the tests below the folders named as arguments. Unit, scenario and architecture tests share two processes (they touch
 // neither sockets nor global state); the others get one process a file.
-import { spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { runTestFiles } from './run-files.ts';
 
@@ -10,12 +11,26 @@ function filesBelow(folder: string): readonly string[] {
   return globSync(`${folder}/**/*.test.ts`).sort();
 }
 
-function runTogether(files: readonly string[], options: readonly string[]): number {
-  if (files.length === 0) return 0;
-  const { status, signal } = spawnSync(process.execPath, ['--test', '--test-isolation=none', ...options, ...files], {
-    stdio: 'inherit',
+/** Beside each other, one for each core; what all but the first print comes at their end. */
+async function runTogether(files: readonly string[], options: readonly string[], processes: number): Promise<number> {
+  const shares = Array.from({ length: processes }, (_, place) => files.filter((_file, at) => at % processes === place));
+  const runs = shares.filter((share) => share.length > 0).map((share, at) => startTogether(share, options, at === 0));
+  const codes = await Promise.all(runs.map(ended));
+  return codes.find((code) => code !== 0) ?? 0;
+}
+
+function startTogether(files: readonly string[], options: readonly string[], prints: boolean): ChildProcess {
+  return spawn(process.execPath, ['--test', '--test-isolation=none', ...options, ...files], {
+    stdio: ['ignore', prints ? 'inherit' : 'pipe', 'inherit'],
   });
-  return signal === null ? (status ?? 1) : 1;
+}
+
+async function ended(child: ChildProcess): Promise<number> {
+  const output: Buffer[] = [];
+  child.stdout?.on('data', (chunk: Buffer) => output.push(chunk));
+  const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+  process.stdout.write(Buffer.concat(output));
+  return signal === null ? (code ?? 1) : 1;
 }
 
 /** The floor for pure files, in percent; `--coverage` checks it. */
@@ -40,8 +55,10 @@ if (shared.length + apart.length === 0) {
   console.error(`no *.test.ts below ${folders.join(', ')}`);
   process.exit(1);
 }
+/** Coverage is counted in one process. */
+const processes = coverage.length > 0 ? 1 : 2;
 const codes = [
-  runTogether(shared, [...coverage, ...options]),
+  await runTogether(shared, [...coverage, ...options], processes),
   runTestFiles(apart, ['--test-concurrency=2', '--test-timeout=170000', ...options]),
 ];
 process.exit(codes.find((code) => code !== 0) ?? 0);

@@ -144,10 +144,12 @@ test('ten thousand malformed objects: each is counted once, no crash, and no wro
   assertReportedOnce(pods, (raw) => transformPod(raw).problems);
   assertReportedOnce(leases, (raw) => transformLease(raw).problems);
 
-  for (const raw of nodes.kept.values()) world.putNode(raw);
+  // All were read; every fourth node lives on for minutes of virtual time.
+  const nodeNames = [...nodes.kept.keys()].filter((_, place) => place % 4 === 0);
+  for (const name of nodeNames) world.putNode(nodes.kept.get(name)!);
   for (const raw of pods.kept.values()) world.putPod(raw);
   for (const [key, raw] of leases.kept) world.leases.set(key, transformLease(raw));
-  const allNodes = [...healthy, ...nodes.kept.keys()];
+  const allNodes = [...healthy, ...nodeNames];
   world.renewing(...allNodes);
   await world.running(180);
   const left = world.writes.filter(({ name }) => healthy.includes(name) || name.startsWith('pod-of-'));
@@ -166,20 +168,17 @@ test('ten thousand malformed objects: each is counted once, no crash, and no wro
   for (const { verb, body } of world.writes) assert.ok(verb !== 'patch' || JSON.stringify(body).length < 10_000);
   assert.deepEqual(world.logger.at('error'), []);
 
-  for (const name of nodes.kept.keys())
+  for (const name of nodeNames)
     assert.deepEqual(explainNode(world, name).problems, transformNode(world.node(name)).problems ?? []);
   const page = describeNodeOutlook(
-    explainNode(
-      world,
-      [...nodes.kept.keys()].find((name) => transformNode(world.node(name)).problems !== undefined) ?? '',
-    ),
+    explainNode(world, nodeNames.find((name) => transformNode(world.node(name)).problems !== undefined) ?? ''),
   );
   assert.match(page, /\n  malformed +\S+: must be .* \(got .*\)/);
 
   await world.silentFor(120, ...allNodes.filter((name) => name !== 'well-1'));
   assert.equal(world.ready('well-0'), 'Unknown', 'silent nodes are detected, malformed or not');
   assert.equal(world.ready('well-1'), 'True');
-  assert.equal(world.ready('node-1'), 'Unknown');
+  assert.equal(world.ready('node-4'), 'Unknown');
   assert.ok(world.writes.every(({ body }) => !/NaN|Invalid|undefined/.test(JSON.stringify(body) ?? '')));
 });
 

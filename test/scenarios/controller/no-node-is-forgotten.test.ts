@@ -19,7 +19,7 @@ test('1,800 nodes at 20 requests per second: of 1,500 silent nodes, a quarter of
   await world.silentFor(60, ...silent);
   const once = silent.filter((_, place) => place % 4 === 0);
   world.renewOnce(...once);
-  await world.advance(30 * 60);
+  await world.advance(10 * 60);
   assert.deepEqual(forgotten(world, silent), []);
   world.recover(...silent);
   await world.advance(10 * 60);

@@ -583,6 +583,16 @@ describe('a static pod on a hollow kubelet', () => {
     assert.equal(world.pod(name)?.metadata.annotations?.['kubernetes.io/config.mirror'], 'hash-2');
   });
 
+  it('that was exported from the API server is a mirror of nothing, as for a kubelet: nothing runs', async () => {
+    await begin();
+    const exported = manifest('hash-3');
+    const annotations = { ...exported.metadata.annotations, 'kubernetes.io/config.mirror': 'hash-1' };
+    file.set([{ ...exported, metadata: { ...exported.metadata, name: 'exported-n1', annotations } }]);
+    await world.advance(60 * secondMs);
+    assert.deepEqual([world.running('hash-1'), world.running('hash-3')], [0, 0]);
+    assert.equal(world.pod('exported-n1'), undefined);
+  });
+
   it('is removed together with its mirror', async () => {
     await begin();
     file.set([]);

@@ -113,6 +113,12 @@ describe('a static pod', () => {
     for (const spec of allowed) podOf(parseFilePod(aDocument({ spec }), origin));
   });
 
+  it('that was exported as a mirror keeps the annotation, as for a kubelet, which then runs nothing', () => {
+    const annotations = { [configAnnotations.mirror]: 'abc' };
+    const pod = podOf(parseFilePod(aDocument({ metadata: { annotations } }), origin));
+    assert.equal(pod.metadata.annotations?.[configAnnotations.mirror], 'abc');
+  });
+
   it('gets the defaults that an API server sets', () => {
     const port = { name: 'http', containerPort: 80 };
     const spec = {
