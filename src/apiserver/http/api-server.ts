@@ -16,9 +16,6 @@ import { type ServedResource, servedResources } from '../resources.ts';
 import { EventExpiry } from '../registry/event-expiry.ts';
 import { writeAuthenticationConfig } from '../registry/authentication-config.ts';
 import { createInitialObjects } from '../registry/initial-objects.ts';
-import { LimitRangeAdmission } from '../quota/limit-range-admission.ts';
-import { QuotaAdmission } from '../quota/quota-admission.ts';
-import { QuotaUsages } from '../quota/quota-usages.ts';
 import { ObjectLister } from '../registry/object-lister.ts';
 import { ObjectRegistry } from '../registry/object-registry.ts';
 import { DisruptionBudgets } from '../registry/disruption-budgets.ts';
@@ -187,15 +184,11 @@ function assemble(options: ApiServerOptions, { admin, signingKeyPem, caPem }: Se
   const store = new VersionedStore({ clock, resources: [...strategies.keys()], window, journal: dataDir });
   if (dataDir !== undefined) restoreObjects(store, { served, strategies, dataDir, logger });
   const targets = new ServedTargets(served, strategies);
-  const usages = new QuotaUsages(store, targets.namespacedTables());
-  const quotas = new QuotaAdmission({ store, clock, usages, strategy: strategyOf(strategies, 'resourcequotas') });
-  const registry = new ObjectRegistry(store, clock, random, [new LimitRangeAdmission(store), quotas]);
-  // No quota that is stored keeps the server from starting.
-  const unlimited = new ObjectRegistry(store, clock, random);
-  createInitialObjects(unlimited, targets);
-  writeAuthenticationConfig(unlimited, targets, caPem);
+  const registry = new ObjectRegistry(store, clock, random);
+  createInitialObjects(registry, targets);
+  writeAuthenticationConfig(registry, targets, caPem);
   const mode = options.authorizationMode ?? 'AlwaysAllow';
-  if (mode === 'RBAC') createBootstrapPolicy(unlimited, targets);
+  if (mode === 'RBAC') createBootstrapPolicy(registry, targets);
   const tokens = [admin, ...(options.tokens ?? []).slice(1), ...(options.users ?? [])];
   const { access, ...security } = makeSecurity({ store, clock, random, mode, tokens, signingKeyPem });
   const budgets = new DisruptionBudgets({
@@ -236,7 +229,7 @@ function assemble(options: ApiServerOptions, { admin, signingKeyPem, caPem }: Se
   });
   const expiry = new EventExpiry(store, strategyOf(strategies, 'events'), clock, options.eventTtlMs);
   const controllers = [
-    new SystemNamespaceController(unlimited, targets),
+    new SystemNamespaceController(registry, targets),
     ...makeServerControllers(options.controllers ?? [], { store, registry, clock, targets }),
   ];
   return { store, expiry, ticker, requests, stall, controllers };

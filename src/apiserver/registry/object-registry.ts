@@ -39,7 +39,6 @@ import { sameJson } from '../../api/same-json.ts';
 import { type FieldError, invalidField } from '../api-errors/field-errors.ts';
 import { type MutableJsonMap, numberAt, textAt } from '../select-field.ts';
 import type { Strategy, WriteContext } from './strategy.ts';
-import type { WriteAdmission } from './write-admission.ts';
 
 export interface WriteOptions {
   /** All steps but the commit. */
@@ -105,14 +104,11 @@ export class ObjectRegistry {
   readonly #store: VersionedStore;
   readonly #clock: Clock;
   readonly #random: Random;
-  readonly #admissions: readonly WriteAdmission[];
 
-  /** Valid writes are carried out if all `admissions`, in their order, permit them. */
-  constructor(store: VersionedStore, clock: Clock, random: Random, admissions: readonly WriteAdmission[] = []) {
+  constructor(store: VersionedStore, clock: Clock, random: Random) {
     this.#store = store;
     this.#clock = clock;
     this.#random = random;
-    this.#admissions = admissions;
   }
 
   exists(target: Target): boolean {
@@ -228,13 +224,11 @@ export class ObjectRegistry {
       ...strategy.validate(draft, target.served.group),
       ...strategy.validateCreate(draft, target.served.group),
     ]);
-    const records = this.#admissions.map((each) => each.admit({ target, draft, stored: undefined, before: undefined }));
     const taken = this.#store.get(strategy.table, keyOfDraft(strategy, draft));
     if (taken !== undefined) {
       const terminating = taken.content.metadata.deletionTimestamp !== undefined;
       throw alreadyExists(resourceName(target), taken.name, terminating);
     }
-    if (!options.dryRun) for (const record of records) record();
     return { object: this.#commit(strategy, { draft, managers }, options.dryRun), created: true, warnings };
   }
 
@@ -295,8 +289,6 @@ export class ObjectRegistry {
       ...strategy.validateUpdate(draft, before, target.endpoint, target.served.group),
     ]);
     options.authorizeChange?.(draft, before);
-    const records = this.#admissions.map((each) => each.admit({ target, draft, stored, before }));
-    if (!options.dryRun) for (const record of records) record();
     const object = this.#commitUpdate(target, { stored, before }, { draft, managers }, options.dryRun);
     return { object, created: false, warnings };
   }
