@@ -56,8 +56,6 @@ export interface WriteOptions {
   readonly owners?: readonly ManagerEntry[];
   /** Called before validation, with the stored object if there is one. Throws if the user must not write this object. */
   readonly authorize?: ((draft: Draft, stored: Draft | undefined) => void) | undefined;
-  /** The same for an update, after validation, with the object as it would be stored. */
-  readonly authorizeChange?: (draft: Draft, stored: Draft) => void;
 }
 
 export interface ApplyOptions extends WriteOptions {
@@ -288,7 +286,6 @@ export class ObjectRegistry {
       ...strategy.validate(draft, target.served.group),
       ...strategy.validateUpdate(draft, before, target.endpoint, target.served.group),
     ]);
-    options.authorizeChange?.(draft, before);
     const object = this.#commitUpdate(target, { stored, before }, { draft, managers }, options.dryRun);
     return { object, created: false, warnings };
   }

@@ -5,7 +5,7 @@ import type { FieldError } from '../api-errors/field-errors.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
 import type { FieldLabels } from './selection.ts';
 
-export type Endpoint = '' | 'status' | 'finalize' | 'approval';
+export type Endpoint = '' | 'status' | 'finalize';
 
 /** What the rules of a write may depend on beyond the object. */
 export interface WriteContext {
