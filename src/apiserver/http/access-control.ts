@@ -5,7 +5,6 @@ import type { GrantCheck, GrantGuard } from '../authorization/grant-guard.ts';
 import type { Impersonator } from '../authorization/impersonator.ts';
 import { parseAttributes, type ResourceAttributes } from '../authorization/parse-attributes.ts';
 import { anonymous, type User } from '../authentication/user.ts';
-import type { WriteOptions } from '../registry/object-registry.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -18,8 +17,6 @@ interface AccessControlOptions {
   /** Paths that need no user. */
   readonly isPublic: (path: string) => boolean;
 }
-
-type WriteChecks = Pick<WriteOptions, 'authorize'>;
 
 export class AccessControl {
   readonly #options: AccessControlOptions;
@@ -40,18 +37,17 @@ export class AccessControl {
     return user;
   }
 
-  /** The checks of the object that the request writes; none if it may be any. */
-  checksOf(exchange: Exchange): WriteChecks {
+  /** The check of the object that the request writes; undefined if it may be any. */
+  writeCheckOf(exchange: Exchange): GrantCheck | undefined {
     const attributes = parseAttributes(exchange);
     const { grants } = this.#options;
-    if (attributes.kind !== 'resource' || grants === undefined) return {};
+    if (attributes.kind !== 'resource' || grants === undefined) return undefined;
     const { user } = exchange;
     const check = grants.checkFor(user, attributes);
-    const authorize: GrantCheck = (draft, stored) => {
+    return (draft, stored) => {
       if (stored === undefined) this.#assertMayCreate(user, attributes);
       check?.(draft, stored);
     };
-    return { authorize };
   }
 
   /** PUT and apply create a missing object only for a user who may create it (upstream `withAuthorization`). */

@@ -209,8 +209,7 @@ export class ResourceHandler {
     const { options, value, repeated } = await this.#configuration(call);
     const applied = this.#options.registry.apply(this.#target(call), value, {
       ...options,
-      ...this.#options.access.checksOf(call.exchange),
-      user: call.exchange.user,
+      authorize: this.#options.access.writeCheckOf(call.exchange),
       problems: repeated,
     });
     return written(presenter, applied);
@@ -242,7 +241,7 @@ export class ResourceHandler {
 
   #writeOptions(call: Call, kind: Parameters<typeof optionsOf>[1]): WriteOptions {
     const { exchange } = call;
-    return { ...optionsOf(call, kind), ...this.#options.access.checksOf(exchange), user: exchange.user };
+    return { ...optionsOf(call, kind), authorize: this.#options.access.writeCheckOf(exchange) };
   }
 
   async #bind(call: Call): Promise<Reply> {
@@ -397,7 +396,6 @@ function optionsOf(
   return parseWriteOptions(query, kind, headerOf(incoming, 'user-agent'));
 }
 
-/** Of a response that has one form only. */
 /** Throws an ApiError for a form that does not exist. */
 function responseFormOf({
   exchange: { query, incoming },
@@ -409,6 +407,7 @@ function responseFormOf({
   return { ...form, includeObject };
 }
 
+/** Of a response that has one form only. */
 function formatOf({ exchange: { incoming } }: Call): WireFormat {
   return chooseFormat(headerOf(incoming, 'accept'));
 }

@@ -6,7 +6,6 @@
 import { formatTime, parseTimestamp } from '../../api/timestamps.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Random } from '../../ports/random.ts';
-import type { User } from '../authentication/user.ts';
 import type { BodySource } from '../codec/body-source.ts';
 import type { Draft, StoredObject } from '../storage/stored-object.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
@@ -44,8 +43,6 @@ export interface WriteOptions {
   /** All steps but the commit. */
   readonly dryRun: boolean;
   readonly fieldValidation: FieldValidation;
-  /** Who sent the request. */
-  readonly user?: User;
   /** The text of the body, for what its value does not show. */
   readonly source?: BodySource | undefined;
   /** What a strict decoding of a patch reports. */
@@ -212,7 +209,7 @@ export class ObjectRegistry {
     assertNamespaceAccepts(target, draft.metadata.name ?? '', this.#store);
     strategy.setDefaults(draft);
     options.authorize?.(draft, undefined);
-    const context = this.#context(options);
+    const context = this.#context();
     const managers = ownersAfterWrite(target, undefined, draft, { ...options, now: context.now });
     strategy.admit(draft, context);
     strategy.prepareCreate(draft, context);
@@ -230,8 +227,8 @@ export class ObjectRegistry {
     return { object: this.#commit(strategy, { draft, managers }, options.dryRun), created: true, warnings };
   }
 
-  #context({ user }: WriteOptions): WriteContext {
-    return { objects: this.#store, now: formatTime(this.#clock.nowMs()), user };
+  #context(): WriteContext {
+    return { objects: this.#store, now: formatTime(this.#clock.nowMs()) };
   }
 
   /** Sets the fields that only the server may set, whatever the client sent. */
@@ -274,7 +271,7 @@ export class ObjectRegistry {
     restoreSystemFields(draft, before);
     strategy.setDefaults(draft);
     options.authorize?.(draft, before);
-    const context = this.#context(options);
+    const context = this.#context();
     const owned = { managers: stored.managers, content: before };
     const managers = ownersAfterWrite(target, owned, draft, { ...options, now: context.now });
     strategy.admit(draft, context, before);
