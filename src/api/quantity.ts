@@ -101,27 +101,14 @@ export function canonicalQuantity(text: string): string {
   const [, digits = '', suffix = ''] = quantityText.exec(text) ?? [];
   const isExact = !isExponent(suffix) || Math.abs(Number(suffix.slice(1))) <= exponentMax;
   if (nano === undefined || !isExact || keepsText(digits, suffix)) return text;
-  return formatNano(nano, formatOfSuffix(suffix));
+  return formatNano(nano, suffix);
 }
 
-/** How a quantity is written: with powers of 1,024, of 1,000, or with an exponent. */
-export type QuantityFormat = 'binary' | 'decimal' | 'exponent';
-
-/** The format of a quantity; a malformed one has the decimal format. */
-export function quantityFormat(text: string): QuantityFormat {
-  return formatOfSuffix(quantityText.exec(text)?.[2] ?? '');
-}
-
-function formatOfSuffix(suffix: string): QuantityFormat {
-  if (isExponent(suffix)) return 'exponent';
-  return isBinary(suffix) ? 'binary' : 'decimal';
-}
-
-/** Billionths in the form in which the API server writes a quantity of that format. */
-export function formatNano(nano: bigint, format: QuantityFormat): string {
+/** Billionths in the form in which the API server writes a quantity that had this suffix. */
+function formatNano(nano: bigint, suffix: string): string {
   if (nano === 0n) return '0';
-  if (format === 'exponent') return inThousands(nano, (exponent) => (exponent === 0 ? '' : `e${exponent}`));
-  return (format === 'binary' ? inKibi(nano) : undefined) ?? inThousands(nano, decimalSuffix);
+  if (isExponent(suffix)) return inThousands(nano, (exponent) => (exponent === 0 ? '' : `e${exponent}`));
+  return (isBinary(suffix) ? inKibi(nano) : undefined) ?? inThousands(nano, decimalSuffix);
 }
 
 /** Undefined below 1Ki and if not whole: such binary quantities are written as decimal ones. */

@@ -20,8 +20,6 @@ export interface ServedSubresource {
   /** Kind of the request or response body; its group may differ from that of the resource (`pods/eviction`). */
   readonly responseKind: GroupVersionKind;
   readonly verbs: readonly Verb[];
-  /** Requests are forwarded as they are: there is no object. */
-  readonly isForwarded?: true;
 }
 
 /** One collection under a group version. */
@@ -109,7 +107,6 @@ const admission = 'admissionregistration.k8s.io';
 const networking = 'networking.k8s.io';
 const flowControl = 'flowcontrol.apiserver.k8s.io';
 const autoscaler = { group: 'autoscaling', version: 'v2', kind: 'HorizontalPodAutoscaler' } as const;
-const csr = 'CertificateSigningRequest';
 
 const rows: readonly ServedResource[] = [
   resource('', 'ConfigMap', 'configmaps', { shortNames: ['cm'] }),
@@ -128,13 +125,7 @@ const rows: readonly ServedResource[] = [
   resource('', 'Node', 'nodes', {
     namespaced: false,
     shortNames: ['no'],
-    subresources: [
-      {
-        ...subresource('proxy', ['create', 'delete', 'get', 'patch', 'update'], '', 'NodeProxyOptions'),
-        isForwarded: true,
-      },
-      subresource('status', statusVerbs, '', 'Node'),
-    ],
+    ...withStatus('', 'Node'),
   }),
   resource('', 'PersistentVolumeClaim', 'persistentvolumeclaims', {
     shortNames: ['pvc'],
@@ -163,10 +154,7 @@ const rows: readonly ServedResource[] = [
   }),
   resource('', 'ResourceQuota', 'resourcequotas', { shortNames: ['quota'], ...withStatus('', 'ResourceQuota') }),
   resource('', 'Secret', 'secrets'),
-  resource('', 'ServiceAccount', 'serviceaccounts', {
-    shortNames: ['sa'],
-    subresources: [subresource('token', ['create'], 'authentication.k8s.io', 'TokenRequest')],
-  }),
+  resource('', 'ServiceAccount', 'serviceaccounts', { shortNames: ['sa'] }),
   resource('', 'Service', 'services', { shortNames: ['svc'], ...inAll, ...withStatus('', 'Service') }),
   resource('apps', 'ControllerRevision', 'controllerrevisions'),
   resource('apps', 'DaemonSet', 'daemonsets', {
@@ -230,10 +218,10 @@ const rows: readonly ServedResource[] = [
     ...inAll,
     subresources: [{ name: 'status', responseKind: autoscaler, verbs: statusVerbs }],
   }),
-  resource('certificates.k8s.io', csr, 'certificatesigningrequests', {
+  resource('certificates.k8s.io', 'CertificateSigningRequest', 'certificatesigningrequests', {
     ...clusterScoped,
     shortNames: ['csr'],
-    ...withStatus('certificates.k8s.io', csr, subresource('approval', statusVerbs, 'certificates.k8s.io', csr)),
+    ...withStatus('certificates.k8s.io', 'CertificateSigningRequest'),
   }),
   resource(networking, 'IngressClass', 'ingressclasses', clusterScoped),
   resource(networking, 'Ingress', 'ingresses', { shortNames: ['ing'], ...withStatus(networking, 'Ingress') }),

@@ -71,14 +71,10 @@ test('invalid flags: one line each, with the accepted values', async () => {
     `--kubeconfig-out=${kubeconfig}`,
     `--token-auth-file=${users}`,
     '--controllers=job-controller',
-    `--kubelet-client-certificate=${users}`,
-    `--kubelet-certificate-authority=${users}`,
   ];
   const server = new NlcProcess(['apiserver', ...flags]);
   assert.deepEqual(await server.exited, { code: 2, signal: null });
   assert.match(server.stderr, /--token-auth-file: .*users\.csv": line 1: must be token,user,uid/);
   assert.match(server.stderr, /--controllers: must be .*namespace-controller.*\(got "job-controller"\)/);
-  assert.match(server.stderr, /--kubelet-client-certificate: requires --kubelet-client-key \(got .*users\.csv"\)/);
-  assert.match(server.stderr, /--kubelet-certificate-authority .*users\.csv: must be CA certificates in PEM/);
   assert.doesNotMatch(server.stderr, /secret/);
 });

@@ -55,11 +55,7 @@ const zeros: Readonly<Record<string, unknown>> = {
 /** Every kind of a request or a response body. */
 function builtInKinds(): readonly GroupVersionKind[] {
   const all = [
-    ...servedResources.flatMap((served) => [
-      served,
-      // Requests that are forwarded have no object.
-      ...served.subresources.flatMap(({ responseKind, isForwarded }) => (isForwarded === true ? [] : [responseKind])),
-    ]),
+    ...servedResources.flatMap((served) => [served, ...served.subresources.map(({ responseKind }) => responseKind)]),
     { group: '', version: 'v1', kind: 'DeleteOptions' },
   ];
   const byName = new Map(

@@ -10,7 +10,6 @@ import { startEmbeddedCluster } from './clusters/embedded-cluster.ts';
 import { startRealCluster } from './clusters/real-cluster.ts';
 import { Interrupted, Interruption } from './interruption.ts';
 import { formatPage, formatTable } from './format-report.ts';
-import { canHaveOwnNetwork, isInOwnNetwork, runAgainInOwnNetwork } from './own-network.ts';
 import { parseArguments, usage } from './parse-arguments.ts';
 import {
   countList,
@@ -73,10 +72,6 @@ interface SuiteOutcome {
 
 async function runSuites(suites: readonly SuiteName[], focus: string | undefined): Promise<number> {
   const tests = await buildUpstreamTests(say);
-  // Building downloads modules; the tests themselves need no other network.
-  if (!isInOwnNetwork() && canHaveOwnNetwork()) return runAgainInOwnNetwork();
-  if (!isInOwnNetwork())
-    say('no network of its own (unshare --map-root-user --net): kube-apiserver reaches no kubelet');
   const interruption = new Interruption(say);
   try {
     return await runBuilt(tests, { suites, focus, interrupted: interruption.signal });

@@ -80,8 +80,8 @@ export function methodNotAllowed(): ApiError {
   return statusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
 }
 
-export function notImplemented(what: string): ApiError {
-  return statusError(501, 'NotImplemented', `${what} is not implemented by the embedded API server`, {});
+export function notImplemented(message: string): ApiError {
+  return statusError(501, 'NotImplemented', message, {});
 }
 
 export function pathNotFound(): ApiError {

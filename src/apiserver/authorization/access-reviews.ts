@@ -3,7 +3,6 @@
  * authentication and authorization). Nothing is stored.
  */
 import { ownValue } from '../../api/json-map.ts';
-import type { Identified } from '../authentication/account-tokens.ts';
 import type { User } from '../authentication/user.ts';
 import { badRequest, invalid } from '../api-errors/api-errors.ts';
 import { isMap, mapAt, type MutableJsonMap, textAt } from '../select-field.ts';
@@ -13,9 +12,9 @@ import type { Attributes } from './parse-attributes.ts';
 import { validateSelectors } from './review-selectors.ts';
 import { validateReview } from './validate-review.ts';
 
-/** Finds the user of a token that is valid for one of the audiences. */
 interface TokenReader {
-  identify(token: string, audiences: readonly string[]): Identified | undefined;
+  /** Undefined for an unknown token. */
+  userOf(token: string): User | undefined;
 }
 
 interface ReviewRequest {
@@ -30,7 +29,7 @@ interface ReviewRequest {
 interface AccessReviewsOptions {
   readonly authorizer: Authorizer;
   readonly tokens: TokenReader;
-  /** Audiences of a token review that names none. */
+  /** For which tokens are valid. */
   readonly audiences: readonly string[];
 }
 
@@ -96,14 +95,19 @@ export class AccessReviews {
     const spec = mapAt(request.body, 'spec');
     const token = textAt(spec, 'token');
     if (token === '') throw badRequest('token is required for TokenReview in authentication');
-    const wanted = textsAt(spec, 'audiences');
-    const found = this.#options.tokens.identify(token, wanted.length > 0 ? wanted : this.#options.audiences);
-    if (found === undefined || 'error' in found) {
-      const error = found === undefined ? 'invalid bearer token' : `[invalid bearer token, ${found.error}]`;
-      return response(request, authenticationVersion, { user: {}, error }, spec);
-    }
-    const status = { authenticated: true, user: describeUser(found.user), audiences: found.audiences };
+    const user = this.#options.tokens.userOf(token);
+    const audiences = this.#acceptedAudiences(textsAt(spec, 'audiences'));
+    const status =
+      user === undefined || audiences.length === 0
+        ? { user: {}, error: 'invalid bearer token' }
+        : { authenticated: true, user: describeUser(user), audiences };
     return response(request, authenticationVersion, status, spec);
+  }
+
+  /** A review that names no audience is about those of this server. */
+  #acceptedAudiences(wanted: readonly string[]): readonly string[] {
+    const { audiences } = this.#options;
+    return wanted.length === 0 ? audiences : wanted.filter((audience) => audiences.includes(audience));
   }
 }
 

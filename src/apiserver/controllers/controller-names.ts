@@ -3,7 +3,6 @@ export const serverControllerNames = [
   'clusterrole-aggregation-controller',
   'disruption-controller',
   'namespace-controller',
-  'resourcequota-controller',
   'serviceaccount-controller',
 ] as const;
 

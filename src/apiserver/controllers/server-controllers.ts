@@ -1,14 +1,12 @@
 /** The controllers that the server can run itself, in place of those of kube-controller-manager. */
 import type { Clock } from '../../ports/clock.ts';
 import type { ObjectRegistry } from '../registry/object-registry.ts';
-import { QuotaUsages } from '../quota/quota-usages.ts';
 import type { ServedTargets } from '../registry/served-targets.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
 import type { ServerControllerName } from './controller-names.ts';
 import type { ServerController } from './controller-loop.ts';
 import { DisruptionController } from './disruption-controller.ts';
 import { NamespaceController } from './namespace-controller.ts';
-import { ResourceQuotaController } from './resource-quota-controller.ts';
 import { RoleAggregationController } from './role-aggregation-controller.ts';
 import { ServiceAccountController } from './service-account-controller.ts';
 
@@ -30,12 +28,6 @@ export function makeServerControllers(
       new DisruptionController({ ...base, target: targets.of('policy', 'poddisruptionbudgets') }),
     'namespace-controller': () =>
       new NamespaceController({ ...base, target: targets.of('', 'namespaces'), contents: targets.namespaced() }),
-    'resourcequota-controller': () =>
-      new ResourceQuotaController({
-        ...base,
-        target: targets.of('', 'resourcequotas'),
-        usages: new QuotaUsages(base.store, targets.namespacedTables()),
-      }),
     'serviceaccount-controller': () =>
       new ServiceAccountController({ ...base, target: targets.of('', 'serviceaccounts') }),
   };

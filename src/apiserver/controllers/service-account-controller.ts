@@ -1,5 +1,4 @@
 /** Creates the service account `default` in every namespace (upstream `serviceaccount-controller`). */
-import { ApiError } from '../../api/api-error.ts';
 import { textAt } from '../select-field.ts';
 import type { ObjectRegistry } from '../registry/object-registry.ts';
 import type { Target } from '../registry/request-target.ts';
@@ -14,8 +13,6 @@ interface ServiceAccountOptions {
 }
 
 const accountName = 'default';
-/** A quota that refused an account may have room for it later. */
-const refusedMs = 5_000;
 
 export class ServiceAccountController implements ServerController {
   readonly name = 'serviceaccount-controller';
@@ -26,29 +23,14 @@ export class ServiceAccountController implements ServerController {
     this.#options = options;
   }
 
-  sync(): number | undefined {
+  sync(): undefined {
     const { store, registry, target } = this.#options;
-    let isRefused = false;
+    const options = { dryRun: false, fieldValidation: 'Strict', manager: 'kube-controller-manager' } as const;
     for (const { name: namespace, content } of store.table('namespaces').now().from('')) {
       // Nothing can be created there.
       const isTerminating = textAt(content, 'status', 'phase') === 'Terminating';
       if (isTerminating || registry.exists({ ...target, namespace, name: accountName })) continue;
-      if (!this.#create(namespace)) isRefused = true;
-    }
-    return isRefused ? refusedMs : undefined;
-  }
-
-  /** Returns false if it is forbidden, as by a quota: other namespaces get it all the same. */
-  #create(namespace: string): boolean {
-    const { registry, target } = this.#options;
-    const body = { metadata: { name: accountName } };
-    const options = { dryRun: false, fieldValidation: 'Strict', manager: 'kube-controller-manager' } as const;
-    try {
-      registry.create({ ...target, namespace }, body, options);
-      return true;
-    } catch (error) {
-      if (error instanceof ApiError && error.code === 403) return false;
-      throw error;
+      registry.create({ ...target, namespace }, { metadata: { name: accountName } }, options);
     }
   }
 }

@@ -68,12 +68,10 @@ export function pathsOf(served: ServedResource): readonly (readonly [string, Sch
       ? [[`${collection}/{name}`, pathItem(served, served, pick(objectVerbs, served.verbs))] as const]
       : []),
     ...everywhere.map((path) => [path, pathItem(served, served, ['list'])] as const),
-    ...served.subresources
-      .filter(({ isForwarded }) => isForwarded !== true)
-      .map(({ name, responseKind, verbs }) => {
-        const offered = pick([...objectVerbs, 'create' as const], verbs);
-        return [`${collection}/{name}/${name}`, pathItem(served, responseKind, offered)] as const;
-      }),
+    ...served.subresources.map(({ name, responseKind, verbs }) => {
+      const offered = pick([...objectVerbs, 'create' as const], verbs);
+      return [`${collection}/{name}/${name}`, pathItem(served, responseKind, offered)] as const;
+    }),
   ];
 }
 

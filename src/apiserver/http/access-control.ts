@@ -1,15 +1,10 @@
 /** Who sends a request, for whom, and whether that user may: authentication, impersonation, authorization, in this order. */
-import { forbidden } from '../api-errors/api-errors.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import { forbiddenRequest } from '../authorization/forbidden-request.ts';
 import type { GrantCheck, GrantGuard } from '../authorization/grant-guard.ts';
 import type { Impersonator } from '../authorization/impersonator.ts';
 import { parseAttributes, type ResourceAttributes } from '../authorization/parse-attributes.ts';
 import { anonymous, type User } from '../authentication/user.ts';
-import { sameJson } from '../../api/same-json.ts';
-import { mapsAt, textAt } from '../select-field.ts';
-import type { WriteOptions } from '../registry/object-registry.ts';
-import type { Draft } from '../storage/stored-object.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -21,13 +16,6 @@ interface AccessControlOptions {
   readonly grants: GrantGuard | undefined;
   /** Paths that need no user. */
   readonly isPublic: (path: string) => boolean;
-}
-
-type WriteChecks = Pick<WriteOptions, 'authorize' | 'authorizeChange'>;
-
-interface Change {
-  readonly draft: Draft;
-  readonly stored: Draft;
 }
 
 export class AccessControl {
@@ -49,21 +37,16 @@ export class AccessControl {
     return user;
   }
 
-  /** The checks of the object that the request writes; none if it may be any. */
-  checksOf(exchange: Exchange): WriteChecks {
+  /** The check of the object that the request writes; undefined if it may be any. */
+  writeCheckOf(exchange: Exchange): GrantCheck | undefined {
     const attributes = parseAttributes(exchange);
     const { grants } = this.#options;
-    if (attributes.kind !== 'resource' || grants === undefined) return {};
+    if (attributes.kind !== 'resource' || grants === undefined) return undefined;
     const { user } = exchange;
     const check = grants.checkFor(user, attributes);
-    const authorize: GrantCheck = (draft, stored) => {
+    return (draft, stored) => {
       if (stored === undefined) this.#assertMayCreate(user, attributes);
       check?.(draft, stored);
-    };
-    if (!isCertificateRequest(attributes)) return { authorize };
-    return {
-      authorize,
-      authorizeChange: (draft, stored) => this.#assertMayDecide(user, attributes, { draft, stored }),
     };
   }
 
@@ -73,38 +56,4 @@ export class AccessControl {
     const { allowed, reason } = this.#options.authorizer.decide(user, creation);
     if (!allowed) throw forbiddenRequest(user, creation, reason);
   }
-
-  /**
-   * Approvals, and changes of conditions or certificate through the status, need a permission for the signer of the request
-   * (upstream admission plugins `CertificateApproval`, `CertificateSigning`).
-   */
-  #assertMayDecide(user: User, attributes: ResourceAttributes, { draft, stored }: Change): void {
-    const { subresource } = attributes;
-    if (subresource === 'approval') this.#assertMayUseSigner(user, attributes, { verb: 'approve', stored });
-    if (subresource !== 'status' || sameDecision(draft, stored)) return;
-    this.#assertMayUseSigner(user, attributes, { verb: 'sign', stored });
-  }
-
-  /** By its name, or for all of its domain. */
-  #assertMayUseSigner(
-    user: User,
-    attributes: ResourceAttributes,
-    { verb, stored }: { readonly verb: 'approve' | 'sign'; readonly stored: Draft },
-  ): void {
-    const signerName = textAt(stored.spec, 'signerName');
-    const signer = { ...attributes, verb, resource: 'signers', subresource: '' };
-    const names = [signerName, `${signerName.split('/')[0] ?? ''}/*`];
-    if (names.some((name) => this.#options.authorizer.decide(user, { ...signer, name }).allowed)) return;
-    const why = `user not permitted to ${verb} requests with signerName ${JSON.stringify(signerName)}`;
-    throw forbidden({ group: attributes.group, name: attributes.resource }, attributes.name, why);
-  }
-}
-
-function isCertificateRequest({ group, resource }: ResourceAttributes): boolean {
-  return group === 'certificates.k8s.io' && resource === 'certificatesigningrequests';
-}
-
-function sameDecision({ status: after }: Draft, { status: before }: Draft): boolean {
-  const conditions = sameJson(mapsAt(after, 'conditions'), mapsAt(before, 'conditions'));
-  return conditions && sameJson(after?.['certificate'], before?.['certificate']);
 }

@@ -16,9 +16,6 @@ import { type ServedResource, servedResources } from '../resources.ts';
 import { EventExpiry } from '../registry/event-expiry.ts';
 import { writeAuthenticationConfig } from '../registry/authentication-config.ts';
 import { createInitialObjects } from '../registry/initial-objects.ts';
-import { LimitRangeAdmission } from '../quota/limit-range-admission.ts';
-import { QuotaAdmission } from '../quota/quota-admission.ts';
-import { QuotaUsages } from '../quota/quota-usages.ts';
 import { ObjectLister } from '../registry/object-lister.ts';
 import { ObjectRegistry } from '../registry/object-registry.ts';
 import { DisruptionBudgets } from '../registry/disruption-budgets.ts';
@@ -31,16 +28,13 @@ import { VersionedStore } from '../storage/versioned-store.ts';
 import type { WindowSize } from '../storage/watch-window.ts';
 import { DocumentHandler } from './document-handler.ts';
 import { InflightLimiter } from './inflight-limiter.ts';
-import { keptAdmin, keptCertificate, keptSigningKey, restoreObjects } from './kept-state.ts';
-import { KubeletClient, type KubeletClientOptions } from './kubelet-client.ts';
+import { keptAdmin, keptCertificate, restoreObjects } from './kept-state.ts';
 import { Listener } from './listener.ts';
-import { NodeProxy } from './node-proxy.ts';
 import { RequestHandler } from './request-handler.ts';
 import { ResourceHandler } from './resource-handler.ts';
 import { type AuthorizationMode, createBootstrapPolicy, makeSecurity } from './security.ts';
 import type { TokenUser } from './static-tokens.ts';
 import { StallGate } from './stall-gate.ts';
-import { verifySignature } from './signature.ts';
 import { WatchOpener } from './watch-opener.ts';
 import { WatchTicker } from './watch-ticker.ts';
 
@@ -74,8 +68,6 @@ export interface ApiServerOptions {
   readonly customResources?: readonly ServedResource[];
   /** Where objects, certificate and the token of the administrator are kept; its owner closes it. Default: in memory only. */
   readonly dataDir?: DataDir | undefined;
-  /** How requests on `nodes/proxy` reach kubelets; default: without a client certificate. */
-  readonly kubelets?: KubeletClientOptions;
 }
 
 export interface RunningApiServer {
@@ -116,8 +108,7 @@ const drainMs = 1_000;
 export async function startApiServer(options: ApiServerOptions): Promise<RunningApiServer> {
   const admin = await keptAdmin(options);
   const certificate = options.tls === false ? undefined : await keptCertificate(options);
-  const signingKeyPem = await keptSigningKey(options);
-  const parts = assemble(options, { admin, signingKeyPem, caPem: certificate?.caPem });
+  const parts = assemble(options, { admin, caPem: certificate?.caPem });
   const listener = await Listener.open({
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 0,
@@ -171,33 +162,24 @@ interface Parts {
 
 interface Secrets {
   readonly admin: TokenUser;
-  readonly signingKeyPem: string;
   readonly caPem: string | undefined;
 }
 
-function assemble(options: ApiServerOptions, { admin, signingKeyPem, caPem }: Secrets): Parts {
+function assemble(options: ApiServerOptions, { admin, caPem }: Secrets): Parts {
   const { clock, random, logger, dataDir, customResources = [] } = options;
   const served = [...servedResources, ...customResources];
-  const strategies = makeStrategies(
-    options.defaultTolerationSeconds ?? defaultTolerationSeconds,
-    customResources,
-    verifySignature,
-  );
+  const strategies = makeStrategies(options.defaultTolerationSeconds ?? defaultTolerationSeconds, customResources);
   const window = windowOf(options);
   const store = new VersionedStore({ clock, resources: [...strategies.keys()], window, journal: dataDir });
   if (dataDir !== undefined) restoreObjects(store, { served, strategies, dataDir, logger });
   const targets = new ServedTargets(served, strategies);
-  const usages = new QuotaUsages(store, targets.namespacedTables());
-  const quotas = new QuotaAdmission({ store, clock, usages, strategy: strategyOf(strategies, 'resourcequotas') });
-  const registry = new ObjectRegistry(store, clock, random, [new LimitRangeAdmission(store), quotas]);
-  // No quota that is stored keeps the server from starting.
-  const unlimited = new ObjectRegistry(store, clock, random);
-  createInitialObjects(unlimited, targets);
-  writeAuthenticationConfig(unlimited, targets, caPem);
+  const registry = new ObjectRegistry(store, clock, random);
+  createInitialObjects(registry, targets);
+  writeAuthenticationConfig(registry, targets, caPem);
   const mode = options.authorizationMode ?? 'AlwaysAllow';
-  if (mode === 'RBAC') createBootstrapPolicy(unlimited, targets);
+  if (mode === 'RBAC') createBootstrapPolicy(registry, targets);
   const tokens = [admin, ...(options.tokens ?? []).slice(1), ...(options.users ?? [])];
-  const { access, ...security } = makeSecurity({ store, clock, random, mode, tokens, signingKeyPem });
+  const { access, ...security } = makeSecurity({ store, mode, tokens });
   const budgets = new DisruptionBudgets({
     store,
     registry,
@@ -216,12 +198,6 @@ function assemble(options: ApiServerOptions, { admin, signingKeyPem, caPem }: Se
     served,
     access,
     documents: new DocumentHandler(store, () => ({ inFlight: limiter.inFlight, watches: ticker.size }), served),
-    nodeProxy: new NodeProxy({
-      registry,
-      clock,
-      nodes: targets.of('', 'nodes'),
-      kubelets: new KubeletClient(options.kubelets ?? {}, clock),
-    }),
     resources: new ResourceHandler({
       strategies,
       registry,
@@ -236,7 +212,7 @@ function assemble(options: ApiServerOptions, { admin, signingKeyPem, caPem }: Se
   });
   const expiry = new EventExpiry(store, strategyOf(strategies, 'events'), clock, options.eventTtlMs);
   const controllers = [
-    new SystemNamespaceController(unlimited, targets),
+    new SystemNamespaceController(registry, targets),
     ...makeServerControllers(options.controllers ?? [], { store, registry, clock, targets }),
   ];
   return { store, expiry, ticker, requests, stall, controllers };

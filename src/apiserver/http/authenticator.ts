@@ -1,20 +1,17 @@
-/** Finds the user of a request: a static token, a token of a service account, or none (anonymous). */
+/** Finds the user of a request: that of a static token, or none (anonymous). */
 import { statusError } from '../api-errors/api-errors.ts';
-import { tokenIssuer } from '../authentication/account-claims.ts';
-import type { AccountTokens, Identified } from '../authentication/account-tokens.ts';
 import { anonymous, authenticatedGroup, type User } from '../authentication/user.ts';
 import { headerOf, type Incoming } from './exchange.ts';
 import type { StaticTokens } from './static-tokens.ts';
 
 interface AuthenticatorOptions {
   readonly tokens: StaticTokens;
-  readonly accounts: AccountTokens;
   /** Whether requests without a token are those of system:anonymous; otherwise they are refused. */
   readonly allowsAnonymous: boolean;
 }
 
-/** Audiences of this server. */
-export const serverAudiences: readonly string[] = [tokenIssuer];
+/** Audiences of this server, for which a static token is valid. */
+export const serverAudiences: readonly string[] = ['https://kubernetes.default.svc'];
 
 const bearer = /^Bearer +(\S+) *$/i;
 
@@ -29,23 +26,15 @@ export class Authenticator {
   authenticate(incoming: Incoming): User {
     const token = bearer.exec(headerOf(incoming, 'authorization'))?.[1];
     if (token === undefined && this.#options.allowsAnonymous) return anonymous;
-    const found = token === undefined ? undefined : this.identify(token, serverAudiences);
-    if (found === undefined || 'error' in found) throw statusError(401, 'Unauthorized', 'Unauthorized');
-    return found.user;
+    const user = token === undefined ? undefined : this.userOf(token);
+    if (user === undefined) throw statusError(401, 'Unauthorized', 'Unauthorized');
+    return user;
   }
 
-  /** The user of a token; undefined if it is unknown. A static token is valid for the audiences of this server. */
-  identify(token: string, wanted: readonly string[]): Identified | undefined {
+  /** The user of a token, as a member of the group of authenticated users; undefined if it is unknown. */
+  userOf(token: string): User | undefined {
     const user = this.#options.tokens.userOf(token);
-    if (user === undefined) return withAuthenticated(this.#options.accounts.identify(token, wanted));
-    const audiences = wanted.filter((audience) => serverAudiences.includes(audience));
-    return audiences.length === 0 ? undefined : withAuthenticated({ user, audiences });
+    if (user === undefined || user.groups.includes(authenticatedGroup)) return user;
+    return { ...user, groups: [...user.groups, authenticatedGroup] };
   }
-}
-
-function withAuthenticated(found: Identified | undefined): Identified | undefined {
-  if (found === undefined || 'error' in found) return found;
-  const { user, audiences } = found;
-  const isMember = user.groups.includes(authenticatedGroup);
-  return { user: isMember ? user : { ...user, groups: [...user.groups, authenticatedGroup] }, audiences };
 }

@@ -1,8 +1,6 @@
 /** Limits of concurrent requests (upstream `--max-requests-inflight`, `--max-mutating-requests-inflight`). */
 const readOnlyMax = 400;
 const mutatingMax = 200;
-/** Of requests that are forwarded to kubelets, which may last as long as a watch. */
-const proxiedMax = 400;
 
 interface Pool {
   count: number;
@@ -12,7 +10,6 @@ interface Pool {
 export class InflightLimiter {
   readonly #readOnly = { count: 0, max: readOnlyMax };
   readonly #mutating = { count: 0, max: mutatingMax };
-  readonly #proxied = { count: 0, max: proxiedMax };
 
   get inFlight(): number {
     return this.#readOnly.count + this.#mutating.count;
@@ -21,11 +18,6 @@ export class InflightLimiter {
   /** Returns the release function; undefined if the limit is reached. Watches are not counted. */
   acquire(method: string): (() => void) | undefined {
     return take(method === 'GET' || method === 'HEAD' ? this.#readOnly : this.#mutating);
-  }
-
-  /** The same for a request that is forwarded: slow kubelets take no room from other requests. */
-  acquireProxied(): (() => void) | undefined {
-    return take(this.#proxied);
   }
 }
 

@@ -15,13 +15,11 @@ import { isMap } from '../select-field.ts';
 import { snapshotOf } from '../storage/resource-table.ts';
 import { type Draft, isDraft, type StoredObject } from '../storage/stored-object.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
-import { makeSigningKey } from './jwt-signer.ts';
 import { makeServingCertificate, type ServingCertificate } from './serving-certificate.ts';
 import { makeAdmin, type TokenUser } from './static-tokens.ts';
 
 const certificateSecret = 'serving-certificate';
 const adminSecret = 'admin-token';
-const signingKeySecret = 'service-account-key';
 /** Before its end a kept certificate is replaced, at the start of a server only. */
 const renewedBeforeMs = 30 * 24 * 3_600_000;
 
@@ -38,11 +36,6 @@ export async function keptAdmin({ tokens, dataDir }: KeptOptions): Promise<Token
   if (given !== undefined) return given;
   const made = makeAdmin();
   return dataDir === undefined ? made : { ...made, token: await dataDir.keepSecret(adminSecret, () => made.token) };
-}
-
-/** The private key that signs tokens of service accounts: as kept, or a new one. */
-export async function keptSigningKey({ dataDir }: KeptOptions): Promise<string> {
-  return dataDir === undefined ? makeSigningKey() : dataDir.keepSecret(signingKeySecret, makeSigningKey);
 }
 
 /** As kept, unless it ends soon, or a new one. */

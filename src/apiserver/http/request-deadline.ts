@@ -82,7 +82,7 @@ async function endLate({ incoming, outgoing }: Exchange, headers: OutgoingHttpHe
 }
 
 /** Reads the rest of a body of a request that was answered, for a limited time over HTTP/1.1. */
-export async function discardBody(incoming: Incoming, outgoing: Outgoing, clock: Clock): Promise<void> {
+async function discardBody(incoming: Incoming, outgoing: Outgoing, clock: Clock): Promise<void> {
   if (incoming.readableEnded) return;
   if ('stream' in outgoing) {
     outgoing.stream?.close();

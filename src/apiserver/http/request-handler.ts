@@ -6,20 +6,19 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Logger } from '../../ports/logger.ts';
 import { parseAttributes } from '../authorization/parse-attributes.ts';
 import { anonymous } from '../authentication/user.ts';
-import { pathNotFound, statusError } from '../api-errors/api-errors.ts';
+import { notImplemented, pathNotFound, statusError } from '../api-errors/api-errors.ts';
 import type { ServedResource } from '../resources.ts';
 import { chooseErrorFormat, type WireFormat } from './accept.ts';
 import type { AccessControl } from './access-control.ts';
 import type { DocumentHandler } from './document-handler.ts';
 import { cutOff, type Exchange, headerOf, type Incoming, type Outgoing } from './exchange.ts';
+import { describeUnserved } from './describe-unserved.ts';
 import { errorReply, pageNotFound, type Reply, sendReply, textReply } from './reply.ts';
 import { RequestDeadline } from './request-deadline.ts';
 import { timeoutMsOf } from './request-timeout.ts';
 import type { InflightLimiter } from './inflight-limiter.ts';
-import { parseProxyPath, type ProxyPath } from '../node-proxy/parse-proxy-path.ts';
-import type { NodeProxy } from './node-proxy.ts';
 import { isServedVersion, routeOf } from './request-route.ts';
-import { rejectStreamed, type ResourceHandler, verbOf } from './resource-handler.ts';
+import { type ResourceHandler, verbOf } from './resource-handler.ts';
 import type { StallGate } from './stall-gate.ts';
 
 interface RequestHandlerOptions {
@@ -27,7 +26,6 @@ interface RequestHandlerOptions {
   readonly limiter: InflightLimiter;
   readonly documents: DocumentHandler;
   readonly resources: ResourceHandler;
-  readonly nodeProxy: NodeProxy;
   /** All that are served. */
   readonly served: readonly ServedResource[];
   readonly stall: StallGate;
@@ -40,8 +38,6 @@ const flowHeaders: OutgoingHttpHeaders = {
   'x-kubernetes-pf-flowschema-uid': '00000000-0000-4000-8000-000000000001',
   'x-kubernetes-pf-prioritylevel-uid': '00000000-0000-4000-8000-000000000002',
 };
-
-const streamed: ReadonlySet<string> = new Set(['attach', 'exec', 'proxy', 'log', 'portforward']);
 
 export class RequestHandler {
   readonly #options: RequestHandlerOptions;
@@ -139,35 +135,23 @@ export class RequestHandler {
   }
 
   async #route(exchange: Exchange, headers: OutgoingHttpHeaders): Promise<Reply | undefined> {
-    const proxied = parseProxyPath(exchange.path);
-    if (proxied !== undefined) return await this.#proxy(exchange, proxied, headers);
     const route = routeOf(exchange.path, this.#options.served);
     const watches = route !== undefined && verbOf(exchange, route.name) === 'watch';
     const release = watches ? () => {} : this.#options.limiter.acquire(exchange.method);
     if (release === undefined) return tooManyRequests();
     try {
       if (route !== undefined) return await this.#options.resources.handle(exchange, route, headers);
-      return this.#options.documents.handle(exchange) ?? this.#replyNotFound(exchange.path);
-    } finally {
-      release();
-    }
-  }
-
-  async #proxy(exchange: Exchange, path: ProxyPath, headers: OutgoingHttpHeaders): Promise<Reply | undefined> {
-    const release = this.#options.limiter.acquireProxied();
-    if (release === undefined) return tooManyRequests();
-    try {
-      await this.#options.nodeProxy.handle(exchange, path, headers);
-      return undefined;
+      return this.#options.documents.handle(exchange) ?? this.#replyNotFound(exchange);
     } finally {
       release();
     }
   }
 
   /** Below a served group version the response is a Status, elsewhere plain text. */
-  #replyNotFound(path: string): Reply {
-    rejectStreamed(path);
-    if (isServedVersion(path, this.#options.served)) throw pathNotFound();
+  #replyNotFound(exchange: Exchange): Reply {
+    const refusal = describeUnserved(parseAttributes(exchange));
+    if (refusal !== undefined) throw notImplemented(refusal);
+    if (isServedVersion(exchange.path, this.#options.served)) throw pathNotFound();
     return pageNotFound();
   }
 }
@@ -176,11 +160,11 @@ function isWrite({ method }: Exchange): boolean {
   return method !== 'GET' && method !== 'HEAD';
 }
 
-/** Watches and streams have no deadline (upstream `BasicLongRunningRequestCheck`). */
+/** Watches and logs have no deadline (upstream `BasicLongRunningRequestCheck`). */
 function isLongRunning(request: Exchange): boolean {
   const attributes = parseAttributes(request);
   if (attributes.kind !== 'resource') return false;
-  return attributes.verb === 'watch' || attributes.verb === 'proxy' || streamed.has(attributes.subresource);
+  return attributes.verb === 'watch' || attributes.subresource === 'log';
 }
 
 function errorFormatOf({ incoming }: Exchange): WireFormat {

@@ -16,7 +16,7 @@ import type { ObjectLister } from '../registry/object-lister.ts';
 import type { ApplyOptions, Deleted, ObjectRegistry, WriteOptions, Written } from '../registry/object-registry.ts';
 import { type PatchKind, patchObject } from '../patch/object-patch.ts';
 import type { PodSubresources } from '../registry/pod-subresources.ts';
-import { badRequest, methodNotAllowed, notImplemented } from '../api-errors/api-errors.ts';
+import { badRequest, methodNotAllowed } from '../api-errors/api-errors.ts';
 import { fieldLabelsOf, type Target } from '../registry/request-target.ts';
 import { alignNamespace, readTypedBody } from '../registry/typed-body.ts';
 import { buildScale } from '../registry/scale.ts';
@@ -36,7 +36,6 @@ import { bytesReply, objectReply, type Reply, textReply } from './reply.ts';
 import { decodeApply, decodeBody, readBytes, type RequestBody, unsupported } from './request-body.ts';
 import type { ResourceRoute } from './request-route.ts';
 import { scaleReply } from './scale-reply.ts';
-import type { TokenRequests } from './token-requests.ts';
 import type { WatchOpener } from './watch-opener.ts';
 import { parseApplyOptions, parseWriteOptions } from './write-query.ts';
 
@@ -48,7 +47,6 @@ interface ResourceHandlerOptions {
   readonly scales: ScaleSubresource;
   readonly access: AccessControl;
   readonly reviews: AccessReviews;
-  readonly tokenRequests: TokenRequests;
   readonly watches: WatchOpener;
   readonly clock: Clock;
 }
@@ -78,8 +76,7 @@ const patchTypes: Readonly<Record<string, PatchKind>> = {
   'application/strategic-merge-patch+json': 'strategic-merge',
 };
 const applyType = 'application/apply-patch+yaml';
-const endpoints: ReadonlySet<string> = new Set<Endpoint>(['status', 'approval', 'finalize']);
-const streamedSubresources: ReadonlySet<string> = new Set(['exec', 'attach', 'portforward', 'proxy']);
+const endpoints: ReadonlySet<string> = new Set<Endpoint>(['status', 'finalize']);
 const indentingAgents = ['curl', 'Wget', 'Mozilla/5.0'];
 
 /** The verb of a request (upstream `request.RequestInfo`); undefined for an unsupported method. */
@@ -99,12 +96,6 @@ export function verbOf({ method, query }: Exchange, name: string | undefined): V
     default:
       return undefined;
   }
-}
-
-/** Paths like `pods/NAME/exec` exist in kube-apiserver; here they return an explicit error. */
-export function rejectStreamed(path: string): void {
-  const last = path.split('/').at(-1) ?? '';
-  if (path.includes('/pods/') && streamedSubresources.has(last)) throw notImplemented(`pods/${last}`);
 }
 
 export class ResourceHandler {
@@ -132,8 +123,6 @@ export class ResourceHandler {
         return this.#log(call);
       case 'scale':
         return this.#scale(call);
-      case 'token':
-        return this.#requestToken(call);
       default:
         return this.#objects(call, headers);
     }
@@ -220,8 +209,7 @@ export class ResourceHandler {
     const { options, value, repeated } = await this.#configuration(call);
     const applied = this.#options.registry.apply(this.#target(call), value, {
       ...options,
-      ...this.#options.access.checksOf(call.exchange),
-      user: call.exchange.user,
+      authorize: this.#options.access.writeCheckOf(call.exchange),
       problems: repeated,
     });
     return written(presenter, applied);
@@ -253,7 +241,7 @@ export class ResourceHandler {
 
   #writeOptions(call: Call, kind: Parameters<typeof optionsOf>[1]): WriteOptions {
     const { exchange } = call;
-    return { ...optionsOf(call, kind), ...this.#options.access.checksOf(exchange), user: exchange.user };
+    return { ...optionsOf(call, kind), authorize: this.#options.access.writeCheckOf(exchange) };
   }
 
   async #bind(call: Call): Promise<Reply> {
@@ -316,27 +304,19 @@ export class ResourceHandler {
     return textReply(200, '');
   }
 
-  async #requestToken(call: Call): Promise<Reply> {
-    const format = formatOf(call);
-    const { object, warnings } = await this.#typedBody(call, 'CreateOptions');
-    const account = this.#options.registry.get(this.#target(call));
-    const request = this.#options.tokenRequests.create(account, object);
-    return objectReply(201, request, format, warningHeaders(warnings));
-  }
-
   async #review(call: Call): Promise<Reply> {
     const format = formatOf(call);
     const { object: body, warnings } = await this.#typedBody(call, 'CreateOptions');
     const { served, namespace, exchange } = call;
     const { user } = exchange;
     const review = this.#options.reviews.review({ kind: served.kind, body, namespace, user });
-    if (review === undefined) throw notImplemented(call.served.plural);
+    if (review === undefined) throw new Error(`${served.kind} is not a review`);
     return objectReply(201, review, format, warningHeaders(warnings));
   }
 
   #target({ served, namespace, name, subresource }: Call): Target {
     const strategy = this.#options.strategies.get(tableOf(served));
-    if (strategy === undefined) throw notImplemented(served.plural);
+    if (strategy === undefined) throw new Error(`no strategy for ${served.plural}`);
     return { served, strategy, namespace, name, endpoint: endpointOf(subresource) };
   }
 
@@ -416,7 +396,6 @@ function optionsOf(
   return parseWriteOptions(query, kind, headerOf(incoming, 'user-agent'));
 }
 
-/** Of a response that has one form only. */
 /** Throws an ApiError for a form that does not exist. */
 function responseFormOf({
   exchange: { query, incoming },
@@ -428,6 +407,7 @@ function responseFormOf({
   return { ...form, includeObject };
 }
 
+/** Of a response that has one form only. */
 function formatOf({ exchange: { incoming } }: Call): WireFormat {
   return chooseFormat(headerOf(incoming, 'accept'));
 }

@@ -1,9 +1,6 @@
 /** Authentication and authorization of a server, from its options. */
 import { serverAudiences, Authenticator } from './authenticator.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Random } from '../../ports/random.ts';
 import { AccessReviews } from '../authorization/access-reviews.ts';
-import { AccountTokens } from '../authentication/account-tokens.ts';
 import { alwaysAllow, RbacAuthorizer } from '../authorization/authorizer.ts';
 import { bootstrapPolicy } from '../authorization/bootstrap-policy.ts';
 import { GrantGuard } from '../authorization/grant-guard.ts';
@@ -15,40 +12,28 @@ import type { ServedTargets } from '../registry/served-targets.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
 import { AccessControl } from './access-control.ts';
 import { isPublicPath } from './document-handler.ts';
-import { JwtSigner } from './jwt-signer.ts';
 import { StaticTokens, type TokenUser } from './static-tokens.ts';
-import { TokenRequests } from './token-requests.ts';
 
 export type AuthorizationMode = 'AlwaysAllow' | 'RBAC';
 
 interface SecurityOptions {
   readonly store: VersionedStore;
-  readonly clock: Clock;
-  readonly random: Random;
   readonly mode: AuthorizationMode;
   readonly tokens: readonly TokenUser[];
-  /** Private key that signs tokens of service accounts. */
-  readonly signingKeyPem: string;
 }
 
 interface Security {
   readonly access: AccessControl;
   readonly reviews: AccessReviews;
-  readonly tokenRequests: TokenRequests;
 }
 
 export function makeSecurity(options: SecurityOptions): Security {
-  const { store, clock, random, mode } = options;
-  const accounts = new AccountTokens({ store, clock, random, signer: new JwtSigner(options.signingKeyPem) });
+  const { store, mode } = options;
   const isRbac = mode === 'RBAC';
   const resolver = new RuleResolver(new RbacTables(store));
   const authorizer = isRbac ? new RbacAuthorizer(resolver) : alwaysAllow;
   // As kube-apiserver: with AlwaysAllow, an anonymous user would be allowed everything.
-  const authenticator = new Authenticator({
-    tokens: new StaticTokens(options.tokens),
-    accounts,
-    allowsAnonymous: isRbac,
-  });
+  const authenticator = new Authenticator({ tokens: new StaticTokens(options.tokens), allowsAnonymous: isRbac });
   return {
     access: new AccessControl({
       authenticator,
@@ -58,7 +43,6 @@ export function makeSecurity(options: SecurityOptions): Security {
       isPublic: isRbac ? () => false : isPublicPath,
     }),
     reviews: new AccessReviews({ authorizer, tokens: authenticator, audiences: serverAudiences }),
-    tokenRequests: new TokenRequests({ store, tokens: accounts, clock }),
   };
 }
 

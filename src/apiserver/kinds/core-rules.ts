@@ -1,4 +1,4 @@
-/** Configuration, storage and quotas of the core group (upstream `pkg/apis/core/v1/defaults.go`, `pkg/registry/core`). */
+/** Configuration and storage of the core group (upstream `pkg/apis/core/v1/defaults.go`, `pkg/registry/core`). */
 import type { KindRules } from '../registry/plain-strategy.ts';
 import { isMap, mapAt, mapsAt, textAt } from '../select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
@@ -7,7 +7,6 @@ import { validateConfigMap, validateConfigMapChange, validateSecret, validateSec
 import { validateEndpoints } from './endpoint-validation.ts';
 import { ensureMap, fillIn, fillZero } from './fill-in.ts';
 import { defaultSources } from './pod-spec-defaults.ts';
-import { validateLimitRange, validateQuota, validateQuotaChange } from './quota-validation.ts';
 import { serviceRules } from './service-rules.ts';
 
 const claims = { hasGeneration: false, returnsDeleted: true, initialStatus: { phase: 'Pending' } } as const;
@@ -32,13 +31,7 @@ export const coreRules: Readonly<Record<string, KindRules>> = {
     },
     validateSpec: validateEndpoints,
   },
-  limitranges: { setDefaults: defaultLimitRange, validateSpec: validateLimitRange },
-  resourcequotas: {
-    hasGeneration: false,
-    returnsDeleted: true,
-    validateSpec: validateQuota,
-    validateChange: validateQuotaChange,
-  },
+  resourcequotas: { hasGeneration: false, returnsDeleted: true },
   persistentvolumeclaims: {
     ...claims,
     setDefaults: (draft) => {
@@ -72,14 +65,4 @@ function defaultSecret(draft: Draft): void {
   );
   draft['data'] = { ...mapAt(draft, 'data'), ...Object.fromEntries(encoded) };
   delete draft['stringData'];
-}
-
-/** The limits of containers are the defaults of their limits and requests. */
-function defaultLimitRange({ spec }: Draft): void {
-  for (const limit of mapsAt(spec, 'limits').filter(({ type }) => type === 'Container')) {
-    const limits = { ...mapAt(limit, 'max'), ...mapAt(limit, 'default') };
-    const requests = { ...mapAt(limit, 'min'), ...limits, ...mapAt(limit, 'defaultRequest') };
-    if (Object.keys(limits).length > 0) limit['default'] = limits;
-    if (Object.keys(requests).length > 0) limit['defaultRequest'] = requests;
-  }
 }

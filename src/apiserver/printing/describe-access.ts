@@ -1,7 +1,6 @@
-/** The groups rbac.authorization.k8s.io and certificates.k8s.io (upstream `printRoleBinding`, `printCertificateSigningRequest`). */
+/** The group rbac.authorization.k8s.io (upstream `printRoleBinding`). */
 import type { JsonMap } from '../../api/json-map.ts';
-import { mapsAt, textAt, valueAt } from '../select-field.ts';
-import { humanDuration } from './describe-age.ts';
+import { mapsAt, textAt } from '../select-field.ts';
 import { ageColumn, column, nameColumn, type PrintedColumn, wideColumn } from './describe-columns.ts';
 
 /** Of RoleBindings and ClusterRoleBindings. */
@@ -18,22 +17,6 @@ export const roleBindingColumns: readonly PrintedColumn[] = [
   ),
 ];
 
-export const signingRequestColumns: readonly PrintedColumn[] = [
-  nameColumn,
-  ageColumn,
-  column('SignerName', 'Name of the requested signer.', (request) => textAt(request, 'spec', 'signerName') || '<none>'),
-  column('Requestor', 'User that created the request.', (request) => textAt(request, 'spec', 'username')),
-  column('RequestedDuration', 'Requested validity of the certificate.', (request) => {
-    const seconds = valueAt(request, 'spec', 'expirationSeconds');
-    return typeof seconds === 'number' ? humanDuration(seconds * 1_000) : '<none>';
-  }),
-  column(
-    'Condition',
-    'Whether the request is approved or denied, and whether a certificate was issued.',
-    describeState,
-  ),
-];
-
 function nameOf(subject: JsonMap): string {
   return textAt(subject, 'name');
 }
@@ -41,13 +24,4 @@ function nameOf(subject: JsonMap): string {
 function subjectsOf(binding: JsonMap, kind: string, describe: (subject: JsonMap) => string): string {
   const subjects = mapsAt(binding, 'subjects').filter((subject) => textAt(subject, 'kind') === kind);
   return subjects.map(describe).join(', ');
-}
-
-/** A condition counts whatever its status is: validation accepts no other than True for approval and denial. */
-function describeState(request: JsonMap): string {
-  const conditions = new Set(mapsAt(request, 'status', 'conditions').map((condition) => textAt(condition, 'type')));
-  const words = [conditions.has('Denied') ? 'Denied' : conditions.has('Approved') ? 'Approved' : 'Pending'];
-  if (conditions.has('Failed')) words.push('Failed');
-  if (textAt(request, 'status', 'certificate') !== '') words.push('Issued');
-  return words.join(',');
 }

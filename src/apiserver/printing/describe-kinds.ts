@@ -1,7 +1,7 @@
 /** The columns of every kind that the server prints: facts of `pkg/printers/internalversion` in kube-apiserver 1.36. */
 import { textAt } from '../select-field.ts';
 import { ageColumn, column, nameColumn, type PrintedColumn } from './describe-columns.ts';
-import { roleBindingColumns, signingRequestColumns } from './describe-access.ts';
+import { roleBindingColumns } from './describe-access.ts';
 import {
   mutatingPolicyColumns,
   policyBindingColumns,
@@ -83,7 +83,6 @@ export const columnsByKind: Readonly<Record<string, readonly PrintedColumn[]>> =
   'autoscaling/HorizontalPodAutoscaler': autoscalerColumns,
   'autoscaling/Scale': scaleColumns,
   'batch/CronJob': cronJobColumns,
-  'certificates.k8s.io/CertificateSigningRequest': signingRequestColumns,
   'discovery.k8s.io/EndpointSlice': endpointSliceColumns,
   'flowcontrol.apiserver.k8s.io/FlowSchema': flowSchemaColumns,
   'flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration': priorityLevelColumns,

@@ -6,7 +6,6 @@
 import { formatTime, parseTimestamp } from '../../api/timestamps.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Random } from '../../ports/random.ts';
-import type { User } from '../authentication/user.ts';
 import type { BodySource } from '../codec/body-source.ts';
 import type { Draft, StoredObject } from '../storage/stored-object.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
@@ -39,14 +38,11 @@ import { sameJson } from '../../api/same-json.ts';
 import { type FieldError, invalidField } from '../api-errors/field-errors.ts';
 import { type MutableJsonMap, numberAt, textAt } from '../select-field.ts';
 import type { Strategy, WriteContext } from './strategy.ts';
-import type { WriteAdmission } from './write-admission.ts';
 
 export interface WriteOptions {
   /** All steps but the commit. */
   readonly dryRun: boolean;
   readonly fieldValidation: FieldValidation;
-  /** Who sent the request. */
-  readonly user?: User;
   /** The text of the body, for what its value does not show. */
   readonly source?: BodySource | undefined;
   /** What a strict decoding of a patch reports. */
@@ -57,8 +53,6 @@ export interface WriteOptions {
   readonly owners?: readonly ManagerEntry[];
   /** Called before validation, with the stored object if there is one. Throws if the user must not write this object. */
   readonly authorize?: ((draft: Draft, stored: Draft | undefined) => void) | undefined;
-  /** The same for an update, after validation, with the object as it would be stored. */
-  readonly authorizeChange?: (draft: Draft, stored: Draft) => void;
 }
 
 export interface ApplyOptions extends WriteOptions {
@@ -105,14 +99,11 @@ export class ObjectRegistry {
   readonly #store: VersionedStore;
   readonly #clock: Clock;
   readonly #random: Random;
-  readonly #admissions: readonly WriteAdmission[];
 
-  /** Valid writes are carried out if all `admissions`, in their order, permit them. */
-  constructor(store: VersionedStore, clock: Clock, random: Random, admissions: readonly WriteAdmission[] = []) {
+  constructor(store: VersionedStore, clock: Clock, random: Random) {
     this.#store = store;
     this.#clock = clock;
     this.#random = random;
-    this.#admissions = admissions;
   }
 
   exists(target: Target): boolean {
@@ -218,7 +209,7 @@ export class ObjectRegistry {
     assertNamespaceAccepts(target, draft.metadata.name ?? '', this.#store);
     strategy.setDefaults(draft);
     options.authorize?.(draft, undefined);
-    const context = this.#context(options);
+    const context = this.#context();
     const managers = ownersAfterWrite(target, undefined, draft, { ...options, now: context.now });
     strategy.admit(draft, context);
     strategy.prepareCreate(draft, context);
@@ -228,18 +219,16 @@ export class ObjectRegistry {
       ...strategy.validate(draft, target.served.group),
       ...strategy.validateCreate(draft, target.served.group),
     ]);
-    const records = this.#admissions.map((each) => each.admit({ target, draft, stored: undefined, before: undefined }));
     const taken = this.#store.get(strategy.table, keyOfDraft(strategy, draft));
     if (taken !== undefined) {
       const terminating = taken.content.metadata.deletionTimestamp !== undefined;
       throw alreadyExists(resourceName(target), taken.name, terminating);
     }
-    if (!options.dryRun) for (const record of records) record();
     return { object: this.#commit(strategy, { draft, managers }, options.dryRun), created: true, warnings };
   }
 
-  #context({ user }: WriteOptions): WriteContext {
-    return { objects: this.#store, now: formatTime(this.#clock.nowMs()), user };
+  #context(): WriteContext {
+    return { objects: this.#store, now: formatTime(this.#clock.nowMs()) };
   }
 
   /** Sets the fields that only the server may set, whatever the client sent. */
@@ -282,7 +271,7 @@ export class ObjectRegistry {
     restoreSystemFields(draft, before);
     strategy.setDefaults(draft);
     options.authorize?.(draft, before);
-    const context = this.#context(options);
+    const context = this.#context();
     const owned = { managers: stored.managers, content: before };
     const managers = ownersAfterWrite(target, owned, draft, { ...options, now: context.now });
     strategy.admit(draft, context, before);
@@ -294,9 +283,6 @@ export class ObjectRegistry {
       ...strategy.validate(draft, target.served.group),
       ...strategy.validateUpdate(draft, before, target.endpoint, target.served.group),
     ]);
-    options.authorizeChange?.(draft, before);
-    const records = this.#admissions.map((each) => each.admit({ target, draft, stored, before }));
-    if (!options.dryRun) for (const record of records) record();
     const object = this.#commitUpdate(target, { stored, before }, { draft, managers }, options.dryRun);
     return { object, created: false, warnings };
   }

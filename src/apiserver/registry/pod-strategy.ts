@@ -9,7 +9,6 @@ import { validatePodStatusUpdate, validatePodUpdate } from './pod-rules.ts';
 import { sameJson } from '../../api/same-json.ts';
 import { admitPriority, keepPriority } from '../kinds/pod-priority.ts';
 import { admitRuntimeClass } from '../kinds/pod-runtime-class.ts';
-import { admitLimitDefaults } from '../quota/limit-defaults.ts';
 import { defaultHostPorts } from '../kinds/pod-spec-defaults.ts';
 import { mapsAt, type MutableJsonMap, numberAt, textAt } from '../select-field.ts';
 import { type Endpoint, isolateStatus, plainStrategy, type Strategy } from './strategy.ts';
@@ -51,7 +50,6 @@ export function podStrategy(defaultTolerationSeconds: number): Strategy {
     },
     admit: (draft, context, stored) => {
       const spec = (draft.spec ??= {});
-      if (stored === undefined) admitLimitDefaults(draft, context);
       if (stored === undefined) admitPriority(draft, context);
       else keepPriority(spec, stored.spec ?? {});
       if (isMirror(draft)) admitMirror(draft, stored);

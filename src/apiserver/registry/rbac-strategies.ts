@@ -51,7 +51,7 @@ export const rbacStrategies: readonly Strategy[] = [
 ];
 
 /** Any text that can be one part of a path. */
-export function explainPathSegment(name: string): readonly string[] {
+function explainPathSegment(name: string): readonly string[] {
   if (name === '.' || name === '..') return [`may not be '${name}'`];
   return ['/', '%']
     .filter((character) => name.includes(character))

@@ -30,11 +30,6 @@ export class ServedTargets {
     );
   }
 
-  /** The tables of {@link namespaced}. */
-  namespacedTables(): readonly string[] {
-    return this.namespaced().map(({ strategy }) => strategy.table);
-  }
-
   #target(served: ServedResource): Target {
     const strategy = this.#strategies.get(tableOf(served));
     if (strategy === undefined) throw new Error(`no strategy for ${served.plural}`);

@@ -4,8 +4,6 @@ import type { Draft } from '../storage/stored-object.ts';
 import { eventStrategy } from './event-strategy.ts';
 import { type ServedResource, servedResources, tableOf } from '../resources.ts';
 import { budgetStrategy } from './budget-strategy.ts';
-import type { VerifySignature } from '../codec/certificate-request.ts';
-import { certificateRequestStrategy } from './certificate-request-strategy.ts';
 import { clusterRules } from '../kinds/cluster-rules.ts';
 import { coreRules } from '../kinds/core-rules.ts';
 import { workloadRules } from '../kinds/workload-rules.ts';
@@ -23,23 +21,13 @@ const kindRules: Readonly<Record<string, KindRules>> = { ...coreRules, ...worklo
 
 const namespacedFields = ['metadata.name', 'metadata.namespace'] as const;
 
-/** By the name of the table in the store. Without `verify`, the signature of a certificate request is not checked. */
+/** By the name of the table in the store. */
 export function makeStrategies(
   defaultTolerationSeconds: number,
   custom: readonly ServedResource[] = [],
-  verify: VerifySignature = () => true,
 ): ReadonlyMap<string, Strategy> {
   const pods = podStrategy(defaultTolerationSeconds);
-  const own = [
-    nodeStrategy,
-    pods,
-    namespaceStrategy,
-    eventStrategy,
-    leaseStrategy,
-    budgetStrategy,
-    certificateRequestStrategy(verify),
-    ...rbacStrategies,
-  ];
+  const own = [nodeStrategy, pods, namespaceStrategy, eventStrategy, leaseStrategy, budgetStrategy, ...rbacStrategies];
   const named = new Map(own.map((strategy) => [strategy.table, strategy]));
   const stored = servedResources.filter(({ review }) => !review);
   const builtIn = stored.map((served) => named.get(tableOf(served)) ?? strategyOfRow(served, rulesOf(served)));

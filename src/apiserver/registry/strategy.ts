@@ -1,11 +1,10 @@
 import { ownValue, setOwn } from '../../api/json-map.ts';
-import type { User } from '../authentication/user.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import type { FieldError } from '../api-errors/field-errors.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
 import type { FieldLabels } from './selection.ts';
 
-export type Endpoint = '' | 'status' | 'finalize' | 'approval';
+export type Endpoint = '' | 'status' | 'finalize';
 
 /** What the rules of a write may depend on beyond the object. */
 export interface WriteContext {
@@ -13,8 +12,6 @@ export interface WriteContext {
   readonly objects: Pick<VersionedStore, 'get' | 'table'>;
   /** RFC 3339, whole seconds. */
   readonly now: string;
-  /** Who sent the request; undefined for a write of the server itself. */
-  readonly user?: User | undefined;
 }
 
 /** Rules of one resource (upstream: the strategies in `pkg/registry`). */

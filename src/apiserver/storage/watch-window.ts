@@ -43,11 +43,10 @@ export class WatchWindow {
     while (this.length > this.#capacity) this.#dropOldest();
   }
 
-  /** The changes after `revision`, oldest first; undefined if some of them are gone, or if there are more than `changesMax`. */
-  since(revision: number, changesMax = Number.POSITIVE_INFINITY): readonly StoreChange[] | undefined {
+  /** The changes after `revision`, oldest first; undefined if some of them are gone. */
+  since(revision: number): readonly StoreChange[] | undefined {
     if (revision < this.#floor) return undefined;
-    const first = this.#firstAfter(revision);
-    return this.#changes.length - first > changesMax ? undefined : this.#changes.slice(first);
+    return this.#changes.slice(this.#firstAfter(revision));
   }
 
   /** Drops all changes up to `revision`: clients with an older version have to list again. */

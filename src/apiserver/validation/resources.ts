@@ -1,4 +1,4 @@
-/** Names and quantities of resources (upstream `validateResourceRequirements`, `ValidateResourceQuotaResourceName`). */
+/** Names and quantities of resources (upstream `validateResourceRequirements`). */
 import { parseQuantityNano } from '../../api/quantity.ts';
 import { type FieldError, invalidField, requiredField } from '../api-errors/field-errors.ts';
 import { mapAt, type MutableJsonMap, textAt } from '../select-field.ts';
@@ -16,13 +16,13 @@ const counted: ReadonlySet<string> = new Set([
   'services.nodeports',
   'services.loadbalancers',
 ]);
-const ofQuotas: ReadonlySet<string> = new Set([
+const known: ReadonlySet<string> = new Set([
   ...counted,
   ...ofContainers,
+  ...[...ofContainers].flatMap((name) => [`requests.${name}`, `limits.${name}`]),
   'requests.storage',
-  ...['cpu', 'memory', 'ephemeral-storage'].flatMap((name) => [`requests.${name}`, `limits.${name}`]),
+  'storage',
 ]);
-const known: ReadonlySet<string> = new Set([...ofQuotas, 'storage']);
 const huge = /^(requests\.)?hugepages-/;
 const one = 1_000_000_000n;
 
@@ -77,7 +77,7 @@ function isNative(name: string): boolean {
   return !name.includes('/') || name.includes('kubernetes.io/');
 }
 
-export function checkResourceName(name: string, field: string): readonly FieldError[] {
+function checkResourceName(name: string, field: string): readonly FieldError[] {
   const problems = explainQualifiedName(name);
   if (problems.length > 0) return problems.map((message) => invalidField(field, name, message));
   if (name.includes('/') || known.has(name) || huge.test(name)) return [];
@@ -92,16 +92,6 @@ export function checkContainerResourceName(name: string, field: string): readonl
   }
   if (ofContainers.has(name) || name.startsWith('hugepages-')) return errors;
   return [...errors, invalidField(field, name, 'must be a standard resource for containers')];
-}
-
-export function checkQuotaResourceName(name: string, field: string): readonly FieldError[] {
-  const errors = checkResourceName(name, field);
-  if (name.includes('/') || ofQuotas.has(name) || huge.test(name)) return errors;
-  return [...errors, invalidField(field, name, 'must be a standard resource for quota')];
-}
-
-export function isQuotaResource(name: string): boolean {
-  return ofQuotas.has(name) || huge.test(name);
 }
 
 /** Not negative, and a whole number for what is counted. */

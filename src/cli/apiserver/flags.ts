@@ -27,23 +27,6 @@ export const apiserverFlags = [
     ),
     flag.text('token-auth-file', 'Users besides the administrator, one a line: token,user,uid,"group1,group2"', {}),
   ]),
-  ...flagGroup('Kubelets', [
-    flag.text(
-      'kubelet-client-certificate',
-      'Client certificate for requests on nodes/proxy, which kubelets verify',
-      {},
-    ),
-    flag.text('kubelet-client-key', 'Private key of --kubelet-client-certificate', {}),
-    flag.text(
-      'kubelet-certificate-authority',
-      'CA certificates that verify the serving certificates of kubelets; if not set, they are not verified',
-      {},
-    ),
-    flag.duration('kubelet-timeout', 'Time to connect to a kubelet', {
-      default: '5s',
-      range: { above: 0, max: 300_000 },
-    }),
-  ]),
   ...flagGroup('Controllers', [
     flag.text(
       'controllers',

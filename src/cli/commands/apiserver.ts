@@ -4,7 +4,6 @@ import { PinoLogger } from '../../adapters/pino-logger.ts';
 import { SystemClock } from '../../adapters/system-clock.ts';
 import { SystemRandom } from '../../adapters/system-random.ts';
 import type { TokenUser } from '../../apiserver/http/static-tokens.ts';
-import type { KubeletClientOptions } from '../../apiserver/http/kubelet-client.ts';
 import { type RunningApiServer, startApiServer } from '../../apiserver/http/api-server.ts';
 import { DataDir } from '../../apiserver/data-dir/data-dir.ts';
 import { DataDirError } from '../../apiserver/data-dir/data-dir-error.ts';
@@ -12,7 +11,6 @@ import type { Logger } from '../../ports/logger.ts';
 import { SeededRandom } from '../../kubelet/faults/seeded-random.ts';
 import { runScheduler } from '../apiserver/scheduler-process.ts';
 import { apiserverFlags } from '../apiserver/flags.ts';
-import { readKubeletClient } from '../apiserver/kubelet-client-files.ts';
 import { parseTokenFile } from '../apiserver/parse-token-file.ts';
 import { selectServerControllers, validateServerControllers } from '../apiserver/controllers-flag.ts';
 import { type CommandIo, exitSuccess, exitFailure, usageError } from '../io/command-io.ts';
@@ -34,20 +32,17 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<numbe
   if ('problems' in read) return usageError(io, 'apiserver', read.problems);
   const { values } = read;
   const users = readUsers(values.tokenAuthFile);
-  const kubelets = readKubeletClient(values);
   const problems = [
     ...foreignFileProblems(values.kubeconfigOut),
     ...(typeof users === 'string' ? [users] : []),
-    ...('problems' in kubelets ? kubelets.problems : []),
     ...validateServerControllers(values.controllers),
   ];
-  if (problems.length > 0 || typeof users === 'string' || 'problems' in kubelets)
-    return usageError(io, 'apiserver', problems);
+  if (problems.length > 0 || typeof users === 'string') return usageError(io, 'apiserver', problems);
   const logger = PinoLogger.create({ format: values.logFormat, verbosity: values.v });
   const dataDir = await openDataDir(values, logger, io);
   if (dataDir === 'failed') return exitFailure;
   try {
-    return await serve({ values, io, logger, dataDir, users, kubelets });
+    return await serve({ values, io, logger, dataDir, users });
   } finally {
     dataDir?.close();
   }
@@ -60,7 +55,6 @@ interface Serving {
   readonly dataDir: DataDir | undefined;
   /** Besides the administrator. */
   readonly users: readonly TokenUser[];
-  readonly kubelets: KubeletClientOptions;
 }
 
 async function serve(serving: Serving): Promise<number> {
@@ -104,7 +98,7 @@ function readUsers(path: string | undefined): readonly TokenUser[] | string {
 }
 
 /** Undefined if it cannot listen on the port; the reason is printed. */
-async function start({ values, io, logger, dataDir, users, kubelets }: Serving): Promise<RunningApiServer | undefined> {
+async function start({ values, io, logger, dataDir, users }: Serving): Promise<RunningApiServer | undefined> {
   try {
     return await startApiServer({
       customResources: [servedPolicies()],
@@ -115,7 +109,6 @@ async function start({ values, io, logger, dataDir, users, kubelets }: Serving):
       logger,
       dataDir,
       users,
-      kubelets,
       authorizationMode: values.authorizationMode,
       controllers: selectServerControllers(values.controllers),
     });

@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { connect } from '../client/connect.ts';
@@ -89,22 +88,7 @@ function relationProblems(values: HollowNodesValues, refused: ReadonlySet<string
     const given = formatGoDuration(values.leaseDurationMs);
     problems.push(`--lease-duration: must be whole seconds, the unit of leaseDurationSeconds (got ${given})`);
   }
-  return [...problems, ...kubeletProblems(values), ...controlProblems(values), ...shutdownProblems(values)];
-}
-
-function kubeletProblems({ kubeletClientCaFile: file }: HollowNodesValues): readonly string[] {
-  if (file === undefined || isCertificateFile(file)) return [];
-  return [
-    `--kubelet-client-ca-file: must be a readable file with a PEM certificate of a CA (got ${JSON.stringify(file)})`,
-  ];
-}
-
-function isCertificateFile(file: string): boolean {
-  try {
-    return new X509Certificate(readFileSync(file)).ca;
-  } catch {
-    return false;
-  }
+  return [...problems, ...controlProblems(values), ...shutdownProblems(values)];
 }
 
 function controlProblems({ controlAddress, controlTokenFile }: HollowNodesValues): readonly string[] {

@@ -4,10 +4,10 @@ import { buildNodeFilter } from '../../kubelet/faults/select-nodes.ts';
 import type { ActiveFault } from '../../kubelet/faults/fault-injector.ts';
 import { describeFault } from '../../kubelet/faults/node-faults.ts';
 import type { FleetNodeStatus, HollowFleet } from '../../kubelet/fleet/fleet.ts';
+import type { HollowKubelet } from '../../kubelet/hollow-kubelet.ts';
 import { jsonAnswer } from '../pages/explain-pages.ts';
 import { readFaultOrder, readSelector } from './fault-schema.ts';
 import type { FleetReport } from './fleet-report.ts';
-import { podListOf } from './kubelet-server.ts';
 
 interface ControlDependencies {
   readonly fleet: HollowFleet;
@@ -73,7 +73,6 @@ function nodesPage(fleet: HollowFleet, query: URLSearchParams): Answer {
   return jsonAnswer(200, { count: nodes.length, nodes });
 }
 
-/** The PodList that the kubelet of a node serves at `/pods`. */
 function podsPage(fleet: HollowFleet, path: string): Answer {
   const [, name = ''] = podsPath.exec(path) ?? [];
   const kubelet = fleet.kubelet(name);
@@ -81,6 +80,12 @@ function podsPage(fleet: HollowFleet, path: string): Answer {
     return refusal(404, 'NotFound', [`path ${JSON.stringify(path)} not found; must be /nodes/NAME/pods`]);
   }
   return jsonAnswer(200, podListOf(kubelet));
+}
+
+/** What a kubelet serves at `/pods`: all pods that it knows, static pods too. */
+function podListOf({ pods }: HollowKubelet): object {
+  const items = pods.knownPods().map(({ metadata, spec, status }) => ({ metadata, spec, status }));
+  return { kind: 'PodList', apiVersion: 'v1', metadata: {}, items };
 }
 
 /** `names=a*,b*`, `zone=z`, `labels=key=value,...`. Any other parameter is an unknown field. */

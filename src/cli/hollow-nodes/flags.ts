@@ -66,11 +66,6 @@ export const hollowNodesFlags = [
       { range: { min: 0 } },
     ),
     flag.text(
-      'kubelet-client-ca-file',
-      'File with the CA of client certificates; with it the kubelets serve /pods and /healthz over HTTPS at port 10250 of their addresses',
-      {},
-    ),
-    flag.text(
       'unpullable-images',
       'Images that cannot be pulled: their containers wait with ErrImagePull and ImagePullBackOff; by default all images can',
       {

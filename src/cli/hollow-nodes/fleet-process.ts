@@ -17,7 +17,6 @@ import { SeededRandom } from '../../kubelet/faults/seeded-random.ts';
 import type { FleetNode } from '../../kubelet/faults/select-nodes.ts';
 import { HollowFleet } from '../../kubelet/fleet/fleet.ts';
 import * as fleetMetrics from '../../kubelet/fleet/metrics.ts';
-import { kubeletPort } from '../../kubelet/node-status/machine-setters.ts';
 import * as nodeStatus from '../../kubelet/node-status/metrics.ts';
 import { heartbeatTimeoutMs, type KubeletProfile, profileV136 } from '../../kubelet/profile.ts';
 import { WheelClock } from '../../kubelet/loops/wheel-clock.ts';
@@ -43,7 +42,6 @@ import { FleetActions } from './fleet-actions.ts';
 import { FleetDashboard } from './fleet-dashboard.ts';
 import { describeReport, type FleetReport, reportFleet } from './fleet-report.ts';
 import { GroundTruthLog } from './ground-truth-log.ts';
-import { KubeletServer } from './kubelet-server.ts';
 import { showProgress } from './progress.ts';
 import { parseImagePatterns } from './image-patterns.ts';
 import { parseTaints } from './taint-texts.ts';
@@ -138,7 +136,6 @@ export class FleetProcess {
     const dashboard = values.controlAddress === 'off' ? undefined : this.#makeDashboard(fleet, actions);
     const control = dashboard && (await this.#serve(fleet, dashboard, actions));
     try {
-      await using _kubelets = await this.#serveKubelets(fleet);
       await Promise.all([fleet.run(io.signal), events.run(io.signal), this.#lead(fleet), dashboard?.run(io.signal)]);
       io.stdout(describeReport(this.#report(fleet)));
     } finally {
@@ -221,13 +218,6 @@ export class FleetProcess {
     const running = await startHttp({ address, routes, logger, refuse });
     io.stdout(`${controlText(running.address)}\n`);
     return running;
-  }
-
-  async #serveKubelets(fleet: HollowFleet): Promise<KubeletServer | undefined> {
-    const { values, logger } = this.#options;
-    if (values.kubeletClientCaFile === undefined) return undefined;
-    const clientCa = readFileSync(values.kubeletClientCaFile, 'utf8');
-    return await KubeletServer.start({ fleet, clientCa, port: kubeletPort, logger });
   }
 
   #routes(fleet: HollowFleet): readonly Route[] {

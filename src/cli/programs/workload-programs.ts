@@ -36,7 +36,6 @@ const workloadControllers: readonly string[] = [
   'disruption-controller',
   'endpointslice-controller',
   'namespace-controller',
-  'resourcequota-controller',
   'serviceaccount-controller',
   'serviceaccount-token-controller',
   'garbage-collector-controller',

@@ -107,7 +107,6 @@ export class HollowFleet {
   readonly #router: PodRouter;
   readonly #registrations = new Semaphore(registrationsAtOnceMax);
   readonly #members: ReadonlyMap<string, FaultyNode>;
-  readonly #byAddress = new Map<string, HollowKubelet>();
   readonly #allRegistered = Promise.withResolvers<void>();
   #registered = 0;
   #renewals = 0;
@@ -200,16 +199,6 @@ export class HollowFleet {
     return this.#members.get(name)?.kubelet;
   }
 
-  /** The kubelet of the node with this InternalIP; undefined if none has it. */
-  kubeletAt(address: string): HollowKubelet | undefined {
-    return this.#byAddress.get(address);
-  }
-
-  /** Whether the node has a connection to the API server; false for a name that is not in the fleet. */
-  isConnected(name: string): boolean {
-    return this.#members.get(name)?.client.isCut === false;
-  }
-
   /** The kubelet's own status of one node; undefined for a name that is not in the fleet. */
   node(name: string): KubeletStatus | undefined {
     return this.#members.get(name)?.kubelet.status();
@@ -283,7 +272,6 @@ export class HollowFleet {
       random,
       logger,
     });
-    this.#byAddress.set(own.address, kubelet);
     return { name, labels, kubelet, client, clock, deleteNode: () => this.#deleteNode(name) };
   }
 

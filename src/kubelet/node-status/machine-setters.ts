@@ -7,7 +7,7 @@ import type { SetterContext, StatusSetter } from './setter-context.ts';
 /** Set only by a kubelet with a built-in cloud provider. */
 const providedAddressAnnotation = 'alpha.kubernetes.io/provided-node-ip';
 /** Of the kubelet's API. */
-export const kubeletPort = 10_250;
+const kubeletPort = 10_250;
 const kernelVersion = '6.12.0-hollow';
 const osImage = 'Hollow Linux';
 const runtimeType = 'hollow';

@@ -337,7 +337,6 @@ const workloads: readonly TourRow[] = [
   { command: 'create serviceaccount robot' },
   { command: 'get serviceaccount robot' },
   { command: 'describe serviceaccount robot' },
-  { command: 'create token robot --duration=1h' },
   { command: 'create namespace team' },
   { command: 'create namespace Team' },
   { command: 'create namespace a.b' },

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { byVersion } from '../../support/by-version.ts';
-import { pendingRequest } from './answers/rows-certificates.ts';
 import { type ApiResponse, expect, type Json, mergePatch, openClient, tableAccept } from './client.ts';
 
 const client = await openClient({ authorizationMode: 'RBAC' });
@@ -338,37 +337,4 @@ test('a user who creates an object by PUT or by apply needs the permission to cr
   await grant(user, { rules: [rule(['create'], ['configmaps'])], namespace: 'default' });
   await eventually(() => client.send('PATCH', `${path}/${name}${query}`, { headers, body }), 201);
   expect(await client.send('PATCH', `${path}/${name}${query}`, { headers, body }), 200);
-});
-
-test('certificate and conditions of a request are for those who may sign for its signer, an approval for approvers', async () => {
-  const user = client.name('user');
-  const signers = (verb: string, name: string): Json => ({
-    ...rule([verb], ['signers'], ['certificates.k8s.io']),
-    resourceNames: [name],
-  });
-  const requests = ['certificatesigningrequests', 'status', 'approval'].map((part, index) =>
-    index === 0 ? part : `certificatesigningrequests/${part}`,
-  );
-  await grant(user, { rules: [rule(['get', 'patch'], requests, ['certificates.k8s.io'])] });
-  const collection = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
-  const { metadata } = await client.make(collection, pendingRequest(client.name('csr')));
-  const path = `${collection}/${metadata.name}`;
-  await eventually(() => client.get(path, as(user)), 200);
-  const change = (type: string): Json => ({
-    status: { conditions: [{ type, status: 'True', reason: 'r', message: 'm' }] },
-  });
-  const send = (part: string, body: Json): Promise<ApiResponse> =>
-    client.patch(`${path}/${part}`, mergePatch, body, as(user));
-  const denial = (verb: string): string =>
-    `certificatesigningrequests.certificates.k8s.io "${metadata.name}" is forbidden: user not permitted to ${verb} requests with signerName "example.com/signer"`;
-  const reason = 'Forbidden';
-  assert.equal(expect(await send('status', change('Issued')), 403, { reason }).message, denial('sign'));
-  assert.equal(expect(await send('approval', change('Approved')), 403, { reason }).message, denial('approve'));
-  // Validation comes first, and what changes neither needs no permission.
-  expect(await send('status', change('Approved')), 422);
-  expect(await send('status', { status: { certificate: 'eA==' } }), 422);
-  expect(await send('status', { metadata: { labels: { a: 'b' } } }), 200);
-  await grant(user, { rules: [signers('sign', 'example.com/*'), signers('approve', 'example.com/signer')] });
-  await eventually(() => send('status', change('Issued')), 200);
-  await eventually(() => send('approval', change('Approved')), 200);
 });

@@ -16,14 +16,17 @@ const unserved = [
   'apiregistration.k8s.io/v1/apiservices/status',
   'autoscaling/v1/horizontalpodautoscalers',
   'autoscaling/v1/horizontalpodautoscalers/status',
+  'certificates.k8s.io/v1/certificatesigningrequests/approval',
   'v1/bindings',
   'v1/componentstatuses',
+  'v1/nodes/proxy',
   'v1/pods/attach',
   'v1/pods/ephemeralcontainers',
   'v1/pods/exec',
   'v1/pods/portforward',
   'v1/pods/proxy',
   'v1/pods/resize',
+  'v1/serviceaccounts/token',
   'v1/services/proxy',
 ];
 

@@ -203,9 +203,14 @@ test('a response that is not complete at its deadline is cut off', async () => {
   });
 });
 
-test('unimplemented subresources are rejected by name', async () => {
+test('a request that only kube-apiserver answers is refused with what answers it', async () => {
   await withServer({ tls: false }, async (_server, client) => {
-    expect(await client.post('/api/v1/namespaces/default/pods/p/exec', {}), 501);
+    const reason = 'NotImplemented';
+    const token = await client.post('/api/v1/namespaces/default/serviceaccounts/default/token', {});
+    assert.match(expect(token, 501, { kind: 'Status', reason }).message, /nlc demo --control-plane=DIR/);
+    const exec = await client.post('/api/v1/namespaces/default/pods/p/exec', {});
+    assert.match(expect(exec, 501, { reason }).message, /^pods\/exec is not served .* kubelets that run containers/);
+    expect(await client.get('/api/v1/nodes/n/proxy/pods'), 501, { reason });
     expect(await client.get('/api/v1/componentstatuses'), 404);
   });
 });

@@ -1,4 +1,4 @@
-/** The tables of all kinds, compared with those of a real kube-apiserver (recorded by `record-tables.ts`). */
+/** The tables of kinds with columns of their own, compared with those of a real kube-apiserver (recorded by `record-tables.ts`). */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,10 +16,12 @@ const recorded: Readonly<Record<string, RecordedTable>> = JSON.parse(readFileSyn
 const client = await openClient({ controllers: [] });
 before(() => createAll(client, printedObjects));
 
-for (const served of servedResources.filter(({ review }) => !review)) {
+for (const served of servedResources) {
   const path = `${served.group === '' ? '/api' : '/apis'}/${apiVersionOf(served)}/${served.plural}`;
+  const found = recorded[path];
+  if (found === undefined) continue;
   test(`the objects of ${path} are printed as by kube-apiserver`, () => {
-    const { atMs, objects, ...table } = recorded[path] ?? assert.fail('not recorded');
+    const { atMs, objects, ...table } = found;
     assert.ok(objects.length > 0);
     const printed = comparableTable(printTable(served, objects, {}, { nowMs: atMs }));
     assert.deepEqual(structuredClone(printed), table);

@@ -82,11 +82,6 @@ const coreExamples: readonly Example[] = [
     plural: 'endpoints',
     body: named('ep', { subsets: [{ addresses: [{ ip: '10.1.2.3' }], ports: [{ name: 'a', port: 80 }] }] }),
   },
-  {
-    ...core,
-    plural: 'limitranges',
-    body: named('lr', { spec: { limits: [{ type: 'Container', max: { cpu: '2' } }] } }),
-  },
   { ...core, plural: 'namespaces', ...cluster, body: named('recorded-ns', {}) },
   { ...core, plural: 'nodes', ...cluster, body: named('recorded-node', {}) },
   {

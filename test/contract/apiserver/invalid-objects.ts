@@ -165,62 +165,6 @@ const configuration: readonly InvalidRow[] = [
   ),
 ];
 
-const limitRange = {
-  ...core,
-  plural: 'limitranges',
-  body: { spec: { limits: [{ type: 'Container', max: { cpu: '2' } }] } },
-};
-const quota = { ...core, plural: 'resourcequotas', body: { spec: { hard: { pods: '5' } } } };
-const limits = (...items: readonly object[]): object => ({ spec: { limits: items } });
-
-const quotas: readonly InvalidRow[] = [
-  ...invalidCreations(limitRange, {
-    'an unknown type': limits({ type: 'Node' }),
-    'the same type twice': limits({ type: 'Container' }, { type: 'Container' }),
-    'an unknown resource': limits({ type: 'Container', max: { gpus: '1' } }),
-    'a minimum above the maximum': limits({ type: 'Container', min: { cpu: '3' }, max: { cpu: '2' } }),
-    'defaults out of the range': limits({
-      type: 'Container',
-      min: { cpu: '1' },
-      max: { cpu: '2' },
-      default: { cpu: '3' },
-      defaultRequest: { cpu: '500m' },
-    }),
-    'a default request above the default': limits({
-      type: 'Container',
-      default: { cpu: '1' },
-      defaultRequest: { cpu: '2' },
-    }),
-    'defaults of a pod': limits({ type: 'Pod', default: { cpu: '1' }, defaultRequest: { cpu: '1' } }),
-    'a claim without limits': limits({ type: 'PersistentVolumeClaim' }),
-    'a ratio below one': limits({ type: 'Container', maxLimitRequestRatio: { cpu: '500m' } }),
-    'a ratio above the range': limits({
-      type: 'Pod',
-      min: { cpu: '1' },
-      max: { cpu: '2' },
-      maxLimitRequestRatio: { cpu: '3' },
-    }),
-  }),
-  ...invalidCreations(quota, {
-    'an unknown resource': { spec: { hard: { gpus: '1', 'a b': '1' } } },
-    'a negative limit': { spec: { hard: { pods: '-1' } } },
-    'a fraction': { spec: { hard: { pods: '500m' } } },
-    'an unknown scope': { spec: { scopes: ['Slow'] } },
-    'scopes that exclude each other': { spec: { scopes: ['BestEffort', 'NotBestEffort'] } },
-    'a scope of another resource': { spec: { hard: { services: '1' }, scopes: ['BestEffort'] } },
-    'a selector with an unknown operator': {
-      spec: { scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'Is' }] } },
-    },
-    'a selector without values': {
-      spec: { scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'In' }] } },
-    },
-    'a selector with values': {
-      spec: { scopeSelector: { matchExpressions: [{ scopeName: 'Terminating', operator: 'In', values: ['a'] }] } },
-    },
-  }),
-  ...invalidChanges(quota, { 'other scopes': { spec: { scopes: ['BestEffort'] } } }),
-];
-
 const budget = {
   version: 'apis/policy/v1',
   plural: 'poddisruptionbudgets',
@@ -369,7 +313,6 @@ const pods: readonly InvalidRow[] = [
 export const invalidObjects: readonly InvalidRow[] = [
   ...services,
   ...configuration,
-  ...quotas,
   ...policies,
   ...addresses,
   ...storage,

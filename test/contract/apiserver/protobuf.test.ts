@@ -227,14 +227,6 @@ test('subresources and reviews', async () => {
   const authentication = 'authentication.k8s.io/v1';
   await assertBothFormats(post(`/apis/${authentication}/tokenreviews`, { spec: { token: 'none' } }), 201);
   await assertBothFormats(post(`/apis/${authentication}/selfsubjectreviews`, {}), 201);
-  await client.make(`/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name: 'robot' } });
-  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/robot/token`;
-  const { bytes: token, headers } = await client.post(path, {}, { accept });
-  assert.equal(headers['content-type'], protobufType);
-  assert.partialDeepStrictEqual(decodeProtobufBody(token), {
-    kind: 'TokenRequest',
-    spec: { expirationSeconds: 3600 },
-  });
 });
 
 describe('discovery', () => {

@@ -37,8 +37,8 @@ export const replacedControllers = [
 
 const missingImages = ['webserver:404', 'localhost/some-image-that-doesnt-exist'] as const;
 
-/** `nlc controller` and `nlc hollow-nodes`, as users start them. Kubelets serve clients with a certificate of this CA. */
-export function productPrograms(kubeconfigFile: string, kubeletClientCa: string): readonly ProgramToStart[] {
+/** `nlc controller` and `nlc hollow-nodes`, as users start them. */
+export function productPrograms(kubeconfigFile: string): readonly ProgramToStart[] {
   return [
     nlc('nlc-controller', 'controller', [
       `--kubeconfig=${kubeconfigFile}`,
@@ -53,7 +53,6 @@ export function productPrograms(kubeconfigFile: string, kubeletClientCa: string)
       `--kubeconfig=${kubeconfigFile}`,
       `--nodes=${nodeCount}`,
       '--zones=2',
-      `--kubelet-client-ca-file=${kubeletClientCa}`,
       '--pod-start-delay=200ms',
       '--pod-stop-delay=200ms',
       // The images of tests that need one that does not exist.

@@ -10,7 +10,6 @@ import { type ControlPlaneBinaries, findControlPlane } from '../../../tools/cont
 import { ProgramRun } from '../../control-plane/program-run.ts';
 import { RestClient } from '../../control-plane/rest-client.ts';
 import { waitUntil } from '../../control-plane/wait-until.ts';
-import { ClientAuthority } from './client-authority.ts';
 import { type Cluster, nlc, nodesReady, productPrograms, type ProgramToStart, replacedControllers } from './cluster.ts';
 
 const startTimeoutMs = 60_000;
@@ -23,24 +22,20 @@ export async function startEmbeddedCluster(): Promise<Cluster> {
   const guard = new Guard(folder);
   const programs = new Programs(folder, guard);
   const kubeconfigFile = join(folder, 'kubeconfig');
-  const authority = await ClientAuthority.write();
   try {
-    const serverArgs = ['--port=0', `--kubeconfig-out=${kubeconfigFile}`, ...authority.kubeletFlags];
-    await programs.start(nlc('nlc-apiserver', 'apiserver', serverArgs));
+    await programs.start(nlc('nlc-apiserver', 'apiserver', ['--port=0', `--kubeconfig-out=${kubeconfigFile}`]));
     const client = await connect(kubeconfigFile);
     for (const program of kubernetesPrograms(binaries, kubeconfigFile)) await programs.start(program);
-    for (const program of productPrograms(kubeconfigFile, authority.certFile)) await programs.start(program);
+    for (const program of productPrograms(kubeconfigFile)) await programs.start(program);
     await nodesReady(client);
     const dispose = async (): Promise<void> => {
       await client.close();
       await programs.stop();
-      authority.remove();
     };
     return { kubeconfigFile, folder, client, kubectl: binaries.kubectl, [Symbol.asyncDispose]: dispose };
   } catch (error) {
     const tails = programs.tails();
     await programs.stop();
-    authority.remove();
     throw new Error(tails, { cause: error });
   }
 }

@@ -12,12 +12,7 @@ export async function startRealCluster(): Promise<Cluster> {
   try {
     const plane = await startControlPlane({
       serviceAccounts: true,
-      apiServerArgs: [
-        '--allow-privileged=true',
-        `--client-ca-file=${authority.certFile}`,
-        ...authority.kubeletFlags,
-        '--kubelet-preferred-address-types=InternalIP',
-      ],
+      apiServerArgs: ['--allow-privileged=true', `--client-ca-file=${authority.certFile}`],
     });
     return await startPrograms(plane, authority);
   } catch (error) {
@@ -32,7 +27,7 @@ async function startPrograms(plane: ControlPlane, authority: ClientAuthority): P
     await client.must('POST', '/api/v1/namespaces/kube-public/configmaps', clusterInfo());
     await plane.startControllerManager(controllerManagerArguments(authority));
     await plane.startProgram('kube-scheduler', plane.binaries.kubeScheduler, schedulerArguments(plane));
-    for (const { name, file, args } of productPrograms(plane.kubeconfigFile, authority.certFile))
+    for (const { name, file, args } of productPrograms(plane.kubeconfigFile))
       await plane.startProgram(name, file, args);
     await nodesReady(client);
     const { kubeconfigFile, folder, binaries } = plane;

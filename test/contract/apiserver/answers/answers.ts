@@ -1,20 +1,12 @@
 /** Sends the rows of the table to a server, and makes their answers comparable. */
-import assert from 'node:assert/strict';
-import { type ApiResponse, aPod, type Client, type Json, mergePatch } from '../client.ts';
+import { type ApiResponse, aPod, type Client, type Json } from '../client.ts';
 import type { RecordedAnswer, RequestRow } from './request-row.ts';
 import { accessRows } from './rows-access.ts';
-import { approval, approvedRequest, certificateRows, pendingRequest, requester } from './rows-certificates.ts';
 import { bodyRows } from './rows-bodies.ts';
 import { optionRows } from './rows-options.ts';
 import { patchRows } from './rows-patches.ts';
 
-export const requestRows: readonly RequestRow[] = [
-  ...bodyRows,
-  ...optionRows,
-  ...patchRows,
-  ...accessRows,
-  ...certificateRows,
-];
+export const requestRows: readonly RequestRow[] = [...bodyRows, ...optionRows, ...patchRows, ...accessRows];
 
 /** Names of the objects that the rows are about. */
 interface Fixture {
@@ -30,21 +22,9 @@ export async function makeFixture(client: Client): Promise<Fixture> {
   await client.make(`${within}/serviceaccounts`, { metadata: { name: 'sa' } });
   await client.make(`${within}/pods`, aPod('p'));
   await client.make(`${within}/pods`, aPod('bound', { spec: { nodeName: metadata.name } }));
-  await client.make(`${within}/pods`, aPod('sa-pod', { spec: { serviceAccountName: 'sa' } }));
   await client.make(`/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`, { metadata: { name: 'l' } });
   await client.make(`/apis/apps/v1/namespaces/${namespace}/deployments`, aDeployment);
-  await makeCertificateRequests(client, namespace);
   return { namespace, node: metadata.name };
-}
-
-async function makeCertificateRequests(client: Client, namespace: string): Promise<void> {
-  const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
-  for (const body of [pendingRequest(namespace), approvedRequest(namespace)]) {
-    const made = await client.post(path, body, { headers: requester });
-    assert.equal(made.code, 201, made.text);
-  }
-  const approving = await client.patch(`${path}/${namespace}-approved/approval`, mergePatch, approval);
-  assert.equal(approving.code, 200, approving.text);
 }
 
 const labels = { app: 'd' };

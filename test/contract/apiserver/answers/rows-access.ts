@@ -41,7 +41,6 @@ const reviewPaths: Readonly<Record<string, readonly [string, unknown]>> = {
   SelfSubjectRulesReview: [`${authorization}/selfsubjectrulesreviews`, { spec: { namespace: '$NS' } }],
   SelfSubjectReview: [`${authentication}/selfsubjectreviews`, {}],
   TokenReview: [`${authentication}/tokenreviews`, { spec: { token: 'x' } }],
-  TokenRequest: ['/api/v1/namespaces/$NS/serviceaccounts/sa/token', { spec: {} }],
   Eviction: [`${pod}/eviction?dryRun=All`, { metadata: { name: 'p' } }],
 };
 
@@ -175,46 +174,6 @@ const reviews: readonly RequestRow[] = [
   reviewed('TokenReview', 'a name without a token', { metadata: { name: 'x' }, spec: {} }),
 ];
 
-function tokenFor(name: string, body: unknown, account = 'sa'): RequestRow {
-  return {
-    name: `token: ${name}`,
-    method: 'POST',
-    path: `/api/v1/namespaces/$NS/serviceaccounts/${account}/token`,
-    body,
-  };
-}
-
-const bound = (boundObjectRef: unknown): unknown => ({ spec: { boundObjectRef } });
-const tokens: readonly RequestRow[] = [
-  tokenFor('nothing', {}),
-  tokenFor('no account', { spec: {} }, 'missing'),
-  ...[0, 1, 599, 600, 2 ** 32, 2 ** 32 + 1, -1].map((expirationSeconds) =>
-    tokenFor(`${expirationSeconds} s`, { spec: { expirationSeconds } }),
-  ),
-  tokenFor('another name', { metadata: { name: 'x' } }),
-  tokenFor('another namespace', { metadata: { namespace: 'x' } }),
-  tokenFor('another uid', { metadata: { uid: 'abc' } }),
-  tokenFor('generateName', { metadata: { generateName: 'x' } }),
-  tokenFor('a kind that cannot be bound', bound({ kind: 'ConfigMap', apiVersion: 'v1', name: 'c' })),
-  tokenFor('a group that cannot be bound', bound({ kind: 'Pod', apiVersion: 'apps/v1', name: 'p' })),
-  tokenFor('a kind of another version', bound({ kind: 'Pod', apiVersion: 'v2', name: 'p' })),
-  tokenFor('no kind', bound({ name: 'p' })),
-  tokenFor('a version with two slashes', bound({ kind: 'Pod', apiVersion: 'a/b/c', name: 'p' })),
-  tokenFor('a missing pod', bound({ kind: 'Pod', apiVersion: 'v1', name: 'missing' })),
-  tokenFor('a pod of another account', bound({ kind: 'Pod', apiVersion: 'v1', name: 'p' })),
-  tokenFor('a pod without a name', bound({ kind: 'Pod', apiVersion: 'v1' })),
-  tokenFor('a missing secret', bound({ kind: 'Secret', apiVersion: 'v1', name: 'missing' })),
-  tokenFor('a missing node', bound({ kind: 'Node', apiVersion: 'v1', name: 'missing' })),
-  tokenFor('a node with another uid', bound({ kind: 'Node', apiVersion: 'v1', name: '$NODE', uid: 'abc' })),
-  tokenFor('a node', bound({ kind: 'Node', apiVersion: 'v1', name: '$NODE' })),
-  tokenFor('an empty reference', bound({})),
-  tokenFor('a pod of the account', bound({ kind: 'Pod', apiVersion: 'v1', name: 'sa-pod' })),
-  tokenFor(
-    'a pod of the account with another uid',
-    bound({ kind: 'Pod', apiVersion: 'v1', name: 'sa-pod', uid: 'abc' }),
-  ),
-];
-
 function below(name: string, path: string, body: unknown, method = 'POST', type?: string): RequestRow {
   return {
     name: `${path.split('?')[0]?.split('/').at(-1) ?? ''}: ${name}`,
@@ -294,4 +253,4 @@ const subresources: readonly RequestRow[] = [
   below('a missing object', '/api/v1/namespaces/$NS/pods/missing/status', { status: {} }, 'PATCH', merge),
 ];
 
-export const accessRows: readonly RequestRow[] = [...forms, ...reviews, ...tokens, ...subresources];
+export const accessRows: readonly RequestRow[] = [...forms, ...reviews, ...subresources];

@@ -169,7 +169,6 @@ const paths: readonly RequestRow[] = [
   asked('DELETE', '/apis'),
   asked('POST', '/version', {}),
   asked('GET', '/api/v1/namespaces/$NS/pods/missing/status'),
-  asked('GET', '/api/v1/namespaces/$NS/serviceaccounts/default/token'),
   asked('GET', '/api/v1/namespaces/'),
   asked('GET', '/api/v1/namespaces/$NS/'),
 ];

@@ -1,8 +1,7 @@
-// Roles, certificates, admission, flow control, scheduling and devices.
+// Roles, admission, flow control, scheduling and devices.
 import { anObject, type PrintedObject } from './printed-object.ts';
 
 const rbac = '/apis/rbac.authorization.k8s.io/v1';
-const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 const admission = '/apis/admissionregistration.k8s.io/v1';
 const flowControl = '/apis/flowcontrol.apiserver.k8s.io/v1';
 const resource = '/apis/resource.k8s.io/v1';
@@ -31,45 +30,6 @@ const accessObjects: readonly PrintedObject[] = [
     roleRef: { apiGroup, kind: 'ClusterRole', name: 'own-reader' },
     subjects,
   }),
-];
-
-/** Of `CN=system:node:x,O=system:nodes`; its private key is gone. */
-const request = [
-  'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIcU1JR1JBZ0VBTUM4eEZqQVVCZ05WQkFNTURYTjVjM1JsYlRwdWIyUmxPbm',
-  'd4RlRBVEJnTlZCQW9NREhONQpjM1JsYlRwdWIyUmxjekJaTUJNR0J5cUdTTTQ5QWdFR0NDcUdTTTQ5QXdFSEEwSUFCS1ByckFXVnQrT0xBREEz',
-  'CldLOXVIeVpkV3UxL0xBN3VIcDJRTzY4LzFMVklwUXQwdlNTYjBNQ0dsQ1NrVXZmRmNBcEJYd0xlZDlMWTgwQ0oKakJvL3dUNmdBREFLQmdncW',
-  'hrak9QUVFEQWdOSUFEQkZBaUVBaTRIdkNlZkRnQTh4aXEzWjByV1puSDBacS9ydgpJeFRhL3RBM3JyM0NIMllDSUE5ZXg1b2FISGFoNVBpMDJj',
-  'bFMzRk8vL0lNNWhLVklYN2Y1bG9selkweSsKLS0tLS1FTkQgQ0VSVElGSUNBVEUgUkVRVUVTVC0tLS0tCg==',
-].join('');
-const certificate = [
-  'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUJiakNDQVJXZ0F3SUJBZ0lVTEd1ZGk4N25saHRwZzJLZG9UVDF4TW0vWHBRd0NnWUlLb1',
-  'pJemowRUF3SXcKRERFS01BZ0dBMVVFQXd3QmVEQWdGdzB5TmpFeE1qWXdNVEE0TkRaYUdBOHlNVEkyTVRFd01qQXhNRGcwTmxvdwpEREVLTUFn',
-  'R0ExVUVBd3dCZURCWk1CTUdCeXFHU000OUFnRUdDQ3FHU000OUF3RUhBMElBQktQcnJBV1Z0K09MCkFEQTNXSzl1SHlaZFd1MS9MQTd1SHAyUU',
-  '82OC8xTFZJcFF0MHZTU2IwTUNHbENTa1V2ZkZjQXBCWHdMZWQ5TFkKODBDSmpCby93VDZqVXpCUk1CMEdBMVVkRGdRV0JCUXcwQlJuaWpvRTlC',
-  'R3l2UUVwTlJ6R2h3RTNxREFmQmdOVgpIU01FR0RBV2dCUXcwQlJuaWpvRTlCR3l2UUVwTlJ6R2h3RTNxREFQQmdOVkhSTUJBZjhFQlRBREFRSC',
-  '9NQW9HCkNDcUdTTTQ5QkFNQ0EwY0FNRVFDSURXaXFmYnJVTWlPNU5JZzNjRGhERzc1T3lkNENHTDNycXhVblYyN0NOdnEKQWlBZjJqRGl3bHhz',
-  'a1c4V3hmdjhhbU9tdWxwWjRnUXpWSzlnUnZzQlEwNmFyUT09Ci0tLS0tRU5EIENFUlRJRklDQVRFLS0tLS0K',
-].join('');
-
-function aRequest(name: string, spec: object, more: Partial<PrintedObject> = {}): PrintedObject {
-  const usages = ['digital signature', 'client auth'];
-  return anObject(requests, name, { spec: { request, signerName: 'example.com/signer', usages, ...spec } }, more);
-}
-
-function condition(type: string): object {
-  return { type, status: 'True', reason: 'Test', message: 'x' };
-}
-
-const certificateObjects: readonly PrintedObject[] = [
-  aRequest('pending', {}),
-  aRequest('short', { expirationSeconds: 86_400 }, { approval: [condition('Approved')] }),
-  aRequest('denied', { expirationSeconds: 31_536_000 }, { approval: [condition('Denied')] }),
-  aRequest('issued', {}, { approval: [condition('Approved')], status: { certificate } }),
-  aRequest(
-    'failed',
-    { expirationSeconds: 3_600 },
-    { approval: [condition('Approved')], status: { conditions: [condition('Approved'), condition('Failed')] } },
-  ),
 ];
 
 const rules = [{ apiGroups: ['example.com'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['widgets'] }];
@@ -210,7 +170,6 @@ const deviceObjects: readonly PrintedObject[] = [
 
 export const clusterObjects: readonly PrintedObject[] = [
   ...accessObjects,
-  ...certificateObjects,
   ...admissionObjects,
   ...flowObjects,
   ...schedulingObjects,

@@ -1,6 +1,6 @@
 // Objects for the table printers: few fields, many fields, special states.
 import assert from 'node:assert/strict';
-import { type Client, jsonPatch, strategicPatch } from '../client.ts';
+import { type Client, strategicPatch } from '../client.ts';
 
 export interface PrintedObject {
   /** Of the collection. */
@@ -10,8 +10,6 @@ export interface PrintedObject {
   };
   /** Written through the subresource `status` after the creation. */
   readonly status?: Readonly<Record<string, unknown>>;
-  /** Conditions that are written through the subresource `approval`. */
-  readonly approval?: readonly object[];
   /** Deleted at the end; a finalizer keeps it terminating. */
   readonly deleted?: true;
 }
@@ -31,13 +29,9 @@ export function anObject(
 /** Fails with all responses that reject an object. */
 export async function createAll(client: Client, objects: readonly PrintedObject[]): Promise<void> {
   const rejected: string[] = [];
-  for (const { path, body, status, approval } of objects) {
+  for (const { path, body, status } of objects) {
     const own = `${path}/${body.metadata.name}`;
     const responses = [await client.post(path, body)];
-    if (approval !== undefined) {
-      const add = [{ op: 'add', path: '/status', value: { conditions: approval } }];
-      responses.push(await client.patch(`${own}/approval`, jsonPatch, add));
-    }
     if (status !== undefined) responses.push(await client.patch(`${own}/status`, strategicPatch, { status }));
     rejected.push(...responses.filter(({ code }) => code >= 300).map(({ text }) => `${own}: ${text}`));
   }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { selectServerControllers, validateServerControllers } from '../../../../src/cli/apiserver/controllers-flag.ts';
 
 test('* is all of them, and the first entry for a controller counts', () => {
-  assert.equal(selectServerControllers('*').length, 5);
+  assert.equal(selectServerControllers('*').length, 4);
   assert.deepEqual(selectServerControllers('none'), []);
   assert.deepEqual(selectServerControllers('namespace-controller'), ['namespace-controller']);
   assert.equal(selectServerControllers('*,-namespace-controller').includes('namespace-controller'), false);
