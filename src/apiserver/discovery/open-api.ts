@@ -2,7 +2,14 @@
 import { messageNameOf } from '../codec/message-table.ts';
 import { type EncodedDocument, encodeDocument } from './content-hash.ts';
 import { pathsOf } from './open-api-paths.ts';
-import { customSchemas, listSchema, objectMetaMessage, type Schema, schemasOf } from './open-api-schemas.ts';
+import {
+  customSchemas,
+  listSchema,
+  objectMetaMessage,
+  type Schema,
+  schemaName,
+  schemasOf,
+} from './open-api-schemas.ts';
 import {
   apiVersionOf,
   type GroupVersionKind,
@@ -76,7 +83,7 @@ function schemasFor(
     .filter((resource) => resource.verbs.includes('list'))
     .flatMap((kind) => {
       const message = messageOf(kind);
-      return message === undefined ? [] : [listSchema(kind, message)];
+      return message === undefined ? [] : [listSchema(kind, schemaName(message))];
     });
   const custom = served.flatMap((resource) => customSchemas(resource));
   const roots = [...own.keys(), ...(custom.length > 0 ? [objectMetaMessage] : [])];

@@ -383,7 +383,7 @@ const workloads: readonly TourRow[] = [
 ];
 
 const documentation: readonly TourRow[] = [
-  { command: 'explain lease.spec --recursive', differs: 'descriptions are words of this project' },
+  { command: 'explain lease.spec --recursive', differs: 'the schemas have no descriptions' },
   { command: 'explain pod.spec.nothing' },
   { command: 'explain things' },
 ];
