@@ -5,7 +5,8 @@
 import { ownValue } from '../../api/json-map.ts';
 import { messageNameOf } from '../codec/message-table.ts';
 import { customSchemaName, gvkOf, type Schema, schemaName, schemaRef } from './open-api-schemas.ts';
-import { apiVersionOf, type GroupVersionKind, type ServedResource, type Verb } from '../resources.ts';
+import type { Verb } from '../resource-rows.ts';
+import { apiVersionOf, type GroupVersionKind, type ServedResource } from '../resources.ts';
 
 interface Operation {
   readonly method: 'delete' | 'get' | 'patch' | 'post' | 'put';
