@@ -1,11 +1,17 @@
 /**
- * The resources that the embedded API server serves, as one table. Routing, discovery, printing, OpenAPI and the decoding
- * of request bodies all read it.
+ * The resources that the embedded API server serves, from the rows of `resource-rows.ts`. Routing, discovery, printing,
+ * OpenAPI and the decoding of request bodies all read them.
  */
 
 import type { FieldError } from './api-errors/field-errors.ts';
-
-export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
+import {
+  type KindRow,
+  kindRows,
+  type SubresourceName,
+  type SubresourceRow,
+  subresourceRows,
+  type Verb,
+} from './resource-rows.ts';
 
 /** Group, version and kind; the core group is the empty string. */
 export interface GroupVersionKind {
@@ -65,224 +71,49 @@ export interface CustomColumn {
 export const eventsV1Group = 'events.k8s.io';
 
 const allVerbs: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
-const statusVerbs: readonly Verb[] = ['get', 'patch', 'update'];
 
-/** A resource with all verbs and no subresources, unless `over` says otherwise. */
-function resource(group: string, kind: string, plural: string, over: Partial<ServedResource> = {}): ServedResource {
+/** All resources, group version by group version, in the order of the discovery documents. */
+export const servedResources: readonly ServedResource[] = Object.entries(kindRows).flatMap(([apiVersion, kinds]) => {
+  const [version = '', group = ''] = apiVersion.split('/').toReversed();
+  return Object.entries(kinds).map(([kind, row]) => resourceOf({ group, version, kind }, row));
+});
+
+function resourceOf(kind: GroupVersionKind, row: KindRow): ServedResource {
+  const verbs = row.hasDeleteCollection === false ? allVerbs.filter((verb) => verb !== 'deletecollection') : allVerbs;
+  const singular = kind.kind.toLowerCase();
   return {
-    group,
-    version: 'v1',
-    kind,
-    plural,
-    singular: kind.toLowerCase(),
-    namespaced: true,
-    shortNames: [],
-    categories: [],
-    verbs: allVerbs,
-    subresources: [],
-    review: false,
-    ...over,
+    ...kind,
+    plural: pluralOf(singular),
+    singular,
+    namespaced: row.isNamespaced ?? true,
+    shortNames: row.shortNames ?? [],
+    categories: row.categories ?? [],
+    verbs: row.isReview === true ? ['create'] : verbs,
+    subresources: (row.subresources ?? []).map((name) => subresourceOf(name, kind)),
+    review: row.isReview ?? false,
   };
 }
 
-function subresource(name: string, verbs: readonly Verb[], group: string, kind: string): ServedSubresource {
-  return { name, responseKind: { group, version: 'v1', kind }, verbs };
+/** Upstream `meta.UnsafeGuessKindToResource`. */
+function pluralOf(singular: string): string {
+  if (singular === 'endpoints') return singular;
+  if (singular.endsWith('s')) return `${singular}es`;
+  return singular.endsWith('y') ? `${singular.slice(0, -1)}ies` : `${singular}s`;
 }
 
-function withStatus(group: string, kind: string, ...more: readonly ServedSubresource[]): Partial<ServedResource> {
-  return { subresources: [...more, subresource('status', statusVerbs, group, kind)] };
+function subresourceOf(name: SubresourceName, resource: GroupVersionKind): ServedSubresource {
+  const { kind, group = '', ...row }: SubresourceRow = subresourceRows[name];
+  return { name, responseKind: kind === undefined ? resource : { group, version: 'v1', kind }, ...row };
 }
-
-const scale: ServedSubresource = subresource('scale', statusVerbs, 'autoscaling', 'Scale');
-const inAll = { categories: ['all'] } as const;
-const clusterScoped = { namespaced: false } as const;
-
-function review(group: string, kind: string, namespaced = false): ServedResource {
-  const plural = `${kind.toLowerCase()}s`;
-  return resource(group, kind, plural, { namespaced, verbs: ['create'], review: true });
-}
-
-const extension = { ...clusterScoped, categories: ['api-extensions'] } as const;
-const admission = 'admissionregistration.k8s.io';
-const networking = 'networking.k8s.io';
-const flowControl = 'flowcontrol.apiserver.k8s.io';
-const autoscaler = { group: 'autoscaling', version: 'v2', kind: 'HorizontalPodAutoscaler' } as const;
-
-const rows: readonly ServedResource[] = [
-  resource('', 'ConfigMap', 'configmaps', { shortNames: ['cm'] }),
-  resource('', 'Endpoints', 'endpoints', { singular: 'endpoints', shortNames: ['ep'] }),
-  resource('', 'Event', 'events', { shortNames: ['ev'] }),
-  resource('', 'LimitRange', 'limitranges', { shortNames: ['limits'] }),
-  resource('', 'Namespace', 'namespaces', {
-    namespaced: false,
-    shortNames: ['ns'],
-    verbs: allVerbs.filter((verb) => verb !== 'deletecollection'),
-    subresources: [
-      subresource('finalize', ['update'], '', 'Namespace'),
-      subresource('status', statusVerbs, '', 'Namespace'),
-    ],
-  }),
-  resource('', 'Node', 'nodes', {
-    namespaced: false,
-    shortNames: ['no'],
-    ...withStatus('', 'Node'),
-  }),
-  resource('', 'PersistentVolumeClaim', 'persistentvolumeclaims', {
-    shortNames: ['pvc'],
-    ...withStatus('', 'PersistentVolumeClaim'),
-  }),
-  resource('', 'PersistentVolume', 'persistentvolumes', {
-    ...clusterScoped,
-    shortNames: ['pv'],
-    ...withStatus('', 'PersistentVolume'),
-  }),
-  resource('', 'Pod', 'pods', {
-    shortNames: ['po'],
-    categories: ['all'],
-    subresources: [
-      subresource('binding', ['create'], '', 'Binding'),
-      subresource('eviction', ['create'], 'policy', 'Eviction'),
-      subresource('log', ['get'], '', 'Pod'),
-      subresource('status', statusVerbs, '', 'Pod'),
-    ],
-  }),
-  resource('', 'PodTemplate', 'podtemplates'),
-  resource('', 'ReplicationController', 'replicationcontrollers', {
-    shortNames: ['rc'],
-    ...inAll,
-    ...withStatus('', 'ReplicationController', scale),
-  }),
-  resource('', 'ResourceQuota', 'resourcequotas', { shortNames: ['quota'], ...withStatus('', 'ResourceQuota') }),
-  resource('', 'Secret', 'secrets'),
-  resource('', 'ServiceAccount', 'serviceaccounts', { shortNames: ['sa'] }),
-  resource('', 'Service', 'services', { shortNames: ['svc'], ...inAll, ...withStatus('', 'Service') }),
-  resource('apps', 'ControllerRevision', 'controllerrevisions'),
-  resource('apps', 'DaemonSet', 'daemonsets', {
-    shortNames: ['ds'],
-    categories: ['all'],
-    subresources: [subresource('status', statusVerbs, 'apps', 'DaemonSet')],
-  }),
-  resource('apps', 'Deployment', 'deployments', {
-    shortNames: ['deploy'],
-    ...inAll,
-    ...withStatus('apps', 'Deployment', scale),
-  }),
-  resource('apps', 'ReplicaSet', 'replicasets', {
-    shortNames: ['rs'],
-    ...inAll,
-    ...withStatus('apps', 'ReplicaSet', scale),
-  }),
-  resource('apps', 'StatefulSet', 'statefulsets', {
-    shortNames: ['sts'],
-    ...inAll,
-    ...withStatus('apps', 'StatefulSet', scale),
-  }),
-  resource('events.k8s.io', 'Event', 'events', { shortNames: ['ev'] }),
-  review('authentication.k8s.io', 'SelfSubjectReview'),
-  review('authentication.k8s.io', 'TokenReview'),
-  review('authorization.k8s.io', 'LocalSubjectAccessReview', true),
-  review('authorization.k8s.io', 'SelfSubjectAccessReview'),
-  review('authorization.k8s.io', 'SelfSubjectRulesReview'),
-  review('authorization.k8s.io', 'SubjectAccessReview'),
-  resource('batch', 'CronJob', 'cronjobs', { shortNames: ['cj'], ...inAll, ...withStatus('batch', 'CronJob') }),
-  resource('batch', 'Job', 'jobs', { ...inAll, ...withStatus('batch', 'Job') }),
-  resource('coordination.k8s.io', 'Lease', 'leases'),
-  resource('discovery.k8s.io', 'EndpointSlice', 'endpointslices'),
-  resource('policy', 'PodDisruptionBudget', 'poddisruptionbudgets', {
-    shortNames: ['pdb'],
-    ...withStatus('policy', 'PodDisruptionBudget'),
-  }),
-  resource('rbac.authorization.k8s.io', 'ClusterRoleBinding', 'clusterrolebindings', clusterScoped),
-  resource('rbac.authorization.k8s.io', 'ClusterRole', 'clusterroles', clusterScoped),
-  resource('rbac.authorization.k8s.io', 'RoleBinding', 'rolebindings'),
-  resource('rbac.authorization.k8s.io', 'Role', 'roles'),
-  resource('resource.k8s.io', 'DeviceClass', 'deviceclasses', clusterScoped),
-  resource('resource.k8s.io', 'ResourceClaim', 'resourceclaims', withStatus('resource.k8s.io', 'ResourceClaim')),
-  resource('resource.k8s.io', 'ResourceClaimTemplate', 'resourceclaimtemplates'),
-  resource('resource.k8s.io', 'ResourceSlice', 'resourceslices', clusterScoped),
-  resource('storage.k8s.io', 'CSIDriver', 'csidrivers', clusterScoped),
-  resource('storage.k8s.io', 'CSINode', 'csinodes', clusterScoped),
-  resource('storage.k8s.io', 'CSIStorageCapacity', 'csistoragecapacities'),
-  resource('storage.k8s.io', 'StorageClass', 'storageclasses', { ...clusterScoped, shortNames: ['sc'] }),
-  resource('storage.k8s.io', 'VolumeAttachment', 'volumeattachments', {
-    ...clusterScoped,
-    ...withStatus('storage.k8s.io', 'VolumeAttachment'),
-  }),
-  resource('storage.k8s.io', 'VolumeAttributesClass', 'volumeattributesclasses', {
-    ...clusterScoped,
-    shortNames: ['vac'],
-  }),
-  resource(autoscaler.group, autoscaler.kind, 'horizontalpodautoscalers', {
-    version: autoscaler.version,
-    shortNames: ['hpa'],
-    ...inAll,
-    subresources: [{ name: 'status', responseKind: autoscaler, verbs: statusVerbs }],
-  }),
-  resource('certificates.k8s.io', 'CertificateSigningRequest', 'certificatesigningrequests', {
-    ...clusterScoped,
-    shortNames: ['csr'],
-    ...withStatus('certificates.k8s.io', 'CertificateSigningRequest'),
-  }),
-  resource(networking, 'IngressClass', 'ingressclasses', clusterScoped),
-  resource(networking, 'Ingress', 'ingresses', { shortNames: ['ing'], ...withStatus(networking, 'Ingress') }),
-  resource(networking, 'IPAddress', 'ipaddresses', { ...clusterScoped, shortNames: ['ip'] }),
-  resource(networking, 'NetworkPolicy', 'networkpolicies', { shortNames: ['netpol'] }),
-  resource(networking, 'ServiceCIDR', 'servicecidrs', { ...clusterScoped, ...withStatus(networking, 'ServiceCIDR') }),
-  resource(admission, 'MutatingAdmissionPolicy', 'mutatingadmissionpolicies', extension),
-  resource(admission, 'MutatingAdmissionPolicyBinding', 'mutatingadmissionpolicybindings', extension),
-  resource(admission, 'MutatingWebhookConfiguration', 'mutatingwebhookconfigurations', extension),
-  resource(admission, 'ValidatingAdmissionPolicy', 'validatingadmissionpolicies', {
-    ...extension,
-    ...withStatus(admission, 'ValidatingAdmissionPolicy'),
-  }),
-  resource(admission, 'ValidatingAdmissionPolicyBinding', 'validatingadmissionpolicybindings', extension),
-  resource(admission, 'ValidatingWebhookConfiguration', 'validatingwebhookconfigurations', extension),
-  resource('scheduling.k8s.io', 'PriorityClass', 'priorityclasses', { ...clusterScoped, shortNames: ['pc'] }),
-  resource('node.k8s.io', 'RuntimeClass', 'runtimeclasses', clusterScoped),
-  resource(flowControl, 'FlowSchema', 'flowschemas', { ...clusterScoped, ...withStatus(flowControl, 'FlowSchema') }),
-  resource(flowControl, 'PriorityLevelConfiguration', 'prioritylevelconfigurations', {
-    ...clusterScoped,
-    ...withStatus(flowControl, 'PriorityLevelConfiguration'),
-  }),
-];
-
-/** The order of kube-apiserver, which decides between groups that have a resource of the same name. */
-const groupOrder = [
-  '',
-  'apps',
-  eventsV1Group,
-  'authentication.k8s.io',
-  'authorization.k8s.io',
-  'autoscaling',
-  'batch',
-  'certificates.k8s.io',
-  networking,
-  'policy',
-  'rbac.authorization.k8s.io',
-  'storage.k8s.io',
-  admission,
-  'apiextensions.k8s.io',
-  'scheduling.k8s.io',
-  'coordination.k8s.io',
-  'node.k8s.io',
-  'discovery.k8s.io',
-  'resource.k8s.io',
-  flowControl,
-];
-
-/** All resources, group version by group version, in the order of the discovery documents. */
-export const servedResources: readonly ServedResource[] = [...rows].sort(
-  (a, b) => groupOrder.indexOf(a.group) - groupOrder.indexOf(b.group),
-);
 
 /** The names of a custom resource, as in its definition. */
 type CustomNames = Pick<ServedResource, 'group' | 'version' | 'kind' | 'plural' | 'singular' | 'shortNames'>;
 
 /** A cluster-scoped custom resource with the subresource status. */
 export function customResource(names: CustomNames, custom: CustomDefinition): ServedResource {
-  const { group, version, kind, plural } = names;
-  const status = { name: 'status', responseKind: { group, version, kind }, verbs: statusVerbs };
-  return resource(group, kind, plural, { ...names, namespaced: false, subresources: [status], custom });
+  const { group, version, kind } = names;
+  const row = resourceOf({ group, version, kind }, { isNamespaced: false, subresources: ['status'] });
+  return { ...row, ...names, custom };
 }
 
 /** `v1` or `group/version`, as `apiVersion` spells it. */

@@ -5,12 +5,12 @@
 import { ownValue } from '../../api/json-map.ts';
 import { messageNameOf } from '../codec/message-table.ts';
 import { customSchemaName, gvkOf, type Schema, schemaName, schemaRef } from './open-api-schemas.ts';
-import { apiVersionOf, type GroupVersionKind, type ServedResource, type Verb } from '../resources.ts';
+import type { Verb } from '../resource-rows.ts';
+import { apiVersionOf, type GroupVersionKind, type ServedResource } from '../resources.ts';
 
 interface Operation {
   readonly method: 'delete' | 'get' | 'patch' | 'post' | 'put';
   readonly action: string;
-  readonly description: string;
   readonly parameters: readonly string[];
   /** The request body: the object itself, one of the patch types, or DeleteOptions. */
   readonly body?: 'object' | 'patch' | 'options';
@@ -38,19 +38,18 @@ const parameterTypes: Readonly<Record<string, string>> = {
 };
 
 const operations: Readonly<Record<Exclude<Verb, 'watch'>, Operation>> = {
-  list: { method: 'get', action: 'list', description: 'lists or watches', parameters: [...selection, ...watching] },
-  create: { method: 'post', action: 'post', description: 'creates', parameters: writing, body: 'object' },
+  list: { method: 'get', action: 'list', parameters: [...selection, ...watching] },
+  create: { method: 'post', action: 'post', parameters: writing, body: 'object' },
   deletecollection: {
     method: 'delete',
     action: 'deletecollection',
-    description: 'deletes all selected',
     parameters: [...selection, ...deleting],
     body: 'options',
   },
-  get: { method: 'get', action: 'get', description: 'reads', parameters: ['resourceVersion'] },
-  update: { method: 'put', action: 'put', description: 'replaces', parameters: writing, body: 'object' },
-  patch: { method: 'patch', action: 'patch', description: 'changes', parameters: [...writing, 'force'], body: 'patch' },
-  delete: { method: 'delete', action: 'delete', description: 'deletes', parameters: deleting, body: 'options' },
+  get: { method: 'get', action: 'get', parameters: ['resourceVersion'] },
+  update: { method: 'put', action: 'put', parameters: writing, body: 'object' },
+  patch: { method: 'patch', action: 'patch', parameters: [...writing, 'force'], body: 'patch' },
+  delete: { method: 'delete', action: 'delete', parameters: deleting, body: 'options' },
 };
 
 const collectionVerbs = ['list', 'create', 'deletecollection'] as const;
@@ -91,7 +90,6 @@ function describeOperation(served: ServedResource, kind: GroupVersionKind, opera
   const isCustom = served.custom !== undefined;
   const sent = requestBody(kind, operation, isCustom);
   return {
-    description: `${operation.description} ${served.plural}`,
     'x-kubernetes-action': operation.action,
     'x-kubernetes-group-version-kind': gvkOf(kind),
     parameters: operation.parameters.map(queryParameter),

@@ -1,11 +1,11 @@
 /**
  * Component schemas: the shape of every type of the served kinds, from the same table that decodes protobuf, with the
- * merge rules of lists. `kubectl explain` prints them, and `kubectl apply` computes its patches from them.
+ * merge rules of lists. `kubectl explain` prints them, and `kubectl apply` computes its patches from them. They have no
+ * descriptions, which would be larger than all else in them.
  */
 import { ownValue, setOwn } from '../../api/json-map.ts';
 import { type MessageField, messageFields } from '../codec/message-table.ts';
-import { apiVersionOf, type GroupVersionKind, type ServedResource } from '../resources.ts';
-import { describedFields, describedTypes } from './schema-descriptions.ts';
+import type { GroupVersionKind, ServedResource } from '../resources.ts';
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -37,8 +37,8 @@ const scalarSchemas: Readonly<Record<string, Schema>> = {
 };
 
 const typeMetaProperties: Readonly<Record<string, Schema>> = {
-  apiVersion: { type: 'string', description: 'Group and version of the schema of this object.' },
-  kind: { type: 'string', description: 'Kind of the object.' },
+  apiVersion: { type: 'string' },
+  kind: { type: 'string' },
 };
 
 /** A name under `#/components/schemas/`: the package with its domain reversed, as upstream, and the type. */
@@ -66,21 +66,15 @@ export function schemasOf(
   return Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The schema of a list of a kind, with its name. */
-export function listSchema(kind: GroupVersionKind, message: string): readonly [string, Schema] {
-  const items = {
-    type: 'array',
-    items: schemaRef(schemaName(message)),
-    description: `The objects, of kind ${kind.kind}.`,
-  };
-  const schema = {
+/** The schema of a list of a kind, with its name. `schema` is the name of the schema of its items. */
+export function listSchema(kind: GroupVersionKind, schema: string): readonly [string, Schema] {
+  const list = {
     type: 'object',
-    description: `A list of ${kind.kind} objects of ${apiVersionOf(kind)}.`,
     required: ['items'],
-    properties: { ...typeMetaProperties, metadata: listMetaSchema, items },
+    properties: { ...typeMetaProperties, metadata: listMetaSchema, items: { type: 'array', items: schemaRef(schema) } },
     'x-kubernetes-group-version-kind': [gvkOf({ ...kind, kind: `${kind.kind}List` })],
   };
-  return [`${schemaName(message)}List`, schema];
+  return [`${schema}List`, list];
 }
 
 export const objectMetaMessage = `${metaPackage}.ObjectMeta`;
@@ -96,19 +90,13 @@ export function customSchemas(served: ServedResource): readonly (readonly [strin
   if (custom === undefined) return [];
   const name = customSchemaName(served);
   const properties = isSchema(custom.schema['properties']) ? custom.schema['properties'] : {};
-  const metadata = { allOf: [schemaRef(schemaName(objectMetaMessage))], description: 'Standard object metadata.' };
+  const metadata = schemaRef(schemaName(objectMetaMessage));
   const schema = {
     ...custom.schema,
     properties: { ...properties, ...typeMetaProperties, metadata },
     'x-kubernetes-group-version-kind': [gvkOf(served)],
   };
-  const [, list] = listSchema(served, '');
-  const items = { type: 'array', items: schemaRef(name), description: `The objects, of kind ${served.kind}.` };
-  const listProperties = isSchema(list['properties']) ? list['properties'] : {};
-  return [
-    [name, schema],
-    [`${name}List`, { ...list, properties: { ...listProperties, items } }],
-  ];
+  return [[name, schema], listSchema(served, name)];
 }
 
 function isSchema(value: unknown): value is Schema {
@@ -122,37 +110,27 @@ export function gvkOf({ group, version, kind }: GroupVersionKind): Schema {
 
 const listMetaSchema: Schema = {
   type: 'object',
-  description: 'Standard list metadata.',
   properties: {
-    resourceVersion: {
-      type: 'string',
-      description: 'Version of the server state that the list shows; a watch can start from it.',
-    },
-    continue: { type: 'string', description: 'Token for the next page; empty on the last.' },
-    remainingItemCount: { type: 'integer', format: 'int64', description: 'Number of objects on the following pages.' },
+    resourceVersion: { type: 'string' },
+    continue: { type: 'string' },
+    remainingItemCount: { type: 'integer', format: 'int64' },
   },
 };
 
 function messageSchema(message: string, kinds: readonly GroupVersionKind[]): Schema {
-  const name = message.split('.').at(-1) ?? message;
   const fields = [...(messageFields(message) ?? [])];
-  const properties = Object.fromEntries(
-    fields.map(([field, declared]) => [field, fieldSchema(declared, ownValue(ownValue(describedFields, name), field))]),
-  );
-  const description = ownValue(describedTypes, name);
+  const properties = Object.fromEntries(fields.map(([field, declared]) => [field, fieldSchema(declared)]));
   return {
     type: 'object',
-    ...(description === undefined ? {} : { description }),
     properties: kinds.length === 0 ? properties : { ...typeMetaProperties, ...properties },
     ...(kinds.length === 0 ? {} : { 'x-kubernetes-group-version-kind': kinds.map(gvkOf) }),
   };
 }
 
-function fieldSchema(field: MessageField, description: string | undefined): Schema {
+function fieldSchema(field: MessageField): Schema {
   const { patchStrategy, mergeKey } = field.options ?? {};
   return {
     ...shapeOf(field),
-    ...(description === undefined ? {} : { description }),
     ...(patchStrategy === undefined ? {} : { 'x-kubernetes-patch-strategy': patchStrategy }),
     ...(mergeKey === undefined ? {} : { 'x-kubernetes-patch-merge-key': mergeKey }),
   };
@@ -163,7 +141,7 @@ function shapeOf(field: MessageField): Schema {
   const one = scalar ?? schemaRef(schemaName(field.type));
   if (field.rule === 'repeated') return { type: 'array', items: one };
   if (field.keyType !== undefined) return { type: 'object', additionalProperties: one };
-  // $ref ignores its siblings, so it is wrapped in allOf to carry a description.
+  // $ref ignores its siblings, so it is wrapped in allOf to carry a patch strategy.
   return scalar ?? { allOf: [one] };
 }
 

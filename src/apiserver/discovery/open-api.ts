@@ -1,10 +1,15 @@
-/** The OpenAPI documents: v3 for each group version, and v2 of all together. They are built at the first request and cached. */
+/** The OpenAPI v3 documents, one for each group version. They are built at the first request and cached. */
 import { messageNameOf } from '../codec/message-table.ts';
-import { buildSwagger } from './build-swagger.ts';
 import { type EncodedDocument, encodeDocument } from './content-hash.ts';
-import { encodeSwagger } from './encode-swagger.ts';
 import { pathsOf } from './open-api-paths.ts';
-import { customSchemas, listSchema, objectMetaMessage, type Schema, schemasOf } from './open-api-schemas.ts';
+import {
+  customSchemas,
+  listSchema,
+  objectMetaMessage,
+  type Schema,
+  schemaName,
+  schemasOf,
+} from './open-api-schemas.ts';
 import {
   apiVersionOf,
   type GroupVersionKind,
@@ -14,18 +19,12 @@ import {
   servedResources,
 } from '../resources.ts';
 
-/** The response to `/openapi/v2` in both its forms, of which the hash is the same. */
-interface SwaggerDocument extends EncodedDocument {
-  readonly protobuf: Buffer;
-}
-
-/** Serves `/openapi/v3` and the paths below it, and `/openapi/v2`. */
+/** Serves `/openapi/v3` and the paths below it. */
 export class OpenApi {
   readonly #info: { readonly title: string; readonly version: string };
   readonly #served: readonly ServedResource[];
   readonly #documents = new Map<string, EncodedDocument>();
   #index: EncodedDocument | undefined;
-  #swagger: SwaggerDocument | undefined;
 
   /** `version` is the server version, as in `/version`. */
   constructor(info: { readonly title: string; readonly version: string }, served = servedResources) {
@@ -50,20 +49,6 @@ export class OpenApi {
     const made = encodeDocument(this.#describe(path));
     this.#documents.set(path, made);
     return made;
-  }
-
-  /** The response to `/openapi/v2`. */
-  swagger(): SwaggerDocument {
-    this.#swagger ??= this.#buildSwagger();
-    return this.#swagger;
-  }
-
-  #buildSwagger(): SwaggerDocument {
-    const swagger = buildSwagger(
-      this.#info,
-      this.#paths().map((path) => this.#describe(path)),
-    );
-    return { ...encodeDocument(swagger), protobuf: encodeSwagger(swagger) };
   }
 
   #describe(path: string): Schema {
@@ -98,7 +83,7 @@ function schemasFor(
     .filter((resource) => resource.verbs.includes('list'))
     .flatMap((kind) => {
       const message = messageOf(kind);
-      return message === undefined ? [] : [listSchema(kind, message)];
+      return message === undefined ? [] : [listSchema(kind, schemaName(message))];
     });
   const custom = served.flatMap((resource) => customSchemas(resource));
   const roots = [...own.keys(), ...(custom.length > 0 ? [objectMetaMessage] : [])];

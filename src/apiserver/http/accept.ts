@@ -79,24 +79,6 @@ export function findAggregatedFormat(accept: string): WireFormat | undefined {
   });
 }
 
-/** Names of the protobuf form of OpenAPI v2; clients send the second, which is deprecated. */
-const swaggerSubtypes = [
-  'com.github.proto-openapi.spec.v2.v1.0+protobuf',
-  'com.github.proto-openapi.spec.v2@v1.0+protobuf',
-];
-
-/** The media type of OpenAPI v2 that the client prefers; throws a 406 ApiError if it accepts none. */
-export function chooseSwaggerType(accept: string): string {
-  const isJson = (media: MediaType): boolean => matches(media, 'application', 'json');
-  const isProtobuf = (media: MediaType): boolean => swaggerSubtypes.some((type) => matches(media, 'application', type));
-  const chosen = accept === '' ? undefined : parseAccept(accept).find((media) => isJson(media) || isProtobuf(media));
-  if (chosen === undefined && accept !== '') {
-    const accepted = [jsonType, `application/${swaggerSubtypes[0]}`].join(', ');
-    throw statusError(406, 'NotAcceptable', `only the following media types are accepted: ${accepted}`);
-  }
-  return chosen === undefined || isJson(chosen) ? jsonType : `application/${swaggerSubtypes[0]}`;
-}
-
 function findFormat(accept: string): WireFormat | undefined {
   if (accept === '') return 'json';
   return findClause(accept, ({ parameters }, format) => {

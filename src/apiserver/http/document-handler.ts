@@ -15,14 +15,7 @@ import {
 import { OpenApi } from '../discovery/open-api.ts';
 import type { ServedResource } from '../resources.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
-import {
-  chooseFormat,
-  chooseSwaggerType,
-  contentTypeOf,
-  findAggregatedFormat,
-  jsonType,
-  type WireFormat,
-} from './accept.ts';
+import { chooseFormat, contentTypeOf, findAggregatedFormat, jsonType, type WireFormat } from './accept.ts';
 import { type Exchange, headerOf } from './exchange.ts';
 import { bytesReply, jsonReply, objectReply, type Reply, textReply } from './reply.ts';
 
@@ -94,7 +87,7 @@ export class DocumentHandler {
 
   #below(exchange: Exchange, path: string): Reply | undefined {
     if (isPublicPath(path)) return describeHealth(exchange, path);
-    if (path === '/openapi/v2') return this.#swagger(exchange);
+    if (path === '/openapi/v2') return openApiV2Of(exchange);
     if (path === '/openapi/v3') return documentReply(exchange, this.#openApi.index(), discoveryHeaders);
     if (path.startsWith('/openapi/v3/')) return this.#openApiDocument(exchange, path);
     return legacyDocument(exchange, path.split('/').slice(1), this.#served);
@@ -105,13 +98,6 @@ export class DocumentHandler {
     if (aggregated !== undefined) return aggregatedReply(exchange, aggregatedDiscovery(root, this.#served), aggregated);
     const document = root === '/apis' ? groupList(this.#served) : coreVersions(authorityOf(exchange));
     return discoveryReply(exchange, document);
-  }
-
-  #swagger(exchange: Exchange): Reply {
-    const contentType = chooseSwaggerType(headerOf(exchange.incoming, 'accept'));
-    const { text, hash, protobuf } = this.#openApi.swagger();
-    const bytes = contentType === jsonType ? Buffer.from(text) : protobuf;
-    return hashedReply(exchange, { bytes, hash, contentType, headers: discoveryHeaders });
   }
 
   #openApiDocument(exchange: Exchange, path: string): Reply | undefined {
@@ -138,17 +124,23 @@ export class DocumentHandler {
   }
 }
 
-const rootPaths = [
-  '/api',
-  '/apis',
-  '/healthz',
-  '/livez',
-  '/metrics',
-  '/openapi/v2',
-  '/openapi/v3',
-  '/readyz',
-  '/version',
-];
+const rootPaths = ['/api', '/apis', '/healthz', '/livez', '/metrics', '/openapi/v3', '/readyz', '/version'];
+
+/** The media type of OpenAPI v2 in protobuf, and how clients spell it. */
+const openApiV2Type = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+const acceptedOpenApiV2Type = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
+/** `Document{swagger: "2.0"}` */
+const openApiV2Bytes = Buffer.from('\n\u00032.0');
+
+/**
+ * An OpenAPI v2 document without schemas, for kubectl alone, which asks for it in protobuf: what it cannot find in v3, such
+ * as the kind `List`, it checks by v2, and sends nothing if there is none. Here it finds nothing to check, and the server
+ * checks each item.
+ */
+function openApiV2Of({ incoming }: Exchange): Reply | undefined {
+  const isAccepted = headerOf(incoming, 'accept').includes(acceptedOpenApiV2Type);
+  return isAccepted ? bytesReply(200, openApiV2Type, openApiV2Bytes) : undefined;
+}
 
 function legacyDocument(
   exchange: Exchange,

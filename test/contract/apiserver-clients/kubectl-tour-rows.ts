@@ -253,8 +253,16 @@ const writes: readonly TourRow[] = [
     command: 'apply -f -',
     stdin: list(configMap('one', {}), configMap('two', {})),
   },
-  { command: 'apply -f -', stdin: list({ ...configMap('listed', {}), datum: {} }) },
-  { command: 'apply -f -', stdin: list({ ...configMap('listed', {}), data: { a: {} } }) },
+  {
+    command: 'apply -f -',
+    stdin: list({ ...configMap('listed', {}), datum: {} }),
+    differs: 'the server checks the items of a List, not kubectl',
+  },
+  {
+    command: 'apply -f -',
+    stdin: list({ ...configMap('listed', {}), data: { a: {} } }),
+    differs: 'the server checks the items of a List, not kubectl',
+  },
   { command: 'apply -f -', stdin: list(daemonSet('example.com/agent:4')) },
   { command: 'apply -f -', stdin: list({ apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a' } }) },
   { command: 'apply -f -', stdin: grouped('pruned') },
@@ -374,7 +382,7 @@ const workloads: readonly TourRow[] = [
 ];
 
 const documentation: readonly TourRow[] = [
-  { command: 'explain lease.spec --recursive', differs: 'descriptions are words of this project' },
+  { command: 'explain lease.spec --recursive', differs: 'the schemas have no descriptions' },
   { command: 'explain pod.spec.nothing' },
   { command: 'explain things' },
 ];

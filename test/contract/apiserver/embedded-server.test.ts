@@ -315,3 +315,11 @@ test('an object that cannot be encoded ends the watches that would send it, with
   ]);
   assert.deepEqual(logger.at('error'), []);
 });
+
+test('OpenAPI v2 has no schemas, and only kubectl gets it', async () => {
+  await withServer({ tls: false }, async (_server, client) => {
+    const kubectl = { accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf' };
+    assert.equal((await client.get('/openapi/v2', kubectl)).code, 200);
+    assert.equal((await client.get('/openapi/v2')).code, 404);
+  });
+});

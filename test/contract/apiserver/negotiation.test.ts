@@ -73,22 +73,6 @@ test('T152 every OpenAPI v3 document is served', async () => {
   assert.ok(parameters.some(({ name }: Json) => name === 'fieldValidation'));
 });
 
-test('OpenAPI v2 is served as JSON and as protobuf', async () => {
-  const { body: document, headers } = await client.get('/openapi/v2');
-  assert.equal(document.swagger, '2.0');
-  const { patch } = document.paths['/api/v1/nodes/{name}'];
-  assert.ok(patch.parameters.some(({ name, $ref }: Json) => `${name} ${$ref}`.includes('fieldValidation')));
-  const kinds = document.definitions['io.k8s.api.core.v1.Node']['x-kubernetes-group-version-kind'];
-  assert.deepEqual(kinds, [{ group: '', version: 'v1', kind: 'Node' }]);
-  const protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
-  for (const accept of [protobuf, 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf']) {
-    const answer = await client.get('/openapi/v2', { accept });
-    assert.deepEqual([answer.code, answer.headers['content-type']], [200, protobuf]);
-    assert.equal(answer.headers['etag'], headers['etag']);
-  }
-  assert.equal((await client.get('/openapi/v2', { accept: 'text/html' })).code, 406);
-});
-
 test('T153 PartialObjectMetadata returns the metadata only', async () => {
   const { metadata } = await client.node({ metadata: { labels: { a: 'b' } } });
   const { name, labels } = metadata;
